@@ -1,0 +1,23 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * The folder of `package.json`, from which `migrations/`, `locales/` and the built files are read: the same whether
+ * this code runs from `src/` (tests) or bundled in `dist/`, and whatever the working directory is.
+ */
+export const packageRoot = findPackageRoot(dirname(fileURLToPath(import.meta.url)));
+
+/** The version of this program, as its `package.json` states it. */
+export function readPackageVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
+  if (typeof manifest === 'object' && manifest !== null && 'version' in manifest) return String(manifest.version);
+  throw new Error(`${packageRoot}/package.json has no version`);
+}
+
+function findPackageRoot(from: string): string {
+  if (existsSync(join(from, 'package.json'))) return from;
+  const parent = dirname(from);
+  if (parent === from) throw new Error('package.json not found above the program');
+  return findPackageRoot(parent);
+}

@@ -1,0 +1,242 @@
+import { describe, expect, it } from 'vitest';
+import { Parameters } from '../parameters.ts';
+import {
+  checkAuthorizationRequest,
+  type RequestingClient,
+  repeatedDecisiveParameter,
+} from './authorization-parameters.ts';
+import { ScopeRules } from './scopes.ts';
+
+const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
+const CONFIDENTIAL: RequestingClient = {
+  isPublic: false,
+  redirectUris: ['https://app.example/cb'],
+  grantTypes: ['authorization_code'],
+  scope: undefined,
+  defaultMaxAge: undefined,
+};
+const PUBLIC: RequestingClient = { ...CONFIDENTIAL, isPublic: true };
+const GOOD = { response_type: 'code', redirect_uri: 'https://app.example/cb', scope: 'openid', state: 'st' };
+
+function parse(text: string): Parameters {
+  const parameters = Parameters.parse(text);
+  if (parameters === undefined) throw new Error('not a query');
+  return parameters;
+}
+
+function check(fields: Readonly<Record<string, string | undefined>>, client: RequestingClient = CONFIDENTIAL) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...GOOD, ...fields })) if (value !== undefined) query.set(name, value);
+  return checkAuthorizationRequest(parse(query.toString()), client, new ScopeRules('chat'));
+}
+
+function accepted(fields: Readonly<Record<string, string | undefined>>, client: RequestingClient = CONFIDENTIAL) {
+  const checked = check(fields, client);
+  if (checked.kind !== 'accepted') throw new Error(`refused: ${checked.description}`);
+  return checked.request;
+}
+
+describe('authorization request', () => {
+  it('is read whole', () => {
+    const request = accepted({
+      scope: 'openid email unknown',
+      nonce: 'n',
+      code_challenge: CHALLENGE,
+      code_challenge_method: 'S256',
+      prompt: 'login  consent create else',
+      max_age: '60',
+      login_hint: 'alice',
+      ui_locales: 'de en',
+      display: 'popup',
+      unknown_parameter: 'x',
+    });
+    expect(request).toEqual({
+      target: { redirectUri: 'https://app.example/cb', responseMode: 'query', state: 'st' },
+      isRedirectUriSent: true,
+      scope: ['openid', 'email'],
+      nonce: 'n',
+      codeChallenge: CHALLENGE,
+      prompts: ['login', 'consent', 'create'],
+      maxAge: 60,
+      loginHint: 'alice',
+      uiLocales: 'de en',
+    });
+  });
+
+  it('without redirect URI uses the single registered one, and remembers that it was not sent', () => {
+    const request = accepted({ redirect_uri: undefined });
+    expect(request.target.redirectUri).toBe('https://app.example/cb');
+    expect(request.isRedirectUriSent).toBe(false);
+  });
+
+  it.each([undefined, ''])(
+    'with redirect URI %j and several registered ones is answered by a page (S-02)',
+    (redirect_uri) => {
+      const client = { ...CONFIDENTIAL, redirectUris: ['https://app.example/cb', 'https://app.example/other'] };
+      expect(check({ redirect_uri }, client)).toMatchObject({ kind: 'page', code: 'invalid_redirect_uri' });
+      expect(check({ redirect_uri }, { ...client, redirectUris: [] })).toMatchObject({ kind: 'page' });
+    },
+  );
+
+  it('without scope uses the registered one, and has to name one when none is registered', () => {
+    expect(accepted({ scope: undefined }, { ...CONFIDENTIAL, scope: ['openid', 'email'] }).scope).toEqual([
+      'openid',
+      'email',
+    ]);
+    expect(check({ scope: undefined })).toMatchObject({ kind: 'redirect', error: 'invalid_scope' });
+  });
+
+  it('without max_age uses the default of the client', () => {
+    expect(accepted({}, { ...CONFIDENTIAL, defaultMaxAge: 300 }).maxAge).toBe(300);
+    expect(accepted({ max_age: '0' }, { ...CONFIDENTIAL, defaultMaxAge: 300 }).maxAge).toBe(0);
+  });
+
+  it.each(['fragment', 'form_post', 'query'] as const)('asks for its answer by %s', (mode) => {
+    expect(accepted({ response_mode: mode }).target.responseMode).toBe(mode);
+  });
+
+  it.each(['jwt', 'query.jwt', 'web_message', 'Query'])(
+    'with response_mode %s is answered by a page (S-07)',
+    (mode) => {
+      expect(check({ response_mode: mode })).toMatchObject({ kind: 'page', code: 'invalid_request' });
+    },
+  );
+
+  it.each([
+    ['token', 'fragment'],
+    ['id_token', 'fragment'],
+    ['code token', 'fragment'],
+    ['code id_token token', 'fragment'],
+    ['none', 'query'],
+    ['unknown', 'query'],
+    ['code code', 'query'],
+  ] as const)('with response_type %s is refused by %s (S-07, R-19)', (response_type, responseMode) => {
+    expect(check({ response_type })).toMatchObject({
+      kind: 'redirect',
+      error: 'unsupported_response_type',
+      target: { responseMode, state: 'st' },
+    });
+    expect(check({ response_type, response_mode: 'query' })).toMatchObject({ target: { responseMode: 'query' } });
+  });
+
+  it('without response_type is refused', () => {
+    expect(check({ response_type: undefined })).toMatchObject({ kind: 'redirect', error: 'invalid_request' });
+  });
+
+  it('with a state of more than 2,048 characters is refused without returning it (S-07)', () => {
+    expect(accepted({ state: 's'.repeat(2048) }).target.state).toHaveLength(2048);
+    expect(check({ state: 's'.repeat(2049) })).toMatchObject({
+      kind: 'redirect',
+      error: 'invalid_request',
+      target: { state: undefined },
+    });
+  });
+
+  it.each(['-1', 'abc', '1e3', '99999999999999999999', '0x10', '1.5', '2147483648', ' 1'])(
+    'with max_age %s is refused (S-11)',
+    (max_age) => {
+      expect(check({ max_age })).toMatchObject({ kind: 'redirect', error: 'invalid_request' });
+    },
+  );
+
+  it.each(['0', '1', '2147483647'])('with max_age %s is accepted', (max_age) => {
+    expect(accepted({ max_age }).maxAge).toBe(Number(max_age));
+  });
+
+  it.each(['none login', 'none consent', 'none create', 'consent none'])('with prompt %s is refused', (prompt) => {
+    expect(check({ prompt })).toMatchObject({ kind: 'redirect', error: 'invalid_request' });
+  });
+
+  it.each([
+    ['request', 'request_not_supported'],
+    ['request_uri', 'request_uri_not_supported'],
+    ['registration', 'registration_not_supported'],
+    ['authorization_details', 'invalid_request'],
+    ['claims', 'invalid_request'],
+    ['id_token_hint', 'invalid_request'],
+    ['acr_values', 'invalid_request'],
+    ['dpop_jkt', 'invalid_request'],
+    ['resource', 'invalid_target'],
+  ])('with %s, which must not be ignored, is refused with %s (S-13)', (name, error) => {
+    expect(check({ [name]: 'x' })).toMatchObject({ kind: 'redirect', error });
+    expect(check({ [name]: 'x', redirect_uri: 'https://evil.example/' })).toMatchObject({ kind: 'page' });
+  });
+
+  it.each([
+    ['nonce', 512],
+    ['login_hint', 256],
+  ])('with a %s of more than %i characters is refused', (name, maximum) => {
+    expect(check({ [name]: 'x'.repeat(maximum) }).kind).toBe('accepted');
+    expect(check({ [name]: 'x'.repeat(maximum + 1) })).toMatchObject({ kind: 'redirect', error: 'invalid_request' });
+  });
+
+  it('of a client without the grant type is refused', () => {
+    expect(check({}, { ...CONFIDENTIAL, grantTypes: ['client_credentials'] })).toMatchObject({
+      kind: 'redirect',
+      error: 'unauthorized_client',
+    });
+  });
+
+  it.each([
+    ['without challenge', {}],
+    ['with plain', { code_challenge: CHALLENGE, code_challenge_method: 'plain' }],
+    ['without method', { code_challenge: CHALLENGE }],
+    ['with method s256', { code_challenge: CHALLENGE, code_challenge_method: 's256' }],
+    ['with a challenge of 42 characters', { code_challenge: CHALLENGE.slice(1), code_challenge_method: 'S256' }],
+  ])('of a public client %s is refused: a stolen code could be redeemed (S-20)', (_, fields) => {
+    expect(check(fields, PUBLIC)).toMatchObject({ kind: 'redirect', error: 'invalid_request' });
+  });
+
+  it.each([
+    ['malformed', 'a"b'],
+    ['unknown', 'nothing known'],
+    ['senseless', 'urn:chat:client:device:ABCDEFGHIJ'],
+  ])('with %s scope is refused', (_, scope) => {
+    expect(check({ scope })).toMatchObject({ kind: 'redirect', error: 'invalid_scope' });
+  });
+
+  it.each(['scope', 'nonce', 'prompt', 'code_challenge', 'anything'])(
+    'with %s given twice is refused by redirect (RFC 6749 3.1, S-02)',
+    (name) => {
+      const query = `${new URLSearchParams(GOOD)}&${name}=a&${name}=b`;
+      const checked = checkAuthorizationRequest(parse(query), CONFIDENTIAL, new ScopeRules('chat'));
+      expect(checked).toMatchObject({ kind: 'redirect', error: 'invalid_request' });
+    },
+  );
+
+  it.each(['client_id', 'redirect_uri', 'response_mode', 'state', 'response_type', 'request', 'request_uri'])(
+    'with %s given twice leaves open where an answer goes (S-02)',
+    (name) => {
+      expect(repeatedDecisiveParameter(parse(`${name}=a&scope=b&${name}=a`))).toBe(name);
+      expect(repeatedDecisiveParameter(parse(`${name}=a&scope=b&scope=c`))).toBeUndefined();
+    },
+  );
+
+  it('a repeated name that is not ours does not travel in the description', () => {
+    const query = `${new URLSearchParams(GOOD)}&%3Cscript%3E=a&%3Cscript%3E=b`;
+    const checked = checkAuthorizationRequest(parse(query), CONFIDENTIAL, new ScopeRules('chat'));
+    expect(checked).toMatchObject({ description: 'a parameter is given more than once' });
+  });
+});
+
+/** Faults in the order of oauth 6.3; each request has its own and all later ones, and the first one answers. */
+const FAULTS: readonly (readonly [what: string, fields: Record<string, string>, expected: Record<string, unknown>])[] =
+  [
+    ['address', { redirect_uri: 'https://evil.example/' }, { kind: 'page', code: 'invalid_redirect_uri' }],
+    ['request object', { request: 'x' }, { kind: 'redirect', error: 'request_not_supported' }],
+    ['response mode', { response_mode: 'x' }, { kind: 'page', code: 'invalid_request' }],
+    ['state', { state: 's'.repeat(2049) }, { description: 'state must have at most 2048 characters' }],
+    ['nonce', { nonce: 'n'.repeat(513) }, { description: 'nonce must have at most 512 characters' }],
+    ['request_uri', { request_uri: 'x' }, { error: 'request_uri_not_supported' }],
+    ['response type', { response_type: 'x' }, { error: 'unsupported_response_type' }],
+    ['PKCE', { code_challenge: 'x' }, { description: 'code_challenge_method must be S256' }],
+    ['scope', { scope: '"' }, { error: 'invalid_scope' }],
+    ['resource', { resource: 'x' }, { error: 'invalid_target' }],
+  ];
+
+describe('the first fault of a request answers (oauth 6.3)', () => {
+  it.each(FAULTS.map(([what, , expected], index) => [what, index, expected] as const))('%s', (_, index, expected) => {
+    const fields = Object.assign({}, ...FAULTS.slice(index).map(([, fault]) => fault));
+    expect(check(fields)).toMatchObject(expected);
+  });
+});

@@ -1,0 +1,269 @@
+import type { Parameters } from '../parameters.ts';
+import {
+  type AuthorizationErrorCode,
+  RESPONSE_MODES,
+  type ResponseMode,
+  type ResponseTarget,
+} from './authorization-response.ts';
+import { challengeProblem } from './pkce.ts';
+import { redirectUriMatches } from './redirect-uris.ts';
+import { parseScope, type ScopeRules } from './scopes.ts';
+
+/**
+ * The checks of an authorization request that need no database, in the order of oauth 6.3: what is answered by a page
+ * because the address of the client is not proven, and what by a redirect to it (RFC 6749 4.1.2.1).
+ */
+
+/** What the checks need to know of the client. */
+export interface RequestingClient {
+  /** It has no secret, so nothing but PKCE protects its codes. */
+  readonly isPublic: boolean;
+  readonly redirectUris: readonly string[];
+  readonly grantTypes: readonly string[];
+  /** Maximum, and default when the request names none; undefined: no restriction. */
+  readonly scope: readonly string[] | undefined;
+  /** Seconds. */
+  readonly defaultMaxAge: number | undefined;
+}
+
+/** `create`: Initiating User Registration via OpenID Connect 1.0. */
+export const PROMPTS = ['none', 'login', 'consent', 'select_account', 'create'] as const;
+export type Prompt = (typeof PROMPTS)[number];
+
+/** A request that may go on. */
+export interface AuthorizationRequest {
+  readonly target: ResponseTarget;
+  /** False when the single registered address was implied. */
+  readonly isRedirectUriSent: boolean;
+  /** What of the requested scopes can be granted at all; never empty. */
+  readonly scope: readonly string[];
+  readonly nonce: string | undefined;
+  /** S256. */
+  readonly codeChallenge: string | undefined;
+  readonly prompts: readonly Prompt[];
+  /** Seconds. */
+  readonly maxAge: number | undefined;
+  readonly loginHint: string | undefined;
+  /** Language tags separated by spaces, best first. */
+  readonly uiLocales: string | undefined;
+}
+
+/** `page`: never to be redirected, since the address is not proven. */
+export type CheckedRequest =
+  | { readonly kind: 'accepted'; readonly request: AuthorizationRequest }
+  | { readonly kind: 'page'; readonly code: 'invalid_redirect_uri' | 'invalid_request'; readonly description: string }
+  | {
+      readonly kind: 'redirect';
+      readonly target: ResponseTarget;
+      readonly error: AuthorizationErrorCode;
+      readonly description: string;
+    };
+
+const MAX_STATE_CHARACTERS = 2048;
+const MAX_NONCE_CHARACTERS = 512;
+const MAX_LOGIN_HINT_CHARACTERS = 256;
+const HIGHEST_MAX_AGE = 2 ** 31 - 1;
+/** A repetition of one of these leaves open who asks, or where the answer goes. */
+const DECISIVE = ['client_id', 'redirect_uri', 'response_mode', 'state', 'response_type', 'request', 'request_uri'];
+const MAY_REPEAT = new Set(['resource', 'audience']);
+
+/** The parameter whose repetition forbids any redirect (6.3 step 1). */
+export function repeatedDecisiveParameter(parameters: Parameters): string | undefined {
+  return DECISIVE.find((name) => parameters.isRepeated(name));
+}
+
+/** Steps 3 to 14 of oauth 6.3 for a known client, after `repeatedDecisiveParameter` found none. */
+export function checkAuthorizationRequest(
+  parameters: Parameters,
+  client: RequestingClient,
+  rules: ScopeRules,
+): CheckedRequest {
+  const redirectUri = provenRedirectUri(parameters, client);
+  if (redirectUri === undefined) {
+    const description = 'redirect_uri must be one of those registered for the client, character for character';
+    return { kind: 'page', code: 'invalid_redirect_uri', description };
+  }
+  const asked = askedResponseMode(parameters);
+  const state = parameters.get('state');
+  const isStateUsable = state === undefined || state.length <= MAX_STATE_CHARACTERS;
+  const target: ResponseTarget = {
+    redirectUri,
+    responseMode: asked ?? 'query',
+    state: isStateUsable ? state : undefined,
+  };
+  if (parameters.has('request')) {
+    return refuse(target, 'request_not_supported', 'request objects are not supported');
+  }
+  if (asked === undefined) {
+    const description = `response_mode must be one of ${RESPONSE_MODES.join(', ')}`;
+    return { kind: 'page', code: 'invalid_request', description };
+  }
+  if (!isStateUsable) {
+    return refuse(target, 'invalid_request', `state must have at most ${MAX_STATE_CHARACTERS} characters`);
+  }
+  for (const check of CHECKS) {
+    const refusal = check(parameters, client);
+    if (refusal !== undefined) return refuse(target, refusal.error, refusal.description);
+  }
+  const scope = grantableScope(parameters, client, rules);
+  if (scope.kind === 'refused') return refuse(target, 'invalid_scope', scope.description);
+  if (parameters.has('resource')) {
+    return refuse(target, 'invalid_target', 'no resource can be asked for: resource is not supported');
+  }
+  const request: AuthorizationRequest = {
+    target,
+    isRedirectUriSent: parameters.has('redirect_uri'),
+    scope: scope.scope,
+    nonce: parameters.get('nonce'),
+    codeChallenge: parameters.get('code_challenge'),
+    prompts: promptsOf(parameters),
+    maxAge: maxAgeOf(parameters) ?? client.defaultMaxAge,
+    loginHint: parameters.get('login_hint'),
+    uiLocales: parameters.get('ui_locales'),
+  };
+  return { kind: 'accepted', request };
+}
+
+interface Refusal {
+  readonly error: AuthorizationErrorCode;
+  readonly description: string;
+}
+
+type Check = (parameters: Parameters, client: RequestingClient) => Refusal | undefined;
+
+/** Steps 7 to 12, all answered by a redirect. */
+const CHECKS: readonly Check[] = [
+  repetition,
+  malformedNonce,
+  malformedLoginHint,
+  malformedMaxAge,
+  contradictoryPrompts,
+  unsupportedParameter,
+  responseType,
+  grantType,
+  codeChallenge,
+];
+
+function repetition(parameters: Parameters): Refusal | undefined {
+  const name = parameters.firstRepeated(MAY_REPEAT);
+  if (name === undefined) return undefined;
+  // A name that is not ours may hold anything; it must not travel in a description.
+  return invalid(
+    /^[a-z_]{1,40}$/.test(name) ? `${name} is given more than once` : 'a parameter is given more than once',
+  );
+}
+
+function malformedNonce(parameters: Parameters): Refusal | undefined {
+  const isTooLong = (parameters.get('nonce')?.length ?? 0) > MAX_NONCE_CHARACTERS;
+  return isTooLong ? invalid(`nonce must have at most ${MAX_NONCE_CHARACTERS} characters`) : undefined;
+}
+
+function malformedLoginHint(parameters: Parameters): Refusal | undefined {
+  const isTooLong = (parameters.get('login_hint')?.length ?? 0) > MAX_LOGIN_HINT_CHARACTERS;
+  return isTooLong ? invalid(`login_hint must have at most ${MAX_LOGIN_HINT_CHARACTERS} characters`) : undefined;
+}
+
+function malformedMaxAge(parameters: Parameters): Refusal | undefined {
+  if (!parameters.has('max_age') || maxAgeOf(parameters) !== undefined) return undefined;
+  return invalid(`max_age must be a whole number of seconds from 0 to ${HIGHEST_MAX_AGE}`);
+}
+
+function contradictoryPrompts(parameters: Parameters): Refusal | undefined {
+  const values = promptValues(parameters);
+  if (!values.includes('none') || values.every((value) => value === 'none')) return undefined;
+  return invalid('prompt none must stand alone');
+}
+
+/** Parameters that must not be ignored, since the client would believe that they were heeded. */
+const UNSUPPORTED: readonly (readonly [name: string, error: AuthorizationErrorCode])[] = [
+  ['acr_values', 'invalid_request'],
+  ['authorization_details', 'invalid_request'],
+  ['claims', 'invalid_request'],
+  ['dpop_jkt', 'invalid_request'],
+  ['id_token_hint', 'invalid_request'],
+  ['request_uri', 'request_uri_not_supported'],
+  ['registration', 'registration_not_supported'],
+];
+
+function unsupportedParameter(parameters: Parameters): Refusal | undefined {
+  const found = UNSUPPORTED.find(([name]) => parameters.has(name));
+  return found === undefined ? undefined : { error: found[1], description: `${found[0]} is not supported` };
+}
+
+function responseType(parameters: Parameters): Refusal | undefined {
+  const type = parameters.get('response_type');
+  if (type === 'code') return undefined;
+  if (type === undefined) return invalid('response_type is required; it must be code');
+  return { error: 'unsupported_response_type', description: 'the only supported response_type is code' };
+}
+
+function grantType(_: Parameters, client: RequestingClient): Refusal | undefined {
+  if (client.grantTypes.includes('authorization_code')) return undefined;
+  const description = 'the client is not registered for the grant type authorization_code';
+  return { error: 'unauthorized_client', description };
+}
+
+function codeChallenge(parameters: Parameters, client: RequestingClient): Refusal | undefined {
+  const method = parameters.get('code_challenge_method');
+  const problem = challengeProblem(parameters.get('code_challenge'), method, client.isPublic);
+  return problem === undefined ? undefined : invalid(problem);
+}
+
+function grantableScope(
+  parameters: Parameters,
+  client: RequestingClient,
+  rules: ScopeRules,
+):
+  | { readonly kind: 'granted'; readonly scope: readonly string[] }
+  | { readonly kind: 'refused'; readonly description: string } {
+  const text = parameters.get('scope');
+  const requested = text === undefined ? client.scope : parseScope(text);
+  if (requested === undefined) {
+    const description = text === undefined ? 'scope is required' : 'scope is malformed';
+    return { kind: 'refused', description };
+  }
+  const problem = rules.setProblem(requested);
+  if (problem !== undefined) return { kind: 'refused', description: problem };
+  const scope = rules.filterForUser(requested, client.scope);
+  if (scope.length === 0) return { kind: 'refused', description: 'none of the scopes can be granted to this client' };
+  return { kind: 'granted', scope };
+}
+
+/** Undefined: not registered, or left out without a single registered one that it could stand for. */
+function provenRedirectUri(parameters: Parameters, client: RequestingClient): string | undefined {
+  const requested = parameters.get('redirect_uri');
+  if (requested === undefined) return client.redirectUris.length === 1 ? client.redirectUris[0] : undefined;
+  return redirectUriMatches(client.redirectUris, requested) ? requested : undefined;
+}
+
+/** Undefined: unknown. Without one it follows from the response type, even one that is refused. */
+function askedResponseMode(parameters: Parameters): ResponseMode | undefined {
+  const asked = parameters.get('response_mode');
+  if (asked !== undefined) return RESPONSE_MODES.find((mode) => mode === asked);
+  const types = parameters.get('response_type')?.split(' ') ?? [];
+  return types.includes('token') || types.includes('id_token') ? 'fragment' : 'query';
+}
+
+function promptValues(parameters: Parameters): readonly string[] {
+  return (parameters.get('prompt') ?? '').split(' ').filter((value) => value !== '');
+}
+
+function promptsOf(parameters: Parameters): readonly Prompt[] {
+  const values = promptValues(parameters);
+  return PROMPTS.filter((prompt) => values.includes(prompt));
+}
+
+function maxAgeOf(parameters: Parameters): number | undefined {
+  const text = parameters.get('max_age');
+  if (text === undefined || !/^[0-9]{1,10}$/.test(text)) return undefined;
+  const seconds = Number(text);
+  return seconds <= HIGHEST_MAX_AGE ? seconds : undefined;
+}
+
+function invalid(description: string): Refusal {
+  return { error: 'invalid_request', description };
+}
+
+function refuse(target: ResponseTarget, error: AuthorizationErrorCode, description: string): CheckedRequest {
+  return { kind: 'redirect', target, error, description };
+}

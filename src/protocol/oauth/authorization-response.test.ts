@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { type ResponseMode, responseFields, responseLocation } from './authorization-response.ts';
+
+const ISSUER = 'https://auth.example.org/';
+
+function target(redirectUri: string, responseMode: ResponseMode = 'query', state: string | undefined = 'st') {
+  return { redirectUri, responseMode, state };
+}
+
+describe('authorization response', () => {
+  it('in the query ends with an empty fragment, so that none of the asking page is carried over', () => {
+    expect(responseLocation(target('https://app.example/cb'), ISSUER, { code: 'abc' })).toBe(
+      'https://app.example/cb?code=abc&state=st&iss=https%3A%2F%2Fauth.example.org%2F#',
+    );
+  });
+
+  it('in the fragment keeps the query of the redirect URI', () => {
+    expect(responseLocation(target('https://app.example/cb?keep=1', 'fragment'), ISSUER, { code: 'abc' })).toBe(
+      'https://app.example/cb?keep=1#code=abc&state=st&iss=https%3A%2F%2Fauth.example.org%2F',
+    );
+  });
+
+  it.each(['&code=x&iss=y', '#', '%23', 'a b+c', '"><script>', 'ä€\u{1F600}', 'line\nbreak'])(
+    'returns state %j byte-equal beside exactly one code and iss, existing query kept (S-08)',
+    (state) => {
+      const location = responseLocation(target('https://app.example/cb?keep=1', 'query', state), ISSUER, { code: 'c' });
+      const { searchParams, hash } = new URL(location);
+      expect([...searchParams]).toEqual([
+        ['keep', '1'],
+        ['code', 'c'],
+        ['state', state],
+        ['iss', ISSUER],
+      ]);
+      expect(hash).toBe('');
+      expect(location).toMatch(/^[\x21-\x7e]+#$/);
+    },
+  );
+
+  it.each([
+    ['https://app.example/cb?', 'https://app.example/cb?code=c&'],
+    ['https://app.example/cb?a=1&', 'https://app.example/cb?a=1&code=c&'],
+    ['com.example:/cb', 'com.example:/cb?code=c&'],
+  ])('joins the query of %s without an empty part', (redirectUri, start) => {
+    expect(responseLocation(target(redirectUri), ISSUER, { code: 'c' }).startsWith(start)).toBe(true);
+  });
+
+  it('of an error carries iss too, and no state when none was sent (RFC 9207)', () => {
+    const fields = responseFields({ ...target('https://app.example/cb'), state: undefined }, ISSUER, {
+      error: 'access_denied',
+      description: 'no',
+    });
+    expect(fields).toEqual([
+      ['error', 'access_denied'],
+      ['error_description', 'no'],
+      ['iss', ISSUER],
+    ]);
+  });
+});

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { Parameters } from '#protocol/parameters.ts';
+import { presentedCredentials } from './client-credentials-presented.ts';
+
+const none = Parameters.of({});
+
+function header(text: string): string {
+  return `Basic ${Buffer.from(text).toString('base64')}`;
+}
+
+describe('credentials that a client presents', () => {
+  test('both halves of a Basic header are form-decoded first and tried raw second (RFC 6749 2.3.1)', () => {
+    expect(presentedCredentials(header('id:a%3Ab+c'), none)).toEqual({
+      method: 'client_secret_basic',
+      candidates: [
+        { clientId: 'id', secret: 'a:b c' },
+        { clientId: 'id', secret: 'a%3Ab+c' },
+      ],
+    });
+    expect(presentedCredentials(header('id:100%'), none)).toEqual({
+      method: 'client_secret_basic',
+      candidates: [{ clientId: 'id', secret: '100%' }],
+    });
+  });
+
+  test('an empty parameter counts as absent', () => {
+    expect(presentedCredentials(undefined, Parameters.of({ client_id: 'id', client_secret: '' }))).toEqual({
+      method: 'none',
+      clientId: 'id',
+    });
+    expect(presentedCredentials(undefined, Parameters.of({ client_id: '' }))).toEqual({ method: 'absent' });
+  });
+
+  test('a client_id beside a Basic header must name the same client', () => {
+    expect(presentedCredentials(header('id:s'), Parameters.of({ client_id: 'ID' })).method).toBe('client_secret_basic');
+    expect(presentedCredentials(header('id:s'), Parameters.of({ client_id: 'other' })).method).toBe('ambiguous');
+  });
+
+  test('another scheme presents nothing', () => {
+    expect(presentedCredentials('Bearer abc', none)).toEqual({ method: 'absent' });
+    expect(presentedCredentials('', none)).toEqual({ method: 'absent' });
+  });
+
+  test('an empty Basic header is undecodable', () => {
+    expect(presentedCredentials('Basic', none).method).toBe('ambiguous');
+  });
+});

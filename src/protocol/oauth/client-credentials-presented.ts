@@ -1,0 +1,93 @@
+import type { Parameters } from '#protocol/parameters.ts';
+
+/**
+ * Which credentials a client presented in one request (RFC 6749 2.3.1, RFC 7521 4.2), before anything is looked up.
+ * `candidates` are the readings of a Basic header in the order in which they are tried.
+ */
+export type PresentedCredentials =
+  | { readonly method: 'client_secret_basic'; readonly candidates: readonly IdAndSecret[] }
+  | { readonly method: 'client_secret_post'; readonly clientId: string; readonly secret: string }
+  | { readonly method: 'none'; readonly clientId: string }
+  | { readonly method: 'assertion' }
+  | { readonly method: 'absent' }
+  | { readonly method: 'ambiguous'; readonly description: string };
+
+export interface IdAndSecret {
+  readonly clientId: string;
+  readonly secret: string;
+}
+
+const JWT_BEARER_ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+
+const NAMES = ['client_id', 'client_secret', 'client_assertion', 'client_assertion_type'];
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+const BASIC = /^basic(?: +|$)/i;
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+export function presentedCredentials(authorization: string | undefined, form: Parameters): PresentedCredentials {
+  const repeated = NAMES.find((name) => form.isRepeated(name));
+  if (repeated !== undefined) return ambiguous(`${repeated} may be given once only`);
+  const clientId = form.get('client_id');
+  const secret = form.get('client_secret');
+  const hasAssertion = form.has('client_assertion') || form.has('client_assertion_type');
+
+  if (authorization !== undefined) {
+    if (!BASIC.test(authorization)) return { method: 'absent' };
+    if (secret !== undefined || hasAssertion) return ambiguous('use one method of client authentication only');
+    return basicCredentials(authorization, clientId);
+  }
+  if (hasAssertion) {
+    if (secret !== undefined) return ambiguous('use one method of client authentication only');
+    if (form.get('client_assertion_type') !== JWT_BEARER_ASSERTION || !form.has('client_assertion')) {
+      return ambiguous('client_assertion and a client_assertion_type of jwt-bearer belong together');
+    }
+    return { method: 'assertion' };
+  }
+  if (clientId === undefined) {
+    return secret === undefined ? { method: 'absent' } : ambiguous('client_secret was sent without client_id');
+  }
+  return secret === undefined ? { method: 'none', clientId } : { method: 'client_secret_post', clientId, secret };
+}
+
+function basicCredentials(authorization: string, bodyClientId: string | undefined): PresentedCredentials {
+  const encoded = authorization.replace(BASIC, '').trimEnd();
+  const text = BASE64.test(encoded) ? decodeUtf8(Buffer.from(encoded, 'base64')) : undefined;
+  const colon = text?.indexOf(':') ?? -1;
+  if (text === undefined || colon === -1) return ambiguous('the Authorization header cannot be decoded');
+  const raw = { clientId: text.slice(0, colon), secret: text.slice(colon + 1) };
+  // RFC 6749 2.3.1 asks for form-encoding of both halves; clients that leave it out are common.
+  const decoded = { clientId: formDecode(raw.clientId), secret: formDecode(raw.secret) };
+  const candidates: IdAndSecret[] = [];
+  if (decoded.clientId !== undefined && decoded.secret !== undefined) {
+    candidates.push({ clientId: decoded.clientId, secret: decoded.secret });
+  }
+  if (decoded.clientId !== raw.clientId || decoded.secret !== raw.secret) candidates.push(raw);
+  const fitting =
+    bodyClientId === undefined
+      ? candidates
+      : candidates.filter((candidate) => candidate.clientId.toUpperCase() === bodyClientId.toUpperCase());
+  if (fitting.length === 0) return ambiguous('client_id differs from the Authorization header');
+  return { method: 'client_secret_basic', candidates: fitting };
+}
+
+function ambiguous(description: string): PresentedCredentials {
+  return { method: 'ambiguous', description };
+}
+
+function decodeUtf8(bytes: Buffer): string | undefined {
+  try {
+    const text = UTF8.decode(bytes);
+    return text.includes('\0') ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+function formDecode(text: string): string | undefined {
+  try {
+    const decoded = decodeURIComponent(text.replaceAll('+', ' '));
+    return decoded.includes('\0') ? undefined : decoded;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { challengeProblem, verifierFits } from './pkce.ts';
+
+// RFC 7636 appendix B.
+const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
+const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
+
+describe('code verifier', () => {
+  it('fits the challenge made of it (RFC 7636 appendix B)', () => {
+    expect(verifierFits(VERIFIER, CHALLENGE)).toBe(true);
+  });
+
+  it.each([
+    ['another one', `${VERIFIER.slice(0, -1)}l`],
+    ['an empty one', ''],
+    ['one with padding', `${VERIFIER}=`],
+    ['the challenge itself, as plain would allow', CHALLENGE],
+  ])('%s does not fit (S-18)', (_, verifier) => {
+    expect(verifierFits(verifier, CHALLENGE)).toBe(false);
+  });
+
+  it.each([42, 129])('one of %i characters does not fit even the challenge made of it (S-18)', (length) => {
+    // SHA-256 of 42 and of 129 times "a", as base64url.
+    const challenges: Record<number, string> = {
+      42: 'elOGB_2quSlplZKfRRVlu7gULhhEEXMiqv0rPXawGv8',
+      129: 'wSywJKLlVRzKDgj86PHF4xRVXMP-9jKe6ZSj23UhZq4',
+    };
+    expect(verifierFits('a'.repeat(length), challenges[length] ?? '')).toBe(false);
+  });
+});
+
+describe('code challenge', () => {
+  it('with S256 is accepted from every client', () => {
+    expect(challengeProblem(CHALLENGE, 'S256', true)).toBeUndefined();
+    expect(challengeProblem(CHALLENGE, 'S256', false)).toBeUndefined();
+  });
+
+  it('may be left out by a confidential client only (R-13)', () => {
+    expect(challengeProblem(undefined, undefined, false)).toBeUndefined();
+    expect(challengeProblem(undefined, undefined, true)).toEqual(expect.any(String));
+  });
+
+  it.each([
+    ['without method, which would mean plain', CHALLENGE, undefined],
+    ['with plain', CHALLENGE, 'plain'],
+    ['with s256 in lower case', CHALLENGE, 's256'],
+    ['of 42 characters', CHALLENGE.slice(1), 'S256'],
+    ['of 44 characters', `${CHALLENGE}A`, 'S256'],
+    ['with padding', `${CHALLENGE.slice(1)}=`, 'S256'],
+    ['with characters of plain base64', `${CHALLENGE.slice(1)}+`, 'S256'],
+  ])('%s is refused (S-20)', (_, challenge, method) => {
+    expect(challengeProblem(challenge, method, false)).toEqual(expect.any(String));
+  });
+
+  it('a method without challenge is refused', () => {
+    expect(challengeProblem(undefined, 'S256', false)).toEqual(expect.any(String));
+  });
+});

@@ -1,0 +1,33 @@
+import { equalSecrets, sha256 } from '#base/secret.ts';
+
+const VERIFIER = /^[A-Za-z0-9\-._~]{43,128}$/;
+const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
+
+/**
+ * Whether a verifier belongs to the challenge of the authorization request. Only S256 exists here; the comparison
+ * takes the same time wherever the two differ.
+ * @see RFC 7636 4.6
+ */
+export function verifierFits(verifier: string, challenge: string): boolean {
+  return VERIFIER.test(verifier) && equalSecrets(sha256(verifier).toString('base64url'), challenge);
+}
+
+/**
+ * What is wrong with the PKCE parameters of an authorization request, as a sentence for the developer.
+ * @param isRequired for public clients, whose codes nothing else protects (security R-13)
+ * @see RFC 7636 4.3
+ */
+export function challengeProblem(
+  challenge: string | undefined,
+  method: string | undefined,
+  isRequired: boolean,
+): string | undefined {
+  if (challenge === undefined) {
+    if (method !== undefined) return 'code_challenge_method is given without code_challenge';
+    return isRequired ? 'code_challenge is required of public clients' : undefined;
+  }
+  // RFC 7636 4.3: a missing method means plain, which would put the verifier itself into the request.
+  if (method !== 'S256') return 'code_challenge_method must be S256';
+  if (!CHALLENGE.test(challenge)) return 'code_challenge must be the base64url form of a SHA-256 digest';
+  return undefined;
+}

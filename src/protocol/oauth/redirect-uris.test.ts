@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { redirectUriMatches, redirectUriProblem } from './redirect-uris.ts';
+
+describe('registering a redirect URI', () => {
+  it.each([
+    'https://app.example/cb',
+    'https://app.example/cb?keep=1&other=%20',
+    'https://app.example',
+    'http://intranet.example:8080/cb',
+    'http://127.0.0.1/cb',
+    'http://[::1]:3000/cb',
+    'com.example.app:/cb',
+    'com.example.app://cb',
+    'https://app.example/a..b/...',
+    `https://app.example/${'a'.repeat(2028)}`,
+  ])('%.60s is possible', (uri) => {
+    expect(redirectUriProblem(uri)).toBeUndefined();
+  });
+
+  it.each([
+    '',
+    '/cb',
+    '//app.example/cb',
+    'app.example/cb',
+    'https:app.example/cb',
+    'https:/app.example/cb',
+    'https:///app.example/cb',
+    'https://',
+    'https://app.example/cb#f',
+    'https://app.example/cb#',
+    'https://user@app.example/cb',
+    'https://user:password@app.example/cb',
+    'com.example.app://user@host/cb',
+    'https://*.app.example/cb',
+    'https://app.example/c b',
+    ' https://app.example/cb',
+    'https://app.example/cb\n',
+    'https://app.example/\u0007',
+    'https://app.example/"',
+    'https://app.example/<>',
+    'https://app.example\\cb',
+    'https://app.example/^`{|}',
+    'https://äpp.example/cb',
+    'https://app.example/%zz',
+    'https://app.example/a/../cb',
+    'https://app.example/./cb',
+    'https://app.example/..',
+    'https://app.example/%2E%2e/cb',
+    'https://app.example/a%2f..%2Fcb',
+    'https://app.example/a%5c../cb',
+    'https://app.example/.%2e',
+    'com.example.app:/../cb',
+    `https://app.example/${'a'.repeat(2029)}`,
+  ])('%.60j is refused (oauth 4.4)', (uri) => {
+    expect(redirectUriProblem(uri)).toEqual(expect.any(String));
+  });
+
+  it.each([
+    'javascript:alert(1)',
+    'JavaScript:alert(1)',
+    'java\tscript:alert(1)',
+    '\u0001javascript:alert(1)',
+    'data:text/html,x',
+    'vbscript:x',
+    'file:///etc/passwd',
+    'blob:https://app.example/1',
+    'about:blank',
+    'ws://app.example/cb',
+    'wss://app.example/cb',
+    'view-source:https://app.example/',
+  ])('%j is refused, so that no code runs and no file opens (S-05)', (uri) => {
+    expect(redirectUriProblem(uri)).toEqual(expect.any(String));
+  });
+});
+
+describe('redirect URI of a request', () => {
+  it.each([
+    'https://app.example/cb/',
+    'https://app.example/cb/../evil',
+    'https://app.example/cb%2f..',
+    'https://app.example/cb?x=1',
+    'https://app.example/cb#f',
+    'https://app.example/CB',
+    'https://APP.example/cb',
+    'https://app.example:443/cb',
+    'http://app.example/cb',
+    'https://app.example.evil.example/cb',
+    'https://app.example@evil.example/cb',
+    'https://evil.example\\@app.example/cb',
+    'https://app.example%00.evil.example/cb',
+    'https://app.example/cb%0d%0aX:1',
+    '//app.example/cb',
+    ' https://app.example/cb',
+    'https://ａpp.example/cb',
+    'https://xn--pp-hza.example/cb',
+    '',
+  ])('%j is not the registered https://app.example/cb (S-01)', (requested) => {
+    expect(redirectUriMatches(['https://app.example/cb'], requested)).toBe(false);
+  });
+
+  it('equals one of several registered ones', () => {
+    expect(redirectUriMatches(['https://app.example/cb', 'com.example:/cb'], 'com.example:/cb')).toBe(true);
+  });
+
+  it.each(['1', '8080', '65535'])('a loopback address may have port %s (RFC 8252 7.3)', (port) => {
+    expect(redirectUriMatches(['http://127.0.0.1/cb'], `http://127.0.0.1:${port}/cb`)).toBe(true);
+    expect(redirectUriMatches(['http://[::1]:9999/cb?x=1'], `http://[::1]:${port}/cb?x=1`)).toBe(true);
+    expect(redirectUriMatches(['http://localhost:9999/cb'], 'http://localhost/cb')).toBe(true);
+  });
+
+  it.each([
+    'http://127.0.0.1:0/cb',
+    'http://127.0.0.1:65536/cb',
+    'http://127.0.0.1:080/cb',
+    'http://127.0.0.1:/cb',
+    'http://127.0.0.1:8080@evil.example/cb',
+    'http://localhost/cb',
+    'http://localhost:8080/cb',
+    'http://[::1]/cb',
+    'http://127.1/cb',
+    'http://2130706433/cb',
+    'https://127.0.0.1/cb',
+    'http://127.0.0.1/other',
+    'http://127.0.0.1:8080/cb/',
+    'http://127.0.0.1:8080/cb?x',
+    'http://127.0.0.1.evil.example:8080/cb',
+  ])('%s is not the registered http://127.0.0.1/cb (S-03)', (requested) => {
+    expect(redirectUriMatches(['http://127.0.0.1/cb'], requested)).toBe(false);
+  });
+
+  it('the port of any other address counts', () => {
+    expect(redirectUriMatches(['https://localhost/cb'], 'https://localhost:8443/cb')).toBe(false);
+    expect(redirectUriMatches(['http://app.example/cb'], 'http://app.example:8080/cb')).toBe(false);
+  });
+});

@@ -1,0 +1,63 @@
+const MAX_CHARACTERS = 2048;
+/** Printable ASCII without what RFC 3986 leaves out, and without `*`. */
+const ALLOWED_CHARACTERS = /^[\x21\x23-\x29\x2B-\x3B\x3D\x3F-\x5B\x5D_a-z~]+$/;
+const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):/;
+/** Schemes that a browser executes, displays or treats as its own. */
+const REFUSED_SCHEMES = new Set(
+  ['about', 'blob', 'data', 'file', 'javascript', 'vbscript', 'view-source', 'ws', 'wss'].map((name) => `${name}:`),
+);
+const AUTHORITY = /^[^:]+:\/\/([^/?]*)/;
+const LOOPBACK = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(?::([0-9]+))?((?:[/?].*)?)$/;
+const PORT = /^[1-9][0-9]{0,4}$/;
+const HIGHEST_PORT = 65_535;
+
+/**
+ * Why an address can never be registered, as a sentence for whoever registers it; undefined when it can. These rules
+ * hold for every kind of client (oauth 4.4, "always").
+ */
+export function redirectUriProblem(uri: string): string | undefined {
+  if (uri.length > MAX_CHARACTERS) return `must have at most ${MAX_CHARACTERS} characters`;
+  if (uri.includes('#')) return 'must not have a fragment';
+  if (uri.includes('*')) return 'must be complete: wildcards are not supported';
+  if (!ALLOWED_CHARACTERS.test(uri) || /%(?![0-9A-Fa-f]{2})/.test(uri)) {
+    return 'holds a character that is not allowed in a URI';
+  }
+  const scheme = SCHEME.exec(uri)?.[0].toLowerCase();
+  if (scheme === undefined || !URL.canParse(uri)) return 'must be an absolute URI';
+  if (REFUSED_SCHEMES.has(scheme)) return `must not have the scheme ${scheme.slice(0, -1)}`;
+  const authority = AUTHORITY.exec(uri)?.[1];
+  // The URL parser repairs `https:host` and `https:///host`; a comparison of strings would not.
+  const isWeb = scheme === 'http:' || scheme === 'https:';
+  if (isWeb && (authority === undefined || authority === '')) return 'must name a host after ://';
+  if (authority?.includes('@')) return 'must not hold user information';
+  if (hasDotSegment(uri)) return 'must not have a . or .. path segment';
+  return undefined;
+}
+
+/**
+ * Whether an authorization request may name this address: it equals a registered one as a string. The only variance
+ * is the port of an http loopback address, which a native application learns when it starts to listen.
+ * @see security R-10, RFC 8252 7.3, RFC 9700 4.1
+ */
+export function redirectUriMatches(registered: readonly string[], requested: string): boolean {
+  if (registered.includes(requested)) return true;
+  const wanted = loopbackWithoutPort(requested);
+  return wanted !== undefined && registered.some((uri) => loopbackWithoutPort(uri) === wanted);
+}
+
+/** The address without its port; undefined when it is no http loopback address with a usable one. */
+function loopbackWithoutPort(uri: string): string | undefined {
+  const match = LOOPBACK.exec(uri);
+  if (match === null) return undefined;
+  const [, host = '', port, rest = ''] = match;
+  if (port !== undefined && (!PORT.test(port) || Number(port) > HIGHEST_PORT)) return undefined;
+  return `http://${host}${rest}`;
+}
+
+function hasDotSegment(uri: string): boolean {
+  const afterScheme = uri.slice(uri.indexOf(':') + 1);
+  const path = (afterScheme.split('?', 1)[0] ?? '').replace(/^\/\/[^/]*/, '');
+  // What a server or a proxy behind the client may decode before it resolves the path.
+  const decoded = path.replace(/%2e/gi, '.').replace(/%2f/gi, '/').replace(/%5c/gi, '/');
+  return decoded.split('/').some((segment) => segment === '.' || segment === '..');
+}

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import { parseScope, ScopeRules } from './scopes.ts';
+
+const rules = new ScopeRules('chat');
+const API = 'urn:chat:client:api:*';
+const UNSTABLE_API = 'urn:chat:org.chat.msc2967.client:api:*';
+const DEVICE = 'urn:chat:client:device:ABCDEFGHIJ';
+const UNSTABLE_DEVICE = 'urn:chat:org.chat.msc2967.client:device:ABCDEFGHIJ';
+
+describe('scope parameter', () => {
+  it('is split at spaces, single or repeated, and duplicates are folded', () => {
+    expect(parseScope(' openid  email openid ')).toEqual(['openid', 'email']);
+  });
+
+  it.each(['', '   ', 'a"b', 'a\\b', 'é', 'a\tb', 'a\nb', 'a\u007f'])('%j is not one (RFC 6749 3.3)', (text) => {
+    expect(parseScope(text)).toBeUndefined();
+  });
+
+  it('has at most 2,048 characters and 50 tokens', () => {
+    expect(parseScope('a'.repeat(2048))).toHaveLength(1);
+    expect(parseScope('a'.repeat(2049))).toBeUndefined();
+    const fifty = Array.from({ length: 50 }, (_, index) => `s${index}`);
+    expect(parseScope(fifty.join(' '))).toHaveLength(50);
+    expect(parseScope([...fifty, 'more'].join(' '))).toBeUndefined();
+  });
+});
+
+describe('scopes by name', () => {
+  it.each([
+    ['openid', 'openid'],
+    ['email', 'claims'],
+    ['profile', 'claims'],
+    ['offline_access', 'offline-access'],
+    [API, 'chat-api'],
+    [UNSTABLE_API, 'chat-api'],
+    [DEVICE, 'chat-device'],
+    [UNSTABLE_DEVICE, 'chat-device'],
+    ['urn:synapse:admin:*', 'homeserver-admin'],
+    ['urn:latchkey:admin', 'admin'],
+    ['urn:mas:admin', 'admin'],
+    ['OpenID', undefined],
+    ['urn:matrix:client:api:*', undefined],
+    ['anything', undefined],
+  ])('%s is %s', (scope, kind) => {
+    expect(rules.classify(scope)).toBe(kind);
+  });
+
+  it('follow the protocol name', () => {
+    const matrix = new ScopeRules('matrix');
+    expect(matrix.classify('urn:matrix:org.matrix.msc2967.client:api:*')).toBe('chat-api');
+    expect(matrix.classify('urn:mas:admin')).toBe('admin');
+    expect(matrix.classify(API)).toBeUndefined();
+  });
+
+  it('both spellings of a scope are one scope', () => {
+    expect(rules.isCovered([UNSTABLE_API, UNSTABLE_DEVICE, 'urn:mas:admin'], [API, DEVICE, 'urn:latchkey:admin'])).toBe(
+      true,
+    );
+    expect(rules.isCovered(['openid', 'email'], ['openid'])).toBe(false);
+  });
+
+  it('admin scopes are those of the service and of the homeserver', () => {
+    expect(
+      ['urn:latchkey:admin', 'urn:mas:admin', 'urn:synapse:admin:*', API, 'openid'].map((s) => rules.isAdmin(s)),
+    ).toEqual([true, true, true, false, false]);
+  });
+});
+
+describe('scopes asked for on behalf of a person', () => {
+  it('unknown ones are dropped, the spelling asked for is kept', () => {
+    expect(rules.filterForUser(['openid', 'unknown', 'urn:mas:admin', UNSTABLE_API], undefined)).toEqual([
+      'openid',
+      'urn:mas:admin',
+      UNSTABLE_API,
+    ]);
+  });
+
+  it('those beyond the registered ones are dropped, either spelling counting as registered', () => {
+    expect(rules.filterForUser(['openid', 'email', UNSTABLE_API], ['openid', API])).toEqual(['openid', UNSTABLE_API]);
+  });
+
+  it('a device needs the client API to be registered, not itself', () => {
+    expect(rules.filterForUser([API, DEVICE], ['openid', UNSTABLE_API])).toEqual([API, DEVICE]);
+    expect(rules.filterForUser([API, DEVICE, 'openid'], ['openid'])).toEqual(['openid']);
+  });
+
+  it.each([
+    [['openid']],
+    [[API, DEVICE]],
+    [[UNSTABLE_API, UNSTABLE_DEVICE, 'openid']],
+    [[API, "urn:chat:client:device:aZ0._~!$&'()*+,;=:@/-"]],
+  ])('%j makes sense', (scopes) => {
+    expect(rules.setProblem(scopes)).toBeUndefined();
+  });
+
+  it.each([
+    ['two devices', [API, DEVICE, 'urn:chat:client:device:KLMNOPQRST']],
+    ['a device in both spellings', [API, DEVICE, UNSTABLE_DEVICE]],
+    ['stable and unstable names', [API, UNSTABLE_DEVICE]],
+    ['both spellings of the API', [API, UNSTABLE_API]],
+    ['a device without the API', [DEVICE, 'openid']],
+    ['a short device id', [API, 'urn:chat:client:device:ABCDEFGHI']],
+    ['a long device id', [API, `urn:chat:client:device:${'A'.repeat(256)}`]],
+    ['no device id', [API, 'urn:chat:client:device:']],
+    ['a device id with other characters', [API, 'urn:chat:client:device:ABCDEFGHIJ%20']],
+  ])('%s is refused (oauth 14.2)', (_, scopes) => {
+    expect(rules.setProblem(scopes)).toEqual(expect.any(String));
+  });
+
+  it('the device is found in either spelling', () => {
+    expect(rules.deviceIdOf([API, DEVICE])).toBe('ABCDEFGHIJ');
+    expect(rules.deviceIdOf([UNSTABLE_DEVICE])).toBe('ABCDEFGHIJ');
+    expect(rules.deviceIdOf([API, 'openid'])).toBeUndefined();
+  });
+});
+
+describe('scopes a client asks for itself', () => {
+  const options = { registered: undefined, mayAdminister: false };
+
+  it('offline_access is dropped, the others granted', () => {
+    expect(rules.filterForClient(['openid', 'offline_access', 'email'], options)).toEqual(['openid', 'email']);
+  });
+
+  it.each(['unknown', API, DEVICE, 'urn:synapse:admin:*', 'urn:mas:admin'])('with %s nothing is granted', (scope) => {
+    expect(rules.filterForClient(['openid', scope], options)).toBeUndefined();
+  });
+
+  it('administration is for the clients that the operator named, in either spelling', () => {
+    expect(rules.filterForClient(['urn:mas:admin'], { ...options, mayAdminister: true })).toEqual(['urn:mas:admin']);
+    expect(rules.filterForClient(['urn:synapse:admin:*'], { ...options, mayAdminister: true })).toBeUndefined();
+  });
+
+  it('nothing is granted beyond the registered ones', () => {
+    expect(rules.filterForClient(['openid', 'email'], { ...options, registered: ['openid'] })).toBeUndefined();
+  });
+});
+
+it('introspection shows client API and device scopes in both spellings, without repeating one', () => {
+  expect(rules.normaliseForIntrospection(['openid', UNSTABLE_API, DEVICE])).toEqual([
+    'openid',
+    UNSTABLE_API,
+    API,
+    DEVICE,
+    UNSTABLE_DEVICE,
+  ]);
+  expect(rules.normaliseForIntrospection(['urn:mas:admin'])).toEqual(['urn:mas:admin']);
+});

@@ -1,0 +1,173 @@
+/**
+ * What a scope is, and which sets of them make sense (oauth 14). Names depend on the protocol name `P`; some scopes
+ * have two spellings, which are one scope: either is accepted, and the one asked for is kept.
+ */
+
+const MAX_CHARACTERS = 2048;
+const MAX_SCOPES = 50;
+/** RFC 6749 3.3. */
+const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
+const DEVICE_ID = /^[A-Za-z0-9._~!$&'()*+,;=:@/-]{10,255}$/;
+
+/** `homeserver-admin` and `admin` ask for someone who may administer; `chat-device` names the session's device. */
+export type ScopeKind =
+  | 'openid'
+  | 'claims'
+  | 'offline-access'
+  | 'chat-api'
+  | 'chat-device'
+  | 'homeserver-admin'
+  | 'admin';
+
+const FIXED_KINDS = new Map<string, ScopeKind>([
+  ['openid', 'openid'],
+  ['email', 'claims'],
+  ['profile', 'claims'],
+  ['offline_access', 'offline-access'],
+  ['urn:synapse:admin:*', 'homeserver-admin'],
+  ['urn:latchkey:admin', 'admin'],
+  ['urn:mas:admin', 'admin'],
+]);
+
+/**
+ * Reads a scope parameter: tokens separated by one or more spaces, duplicates folded, in the order given. Undefined
+ * when the syntax is wrong, nothing is named, or it is longer than 2,048 characters or 50 tokens.
+ */
+export function parseScope(text: string): readonly string[] | undefined {
+  if (text.length > MAX_CHARACTERS) return undefined;
+  const tokens = text.split(' ').filter((token) => token !== '');
+  if (tokens.length === 0 || tokens.length > MAX_SCOPES) return undefined;
+  if (!tokens.every((token) => SCOPE_TOKEN.test(token))) return undefined;
+  return [...new Set(tokens)];
+}
+
+export class ScopeRules {
+  readonly #stableApi: string;
+  readonly #unstableApi: string;
+  readonly #stableDevice: string;
+  readonly #unstableDevice: string;
+
+  /** @param protocolName `P` of the scope names, for example `chat` */
+  constructor(protocolName: string) {
+    const stable = `urn:${protocolName}:client:`;
+    const unstable = `urn:${protocolName}:org.${protocolName}.msc2967.client:`;
+    this.#stableApi = `${stable}api:*`;
+    this.#unstableApi = `${unstable}api:*`;
+    this.#stableDevice = `${stable}device:`;
+    this.#unstableDevice = `${unstable}device:`;
+  }
+
+  /** Undefined for a scope that means nothing here. A device scope is one whatever its device id looks like. */
+  classify(scope: string): ScopeKind | undefined {
+    if (scope === this.#stableApi || scope === this.#unstableApi) return 'chat-api';
+    if (scope.startsWith(this.#stableDevice) || scope.startsWith(this.#unstableDevice)) return 'chat-device';
+    return FIXED_KINDS.get(scope);
+  }
+
+  /** Whether it is for people who may administer, this service or the homeserver. */
+  isAdmin(scope: string): boolean {
+    const kind = this.classify(scope);
+    return kind === 'admin' || kind === 'homeserver-admin';
+  }
+
+  /** The full client API of the homeserver, or a device there. */
+  isChat(scope: string): boolean {
+    const kind = this.classify(scope);
+    return kind === 'chat-api' || kind === 'chat-device';
+  }
+
+  /** The one spelling that stands for both; for comparisons. */
+  canonical(scope: string): string {
+    if (scope === 'urn:mas:admin') return 'urn:latchkey:admin';
+    if (scope === this.#unstableApi) return this.#stableApi;
+    if (scope.startsWith(this.#unstableDevice)) return this.#stableDevice + scope.slice(this.#unstableDevice.length);
+    return scope;
+  }
+
+  /** Whether every scope, in either spelling, is among the granted ones. */
+  isCovered(scopes: readonly string[], granted: readonly string[]): boolean {
+    const known = new Set(granted.map((scope) => this.canonical(scope)));
+    return scopes.every((scope) => known.has(this.canonical(scope)));
+  }
+
+  /**
+   * What remains of a request on behalf of a person: without scopes unknown here or beyond the client's registered
+   * ones. The answer's `scope` tells the client (OpenID Connect Core 3.1.2.1).
+   * @param registered the client's maximum; undefined: no restriction
+   */
+  filterForUser(scopes: readonly string[], registered: readonly string[] | undefined): readonly string[] {
+    return scopes.filter((scope) => this.classify(scope) !== undefined && this.#isWithin(scope, registered));
+  }
+
+  /**
+   * What a client is granted for itself (client_credentials): `offline_access` has no meaning there and is dropped;
+   * undefined when any other scope may not be had, since then nothing is granted.
+   */
+  filterForClient(
+    scopes: readonly string[],
+    options: { readonly registered: readonly string[] | undefined; readonly mayAdminister: boolean },
+  ): readonly string[] | undefined {
+    const kept = scopes.filter((scope) => this.classify(scope) !== 'offline-access');
+    return kept.every((scope) => this.#isForClient(scope, options)) ? kept : undefined;
+  }
+
+  /**
+   * What is wrong with a set, whoever asks for it, as a sentence for the developer; undefined when it makes sense.
+   * Call it on the set as requested, before filtering.
+   */
+  setProblem(scopes: readonly string[]): string | undefined {
+    const chat = scopes.filter((scope) => this.isChat(scope));
+    const devices = chat.filter((scope) => this.classify(scope) === 'chat-device');
+    if (devices.length > 1) return 'only one device scope may be asked for';
+    if (new Set(chat.map((scope) => this.canonical(scope) === scope)).size > 1) {
+      return 'stable and unstable names of the client API scopes must not be mixed';
+    }
+    if (devices.length === 1 && chat.length === 1) return 'a device scope needs the client API scope';
+    const deviceId = this.deviceIdOf(scopes);
+    if (deviceId !== undefined && !DEVICE_ID.test(deviceId)) {
+      return 'the device id must have 10 to 255 of the characters that the client API allows';
+    }
+    return undefined;
+  }
+
+  /** The device that a granted set names. */
+  deviceIdOf(scopes: readonly string[]): string | undefined {
+    const scope = scopes.find((candidate) => this.classify(candidate) === 'chat-device');
+    return scope === undefined ? undefined : this.#deviceId(scope);
+  }
+
+  /** The set as introspection shows it: client API and device scopes in both spellings. */
+  normaliseForIntrospection(scopes: readonly string[]): readonly string[] {
+    const both = scopes.flatMap((scope) => {
+      const canonical = this.canonical(scope);
+      switch (this.classify(scope)) {
+        case 'chat-api':
+          return [scope, canonical === scope ? this.#unstableApi : this.#stableApi];
+        case 'chat-device':
+          return [scope, canonical === scope ? this.#unstableDevice + this.#deviceId(scope) : canonical];
+        default:
+          return [scope];
+      }
+    });
+    return [...new Set(both)];
+  }
+
+  #deviceId(scope: string): string {
+    return this.canonical(scope).slice(this.#stableDevice.length);
+  }
+
+  #isForClient(
+    scope: string,
+    options: { readonly registered: readonly string[] | undefined; readonly mayAdminister: boolean },
+  ): boolean {
+    const kind = this.classify(scope);
+    const mayHave = kind === 'openid' || kind === 'claims' || (kind === 'admin' && options.mayAdminister);
+    return mayHave && this.#isWithin(scope, options.registered);
+  }
+
+  #isWithin(scope: string, registered: readonly string[] | undefined): boolean {
+    if (registered === undefined || this.isCovered([scope], registered)) return true;
+    // A device is made up for each sign-in, so no registration can name it: whoever may use the client API may.
+    return this.classify(scope) === 'chat-device' && this.isCovered([this.#stableApi], registered);
+  }
+}

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+
+/** What an ID token of the authorization code grant says. Times in milliseconds since the epoch. */
+export interface IdTokenFacts {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly subject: string;
+  readonly now: number;
+  readonly lifetimeSeconds: number;
+  readonly nonce: string | undefined;
+  readonly authenticatedAt: number | undefined;
+  readonly acr: string | undefined;
+  readonly amr: readonly string[];
+  /** Id of the OAuth session: unlike per client, so that it links nothing. */
+  readonly sessionId: string;
+  readonly accessToken: string;
+  readonly code: string | undefined;
+  /** The algorithm that will sign; it decides the hash of `at_hash` and `c_hash`. */
+  readonly algorithm: string;
+}
+
+/** @see OpenID Connect Core 1.0 2, 3.1.3.6, 3.3.2.11 */
+export function idTokenClaims(facts: IdTokenFacts): Record<string, unknown> {
+  const issuedAt = Math.floor(facts.now / 1000);
+  return {
+    iss: facts.issuer,
+    sub: facts.subject,
+    aud: facts.clientId,
+    iat: issuedAt,
+    exp: issuedAt + facts.lifetimeSeconds,
+    ...(facts.nonce === undefined ? {} : { nonce: facts.nonce }),
+    ...(facts.authenticatedAt === undefined ? {} : { auth_time: Math.floor(facts.authenticatedAt / 1000) }),
+    ...(facts.acr === undefined ? {} : { acr: facts.acr }),
+    ...(facts.amr.length === 0 ? {} : { amr: facts.amr }),
+    sid: facts.sessionId,
+    at_hash: halfHash(facts.accessToken, facts.algorithm),
+    ...(facts.code === undefined ? {} : { c_hash: halfHash(facts.code, facts.algorithm) }),
+  };
+}
+
+/** The left half of the hash that belongs to the algorithm, base64url. */
+function halfHash(text: string, algorithm: string): string {
+  const digest = createHash(hashOf(algorithm)).update(text).digest();
+  return digest.subarray(0, digest.length / 2).toString('base64url');
+}
+
+function hashOf(algorithm: string): 'sha256' | 'sha384' | 'sha512' {
+  if (algorithm === 'EdDSA' || algorithm.endsWith('512')) return 'sha512';
+  return algorithm.endsWith('384') ? 'sha384' : 'sha256';
+}
