@@ -1,0 +1,295 @@
+/**
+ * What the service runs with: the configuration tree after all sources were merged, checked and completed with
+ * defaults. Names mirror the keys of the file in camel case, with the unit in the name; paths are absolute.
+ *
+ * Every room may import these types; values of this room are for the command line and the composition only.
+ */
+import type { ClientId } from '#base/ids.ts';
+import type { Secret } from '#base/secret.ts';
+
+export interface Config {
+  readonly dataDir: string;
+  /** Used in path segments (`_chat`), scopes (`urn:chat:`) and actions (`org.chat.`). */
+  readonly protocolName: string;
+  readonly http: HttpConfig;
+  readonly database: DatabaseConfig;
+  readonly secrets: SecretsConfig;
+  readonly clients: readonly StaticClientConfig[];
+  readonly homeserver: HomeserverConfig;
+  readonly passwords: PasswordsConfig;
+  readonly account: AccountConfig;
+  readonly rateLimiting: RateLimitingConfig;
+  readonly oauth: OAuthConfig;
+  readonly policy: PolicyConfig;
+  readonly branding: BrandingConfig;
+  readonly index: { readonly redirect: string | undefined };
+  readonly i18n: { readonly defaultLanguage: string };
+  readonly logging: LoggingConfig;
+  readonly limits: LimitsConfig;
+  readonly experimental: { readonly accessTokenTtlSeconds: number };
+}
+
+export interface HttpConfig {
+  /** Absolute, with a trailing slash; the only source of absolute URLs. */
+  readonly publicBase: string;
+  /** Published exactly as written. */
+  readonly issuer: string;
+  readonly trustedProxies: readonly Cidr[];
+  readonly clientIpHeader: 'x-forwarded-for' | 'forwarded' | 'none';
+  readonly hsts: boolean;
+  readonly listeners: readonly ListenerConfig[];
+}
+
+/** Fits `net.BlockList.addSubnet`. */
+export interface Cidr {
+  readonly address: string;
+  readonly prefixLength: number;
+  readonly family: 'ipv4' | 'ipv6';
+}
+
+export type ResourceName = 'discovery' | 'human' | 'oauth' | 'assets' | 'health';
+
+export interface ListenerConfig {
+  readonly name: string;
+  readonly resources: readonly { readonly name: ResourceName }[];
+  readonly binds: readonly BindConfig[];
+  /** Starts with a slash and ends without one; undefined: resources are mounted at the root. */
+  readonly prefix: string | undefined;
+}
+
+export type BindConfig = TcpBindConfig | SocketBindConfig;
+
+export interface TcpBindConfig {
+  /** IP literal or a name, all of whose addresses are bound; undefined: every address, IPv6 and IPv4. */
+  readonly host: string | undefined;
+  /** 0 picks a free one. */
+  readonly port: number;
+}
+
+export interface SocketBindConfig {
+  /** Absolute path of a Unix socket. */
+  readonly socket: string;
+  /** Permission bits; undefined: as the umask of the process leaves them. */
+  readonly mode: number | undefined;
+}
+
+export interface DatabaseConfig {
+  readonly server: EmbeddedDatabaseConfig | PostgresConfig;
+  /** Direct connection for migrations; undefined: the same as `server`. */
+  readonly migrationServer: PostgresConfig | undefined;
+  readonly maxConnections: number;
+  readonly minConnections: number;
+  readonly connectTimeoutSeconds: number;
+  readonly acquireTimeoutSeconds: number;
+  /** Undefined: idle connections stay open. */
+  readonly idleTimeoutSeconds: number | undefined;
+  /** Undefined: connections live as long as the process. */
+  readonly maxLifetimeSeconds: number | undefined;
+  readonly statementTimeoutSeconds: number;
+  readonly slowStatementSeconds: number;
+  readonly pooler: 'none' | 'session' | 'transaction';
+}
+
+export interface EmbeddedDatabaseConfig {
+  readonly kind: 'embedded';
+  /** Of the cluster; undefined: `db` below the data directory. */
+  readonly directory: string | undefined;
+  /** Account that the server runs under when the service is root. */
+  readonly user: string | undefined;
+  /** Where `initdb` and `postgres` are looked for when no bundled binary fits. */
+  readonly binDir: string | undefined;
+}
+
+export type SslMode = 'disable' | 'allow' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
+
+export interface PostgresConfig {
+  readonly kind: 'postgres';
+  /** Host name or address, or the directory of a Unix socket (begins with a slash). */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: Secret | undefined;
+  readonly database: string;
+  readonly sslMode: SslMode;
+  /** PEM; undefined: the system's store. */
+  readonly sslCa: Secret | undefined;
+  /** PEM, present together with `sslKey`. */
+  readonly sslCertificate: Secret | undefined;
+  readonly sslKey: Secret | undefined;
+}
+
+export interface SecretsConfig {
+  /** 64 hexadecimal characters; undefined: no source sets it, so that the data directory's is used. */
+  readonly encryption: Secret | undefined;
+  readonly encryptionPrevious: readonly Secret[];
+  /** Inline keys first, then those of the directory; empty: no source sets any. */
+  readonly keys: readonly SigningKeyConfig[];
+}
+
+export interface SigningKeyConfig {
+  /** How messages name the entry: `secrets.keys[0]` or a file's path. */
+  readonly name: string;
+  readonly kid: string | undefined;
+  /** PEM text, or DER bytes in base64, as `encoding` says. */
+  readonly key: Secret;
+  readonly encoding: 'utf8' | 'base64';
+  readonly password: Secret | undefined;
+  readonly useForSigning: boolean;
+}
+
+export type StaticClientAuthMethod = 'none' | 'client_secret_basic' | 'client_secret_post';
+export type StaticClientGrantType = 'authorization_code' | 'refresh_token' | 'client_credentials';
+
+export interface StaticClientConfig {
+  readonly clientId: ClientId;
+  readonly clientAuthMethod: StaticClientAuthMethod;
+  /** Present for the secret methods, absent for `none`. */
+  readonly clientSecret: Secret | undefined;
+  readonly redirectUris: readonly string[];
+  readonly clientName: string | undefined;
+  readonly clientUri: string | undefined;
+  readonly logoUri: string | undefined;
+  readonly policyUri: string | undefined;
+  readonly tosUri: string | undefined;
+  readonly grantTypes: readonly StaticClientGrantType[];
+  /** Maximum scopes; undefined: no restriction. */
+  readonly scope: readonly string[] | undefined;
+  readonly firstParty: boolean;
+  readonly defaultMaxAgeSeconds: number | undefined;
+  readonly requireAuthTime: boolean;
+  readonly idTokenSignedResponseAlg: string;
+}
+
+export interface HomeserverConfig {
+  readonly kind: 'none';
+  /** Server name of user identifiers, `host[:port]`. */
+  readonly homeserver: string;
+  readonly secret: Secret | undefined;
+}
+
+export interface PasswordsConfig {
+  readonly enabled: boolean;
+  /** zxcvbn score, 0 to 4. */
+  readonly minimumComplexity: number;
+  /** In characters. */
+  readonly minimumLength: number;
+  /** In bytes of UTF-8. */
+  readonly maximumLength: number;
+  /** Newest version first: that one hashes new passwords. */
+  readonly schemes: readonly PasswordSchemeConfig[];
+}
+
+export type PasswordSchemeConfig = {
+  readonly version: number;
+  readonly unicodeNormalization: boolean;
+  /** Pepper. */
+  readonly secret: Secret | undefined;
+} & (
+  | {
+      readonly algorithm: 'argon2id';
+      readonly memoryKib: number;
+      readonly iterations: number;
+      readonly parallelism: number;
+    }
+  | { readonly algorithm: 'bcrypt'; readonly cost: number }
+  | { readonly algorithm: 'pbkdf2'; readonly rounds: number }
+);
+
+export interface AccountConfig {
+  readonly loginWithEmailAllowed: boolean;
+  /** Undefined: sensitive actions never ask for a fresh authentication. */
+  readonly reauthMaxAgeSeconds: number | undefined;
+  /** No effect while passwords are switched off. */
+  readonly passwordRegistrationEnabled: boolean;
+  readonly registrationTtlSeconds: number;
+}
+
+/** A token bucket: `burst` at once, refilled at `perSecond`. */
+export interface Limiter {
+  readonly burst: number;
+  readonly perSecond: number;
+}
+
+export interface RateLimitingConfig {
+  readonly login: {
+    readonly perIp: Limiter;
+    readonly perAccount: Limiter;
+    readonly perKnownBrowser: Limiter;
+  };
+  readonly registration: Limiter;
+  readonly registrationCheck: Limiter;
+  readonly clientAuthentication: { readonly perClient: Limiter };
+}
+
+export interface OAuthConfig {
+  readonly authorizationCodeTtlSeconds: number;
+  readonly authorizationGrantTtlSeconds: number;
+  readonly idTokenTtlSeconds: number;
+  readonly refreshGraceSeconds: number;
+  /** Undefined: sessions have no absolute end. */
+  readonly sessionMaxLifetimeSeconds: number | undefined;
+  readonly rememberConsent: boolean;
+  readonly introspectionCallers: 'confidential' | 'static' | 'own';
+  readonly serviceDocumentation: string | undefined;
+}
+
+export interface PolicyConfig {
+  readonly data: {
+    /** User names that may ask for the admin scope. */
+    readonly adminUsers: readonly string[];
+    readonly adminClients: readonly ClientId[];
+    readonly registration: {
+      /** Empty: every name. */
+      readonly allowedUsernames: NameMatcher;
+      readonly bannedUsernames: NameMatcher;
+    };
+  };
+}
+
+/** Fits a name that is, starts with, ends with or holds one of these texts, in any case. */
+export interface NameMatcher {
+  readonly literals: readonly string[];
+  readonly prefixes: readonly string[];
+  readonly suffixes: readonly string[];
+  readonly substrings: readonly string[];
+}
+
+export interface BrandingConfig {
+  readonly serviceName: string;
+  readonly policyUri: string | undefined;
+  readonly tosUri: string | undefined;
+  readonly imprint: string | undefined;
+  readonly loginMessage: string | undefined;
+  readonly showTechnicalInfo: boolean;
+}
+
+export type LogLevel = 'error' | 'warn' | 'info' | 'debug' | 'trace';
+
+export interface LoggingConfig {
+  readonly level: LogLevel;
+  /** Levels of single events or groups of events (`db`, `http.server`), from `LATCHKEY_LOG`. */
+  readonly targetLevels: Readonly<Record<string, LogLevel>>;
+  readonly format: 'text' | 'json';
+  readonly output: 'stderr' | 'stdout' | { readonly path: string };
+  readonly color: 'auto' | 'always' | 'never';
+  readonly padLevel: boolean;
+}
+
+export interface LimitsConfig {
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
+  readonly headersTimeoutSeconds: number;
+  readonly requestTimeoutSeconds: number;
+  readonly handlerTimeoutSeconds: number;
+  readonly keepAliveTimeoutSeconds: number;
+  readonly maxRequestsPerConnection: number;
+  readonly maxRequestLineBytes: number;
+  readonly maxHeadersBytes: number;
+  readonly maxBody: { readonly formBytes: number; readonly jsonBytes: number };
+  readonly passwordHashConcurrency: number;
+  readonly passwordHashQueue: number;
+  readonly maxInFlight: number;
+  readonly maxDbWaiters: number;
+  readonly drainDelaySeconds: number;
+  readonly shutdownTimeoutSeconds: number;
+}

@@ -1,0 +1,134 @@
+import { createPrivateKey } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { prepareDataDirectory } from './data-directory.ts';
+import { hasEncryptionKey } from './encryption-key.ts';
+
+let parent: string;
+let dataDir: string;
+
+beforeEach(() => {
+  parent = mkdtempSync(join(tmpdir(), 'latchkey-data-'));
+  dataDir = join(parent, 'data');
+});
+afterEach(() => rmSync(parent, { recursive: true, force: true }));
+
+const prepare = (changes: Partial<Parameters<typeof prepareDataDirectory>[0]> = {}) =>
+  prepareDataDirectory({
+    dataDir,
+    isPassable: false,
+    needsEncryptionKey: true,
+    needsSigningKeys: true,
+    version: '1.2.3',
+    ...changes,
+  });
+
+const mode = (path: string): string => (statSync(join(dataDir, path)).mode & 0o777).toString(8);
+
+describe('data directory: first start (operations 2.2)', () => {
+  test('makes the directory, the root key and five PKCS#8 signing keys, private to this account', async () => {
+    const prepared = await prepare();
+    expect(readFileSync(join(dataDir, 'encryption.key'), 'utf8')).toBe(`${prepared.encryptionKey}\n`);
+    expect(prepared.encryptionKey).toMatch(/^[0-9a-f]{64}$/);
+    expect(prepared.keysDir).toBe(join(dataDir, 'keys'));
+    const keys = readdirSync(join(dataDir, 'keys')).sort();
+    expect(keys).toEqual(['ec-k256.pem', 'ec-p256.pem', 'ec-p384.pem', 'ed25519.pem', 'rsa-2048.pem']);
+    const kinds = keys.map((name) => {
+      const pem = readFileSync(join(dataDir, 'keys', name), 'utf8');
+      expect(pem).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
+      const key = createPrivateKey(pem);
+      return key.asymmetricKeyDetails?.namedCurve ?? key.asymmetricKeyDetails?.modulusLength ?? key.asymmetricKeyType;
+    });
+    expect(kinds).toEqual(['secp256k1', 'prime256v1', 'secp384r1', 'ed25519', 2048]);
+    expect([mode('.'), mode('keys'), mode('encryption.key'), mode('keys/rsa-2048.pem'), mode('VERSION')]).toEqual([
+      '700',
+      '700',
+      '600',
+      '600',
+      '600',
+    ]);
+    expect(prepared.warnings).toEqual([]);
+  });
+
+  test('lets the account of the embedded server pass through when asked to, without letting it list', async () => {
+    const { warnings } = await prepare({ isPassable: true });
+    expect(mode('.')).toBe('711');
+    expect(warnings).toEqual([]);
+  });
+
+  test('makes no secret that another source sets', async () => {
+    const prepared = await prepare({ needsEncryptionKey: false, needsSigningKeys: false });
+    expect(readdirSync(dataDir)).toEqual(['VERSION']);
+    expect([prepared.encryptionKey, prepared.keysDir]).toEqual([undefined, undefined]);
+    expect(await hasEncryptionKey(dataDir)).toBe(false);
+  });
+
+  test('leaves one key to all when several processes race, and no temporary file', async () => {
+    const all = await Promise.all(Array.from({ length: 8 }, () => prepare()));
+    expect(new Set(all.map((prepared) => prepared.encryptionKey)).size).toBe(1);
+    expect(readdirSync(dataDir).sort()).toEqual(['VERSION', 'encryption.key', 'keys']);
+    expect(readdirSync(join(dataDir, 'keys'))).toHaveLength(5);
+  });
+});
+
+describe('data directory: later starts', () => {
+  test('keep every key, add one that is missing, and note the version that wrote last', async () => {
+    const first = await prepare();
+    const rsa = readFileSync(join(dataDir, 'keys/rsa-2048.pem'), 'utf8');
+    rmSync(join(dataDir, 'keys/ed25519.pem'));
+    const second = await prepare({ version: '1.3.0' });
+    expect(second.encryptionKey).toBe(first.encryptionKey);
+    expect(readFileSync(join(dataDir, 'keys/rsa-2048.pem'), 'utf8')).toBe(rsa);
+    expect(existsSync(join(dataDir, 'keys/ed25519.pem'))).toBe(true);
+    expect(readFileSync(join(dataDir, 'VERSION'), 'utf8')).toBe('1.3.0\n');
+    expect(await hasEncryptionKey(dataDir)).toBe(true);
+  });
+
+  test('refuse a damaged root key rather than replace it', async () => {
+    await prepare();
+    writeFileSync(join(dataDir, 'encryption.key'), 'abc\n');
+    await expect(prepare()).rejects.toMatchObject({ exitCode: 78 });
+    expect(readFileSync(join(dataDir, 'encryption.key'), 'utf8')).toBe('abc\n');
+  });
+});
+
+describe('data directory: modes', () => {
+  test('readable by others: a warning that names path and mode', async () => {
+    await prepare();
+    chmodSync(dataDir, 0o755);
+    chmodSync(join(dataDir, 'keys/rsa-2048.pem'), 0o640);
+    const { warnings } = await prepare();
+    expect(warnings).toHaveLength(2);
+    expect(warnings[0]).toContain(`${dataDir} has mode 0755`);
+    expect(warnings[1]).toContain('keys/rsa-2048.pem has mode 0640');
+  });
+
+  test.each(['.', 'encryption.key', 'keys', 'keys/ec-p256.pem'])('%s writable by others: exit 78', async (path) => {
+    await prepare();
+    chmodSync(join(dataDir, path), 0o702);
+    await expect(prepare()).rejects.toMatchObject({ exitCode: 78, message: expect.stringContaining('0702') });
+  });
+
+  test('a file in place of the directory: exit 77 that names it', async () => {
+    writeFileSync(dataDir, '');
+    await expect(prepare()).rejects.toMatchObject({ exitCode: 77, message: expect.stringContaining(dataDir) });
+  });
+
+  test('a parent that does not exist is made', async () => {
+    mkdirSync(dataDir);
+    await prepare({ dataDir: join(dataDir, 'deeper/still') });
+    expect(existsSync(join(dataDir, 'deeper/still/encryption.key'))).toBe(true);
+  });
+});

@@ -1,0 +1,675 @@
+import { readdirSync } from 'node:fs';
+import { availableParallelism, userInfo } from 'node:os';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { Secret } from '#base/secret.ts';
+import { load, loadYaml, problemsOfYaml } from './fixture.test-support.ts';
+import { configShape } from './load.ts';
+import { mappingOf, type Shape } from './schema/shape.ts';
+
+const ULID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
+const HEX = 'ab'.repeat(32);
+
+interface Row {
+  /** Accepted, as YAML. */
+  readonly good: string;
+  /** What it becomes in the configuration. */
+  readonly reads: unknown;
+  /** Where, when the name does not tell. */
+  readonly as?: string;
+  readonly bad: string;
+  /** How the problem goes on after the key. */
+  readonly problem: string;
+}
+
+const URL_PROBLEM = 'expected an absolute http or https URL without user info or fragment, got';
+
+function integer(good: number, range: string): Row {
+  return { good: String(good), reads: good, bad: 'many', problem: `expected an integer ${range}, got "many"` };
+}
+
+function bool(reads: boolean): Row {
+  return { good: String(reads), reads, bad: 'yes', problem: 'expected true or false, got "yes"' };
+}
+
+function duration(good: string, seconds: number | undefined, range: string): Row {
+  const units = '(seconds, or a number with ms, s, m, h or d)';
+  const problem = `expected a duration ${range} ${units}, got "5 min"`;
+  return { good, reads: seconds, bad: '5 min', problem };
+}
+
+function size(range: string): Row {
+  const problem = `expected a size ${range} (bytes, or a number with KiB or MiB), got "5kB"`;
+  return { good: '32KiB', reads: 32_768, bad: '5kB', problem };
+}
+
+function choice(reads: string, ...accepted: string[]): Row {
+  const list = accepted.map((value) => `"${value}"`).join(', ');
+  const problem = `expected ${accepted.length > 1 ? 'one of ' : ''}${list}, got "neither"`;
+  return { good: reads, reads, bad: 'neither', problem };
+}
+
+function text(maximum: number): Row {
+  return { good: 'words', reads: 'words', bad: '7', problem: `expected a text of 1 to ${maximum} characters, got 7` };
+}
+
+function url(): Row {
+  const good = 'https://example.org/x?y=1';
+  return { good, reads: good, bad: 'ftp://example.org/', problem: `${URL_PROBLEM} "ftp://example.org/"` };
+}
+
+function path(as?: string): Row {
+  const row = { good: '/srv/somewhere', reads: '/srv/somewhere', bad: '[]', problem: 'expected a path, got a list' };
+  return as === undefined ? row : { ...row, as };
+}
+
+function secret(as?: string): Row {
+  const problem = 'expected a text that is not empty, got [secret]';
+  const row = { good: 'hush', reads: 'hush', bad: '[hush]', problem };
+  return as === undefined ? row : { ...row, as };
+}
+
+function limiterRate(): Row {
+  return { good: '0.5', reads: 0.5, bad: '0', problem: 'expected a number above 0, got 0' };
+}
+
+/** The lists of a matcher of names. */
+function names(matcher: string): Record<string, Row> {
+  const list = { good: '[eve]', reads: ['eve'], bad: 'eve', problem: 'expected a list, got "eve"' };
+  const lists = ['literals', 'prefixes', 'suffixes', 'substrings'].map((name) => `${matcher}.${name}`);
+  return Object.fromEntries(
+    lists.flatMap((key): [string, Row][] => [
+      [key, list],
+      [`${key}[]`, text(255)],
+    ]),
+  );
+}
+
+const NO_NAMES = { literals: [], prefixes: [], suffixes: [], substrings: [] };
+
+const RESOURCES = ['discovery', 'human', 'oauth', 'assets', 'health'];
+const LISTENER = {
+  name: '0',
+  resources: [{ name: 'human' }],
+  binds: [{ host: undefined, port: 1 }],
+  prefix: undefined,
+};
+const POSTGRES = {
+  good: 'postgres://role:pass@db.example/name',
+  reads: 'db.example',
+  bad: 'mysql://role:pass@db/name',
+};
+const HEX_PROBLEM = 'expected 64 hexadecimal characters, got [secret]';
+
+const ROWS: Readonly<Record<string, Row>> = {
+  data_dir: path(),
+  protocol_name: {
+    good: 'matrix',
+    reads: 'matrix',
+    bad: 'Matrix',
+    problem: 'expected a lower-case word of at most 32 letters and digits, got "Matrix"',
+  },
+  'http.public_base': {
+    good: 'https://example.org/auth',
+    reads: 'https://example.org/auth/',
+    bad: 'https://example.org/?a=b',
+    problem:
+      'expected an absolute http or https URL without user info, query or fragment, got "https://example.org/?a=b"',
+  },
+  'http.issuer': {
+    good: 'https://example.org',
+    reads: 'https://example.org',
+    bad: 'https://user@example.org/',
+    problem: 'expected an absolute http or https URL without user info, query or fragment, got',
+  },
+  'http.trusted_proxies': {
+    good: '["2001:db8::1"]',
+    reads: [{ address: '2001:db8::1', prefixLength: 128, family: 'ipv6' }],
+    bad: '10.0.0.0/8',
+    problem: 'expected a list, got "10.0.0.0/8"',
+  },
+  'http.trusted_proxies[]': {
+    good: '192.0.2.0/24',
+    reads: { address: '192.0.2.0', prefixLength: 24, family: 'ipv4' },
+    bad: '192.0.2.1/24',
+    problem: 'expected an IP address or network (IP/prefix, no host bits set), got "192.0.2.1/24"',
+  },
+  'http.client_ip_header': choice('forwarded', 'x-forwarded-for', 'forwarded', 'none'),
+  'http.hsts': bool(false),
+  'http.listeners': {
+    good: '[{resources: [human], binds: [{port: 1}]}]',
+    reads: [LISTENER],
+    bad: '[]',
+    problem: 'expected a list that is not empty, got a list',
+  },
+  'http.listeners[].name': text(64),
+  'http.listeners[].resources': {
+    good: '[oauth, {name: human}]',
+    reads: [{ name: 'oauth' }, { name: 'human' }],
+    bad: '[]',
+    problem: 'expected a list that is not empty, got a list',
+  },
+  'http.listeners[].resources[]': {
+    good: 'health',
+    reads: { name: 'health' },
+    bad: 'graphql',
+    problem: 'expected a resource: discovery, human, oauth, assets, health, got "graphql"',
+  },
+  'http.listeners[].resources[].name': choice('assets', ...RESOURCES),
+  'http.listeners[].binds': {
+    good: '[{host: localhost, port: 1}]',
+    reads: [{ host: 'localhost', port: 1 }],
+    bad: '1',
+    problem: 'expected a list that is not empty, got 1',
+  },
+  'http.listeners[].binds[].address': {
+    good: '"[::1]:0"',
+    reads: { host: '::1', port: 0 },
+    as: 'http.listeners.0.binds.0',
+    bad: 'localhost:80',
+    problem: 'expected "host:port" or "[host]:port" with an IP address and a port from 0 to 65535, got "localhost:80"',
+  },
+  'http.listeners[].binds[].host': {
+    good: 'localhost',
+    reads: 'localhost',
+    bad: 'a b',
+    problem: 'expected a host name or an IP address, got "a b"',
+  },
+  'http.listeners[].binds[].port': integer(0, 'from 0 to 65535'),
+  'http.listeners[].binds[].socket': path(),
+  'http.listeners[].binds[].mode': {
+    good: '"660"',
+    reads: 0o660,
+    bad: '"rw"',
+    problem: 'expected octal permissions in quotes, as "660", got "rw"',
+  },
+  'http.listeners[].prefix': {
+    good: '/auth/',
+    reads: '/auth',
+    bad: 'auth',
+    problem: 'expected a path that starts with "/", got "auth"',
+  },
+  'database.uri': { ...POSTGRES, as: 'database.server.host', problem: 'expected "embedded:", "embedded:///' },
+  'database.host': {
+    good: 'db.example',
+    reads: 'db.example',
+    as: 'database.server.host',
+    bad: 'a b',
+    problem: 'expected a host name or an IP address, got "a b"',
+  },
+  'database.port': { ...integer(5433, 'from 1 to 65535'), as: 'database.server.port' },
+  'database.socket': path('database.server.host'),
+  'database.username': { ...text(63), as: 'database.server.user' },
+  'database.password': secret('database.server.password'),
+  'database.database': { ...text(63), as: 'database.server.database' },
+  'database.ssl_mode': {
+    ...choice('verify-full', 'disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'),
+    as: 'database.server.sslMode',
+  },
+  'database.ssl_ca': secret('database.server.sslCa'),
+  'database.ssl_certificate': secret('database.server.sslCertificate'),
+  'database.ssl_key': secret('database.server.sslKey'),
+  'database.max_connections': integer(1000, 'from 1 to 1000'),
+  'database.min_connections': integer(5, 'from 0 to 1000'),
+  'database.connect_timeout': duration('1m', 60, 'of 1s or more'),
+  'database.acquire_timeout': duration('250ms', 0.25, 'of 1ms or more'),
+  'database.idle_timeout': duration('null', undefined, 'of 1s or more'),
+  'database.max_lifetime': duration('1h', 3600, 'of 1s or more'),
+  'database.statement_timeout': duration('500ms', 0.5, 'of 1ms or more'),
+  'database.slow_statement': duration('2', 2, 'of 1ms or more'),
+  'database.pooler': choice('session', 'none', 'session', 'transaction'),
+  'database.migration_uri': { ...POSTGRES, as: 'database.migrationServer.host', problem: 'expected "postgres://' },
+  'database.embedded.user': {
+    good: 'postgres',
+    reads: 'postgres',
+    as: 'database.server.user',
+    bad: '"70"',
+    problem: 'expected the name of an account, got "70"',
+  },
+  'database.embedded.bin_dir': path('database.server.binDir'),
+  'secrets.encryption': { good: HEX, reads: HEX, bad: 'abc', problem: HEX_PROBLEM },
+  'secrets.encryption_previous': { good: `[${HEX}]`, reads: [HEX], bad: HEX, problem: 'expected a list, got [secret]' },
+  'secrets.encryption_previous[]': { good: HEX, reads: HEX, bad: 'abc', problem: 'expected 64 hexadecimal characters' },
+  'secrets.keys': { good: '[]', reads: [], bad: 'PEM', problem: 'expected a list, got [secret]' },
+  'secrets.keys[].kid': text(255),
+  'secrets.keys[].key': secret(),
+  'secrets.keys[].password': secret(),
+  'secrets.keys[].use_for_signing': bool(false),
+  clients: { good: '[]', reads: [], bad: 'none', problem: 'expected a list, got [secret]' },
+  'clients[].client_id': {
+    good: ULID,
+    reads: ULID,
+    bad: 'app',
+    problem: 'expected a ULID: 26 characters of Crockford base32 in upper case, the first 0 to 7, got "app"',
+  },
+  'clients[].client_auth_method': choice('none', 'none', 'client_secret_basic', 'client_secret_post'),
+  'clients[].client_secret': {
+    good: 'sixteen characters',
+    reads: 'sixteen characters',
+    bad: 'short',
+    problem: 'expected at least 16 characters, got [secret]',
+  },
+  'clients[].redirect_uris': { good: '[]', reads: [], bad: 'x', problem: 'expected a list, got "x"' },
+  'clients[].redirect_uris[]': {
+    good: 'com.example:/callback',
+    reads: 'com.example:/callback',
+    bad: 'https://example.org/#here',
+    problem: 'expected a redirect URI: must not have a fragment, got "https://example.org/#here"',
+  },
+  'clients[].client_name': text(255),
+  'clients[].client_uri': url(),
+  'clients[].logo_uri': url(),
+  'clients[].policy_uri': url(),
+  'clients[].tos_uri': url(),
+  'clients[].grant_types': {
+    good: '[refresh_token]',
+    reads: ['refresh_token'],
+    bad: '[]',
+    problem: 'expected a list that is not empty, got a list',
+  },
+  'clients[].grant_types[]': choice(
+    'authorization_code',
+    ...['authorization_code', 'refresh_token', 'client_credentials'],
+  ),
+  'clients[].scope': {
+    good: 'openid profile',
+    reads: ['openid', 'profile'],
+    bad: '"openid  profile"',
+    problem: 'expected scope names separated by single spaces, got "openid  profile"',
+  },
+  'clients[].first_party': bool(true),
+  'clients[].default_max_age': integer(0, 'of 0 or more'),
+  'clients[].require_auth_time': bool(true),
+  'clients[].id_token_signed_response_alg': choice(
+    'EdDSA',
+    ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'ES256K', 'EdDSA'],
+  ),
+  'homeserver.kind': choice('none', 'none'),
+  'homeserver.homeserver': {
+    good: 'example.org:8448',
+    reads: 'example.org:8448',
+    bad: 'https://example.org',
+    problem: 'expected a server name, host[:port], got "https://example.org"',
+  },
+  'homeserver.secret': secret(),
+  'passwords.enabled': bool(false),
+  'passwords.minimum_complexity': integer(4, 'from 0 to 4'),
+  'passwords.minimum_length': integer(12, 'from 1 to 64'),
+  'passwords.maximum_length': integer(4096, 'from 64 to 4096'),
+  'passwords.schemes': {
+    good: '[{version: 2, algorithm: bcrypt}]',
+    reads: [{ version: 2, algorithm: 'bcrypt', cost: 12, unicodeNormalization: false, secret: undefined }],
+    bad: '[]',
+    problem: 'expected a list that is not empty, got [secret]',
+  },
+  'passwords.schemes[].version': integer(65_535, 'from 1 to 65535'),
+  'passwords.schemes[].algorithm': choice('argon2id', 'argon2id', 'bcrypt', 'pbkdf2'),
+  'passwords.schemes[].cost': integer(10, 'from 4 to 31'),
+  'passwords.schemes[].memory_kib': integer(65_536, 'from 8 to 1048576'),
+  'passwords.schemes[].iterations': integer(3, 'from 1 to 1000'),
+  'passwords.schemes[].parallelism': integer(4, 'from 1 to 255'),
+  'passwords.schemes[].rounds': integer(700_000, 'from 100000 to 10000000'),
+  'passwords.schemes[].unicode_normalization': bool(true),
+  'passwords.schemes[].secret': secret(),
+  'account.login_with_email_allowed': bool(true),
+  'account.reauth_max_age': duration('null', undefined, 'from 1m to 24h'),
+  'account.password_registration_enabled': bool(true),
+  'account.registration_ttl': duration('24h', 86_400, 'from 10m to 24h'),
+  'rate_limiting.login.per_ip.burst': integer(5, 'from 1 to 1000000'),
+  'rate_limiting.login.per_ip.per_second': limiterRate(),
+  'rate_limiting.login.per_account.burst': integer(5, 'from 1 to 1000000'),
+  'rate_limiting.login.per_account.per_second': limiterRate(),
+  'rate_limiting.login.per_known_browser.burst': integer(5, 'from 1 to 1000000'),
+  'rate_limiting.login.per_known_browser.per_second': limiterRate(),
+  'rate_limiting.registration.burst': integer(5, 'from 1 to 1000000'),
+  'rate_limiting.registration.per_second': limiterRate(),
+  'rate_limiting.registration_check.burst': integer(5, 'from 1 to 1000000'),
+  'rate_limiting.registration_check.per_second': limiterRate(),
+  'rate_limiting.client_authentication.per_client.burst': integer(5, 'from 1 to 1000000'),
+  'rate_limiting.client_authentication.per_client.per_second': limiterRate(),
+  'oauth.authorization_code_ttl': duration('10', 10, 'from 10s to 600s'),
+  'oauth.authorization_grant_ttl': duration('5m', 300, 'from 5m to 24h'),
+  'oauth.id_token_ttl': duration('1d', 86_400, 'from 60s to 86400s'),
+  'oauth.refresh_grace': duration('0', 0, 'from 0s to 300s'),
+  'oauth.session_max_lifetime': duration('730d', 63_072_000, 'from 1h to 730d'),
+  'oauth.remember_consent': bool(false),
+  'oauth.introspection_callers': choice('own', 'confidential', 'static', 'own'),
+  'oauth.service_documentation': url(),
+  'policy.data.admin_users': {
+    good: '[alice]',
+    reads: ['alice'],
+    bad: 'alice',
+    problem: 'expected a list, got "alice"',
+  },
+  'policy.data.admin_users[]': text(255),
+  'policy.data.admin_clients': { good: `[${ULID}]`, reads: [ULID], bad: 'app', problem: 'expected a list, got "app"' },
+  'policy.data.admin_clients[]': { good: ULID, reads: ULID, bad: 'app', problem: 'expected a ULID' },
+  ...names('policy.data.registration.allowed_usernames'),
+  ...names('policy.data.registration.banned_usernames'),
+  'branding.service_name': text(100),
+  'branding.policy_uri': url(),
+  'branding.tos_uri': url(),
+  'branding.imprint': text(500),
+  'branding.login_message': text(500),
+  'branding.show_technical_info': bool(false),
+  'index.redirect': url(),
+  'i18n.default_language': choice('de', 'en', 'de'),
+  'logging.level': choice('trace', 'error', 'warn', 'info', 'debug', 'trace'),
+  'logging.format': choice('json', 'text', 'json'),
+  'logging.output': path('logging.output.path'),
+  'logging.color': choice('never', 'auto', 'always', 'never'),
+  'logging.pad_level': bool(true),
+  'limits.max_connections': integer(5, 'from 1 to 1000000'),
+  'limits.max_connections_per_address': integer(5, 'from 1 to 1000000'),
+  'limits.headers_timeout': duration('1s', 1, 'from 1s to 10m'),
+  'limits.request_timeout': duration('1h', 3600, 'from 1s to 1h'),
+  'limits.handler_timeout': duration('1m', 60, 'from 1s to 10m'),
+  'limits.keep_alive_timeout': duration('1m', 60, 'from 1s to 1h'),
+  'limits.max_requests_per_connection': integer(5, 'from 1 to 1000000'),
+  'limits.max_request_line': size('from 1KiB to 64KiB'),
+  'limits.max_headers': size('from 1KiB to 64KiB'),
+  'limits.max_body.form': size('from 1KiB to 16MiB'),
+  'limits.max_body.json': size('from 1KiB to 16MiB'),
+  'limits.password_hash_concurrency': integer(8, 'from 1 to 64'),
+  'limits.password_hash_queue': integer(8, 'from 1 to 10000'),
+  'limits.max_in_flight': integer(8, 'from 1 to 1000000'),
+  'limits.max_db_waiters': integer(8, 'from 1 to 1000000'),
+  'limits.drain_delay': duration('10s', 10, 'from 0s to 10m'),
+  'limits.shutdown_timeout': duration('10s', 10, 'from 1s to 1h'),
+  'experimental.access_token_ttl': duration('86400', 86_400, 'from 60s to 86400s'),
+};
+
+/** What has to stand beside a key so that it can be tried alone. */
+const NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
+  'http.listeners[]': ['resources: [human]', 'binds: [{port: 1}]'],
+  'http.listeners[].binds[]': ['port: 1'],
+  'secrets.keys[]': ['key: PEM'],
+  'clients[]': [`client_id: ${ULID}`, 'client_auth_method: none'],
+  homeserver: ['kind: none'],
+  'passwords.schemes[]': ['version: 1', 'algorithm: argon2id'],
+};
+/** Instead of the usual neighbours of a key. */
+const OWN_NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
+  'http.listeners[].binds[].address': [],
+  'http.listeners[].binds[].socket': [],
+  'http.listeners[].binds[].mode': ['socket: /run/latchkey.sock'],
+  'clients[].client_secret': [`client_id: ${ULID}`, 'client_auth_method: client_secret_basic'],
+  'passwords.schemes[].cost': ['version: 1', 'algorithm: bcrypt'],
+  'passwords.schemes[].rounds': ['version: 1', 'algorithm: pbkdf2'],
+  'database.ssl_mode': ['host: db.example'],
+  'database.ssl_ca': ['host: db.example'],
+  'database.ssl_certificate': ['host: db.example', 'ssl_key: PEM'],
+  'database.ssl_key': ['host: db.example', 'ssl_certificate: PEM'],
+};
+
+/** A file that sets one key, and where the value stands in it. */
+function fileWith(key: string, value: string): { yaml: string; line: number; column: number } {
+  const parts = key.split('.');
+  let yaml = '';
+  let indent = '';
+  let place = { line: 0, column: 0 };
+  const after: string[] = [];
+  for (const [depth, part] of parts.entries()) {
+    const isLast = depth === parts.length - 1;
+    const name = part.replace('[]', '');
+    const parent = parts.slice(0, depth).join('.');
+    const neighbours = (isLast ? OWN_NEIGHBOURS[key] : undefined) ?? NEIGHBOURS[parent] ?? [];
+    const others = neighbours.filter((line) => !line.startsWith(`${name}:`)).map((line) => indent + line);
+    after.unshift(...others);
+    yaml += isLast && !part.endsWith('[]') ? `${name}: ` : `${name}:\n${indent}  ${part.endsWith('[]') ? '- ' : ''}`;
+    indent += part.endsWith('[]') ? '    ' : '  ';
+    if (isLast) place = { line: yaml.split('\n').length, column: (yaml.split('\n').at(-1)?.length ?? 0) + 1 };
+  }
+  return { yaml: `${[yaml + value, ...after].join('\n')}\n`, ...place };
+}
+
+function written(key: string): string {
+  return key.replaceAll('[]', '[0]');
+}
+
+/** The value in the configuration; secrets are revealed, units may be part of the name. */
+function readAt(config: object, key: string): unknown {
+  const steps = key
+    .replaceAll('[]', '.0')
+    .split('.')
+    .map((step) => step.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()));
+  let value: unknown = config;
+  for (const step of steps) {
+    const names = [step, `${step}Seconds`, `${step}Bytes`];
+    const holder: object = typeof value === 'object' && value !== null ? value : {};
+    const name = names.find((candidate) => candidate in holder);
+    if (name === undefined) return `no ${step} in the configuration`;
+    value = Object.entries(holder).find(([candidate]) => candidate === name)?.[1];
+  }
+  return revealed(value);
+}
+
+function revealed(value: unknown): unknown {
+  if (value instanceof Secret) return value.reveal();
+  return Array.isArray(value) ? value.map(revealed) : value;
+}
+
+describe.each(Object.entries(ROWS))('%s', (key, row) => {
+  test(`accepts ${row.good.slice(0, 60)}`, () => {
+    const config = loadYaml(fileWith(key, row.good).yaml);
+    expect(readAt(config, row.as ?? key)).toEqual(row.reads);
+  });
+
+  test(`refuses ${row.bad} with file, line and column`, () => {
+    const { yaml, line, column } = fileWith(key, row.bad);
+    const problem = problemsOfYaml(yaml).find((candidate) => candidate.startsWith(`${written(key)}: `));
+    expect(problem).toMatch(new RegExp(`\\(latchkey\\.yaml:${line}:${column}\\)$`));
+    expect(problem?.slice(written(key).length + 2).startsWith(row.problem)).toBe(true);
+  });
+
+  test('is overridden by its variable', () => {
+    const value: unknown = parse(row.good);
+    const { config } = load({
+      files: { 'latchkey.yaml': fileWith(key, row.bad).yaml },
+      environment: { [variableOf(key)]: typeof value === 'string' ? value : JSON.stringify(value) },
+    });
+    expect(readAt(config, row.as ?? key)).toEqual(row.reads);
+  });
+});
+
+/** `LATCHKEY__CLIENTS__0__CLIENT_NAME` */
+function variableOf(key: string): string {
+  return ['LATCHKEY', ...key.replaceAll('[]', '.0').split('.')].join('__').toUpperCase();
+}
+
+test('every key of the schema is tried above', () => {
+  // Files with secrets have tests of their own.
+  const tried = [...Object.keys(ROWS), 'secrets.keys_dir', 'secrets.encryption_previous[].file'];
+  expect(leavesOf(configShape(), '').filter((key) => !tried.includes(key))).toEqual([]);
+});
+
+function leavesOf(shape: Shape, path: string): string[] {
+  if (shape.hints.fileOf !== undefined) return [];
+  const element = shape.kind === 'list' ? shape.element : undefined;
+  const below = [...(mappingOf(element ?? shape)?.keys ?? [])].flatMap(([name, child]) =>
+    leavesOf(child, [`${path}${element === undefined ? '' : '[]'}`, name].filter((part) => part !== '').join('.')),
+  );
+  return shape.kind === 'mapping' ? below : [path, ...below];
+}
+
+test('without any source, the defaults are those of the manual', () => {
+  const { config, directory, trial } = load();
+  expect(trial).toBe(true);
+  expect(config).toEqual({
+    dataDir: `${directory}/data`,
+    protocolName: 'chat',
+    http: {
+      publicBase: 'http://localhost:8080/',
+      issuer: 'http://localhost:8080/',
+      trustedProxies: [
+        { address: '127.0.0.0', prefixLength: 8, family: 'ipv4' },
+        { address: '::1', prefixLength: 128, family: 'ipv6' },
+        { address: '10.0.0.0', prefixLength: 8, family: 'ipv4' },
+        { address: '172.16.0.0', prefixLength: 12, family: 'ipv4' },
+        { address: '192.168.0.0', prefixLength: 16, family: 'ipv4' },
+        { address: 'fd00::', prefixLength: 8, family: 'ipv6' },
+      ],
+      clientIpHeader: 'x-forwarded-for',
+      hsts: true,
+      listeners: [
+        {
+          name: 'web',
+          resources: RESOURCES.map((name) => ({ name })),
+          binds: [{ host: 'localhost', port: 8080 }],
+          prefix: undefined,
+        },
+      ],
+    },
+    database: {
+      server: { kind: 'embedded', directory: undefined, user: undefined, binDir: undefined },
+      migrationServer: undefined,
+      maxConnections: 10,
+      minConnections: 0,
+      connectTimeoutSeconds: 30,
+      acquireTimeoutSeconds: 5,
+      idleTimeoutSeconds: 600,
+      maxLifetimeSeconds: 1800,
+      statementTimeoutSeconds: 10,
+      slowStatementSeconds: 1,
+      pooler: 'none',
+    },
+    secrets: { encryption: undefined, encryptionPrevious: [], keys: [] },
+    clients: [],
+    homeserver: { kind: 'none', homeserver: 'localhost', secret: undefined },
+    passwords: {
+      enabled: true,
+      minimumComplexity: 3,
+      minimumLength: 8,
+      maximumLength: 1024,
+      schemes: [
+        {
+          version: 1,
+          algorithm: 'argon2id',
+          memoryKib: 19_456,
+          iterations: 2,
+          parallelism: 1,
+          unicodeNormalization: false,
+          secret: undefined,
+        },
+      ],
+    },
+    account: {
+      loginWithEmailAllowed: false,
+      reauthMaxAgeSeconds: 600,
+      // Trial mode.
+      passwordRegistrationEnabled: true,
+      registrationTtlSeconds: 3600,
+    },
+    rateLimiting: {
+      login: {
+        perIp: { burst: 3, perSecond: 3 / 60 },
+        perAccount: { burst: 100, perSecond: 100 / 3600 },
+        perKnownBrowser: { burst: 10, perSecond: 10 / 3600 },
+      },
+      registration: { burst: 3, perSecond: 3 / 3600 },
+      registrationCheck: { burst: 30, perSecond: 30 / 3600 },
+      clientAuthentication: { perClient: { burst: 20, perSecond: 20 / 60 } },
+    },
+    oauth: {
+      authorizationCodeTtlSeconds: 60,
+      authorizationGrantTtlSeconds: 3600,
+      idTokenTtlSeconds: 3600,
+      refreshGraceSeconds: 30,
+      sessionMaxLifetimeSeconds: undefined,
+      rememberConsent: true,
+      introspectionCallers: 'static',
+      serviceDocumentation: undefined,
+    },
+    policy: {
+      data: {
+        adminUsers: [],
+        adminClients: [],
+        registration: {
+          allowedUsernames: NO_NAMES,
+          bannedUsernames: {
+            ...NO_NAMES,
+            literals: [
+              ...['admin', 'administrator', 'root', 'support', 'security', 'postmaster', 'hostmaster', 'webmaster'],
+              ...['abuse', 'server', 'system'],
+            ],
+          },
+        },
+      },
+    },
+    branding: {
+      serviceName: 'localhost',
+      policyUri: undefined,
+      tosUri: undefined,
+      imprint: undefined,
+      loginMessage: undefined,
+      showTechnicalInfo: true,
+    },
+    index: { redirect: undefined },
+    i18n: { defaultLanguage: 'en' },
+    logging: { level: 'info', targetLevels: {}, format: 'text', output: 'stderr', color: 'auto', padLevel: false },
+    limits: {
+      maxConnections: 10_000,
+      maxConnectionsPerAddress: 200,
+      headersTimeoutSeconds: 10,
+      requestTimeoutSeconds: 30,
+      handlerTimeoutSeconds: 15,
+      keepAliveTimeoutSeconds: 75,
+      maxRequestsPerConnection: 10_000,
+      maxRequestLineBytes: 8192,
+      maxHeadersBytes: 16_384,
+      maxBody: { formBytes: 65_536, jsonBytes: 65_536 },
+      passwordHashConcurrency: Math.min(8, Math.max(2, availableParallelism())),
+      passwordHashQueue: 64,
+      maxInFlight: 1000,
+      maxDbWaiters: 200,
+      drainDelaySeconds: 0,
+      shutdownTimeoutSeconds: 30,
+    },
+    experimental: { accessTokenTtlSeconds: 300 },
+  });
+});
+
+test('a client and a PostgreSQL server get the defaults of the manual', () => {
+  const { clients, database } = loadYaml(`
+database: {host: db.example}
+clients: [{client_id: ${ULID}, client_auth_method: none}]
+`);
+  expect(clients).toEqual([
+    {
+      clientId: ULID,
+      clientAuthMethod: 'none',
+      clientSecret: undefined,
+      redirectUris: [],
+      clientName: undefined,
+      clientUri: undefined,
+      logoUri: undefined,
+      policyUri: undefined,
+      tosUri: undefined,
+      grantTypes: ['authorization_code', 'refresh_token'],
+      scope: undefined,
+      firstParty: false,
+      defaultMaxAgeSeconds: undefined,
+      requireAuthTime: false,
+      idTokenSignedResponseAlg: 'RS256',
+    },
+  ]);
+  const { username } = userInfo();
+  expect(database.server).toEqual({
+    kind: 'postgres',
+    host: 'db.example',
+    port: 5432,
+    user: username,
+    password: undefined,
+    database: username,
+    sslMode: 'prefer',
+    sslCa: undefined,
+    sslCertificate: undefined,
+    sslKey: undefined,
+  });
+});
+
+test('the languages to choose from are the bundled ones', () => {
+  const bundled = readdirSync('locales').map((file) => file.replace('.json', ''));
+  const found = problemsOfYaml('i18n: {default_language: xx}').join();
+  expect(bundled.filter((language) => !found.includes(`"${language}"`))).toEqual([]);
+});

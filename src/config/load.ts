@@ -1,0 +1,198 @@
+/**
+ * Reads the configuration: defaults, then secrets of the data directory, files, environment and flags, each over the
+ * one before it. All problems of all sources are collected before anything is refused. This room is the only reader
+ * of files and environment.
+ */
+import { completeConfig } from './complete.ts';
+import type { Config } from './config.ts';
+import { configurationError, type Problem } from './problems.ts';
+import { checkTree } from './schema/check.ts';
+import { deprecationWarnings } from './schema/deprecations.ts';
+import { configSchema } from './schema/schema.ts';
+import { type MappingShape, shapeOf } from './schema/shape.ts';
+import { type Environment, withDotEnv } from './sources/dot-env.ts';
+import { withEnvironment } from './sources/environment.ts';
+import { configurationFiles, readConfigurationFile } from './sources/files.ts';
+import { type OtherVariables, otherVariables } from './sources/other-variables.ts';
+import { SecretFiles } from './sources/secret-files.ts';
+import { withOwnNames } from './tree/aliases.ts';
+import { withAbsolutePaths, withoutNulls } from './tree/settle.ts';
+import { type MappingNode, mappingNode, merge, nodeAt, nodeOf, type Origin } from './tree/tree.ts';
+import { configWarnings } from './warnings.ts';
+
+export interface ConfigSources {
+  /** As named on the command line; none: `LATCHKEY_CONFIG`, else the usual places. */
+  readonly files: readonly string[];
+  readonly environment: Environment;
+  readonly flags: ConfigFlags;
+  /** Absolute; where `.env` is looked for and relative names start. */
+  readonly workingDirectory: string;
+  /** Secrets of the data directory, for what no source sets. */
+  readonly generated?: GeneratedSecrets;
+}
+
+export interface ConfigFlags {
+  readonly dataDir?: string | undefined;
+  readonly logLevel?: string | undefined;
+  readonly logFormat?: string | undefined;
+}
+
+/** What `data-directory/` prepared. */
+export interface GeneratedSecrets {
+  /** 64 hexadecimal characters. */
+  readonly encryptionKey?: string | undefined;
+  /** Absolute. */
+  readonly keysDir?: string | undefined;
+}
+
+export interface LoadedConfig {
+  readonly config: Config;
+  /** One sentence each, for the log at the start. */
+  readonly warnings: readonly string[];
+  /** No file and no public base: the service is being tried out (operations 2.1). */
+  readonly trial: boolean;
+  /** The files that were read, as they were named. */
+  readonly files: readonly string[];
+  /** With the variables of `.env`. */
+  readonly environment: Environment;
+  /** What the sources say together, secrets still named by file. */
+  readonly tree: MappingNode;
+}
+
+/** @throws ExitError 78 with every problem of every source */
+export function loadConfig(sources: ConfigSources): LoadedConfig {
+  const { workingDirectory } = sources;
+  const shape = configShape();
+  const { environment, warnings } = withDotEnv(sources.environment, workingDirectory);
+  const names = configurationFiles(sources.files, environment, workingDirectory);
+  const reading = new Reading(shape, workingDirectory);
+  reading.addFiles(names);
+  const variables = reading.addEnvironment(environment);
+  reading.addFlags(sources.flags);
+
+  const tree = withGenerated(withAbsolutePaths(withoutNulls(reading.tree, shape), shape), sources.generated);
+  const secretFiles = new SecretFiles();
+  const complete = secretFiles.contents(tree, shape);
+  const directoryKeys = secretFiles.keyDirectory(complete);
+  const { parsed, problems } = checkTree(complete, shape);
+  const found = [...reading.problems, ...secretFiles.problems, ...problems.filter(isNotConsequence(secretFiles))];
+  // A file that cannot be read says nothing of its keys, so that what seems to be missing may stand there.
+  if (reading.isUnreadable) throw configurationError([...reading.problems]);
+  if (parsed === undefined || found.length > 0) throw configurationError(found);
+
+  const isTrial = names.length === 0 && nodeAt(tree, ['http', 'public_base']) === undefined;
+  const config = completeConfig(parsed, {
+    environment,
+    variables,
+    workingDirectory,
+    directoryKeys,
+    isTrial,
+    isMatrix: reading.aliases.has('matrix'),
+  });
+  return {
+    config,
+    warnings: [...warnings, ...secretFiles.warnings, ...deprecationWarnings(tree, shape), ...configWarnings(config)],
+    trial: isTrial,
+    files: names,
+    environment,
+    tree,
+  };
+}
+
+let shapeRead: MappingShape | undefined;
+
+/** The shape of the whole file, read out of the schema once. */
+export function configShape(): MappingShape {
+  if (shapeRead !== undefined) return shapeRead;
+  const shape = shapeOf(configSchema);
+  if (shape.kind !== 'mapping') throw new TypeError('the configuration is a mapping');
+  shapeRead = shape;
+  return shape;
+}
+
+/** The sources laid over one another, lowest first, and what is wrong with them. */
+class Reading {
+  readonly problems: Problem[] = [];
+  readonly aliases = new Set<string>();
+  /** A file holds text that is no YAML, or could not be read at all. */
+  isUnreadable = false;
+  tree: MappingNode;
+  readonly #shape: MappingShape;
+  readonly #directory: string;
+  #rank = 0;
+
+  constructor(shape: MappingShape, directory: string) {
+    this.#shape = shape;
+    this.#directory = directory;
+    this.tree = mappingNode({ rank: 0, source: 'defaults', directory });
+  }
+
+  addFiles(names: readonly string[]): void {
+    for (const name of names) {
+      this.#rank += 1;
+      const content = readConfigurationFile(name, this.#rank, this.#directory);
+      this.problems.push(...content.problems);
+      if (content.root === undefined) {
+        this.isUnreadable = true;
+        continue;
+      }
+      const { root, problems, aliases } = withOwnNames(content.root, this.#shape);
+      this.problems.push(...problems);
+      for (const alias of aliases) this.aliases.add(alias);
+      if (root.kind === 'mapping') this.#lay(root);
+      else this.problems.push({ key: undefined, message: 'expected a mapping of sections', at: root.at });
+    }
+  }
+
+  addEnvironment(environment: Environment): OtherVariables {
+    const origin = this.#nextOrigin();
+    const { root, problems, aliases } = withEnvironment(this.tree, environment, this.#shape, origin);
+    this.tree = root;
+    for (const alias of aliases) this.aliases.add(alias);
+    const variables = otherVariables(environment, origin);
+    this.problems.push(...problems, ...variables.problems);
+    this.#set('logging', 'level', variables.log.level, { ...origin, source: 'LATCHKEY_LOG' });
+    return variables;
+  }
+
+  addFlags(flags: ConfigFlags): void {
+    const origin = this.#nextOrigin();
+    if (flags.dataDir !== undefined)
+      this.#lay(nodeOf({ data_dir: flags.dataDir }, { ...origin, source: '--data-dir' }));
+    this.#set('logging', 'level', flags.logLevel, { ...origin, source: '--log-level' });
+    this.#set('logging', 'format', flags.logFormat, { ...origin, source: '--log-format' });
+  }
+
+  #nextOrigin(): Omit<Origin, 'source'> {
+    this.#rank += 1;
+    return { rank: this.#rank, directory: this.#directory };
+  }
+
+  #set(section: string, key: string, value: string | undefined, origin: Origin): void {
+    if (value !== undefined) this.#lay(nodeOf({ [section]: { [key]: value } }, origin));
+  }
+
+  #lay(upper: ReturnType<typeof nodeOf>): void {
+    const merged = merge(this.tree, upper);
+    if (merged.kind === 'mapping') this.tree = merged;
+  }
+}
+
+/** Lays the data directory's secrets below the other sources: only what none of them sets. */
+function withGenerated(tree: MappingNode, generated: GeneratedSecrets = {}): MappingNode {
+  const has = (key: string) => nodeAt(tree, ['secrets', key]) !== undefined;
+  const needsKey = !has('encryption') && !has('encryption_file');
+  const needsKeys = !has('keys') && !has('keys_dir');
+  const secrets = {
+    ...(needsKey && generated.encryptionKey !== undefined && { encryption: generated.encryptionKey }),
+    ...(needsKeys && generated.keysDir !== undefined && { keys_dir: generated.keysDir }),
+  };
+  if (Object.keys(secrets).length === 0) return tree;
+  const layer = nodeOf({ secrets }, { ...tree.at, rank: 0, source: 'data directory' });
+  const merged = merge(layer, tree);
+  return merged.kind === 'mapping' ? merged : tree;
+}
+
+function isNotConsequence(files: SecretFiles) {
+  return (problem: Problem): boolean => problem.key === undefined || !files.unread.has(problem.key);
+}

@@ -1,0 +1,103 @@
+/** The merged configuration as a file would hold it. Only commands load this module. */
+import { stringify } from 'yaml';
+import type { BindConfig, ListenerConfig } from '../config.ts';
+import { configShape, type LoadedConfig } from '../load.ts';
+import { mappingOf, type Shape } from '../schema/shape.ts';
+import { type Node, nodeAt, plain } from '../tree/tree.ts';
+
+const REDACTED = '<redacted>';
+
+export interface DumpOptions {
+  /** Also what no source sets. */
+  readonly defaults: boolean;
+  readonly showSecrets: boolean;
+}
+
+export function dumpedConfig(loaded: LoadedConfig, options: DumpOptions): string {
+  const settings = dumped(loaded.tree, configShape(), options);
+  const complete = options.defaults ? filledIn(settings, derivedDefaults(loaded)) : settings;
+  return stringify(complete ?? {}, { lineWidth: 0 });
+}
+
+/** Undefined when no source and no default says anything. */
+function dumped(node: Node | undefined, shape: Shape, options: DumpOptions): unknown {
+  if (shape.hints.secret === true && node !== undefined && !isFileReference(node)) {
+    return options.showSecrets ? plain(node) : REDACTED;
+  }
+  if (shape.kind === 'list' && node?.kind === 'list') {
+    return node.items.map((item) => dumped(item, shape.element, options));
+  }
+  const isMapping = shape.kind === 'mapping' && (node === undefined || node.kind === 'mapping');
+  if (isMapping || (node?.kind === 'mapping' && mappingOf(shape) !== undefined)) {
+    return dumpedMapping(node, shape, options);
+  }
+  if (node !== undefined) return plain(node);
+  return options.defaults ? shape.defaultValue : undefined;
+}
+
+function dumpedMapping(node: Node | undefined, shape: Shape, options: DumpOptions): unknown {
+  const entries = [...(mappingOf(shape)?.keys ?? [])]
+    .map(([key, keyShape]) => {
+      const below = node?.kind === 'mapping' ? node.entries.get(key)?.value : undefined;
+      return [key, dumped(below, keyShape, options)] as const;
+    })
+    .filter(([, value]) => value !== undefined);
+  if (node === undefined && entries.length === 0) return undefined;
+  // A section that is left out may have a default of its own.
+  const whole = node === undefined && options.defaults ? shape.defaultValue : undefined;
+  return filledIn(Object.fromEntries(entries), whole);
+}
+
+/** `{file: path}` names a secret without being one. */
+function isFileReference(node: Node): boolean {
+  return node.kind === 'mapping' && [...node.entries.keys()].every((key) => key === 'file');
+}
+
+/** Defaults that depend on other settings or on the machine, in the form of a file. */
+function derivedDefaults({ config, tree }: LoadedConfig): unknown {
+  const isSet = (...path: string[]) => nodeAt(tree, path) !== undefined;
+  const isEmbedded = config.database.server.kind === 'embedded' && !isSet('database', 'uri_file');
+  return {
+    data_dir: config.dataDir,
+    protocol_name: config.protocolName,
+    http: {
+      public_base: config.http.publicBase,
+      issuer: config.http.issuer,
+      listeners: config.http.listeners.map((listener) =>
+        isSet('http', 'listeners') ? { name: listener.name } : writtenListener(listener),
+      ),
+    },
+    ...(isEmbedded && { database: { uri: 'embedded:' } }),
+    clients: config.clients.map(({ grantTypes }) => ({ grant_types: [...grantTypes] })),
+    account: { password_registration_enabled: config.account.passwordRegistrationEnabled },
+    branding: { service_name: config.branding.serviceName },
+    limits: { password_hash_concurrency: config.limits.passwordHashConcurrency },
+  };
+}
+
+function writtenListener({ name, resources, binds }: ListenerConfig): unknown {
+  return {
+    name,
+    resources: resources.map((resource) => resource.name),
+    binds: binds.map(writtenBind),
+  };
+}
+
+function writtenBind(bind: BindConfig): unknown {
+  if ('port' in bind) return bind.host === undefined ? { port: bind.port } : bind;
+  return bind.mode === undefined ? { socket: bind.socket } : { ...bind, mode: bind.mode.toString(8) };
+}
+
+/** What is set stays; what is missing comes from the defaults. */
+function filledIn(value: unknown, defaults: unknown): unknown {
+  if (value === undefined) return defaults;
+  if (Array.isArray(value) && Array.isArray(defaults))
+    return value.map((item, index) => filledIn(item, defaults[index]));
+  if (!isMapping(value) || !isMapping(defaults)) return value;
+  const keys = new Set([...Object.keys(value), ...Object.keys(defaults)]);
+  return Object.fromEntries([...keys].map((key) => [key, filledIn(value[key], defaults[key])]));
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

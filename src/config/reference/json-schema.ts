@@ -1,0 +1,84 @@
+/**
+ * The JSON Schema of the file for editors, out of the schema that validates. Only commands load this module.
+ * @see https://json-schema.org/draft/2020-12
+ */
+import { z } from 'zod';
+import { configShape } from '../load.ts';
+import { configSchema } from '../schema/schema.ts';
+import { type MappingShape, mappingOf, type Shape } from '../schema/shape.ts';
+
+export type JsonSchema = { [keyword: string]: unknown };
+
+export function configJsonSchema(): JsonSchema {
+  const generated: JsonSchema = z.toJSONSchema(configSchema, { io: 'input', target: 'draft-2020-12' });
+  const { $schema, ...schema } = generated;
+  return {
+    $schema,
+    title: 'Configuration of Latchkey',
+    ...annotated(schema, configShape(), ''),
+    // A place for anchors.
+    patternProperties: { '^x-': true },
+  };
+}
+
+/** The JSON Schema as it ships in `share/`. */
+export function configJsonSchemaText(): string {
+  return `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
+}
+
+/** Adds what zod does not know: titles, defaults that depend on others, other spellings, deprecation. */
+function annotated(schema: JsonSchema, shape: Shape, path: string): JsonSchema {
+  const description = [shape.description, defaultSentence(shape)].filter((part) => part !== undefined).join(' ');
+  const { description: _, default: defaultValue, ...rest } = schema;
+  return {
+    ...(path !== '' && { title: path }),
+    ...(description !== '' && { description }),
+    ...(shape.hints.deprecated !== undefined && { deprecated: true }),
+    ...(shape.kind !== 'mapping' && defaultValue !== undefined && { default: defaultValue }),
+    ...withoutSafeIntegerBound(rest),
+    ...annotatedParts(schema, shape, path),
+  };
+}
+
+function annotatedParts(schema: JsonSchema, shape: Shape, path: string): JsonSchema {
+  const { properties, items, anyOf } = schema;
+  if (shape.kind === 'list') return isSchema(items) ? { items: annotated(items, shape.element, `${path}[]`) } : {};
+  if (shape.kind === 'mapping') return isSchema(properties) ? { properties: ofKeys(properties, shape, path) } : {};
+  if (!Array.isArray(anyOf)) return {};
+  const alternatives = anyOf.filter(isSchema).map((alternative) => {
+    const inner = mappingOf(shape);
+    return alternative['type'] === 'object' && inner !== undefined
+      ? annotated(alternative, inner, path)
+      : withoutSafeIntegerBound(alternative);
+  });
+  return { anyOf: alternatives };
+}
+
+function ofKeys(properties: JsonSchema, shape: MappingShape, path: string): JsonSchema {
+  const entries = [...shape.keys].flatMap(([key, keyShape]) => {
+    const property = properties[key];
+    if (!isSchema(property)) return [];
+    const keyPath = path === '' ? key : `${path}.${key}`;
+    const own = annotated(property, keyShape, keyPath);
+    const aliases = (keyShape.hints.aliases ?? []).map((alias) => [alias, { ...own, title: `${keyPath} (${alias})` }]);
+    return [[key, own], ...aliases];
+  });
+  return Object.fromEntries(entries);
+}
+
+function defaultSentence({ hints, defaultValue }: Shape): string | undefined {
+  return hints.defaultText === undefined || defaultValue !== undefined ? undefined : `Default: ${hints.defaultText}.`;
+}
+
+/** zod bounds every integer by what JavaScript can hold, which says nothing to a reader. */
+function withoutSafeIntegerBound(schema: JsonSchema): JsonSchema {
+  const { maximum, ...rest } = schema;
+  const nested = Array.isArray(rest['anyOf'])
+    ? { anyOf: rest['anyOf'].map((inner) => (isSchema(inner) ? withoutSafeIntegerBound(inner) : inner)) }
+    : {};
+  return { ...rest, ...(maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER && { maximum }), ...nested };
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { configShape } from '../load.ts';
+import { mappingOf, type Shape } from '../schema/shape.ts';
+import { generatedFiles } from './generated-files.ts';
+import { configJsonSchema, type JsonSchema } from './json-schema.ts';
+
+test.each(Object.entries(generatedFiles()))(
+  '%s is what the schema says; run scripts/generate-reference.js',
+  (name, text) => {
+    expect(readFileSync(name, 'utf8')).toBe(text);
+  },
+);
+
+describe('JSON Schema', () => {
+  const root = configJsonSchema();
+
+  test('has every key with its title and description, and refuses others', () => {
+    expect(missing(root, configShape(), '')).toEqual([]);
+  });
+
+  test('tells defaults, bounds, choices and patterns', () => {
+    expect(at(root, 'http', 'hsts')).toMatchObject({ type: 'boolean', default: true });
+    expect(at(root, 'database', 'max_connections')).toMatchObject({ minimum: 1, maximum: 1000, default: 10 });
+    expect(at(root, 'logging', 'level')).toMatchObject({ enum: ['error', 'warn', 'info', 'debug', 'trace'] });
+    expect(at(root, 'oauth', 'id_token_ttl')).toMatchObject({
+      default: '1h',
+      anyOf: [
+        { type: 'integer', minimum: 60, maximum: 86_400 },
+        { type: 'string', pattern: expect.any(String) },
+      ],
+    });
+  });
+
+  test('knows other spellings and x- keys at the top', () => {
+    expect(at(root, 'matrix', 'server_name')).toMatchObject({ type: 'string' });
+    expect(root).toMatchObject({ additionalProperties: false, patternProperties: { '^x-': true } });
+  });
+
+  test('speaks of no integer bound that only JavaScript has', () => {
+    expect(JSON.stringify(root)).not.toContain(String(Number.MAX_SAFE_INTEGER));
+  });
+});
+
+function at(schema: JsonSchema, ...keys: string[]): JsonSchema {
+  return keys.reduce((inner, key) => member(member(inner, 'properties'), key), schema);
+}
+
+function member(schema: JsonSchema, name: string): JsonSchema {
+  const value = schema[name];
+  return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};
+}
+
+/** Keys of the shape that the JSON Schema lacks or says too little of. */
+function missing(schema: JsonSchema, shape: Shape, path: string): string[] {
+  if (shape.kind === 'list') return missing(member(schema, 'items'), shape.element, `${path}[]`);
+  const keys = shape.kind === 'mapping' ? [...(mappingOf(shape)?.keys ?? [])] : [];
+  const own = shape.kind !== 'mapping' || schema['additionalProperties'] === false ? [] : [`${path}: open`];
+  const below = keys.flatMap(([key, child]) => {
+    const keyPath = path === '' ? key : `${path}.${key}`;
+    const property = at(schema, key);
+    const isComplete = property['title'] === keyPath && typeof property['description'] === 'string';
+    return [...(isComplete ? [] : [keyPath]), ...missing(property, child, keyPath)];
+  });
+  return [...own, ...below];
+}

@@ -1,0 +1,63 @@
+/**
+ * The file that `config generate` writes: every key with its meaning, the given values set, all others commented out
+ * with their defaults.
+ */
+import { stringify } from 'yaml';
+import { configShape } from '../load.ts';
+import type { MappingShape, Shape } from '../schema/shape.ts';
+
+const COLUMNS = 100;
+
+/** Values of a file by key, nested like the file. */
+export type SampleValues = { readonly [key: string]: unknown };
+
+/** @param schemaPath where editors find the JSON Schema: a path or address */
+export function sampleConfig(values: SampleValues, schemaPath: string): string {
+  const lines = [
+    `# yaml-language-server: $schema=${schemaPath}`,
+    '# Configuration of Latchkey. "# text" explains, "#key: value" is a setting at its default.',
+    '# Of a mapping that is commented out, its own line has to be uncommented too.',
+    ...mappingLines(configShape(), values, ''),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function mappingLines(shape: MappingShape, values: SampleValues, indent: string): string[] {
+  return [...shape.keys].flatMap(([key, keyShape]) => {
+    // The twins of secrets would double the file.
+    if (keyShape.hints.fileOf !== undefined) return [];
+    const blank = indent === '' ? [''] : [];
+    return [...blank, ...commentLines(keyShape, indent), ...settingLines(key, keyShape, values[key], indent)];
+  });
+}
+
+function settingLines(key: string, shape: Shape, value: unknown, indent: string): string[] {
+  if (shape.kind === 'mapping') {
+    const head = `${indent}${value === undefined ? '#' : ''}${key}:`;
+    return [head, ...mappingLines(shape, isValues(value) ? value : {}, `${indent}  `)];
+  }
+  if (value === undefined) return [`${indent}#${key}: ${defaultText(shape)}`.trimEnd()];
+  const text = stringify({ [key]: value }, { lineWidth: 0 }).trimEnd();
+  return text.split('\n').map((line) => `${indent}${line}`);
+}
+
+function defaultText({ defaultValue }: Shape): string {
+  if (defaultValue === undefined) return '';
+  return stringify(defaultValue, { collectionStyle: 'flow', lineWidth: 0 }).trim();
+}
+
+function commentLines({ description, hints, defaultValue }: Shape, indent: string): string[] {
+  const isDerived = hints.defaultText !== undefined && defaultValue === undefined;
+  const words = `${description ?? ''}${isDerived ? ` Default: ${hints.defaultText}.` : ''}`.split(' ');
+  const lines: string[] = [];
+  for (const word of words.filter((part) => part !== '')) {
+    const last = lines.at(-1);
+    if (last === undefined || indent.length + last.length + word.length + 1 > COLUMNS) lines.push(`# ${word}`);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines.map((line) => indent + line);
+}
+
+function isValues(value: unknown): value is SampleValues {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'vitest';
+import { loadYaml, problemsOfYaml } from './fixture.test-support.ts';
+
+const ULID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
+
+/** Problems of a file without their places. */
+function complaints(yaml: string): string[] {
+  return problemsOfYaml(yaml).map((problem) => problem.replace(/ \([^()]*\)$/, ''));
+}
+
+describe('http', () => {
+  const listener = (...entries: string[]) => `http: {listeners: [${entries.join(', ')}]}`;
+
+  test('a bind is an address, a port with an optional host, or a Unix socket with optional permissions', () => {
+    const binds = (entry: string) => listener(`{resources: [human], binds: [${entry}]}`);
+    expect(complaints(binds('{address: "127.0.0.1:1", port: 2}'))).toEqual([
+      'http.listeners[0].binds[0]: use one of "address", "host" and "port", or "socket"',
+    ]);
+    for (const entry of ['{}', '{host: localhost}']) {
+      expect(complaints(binds(entry))).toEqual(['http.listeners[0].binds[0]: needs "address", "port" or "socket"']);
+    }
+    expect(complaints(binds('{port: 1, mode: "600"}'))).toEqual([
+      'http.listeners[0].binds[0].mode: goes with "socket" only',
+    ]);
+    expect(loadYaml(binds('{socket: /run/x.sock, mode: "660"}')).http.listeners[0]?.binds).toEqual([
+      { socket: '/run/x.sock', mode: 0o660 },
+    ]);
+    expect(loadYaml(binds('{address: "127.0.0.1:1"}, {port: 2}')).http.listeners[0]?.binds).toEqual([
+      { host: '127.0.0.1', port: 1 },
+      { host: undefined, port: 2 },
+    ]);
+  });
+
+  test('names of listeners and resources of one listener are unique', () => {
+    const yaml = listener(
+      '{resources: [oauth, human, {name: oauth}], binds: [{port: 1}]}',
+      '{name: "0", resources: [health], binds: [{port: 2}]}',
+    );
+    expect(complaints(yaml)).toEqual([
+      'http.listeners[0].resources[2]: "oauth" is listed twice',
+      'http.listeners[1].name: "0" is the name of listener 0 as well',
+    ]);
+  });
+
+  test('listeners that serve people share one prefix; a lone slash is none', () => {
+    const entry = (resource: string, prefix: string) =>
+      `{resources: [${resource}], binds: [{port: 1}], prefix: ${prefix}}`;
+    expect(complaints(listener(entry('human', '/a/'), entry('human', '/b')))).toEqual([
+      'http.listeners[1].prefix: listeners that serve "human" share one prefix; another one has "/a"',
+    ]);
+    const accepted = loadYaml(listener(entry('human', '/a/'), entry('human', '/a'), entry('health', '/')));
+    expect(accepted.http.listeners.map(({ prefix }) => prefix)).toEqual(['/a', '/a', undefined]);
+  });
+
+  test('the public base follows the first socket that serves people', () => {
+    const yaml = listener(
+      '{resources: [health], binds: [{port: 1}]}',
+      '{resources: [human], prefix: /auth, binds: [{address: "[::]:9000"}]}',
+    );
+    expect(loadYaml(yaml).http.publicBase).toBe('http://localhost:9000/auth/');
+  });
+
+  test('an issuer is published as written, a public base with a slash at its end', () => {
+    const { http } = loadYaml('http: {public_base: "https://example.org/auth", issuer: "https://example.org"}');
+    expect(http).toMatchObject({ publicBase: 'https://example.org/auth/', issuer: 'https://example.org' });
+  });
+});
+
+describe('database', () => {
+  test('a URI and parts of a connection exclude one another', () => {
+    expect(complaints('database: {uri: "postgres://h/d", host: h, password: p}')).toEqual([
+      'database.host: not allowed together with "database.uri"',
+      'database.password: not allowed together with "database.uri"',
+    ]);
+    expect(complaints('database: {host: h, socket: /run/postgresql}')).toEqual([
+      'database.socket: not allowed together with "database.host"',
+    ]);
+  });
+
+  test('a transaction pooler needs a direct connection for migrations', () => {
+    expect(complaints('database: {uri: "postgres://h/d", pooler: transaction}')).toEqual([
+      'database.pooler: "transaction" needs "database.migration_uri", a direct connection for migrations',
+    ]);
+    const { database } = loadYaml(
+      'database: {uri: "postgres://h/d", pooler: transaction, migration_uri: "postgres://direct:5433/d"}',
+    );
+    expect(database.migrationServer).toMatchObject({ host: 'direct', port: 5433, database: 'd' });
+  });
+
+  test('certificate and key come together, and the pool has room for its minimum', () => {
+    expect(complaints('database: {ssl_key: x, min_connections: 11}')).toEqual([
+      'database.ssl_key: needs "database.ssl_certificate" beside it',
+      'database.min_connections: is above "database.max_connections" (10)',
+    ]);
+  });
+
+  test('the embedded server may keep its files elsewhere', () => {
+    const { database } = loadYaml('database: {uri: "embedded:///srv/db", embedded: {user: pg}}');
+    expect(database.server).toEqual({ kind: 'embedded', directory: '/srv/db', user: 'pg', binDir: undefined });
+  });
+});
+
+describe('clients', () => {
+  const client = (...fields: string[]) => `clients: [{client_id: ${ULID}, ${fields.join(', ')}}]`;
+
+  test('secret methods need a secret, none forbids one', () => {
+    expect(complaints(client('client_auth_method: client_secret_basic'))).toEqual([
+      'clients[0]: "client_secret_basic" needs "client_secret" or "client_secret_file"',
+    ]);
+    expect(complaints(client('client_auth_method: none, client_secret: sixteen characters'))).toEqual([
+      'clients[0].client_secret: not allowed with client_auth_method "none"',
+    ]);
+  });
+
+  test('a client without credentials gets no client_credentials grant', () => {
+    expect(complaints(client('client_auth_method: none', 'grant_types: [client_credentials]'))).toEqual([
+      'clients[0].grant_types[0]: "client_credentials" is not allowed with client_auth_method "none"',
+    ]);
+    const { clients } = loadYaml(client('client_auth_method: client_secret_post', 'client_secret: sixteen characters'));
+    expect(clients[0]?.grantTypes).toEqual(['authorization_code', 'refresh_token', 'client_credentials']);
+  });
+
+  test('ids are unique, also beside a client that is wrong in itself', () => {
+    const entry = `{client_id: ${ULID}, client_auth_method: none}`;
+    expect(complaints(`clients: [${entry}, {client_id: 1, client_auth_method: x}, ${entry}]`).slice(1)).toEqual([
+      'clients[1].client_auth_method: expected one of "none", "client_secret_basic", "client_secret_post", got "x"',
+      `clients[2].client_id: "${ULID}" is the id of clients[0] as well`,
+    ]);
+  });
+});
+
+describe('passwords', () => {
+  test('parameters belong to their algorithm, versions are unique, argon2id has memory for its lanes', () => {
+    const yaml = `
+passwords:
+  schemes:
+    - {version: 1, algorithm: bcrypt, iterations: 3}
+    - {version: 1, algorithm: argon2id, memory_kib: 8, parallelism: 2}
+`;
+    expect(complaints(yaml)).toEqual([
+      'passwords.schemes[0].iterations: only used by algorithm "argon2id"',
+      'passwords.schemes[1].version: version 1 is used twice',
+      'passwords.schemes[1].memory_kib: argon2id needs 8 KiB for each lane, here at least 16',
+    ]);
+  });
+
+  test('the newest scheme comes first', () => {
+    const yaml = 'passwords: {schemes: [{version: 1, algorithm: bcrypt}, {version: 2, algorithm: pbkdf2}]}';
+    expect(loadYaml(yaml).passwords.schemes).toMatchObject([
+      { version: 2, algorithm: 'pbkdf2', rounds: 600_000 },
+      { version: 1, algorithm: 'bcrypt', cost: 12 },
+    ]);
+  });
+});
+
+test('a section homeserver says what it talks to', () => {
+  expect(complaints('homeserver: {homeserver: example.org}')).toEqual(['homeserver.kind: missing; expected "none"']);
+});
+
+test('all rules of a section are reported together with its wrong values', () => {
+  expect(complaints('database: {pooler: transaction, max_connections: 0, ssl_key: x}')).toEqual([
+    'database.pooler: "transaction" needs "database.migration_uri", a direct connection for migrations',
+    'database.max_connections: expected an integer from 1 to 1000, got 0',
+    'database.ssl_key: needs "database.ssl_certificate" beside it',
+  ]);
+});

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { nodeOf } from '../tree/tree.ts';
+import { deprecationWarnings } from './deprecations.ts';
+import { hint } from './hints.ts';
+import { shapeOf } from './shape.ts';
+import { bool, mapping } from './values.ts';
+
+test('a deprecated key that is used gives one warning that says what to use instead', () => {
+  const old = hint(bool(), { deprecated: 'use "section.current"' }).optional();
+  const shape = shapeOf(mapping({ section: mapping({ old, current: bool().optional() }) }));
+  const origin = { rank: 1, source: 'latchkey.yaml', directory: '/' };
+  expect(deprecationWarnings(nodeOf({ section: { old: true } }, origin), shape)).toEqual([
+    'section.old is deprecated: use "section.current"',
+  ]);
+  expect(deprecationWarnings(nodeOf({ section: { current: true } }, origin), shape)).toEqual([]);
+});

@@ -1,0 +1,13 @@
+import { transform } from '../tree/transform.ts';
+import { type Node, pathText } from '../tree/tree.ts';
+import type { Shape } from './shape.ts';
+
+/** One sentence for each key in use that is to go away. */
+export function deprecationWarnings(root: Node, shape: Shape): string[] {
+  const warnings: string[] = [];
+  transform(root, shape, (node, { hints }, path) => {
+    if (hints.deprecated !== undefined) warnings.push(`${pathText(path)} is deprecated: ${hints.deprecated}`);
+    return node;
+  });
+  return warnings;
+}

@@ -1,0 +1,45 @@
+import { type Path, pathText } from '../tree/tree.ts';
+import { type MappingShape, mappingOf, type Shape, shapeAt } from './shape.ts';
+
+/** What to say of a key that does not exist, with the nearest name that does. */
+export function unknownKeyMessage(root: MappingShape, parent: Path, name: string): string {
+  const suggestion = nearestSibling(shapeAt(root, parent), parent, name) ?? sameNameElsewhere(root, name);
+  return suggestion === undefined ? 'unknown key' : `unknown key; did you mean "${suggestion}"?`;
+}
+
+function nearestSibling(parent: Shape | undefined, path: Path, name: string): string | undefined {
+  const names = [...(mappingOf(parent)?.keys ?? [])].flatMap(([key, { hints }]) => [key, ...(hints.aliases ?? [])]);
+  const wanted = name.toLowerCase().replaceAll('-', '_');
+  const ranked = names
+    .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate) }))
+    .sort((left, right) => left.distance - right.distance);
+  const isNear = ({ distance, candidate }: { distance: number; candidate: string }) =>
+    distance <= Math.max(2, Math.floor(wanted.length / 2)) || candidate.split('_').includes(wanted);
+  const best = ranked.find(isNear);
+  return best === undefined ? undefined : pathText([...path, best.candidate]);
+}
+
+/** The key may be right and its place wrong. */
+function sameNameElsewhere(shape: Shape, name: string, path: string[] = []): string | undefined {
+  const found = mappingOf(shape)?.keys.has(name) ? [...path, name].join('.') : undefined;
+  if (found !== undefined) return found;
+  for (const [key, child] of mappingOf(shape)?.keys ?? []) {
+    const below = child.kind === 'mapping' ? sameNameElsewhere(child, name, [...path, key]) : undefined;
+    if (below !== undefined) return below;
+  }
+  return undefined;
+}
+
+/** Levenshtein distance. */
+function editDistance(left: string, right: string): number {
+  let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (const [row, character] of [...left].entries()) {
+    const current = [row + 1];
+    for (const [column, other] of [...right].entries()) {
+      const substituted = (previous[column] ?? 0) + (character === other ? 0 : 1);
+      current.push(Math.min(substituted, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous[right.length] ?? 0;
+}

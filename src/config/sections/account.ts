@@ -1,0 +1,26 @@
+import type { z } from 'zod';
+import type { AccountConfig } from '../config.ts';
+import { hint } from '../schema/hints.ts';
+import { bool, duration, mapping } from '../schema/values.ts';
+
+export const accountSection = mapping({
+  login_with_email_allowed: bool().prefault(false).describe('People may type their e-mail address as user name.'),
+  reauth_max_age: duration('1m', '24h')
+    .nullable()
+    .prefault('10m')
+    .describe('Age of a sign-in after which sensitive actions ask again. `null`: never.'),
+  password_registration_enabled: hint(bool(), { defaultText: '`false`; `true` in trial mode' })
+    .optional()
+    .describe('People may make accounts for themselves, with a password.'),
+  registration_ttl: duration('10m', '24h').prefault('1h').describe('How long a person has to finish a registration.'),
+});
+
+/** @param isTrial nothing is configured: people are let in (operations 2.1) */
+export function accountConfig(parsed: z.output<typeof accountSection>, isTrial: boolean): AccountConfig {
+  return {
+    loginWithEmailAllowed: parsed.login_with_email_allowed,
+    reauthMaxAgeSeconds: parsed.reauth_max_age ?? undefined,
+    passwordRegistrationEnabled: parsed.password_registration_enabled ?? isTrial,
+    registrationTtlSeconds: parsed.registration_ttl,
+  };
+}

@@ -1,0 +1,108 @@
+import type { z } from 'zod';
+import type { ClientId } from '#base/ids.ts';
+import { Secret } from '#base/secret.ts';
+import { redirectUriProblem } from '#protocol/oauth/redirect-uris.ts';
+import type { StaticClientConfig } from '../config.ts';
+import { hint } from '../schema/hints.ts';
+import { listKeysRule, rule } from '../schema/rule.ts';
+import { bool, choice, integer, list, mapping, secret, secretFile, text, ulid, webUrl } from '../schema/values.ts';
+
+const GRANT_TYPES = ['authorization_code', 'refresh_token', 'client_credentials'] as const;
+
+/** Every algorithm that some supported key can sign with (oauth 3.1); whether a key is there is checked with the keys. */
+const SIGNING_ALGORITHMS = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'ES256K', 'EdDSA'],
+] as const;
+
+const redirectUri = text({ expected: 'expected an absolute URI' }).superRefine((uri, context) => {
+  const problem = redirectUriProblem(uri);
+  if (problem !== undefined) context.addIssue(`expected a redirect URI: ${problem}`);
+});
+
+const client = mapping({
+  client_id: ulid<'client'>().describe('Identifier of the client, unique.'),
+  client_auth_method: choice(['none', 'client_secret_basic', 'client_secret_post']).describe(
+    'How the client proves itself; `none` for one that can keep no secret.',
+  ),
+  client_secret: hint(secret({ pattern: /^.{16,}$/su, expected: 'expected at least 16 characters' }), { trimmed: true })
+    .optional()
+    .describe('Required for the secret methods.'),
+  client_secret_file: secretFile('client_secret'),
+  redirect_uris: list(redirectUri).prefault([]).describe('Where answers may be sent, compared character by character.'),
+  client_name: text({ maximum: 255 }).optional().describe('Name that people see.'),
+  client_uri: webUrl().optional().describe('Home page of the client.'),
+  logo_uri: webUrl().optional().describe('Picture of the client.'),
+  policy_uri: webUrl().optional().describe('Privacy policy of the client.'),
+  tos_uri: webUrl().optional().describe('Terms of service of the client.'),
+  grant_types: hint(list(choice(GRANT_TYPES), { minimum: 1 }), {
+    defaultText: 'all; without `client_credentials` for method `none`',
+  })
+    .optional()
+    .describe('Grants that the client may use.'),
+  scope: text({
+    maximum: 2048,
+    // RFC 6749 3.3: scope-token
+    pattern: /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/,
+    expected: 'expected scope names separated by single spaces',
+  })
+    .optional()
+    .describe('The most that the client may ask for. Default: no restriction.'),
+  first_party: bool().prefault(false).describe('The consent page may be skipped.'),
+  default_max_age: integer(0)
+    .optional()
+    .describe('Oldest sign-in in seconds that a request without `max_age` accepts.'),
+  require_auth_time: bool().prefault(false).describe('ID tokens always say when the user signed in.'),
+  id_token_signed_response_alg: choice(SIGNING_ALGORITHMS).prefault('RS256').describe('Algorithm of its ID tokens.'),
+});
+
+const withSecretRule = rule(client, ['client_auth_method', 'client_secret'], (values, problem) => {
+  const needsSecret = values.client_auth_method !== 'none';
+  if (needsSecret && values.client_secret === undefined) {
+    problem([], `"${values.client_auth_method}" needs "client_secret" or "client_secret_file"`);
+  }
+  if (!needsSecret && values.client_secret !== undefined) {
+    problem(['client_secret'], 'not allowed with client_auth_method "none"');
+  }
+});
+
+const withGrantRule = rule(withSecretRule, ['client_auth_method', 'grant_types'], (values, problem) => {
+  const index = values.grant_types?.indexOf('client_credentials') ?? -1;
+  if (values.client_auth_method === 'none' && index >= 0) {
+    problem(['grant_types', index], '"client_credentials" is not allowed with client_auth_method "none"');
+  }
+});
+
+export const clientsSection = listKeysRule(list(withGrantRule), ['client_id'], (clients, problem) => {
+  const seen = new Map<string, number>();
+  for (const [index, { client_id }] of clients) {
+    const other = seen.get(client_id);
+    if (other !== undefined) problem([index, 'client_id'], `"${client_id}" is the id of clients[${other}] as well`);
+    else seen.set(client_id, index);
+  }
+});
+
+type ParsedClient = z.output<typeof clientsSection>[number];
+
+export function staticClientConfig(parsed: ParsedClient): StaticClientConfig {
+  const clientId: ClientId = parsed.client_id;
+  const isPublic = parsed.client_auth_method === 'none';
+  const defaultGrantTypes = GRANT_TYPES.filter((grantType) => !isPublic || grantType !== 'client_credentials');
+  return {
+    clientId,
+    clientAuthMethod: parsed.client_auth_method,
+    clientSecret: parsed.client_secret === undefined ? undefined : new Secret(parsed.client_secret),
+    redirectUris: parsed.redirect_uris,
+    clientName: parsed.client_name,
+    clientUri: parsed.client_uri,
+    logoUri: parsed.logo_uri,
+    policyUri: parsed.policy_uri,
+    tosUri: parsed.tos_uri,
+    grantTypes: parsed.grant_types ?? defaultGrantTypes,
+    scope: parsed.scope?.split(' '),
+    firstParty: parsed.first_party,
+    defaultMaxAgeSeconds: parsed.default_max_age,
+    requireAuthTime: parsed.require_auth_time,
+    idTokenSignedResponseAlg: parsed.id_token_signed_response_alg,
+  };
+}

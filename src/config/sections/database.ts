@@ -1,0 +1,190 @@
+import type { z } from 'zod';
+import { Secret } from '#base/secret.ts';
+import type { DatabaseConfig, EmbeddedDatabaseConfig, PostgresConfig } from '../config.ts';
+import { hint } from '../schema/hints.ts';
+import { rule } from '../schema/rule.ts';
+import { choice, duration, integer, mapping, path, secret, secretFile, text } from '../schema/values.ts';
+import { type ConnectionParts, connectionDefaults, parsePostgresUri, SSL_MODES } from './postgres-uri.ts';
+
+const EMBEDDED_URI = /^embedded:(?:\/\/(?<directory>\/.+))?$/;
+const URI_EXPECTED = 'expected "embedded:", "embedded:///absolute/path" or "postgres://user@host/database"';
+const POSTGRES_URI_EXPECTED =
+  'expected "postgres://user@host/database" (parameters: host, port, user, password, dbname, sslmode)';
+
+const embedded = mapping({
+  user: hint(text({ maximum: 32, pattern: /^[A-Za-z_][\w.-]*\$?$/, expected: 'expected the name of an account' }), {
+    defaultText: '`postgres`, else `nobody`',
+  })
+    .optional()
+    .describe('Account that the embedded server runs under when the service runs as root.'),
+  bin_dir: hint(path(), { defaultText: '`PATH`' })
+    .optional()
+    .describe('Directory of `initdb` and `postgres` (15 or later) where no bundled PostgreSQL fits the machine.'),
+});
+
+const connectionParts = mapping({
+  uri: hint(
+    secret().refine((value) => EMBEDDED_URI.test(value) || parsePostgresUri(value) !== undefined, {
+      error: URI_EXPECTED,
+    }),
+    { defaultText: '`embedded:`' },
+  )
+    .optional()
+    .describe(
+      '`embedded:` is a PostgreSQL of our own below `data_dir`, `embedded:///path` one elsewhere (one machine only); ' +
+        '`postgres://` names a server.',
+    ),
+  uri_file: secretFile('uri'),
+  host: hint(text({ maximum: 255, pattern: /^[^\s]+$/, expected: 'expected a host name or an IP address' }), {
+    defaultText: '`PGHOST`, else `localhost`',
+  })
+    .optional()
+    .describe('Host of the PostgreSQL server. This and the next five keys are used in place of `uri`.'),
+  port: hint(integer(1, 65535), { defaultText: '`PGPORT`, else 5432' }).optional().describe('Port of the server.'),
+  socket: path().optional().describe('Directory of the Unix socket of the server, in place of `host`.'),
+  username: hint(text({ maximum: 63 }), { defaultText: '`PGUSER`, else the account of the process' })
+    .optional()
+    .describe('Role to connect as; it owns its database or schema.'),
+  password: hint(secret(), { defaultText: '`PGPASSWORD`' }).optional().describe('Password of the role.'),
+  password_file: secretFile('password'),
+  database: hint(text({ maximum: 63 }), { defaultText: '`PGDATABASE`, else the role' })
+    .optional()
+    .describe('Name of the database.'),
+  ssl_mode: hint(choice(SSL_MODES), { defaultText: '`PGSSLMODE`, else `prefer`' })
+    .optional()
+    .describe('How the connection is encrypted and the server proven, as in libpq.'),
+  ssl_ca: secret().optional().describe('Certificates (PEM) that the server is checked against. Default: the system.'),
+  ssl_ca_file: secretFile('ssl_ca'),
+  ssl_certificate: secret().optional().describe('Client certificate (PEM); goes with `ssl_key`.'),
+  ssl_certificate_file: secretFile('ssl_certificate'),
+  ssl_key: secret().optional().describe('Key of the client certificate (PEM).'),
+  ssl_key_file: secretFile('ssl_key'),
+  max_connections: integer(1, 1000).prefault(10).describe('Connections of each process.'),
+  min_connections: integer(0, 1000).prefault(0).describe('Connections that are kept open.'),
+  connect_timeout: duration('1s')
+    .prefault('30s')
+    .describe('How long the start retries to reach the database before it gives up.'),
+  acquire_timeout: duration('1ms').prefault('5s').describe('Wait for a free connection; then 503.'),
+  idle_timeout: duration('1s').nullable().prefault('10m').describe('Unused connections are closed. `null`: never.'),
+  max_lifetime: duration('1s')
+    .nullable()
+    .prefault('30m')
+    .describe('Age at which a connection is replaced. `null`: never.'),
+  statement_timeout: duration('1ms').prefault('10s').describe('Longest run of one statement.'),
+  slow_statement: duration('1ms').prefault('1s').describe('A statement that takes longer is named in the log.'),
+  pooler: choice(['none', 'session', 'transaction'])
+    .prefault('none')
+    .describe('Kind of connection pooler between the service and the database; `transaction` needs `migration_uri`.'),
+  migration_uri: hint(
+    secret().refine((value) => parsePostgresUri(value) !== undefined, { error: POSTGRES_URI_EXPECTED }),
+    { defaultText: '`uri`' },
+  )
+    .optional()
+    .describe('Direct connection for migrations.'),
+  migration_uri_file: secretFile('migration_uri'),
+  embedded: embedded.prefault({}).describe('The PostgreSQL server that the service runs itself.'),
+});
+
+const PARTS_BESIDE_URI = ['host', 'port', 'socket', 'username', 'password', 'database'] as const;
+
+const withUriRule = rule(connectionParts, ['uri', ...PARTS_BESIDE_URI], (values, problem) => {
+  if (values.uri === undefined) return;
+  for (const key of PARTS_BESIDE_URI) {
+    if (values[key] !== undefined) problem([key], 'not allowed together with "database.uri"');
+  }
+});
+const withSocketRule = rule(withUriRule, ['host', 'socket'], ({ host, socket }, problem) => {
+  if (host !== undefined && socket !== undefined) problem(['socket'], 'not allowed together with "database.host"');
+});
+const withKeyPairRule = rule(withSocketRule, ['ssl_certificate', 'ssl_key'], (values, problem) => {
+  if (values.ssl_certificate !== undefined && values.ssl_key === undefined) {
+    problem(['ssl_certificate'], 'needs "database.ssl_key" beside it');
+  }
+  if (values.ssl_key !== undefined && values.ssl_certificate === undefined) {
+    problem(['ssl_key'], 'needs "database.ssl_certificate" beside it');
+  }
+});
+const withPoolRule = rule(withKeyPairRule, ['min_connections', 'max_connections'], (values, problem) => {
+  if (values.min_connections > values.max_connections) {
+    problem(['min_connections'], `is above "database.max_connections" (${values.max_connections})`);
+  }
+});
+
+export const databaseSection = rule(withPoolRule, ['pooler', 'migration_uri'], ({ pooler, migration_uri }, problem) => {
+  if (pooler === 'transaction' && migration_uri === undefined) {
+    problem(['pooler'], '"transaction" needs "database.migration_uri", a direct connection for migrations');
+  }
+});
+
+type ParsedDatabase = z.output<typeof databaseSection>;
+
+export function databaseConfig(
+  parsed: ParsedDatabase,
+  environment: Readonly<Record<string, string | undefined>>,
+): DatabaseConfig {
+  const connection = (parts: ConnectionParts) => postgresConfig(parsed, parts, environment);
+  const migration = parsed.migration_uri === undefined ? undefined : parsePostgresUri(parsed.migration_uri);
+  return {
+    server: databaseServer(parsed, connection),
+    migrationServer: migration === undefined ? undefined : connection(migration),
+    maxConnections: parsed.max_connections,
+    minConnections: parsed.min_connections,
+    connectTimeoutSeconds: parsed.connect_timeout,
+    acquireTimeoutSeconds: parsed.acquire_timeout,
+    idleTimeoutSeconds: parsed.idle_timeout ?? undefined,
+    maxLifetimeSeconds: parsed.max_lifetime ?? undefined,
+    statementTimeoutSeconds: parsed.statement_timeout,
+    slowStatementSeconds: parsed.slow_statement,
+    pooler: parsed.pooler,
+  };
+}
+
+function databaseServer(
+  parsed: ParsedDatabase,
+  connection: (parts: ConnectionParts) => PostgresConfig,
+): EmbeddedDatabaseConfig | PostgresConfig {
+  const fromUri = parsed.uri === undefined ? undefined : parsePostgresUri(parsed.uri);
+  if (fromUri !== undefined) return connection(fromUri);
+  if (PARTS_BESIDE_URI.some((key) => parsed[key] !== undefined)) {
+    return connection({
+      host: parsed.socket ?? parsed.host,
+      port: parsed.port,
+      user: parsed.username,
+      password: parsed.password,
+      database: parsed.database,
+      sslMode: undefined,
+    });
+  }
+  return {
+    kind: 'embedded',
+    directory: EMBEDDED_URI.exec(parsed.uri ?? '')?.groups?.['directory'],
+    user: parsed.embedded.user,
+    binDir: parsed.embedded.bin_dir,
+  };
+}
+
+function postgresConfig(
+  parsed: ParsedDatabase,
+  parts: ConnectionParts,
+  environment: Readonly<Record<string, string | undefined>>,
+): PostgresConfig {
+  const defaults = connectionDefaults(environment);
+  const user = parts.user ?? defaults.user;
+  const password = parts.password ?? defaults.password;
+  return {
+    kind: 'postgres',
+    host: parts.host ?? defaults.host,
+    port: parts.port ?? defaults.port,
+    user,
+    password: secretOf(password),
+    database: parts.database ?? defaults.database ?? user,
+    sslMode: parsed.ssl_mode ?? parts.sslMode ?? defaults.sslMode,
+    sslCa: secretOf(parsed.ssl_ca),
+    sslCertificate: secretOf(parsed.ssl_certificate),
+    sslKey: secretOf(parsed.ssl_key),
+  };
+}
+
+function secretOf(value: string | undefined): Secret | undefined {
+  return value === undefined ? undefined : new Secret(value);
+}

@@ -1,0 +1,203 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import type { BindConfig, HttpConfig, ListenerConfig, TcpBindConfig } from '../config.ts';
+import { hint } from '../schema/hints.ts';
+import { type Elements, listKeysRule, listRule, type ReportProblem, rule } from '../schema/rule.ts';
+import { bool, choice, cidr, integer, list, mapping, path, text, webUrl } from '../schema/values.ts';
+
+const RESOURCES = ['discovery', 'human', 'oauth', 'assets', 'health'] as const;
+const DEFAULT_PORT = 8080;
+
+const resource = z.union(
+  [
+    choice(RESOURCES),
+    mapping({ name: choice(RESOURCES).describe('What the listener serves; the same as the bare name.') }),
+  ],
+  { error: `expected a resource: ${RESOURCES.join(', ')}` },
+);
+
+const bind = rule(
+  mapping({
+    address: text({
+      maximum: 60,
+      expected: 'expected "host:port" or "[host]:port" with an IP address and a port from 0 to 65535',
+    })
+      .refine((value) => parseSocketAddress(value) !== undefined, {
+        error: 'expected "host:port" or "[host]:port" with an IP address and a port from 0 to 65535',
+      })
+      .optional()
+      .describe('IP address and port, as `127.0.0.1:8080` or `[::1]:8080`. Port 0 picks a free one.'),
+    host: text({ maximum: 253, pattern: /^[^\s/]+$/, expected: 'expected a host name or an IP address' })
+      .optional()
+      .describe('Name or address, looked up once at start; all its addresses are bound. Default: every address.'),
+    port: integer(0, 65535).optional().describe('Port that goes with `host`. 0 picks a free one.'),
+    socket: path().optional().describe('Unix socket, in place of an address. A stale one is replaced.'),
+    mode: hint(
+      text({ maximum: 4, pattern: /^[0-7]{3,4}$/, expected: 'expected octal permissions in quotes, as "660"' }),
+      {
+        defaultText: 'the umask decides',
+      },
+    )
+      .optional()
+      .describe('Permissions of `socket`, octal in quotes.'),
+  }),
+  ['address', 'host', 'port', 'socket', 'mode'],
+  ({ address, host, port, socket, mode }, problem) => {
+    const forms = [address !== undefined, host !== undefined || port !== undefined, socket !== undefined];
+    const count = forms.filter(Boolean).length;
+    if (count > 1) problem([], 'use one of "address", "host" and "port", or "socket"');
+    else if (count === 0 || (host !== undefined && port === undefined))
+      problem([], 'needs "address", "port" or "socket"');
+    if (mode !== undefined && socket === undefined) problem(['mode'], 'goes with "socket" only');
+  },
+);
+
+const listener = mapping({
+  name: hint(text({ maximum: 64 }), { defaultText: 'position in the list' })
+    .optional()
+    .describe('Shown in the start-up line; unique.'),
+  resources: listRule(list(resource, { minimum: 1 }), (resources, problem) => {
+    const seen = new Set<string>();
+    for (const [index, entry] of resources) {
+      const name = typeof entry === 'string' ? entry : entry.name;
+      if (seen.has(name)) problem([index], `"${name}" is listed twice`);
+      seen.add(name);
+    }
+  }).describe('What the listener serves; other routes answer 404 there.'),
+  binds: list(bind, { minimum: 1 }).describe('Where the listener accepts connections.'),
+  prefix: text({ maximum: 255, pattern: /^\/[^\s?#%\\]*$/, expected: 'expected a path that starts with "/"' })
+    .optional()
+    .describe('Mounts all resources below this path. All listeners that serve `human` share one prefix.'),
+});
+
+const listeners = listKeysRule(
+  listKeysRule(list(listener, { minimum: 1 }), ['name'], checkNames),
+  ['resources', 'prefix'],
+  checkHumanPrefixes,
+);
+
+export const httpSection = mapping({
+  public_base: hint(webUrl({ allowQuery: false }), { defaultText: '`http://localhost:8080/` (follows the listener)' })
+    .optional()
+    .describe(
+      'Address under which browsers and clients reach the service; every link is built from it and from no request ' +
+        'header. A missing trailing slash is added. With https, cookies are marked `Secure` and HSTS is sent.',
+    ),
+  issuer: hint(webUrl({ allowQuery: false }), { defaultText: '`http.public_base`' })
+    .optional()
+    .describe('Issuer identifier, published exactly as written.'),
+  trusted_proxies: list(cidr())
+    .prefault(['127.0.0.0/8', '::1/128', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fd00::/8'])
+    .describe('Who may name the client in a forwarding header. `[]`: nobody.'),
+  client_ip_header: choice(['x-forwarded-for', 'forwarded', 'none'])
+    .prefault('x-forwarded-for')
+    .describe('Header in which a trusted proxy names the client.'),
+  hsts: bool().prefault(true).describe('Send `Strict-Transport-Security` when `public_base` is https.'),
+  listeners: hint(listeners, {
+    defaultText: 'one listener `web` on port 8080 with every resource',
+  })
+    .optional()
+    .describe('Sockets of the service and what each of them serves.'),
+});
+
+type ParsedHttp = z.output<typeof httpSection>;
+type ParsedListener = z.output<typeof listener>;
+
+function checkNames(entries: Elements<Pick<ParsedListener, 'name'>>, problem: ReportProblem): void {
+  const seen = new Map<string, number>();
+  for (const [index, { name = String(index) }] of entries) {
+    const other = seen.get(name);
+    if (other !== undefined) problem([index, 'name'], `"${name}" is the name of listener ${other} as well`);
+    else seen.set(name, index);
+  }
+}
+
+type Mounted = Pick<ParsedListener, 'resources' | 'prefix'>;
+
+function checkHumanPrefixes(entries: Elements<Mounted>, problem: ReportProblem): void {
+  let first: string | undefined;
+  for (const [index, entry] of entries.filter(([, entry]) => servesHuman(entry))) {
+    const prefix = withoutTrailingSlash(entry.prefix) ?? '/';
+    first ??= prefix;
+    if (prefix !== first) {
+      problem([index, 'prefix'], `listeners that serve "human" share one prefix; another one has "${first}"`);
+    }
+  }
+}
+
+function servesHuman(entry: Mounted): boolean {
+  return entry.resources.some((resource) => (typeof resource === 'string' ? resource : resource.name) === 'human');
+}
+
+/** What the default listener binds when no listener is configured. */
+export interface DefaultBind {
+  readonly host: string | undefined;
+  readonly port: number | undefined;
+}
+
+export function httpConfig(parsed: ParsedHttp, defaultBind: DefaultBind): HttpConfig {
+  const listeners = parsed.listeners?.map(listenerConfig) ?? [defaultListener(defaultBind)];
+  const publicBase = withTrailingSlash(parsed.public_base ?? publicBaseOf(listeners));
+  return {
+    publicBase,
+    issuer: parsed.issuer ?? publicBase,
+    trustedProxies: parsed.trusted_proxies,
+    clientIpHeader: parsed.client_ip_header,
+    hsts: parsed.hsts,
+    listeners,
+  };
+}
+
+function listenerConfig(parsed: ParsedListener, index: number): ListenerConfig {
+  return {
+    name: parsed.name ?? String(index),
+    resources: parsed.resources.map((resource) => (typeof resource === 'string' ? { name: resource } : resource)),
+    binds: parsed.binds.map(bindConfig),
+    prefix: withoutTrailingSlash(parsed.prefix),
+  };
+}
+
+function bindConfig(parsed: ParsedListener['binds'][number]): BindConfig {
+  if (parsed.socket !== undefined) {
+    return { socket: parsed.socket, mode: parsed.mode === undefined ? undefined : Number.parseInt(parsed.mode, 8) };
+  }
+  const address = parsed.address === undefined ? undefined : parseSocketAddress(parsed.address);
+  return address ?? { host: parsed.host, port: parsed.port ?? 0 };
+}
+
+function defaultListener(bind: DefaultBind): ListenerConfig {
+  return {
+    name: 'web',
+    resources: RESOURCES.map((name) => ({ name })),
+    binds: [{ host: bind.host, port: bind.port ?? DEFAULT_PORT }],
+    prefix: undefined,
+  };
+}
+
+/** `address:port`, IPv6 in brackets; the address is an IP literal. */
+function parseSocketAddress(text: string): TcpBindConfig | undefined {
+  const [, v6, v4, digits] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  const host = v6 ?? v4;
+  if (host === undefined || !(port <= 65535) || isIP(host) !== (v6 === undefined ? 4 : 6)) return undefined;
+  return { host, port };
+}
+
+/** Follows the first socket that serves people; an address that stands for all becomes `localhost`. */
+function publicBaseOf(listeners: readonly ListenerConfig[]): string {
+  const listener = listeners.find(({ resources }) => resources.some(({ name }) => name === 'human')) ?? listeners[0];
+  const { host = 'localhost', port = DEFAULT_PORT } = listener?.binds.find((entry) => 'port' in entry) ?? {};
+  const name = host === '::' || host === '0.0.0.0' ? 'localhost' : host;
+  const url = new URL(`http://${isIP(name) === 6 ? `[${name}]` : name}:${port}/`);
+  return `${url.origin}${listener?.prefix ?? ''}/`;
+}
+
+function withTrailingSlash(url: string): string {
+  const { href } = new URL(url);
+  return href.endsWith('/') ? href : `${href}/`;
+}
+
+function withoutTrailingSlash(prefix: string | undefined): string | undefined {
+  const path = prefix?.replace(/\/+$/, '');
+  return path === '' ? undefined : path;
+}

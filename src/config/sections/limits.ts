@@ -1,0 +1,60 @@
+import { availableParallelism } from 'node:os';
+import type { z } from 'zod';
+import type { LimitsConfig } from '../config.ts';
+import { hint } from '../schema/hints.ts';
+import { duration, integer, mapping, size } from '../schema/values.ts';
+
+export const limitsSection = mapping({
+  max_connections: integer(1, 1_000_000).prefault(10_000).describe('Open connections of a process.'),
+  max_connections_per_address: integer(1, 1_000_000)
+    .prefault(200)
+    .describe('Open connections from one address that is no trusted proxy.'),
+  headers_timeout: duration('1s', '10m').prefault('10s').describe('From the first byte to the end of the head.'),
+  request_timeout: duration('1s', '1h').prefault('30s').describe('Until head and body have arrived.'),
+  handler_timeout: duration('1s', '10m').prefault('15s').describe('Until the answer is ready; then 503.'),
+  keep_alive_timeout: duration('1s', '1h').prefault('75s').describe('Idle connections are closed.'),
+  max_requests_per_connection: integer(1, 1_000_000).prefault(10_000).describe('Then the connection is closed.'),
+  max_request_line: size('1KiB', '64KiB').prefault('8KiB').describe('Longer request lines are refused (414).'),
+  max_headers: size('1KiB', '64KiB').prefault('16KiB').describe('More header bytes are refused (431).'),
+  max_body: mapping({
+    form: size('1KiB', '16MiB').prefault('64KiB').describe('Body of a form.'),
+    json: size('1KiB', '16MiB').prefault('64KiB').describe('Body of a JSON request.'),
+  })
+    .prefault({})
+    .describe('Larger bodies are refused (413).'),
+  password_hash_concurrency: hint(integer(1, 64), { defaultText: 'number of processors, 2 to 8' })
+    .optional()
+    .describe('Password hashes computed at once.'),
+  password_hash_queue: integer(1, 10_000).prefault(64).describe('Password checks that may wait; beyond it 503.'),
+  max_in_flight: integer(1, 1_000_000).prefault(1000).describe('Requests that a process works on; beyond it 503.'),
+  max_db_waiters: integer(1, 1_000_000)
+    .prefault(200)
+    .describe('Requests that may wait for a database connection; beyond it 503.'),
+  drain_delay: duration('0s', '10m')
+    .prefault('0s')
+    .describe('How long a stopping process keeps serving, so that a load balancer notices.'),
+  shutdown_timeout: duration('1s', '1h')
+    .prefault('30s')
+    .describe('Requests in flight at a stop get so long to finish.'),
+});
+
+export function limitsConfig(parsed: z.output<typeof limitsSection>): LimitsConfig {
+  return {
+    maxConnections: parsed.max_connections,
+    maxConnectionsPerAddress: parsed.max_connections_per_address,
+    headersTimeoutSeconds: parsed.headers_timeout,
+    requestTimeoutSeconds: parsed.request_timeout,
+    handlerTimeoutSeconds: parsed.handler_timeout,
+    keepAliveTimeoutSeconds: parsed.keep_alive_timeout,
+    maxRequestsPerConnection: parsed.max_requests_per_connection,
+    maxRequestLineBytes: parsed.max_request_line,
+    maxHeadersBytes: parsed.max_headers,
+    maxBody: { formBytes: parsed.max_body.form, jsonBytes: parsed.max_body.json },
+    passwordHashConcurrency: parsed.password_hash_concurrency ?? Math.min(8, Math.max(2, availableParallelism())),
+    passwordHashQueue: parsed.password_hash_queue,
+    maxInFlight: parsed.max_in_flight,
+    maxDbWaiters: parsed.max_db_waiters,
+    drainDelaySeconds: parsed.drain_delay,
+    shutdownTimeoutSeconds: parsed.shutdown_timeout,
+  };
+}

@@ -1,0 +1,28 @@
+import type { z } from 'zod';
+import type { LoggingConfig, LogLevel } from '../config.ts';
+import { bool, choice, mapping, path } from '../schema/values.ts';
+
+export const LOG_LEVELS = ['error', 'warn', 'info', 'debug', 'trace'] as const;
+
+export const loggingSection = mapping({
+  level: choice(LOG_LEVELS).prefault('info').describe('Least level that is written. `LATCHKEY_LOG` overrides it.'),
+  format: choice(['text', 'json']).prefault('text').describe('Lines for people or one JSON object a line.'),
+  output: path(['stderr', 'stdout']).prefault('stderr').describe('A file is appended to and reopened on SIGHUP.'),
+  color: choice(['auto', 'always', 'never']).prefault('auto').describe('`auto`: on a terminal.'),
+  pad_level: bool().prefault(false).describe('The level takes five columns.'),
+});
+
+export function loggingConfig(
+  parsed: z.output<typeof loggingSection>,
+  targetLevels: Readonly<Record<string, LogLevel>>,
+): LoggingConfig {
+  const { output } = parsed;
+  return {
+    level: parsed.level,
+    targetLevels,
+    format: parsed.format,
+    output: output === 'stderr' || output === 'stdout' ? output : { path: output },
+    color: parsed.color,
+    padLevel: parsed.pad_level,
+  };
+}

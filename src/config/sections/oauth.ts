@@ -1,0 +1,34 @@
+import type { z } from 'zod';
+import type { OAuthConfig } from '../config.ts';
+import { bool, choice, duration, mapping, webUrl } from '../schema/values.ts';
+
+export const oauthSection = mapping({
+  authorization_code_ttl: duration('10s', '600s').prefault('60s').describe('How long an authorization code is good.'),
+  authorization_grant_ttl: duration('5m', '24h').prefault('1h').describe('How long a person has to answer a request.'),
+  id_token_ttl: duration('60s', '86400s').prefault('1h').describe('Lifetime of ID tokens.'),
+  refresh_grace: duration('0s', '300s')
+    .prefault('30s')
+    .describe('How long a refresh token that was just used may be presented again after a lost answer.'),
+  session_max_lifetime: duration('1h', '730d')
+    .nullable()
+    .prefault(null)
+    .describe('Absolute lifetime of a session. `null`: none.'),
+  remember_consent: bool().prefault(true).describe('A person is asked once for the same scopes of a client.'),
+  introspection_callers: choice(['confidential', 'static', 'own'])
+    .prefault('static')
+    .describe('Who sees the tokens of others: every client with a secret, configured clients, or nobody.'),
+  service_documentation: webUrl().optional().describe('Page for developers, named in the discovery document.'),
+});
+
+export function oauthConfig(parsed: z.output<typeof oauthSection>): OAuthConfig {
+  return {
+    authorizationCodeTtlSeconds: parsed.authorization_code_ttl,
+    authorizationGrantTtlSeconds: parsed.authorization_grant_ttl,
+    idTokenTtlSeconds: parsed.id_token_ttl,
+    refreshGraceSeconds: parsed.refresh_grace,
+    sessionMaxLifetimeSeconds: parsed.session_max_lifetime ?? undefined,
+    rememberConsent: parsed.remember_consent,
+    introspectionCallers: parsed.introspection_callers,
+    serviceDocumentation: parsed.service_documentation,
+  };
+}

@@ -1,0 +1,99 @@
+import type { z } from 'zod';
+import { Secret } from '#base/secret.ts';
+import type { PasswordSchemeConfig, PasswordsConfig } from '../config.ts';
+import { hint } from '../schema/hints.ts';
+import { listKeysRule, rule } from '../schema/rule.ts';
+import { bool, choice, integer, list, mapping, secret, secretFile } from '../schema/values.ts';
+
+const MEMORY_KIB = 19_456;
+
+const scheme = mapping({
+  version: integer(1, 65_535).describe('Stored with every hash; unique. The highest one hashes new passwords.'),
+  algorithm: choice(['argon2id', 'bcrypt', 'pbkdf2']).describe('`pbkdf2` uses SHA-256.'),
+  cost: hint(integer(4, 31), { defaultText: '12' }).optional().describe('Work factor of bcrypt.'),
+  memory_kib: hint(integer(8, 1_048_576), { defaultText: String(MEMORY_KIB) })
+    .optional()
+    .describe('Memory of argon2id, at least 8 for each lane.'),
+  iterations: hint(integer(1, 1000), { defaultText: '2' }).optional().describe('Passes of argon2id.'),
+  parallelism: hint(integer(1, 255), { defaultText: '1' }).optional().describe('Lanes of argon2id.'),
+  rounds: hint(integer(100_000, 10_000_000), { defaultText: '600000' }).optional().describe('Iterations of pbkdf2.'),
+  unicode_normalization: bool().prefault(false).describe('NFKC before hashing, as Synapse does.'),
+  secret: secret().optional().describe('Pepper.'),
+  secret_file: secretFile('secret'),
+});
+
+const ALGORITHM_OF = {
+  cost: 'bcrypt',
+  memory_kib: 'argon2id',
+  iterations: 'argon2id',
+  parallelism: 'argon2id',
+  rounds: 'pbkdf2',
+} as const;
+const ALGORITHM_KEYS = ['cost', 'memory_kib', 'iterations', 'parallelism', 'rounds'] as const;
+
+const withAlgorithmRule = rule(scheme, ['algorithm', ...ALGORITHM_KEYS], (values, problem) => {
+  for (const key of ALGORITHM_KEYS) {
+    if (values[key] !== undefined && values.algorithm !== ALGORITHM_OF[key]) {
+      problem([key], `only used by algorithm "${ALGORITHM_OF[key]}"`);
+    }
+  }
+});
+
+const withMemoryRule = rule(withAlgorithmRule, ['memory_kib', 'parallelism'], (values, problem) => {
+  const minimum = 8 * (values.parallelism ?? 1);
+  if ((values.memory_kib ?? MEMORY_KIB) < minimum) {
+    problem(['memory_kib'], `argon2id needs 8 KiB for each lane, here at least ${minimum}`);
+  }
+});
+
+const schemes = listKeysRule(list(withMemoryRule, { minimum: 1 }), ['version'], (entries, problem) => {
+  const seen = new Set<number>();
+  for (const [index, { version }] of entries) {
+    if (seen.has(version)) problem([index, 'version'], `version ${version} is used twice`);
+    seen.add(version);
+  }
+});
+
+export const passwordsSection = mapping({
+  enabled: bool().prefault(true).describe('False: nobody signs in with a password.'),
+  minimum_complexity: integer(0, 4).prefault(3).describe('Score (zxcvbn) that a new password must reach.'),
+  minimum_length: integer(1, 64).prefault(8).describe('Characters of a new password.'),
+  maximum_length: integer(64, 4096).prefault(1024).describe('Bytes (UTF-8) of a password; longer ones are refused.'),
+  schemes: schemes
+    .prefault([{ version: 1, algorithm: 'argon2id' }])
+    .describe('How passwords are hashed; older versions still verify and are hashed anew at the next sign-in.'),
+});
+
+type ParsedPasswords = z.output<typeof passwordsSection>;
+
+export function passwordsConfig(parsed: ParsedPasswords): PasswordsConfig {
+  return {
+    enabled: parsed.enabled,
+    minimumComplexity: parsed.minimum_complexity,
+    minimumLength: parsed.minimum_length,
+    maximumLength: parsed.maximum_length,
+    schemes: parsed.schemes.map(schemeConfig).sort((left, right) => right.version - left.version),
+  };
+}
+
+function schemeConfig(parsed: ParsedPasswords['schemes'][number]): PasswordSchemeConfig {
+  const common = {
+    version: parsed.version,
+    unicodeNormalization: parsed.unicode_normalization,
+    secret: parsed.secret === undefined ? undefined : new Secret(parsed.secret),
+  };
+  switch (parsed.algorithm) {
+    case 'argon2id':
+      return {
+        ...common,
+        algorithm: 'argon2id',
+        memoryKib: parsed.memory_kib ?? MEMORY_KIB,
+        iterations: parsed.iterations ?? 2,
+        parallelism: parsed.parallelism ?? 1,
+      };
+    case 'bcrypt':
+      return { ...common, algorithm: 'bcrypt', cost: parsed.cost ?? 12 };
+    case 'pbkdf2':
+      return { ...common, algorithm: 'pbkdf2', rounds: parsed.rounds ?? 600_000 };
+  }
+}

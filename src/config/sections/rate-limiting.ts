@@ -1,0 +1,56 @@
+import type { z } from 'zod';
+import type { Limiter, RateLimitingConfig } from '../config.ts';
+import { hint } from '../schema/hints.ts';
+import { integer, mapping, positiveNumber } from '../schema/values.ts';
+
+const SECONDS_OF = { minute: 60, hour: 3600 } as const;
+
+/** A token bucket with its default, for example 3 at once and 3 per minute. */
+function limiter(burst: number, refill: number, per: keyof typeof SECONDS_OF) {
+  return mapping({
+    burst: integer(1, 1_000_000).prefault(burst).describe('Tries at once.'),
+    per_second: hint(positiveNumber(), { defaultText: `${refill} per ${per}` })
+      .prefault(refill / SECONDS_OF[per])
+      .describe('Tries that are given back each second.'),
+  }).prefault({});
+}
+
+export const rateLimitingSection = mapping({
+  login: mapping({
+    per_ip: limiter(3, 3, 'minute').describe('Sign-in tries from one client address.'),
+    per_account: limiter(100, 100, 'hour').describe('Sign-in tries for one account, from anywhere.'),
+    per_known_browser: limiter(10, 10, 'hour').describe(
+      'Sign-in tries for an account from a browser that it was used in before, in place of `per_account`.',
+    ),
+  })
+    .prefault({})
+    .describe('Tries to sign in.'),
+  registration: limiter(3, 3, 'hour').describe('Registrations begun from one client address.'),
+  registration_check: limiter(30, 30, 'hour').describe(
+    'Registration forms sent from one client address, each of which tells whether a name is taken.',
+  ),
+  client_authentication: mapping({
+    per_client: limiter(20, 20, 'minute').describe('Failed tries for one client from one address.'),
+  })
+    .prefault({})
+    .describe('Wrong client credentials.'),
+});
+
+type ParsedRateLimiting = z.output<typeof rateLimitingSection>;
+
+export function rateLimitingConfig(parsed: ParsedRateLimiting): RateLimitingConfig {
+  return {
+    login: {
+      perIp: limiterConfig(parsed.login.per_ip),
+      perAccount: limiterConfig(parsed.login.per_account),
+      perKnownBrowser: limiterConfig(parsed.login.per_known_browser),
+    },
+    registration: limiterConfig(parsed.registration),
+    registrationCheck: limiterConfig(parsed.registration_check),
+    clientAuthentication: { perClient: limiterConfig(parsed.client_authentication.per_client) },
+  };
+}
+
+function limiterConfig(parsed: ParsedRateLimiting['login']['per_ip']): Limiter {
+  return { burst: parsed.burst, perSecond: parsed.per_second };
+}

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { Secret } from '#base/secret.ts';
+import type { SecretsConfig, SigningKeyConfig } from '../config.ts';
+import { hint } from '../schema/hints.ts';
+import { rule } from '../schema/rule.ts';
+import { bool, list, mapping, path, secret, secretFile, text } from '../schema/values.ts';
+
+/** Stands before a key that is given as DER bytes in base64. */
+export const DER_PREFIX = 'base64:';
+
+const HEX_KEY = { pattern: /^[0-9a-fA-F]{64}$/, expected: 'expected 64 hexadecimal characters' };
+
+const signingKey = rule(
+  mapping({
+    kid: hint(text({ maximum: 255 }), { defaultText: 'thumbprint of the key (RFC 7638)' })
+      .optional()
+      .describe('Key identifier; unique.'),
+    key: hint(secret(), { binary: true })
+      .optional()
+      .describe('Private key: PKCS#8 (also encrypted), PKCS#1 or SEC1; PEM, or `base64:` and DER in base64.'),
+    key_file: secretFile('key').describe('File with the private key, in PEM or DER.'),
+    password: secret().optional().describe('Password of an encrypted key.'),
+    password_file: secretFile('password'),
+    use_for_signing: bool().prefault(true).describe('False: the key is published but signs nothing.'),
+  }),
+  ['key'],
+  ({ key }, problem) => {
+    if (key === undefined) problem([], 'needs "key" or "key_file"');
+  },
+);
+
+export const secretsSection = mapping({
+  encryption: hint(secret(HEX_KEY), { trimmed: true, defaultText: 'generated in `data_dir`' })
+    .optional()
+    .describe('Root key (64 hexadecimal characters) of cookies and of what is stored encrypted.'),
+  encryption_file: secretFile('encryption'),
+  encryption_previous: list(
+    z.union([secret(HEX_KEY), mapping({ file: path().describe('File with the key.') })], {
+      error: 'expected 64 hexadecimal characters or {file: path}',
+    }),
+  )
+    .prefault([])
+    .describe('Earlier root keys; they open what they sealed and seal nothing.'),
+  keys: hint(list(signingKey), { defaultText: 'generated in `data_dir`' })
+    .optional()
+    .describe('Signing keys. The first that fits an algorithm signs; at least one RSA key is needed.'),
+  keys_dir: path()
+    .optional()
+    .describe('Directory of unencrypted signing keys, in the order of their names, after those of `keys`.'),
+});
+
+type ParsedSecrets = z.output<typeof secretsSection>;
+
+/** A key of `keys_dir`, as the loader read it. */
+export interface KeyFile {
+  readonly path: string;
+  /** As `secrets.keys[].key`. */
+  readonly content: string;
+}
+
+export function secretsConfig(parsed: ParsedSecrets, directoryKeys: readonly KeyFile[]): SecretsConfig {
+  const inline = (parsed.keys ?? []).map((entry, index) => ({
+    name: `secrets.keys[${index}]`,
+    kid: entry.kid,
+    ...keyContent(entry.key ?? ''),
+    password: entry.password === undefined ? undefined : new Secret(entry.password),
+    useForSigning: entry.use_for_signing,
+  }));
+  const fromDirectory = directoryKeys.map(({ path, content }) => ({
+    name: path,
+    kid: undefined,
+    ...keyContent(content),
+    password: undefined,
+    useForSigning: true,
+  }));
+  return {
+    encryption: parsed.encryption === undefined ? undefined : new Secret(parsed.encryption),
+    encryptionPrevious: parsed.encryption_previous.flatMap((entry) =>
+      typeof entry === 'string' ? [new Secret(entry)] : [],
+    ),
+    keys: [...inline, ...fromDirectory],
+  };
+}
+
+function keyContent(text: string): Pick<SigningKeyConfig, 'key' | 'encoding'> {
+  return text.startsWith(DER_PREFIX)
+    ? { key: new Secret(text.slice(DER_PREFIX.length)), encoding: 'base64' }
+    : { key: new Secret(text), encoding: 'utf8' };
+}

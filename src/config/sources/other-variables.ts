@@ -1,0 +1,44 @@
+import type { Problem } from '../problems.ts';
+import { SSL_MODES } from '../sections/postgres-uri.ts';
+import type { Origin } from '../tree/tree.ts';
+import type { Environment } from './dot-env.ts';
+import { type LogLevels, parseLogLevels } from './log-levels.ts';
+
+/** What the variables outside the `LATCHKEY__` tree say (operations 1.4). */
+export interface OtherVariables {
+  readonly dataDir: string | undefined;
+  /** Host and port of the default listener. */
+  readonly host: string | undefined;
+  readonly port: number | undefined;
+  readonly log: LogLevels;
+  readonly problems: readonly Problem[];
+}
+
+export function otherVariables(environment: Environment, origin: Omit<Origin, 'source'>): OtherVariables {
+  const problems: Problem[] = [];
+  const refuse = (name: string, accepted: string): undefined => {
+    const message = `expected ${accepted}, got ${JSON.stringify(environment[name])}`;
+    problems.push({ key: undefined, message, at: { ...origin, source: name } });
+  };
+  const read = <T>(name: string, accepted: string, parse: (text: string) => T | undefined): T | undefined => {
+    const text = environment[name];
+    return text === undefined || text === '' ? undefined : (parse(text) ?? refuse(name, accepted));
+  };
+  read('PGPORT', 'an integer from 1 to 65535', (text) => portOf(text, 1));
+  read('PGSSLMODE', `one of ${SSL_MODES.join(', ')}`, (text) => SSL_MODES.find((mode) => mode === text));
+  return {
+    // A service manager may name several directories.
+    dataDir: environment['LATCHKEY_DATA_DIR'] || environment['STATE_DIRECTORY']?.split(':')[0] || undefined,
+    host: environment['LATCHKEY_HOST'] || undefined,
+    port: read('PORT', 'an integer from 0 to 65535', (text) => portOf(text, 0)),
+    log: read('LATCHKEY_LOG', '"level" or "level,target=level,..."', parseLogLevels) ?? NO_LEVELS,
+    problems,
+  };
+}
+
+const NO_LEVELS: LogLevels = { level: undefined, targetLevels: {} };
+
+function portOf(text: string, minimum: number): number | undefined {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : -1;
+  return port >= minimum && port <= 65_535 ? port : undefined;
+}

@@ -1,0 +1,151 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { load, problemsOf } from '../fixture.test-support.ts';
+
+const ULID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
+const HEX = 'ab'.repeat(32);
+
+describe('k_file', () => {
+  test('gives the content of the file, without the last line end', () => {
+    const { config } = load({
+      files: {
+        'conf/latchkey.yaml': 'database: {host: h, password_file: ./password}\n',
+        'conf/password': '  pass word \r\n',
+      },
+      named: ['conf/latchkey.yaml'],
+    });
+    const { server } = config.database;
+    expect(server.kind === 'postgres' && server.password?.reveal()).toBe('  pass word ');
+  });
+
+  test('loses the white space around encryption key, homeserver and client secrets', () => {
+    const { config } = load({
+      files: {
+        'latchkey.yaml': [
+          'secrets: {encryption_file: key, encryption_previous: [{file: key}]}',
+          'homeserver: {kind: none, secret_file: shared}',
+          `clients: [{client_id: ${ULID}, client_auth_method: client_secret_post, client_secret_file: shared}]`,
+        ].join('\n'),
+        key: `\n ${HEX}\n\n`,
+        shared: ' a shared secret of ours \n\n',
+      },
+    });
+    expect(config.secrets.encryption?.reveal()).toBe(HEX);
+    expect(config.secrets.encryptionPrevious.map((key) => key.reveal())).toEqual([HEX]);
+    expect(config.homeserver.secret?.reveal()).toBe('a shared secret of ours');
+    expect(config.clients[0]?.clientSecret?.reveal()).toBe('a shared secret of ours');
+  });
+
+  test('together with k in one source is an error that names both', () => {
+    const yaml = 'database:\n  host: h\n  password: x\n  password_file: y\n';
+    expect(problemsOf({ files: { 'latchkey.yaml': yaml, y: 'z' } })).toEqual([
+      'database.password: set together with "database.password_file"; use one of the two (latchkey.yaml:3:3)',
+    ]);
+    const environment = { LATCHKEY__DATABASE__PASSWORD: 'x', LATCHKEY__DATABASE__PASSWORD_FILE: 'y' };
+    expect(problemsOf({ environment })).toEqual([
+      'database.password: set together with "database.password_file"; use one of the two (LATCHKEY__DATABASE__PASSWORD)',
+    ]);
+  });
+
+  test('and k are one setting: that of the higher source wins', () => {
+    const files = {
+      'a.yaml': 'database: {host: h, password_file: a}\n',
+      'b.yaml': 'database: {password: from b}\n',
+      'c.yaml': 'database: {password_file: c}\n',
+      a: 'from a',
+      c: 'from c',
+    };
+    const password = (...named: string[]) => {
+      const { server } = load({ files, named }).config.database;
+      return server.kind === 'postgres' ? server.password?.reveal() : undefined;
+    };
+    expect(password('a.yaml', 'b.yaml')).toBe('from b');
+    expect(password('b.yaml', 'a.yaml')).toBe('from a');
+    expect(password('a.yaml', 'b.yaml', 'c.yaml')).toBe('from c');
+  });
+
+  test('that cannot be read is one problem that names key and path', () => {
+    const yaml = `clients:\n  - client_id: ${ULID}\n    client_auth_method: client_secret_post\n    client_secret_file: /gone\n`;
+    expect(problemsOf({ files: { 'latchkey.yaml': yaml } })).toEqual([
+      'clients[0].client_secret_file: cannot read the file /gone: no such file (latchkey.yaml:4:25)',
+    ]);
+  });
+
+  test('over 64 KiB is refused, exactly 64 KiB is not', () => {
+    const yaml = 'database: {host: h, password_file: big}\n';
+    const files = (bytes: number) => ({ 'latchkey.yaml': yaml, big: 'x'.repeat(bytes) });
+    expect(problemsOf({ files: files(65_536) })).toEqual([]);
+    expect(problemsOf({ files: files(65_537) })).toEqual([
+      expect.stringMatching(
+        /^database\.password_file: the file \S+\/big is larger than 64 KiB \(latchkey\.yaml:1:36\)$/,
+      ),
+    ]);
+  });
+
+  test('with a wrong content is a problem at the file, without the content', () => {
+    expect(problemsOf({ files: { 'latchkey.yaml': 'secrets: {encryption_file: key}\n', key: 'hunter2' } })).toEqual([
+      'secrets.encryption: expected 64 hexadecimal characters, got [secret] (latchkey.yaml:1:28)',
+    ]);
+  });
+
+  test('that is no path is a problem', () => {
+    expect(problemsOf({ files: { 'latchkey.yaml': 'database: {host: h, password_file: [x]}\n' } })).toEqual([
+      'database.password_file: expected a path, got a list (latchkey.yaml:1:36)',
+    ]);
+  });
+});
+
+describe('signing keys', () => {
+  const pem = '-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----';
+
+  test('PEM stays text, DER becomes base64', () => {
+    const { keys } = load({
+      files: {
+        'latchkey.yaml': 'secrets: {keys: [{key_file: a.pem, kid: one}, {key_file: b.der, password: p}]}\n',
+        'a.pem': `${pem}\n`,
+        'b.der': Buffer.from([0x30, 0x82, 0xff, 0x00]),
+      },
+    }).config.secrets;
+    expect(keys.map(({ key, ...rest }) => ({ ...rest, key: key.reveal(), password: rest.password?.reveal() }))).toEqual(
+      [
+        { name: 'secrets.keys[0]', kid: 'one', encoding: 'utf8', key: pem, password: undefined, useForSigning: true },
+        {
+          name: 'secrets.keys[1]',
+          kid: undefined,
+          encoding: 'base64',
+          key: 'MIL/AA==',
+          password: 'p',
+          useForSigning: true,
+        },
+      ],
+    );
+  });
+
+  test('an entry without a key is refused', () => {
+    expect(problemsOf({ files: { 'latchkey.yaml': 'secrets: {keys: [{kid: x}]}\n' } })).toEqual([
+      'secrets.keys[0]: needs "key" or "key_file" (latchkey.yaml:1:18)',
+    ]);
+  });
+
+  test('keys_dir adds its files in byte order, without hidden, temporary and public ones', () => {
+    const content = { b: pem, B: pem, '.hidden': '', 'x~': '', 'x.tmp': '', 'x.pub': '', 'sub/x': '' };
+    const files = Object.fromEntries(Object.entries(content).map(([name, text]) => [`keys/${name}`, text]));
+    const { config, directory } = load({
+      files: {
+        ...files,
+        'latchkey.yaml': `secrets: {keys: [{key: "${pem.replaceAll('\n', '\\n')}"}], keys_dir: keys}\n`,
+      },
+    });
+    expect(config.secrets.keys.map(({ name }) => name)).toEqual([
+      'secrets.keys[0]',
+      join(directory, 'keys/B'),
+      join(directory, 'keys/b'),
+    ]);
+  });
+
+  test('a keys_dir that is not there is a problem', () => {
+    expect(problemsOf({ files: { 'latchkey.yaml': 'secrets: {keys_dir: /gone}\n' } })).toEqual([
+      'secrets.keys_dir: cannot read the directory /gone: no such file (latchkey.yaml:1:21)',
+    ]);
+  });
+});

@@ -1,0 +1,118 @@
+import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Problem } from '../problems.ts';
+import type { Hints } from '../schema/hints.ts';
+import { mappingOf, type Shape } from '../schema/shape.ts';
+import { DER_PREFIX, type KeyFile } from '../sections/secrets.ts';
+import { transformRoot } from '../tree/transform.ts';
+import { type Entry, type MappingNode, type Node, nodeAt, type Path, pathText } from '../tree/tree.ts';
+import { systemReason } from './files.ts';
+
+const MAXIMUM_BYTES = 64 * 1024;
+const OTHERS_READ_OR_WRITE = 0o006;
+const KEYS_DIR = ['secrets', 'keys_dir'];
+
+/** Reads the secrets that the configuration names by file; collects what is wrong with the files. */
+export class SecretFiles {
+  readonly problems: Problem[] = [];
+  readonly warnings: string[] = [];
+  /** Keys whose value is unknown, and the mappings around them: what is said of their absence is not the cause. */
+  readonly unread = new Set<string>();
+
+  /** The tree with the content of each `k_file` at `k`, and of each `{file}` in a list of secrets in its place. */
+  contents(root: MappingNode, shape: Shape): MappingNode {
+    return transformRoot(root, shape, (node, nodeShape, path) => {
+      if (node.kind !== 'mapping') return node;
+      if (nodeShape.kind === 'scalar') return this.#listed(node, nodeShape, path);
+      return this.#withoutTwins(node, nodeShape, path);
+    });
+  }
+
+  /** The keys of `secrets.keys_dir` in byte order of their names. */
+  keyDirectory(root: MappingNode): readonly KeyFile[] {
+    const node = nodeAt(root, KEYS_DIR);
+    if (node?.kind !== 'scalar' || typeof node.value !== 'string') return [];
+    const directory = node.value;
+    let names: string[];
+    try {
+      names = readdirSync(directory);
+    } catch (error) {
+      this.#report(KEYS_DIR, `cannot read the directory ${directory}: ${systemReason(error)}`, node);
+      return [];
+    }
+    return names
+      .filter((name) => !name.startsWith('.') && !/(?:~|\.tmp|\.pub)$/.test(name))
+      .sort((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)))
+      .map((name) => join(directory, name))
+      .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+      .flatMap((path) => {
+        const content = this.#read(path, { binary: true }, KEYS_DIR, node);
+        return content === undefined ? [] : [{ path, content }];
+      });
+  }
+
+  #listed(node: MappingNode, shape: Shape, path: Path): Node {
+    const file = node.entries.get('file')?.value;
+    if (shape.hints.secret !== true || file?.kind !== 'scalar' || typeof file.value !== 'string') return node;
+    const content = this.#read(file.value, { trimmed: true }, [...path, 'file'], file);
+    return content === undefined ? node : { ...file, value: content };
+  }
+
+  #withoutTwins(node: MappingNode, shape: Shape, path: Path): MappingNode {
+    const entries = new Map(node.entries);
+    for (const [fileKey, { hints }] of mappingOf(shape)?.keys ?? []) {
+      const key = hints.fileOf;
+      const entry = entries.get(fileKey);
+      if (key === undefined || entry === undefined) continue;
+      if (this.#isOverruled(entry, entries.get(key), [...path, key], [...path, fileKey])) {
+        entries.delete(fileKey);
+        continue;
+      }
+      // Anything but a path is left for the check of the schema.
+      if (entry.value.kind !== 'scalar' || typeof entry.value.value !== 'string') continue;
+      const keyHints = mappingOf(shape)?.keys.get(key)?.hints ?? {};
+      const content = this.#read(entry.value.value, keyHints, [...path, fileKey], entry.value);
+      if (content === undefined) {
+        this.unread.add(pathText(path)).add(pathText([...path, key]));
+        continue;
+      }
+      entries.delete(fileKey);
+      entries.set(key, { at: entry.at, value: { ...entry.value, value: content } });
+    }
+    return { ...node, entries };
+  }
+
+  /** Twins are one setting: a higher source wins, and within one source both are an error. */
+  #isOverruled(file: Entry, direct: Entry | undefined, key: Path, fileKey: Path): boolean {
+    if (direct === undefined || direct.at.rank < file.at.rank) return false;
+    if (direct.at.rank === file.at.rank) {
+      const message = `set together with "${pathText(fileKey)}"; use one of the two`;
+      this.problems.push({ key: pathText(key), message, at: direct.at });
+    }
+    return true;
+  }
+
+  #read(path: string, hints: Hints, key: Path, node: Node): string | undefined {
+    let bytes: Buffer;
+    let stats: Stats;
+    try {
+      stats = statSync(path);
+      if (stats.size > MAXIMUM_BYTES) return this.#report(key, `the file ${path} is larger than 64 KiB`, node);
+      bytes = readFileSync(path);
+    } catch (error) {
+      return this.#report(key, `cannot read the file ${path}: ${systemReason(error)}`, node);
+    }
+    if (bytes.length > MAXIMUM_BYTES) return this.#report(key, `the file ${path} is larger than 64 KiB`, node);
+    if ((stats.mode & OTHERS_READ_OR_WRITE) !== 0) {
+      const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');
+      this.warnings.push(`${pathText(key)}: other users can read or write ${path} (mode ${mode})`);
+    }
+    if (hints.binary === true && !bytes.includes('-----BEGIN')) return DER_PREFIX + bytes.toString('base64');
+    const text = bytes.toString('utf8');
+    return hints.trimmed === true ? text.trim() : text.replace(/\r?\n$/, '');
+  }
+
+  #report(key: Path, message: string, node: Node): undefined {
+    this.problems.push({ key: pathText(key), message, at: node.at });
+  }
+}
