@@ -1,0 +1,34 @@
+import type { Queryable } from './database.ts';
+import { statement } from './statement.ts';
+
+/** What an operator asks of a database first. */
+export interface DatabaseFacts {
+  readonly serverVersion: string;
+  readonly sizeBytes: number;
+  /** The ten largest, with the planner's estimate of their rows. */
+  readonly largestTables: readonly { readonly name: string; readonly estimatedRows: number; readonly bytes: number }[];
+}
+
+const findServer = statement<{ version: string; bytes: number }, []>(
+  'db.facts.server',
+  `select current_setting('server_version') as version, pg_database_size(current_database())::float8 as bytes`,
+);
+
+const listLargestTables = statement<{ name: string; rows: number; bytes: number }, []>(
+  'db.facts.tables',
+  `select relname::text as name, greatest(reltuples, 0)::float8 as rows, pg_total_relation_size(oid)::float8 as bytes
+   from pg_class
+   where relkind = 'r' and relnamespace = to_regnamespace(current_schema())
+   order by pg_total_relation_size(oid) desc, relname
+   limit 10`,
+);
+
+export async function readDatabaseFacts(database: Queryable): Promise<DatabaseFacts> {
+  const server = await database.first(findServer, []);
+  const tables = await database.rows(listLargestTables, []);
+  return {
+    serverVersion: server?.version ?? '',
+    sizeBytes: server?.bytes ?? 0,
+    largestTables: tables.map((table) => ({ name: table.name, estimatedRows: table.rows, bytes: table.bytes })),
+  };
+}

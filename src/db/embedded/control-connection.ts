@@ -1,0 +1,90 @@
+import pg from 'pg';
+import { ADMINISTRATOR, SERVICE_DATABASE, SERVICE_ROLE } from './cluster.ts';
+import { isErrno } from './file-system.ts';
+
+export const PORT = 5432;
+const CONNECT_TIMEOUT_MS = 5_000;
+const USER_PREFIX = 'latchkey:';
+
+/** SQLSTATE of a server that starts up, recovers or shuts down (57P03) or has just been told to end (57P01). */
+const IN_TRANSITION = new Set(['57P03', '57P01']);
+
+/**
+ * The connection that every process using the server keeps open: by it the others know that it is there, and it knows
+ * at once when the server is gone.
+ */
+export interface ControlConnection {
+  /** The processes of the other such connections; this one again for each further use of it. */
+  listOthers(): Promise<number[]>;
+  /** Makes the service's role and database if they are missing. */
+  provide(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Tries to connect. `transition`: a server is there that starts, recovers or ends; `absent`: none answers.
+ * @param onLost called once when the connection ends and `close` was not called
+ */
+export async function connectControl(
+  socketDirectory: string,
+  onLost: () => void,
+): Promise<ControlConnection | 'transition' | 'absent'> {
+  const client = new pg.Client({
+    host: socketDirectory,
+    port: PORT,
+    user: ADMINISTRATOR,
+    database: 'postgres',
+    application_name: `${USER_PREFIX}${process.pid}`,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    // Given, so that PGSSLMODE and PGOPTIONS of the environment, meant for another server, do not apply.
+    ssl: false,
+    options: '-c statement_timeout=0',
+  });
+  let isOpen = false;
+  client.on('error', () => {});
+  client.once('end', () => {
+    if (isOpen) onLost();
+  });
+  try {
+    await client.connect();
+  } catch (error) {
+    return judgeFailure(error);
+  }
+  isOpen = true;
+  return {
+    listOthers: async () => {
+      const { rows } = await client.query<{ name: string }>(
+        `select application_name as name from pg_stat_activity
+         where usename = $1 and starts_with(application_name, $2) and pid <> pg_backend_pid()`,
+        [ADMINISTRATOR, USER_PREFIX],
+      );
+      return rows.map(({ name }) => Number(name.slice(USER_PREFIX.length)));
+    },
+    provide: () => provide(client),
+    close: async () => {
+      isOpen = false;
+      await client.end();
+    },
+  };
+}
+
+function judgeFailure(error: unknown): 'transition' | 'absent' {
+  if (error instanceof pg.DatabaseError && error.code !== undefined && IN_TRANSITION.has(error.code)) {
+    return 'transition';
+  }
+  if (error instanceof pg.DatabaseError || isErrno(error, 'EACCES', 'EPERM')) throw error;
+  return 'absent';
+}
+
+/** Repeatable: a start that was killed half-way through left some of it undone. */
+async function provide(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ role: boolean; database: boolean }>(
+    `select exists (select from pg_roles where rolname = $1) as role,
+            exists (select from pg_database where datname = $2) as database`,
+    [SERVICE_ROLE, SERVICE_DATABASE],
+  );
+  if (rows[0]?.role !== true) await client.query(`create role ${SERVICE_ROLE} login`);
+  if (rows[0]?.database !== true) {
+    await client.query(`create database ${SERVICE_DATABASE} owner ${SERVICE_ROLE} template template0`);
+  }
+}

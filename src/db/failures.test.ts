@@ -1,0 +1,58 @@
+import { DatabaseError } from 'pg';
+import { describe, expect, it } from 'vitest';
+import { ConnectionLost, readFailure, reasonOf, StatementError, toCallersError } from './failures.ts';
+
+function refusal(code: string): DatabaseError {
+  const error = new DatabaseError('what the server says', 0, 'error');
+  error.code = code;
+  return error;
+}
+
+describe('what callers see', () => {
+  it.each([
+    ['53100', 'disk full'],
+    ['53200', 'out of memory'],
+    ['53300', 'too many connections'],
+    ['58030', 'input or output error'],
+    ['25006', 'read-only mode'],
+    ['57014', 'statement time-out'],
+    ['55P03', 'lock time-out'],
+    ['40001', 'serialization failure'],
+    ['40P01', 'deadlock'],
+    ['42501', 'rights taken away'],
+  ])('%s (%s): temporarily_unavailable with a time to try again', (code) => {
+    const seen = toCallersError(readFailure('label', refusal(code), undefined));
+    expect(seen).toMatchObject({ code: 'temporarily_unavailable', retryAfterSeconds: 5, cause: { sqlState: code } });
+  });
+
+  it.each(['22021', '22P05'])('%s (text that no column can hold): malformed_request', (code) => {
+    expect(toCallersError(readFailure('label', refusal(code), undefined))).toMatchObject({ code: 'malformed_request' });
+  });
+
+  it.each(['23505', '23503', '42601', '08P01'])('%s (a defect or a taken key): the refusal itself', (code) => {
+    const seen = toCallersError(readFailure('label', refusal(code), undefined));
+    expect(seen).toBeInstanceOf(StatementError);
+    expect(seen).toMatchObject({ sqlState: code });
+  });
+});
+
+describe('a failure', () => {
+  it.each(['57P01', '57P02', '57P03', '08006', '25P03'])('%s: the server ended the session', (code) => {
+    expect(readFailure('label', refusal(code), undefined)).toBeInstanceOf(ConnectionLost);
+  });
+
+  it('of the driver is a lost connection when there is a reason for one, else itself', () => {
+    const error = new TypeError('cannot encode');
+    expect(readFailure('label', error, undefined)).toBe(error);
+    expect(readFailure('label', error, new Error('read ECONNRESET'))).toMatchObject({
+      name: 'ConnectionLost',
+      message: expect.stringContaining('read ECONNRESET'),
+    });
+  });
+
+  it('on every address of a host is told by the first', () => {
+    expect(reasonOf(new AggregateError([new Error('connect ECONNREFUSED ::1:5432')]))).toBe(
+      'connect ECONNREFUSED ::1:5432',
+    );
+  });
+});

@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '#base/clock.ts';
+import { administer } from '#test/support/administer.ts';
+import { parseConnectionUri } from '#test/support/connection-uri.ts';
+import { createEmptyDatabase, type EmptyDatabase } from '#test/support/database.ts';
+import { waitUntil } from '#test/support/postgres-server.ts';
+import { RecordingLog } from '#test/support/recording-log.ts';
+import { type MigrateOptions, migrate, migrationStatus } from './migrate.ts';
+
+let empty: EmptyDatabase;
+let directory: string;
+let log: RecordingLog;
+
+beforeEach(async () => {
+  empty = await createEmptyDatabase();
+  directory = mkdtempSync(join(tmpdir(), 'latchkey-migrations-'));
+  log = new RecordingLog();
+  write('0001-first.sql', '-- expand\ncreate table first (id integer);\ninsert into first values (1);\n');
+});
+
+afterEach(async () => {
+  rmSync(directory, { recursive: true });
+  await empty.drop();
+});
+
+function write(name: string, text: string): void {
+  writeFileSync(join(directory, name), text);
+}
+
+function options(more: Partial<MigrateOptions> = {}): MigrateOptions {
+  return { connection: parseConnectionUri(empty.connectionString), directory, log, clock: systemClock, ...more };
+}
+
+const rows = <Row extends Record<string, unknown>>(text: string) => administer<Row>(empty.connectionString, text);
+
+describe('migrate', () => {
+  it('applies pending migrations in order, records them, and finds nothing to do the second time', async () => {
+    write('0002-second.sql', '-- contract\nalter table first add column extra text;\n');
+    expect(await migrate(options())).toEqual({ applied: ['0001-first', '0002-second'], pending: [] });
+    expect(await migrate(options())).toEqual({ applied: [], pending: [] });
+    expect(await rows('select version, name, kind, min_reader from schema_migrations order by version')).toEqual([
+      { version: 1, name: 'first', kind: 'expand', min_reader: 0 },
+      { version: 2, name: 'second', kind: 'contract', min_reader: 2 },
+    ]);
+    expect(log.lines.filter((line) => line.event === 'db.migrate')).toHaveLength(2);
+  });
+
+  it('with check tells what is pending and changes nothing', async () => {
+    expect(await migrate(options({ check: true }))).toEqual({ applied: [], pending: ['0001-first'] });
+    expect(await rows(`select to_regclass('schema_migrations')::text as name`)).toEqual([{ name: null }]);
+  });
+
+  it('refuses with exit code 1 when the text of an applied migration was changed', async () => {
+    await migrate(options());
+    write('0001-first.sql', '-- expand\ncreate table first (id bigint);\n');
+    await expect(migrate(options())).rejects.toMatchObject({
+      exitCode: 1,
+      message: expect.stringMatching(/0001-first.*another text/),
+    });
+  });
+
+  it('takes the same text with other line ends for the same migration', async () => {
+    await migrate(options());
+    write('0001-first.sql', '-- expand\r\ncreate table first (id integer);\r\ninsert into first values (1);\r\n');
+    expect(await migrate(options())).toEqual({ applied: [], pending: [] });
+  });
+
+  it('refuses a database that a newer program contracted, and runs on one that it only expanded', async () => {
+    write('0002-addition.sql', '-- expand\nalter table first add column extra text;\n');
+    await migrate(options());
+    rmSync(join(directory, '0002-addition.sql'));
+    expect(await migrate(options())).toEqual({ applied: [], pending: [] });
+    expect(log.lines.at(-1)).toMatchObject({ level: 'warn', fields: { migrations: '0002-addition' } });
+    expect((await migrationStatus(options())).unknown).toMatchObject([{ version: 2, name: 'addition' }]);
+
+    write('0002-addition.sql', '-- expand\nalter table first add column extra text;\n');
+    write('0003-removal.sql', '-- contract\nalter table first drop column extra;\n');
+    await migrate(options());
+    rmSync(join(directory, '0003-removal.sql'));
+    await expect(migrate(options())).rejects.toMatchObject({ exitCode: 1, message: expect.stringMatching(/newer/) });
+  });
+
+  it('rolls a failing migration back whole and keeps those before it', async () => {
+    write('0002-broken.sql', '-- expand\ncreate table second (id integer);\nselect 1 / 0;\n');
+    await expect(migrate(options())).rejects.toMatchObject({
+      exitCode: 1,
+      message: expect.stringMatching(/0002-broken failed.*zero/),
+    });
+    expect(await rows(`select to_regclass('second')::text as name`)).toEqual([{ name: null }]);
+    expect((await migrationStatus(options())).pending.map((one) => one.name)).toEqual(['broken']);
+  });
+
+  it('refuses a database of another program, also one with a schema_migrations of its own', async () => {
+    await rows('create table articles (id integer)');
+    await expect(migrate(options())).rejects.toMatchObject({ exitCode: 1, message: expect.stringMatching(/articles/) });
+    await rows('create table schema_migrations (version varchar)');
+    await expect(migrate(options())).rejects.toMatchObject({ exitCode: 1, message: expect.stringMatching(/not ours/) });
+    expect(await rows(`select to_regclass('first')::text as name`)).toEqual([{ name: null }]);
+  });
+
+  it('started by several processes at once, applies each migration once', async () => {
+    write('0002-slow.sql', '-- expand\nselect pg_sleep(0.2);\ncreate table second (id integer);\n');
+    const results = await Promise.all([1, 2, 3].map(() => migrate(options())));
+    expect(results.map((result) => result.applied.length).sort()).toEqual([0, 0, 2]);
+    expect(await rows('select count(*)::int as count from first')).toEqual([{ count: 1 }]);
+  });
+
+  it('ends with exit code 75 when another process holds the lock for longer than the time-out', async () => {
+    const other = new Client({ connectionString: empty.connectionString });
+    await other.connect();
+    await other.query(`select pg_advisory_lock(7810217731184421153)`);
+    await expect(migrate(options({ timeoutSeconds: 0.3 }))).rejects.toMatchObject({ exitCode: 75 });
+    await other.end();
+  });
+
+  it('waits for a table lock in short tries and succeeds when it is released', async () => {
+    await migrate(options());
+    write('0002-alter.sql', '-- expand\nset local lock_timeout = 50;\nalter table first add column extra text;\n');
+    const reader = new Client({ connectionString: empty.connectionString });
+    await reader.connect();
+    await reader.query('begin; lock table first in access share mode');
+    const migrating = migrate(options());
+    await waitUntil(() => log.lines.at(-1)?.message.includes('waits') === true, 'a first try to fail');
+    await reader.query('commit');
+    await reader.end();
+    expect(await migrating).toMatchObject({ applied: ['0002-alter'] });
+  });
+
+  it('ends with exit code 69 and a hint when there is no server', async () => {
+    const connection = { host: '127.0.0.1', port: 1, user: 'nobody', password: 'hidden-password', database: 'none' };
+    const failing = migrate(options({ connection, connectTimeoutSeconds: 0.1 }));
+    await expect(failing).rejects.toMatchObject({
+      exitCode: 69,
+      message: expect.stringMatching(/127\.0\.0\.1:1.*Is the server running/),
+    });
+    await expect(failing).rejects.not.toMatchObject({ message: expect.stringMatching(/hidden-password/) });
+  });
+});

@@ -1,0 +1,73 @@
+import { currentTask } from '#base/tasks.ts';
+import { ConnectionLost, isConflict, isLockTimeout, isStalePlan, isUnknownName, toCallersError } from '../failures.ts';
+import type { Statement } from '../statement.ts';
+import type { Command } from './command.ts';
+import type { Completed, Connection } from './connection.ts';
+import type { ConnectionSource } from './connection-source.ts';
+import { settleFor } from './settle-for.ts';
+
+export interface SingleStatementOptions {
+  readonly source: ConnectionSource;
+  /** Sent in one group with each statement (see `localSettings`). */
+  readonly before: readonly Command[];
+  readonly toCommand: (statement: Statement<unknown, never>, params: readonly unknown[]) => Command;
+  /** Called when the schema changed under the prepared statements. */
+  readonly renewConnections: () => void;
+}
+
+/** Repetitions of a statement that the server ended for a deadlock or a lock, and of a read that lost its connection. */
+const MOST_REPETITIONS = 3;
+
+/**
+ * Sends statements that are each their own transaction, and repeats what is safe to repeat: anything that the server
+ * says it did not do, and reads whose connection was lost.
+ */
+export class SingleStatements {
+  readonly #options: SingleStatementOptions;
+
+  constructor(options: SingleStatementOptions) {
+    this.#options = options;
+  }
+
+  send(statement: Statement<unknown, never>, params: readonly unknown[]): Promise<Completed> {
+    const { source, before } = this.#options;
+    const task = currentTask();
+    const command = this.#options.toCommand(statement, params);
+    let repetitions = 0;
+    return settleFor(task, (resolve, reject) => {
+      const attempt = (connection: Connection): void => {
+        connection.send(
+          command,
+          task,
+          (failure, completed) => {
+            source.giveBack(connection);
+            if (completed !== undefined) resolve(completed);
+            else if (this.#mayRepeat(statement, failure, repetitions, connection)) {
+              repetitions += 1;
+              // A server that ends one connection may have ended all: a turn of the event loop lets the others be seen.
+              if (failure instanceof ConnectionLost) setImmediate(() => source.take(attempt, reject));
+              else source.take(attempt, reject);
+            } else reject(toCallersError(failure));
+          },
+          before,
+        );
+      };
+      source.take(attempt, reject);
+    });
+  }
+
+  #mayRepeat(
+    statement: Statement<unknown, never>,
+    failure: unknown,
+    repetitions: number,
+    connection: Connection,
+  ): boolean {
+    if (isConflict(failure) || isLockTimeout(failure)) return repetitions < MOST_REPETITIONS;
+    if (failure instanceof ConnectionLost) return statement.isReadOnly && repetitions < MOST_REPETITIONS;
+    if (repetitions > 0) return false;
+    if (isStalePlan(failure)) this.#options.renewConnections();
+    else if (isUnknownName(failure)) connection.retire();
+    else return false;
+    return true;
+  }
+}

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { statement } from './statement.ts';
+
+describe('statement', () => {
+  it.each([
+    ['select id from users where id = $1', true],
+    ['\n  WITH found AS (SELECT 1) SELECT count(*) FROM found', true],
+    ['select updated_at, inserted from things', true],
+    ['insert into users (id) values ($1)', false],
+    ['with gone as (delete from users where id = $1 returning id) select id from gone', false],
+    ['select id from users for update', false],
+    ['select 1 into temporary copy', false],
+    ['update users set locale = $1', false],
+  ])('%j: repeatable after a lost connection: %s', (text, isReadOnly) => {
+    expect(statement(`test.${text}`, text).isReadOnly).toBe(isReadOnly);
+  });
+
+  it('names with long labels differ for different texts, within the 63 bytes that PostgreSQL keeps', () => {
+    const label = 'test.'.padEnd(80, 'x');
+    const first = statement(`${label}1`, 'select 1');
+    const second = statement(`${label}2`, 'select 2');
+    expect(first.name).not.toBe(second.name);
+    expect(first.name).toHaveLength(63);
+  });
+
+  it('refuses one label for two texts', () => {
+    statement('test.twice', 'select 1');
+    expect(() => statement('test.twice', 'select 2')).toThrow(/test\.twice/);
+  });
+});
