@@ -1,0 +1,113 @@
+import { type BrowserSessionId, type OAuth2SessionId, toUuid, type Ulid } from '#base/ids.ts';
+import { describeError, type Log } from '#base/log.ts';
+import { resumeTask } from '#base/tasks.ts';
+import type { Queryable } from '#db/database.ts';
+import type { Statement } from '#db/statement.ts';
+import { type ActivityParams, recordBrowserSessionActivity, recordOAuth2SessionActivity } from './writes.ts';
+
+interface Activity {
+  at: number;
+  address: string | undefined;
+}
+
+/** No session is written more often than that, unless `FLUSH_ENTRIES` others were active meanwhile. */
+const FLUSH_INTERVAL_MS = 60_000;
+const FLUSH_ENTRIES = 10_000;
+/** Rows of one statement. */
+const BATCH_ENTRIES = 1_000;
+/** While the database is away, sessions beyond this many are not remembered. */
+const MAX_ENTRIES = 100_000;
+
+/**
+ * When and from where sessions were last active, gathered in memory and written in batches off the requests' path.
+ * A crash loses at most what the last minute gathered: last-seen times, nothing that decides.
+ */
+export class ActivityBuffer {
+  readonly #database: Queryable;
+  readonly #log: Log;
+  readonly #browserSessions = new Map<BrowserSessionId, Activity>();
+  readonly #oauth2Sessions = new Map<OAuth2SessionId, Activity>();
+  #timer: NodeJS.Timeout | undefined;
+  #flushing: Promise<void> | undefined;
+
+  constructor(database: Queryable, log: Log) {
+    this.#database = database;
+    this.#log = log;
+  }
+
+  /** @param at milliseconds since the epoch; @param address unknown when undefined: the stored one stays */
+  recordBrowserSession(id: BrowserSessionId, at: number, address: string | undefined): void {
+    this.#record(this.#browserSessions, id, at, address);
+  }
+
+  recordOAuth2Session(id: OAuth2SessionId, at: number, address: string | undefined): void {
+    this.#record(this.#oauth2Sessions, id, at, address);
+  }
+
+  /** Begins to write once a minute. */
+  start(): void {
+    this.#timer ??= setInterval(() => void this.flush(), FLUSH_INTERVAL_MS).unref();
+  }
+
+  /** Ends the timer and writes what is left. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    await this.flush();
+  }
+
+  /** Writes what was gathered; a batch that fails is kept for the next time. Never throws. */
+  async flush(): Promise<void> {
+    while (this.#flushing !== undefined) await this.#flushing;
+    this.#flushing = this.#flushAll();
+    await this.#flushing;
+  }
+
+  async #flushAll(): Promise<void> {
+    try {
+      await this.#flushTable(this.#browserSessions, recordBrowserSessionActivity);
+      await this.#flushTable(this.#oauth2Sessions, recordOAuth2SessionActivity);
+    } finally {
+      this.#flushing = undefined;
+    }
+  }
+
+  async #flushTable<Id extends Ulid>(
+    sessions: Map<Id, Activity>,
+    write: Statement<never, ActivityParams>,
+  ): Promise<void> {
+    const entries = [...sessions];
+    sessions.clear();
+    for (let start = 0; start < entries.length; start += BATCH_ENTRIES) {
+      const batch = entries.slice(start, start + BATCH_ENTRIES);
+      try {
+        await this.#database.execute(write, [
+          batch.map(([id]) => toUuid(id)),
+          batch.map(([, activity]) => new Date(activity.at)),
+          batch.map(([, activity]) => activity.address ?? null),
+        ]);
+      } catch (error) {
+        this.#log.warn('activity.failed', 'last-seen times could not be written yet', {
+          sessions: entries.length - start,
+          cause: describeError(error).message,
+        });
+        for (const [id, activity] of entries.slice(start)) if (!sessions.has(id)) sessions.set(id, activity);
+        return;
+      }
+    }
+  }
+
+  #record<Id extends Ulid>(sessions: Map<Id, Activity>, id: Id, at: number, address: string | undefined): void {
+    const known = sessions.get(id);
+    if (known !== undefined) {
+      // Changed in place: most requests come here, and leave nothing to collect.
+      known.at = at;
+      known.address = address ?? known.address;
+      return;
+    }
+    if (sessions.size >= MAX_ENTRIES) return;
+    sessions.set(id, { at, address });
+    // As nobody's work: the request that happened to fill the buffer is not charged with the batch.
+    if (sessions.size === FLUSH_ENTRIES) resumeTask(undefined, () => void this.flush());
+  }
+}

@@ -1,0 +1,51 @@
+import { type AuthorizationGrantId, type ClientId, newId, toUuid } from '#base/ids.ts';
+import type { Queryable } from '#db/database.ts';
+import { addressKey } from '#domain/rate-limits/bucket-keys.ts';
+import type { AuthorizationRequest } from '#protocol/oauth/authorization-parameters.ts';
+import { insertGrant } from './writes.ts';
+
+/** Pending grants of one client address (security 3.10). */
+const MAX_PENDING = 100;
+/** Callers without a known address share one bound. */
+const UNKNOWN_ADDRESS = '0.0.0.0';
+
+export interface NewGrant {
+  readonly clientId: ClientId;
+  readonly request: AuthorizationRequest;
+  /** Of the installed languages the one that the client asked for. */
+  readonly locale: string | undefined;
+  readonly address: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly lifetimeSeconds: number;
+}
+
+/** Stores a pending grant; undefined when this address has too many. */
+export async function createAuthorizationGrant(
+  database: Queryable,
+  grant: NewGrant,
+): Promise<AuthorizationGrantId | undefined> {
+  const { request, now } = grant;
+  const id = newId<'authorization-grant'>(now);
+  const key = addressKey(grant.address);
+  const row = await database.first(insertGrant, [
+    toUuid(id),
+    toUuid(grant.clientId),
+    request.target.redirectUri,
+    request.isRedirectUriSent,
+    request.scope,
+    request.target.responseMode,
+    request.target.state ?? null,
+    request.nonce ?? null,
+    request.codeChallenge ?? null,
+    request.prompts,
+    request.maxAge ?? null,
+    request.loginHint ?? null,
+    grant.locale ?? null,
+    key === 'unknown' ? UNKNOWN_ADDRESS : key,
+    new Date(now),
+    new Date(now + grant.lifetimeSeconds * 1000),
+    MAX_PENDING,
+  ]);
+  return row === undefined ? undefined : id;
+}

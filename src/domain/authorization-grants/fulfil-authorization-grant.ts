@@ -1,0 +1,52 @@
+import { type AuthorizationGrantId, type BrowserSessionId, toUuid, type UserId } from '#base/ids.ts';
+import { randomBase64Url } from '#base/random.ts';
+import { sha256 } from '#base/secret.ts';
+import type { Queryable } from '#db/database.ts';
+import { newAuditEventId } from '#domain/audit-events/audit-event.ts';
+import { fulfilGrant } from './statements/fulfil-grant.ts';
+
+export interface Fulfilment {
+  readonly id: AuthorizationGrantId;
+  readonly userId: UserId;
+  readonly browserSessionId: BrowserSessionId;
+  /** Of the client record that the request was judged by. */
+  readonly clientVersion: number;
+  /** Language in which the person read the pages, for a grant whose client asked for none. */
+  readonly locale: string;
+  /** The person pressed the button, rather than that the page was skipped. */
+  readonly isDecided: boolean;
+  /** To be remembered, in canonical spelling; see `rememberableScopes`. */
+  readonly rememberedScopes: readonly string[];
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Makes the authorization code of a pending grant: 43 base64url characters, of which only the SHA-256 is kept.
+ * Undefined when the grant, its client, the session or the account changed meanwhile; nothing is written then. One
+ * statement, whose condition lets exactly one of several callers through.
+ */
+export async function fulfilAuthorizationGrant(
+  database: Queryable,
+  fulfilment: Fulfilment,
+): Promise<string | undefined> {
+  const { now } = fulfilment;
+  const code = randomBase64Url();
+  const row = await database.first(fulfilGrant, [
+    toUuid(fulfilment.id),
+    toUuid(fulfilment.userId),
+    toUuid(fulfilment.browserSessionId),
+    fulfilment.clientVersion,
+    sha256(code),
+    fulfilment.locale,
+    fulfilment.rememberedScopes,
+    new Date(now),
+    newAuditEventId(now),
+    fulfilment.address ?? null,
+    fulfilment.userAgent ?? null,
+    fulfilment.isDecided,
+  ]);
+  return row === undefined ? undefined : code;
+}

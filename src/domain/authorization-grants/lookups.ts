@@ -1,0 +1,23 @@
+import { statement } from '#db/statement.ts';
+
+export interface DestinationRow {
+  readonly client_id: string;
+  readonly redirect_uri: string;
+  /** `ui_locales` of the request. */
+  readonly locale: string | null;
+}
+
+/** The authorization request that waits for a person to sign in, by primary key. */
+export const pendingDestination = statement<DestinationRow, [id: string, now: Date]>(
+  'pending-destination',
+  `select client_id, redirect_uri, locale
+     from oauth2_authorization_grants
+    where id = $1::uuid and fulfilled_at is null and cancelled_at is null and expires_at > $2::timestamptz`,
+);
+
+/** Where answers to pending grants of a client would go. */
+export const listPendingRedirectUris = statement<{ redirect_uri: string }, [clientId: string]>(
+  'list-pending-redirect-uris',
+  `select distinct redirect_uri from oauth2_authorization_grants
+    where client_id = $1::uuid and fulfilled_at is null and cancelled_at is null`,
+);

@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { toUuid, type UserId } from '#base/ids.ts';
+import { KeyRing } from '#base/sealing.ts';
+import { sha256 } from '#base/secret.ts';
+import type { Database } from '#db/database.ts';
+import { statement } from '#db/statement.ts';
+import { PasswordChecks } from '#domain/passwords/check-password.ts';
+import { cheapHasher, insertTestAccount } from '#test/support/accounts.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { measured } from '#test/support/measured.ts';
+import { silentLog } from '#test/support/silent-log.ts';
+import { finishBrowserSession } from './finish-browser-session.ts';
+import { judgeViewer } from './judge-viewer.ts';
+import { findViewerRow } from './lookups.ts';
+import { type ReauthDeps, type ReauthOutcome, reauthenticate } from './reauthenticate.ts';
+import { parseSessionCookie, type SessionCookie, type SessionCredentials } from './session-key.ts';
+import { signInWithPassword } from './sign-in.ts';
+
+let testDatabase: TestDatabase;
+let database: Database;
+let deps: ReauthDeps;
+let userId: UserId;
+let cookie: SessionCookie;
+let accounts = 0;
+const clock = new FakeClock();
+const ample = { burst: 100_000, perSecond: 1000 };
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = testDatabase.database;
+  const checks = new PasswordChecks({
+    database,
+    hasher: cheapHasher(),
+    clock,
+    log: silentLog,
+    keyRing: new KeyRing(Buffer.alloc(32)),
+    limits: { perIp: ample, perAccount: { burst: 50, perSecond: 1 }, perKnownBrowser: ample },
+    maximumBytes: 1024,
+  });
+  deps = { database, clock, checks };
+});
+
+afterAll(() => testDatabase.drop());
+
+beforeEach(async () => {
+  accounts += 1;
+  userId = await insertTestAccount(database, { username: `person-${accounts}`, password: 'right' });
+  cookie = cookieOf(await signIn());
+  clock.advanceSeconds(600);
+});
+
+async function signIn(): Promise<SessionCredentials> {
+  const outcome = await signInWithPassword(
+    { ...deps, log: silentLog, loginNames: { serverName: 'example.org', isEmailAllowed: false } },
+    { username: `person-${accounts}`, password: 'right', address: undefined, userAgent: undefined, knownBrowsers: [] },
+  );
+  if (!outcome.ok) throw new Error(outcome.reason);
+  return outcome.session;
+}
+
+function cookieOf(session: SessionCredentials): SessionCookie {
+  const parsed = parseSessionCookie({ current: session.id, key: session.key });
+  if (parsed === undefined) throw new Error('no session');
+  return parsed;
+}
+
+function user(): Parameters<typeof reauthenticate>[1]['user'] {
+  return {
+    id: userId,
+    username: `person-${accounts}`,
+    displayName: undefined,
+    locale: undefined,
+    canRequestAdmin: false,
+    isLocked: false,
+    isDeactivated: false,
+  };
+}
+
+function reauth(password: string, by = cookie): Promise<ReauthOutcome> {
+  const caller = { address: '192.0.2.1', userAgent: 'Test/1.0', knownBrowsers: [] };
+  return reauthenticate(deps, { cookie: by, user: user(), password, ...caller });
+}
+
+async function kindOf(by: SessionCookie): Promise<string> {
+  const row = await findViewerRow(database, by.id);
+  return judgeViewer(row, by, { idleSeconds: undefined, lifetimeSeconds: undefined }, clock.now()).viewer.kind;
+}
+
+const sessionState = statement<
+  { authenticated_at: number; kinds: string[]; finish_reason: string | null; failed_reauths: number },
+  [id: string]
+>(
+  'test-session-state',
+  `select (extract(epoch from authenticated_at) * 1000)::float8 as authenticated_at, finish_reason, failed_reauths,
+    array(select a.kind from user_session_authentications a where a.user_session_id = s.id) as kinds
+  from user_sessions s where id = $1::uuid`,
+);
+const audit = statement<{ kind: string; reason: string | null }, [userId: string]>(
+  'test-audit-reasons',
+  `select kind, detail ->> 'reason' as reason from audit_events where user_id = $1::uuid order by created_at, id`,
+);
+const lockUser = statement<never, [id: string, now: Date]>(
+  'test-lock-user',
+  'update users set locked_at = $2::timestamptz where id = $1::uuid',
+);
+
+async function state(): Promise<{ authenticated_at: number; kinds: string[]; failed_reauths: number }> {
+  const row = await database.first(sessionState, [toUuid(cookie.id)]);
+  if (row === undefined) throw new Error('no session');
+  return row;
+}
+
+describe('re-authentication (browser-flows 3.4)', () => {
+  test('the right password renews the authentication and replaces the key of the same session (S-61)', async () => {
+    const { result, task } = await measured(() => reauth('right'));
+    if (!result.ok || result.session === undefined) throw new Error('refused');
+    expect(task.queries).toBe(2);
+    expect(result.session.id).toBe(cookie.id);
+    expect(sha256(result.session.key)).not.toEqual(cookie.keyHash);
+    expect(await state()).toMatchObject({ authenticated_at: clock.now(), kinds: ['password', 'password'] });
+    expect(await database.rows(audit, [toUuid(userId)])).toContainEqual({ kind: 'reauthenticated', reason: null });
+  });
+
+  test('the former key fits for 30 seconds more', async () => {
+    const outcome = await reauth('right');
+    if (!outcome.ok || outcome.session === undefined) throw new Error('refused');
+    expect(await kindOf(cookieOf(outcome.session))).toBe('active');
+    expect(await kindOf(cookie)).toBe('active');
+    clock.advanceSeconds(30);
+    expect(await kindOf(cookie)).toBe('anonymous');
+    expect(await kindOf(cookieOf(outcome.session))).toBe('active');
+  });
+
+  test('of two at the same moment one brings the new key, and both have authenticated', async () => {
+    const outcomes = await Promise.all([reauth('right'), reauth('right')]);
+    const keys = outcomes.flatMap((outcome) => (outcome.ok && outcome.session !== undefined ? [outcome.session] : []));
+    expect(outcomes.every((outcome) => outcome.ok)).toBe(true);
+    expect(keys).toHaveLength(1);
+    clock.advanceSeconds(60);
+    for (const session of keys) expect(await kindOf(cookieOf(session))).toBe('active');
+    expect((await state()).kinds).toHaveLength(3);
+  });
+
+  test('the fifth wrong password in a row ends the session', async () => {
+    for (let count = 0; count < 4; count += 1) {
+      expect(await reauth('wrong')).toEqual({ ok: false, reason: 'invalid-credentials' });
+    }
+    expect(await kindOf(cookie)).toBe('active');
+    expect(await reauth('wrong')).toMatchObject({ ok: false, reason: 'ended', user: { id: userId } });
+    expect(await kindOf(cookie)).toBe('ended');
+    expect(await database.rows(audit, [toUuid(userId)])).toContainEqual({
+      kind: 'session_ended',
+      reason: 'too_many_reauths',
+    });
+    expect(await reauth('right')).toMatchObject({ ok: false, reason: 'ended' });
+  });
+
+  test('a right password in between starts the count again', async () => {
+    for (let count = 0; count < 4; count += 1) await reauth('wrong');
+    expect((await state()).failed_reauths).toBe(4);
+    const outcome = await reauth('right');
+    expect(outcome.ok).toBe(true);
+    expect(await reauth('wrong')).toMatchObject({ reason: 'invalid-credentials' });
+  });
+
+  test('an empty password is not checked', async () => {
+    const { result, task } = await measured(() => reauth(''));
+    expect(result).toEqual({ ok: false, reason: 'required' });
+    expect(task.queries).toBe(0);
+  });
+
+  test('guesses are counted with those at the sign-in form (S-87), and being limited does not end the session', async () => {
+    const reasons = new Set<string>();
+    // Each session stays below its own five wrong tries.
+    for (let round = 0; round < 20; round += 1) {
+      const by = round === 0 ? cookie : cookieOf(await signIn().catch(() => cookie));
+      for (let count = 0; count < 4; count += 1) {
+        const outcome = await reauth('wrong', by);
+        if (!outcome.ok) reasons.add(outcome.reason);
+      }
+    }
+    expect([...reasons]).toContain('rate-limited');
+    expect(await kindOf(cookie)).toBe('active');
+  });
+
+  test('an account that was locked meanwhile is told so', async () => {
+    await database.execute(lockUser, [toUuid(userId), new Date(clock.now())]);
+    expect(await reauth('right')).toMatchObject({ ok: false, reason: 'locked' });
+    expect((await state()).kinds).toHaveLength(1);
+  });
+});
+
+describe('signing out', () => {
+  const end = (which: SessionCookie['id'] | 'all'): Promise<number> =>
+    finishBrowserSession(database, { userId, which, reason: 'logout', now: clock.now() });
+
+  test('ends one session once, and leaves the others', async () => {
+    const other = cookieOf(await signIn());
+    expect(await end(cookie.id)).toBe(1);
+    expect(await end(cookie.id)).toBe(0);
+    expect(await kindOf(cookie)).toBe('ended');
+    expect(await kindOf(other)).toBe('active');
+    expect(await database.rows(audit, [toUuid(userId)])).toContainEqual({ kind: 'logout', reason: 'logout' });
+  });
+
+  test('everywhere ends all sessions of the user, with one audit event, and none of others', async () => {
+    const other = cookieOf(await signIn());
+    const mine = userId;
+    accounts += 1;
+    await insertTestAccount(database, { username: `person-${accounts}`, password: 'right' });
+    const stranger = cookieOf(await signIn());
+    expect(await end('all')).toBe(2);
+    expect(await kindOf(cookie)).toBe('ended');
+    expect(await kindOf(other)).toBe('ended');
+    expect(await kindOf(stranger)).toBe('active');
+    const events = await database.rows(audit, [toUuid(mine)]);
+    expect(events.filter((event) => event.kind === 'logout')).toHaveLength(1);
+  });
+
+  test('the session of another user is not ended', async () => {
+    const mine = cookie;
+    accounts += 1;
+    userId = await insertTestAccount(database, { username: `person-${accounts}`, password: 'right' });
+    expect(await end(mine.id)).toBe(0);
+    expect(await kindOf(mine)).toBe('active');
+  });
+
+  test('twenty at once end a session once', async () => {
+    const ended = await Promise.all(Array.from({ length: 20 }, () => end(cookie.id)));
+    expect(ended.reduce((sum, count) => sum + count, 0)).toBe(1);
+  });
+});

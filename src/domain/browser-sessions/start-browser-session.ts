@@ -1,0 +1,38 @@
+import { newId, toUuid, type UserId } from '#base/ids.ts';
+import type { Queryable } from '#db/database.ts';
+import { PASSWORD_ACR, PASSWORD_AMR } from './authentication-classes.ts';
+import { newSessionKey, type SessionCredentials } from './session-key.ts';
+import { insertSession } from './writes.ts';
+
+export interface BrowserSessionStart {
+  readonly userId: UserId;
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Signs in a person who has just chosen a password: the session of an account made in the same transaction, which
+ * nobody can have locked and which has no other sessions. One statement; its audit event is the caller's.
+ */
+export async function startBrowserSession(
+  transaction: Queryable,
+  start: BrowserSessionStart,
+): Promise<SessionCredentials> {
+  const id = newId<'browser-session'>(start.now);
+  const { key, keyHash } = newSessionKey();
+  await transaction.execute(insertSession, [
+    new Date(start.now),
+    toUuid(id),
+    toUuid(start.userId),
+    keyHash,
+    PASSWORD_ACR,
+    PASSWORD_AMR,
+    start.userAgent ?? null,
+    start.address ?? null,
+    toUuid(newId(start.now)),
+    'password',
+  ]);
+  return { id, key };
+}

@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ClientId, newId, toUuid } from '#base/ids.ts';
+import { KeyRing } from '#base/sealing.ts';
+import { Secret } from '#base/secret.ts';
+import type { StaticClientConfig } from '#config/config.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { insertClient, insertUser, randomRoot, sql } from '#test/support/fixtures.ts';
+import { measured } from '#test/support/measured.ts';
+import { RecordingLog } from '#test/support/recording-log.ts';
+import { ClientDirectory } from './client-directory.ts';
+import { syncStaticClients } from './sync-static-clients.ts';
+
+const keys = new KeyRing(randomRoot());
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(async () => await db.drop());
+
+function configured(clientId: ClientId, changes: Partial<StaticClientConfig> = {}): StaticClientConfig {
+  return {
+    clientId,
+    clientAuthMethod: 'client_secret_basic',
+    clientSecret: new Secret('the secret in the configuration'),
+    redirectUris: ['https://app.example.org/cb'],
+    clientName: 'An application',
+    clientUri: undefined,
+    logoUri: undefined,
+    policyUri: undefined,
+    tosUri: undefined,
+    grantTypes: ['authorization_code', 'refresh_token'],
+    scope: undefined,
+    firstParty: false,
+    defaultMaxAgeSeconds: undefined,
+    requireAuthTime: false,
+    idTokenSignedResponseAlg: 'RS256',
+    ...changes,
+  };
+}
+
+async function version(id: ClientId): Promise<number | undefined> {
+  const [row] = await sql<{ version: number }>(db.database, 'select version from oauth2_clients where id = $1::uuid', [
+    toUuid(id),
+  ]);
+  return row?.version;
+}
+
+describe('client directory', () => {
+  test('a client is read once and served from memory for a minute', async () => {
+    const clock = new FakeClock();
+    const directory = new ClientDirectory(db.database, keys, clock);
+    const id = await insertClient(db.database, keys, clock.now(), {
+      secret: 'a secret',
+      metadata: { scope: 'openid email' },
+    });
+    const first = await measured(() => directory.find(id));
+    expect(first.task.queries).toBe(1);
+    expect(first.result).toMatchObject({
+      id,
+      version: 1,
+      authMethod: 'client_secret_basic',
+      scope: ['openid', 'email'],
+    });
+    expect(first.result?.secret?.reveal()).toBe('a secret');
+    clock.advanceSeconds(59);
+    expect((await measured(() => directory.find(id))).task.queries).toBe(0);
+    clock.advanceSeconds(1);
+    expect((await measured(() => directory.find(id))).task.queries).toBe(1);
+  });
+
+  test('a disabled client is unknown, and what is known of one is dropped on demand', async () => {
+    const clock = new FakeClock();
+    const directory = new ClientDirectory(db.database, keys, clock);
+    const id = await insertClient(db.database, keys, clock.now());
+    expect(await directory.find(id)).toBeDefined();
+    await sql(db.database, 'update oauth2_clients set disabled_at = now() where id = $1::uuid', [toUuid(id)]);
+    expect(await directory.find(id)).toBeDefined();
+    directory.forget(id);
+    expect(await directory.find(id)).toBeUndefined();
+  });
+
+  test('an unknown client is remembered briefly, so that a client made meanwhile is found soon', async () => {
+    const clock = new FakeClock();
+    const directory = new ClientDirectory(db.database, keys, clock);
+    const id = newId<'client'>(clock.now());
+    expect((await measured(() => directory.find(id))).task.queries).toBe(1);
+    expect((await measured(() => directory.find(id))).task.queries).toBe(0);
+    await syncStaticClients(db.database, [configured(id)], keys, clock, new RecordingLog());
+    clock.advanceSeconds(2);
+    expect(await directory.find(id)).toBeDefined();
+  });
+
+  test('fifty requests for one client at once read it once, each on its own account', async () => {
+    const clock = new FakeClock();
+    const directory = new ClientDirectory(db.database, keys, clock);
+    const id = await insertClient(db.database, keys, clock.now());
+    const found = await Promise.all(Array.from({ length: 50 }, () => measured(() => directory.find(id))));
+    expect(found.reduce((sum, { task }) => sum + task.queries, 0)).toBe(1);
+    expect(found.every(({ result }) => result?.id === id)).toBe(true);
+  });
+
+  test('a sealed secret moved to another client’s row does not open (R-06)', async () => {
+    const clock = new FakeClock();
+    const [mine, other] = [
+      await insertClient(db.database, keys, clock.now(), { secret: 'mine' }),
+      await insertClient(db.database, keys, clock.now(), { secret: 'other' }),
+    ];
+    await sql(
+      db.database,
+      `update oauth2_clients set client_secret_sealed =
+         (select client_secret_sealed from oauth2_clients where id = $1::uuid) where id = $2::uuid`,
+      [toUuid(mine), toUuid(other)],
+    );
+    await expect(new ClientDirectory(db.database, keys, clock).find(other)).rejects.toThrow(/cannot be opened/);
+  });
+});
+
+describe('static clients of the configuration', () => {
+  const clock = new FakeClock();
+  const log = new RecordingLog();
+  const sync = async (...clients: StaticClientConfig[]) =>
+    await syncStaticClients(db.database, clients, keys, clock, log);
+
+  test('they are added, changed only where they differ, and an unchanged sync reads once and takes no lock', async () => {
+    const [first, second] = [newId<'client'>(1), newId<'client'>(2)];
+    expect(await sync(configured(first), configured(second))).toMatchObject({ added: 2, updated: 0 });
+    const unchanged = await measured(() => sync(configured(first), configured(second)));
+    expect(unchanged.result).toMatchObject({ added: 0, updated: 0 });
+    expect(unchanged.task.queries).toBe(1);
+    expect(await version(first)).toBe(1);
+
+    const renamed = configured(second, { clientName: 'Another name', defaultMaxAgeSeconds: 60, scope: ['openid'] });
+    expect(await sync(configured(first), renamed)).toMatchObject({ added: 0, updated: 1 });
+    expect([await version(first), await version(second)]).toEqual([1, 2]);
+    const client = await new ClientDirectory(db.database, keys, clock).find(second);
+    expect(client).toMatchObject({
+      name: { '': 'Another name' },
+      defaultMaxAge: 60,
+      scope: ['openid'],
+      isStatic: true,
+    });
+  });
+
+  test('a new secret replaces the old one, and none is stored readable', async () => {
+    const id = newId<'client'>(3);
+    await sync(configured(id));
+    expect(await sync(configured(id, { clientSecret: new Secret('a newer secret') }))).toMatchObject({ updated: 1 });
+    const client = await new ClientDirectory(db.database, keys, clock).find(id);
+    expect(client?.secret?.reveal()).toBe('a newer secret');
+    const [row] = await sql<{ text: string }>(db.database, 'select c::text from oauth2_clients c where id = $1::uuid', [
+      toUuid(id),
+    ]);
+    expect(JSON.stringify(row)).not.toContain('secret in the configuration');
+    expect(JSON.stringify(row)).not.toContain(Buffer.from('a newer secret').toString('hex'));
+    expect(await sync(configured(id, { clientAuthMethod: 'none', clientSecret: undefined }))).toMatchObject({
+      updated: 1,
+    });
+    expect((await new ClientDirectory(db.database, keys, clock).find(id))?.secret).toBeUndefined();
+  });
+
+  test('an entry with the id of a dynamic client takes it over', async () => {
+    const id = await insertClient(db.database, keys, clock.now(), { isStatic: false });
+    expect(await sync(configured(id))).toMatchObject({ added: 0, updated: 1 });
+    expect(await new ClientDirectory(db.database, keys, clock).find(id)).toMatchObject({ isStatic: true });
+  });
+
+  test('entries that disappeared stay usable and are counted in a warning', async () => {
+    const id = newId<'client'>(4);
+    await sync(configured(id));
+    const before = log.lines.length;
+    const { unlisted } = await sync();
+    expect(unlisted).toBeGreaterThan(0);
+    expect(log.lines.slice(before)).toMatchObject([
+      { level: 'warn', event: 'config.sync', fields: { clients: unlisted } },
+    ]);
+    expect(await new ClientDirectory(db.database, keys, clock).find(id)).toBeDefined();
+  });
+
+  test('a client that looks otherwise is consented to anew, and grants to an address it lost end', async () => {
+    const id = newId<'client'>(8);
+    const loopback = 'http://127.0.0.1/cb';
+    await sync(configured(id, { redirectUris: ['https://app.example.org/cb', loopback] }));
+    const user = await insertUser(db.database, clock.now());
+    await sql(
+      db.database,
+      `insert into oauth2_consents (user_id, client_id, scope, created_at, updated_at)
+       values ($1::uuid, $2::uuid, '{openid}', $3::timestamptz, $3::timestamptz)`,
+      [toUuid(user), toUuid(id), new Date(clock.now())],
+    );
+    for (const uri of ['https://app.example.org/cb', 'http://127.0.0.1:5000/cb']) {
+      await sql(
+        db.database,
+        `insert into oauth2_authorization_grants
+           (id, client_id, redirect_uri, redirect_uri_sent, scope, response_mode, created_at, expires_at)
+         values ($1::uuid, $2::uuid, $3::text, true, '{openid}', 'query', $4::timestamptz, $5::timestamptz)`,
+        [toUuid(newId(clock.now())), toUuid(id), uri, new Date(clock.now()), new Date(clock.now() + 60_000)],
+      );
+    }
+    const consents = async () =>
+      (await sql(db.database, 'select 1 from oauth2_consents where client_id = $1::uuid', [toUuid(id)])).length;
+
+    await sync(configured(id, { redirectUris: ['https://app.example.org/cb', loopback], firstParty: true }));
+    expect(await consents()).toBe(1);
+    await sync(configured(id, { redirectUris: [loopback] }));
+    expect(await consents()).toBe(0);
+    const grants = await sql<{ redirect_uri: string; cancel_reason: string | null }>(
+      db.database,
+      `select redirect_uri, cancel_reason from oauth2_authorization_grants
+       where client_id = $1::uuid order by redirect_uri`,
+      [toUuid(id)],
+    );
+    expect(grants).toEqual([
+      { redirect_uri: 'http://127.0.0.1:5000/cb', cancel_reason: null },
+      { redirect_uri: 'https://app.example.org/cb', cancel_reason: 'redirect-uri-removed' },
+    ]);
+  });
+
+  test('instances that start together add each client once', async () => {
+    const ids = [newId<'client'>(5), newId<'client'>(6), newId<'client'>(7)];
+    const results = await Promise.all(Array.from({ length: 8 }, () => sync(...ids.map((id) => configured(id)))));
+    expect(results.reduce((sum, { added }) => sum + added, 0)).toBe(3);
+    expect(await Promise.all(ids.map(version))).toEqual([1, 1, 1]);
+  });
+});

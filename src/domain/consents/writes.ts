@@ -1,0 +1,6 @@
+import { statement } from '#db/statement.ts';
+
+export const deleteConsentsOfClient = statement<never, [clientId: string]>(
+  'delete-consents-of-client',
+  'delete from oauth2_consents where client_id = $1::uuid',
+);

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bundleWorker } from '#test/support/worker-entry.ts';
+import { findPasswordProblem } from './password-rules.ts';
+import { StrengthEstimator } from './strength-estimator.ts';
+
+const rules = { minimumComplexity: 3, minimumLength: 8, maximumLength: 1024 };
+const owner = { username: 'florentina.b', emails: ['tina.bergwald@example.org'], serviceName: 'Klabauterdienst' };
+const strong = 'vortex-Lampion 71 pergola';
+let estimator: StrengthEstimator;
+
+beforeAll(async () => {
+  estimator = new StrengthEstimator(await bundleWorker(new URL('./strength.worker.ts', import.meta.url)));
+});
+
+afterAll(() => estimator.close());
+
+function problem(password: string): ReturnType<typeof findPasswordProblem> {
+  return findPasswordProblem(rules, estimator, password, owner);
+}
+
+describe('new passwords (S-93)', () => {
+  test.each([
+    ['the commonest one', 'password'],
+    ['a common one in upper case', 'BASEBALL'],
+    ['the username', 'florentina.b'],
+    ['the e-mail address', 'tina.bergwald@example.org'],
+    ['the local part of the address', 'tina.bergwald'],
+    ['the name of the service', 'Klabauterdienst'],
+    ['only spaces', '            '],
+    ['a keyboard walk', 'qwertzuiop123'],
+  ])('%s is too weak', async (_, password) => {
+    expect(await problem(password)).toBe('password_too_weak');
+  });
+
+  test('seven characters are too short, counted as characters and not as bytes', async () => {
+    expect(await problem('xK9#tq!')).toBe('password_too_short');
+    expect(await problem('ßä漢字漢ßö')).toBe('password_too_short');
+    expect(await problem('🦔🛶🪁')).toBe('password_too_short');
+  });
+
+  test('1,025 bytes are too long and 1,024 are accepted', async () => {
+    const longest = `${strong} `.repeat(40).slice(0, 1024);
+    expect(await problem(longest)).toBeUndefined();
+    expect(await problem(`${longest}x`)).toBe('password_too_long');
+    expect(await problem(`${longest.slice(0, 1023)}ß`)).toBe('password_too_long');
+  });
+
+  test('64 characters are accepted', async () => {
+    expect(await problem(`${strong} ${strong} ${strong}`.slice(0, 64))).toBeUndefined();
+  });
+
+  test('a zero byte is refused', async () => {
+    expect(await problem(`${strong}\0${strong}`)).toBe('password_invalid');
+  });
+
+  test('a common password is refused even when no strength is asked for', async () => {
+    const lenient = { ...rules, minimumComplexity: 0 };
+    expect(await findPasswordProblem(lenient, estimator, 'baseball', owner)).toBe('password_too_weak');
+    expect(await findPasswordProblem(lenient, estimator, 'a fine day', owner)).toBeUndefined();
+  });
+
+  test('no more than sixteen estimates wait at once', async () => {
+    const results = await Promise.allSettled(Array.from({ length: 20 }, () => problem(strong)));
+    const refused = results.filter((result) => result.status === 'rejected');
+    expect(refused).toHaveLength(4);
+    for (const result of refused) expect(result.reason).toMatchObject({ code: 'overloaded', retryAfterSeconds: 5 });
+  });
+
+  test('after the worker died the next question starts another', async () => {
+    await estimator.close();
+    expect(await problem(strong)).toBeUndefined();
+  });
+});

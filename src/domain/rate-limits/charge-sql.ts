@@ -1,0 +1,56 @@
+/**
+ * Token buckets as SQL, for statements that charge them beside other work. A bucket is its theoretical arrival time
+ * (GCRA): a token may be taken while that lies no further ahead than the other `burst - 1` tokens reach.
+ *
+ * The pieces are common table expressions. A statement that uses them in parallel with itself ends right: each upsert
+ * judges the row as the one before it left it.
+ */
+
+/**
+ * CTEs `blocked(seconds)` (how long until a token is there; null when all buckets have one) and
+ * `charged(key, seconds)`, the buckets that gave a token: all of `wanted`, or none. Only when another caller takes the
+ * last token at the same moment it is some of them, which the caller gives back (`refundCtes`).
+ *
+ * Expects before them a CTE `wanted(key text, burst float8, seconds float8)` with distinct keys, seconds being those
+ * per token.
+ * @param now the parameter that holds the process clock, for example `$1::timestamptz`
+ */
+export function chargeCtes(now: string): string {
+  return `blocked as materialized (
+    select max(extract(epoch from bucket.tat - ${now})::float8 - wanted.seconds * (wanted.burst - 1)) as seconds
+    from wanted join rate_limits bucket on bucket.key = wanted.key
+    where bucket.tat > ${now} + make_interval(secs => wanted.seconds) * (wanted.burst - 1)
+  ),
+  taken as (
+    insert into rate_limits as bucket (key, tat)
+    -- in the order of keys, so that two callers never wait for each other
+    select wanted.key, ${now} + make_interval(secs => wanted.seconds)
+    from wanted where (select blocked.seconds from blocked) is null order by wanted.key
+    on conflict (key) do update set tat = greatest(bucket.tat, ${now}) + (excluded.tat - ${now})
+      where bucket.tat <= ${now} + (excluded.tat - ${now})
+        * (select wanted.burst - 1 from wanted where wanted.key = excluded.key)
+    returning bucket.key
+  ),
+  charged as (
+    select wanted.key, wanted.seconds from taken join wanted on wanted.key = taken.key
+  )`;
+}
+
+/**
+ * CTEs that give tokens back.
+ * @param keys parameter with the keys, `$n::text[]`; @param seconds parameter with the seconds per token, `$n::float8[]`
+ * @param condition SQL that says whether to do it at all
+ */
+export function refundCtes(keys: string, seconds: string, condition = 'true'): string {
+  return `refundable as (
+    select bucket.key, make_interval(secs => refund.seconds) as amount
+    from unnest(${keys}, ${seconds}) as refund (key, seconds)
+    join rate_limits bucket on bucket.key = refund.key
+    where ${condition}
+    order by bucket.key for update of bucket
+  ),
+  refunded as (
+    update rate_limits bucket set tat = bucket.tat - refundable.amount
+    from refundable where bucket.key = refundable.key
+  )`;
+}

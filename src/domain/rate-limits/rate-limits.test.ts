@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { KeyRing } from '#base/sealing.ts';
+import type { Database } from '#db/database.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { measured } from '#test/support/measured.ts';
+import { addressKey, unknownNameKey } from './bucket-keys.ts';
+import type { Bucket } from './limiter.ts';
+import { countFailure, refundTokens, takeTokens } from './rate-limits.ts';
+
+let testDatabase: TestDatabase;
+let database: Database;
+const clock = new FakeClock();
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = testDatabase.database;
+});
+
+afterAll(() => testDatabase.drop());
+
+const bucket = (key: string, burst: number, perSecond: number): Bucket => ({ key, limiter: { burst, perSecond } });
+
+async function takeOften(buckets: readonly Bucket[], times: number): Promise<number> {
+  const taken = await Promise.all(Array.from({ length: times }, () => takeTokens(database, clock, buckets)));
+  return taken.filter((one) => one.ok).length;
+}
+
+describe('token buckets', () => {
+  test.each([
+    [1, 1 / 3600],
+    [3, 3 / 60],
+    [5, 1.5],
+    [7, 7 / 3],
+    [100, 100 / 3600],
+  ])('a burst of %i at %f per second gives exactly that many at once', async (burst, perSecond) => {
+    expect(await takeOften([bucket(`burst ${burst}`, burst, perSecond)], burst + 5)).toBe(burst);
+  });
+
+  test('tokens come back one by one, never more than the burst', async () => {
+    const refilled = [bucket('refilled', 3, 0.1)];
+    expect(await takeOften(refilled, 5)).toBe(3);
+    expect(await takeTokens(database, clock, refilled)).toEqual({ ok: false, retryAfterSeconds: 10 });
+    clock.advanceSeconds(4);
+    expect(await takeTokens(database, clock, refilled)).toEqual({ ok: false, retryAfterSeconds: 6 });
+    clock.advanceSeconds(6);
+    expect(await takeOften(refilled, 5)).toBe(1);
+    clock.advanceSeconds(3600);
+    expect(await takeOften(refilled, 5)).toBe(3);
+  });
+
+  test('one check is one statement', async () => {
+    const { task } = await measured(() =>
+      takeTokens(database, clock, [bucket('cheap', 3, 1), bucket('cheap too', 3, 1)]),
+    );
+    expect(task.queries).toBe(1);
+  });
+
+  test('when one of several buckets is empty the others keep their tokens, also in parallel', async () => {
+    const small = bucket('small', 2, 1 / 60);
+    const large = bucket('large', 10, 1 / 60);
+    expect(await takeOften([small, large], 30)).toBe(2);
+    expect(await takeOften([large], 20)).toBe(8);
+  });
+
+  test('callers that name the same buckets in another order do not block one another', async () => {
+    const left = bucket('left', 1000, 1);
+    const right = bucket('right', 1000, 1);
+    const both = await Promise.all([takeOften([left, right], 100), takeOften([right, left], 100)]);
+    expect(both).toEqual([100, 100]);
+  });
+
+  test('tokens given back can be taken again', async () => {
+    const refundable = [bucket('refundable', 2, 1 / 60)];
+    const first = await takeTokens(database, clock, refundable);
+    await takeTokens(database, clock, refundable);
+    if (!first.ok) throw new Error('refused');
+    expect(await takeOften(refundable, 3)).toBe(0);
+    await refundTokens(database, first.charges);
+    expect(await takeOften(refundable, 3)).toBe(1);
+  });
+
+  test('giving back nothing sends no statement', async () => {
+    const { task } = await measured(() => refundTokens(database, { keys: [], seconds: [] }));
+    expect(task.queries).toBe(0);
+  });
+});
+
+describe('limits that count failures only', () => {
+  test('the failure that takes the last token shuts the key until one comes back', async () => {
+    const failures = bucket('failures', 3, 0.1);
+    expect(await countFailure(database, clock, failures)).toBe(0);
+    expect(await countFailure(database, clock, failures)).toBe(0);
+    expect(await countFailure(database, clock, failures)).toBe(10);
+    clock.advanceSeconds(4);
+    expect(await countFailure(database, clock, failures)).toBe(10);
+    clock.advanceSeconds(25);
+    expect(await countFailure(database, clock, failures)).toBe(0);
+  });
+
+  test('a thousand parallel failures shut a key no longer than an empty bucket does', async () => {
+    const failures = bucket('flood', 3, 0.1);
+    const shut = await Promise.all(Array.from({ length: 1000 }, () => countFailure(database, clock, failures)));
+    expect(Math.max(...shut)).toBe(10);
+    expect(shut.filter((seconds) => seconds === 0)).toHaveLength(2);
+  });
+});
+
+describe('keys of buckets (R-40)', () => {
+  test.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['::ffff:c000:201', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:0DB8:0001:0002::9', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
+    [undefined, 'unknown'],
+    ['not an address', 'unknown'],
+  ])('%s counts as %s', (address, key) => {
+    expect(addressKey(address)).toBe(key);
+  });
+
+  test('a name that no account has is keyed by a digest that only this service can make', () => {
+    const key = unknownNameKey(new KeyRing(Buffer.alloc(32, 1)), 'my-password-by-mistake');
+    expect(key).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    expect(unknownNameKey(new KeyRing(Buffer.alloc(32, 2)), 'my-password-by-mistake')).not.toBe(key);
+  });
+});

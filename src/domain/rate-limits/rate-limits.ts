@@ -1,0 +1,87 @@
+import type { Clock } from '#base/clock.ts';
+import type { Queryable } from '#db/database.ts';
+import { statement } from '#db/statement.ts';
+import { chargeCtes, refundCtes } from './charge-sql.ts';
+import { type Bucket, secondsPerToken } from './limiter.ts';
+
+/** Tokens that were taken and can be given back. */
+export interface Charges {
+  readonly keys: readonly string[];
+  /** Seconds per token, beside each key. */
+  readonly seconds: readonly number[];
+}
+
+export type Taken =
+  | { readonly ok: true; readonly charges: Charges }
+  | { readonly ok: false; readonly retryAfterSeconds: number };
+
+const take = statement<
+  { blocked_seconds: number | null; charged_keys: string[] | null; charged_seconds: number[] | null },
+  [now: Date, keys: readonly string[], bursts: readonly number[], seconds: readonly number[]]
+>(
+  'take-tokens',
+  `with wanted as (
+    select bucket.key, bucket.burst, bucket.seconds
+    from unnest($2::text[], $3::float8[], $4::float8[]) as bucket (key, burst, seconds)
+  ),
+  ${chargeCtes('$1::timestamptz')}
+  select (select blocked.seconds from blocked) as blocked_seconds,
+    (select array_agg(charged.key order by charged.key) from charged) as charged_keys,
+    (select array_agg(charged.seconds order by charged.key) from charged) as charged_seconds`,
+);
+
+const refund = statement<never, [keys: readonly string[], seconds: readonly number[]]>(
+  'refund-tokens',
+  `with ${refundCtes('$1::text[]', '$2::float8[]')} select`,
+);
+
+// What remains of a bucket after a failure: a failure always counts, but never deeper than an empty bucket.
+const recordFailure = statement<{ shut_seconds: number }, [now: Date, key: string, burst: number, seconds: number]>(
+  'count-failure',
+  `insert into rate_limits as bucket (key, tat)
+  values ($2::text, $1::timestamptz + make_interval(secs => $4::float8))
+  on conflict (key) do update set tat = least(
+    greatest(bucket.tat, $1::timestamptz) + make_interval(secs => $4::float8),
+    $1::timestamptz + make_interval(secs => $4::float8) * $3::float8
+  )
+  returning greatest(0,
+    extract(epoch from bucket.tat - $1::timestamptz)::float8 - $4::float8 * ($3::float8 - 1)
+  )::float8 as shut_seconds`,
+);
+
+/**
+ * Takes one token from every bucket, or from none when one of them is empty. One statement, but for the rare loser of
+ * a race for a last token, which gives back what it had got.
+ */
+export async function takeTokens(database: Queryable, clock: Clock, buckets: readonly Bucket[]): Promise<Taken> {
+  const row = await database.first(take, [
+    new Date(clock.now()),
+    buckets.map((bucket) => bucket.key),
+    buckets.map((bucket) => bucket.limiter.burst),
+    buckets.map((bucket) => secondsPerToken(bucket.limiter)),
+  ]);
+  const charges = { keys: row?.charged_keys ?? [], seconds: row?.charged_seconds ?? [] };
+  if (charges.keys.length === buckets.length) return { ok: true, charges };
+  await refundTokens(database, charges);
+  const fallback = Math.max(...buckets.map((bucket) => secondsPerToken(bucket.limiter)));
+  return { ok: false, retryAfterSeconds: Math.ceil(row?.blocked_seconds ?? fallback) };
+}
+
+/** Gives back what `takeTokens` took: only failures count. No statement for no charges. */
+export async function refundTokens(database: Queryable, charges: Charges): Promise<void> {
+  if (charges.keys.length > 0) await database.execute(refund, [charges.keys, charges.seconds]);
+}
+
+/**
+ * Counts a failure where only failures count, and says for how many seconds the key is shut from now on (0: not yet).
+ * The caller remembers that and refuses before any work, also a right secret.
+ */
+export async function countFailure(database: Queryable, clock: Clock, bucket: Bucket): Promise<number> {
+  const row = await database.first(recordFailure, [
+    new Date(clock.now()),
+    bucket.key,
+    bucket.limiter.burst,
+    secondsPerToken(bucket.limiter),
+  ]);
+  return row?.shut_seconds ?? 0;
+}

@@ -1,0 +1,53 @@
+import type { NameMatcher } from '#config/config.ts';
+import type { Queryable } from '#db/database.ts';
+import { findUserByName } from '#domain/users/lookups.ts';
+import { type UsernameProblem, usernameProblems } from '#domain/users/username.ts';
+
+/** Why a person cannot have a name, as policies call it (browser-flows 5.5). */
+export type NameProblem = UsernameProblem | 'username-banned' | 'username-not-allowed' | 'exists';
+
+export interface NamePolicy {
+  /** Server name of `@name:server` identifiers. */
+  readonly serverName: string;
+  /** Empty: every name. */
+  readonly allowedUsernames: NameMatcher;
+  readonly bannedUsernames: NameMatcher;
+}
+
+/**
+ * Every reason why a person cannot have this name now; none when they can. Whether somebody has it is asked, by one
+ * statement, only when no rule is broken.
+ */
+export async function findNameProblems(queryable: Queryable, name: string, policy: NamePolicy): Promise<NameProblem[]> {
+  const problems: NameProblem[] = usernameProblems(name, policy.serverName);
+  if (fits(policy.bannedUsernames, name)) problems.push('username-banned');
+  if (!isEmpty(policy.allowedUsernames) && !fits(policy.allowedUsernames, name)) problems.push('username-not-allowed');
+  if (problems.length > 0) return problems;
+  return (await findUserByName(queryable, name)) === undefined ? [] : ['exists'];
+}
+
+// Written with capital letters: what would be a good name in small ones.
+const CAPITALS = /^[A-Za-z0-9.=_/+-]+$/;
+
+/** The same name as it could be had: in small letters and without white space around it; undefined when that is no better. */
+export function suggestName(name: string, policy: NamePolicy): string | undefined {
+  const suggestion = name.trim().toLowerCase();
+  if (suggestion === name || !CAPITALS.test(name.trim())) return undefined;
+  return usernameProblems(suggestion, policy.serverName).length === 0 ? suggestion : undefined;
+}
+
+function fits(matcher: NameMatcher, name: string): boolean {
+  const key = name.toLowerCase();
+  const some = (texts: readonly string[], test: (text: string) => boolean) =>
+    texts.some((text) => test(text.toLowerCase()));
+  return (
+    some(matcher.literals, (text) => key === text) ||
+    some(matcher.prefixes, (text) => key.startsWith(text)) ||
+    some(matcher.suffixes, (text) => key.endsWith(text)) ||
+    some(matcher.substrings, (text) => key.includes(text))
+  );
+}
+
+function isEmpty(matcher: NameMatcher): boolean {
+  return Object.values(matcher).every((texts: readonly string[]) => texts.length === 0);
+}

@@ -1,0 +1,125 @@
+import type { Clock } from '#base/clock.ts';
+import { newId, type RegistrationId, toUuid } from '#base/ids.ts';
+import type { Log } from '#base/log.ts';
+import { type PostAuthAction, postAuthActionFields } from '#base/post-auth-action.ts';
+import type { RateLimitingConfig } from '#config/config.ts';
+import type { Database } from '#db/database.ts';
+import { findPasswordProblem, type PasswordProblem, type PasswordRules } from '#domain/passwords/password-rules.ts';
+import type { StrengthEstimator } from '#domain/passwords/strength-estimator.ts';
+import { addressKey } from '#domain/rate-limits/bucket-keys.ts';
+import { refundTokens } from '#domain/rate-limits/rate-limits.ts';
+import type { PasswordHasher, StoredHash } from '#gateways/password-hash/password-hasher.ts';
+import { chargeAddress } from './charge-address.ts';
+import { findNameProblems, type NamePolicy, type NameProblem } from './name-policy.ts';
+import { insertRegistration } from './writes.ts';
+
+export interface RegistrationDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly hasher: PasswordHasher;
+  readonly estimator: StrengthEstimator;
+  readonly limits: Pick<RateLimitingConfig, 'registration' | 'registrationCheck'>;
+  readonly namePolicy: NamePolicy;
+  readonly passwordRules: PasswordRules;
+  readonly serviceName: string;
+  /** Terms that have to be accepted. */
+  readonly tosUri: string | undefined;
+}
+
+/** What a person says to begin with, as typed. */
+export interface Submission {
+  readonly username: string;
+  readonly password: string;
+  readonly passwordConfirm: string;
+  readonly acceptsTerms: boolean;
+  readonly action: PostAuthAction | undefined;
+  /** Language of the page. */
+  readonly locale: string;
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+}
+
+/** One thing that is wrong with a submission. */
+export type SubmissionProblem =
+  | { readonly field: 'username'; readonly problem: 'required' | NameProblem }
+  | { readonly field: 'password'; readonly problem: 'required' | PasswordProblem }
+  | { readonly field: 'password_confirm'; readonly problem: 'required' | 'password_mismatch' }
+  | { readonly field: 'accept_terms'; readonly problem: 'required' };
+
+export type StartOutcome =
+  | { readonly ok: true; readonly id: RegistrationId }
+  | { readonly ok: false; readonly reason: 'rejected'; readonly problems: readonly SubmissionProblem[] }
+  | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
+
+/**
+ * Begins a registration by username and password, in the order of browser-flows 5.3: what is cheap comes first, and
+ * everything that is wrong is found before anything is refused. Throws `overloaded` when the strength of the password
+ * could not be estimated or its hash not be computed.
+ */
+export async function startRegistration(deps: RegistrationDeps, submission: Submission): Promise<StartOutcome> {
+  const { registration, registrationCheck } = deps.limits;
+  const { address } = submission;
+  // Every form counts, since each tells whether a name is taken (security S-82).
+  const checked = await chargeAddress(deps, { name: 'registration-check', limiter: registrationCheck, address });
+  if (!checked.ok) return { ...checked, reason: 'rate-limited' };
+  const problems = await findProblems(deps, submission);
+  if (problems.length > 0) return { ok: false, reason: 'rejected', problems };
+
+  const charged = await chargeAddress(deps, { name: 'registration', limiter: registration, address });
+  if (!charged.ok) return { ...charged, reason: 'rate-limited' };
+  let stored: StoredHash | undefined;
+  try {
+    stored = await deps.hasher.hash(submission.password, { address: addressKey(address) });
+  } finally {
+    // Nothing was begun, so it does not count.
+    if (stored === undefined) await refundTokens(deps.database, charged.charges);
+  }
+  if (stored === undefined) {
+    return { ok: false, reason: 'rejected', problems: [{ field: 'password', problem: 'password_too_long' }] };
+  }
+  return { ok: true, id: await store(deps, submission, stored) };
+}
+
+async function findProblems(deps: RegistrationDeps, submission: Submission): Promise<SubmissionProblem[]> {
+  const { username, password, passwordConfirm } = submission;
+  const problems: SubmissionProblem[] = [];
+  const names =
+    username === '' ? ['required' as const] : await findNameProblems(deps.database, username, deps.namePolicy);
+  for (const problem of names) problems.push({ field: 'username', problem });
+  const passwordProblem = password === '' ? 'required' : await weaknessOf(deps, username, password);
+  if (passwordProblem !== undefined) problems.push({ field: 'password', problem: passwordProblem });
+  if (passwordConfirm === '') problems.push({ field: 'password_confirm', problem: 'required' });
+  else if (passwordConfirm !== password) problems.push({ field: 'password_confirm', problem: 'password_mismatch' });
+  if (deps.tosUri !== undefined && !submission.acceptsTerms) {
+    problems.push({ field: 'accept_terms', problem: 'required' });
+  }
+  return problems;
+}
+
+async function weaknessOf(
+  { passwordRules, estimator, serviceName }: RegistrationDeps,
+  username: string,
+  password: string,
+): Promise<PasswordProblem | undefined> {
+  return await findPasswordProblem(passwordRules, estimator, password, { username, emails: [], serviceName });
+}
+
+async function store(deps: RegistrationDeps, submission: Submission, stored: StoredHash): Promise<RegistrationId> {
+  const now = deps.clock.now();
+  const id = newId<'registration'>(now);
+  const action = postAuthActionFields(submission.action);
+  await deps.database.execute(insertRegistration, [
+    new Date(now),
+    toUuid(id),
+    submission.username,
+    stored.hash,
+    stored.schemeVersion,
+    action.length === 0 ? null : JSON.stringify(Object.fromEntries(action)),
+    deps.tosUri ?? null,
+    submission.locale,
+    submission.address ?? null,
+    submission.userAgent ?? null,
+  ]);
+  return id;
+}

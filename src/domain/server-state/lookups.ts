@@ -1,0 +1,11 @@
+import { statement } from '#db/statement.ts';
+
+export const serverStateExists = statement<{ exists: boolean }, []>(
+  'server-state-exists',
+  `select to_regclass('server_state') is not null as exists`,
+);
+
+export const findServerFact = statement<{ value: Buffer }, [key: string]>(
+  'server-fact-by-key',
+  'select value from server_state where key = $1',
+);

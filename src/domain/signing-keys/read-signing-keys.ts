@@ -1,0 +1,84 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { ExitError } from '#base/errors.ts';
+import { algorithmsOfKey } from './signing-algorithms.ts';
+import { SigningKeys, signingKey } from './signing-keys.ts';
+
+/** One configured key before it was read. */
+export interface SigningKeySource {
+  /** How messages name the entry: `secrets.keys[0]` or a file's path. Its content is never shown. */
+  readonly name: string;
+  readonly kid?: string | undefined;
+  /** PEM text, or DER bytes. */
+  readonly key: string | Buffer;
+  readonly password?: string | undefined;
+  readonly useForSigning: boolean;
+}
+
+const MINIMUM_RSA_BITS = 2048;
+const MAXIMUM_RSA_BITS = 8192;
+
+/**
+ * Reads PKCS#1, PKCS#8 (also encrypted) and SEC1 keys in PEM or DER form.
+ * @throws ExitError 78 that names the entry: unreadable, wrong password, unsupported kind, RSA size out of 2048 to
+ * 8192 bits, a `kid` used twice, or no RSA key to sign with (RS256 is mandatory, OpenID Connect Discovery 3)
+ */
+export function readSigningKeys(sources: readonly SigningKeySource[]): SigningKeys {
+  const kids = new Map<string, string>();
+  const keys = sources.map((source) => {
+    const privateKey = readPrivateKey(source);
+    checkKind(source, privateKey);
+    const key = signingKey(privateKey, createPublicKey(privateKey), {
+      kid: source.kid,
+      isActive: source.useForSigning,
+    });
+    const other = kids.get(key.kid);
+    if (other !== undefined) throw new ExitError(78, `${source.name}: key id ${key.kid} is used by ${other} already`);
+    kids.set(key.kid, source.name);
+    return key;
+  });
+  const signingKeys = new SigningKeys(keys);
+  if (!signingKeys.canSign('RS256')) {
+    throw new ExitError(78, 'secrets.keys: at least one RSA key that signs is needed (RS256 is mandatory)');
+  }
+  return signingKeys;
+}
+
+function readPrivateKey(source: SigningKeySource): KeyObject {
+  const passphrase = source.password === undefined ? {} : { passphrase: source.password };
+  const bytes = typeof source.key === 'string' ? Buffer.from(source.key) : source.key;
+  if (bytes.includes('-----BEGIN')) {
+    const key = attempt(() => createPrivateKey({ key: bytes, format: 'pem', ...passphrase }));
+    if (key !== undefined) return key;
+  } else {
+    for (const type of ['pkcs8', 'pkcs1', 'sec1'] as const) {
+      const key = attempt(() => createPrivateKey({ key: bytes, format: 'der', type, ...passphrase }));
+      if (key !== undefined) return key;
+    }
+  }
+  throw new ExitError(
+    78,
+    `${source.name}: not a private key that can be read (PKCS#1, PKCS#8 or SEC1, PEM or DER)` +
+      (source.password === undefined ? '; an encrypted key needs its password' : ', or the password is wrong'),
+  );
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+function checkKind(source: SigningKeySource, key: KeyObject): void {
+  if (algorithmsOfKey(key).length === 0) {
+    throw new ExitError(
+      78,
+      `${source.name}: unsupported kind of key; use RSA, P-256, P-384, P-521, secp256k1 or Ed25519`,
+    );
+  }
+  const bits = key.asymmetricKeyDetails?.modulusLength;
+  if (bits !== undefined && (bits < MINIMUM_RSA_BITS || bits > MAXIMUM_RSA_BITS)) {
+    throw new ExitError(78, `${source.name}: RSA keys have 2048 to 8192 bits, this one has ${bits}`);
+  }
+}

@@ -1,0 +1,76 @@
+import { constants, type KeyObject, type SignKeyObjectInput } from 'node:crypto';
+
+/**
+ * The JWS algorithms of each kind of key (RFC 7518 3.1, RFC 8812, RFC 8037), in the order in which metadata lists
+ * them: RS256 first, as OpenID Connect makes it mandatory.
+ */
+export const SIGNING_ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'ES256K',
+  'EdDSA',
+] as const;
+
+export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
+
+const RSA_ALGORITHMS: readonly SigningAlgorithm[] = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'];
+const CURVE_ALGORITHMS: Readonly<Record<string, SigningAlgorithm>> = {
+  prime256v1: 'ES256',
+  secp384r1: 'ES384',
+  secp521r1: 'ES512',
+  secp256k1: 'ES256K',
+};
+
+/** What a key can sign with; empty for a kind of key that is not supported. */
+export function algorithmsOfKey(key: KeyObject): readonly SigningAlgorithm[] {
+  switch (key.asymmetricKeyType) {
+    case 'rsa':
+      return RSA_ALGORITHMS;
+    case 'ec': {
+      const algorithm = CURVE_ALGORITHMS[key.asymmetricKeyDetails?.namedCurve ?? ''];
+      return algorithm === undefined ? [] : [algorithm];
+    }
+    case 'ed25519':
+      return ['EdDSA'];
+    default:
+      return [];
+  }
+}
+
+export function isSigningAlgorithm(name: string): name is SigningAlgorithm {
+  return SIGNING_ALGORITHMS.some((algorithm) => algorithm === name);
+}
+
+/** The hash that belongs to an algorithm, also for `at_hash` and `c_hash`; EdDSA on Ed25519 uses SHA-512. */
+export function hashOfAlgorithm(algorithm: SigningAlgorithm): 'sha256' | 'sha384' | 'sha512' {
+  if (algorithm === 'EdDSA') return 'sha512';
+  if (algorithm === 'ES256K') return 'sha256';
+  const bits = algorithm.slice(2);
+  return bits === '256' ? 'sha256' : bits === '384' ? 'sha384' : 'sha512';
+}
+
+/** Arguments of `crypto.sign`: the digest name (none for EdDSA) and the key with its padding or encoding. */
+export function signInput(
+  algorithm: SigningAlgorithm,
+  key: KeyObject,
+): { digest: string | undefined; input: SignKeyObjectInput } {
+  if (algorithm === 'EdDSA') return { digest: undefined, input: { key } };
+  const digest = hashOfAlgorithm(algorithm);
+  if (algorithm.startsWith('RS')) return { digest, input: { key } };
+  if (algorithm.startsWith('PS')) {
+    // RFC 7518 3.5: the salt is as long as the hash.
+    return {
+      digest,
+      input: { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST },
+    };
+  }
+  // RFC 7518 3.4: the fixed-length form, not DER.
+  return { digest, input: { key, dsaEncoding: 'ieee-p1363' } };
+}

@@ -1,0 +1,125 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { createLocalJWKSet, jwtVerify } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { readSigningKeys } from './read-signing-keys.ts';
+import { hashOfAlgorithm } from './signing-algorithms.ts';
+
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+const pem = (key: typeof rsa) => key.export({ type: 'pkcs8', format: 'pem' }).toString();
+const curve = (namedCurve: string) => pem(generateKeyPairSync('ec', { namedCurve }).privateKey);
+const ALL = [
+  { name: 'rsa', key: pem(rsa), useForSigning: true },
+  { name: 'p256', key: curve('P-256'), useForSigning: true },
+  { name: 'p384', key: curve('P-384'), useForSigning: true },
+  { name: 'p521', key: curve('P-521'), useForSigning: true },
+  { name: 'k256', key: curve('secp256k1'), useForSigning: true },
+  { name: 'ed25519', key: pem(generateKeyPairSync('ed25519').privateKey), useForSigning: true },
+];
+
+describe('signing keys', () => {
+  const keys = readSigningKeys(ALL);
+
+  it('lists RS256 first and every algorithm of the configured keys', () => {
+    expect(keys.algorithms()).toEqual([
+      'RS256',
+      'RS384',
+      'RS512',
+      'PS256',
+      'PS384',
+      'PS512',
+      'ES256',
+      'ES384',
+      'ES512',
+      'ES256K',
+      'EdDSA',
+    ]);
+  });
+
+  it.each(keys.algorithms().filter((alg) => alg !== 'ES256K'))(
+    '%s: an independent library verifies the signature from the published set',
+    async (alg) => {
+      const jwt = await keys.signJwt({ iss: 'https://auth.example/', exp: 4_000_000_000 }, { alg });
+      const { payload, protectedHeader } = await jwtVerify(
+        jwt,
+        createLocalJWKSet({ keys: [...keys.publicJwks().keys] }),
+      );
+      expect(payload.iss).toBe('https://auth.example/');
+      expect(protectedHeader).toMatchObject({ alg, typ: 'JWT' });
+    },
+  );
+
+  it('publishes no private or symmetric member (RFC 7517 9.2)', () => {
+    for (const key of keys.publicJwks().keys) {
+      expect(Object.keys(key)).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(d|p|q|dp|dq|qi|k|oth)$/)]));
+      expect(key.use).toBe('sig');
+      expect(key.kid).toMatch(/^[\w-]{43}$/);
+      expect(key.alg === undefined).toBe(key.kty === 'RSA');
+    }
+  });
+
+  it('a key that is only published does not sign', () => {
+    const [first, ...rest] = ALL;
+    const published = readSigningKeys([
+      {
+        ...ALL[0],
+        name: 'old',
+        key: pem(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey),
+        useForSigning: false,
+      },
+      ...(first === undefined ? [] : [first]),
+      ...rest,
+    ]);
+    expect(published.publicJwks().keys).toHaveLength(7);
+    expect(published.canSign('RS256')).toBe(true);
+  });
+
+  it.each([
+    [
+      'a broken key',
+      { name: 'secrets.keys[0]', key: 'nonsense', useForSigning: true },
+      /secrets\.keys\[0\]: not a private key/,
+    ],
+    [
+      'a small RSA key',
+      { name: 'k', key: pem(generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey), useForSigning: true },
+      /1024/,
+    ],
+    [
+      'an unsupported kind',
+      { name: 'k', key: pem(generateKeyPairSync('x25519').privateKey), useForSigning: true },
+      /unsupported kind/,
+    ],
+  ])('%s stops the start and names the entry', (_name, source, message) => {
+    expect(() => readSigningKeys([source])).toThrow(message);
+  });
+
+  it('refuses a set without an RSA key and a key id used twice', () => {
+    expect(() => readSigningKeys(ALL.slice(1))).toThrow(/RSA key/);
+    expect(() => readSigningKeys([...ALL, ...ALL.slice(0, 1)])).toThrow(/used by rsa already/);
+  });
+
+  it('reads encrypted PKCS#8 with its password only', () => {
+    const key = rsa.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'sesame' }).toString();
+    expect(readSigningKeys([{ name: 'k', key, password: 'sesame', useForSigning: true }]).canSign('PS512')).toBe(true);
+    expect(() => readSigningKeys([{ name: 'k', key, password: 'wrong', useForSigning: true }])).toThrow(
+      /password is wrong/,
+    );
+  });
+
+  it('reads DER forms', () => {
+    for (const type of ['pkcs1', 'pkcs8'] as const) {
+      const key = rsa.export({ type, format: 'der' });
+      expect(readSigningKeys([{ name: 'k', key, useForSigning: true }]).canSign('RS256')).toBe(true);
+    }
+  });
+
+  it.each([
+    ['RS256', 'sha256'],
+    ['PS384', 'sha384'],
+    ['ES512', 'sha512'],
+    ['ES256K', 'sha256'],
+    ['EdDSA', 'sha512'],
+  ] as const)('%s goes with %s (OpenID Connect Core 3.1.3.6)', (algorithm, hash) => {
+    expect(hashOfAlgorithm(algorithm)).toBe(hash);
+  });
+});

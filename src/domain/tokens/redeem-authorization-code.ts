@@ -1,0 +1,101 @@
+import { fromUuid, newId, type OAuth2SessionId, toUuid, type UserId } from '#base/ids.ts';
+import { sha256 } from '#base/secret.ts';
+import type { Queryable } from '#db/database.ts';
+import { isUniqueViolation } from '#db/failures.ts';
+import { newAuditEventId } from '#domain/audit-events/audit-event.ts';
+import type { Client } from '#domain/clients/client.ts';
+import { newToken, parseToken } from '#protocol/oauth/token-format.ts';
+import { refreshFamily } from './refresh-successor.ts';
+import { type CodeRow, readCode } from './statements/read-code.ts';
+import { redeemCode } from './statements/redeem-code.ts';
+import { accessTokenExpiry, type TokenSettings } from './token-settings.ts';
+
+/** A code that passed its checks, with everything that its redemption will store; nothing is written yet. */
+export interface CodeRedemption {
+  readonly row: CodeRow;
+  readonly sessionId: OAuth2SessionId;
+  readonly userId: UserId;
+  readonly accessToken: string;
+  /** Milliseconds since the epoch. */
+  readonly accessTokenExpiresAt: number;
+  /** Undefined: the client does not use refresh tokens. */
+  readonly refreshToken: string | undefined;
+  readonly resources: readonly string[];
+  readonly now: number;
+}
+
+/** The grant behind a code; undefined when there is none. One statement. */
+export async function findCode(database: Queryable, client: Client, code: string): Promise<CodeRow | undefined> {
+  return await database.first(readCode, [sha256(code), toUuid(client.id), client.version]);
+}
+
+/** Draws the session and tokens that a judged code will lead to. */
+export function prepareRedemption(
+  row: CodeRow,
+  client: Client,
+  resources: readonly string[],
+  settings: TokenSettings,
+  now: number,
+): CodeRedemption {
+  return {
+    row,
+    sessionId: newId(now),
+    userId: fromUuid(row.user_id),
+    accessToken: newToken('mat'),
+    accessTokenExpiresAt: accessTokenExpiry(settings, now, now),
+    refreshToken: client.grantTypes.includes('refresh_token') ? newToken('mar') : undefined,
+    resources: resources.length === 0 ? row.resources : resources,
+    now,
+  };
+}
+
+const MAX_ATTEMPTS = 5;
+
+/**
+ * Redeems the code: session and tokens are stored and the grant is consumed, or nothing changes. One statement, sent
+ * again when another session of the same user and device was opened in the same instant.
+ *
+ * @returns false when another request was faster, or the user, the browser session or the client is gone by now
+ */
+export async function redeemAuthorizationCode(
+  database: Queryable,
+  redemption: CodeRedemption,
+  client: Client,
+  settings: TokenSettings,
+  device: {
+    readonly id: string | undefined;
+    readonly userAgent: string | undefined;
+    readonly address: string | undefined;
+  },
+): Promise<boolean> {
+  const { row, now, refreshToken } = redemption;
+  const refreshText = refreshToken === undefined ? undefined : parseToken(refreshToken);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const redeemed = await database.first(redeemCode, [
+        row.grant_id,
+        row.user_id,
+        row.user_session_id,
+        client.version,
+        new Date(now - settings.authorizationCodeTtlSeconds * 1000),
+        new Date(now),
+        toUuid(redemption.sessionId),
+        device.id ?? null,
+        device.userAgent ?? null,
+        refreshText === undefined ? null : refreshFamily(refreshText.random),
+        toUuid(newId(now)),
+        sha256(redemption.accessToken),
+        new Date(redemption.accessTokenExpiresAt),
+        redemption.resources,
+        toUuid(newId(now)),
+        refreshToken === undefined ? null : sha256(refreshToken),
+        newAuditEventId(now),
+        newAuditEventId(now),
+        device.address ?? null,
+      ]);
+      return redeemed !== undefined;
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS || !isUniqueViolation(error, 'oauth2_sessions_live_device')) throw error;
+    }
+  }
+}

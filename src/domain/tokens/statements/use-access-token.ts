@@ -1,0 +1,60 @@
+import { statement } from '#db/statement.ts';
+
+export interface UserOfTokenRow {
+  readonly session_id: string;
+  readonly user_id: string;
+  readonly username: string;
+  readonly display_name: string | null;
+  readonly locale: string | null;
+  readonly scope: readonly string[];
+  /** The oldest address, only when the scope `email` was granted. */
+  readonly email: string | null;
+  readonly is_live: boolean;
+}
+
+/**
+ * A person's access token presented at a resource of this service, and its first use in the same statement. The mark
+ * is set only for a live token that has the scope. Live is also a condition of the mark itself: a token that is
+ * revoked in the same instant counts as revoked, or the reuse of its refresh token would go unseen.
+ * Unique index on `token_hash`, then primary keys and `user_emails_user_id`.
+ */
+export const useAccessToken = statement<UserOfTokenRow, [tokenHash: Buffer, now: Date, neededScope: string]>(
+  'use-access-token',
+  `with presented as materialized (
+    select t.id,
+           s.id as session_id,
+           u.id as user_id,
+           u.username,
+           u.display_name,
+           u.locale,
+           t.scope,
+           t.first_used_at is not null as was_used,
+           t.revoked_at is null and t.expires_at > $2::timestamptz
+             and s.finished_at is null and c.disabled_at is null
+             and u.locked_at is null and u.deactivated_at is null as is_live
+      from oauth2_access_tokens t
+      join oauth2_sessions s on s.id = t.session_id
+      join oauth2_clients c on c.id = s.client_id
+      join users u on u.id = s.user_id
+     where t.token_hash = $1::bytea
+  ), marked as (
+    update oauth2_access_tokens t
+       set first_used_at = coalesce(t.first_used_at, $2::timestamptz)
+      from presented p
+     where t.id = p.id and t.revoked_at is null
+       and p.is_live and not p.was_used and $3::text = any(p.scope)
+    returning t.id
+  )
+  select p.session_id,
+         p.user_id,
+         p.username,
+         p.display_name,
+         p.locale,
+         p.scope,
+         case when p.is_live and 'email' = any(p.scope) then (
+           select e.email from user_emails e where e.user_id = p.user_id order by e.created_at, e.id limit 1
+         ) end as email,
+         p.is_live
+           and (p.was_used or not $3::text = any(p.scope) or exists (select from marked)) as is_live
+    from presented p`,
+);

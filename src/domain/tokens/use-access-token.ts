@@ -1,0 +1,23 @@
+import { sha256 } from '#base/secret.ts';
+import type { Queryable } from '#db/database.ts';
+import { parseToken } from '#protocol/oauth/token-format.ts';
+import { type UserOfTokenRow, useAccessToken } from './statements/use-access-token.ts';
+
+/**
+ * The person behind an access token presented at a resource of this service; records the token's first use when it
+ * has the needed scope. One statement, none for a text that is no access token by its form.
+ * @param now milliseconds since the epoch
+ * @returns undefined when the token is not live or has no user; the scope is the caller's to check
+ */
+export async function findUserOfAccessToken(
+  database: Queryable,
+  token: string,
+  neededScope: string,
+  now: number,
+): Promise<UserOfTokenRow | undefined> {
+  if (parseToken(token)?.prefix !== 'mat') return undefined;
+  const row = await database.first(useAccessToken, [sha256(token), new Date(now), neededScope]);
+  return row?.is_live === true ? row : undefined;
+}
+
+export type { UserOfTokenRow };

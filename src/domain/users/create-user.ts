@@ -1,0 +1,32 @@
+import { newId, toUuid, type UserId } from '#base/ids.ts';
+import type { Queryable } from '#db/database.ts';
+import { insertUser } from './writes.ts';
+
+export interface NewUser {
+  /** Checked by `usernameProblems`. */
+  readonly username: string;
+  readonly displayName: string | undefined;
+  /** Language of the pages that the person registered with. */
+  readonly locale: string | undefined;
+  readonly canRequestAdmin: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Makes an account without any way to sign in, one statement of the caller's transaction. Of several callers with one
+ * name, whatever its case, the first to commit gets it; the others wait for that and get undefined.
+ */
+export async function createUser(transaction: Queryable, user: NewUser): Promise<UserId | undefined> {
+  const id = newId<'user'>(user.now);
+  const row = await transaction.first(insertUser, [
+    toUuid(id),
+    user.username,
+    user.username.toLowerCase(),
+    user.displayName ?? null,
+    user.locale ?? null,
+    user.canRequestAdmin,
+    new Date(user.now),
+  ]);
+  return row === undefined ? undefined : id;
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { usernameOfHint } from './login-hint.ts';
+
+const rules = { serverName: 'example.org', isEmailAllowed: false };
+
+describe('login_hint proposes a username', () => {
+  it.each([
+    ['mxid:@amira:example.org', 'amira'],
+    ['mxid:@amira:EXAMPLE.org', 'amira'],
+    ['amira', 'amira'],
+    ['a.b_c=d/e+f-1', 'a.b_c=d/e+f-1'],
+  ])('%s: %s', (hint, username) => {
+    expect(usernameOfHint(hint, rules)).toBe(username);
+  });
+
+  it.each([
+    undefined,
+    'mxid:@amira:other.example',
+    'mxid:amira',
+    'mxid:@:example.org',
+    'mxid:@"><svg onload=alert(1)>:example.org',
+    '@amira:example.org',
+    'amira@example.org',
+    'Amira Okafor',
+    '<script>',
+    'a'.repeat(257),
+  ])('nothing from %.40s', (hint) => {
+    expect(usernameOfHint(hint, rules)).toBeUndefined();
+  });
+
+  it('an e-mail address only where one may sign in with it', () => {
+    const open = { ...rules, isEmailAllowed: true };
+    expect(usernameOfHint('amira@example.org', open)).toBe('amira@example.org');
+    expect(usernameOfHint('no address @ all', open)).toBeUndefined();
+  });
+});

@@ -1,0 +1,60 @@
+import { parseId, toUuid, type UserId } from '#base/ids.ts';
+import type { Queryable } from '#db/database.ts';
+import { statement } from '#db/statement.ts';
+import type { User } from './user.ts';
+import { toUser, type UserRow, userColumns } from './user-row.ts';
+
+const byId = statement<UserRow, [id: string]>(
+  'find-user',
+  `select ${userColumns('u')} from users u where u.id = $1::uuid`,
+);
+
+// The exact spelling first: imported names may differ in case only.
+const byName = statement<UserRow, [username: string, usernameKey: string]>(
+  'find-user-by-name',
+  `select ${userColumns('u')} from users u where u.username = $1::text or u.username_key = $2::text
+  order by u.username = $1::text desc limit 1`,
+);
+
+const anyUser = statement<{ is_any: boolean }, []>('is-any-user', 'select exists (select from users) as is_any');
+
+const anyAdmin = statement<{ is_any: boolean }, []>(
+  'is-any-admin',
+  'select exists (select from users where can_request_admin) as is_any',
+);
+
+export async function findUser(queryable: Queryable, id: UserId): Promise<User | undefined> {
+  const row = await queryable.first(byId, [toUuid(id)]);
+  return row === undefined ? undefined : toUser(row);
+}
+
+/** The account with this name, any case. */
+export async function findUserByName(queryable: Queryable, username: string): Promise<User | undefined> {
+  const row = await queryable.first(byName, [username, username.toLowerCase()]);
+  return row === undefined ? undefined : toUser(row);
+}
+
+/** The account that an operator means: a name, `@name:server`, or an identifier. */
+export async function findUserByReference(
+  queryable: Queryable,
+  reference: string,
+  serverName: string,
+): Promise<User | undefined> {
+  const isFull = reference.startsWith('@') && reference.endsWith(`:${serverName}`);
+  const name = isFull ? reference.slice(1, -serverName.length - 1) : reference;
+  const named = await findUserByName(queryable, name);
+  const id = named === undefined ? parseId<'user'>(reference) : undefined;
+  return id === undefined ? named : await findUser(queryable, id);
+}
+
+/** Whether any account exists. */
+export async function hasUsers(queryable: Queryable): Promise<boolean> {
+  const row = await queryable.first(anyUser, []);
+  return row?.is_any === true;
+}
+
+/** Whether any account may ask for the admin scope. */
+export async function hasAdmins(queryable: Queryable): Promise<boolean> {
+  const row = await queryable.first(anyAdmin, []);
+  return row?.is_any === true;
+}

@@ -1,0 +1,56 @@
+import type { UserId } from '#base/ids.ts';
+import type { Database } from '#db/database.ts';
+import { recordAuditEvent } from '#domain/audit-events/audit-event.ts';
+import { addEmail } from '#domain/emails/add-email.ts';
+import type { EmailAddress } from '#domain/emails/email-address.ts';
+import { setPassword } from '#domain/passwords/set-password.ts';
+import type { StoredHash } from '#gateways/password-hash/password-hasher.ts';
+import { createUser } from './create-user.ts';
+
+export interface Registration {
+  /** Checked by `usernameProblems`. */
+  readonly username: string;
+  readonly displayName: string | undefined;
+  readonly canRequestAdmin: boolean;
+  /** Confirmed ones, distinct. */
+  readonly emails: readonly EmailAddress[];
+  readonly password: StoredHash | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+export type RegistrationOutcome =
+  | { readonly ok: true; readonly id: UserId }
+  | { readonly ok: false; readonly reason: 'name-taken' }
+  | { readonly ok: false; readonly reason: 'email-taken'; readonly email: string };
+
+/** Creates an account with its addresses and password, all or nothing, in a transaction of its own. */
+export async function registerUser(database: Database, registration: Registration): Promise<RegistrationOutcome> {
+  try {
+    return await database.transaction(async (transaction) => {
+      const { username, displayName, canRequestAdmin, emails, password, now } = registration;
+      const id = await createUser(transaction, { username, displayName, locale: undefined, canRequestAdmin, now });
+      if (id === undefined) throw new Refused({ ok: false, reason: 'name-taken' });
+      for (const email of emails) {
+        const isAdded = await addEmail(transaction, id, email, now);
+        if (!isAdded) throw new Refused({ ok: false, reason: 'email-taken', email: email.address });
+      }
+      if (password !== undefined) await setPassword(transaction, { user: id, stored: password, now });
+      await recordAuditEvent(transaction, { kind: 'registered', at: now, userId: id });
+      return { ok: true, id };
+    });
+  } catch (error) {
+    if (error instanceof Refused) return error.outcome;
+    throw error;
+  }
+}
+
+/** Rolls the transaction back for an expected outcome. */
+class Refused extends Error {
+  readonly outcome: RegistrationOutcome;
+
+  constructor(outcome: RegistrationOutcome) {
+    super('registration refused');
+    this.outcome = outcome;
+  }
+}

@@ -1,0 +1,25 @@
+/** Codes of the rules that a new username breaks, as policies name them (browser-flows 5.5). */
+export type UsernameProblem =
+  | 'username-too-short'
+  | 'username-too-long'
+  | 'username-all-numeric'
+  | 'username-invalid-chars'
+  | 'username-reserved';
+
+const MAX_IDENTIFIER_BYTES = 255;
+const GRAMMAR = /^[a-z0-9.=_/+-]+$/;
+const RESERVED = new Set(['.', '..']);
+
+/**
+ * Every rule that a name breaks; empty when it may be taken. Whether it is taken already only the database knows.
+ * @param serverName of the identifier `@name:server`, which has to stay within 255 bytes
+ */
+export function usernameProblems(name: string, serverName: string): UsernameProblem[] {
+  if (name === '') return ['username-too-short'];
+  const problems: UsernameProblem[] = [];
+  if (Buffer.byteLength(`@${name}:${serverName}`) > MAX_IDENTIFIER_BYTES) problems.push('username-too-long');
+  if (/^[0-9]+$/.test(name)) problems.push('username-all-numeric');
+  if (!GRAMMAR.test(name)) problems.push('username-invalid-chars');
+  if (name.startsWith('_') || RESERVED.has(name)) problems.push('username-reserved');
+  return problems;
+}

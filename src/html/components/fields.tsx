@@ -1,0 +1,118 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { type FormProblem, problemsOf } from '../form-problems.ts';
+import type { Translations } from '../translations.ts';
+
+interface FieldProps {
+  /** Name of the input, and its id. */
+  readonly name: string;
+  readonly label: string;
+  /** A WHATWG autofill token list, for example `username`. */
+  readonly autocomplete: string;
+  /** Of the whole form; the field shows its own. */
+  readonly problems: readonly FormProblem[];
+  readonly maxLength?: number;
+  /** A sentence below the label's input. */
+  readonly hint?: string;
+}
+
+/** An input with its label, hint and error. `value` is what was typed before, or a proposal. */
+export function TextField({ value, ...field }: FieldProps & { value: string | undefined }): VNode {
+  return (
+    <FieldFrame field={field}>
+      <input type="text" value={value ?? ''} {...EXACT} {...inputAttributes(field)} />
+    </FieldFrame>
+  );
+}
+
+// A name or an address: the browser is not to spell, correct or capitalise it; its writing direction is its own.
+const EXACT = { autocapitalize: 'none', autocorrect: 'off', spellcheck: false, dir: 'auto' } as const;
+
+/** A password, never filled in by the service, with a button that shows it when scripts run. */
+export function PasswordField({ translations, ...field }: FieldProps & { translations: Translations }): VNode {
+  const buttonId = `${field.name}-reveal`;
+  return (
+    <FieldFrame field={field}>
+      <div class="password">
+        <input type="password" {...inputAttributes(field)} />
+        <button
+          type="button"
+          id={buttonId}
+          class="reveal"
+          hidden
+          aria-controls={field.name}
+          aria-labelledby={`${buttonId} ${field.name}-label`}
+          data-label-shown={translations.t('field.hide_password')}
+        >
+          {translations.t('field.show_password')}
+        </button>
+      </div>
+    </FieldFrame>
+  );
+}
+
+/** A box to tick, with its text beside it; sent as `on`. */
+export function CheckField({
+  label,
+  isChecked,
+  ...field
+}: Pick<FieldProps, 'name' | 'problems'> & { label: ComponentChildren; isChecked: boolean }): VNode {
+  return (
+    <div class="field">
+      <div class="check">
+        <input type="checkbox" value="on" checked={isChecked} {...describedInput(field)} />
+        <label for={field.name}>{label}</label>
+      </div>
+      <FieldErrors field={field} />
+    </div>
+  );
+}
+
+function FieldFrame({ field, children }: { field: FieldProps; children: ComponentChildren }): VNode {
+  return (
+    <div class="field">
+      <label id={`${field.name}-label`} for={field.name}>
+        {field.label}
+      </label>
+      {children}
+      <FieldErrors field={field} />
+      {field.hint !== undefined && (
+        <p class="hint" id={`${field.name}-hint`}>
+          {field.hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function FieldErrors({ field }: { field: Pick<FieldProps, 'name' | 'problems'> }): VNode | null {
+  const problems = problemsOf(field.problems, field.name);
+  if (problems.length === 0) return null;
+  return (
+    <div class="field-error" id={`${field.name}-error`}>
+      {problems.map((problem) => (
+        <p data-error-code={problem.code}>{problem.message}</p>
+      ))}
+    </div>
+  );
+}
+
+function inputAttributes(field: FieldProps) {
+  return {
+    ...describedInput(field),
+    autocomplete: field.autocomplete,
+    ...(field.maxLength !== undefined && { maxLength: field.maxLength }),
+  };
+}
+
+function describedInput(field: Pick<FieldProps, 'name' | 'problems' | 'hint'>) {
+  const isInvalid = problemsOf(field.problems, field.name).length > 0;
+  const descriptions = [isInvalid && `${field.name}-error`, field.hint !== undefined && `${field.name}-hint`];
+  const describedBy = descriptions.filter((id) => id !== false).join(' ');
+  return {
+    id: field.name,
+    name: field.name,
+    required: true,
+    ...(isInvalid && { 'aria-invalid': 'true' as const }),
+    ...(describedBy !== '' && { 'aria-describedby': describedBy }),
+  };
+}

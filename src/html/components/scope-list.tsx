@@ -1,0 +1,51 @@
+import type { VNode } from 'preact';
+import type { MessageKey, Translations } from '../translations.ts';
+import { type Permission, PermissionList } from './decision.tsx';
+
+interface KnownScope {
+  readonly text: MessageKey;
+  readonly note?: MessageKey;
+  readonly isDangerous?: boolean;
+}
+
+const ADMIN: KnownScope = { text: 'scope.admin', note: 'scope.admin.note', isDangerous: true };
+const ACCOUNT: KnownScope = { text: 'scope.account', note: 'scope.account.note', isDangerous: true };
+const HOMESERVER: KnownScope = {
+  text: 'scope.homeserver_admin',
+  note: 'scope.homeserver_admin.note',
+  isDangerous: true,
+};
+
+const KNOWN = new Map<string, KnownScope>([
+  ['email', { text: 'scope.email' }],
+  ['offline_access', { text: 'scope.offline_access' }],
+  ['profile', { text: 'scope.profile' }],
+  ['urn:latchkey:admin', ADMIN],
+  ['urn:latchkey:graphql:*', ACCOUNT],
+  ['urn:mas:admin', ADMIN],
+  ['urn:mas:graphql:*', ACCOUNT],
+  ['urn:synapse:admin:*', HOMESERVER],
+]);
+
+// What nearly every client asks for, and a person cannot judge: shown as one plain thing or not at all.
+const HARMLESS = /^(?:openid|urn:[a-z0-9]+:(?:org\.[a-z0-9]+\.msc2967\.)?client:(?:api:\*|device:.*))$/;
+
+/**
+ * The requested scopes in words, dangerous ones first and those without meaning to a person left out; a scope of a
+ * configured resource is shown as it was sent (browser-flows 9.1).
+ */
+export function ScopeList({ translations, scopes }: { translations: Translations; scopes: readonly string[] }): VNode {
+  const permissions = scopes
+    .filter((scope) => !HARMLESS.test(scope))
+    .map((scope): Permission => {
+      const known = KNOWN.get(scope);
+      if (known === undefined) return { text: scope, isVerbatim: true, isDangerous: false };
+      return {
+        text: translations.t(known.text),
+        isDangerous: known.isDangerous === true,
+        ...(known.note !== undefined && { note: translations.t(known.note) }),
+      };
+    });
+  if (permissions.length === 0) permissions.push({ text: translations.t('scope.sign_in'), isDangerous: false });
+  return <PermissionList permissions={permissions} />;
+}

@@ -1,0 +1,45 @@
+import type { ComponentChildren, VNode } from 'preact';
+
+/** The page's one `h1`, with a sentence below it. */
+export function Heading({ title, children }: { title: ComponentChildren; children?: ComponentChildren }): VNode {
+  return (
+    <div class="heading">
+      <h1>{title}</h1>
+      {children !== undefined && <p class="lead">{children}</p>}
+    </div>
+  );
+}
+
+/** A last line for those who came to the wrong page: a sentence with a link. */
+export function Alternative({ children }: { children: ComponentChildren }): VNode {
+  return <p class="alternative">{children}</p>;
+}
+
+/** A quiet box; a warning or a danger is also said in words. */
+export function Notice({
+  kind,
+  children,
+}: {
+  kind: 'info' | 'success' | 'warning' | 'danger';
+  children: ComponentChildren;
+}): VNode {
+  return <div class={`notice notice-${kind}`}>{children}</div>;
+}
+
+const MAX_NAME_CHARACTERS = 60;
+const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+
+/**
+ * A name that someone else chose (of a client, a person), made fit to stand in a sentence: without control, direction
+ * and invisible characters, white space folded, cut at 60 characters.
+ */
+export function cleanName(name: string): string {
+  const characters = [...name.replace(/\s+/g, ' ').replace(INVISIBLE, '').trim()];
+  if (characters.length <= MAX_NAME_CHARACTERS) return characters.join('');
+  return `${characters.slice(0, MAX_NAME_CHARACTERS - 1).join('')}…`;
+}
+
+/** The name of a client, kept apart from the sentence around it in either writing direction. */
+export function ClientName({ name }: { name: string }): VNode {
+  return <bdi class="name">{cleanName(name)}</bdi>;
+}

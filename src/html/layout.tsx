@@ -1,0 +1,119 @@
+import type { VNode } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import type { AssetPaths } from './assets.ts';
+import { Icon } from './components/icon.tsx';
+import type { Translations } from './translations.ts';
+
+/** What all pages of the service have in common: the operator's name, links and the published files. */
+export interface Site extends AssetPaths {
+  readonly serviceName: string;
+  /** Path of the index page. */
+  readonly indexPath: string;
+  readonly policyUri?: string | undefined;
+  readonly tosUri?: string | undefined;
+  /** Plain text. */
+  readonly imprint?: string | undefined;
+}
+
+/** Everything about a page but its content. */
+export interface PageFrame {
+  readonly site: Site;
+  readonly translations: Translations;
+  /** The step, the first part of the document's title. */
+  readonly title: string;
+  /** 28 rem for forms, 34 rem for decisions. */
+  readonly width?: 'form' | 'decision' | undefined;
+  /** After a rejected form the document's title says so. */
+  readonly isRejected?: boolean | undefined;
+  /** This page in the other languages; only on pages that read `ui_locales`. */
+  readonly languageLinks?: readonly LanguageLink[] | undefined;
+}
+
+export interface LanguageLink {
+  readonly language: string;
+  readonly href: string;
+}
+
+/** The complete document. `content` is what stands in the card; it brings the one `h1`. */
+export function renderPage(frame: PageFrame, content: VNode): string {
+  return `<!doctype html>\n${renderToString(<Page frame={frame}>{content}</Page>)}\n`;
+}
+
+function Page({ frame, children }: { frame: PageFrame; children: VNode }): VNode {
+  const { site, translations } = frame;
+  const title = translations.t('page.title', { step: frame.title, service: site.serviceName });
+  return (
+    <html lang={translations.language} dir={translations.direction}>
+      <head>
+        <meta charset="utf-8" />
+        <title>{frame.isRejected === true ? translations.t('page.title_error', { title }) : title}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <link rel="icon" type="image/svg+xml" href={site.assetPath('favicon.svg')} />
+        <link rel="stylesheet" href={site.assetPath('pages.css')} />
+        <script src={site.assetPath('pages.js')} defer />
+      </head>
+      <body>
+        <div class={frame.width === 'decision' ? 'page page-wide' : 'page'}>
+          <header class="brand">
+            <a href={site.indexPath}>
+              <Icon name="key" />
+              <bdi>{site.serviceName}</bdi>
+            </a>
+          </header>
+          <main class="card">{children}</main>
+          <Footer frame={frame} />
+        </div>
+      </body>
+    </html>
+  );
+}
+
+function Footer({ frame }: { frame: PageFrame }): VNode | null {
+  const { site, translations, languageLinks = [] } = frame;
+  const hasLanguages = languageLinks.length > 1;
+  if (!hasLanguages && [site.policyUri, site.tosUri, site.imprint].every((part) => part === undefined)) return null;
+  return (
+    <footer class="foot">
+      {site.policyUri !== undefined && (
+        <a href={site.policyUri} rel="noreferrer">
+          {translations.t('footer.privacy')}
+        </a>
+      )}
+      {site.tosUri !== undefined && (
+        <a href={site.tosUri} rel="noreferrer">
+          {translations.t('footer.terms')}
+        </a>
+      )}
+      {hasLanguages && (
+        <nav class="languages" aria-label={translations.t('footer.languages')}>
+          {languageLinks.map((link) => (
+            <LanguageName link={link} current={translations.language} />
+          ))}
+        </nav>
+      )}
+      {site.imprint !== undefined && (
+        <p class="imprint" dir="auto">
+          {site.imprint}
+        </p>
+      )}
+    </footer>
+  );
+}
+
+function LanguageName({ link, current }: { link: LanguageLink; current: string }): VNode {
+  const name = new Intl.DisplayNames([link.language], { type: 'language' }).of(link.language) ?? link.language;
+  if (link.language === current) {
+    return (
+      <span lang={link.language} aria-current="true">
+        {name}
+      </span>
+    );
+  }
+  return (
+    <a href={link.href} lang={link.language} hreflang={link.language}>
+      {name}
+    </a>
+  );
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { matchLanguages, negotiateLanguage } from './negotiate-language.ts';
+
+const ALL = ['en', 'de', 'fr', 'es', 'es-419', 'ar', 'nb', 'pt-PT', 'pt', 'zh-Hans', 'zh-Hant'];
+
+function byHeader(acceptLanguage: string, available: readonly string[] = ALL): string {
+  return negotiateLanguage({ acceptLanguage, defaultLanguage: 'en' }, available);
+}
+
+describe('negotiateLanguage', () => {
+  it('asks the sources in the order of browser-flows 12.3', () => {
+    const sources = { uiLocales: 'fr', query: 'de', cookie: 'es', acceptLanguage: 'ar', defaultLanguage: 'nb' };
+    expect(negotiateLanguage(sources, ALL)).toBe('fr');
+    expect(negotiateLanguage({ ...sources, uiLocales: undefined }, ALL)).toBe('de');
+    expect(negotiateLanguage({ ...sources, uiLocales: undefined, query: undefined }, ALL)).toBe('es');
+    expect(negotiateLanguage({ acceptLanguage: 'ar', defaultLanguage: 'nb' }, ALL)).toBe('ar');
+    expect(negotiateLanguage({ defaultLanguage: 'nb' }, ALL)).toBe('nb');
+  });
+
+  it('goes on to the next source when one names only languages that do not exist here', () => {
+    expect(negotiateLanguage({ uiLocales: 'tlh xx', acceptLanguage: 'de', defaultLanguage: 'en' }, ALL)).toBe('de');
+  });
+
+  it.each([
+    ['de-CH', 'de'],
+    ['DE-ch-1996', 'de'],
+    ['de-x-private', 'de'],
+    ['en;q=0.5, fr;q=0.7', 'fr'],
+    ['fr;q=0.5, de;q=0.5', 'fr'],
+    ['fr;q=0, de;q=0.1', 'de'],
+    ['tlh, *;q=0.5, de;q=0.1', 'en'],
+    ['zh-CN, *;q=0.1', 'zh-Hans'],
+    ['zh-SG', 'zh-Hans'],
+    ['zh-TW', 'zh-Hant'],
+    ['zh-HK', 'zh-Hant'],
+    ['zh-Hant-TW', 'zh-Hant'],
+    ['no', 'nb'],
+    ['nn-NO', 'nb'],
+    ['es-MX', 'es-419'],
+    ['es-ES', 'es'],
+    ['pt-AO', 'pt-PT'],
+    ['pt-BR', 'pt'],
+  ])('Accept-Language "%s" gives %s', (header, language) => {
+    expect(byHeader(header)).toBe(language);
+  });
+
+  it('does not serve a reader of one Chinese script the other one', () => {
+    expect(byHeader('zh-TW', ['en', 'zh', 'zh-Hans'])).toBe('en');
+  });
+
+  it.each(['de;q=2', 'de;level=1', 'de, é', 'de;;q=1', '<script>', `de,${'x'.repeat(2000)}`, ' '])(
+    'ignores the malformed header "%.20s"',
+    (header) => {
+      expect(byHeader(header)).toBe('en');
+    },
+  );
+
+  it('needs time in proportion to the header, whatever it holds', () => {
+    const started = performance.now();
+    for (const header of ['a-'.repeat(500), ','.repeat(1000), 'de;q=0.'.repeat(140), `a${' '.repeat(1000)};q=1`]) {
+      byHeader(header);
+    }
+    expect(performance.now() - started).toBeLessThan(50);
+  });
+});
+
+describe('matchLanguages', () => {
+  it('takes the first tag that is served and ignores garbage around it', () => {
+    expect(matchLanguages('"><b> ../.. fr-CA de', ALL)).toBe('fr');
+    expect(matchLanguages('', ALL)).toBeUndefined();
+    expect(matchLanguages(undefined, ALL)).toBeUndefined();
+  });
+});

@@ -1,0 +1,105 @@
+/** Where a reader's languages are known from, the first source with a match deciding (browser-flows 12.3). */
+export interface LanguageSources {
+  /** `ui_locales` of the pending authorization grant: tags separated by spaces. */
+  readonly uiLocales?: string | undefined;
+  /** `ui_locales` of the page's own query. */
+  readonly query?: string | undefined;
+  /** The `lang` cookie. */
+  readonly cookie?: string | undefined;
+  /** The `Accept-Language` header. */
+  readonly acceptLanguage?: string | undefined;
+  readonly defaultLanguage: string;
+}
+
+// Beyond these a header or list was not written by a browser or a person.
+const MAX_HEADER_CHARACTERS = 1024;
+const MAX_TAGS = 32;
+const TAG = /^[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,7}$/i;
+const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i;
+
+/** The best of the `available` languages for a reader; the default language when nothing fits. */
+export function negotiateLanguage(sources: LanguageSources, available: readonly string[]): string {
+  return (
+    matchLanguages(sources.uiLocales, available) ??
+    matchLanguages(sources.query, available) ??
+    matchLanguages(sources.cookie, available) ??
+    firstMatch(acceptedTags(sources.acceptLanguage), available) ??
+    matchLanguages(sources.defaultLanguage, available) ??
+    'en'
+  );
+}
+
+/** The first of the tags (separated by spaces, best first) that an available language serves. */
+export function matchLanguages(tags: string | undefined, available: readonly string[]): string | undefined {
+  if (tags === undefined || tags.length > MAX_HEADER_CHARACTERS) return undefined;
+  return firstMatch(tags.split(' ', MAX_TAGS), available);
+}
+
+function firstMatch(tags: readonly string[], available: readonly string[]): string | undefined {
+  for (const tag of tags) {
+    const found = TAG.test(tag) ? lookUp(tag.toLowerCase(), available) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** RFC 4647 3.4 look-up, with the parents of CLDR where cutting off the last subtag leads astray. */
+function lookUp(tag: string, available: readonly string[]): string | undefined {
+  let range: string | undefined = tag;
+  while (range !== undefined) {
+    const wanted: string = range;
+    const found = available.find((language) => language.toLowerCase() === wanted);
+    if (found !== undefined) return found;
+    range = parentOf(wanted);
+  }
+  return undefined;
+}
+
+const PARENTS = new Map<string, string | undefined>([
+  ['zh-cn', 'zh-hans'],
+  ['zh-sg', 'zh-hans'],
+  ['zh-tw', 'zh-hant'],
+  ['zh-hk', 'zh-hant'],
+  ['zh-mo', 'zh-hant'],
+  // A reader of one script is not served by the other.
+  ['zh-hant', undefined],
+  ['sr-latn', undefined],
+  ['no', 'nb'],
+  ['nn', 'nb'],
+  ['pt-ao', 'pt-pt'],
+  ['pt-cv', 'pt-pt'],
+  ['pt-gw', 'pt-pt'],
+  ['pt-mo', 'pt-pt'],
+  ['pt-mz', 'pt-pt'],
+  ['pt-st', 'pt-pt'],
+  ['pt-tl', 'pt-pt'],
+]);
+const LATIN_AMERICA = /^es-(?:ar|bo|br|bz|cl|co|cr|cu|do|ec|gt|hn|mx|ni|pa|pe|pr|py|sv|us|uy|ve)$/;
+
+function parentOf(tag: string): string | undefined {
+  if (PARENTS.has(tag)) return PARENTS.get(tag);
+  if (LATIN_AMERICA.test(tag)) return 'es-419';
+  const cut = tag.lastIndexOf('-');
+  if (cut === -1) return undefined;
+  const parent = tag.slice(0, cut);
+  // A single character announces an extension and means nothing alone.
+  return parent.at(-2) === '-' ? parent.slice(0, -2) : parent;
+}
+
+/** The tags of an `Accept-Language` header by weight, up to `*` (RFC 9110 12.5.4); none when it is malformed. */
+function acceptedTags(header: string | undefined): readonly string[] {
+  if (header === undefined || header.length > MAX_HEADER_CHARACTERS) return [];
+  const ranges: { tag: string; weight: number }[] = [];
+  for (const element of header.split(',', MAX_TAGS)) {
+    const trimmed = element.trim();
+    if (trimmed === '') continue;
+    const semicolon = trimmed.indexOf(';');
+    const tag = (semicolon === -1 ? trimmed : trimmed.slice(0, semicolon)).trim();
+    const weight = semicolon === -1 ? '1' : WEIGHT.exec(trimmed.slice(semicolon + 1).trim())?.[1];
+    if (weight === undefined || !(tag === '*' || TAG.test(tag))) return [];
+    if (Number(weight) > 0) ranges.push({ tag, weight: Number(weight) });
+  }
+  ranges.sort((one, other) => other.weight - one.weight);
+  const end = ranges.findIndex((range) => range.tag === '*');
+  return ranges.slice(0, end === -1 ? ranges.length : end).map((range) => range.tag);
+}

@@ -1,0 +1,65 @@
+import { isValidElement } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import { describe, expect, it } from 'vitest';
+import de from '../../locales/de.json' with { type: 'json' };
+import en from '../../locales/en.json' with { type: 'json' };
+import { createCatalog, loadTranslations, type MessageKey } from './translations.ts';
+
+const keys = Object.keys(en).filter((key): key is MessageKey => key in en);
+
+function placeholders(text: string): string[] {
+  return [...new Set([...text.matchAll(/\{(\w+)[,}]/g)].map((match) => match[1] ?? ''))].sort();
+}
+
+describe('message files', () => {
+  it('every key of English exists in German, and none besides', () => {
+    expect(Object.keys(de).sort()).toEqual([...keys].sort());
+  });
+
+  it.each(keys)('%s has the same placeholders in every language and can be filled in', (key) => {
+    const names = placeholders(en[key]);
+    expect(placeholders(de[key])).toEqual(placeholders(en[key]));
+    const values = Object.fromEntries(names.map((name) => [name, 2]));
+    const catalog = loadTranslations();
+    for (const language of catalog.languages) {
+      const text = catalog.in(language).t(key, values);
+      expect(text).not.toBe('');
+      expect(text).not.toMatch(/[{}]/);
+    }
+  });
+});
+
+describe('a catalog', () => {
+  it('takes a text that a language lacks from English, and formats it the English way', () => {
+    const catalog = createCatalog({ en, ar: { 'login.title': 'تسجيل الدخول' } });
+    expect(catalog.in('ar').t('login.title')).toBe('تسجيل الدخول');
+    expect(catalog.in('ar').t('login.rate_limit_exceeded', { minutes: 3 })).toContain('3 minutes');
+  });
+
+  it('answers in English for a language it does not have', () => {
+    expect(loadTranslations().in('tlh').language).toBe('en');
+  });
+
+  it.each([
+    ['en', 'ltr'],
+    ['ar', 'rtl'],
+    ['he', 'rtl'],
+    ['az-Arab', 'rtl'],
+    ['zh-Hans', 'ltr'],
+  ])('knows that %s is written %s', (language, direction) => {
+    expect(createCatalog({ en, [language]: {} }).in(language).direction).toBe(direction);
+  });
+
+  it('chooses plural forms', () => {
+    const { t } = { t: (minutes: number) => loadTranslations().in('de').t('login.rate_limit_exceeded', { minutes }) };
+    expect(t(1)).toContain('eine Minute');
+    expect(t(5)).toContain('5 Minuten');
+  });
+
+  it('puts elements into a sentence without turning values into markup', () => {
+    const german = loadTranslations().in('de');
+    const parts = german.rich('login.continue', { client: <bdi>{'<b>&'}</bdi> });
+    expect(Array.isArray(parts) && parts.some((part) => isValidElement(part))).toBe(true);
+    expect(renderToString(<p>{parts}</p>)).toBe('<p>um mit <bdi>&lt;b>&amp;</bdi> fortzufahren</p>');
+  });
+});
