@@ -1,0 +1,235 @@
+/**
+ * Composition: configuration and open resources in, the visible list of features out. Builds and never listens, so
+ * that tests and `serve` put the same service together.
+ */
+import type { Clock } from '#base/clock.ts';
+import type { KeyRing } from '#base/sealing.ts';
+import { Urls } from '#base/urls.ts';
+import type { Config } from '#config/config.ts';
+import type { OpenDatabase } from '#db/postgres/postgres-database.ts';
+import { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
+import { ClientDirectory } from '#domain/clients/client-directory.ts';
+import { PasswordChecks } from '#domain/passwords/check-password.ts';
+import type { StrengthEstimator } from '#domain/passwords/strength-estimator.ts';
+import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import { mount as mountAuthorization } from '#features/authorization/routes.ts';
+import { mount as mountDiscovery } from '#features/discovery/routes.ts';
+import { mount as mountIndexPage } from '#features/index-page/routes.tsx';
+import { mount as mountIntrospection } from '#features/introspection/routes.ts';
+import { mount as mountLogin } from '#features/login/routes.tsx';
+import { mount as mountLogout } from '#features/logout/routes.tsx';
+import type { AssetFiles } from '#features/operations/asset-files.ts';
+import { mount as mountOperations } from '#features/operations/routes.ts';
+import { mount as mountReauth } from '#features/reauth/routes.tsx';
+import { mount as mountRegistration } from '#features/registration/routes.ts';
+import { mount as mountRevocation } from '#features/revocation/routes.ts';
+import { mount as mountToken } from '#features/token/routes.ts';
+import { mount as mountUserinfo } from '#features/userinfo/routes.ts';
+import type { PasswordHasher } from '#gateways/password-hash/password-hasher.ts';
+import { assetPaths } from '#html/assets.ts';
+import { loadTranslations } from '#html/translations.ts';
+import { ClientAuthentication } from '#http/client-authentication.ts';
+import { Cookies } from '#http/cookies.ts';
+import { Csrf } from '#http/csrf.ts';
+import type { EventLoopLag } from '#http/event-loop-lag.ts';
+import { createFaces } from '#http/faces/faces.ts';
+import { Interstitials } from '#http/interstitials.tsx';
+import type { LogWriter } from '#http/logging/log-writer.ts';
+import { Pages } from '#http/pages.ts';
+import type { Route } from '#http/route.ts';
+import { createHttpServer, type HttpServer } from '#http/server.ts';
+import { Viewers } from '#http/viewer.ts';
+import { ScopeRules } from '#protocol/oauth/scopes.ts';
+
+export interface AppDeps {
+  readonly config: Config;
+  readonly database: OpenDatabase;
+  readonly clock: Clock;
+  readonly log: LogWriter;
+  readonly keyRing: KeyRing;
+  readonly signingKeys: SigningKeys;
+  readonly hasher: PasswordHasher;
+  readonly estimator: StrengthEstimator;
+  readonly lag: Pick<EventLoopLag, 'isLagging' | 'isStalled'>;
+  readonly assets: AssetFiles;
+  /** The process is about to stop: readiness says so. */
+  readonly isDraining: () => boolean;
+  /** Of the program. */
+  readonly version: string;
+}
+
+export interface App {
+  readonly server: HttpServer;
+  /** Everything that the server mounts. */
+  readonly routes: readonly Route[];
+  /** Writes last-seen times in the background until `stop` writes the rest. */
+  readonly activity: ActivityBuffer;
+}
+
+export function buildApp(deps: AppDeps): App {
+  const { config, database, clock, log, keyRing, signingKeys } = deps;
+  const urls = new Urls(config.http.publicBase);
+  const catalog = loadTranslations();
+  const { serviceName, policyUri, tosUri, imprint } = config.branding;
+  const site = {
+    serviceName,
+    policyUri,
+    tosUri,
+    imprint,
+    indexPath: urls.index(),
+    ...assetPaths(urls.basePath, deps.assets.publishedNames),
+  };
+  const pages = new Pages({ site, catalog, defaultLanguage: config.i18n.defaultLanguage });
+  const csrf = new Csrf({ urls, clock });
+  const activity = new ActivityBuffer(database, log);
+  const limits = { idleSeconds: undefined, lifetimeSeconds: undefined };
+  const viewers = new Viewers({ database, clock, limits, activity });
+  const interstitials = new Interstitials({ pages, csrf, urls });
+  const clients = new ClientDirectory(database, keyRing, clock);
+  const { issuer } = config.http;
+  const { protocolName } = config;
+  const scopeRules = new ScopeRules(protocolName);
+  const authentication = new ClientAuthentication({
+    clients,
+    database,
+    clock,
+    log,
+    limiter: config.rateLimiting.clientAuthentication.perClient,
+    issuer,
+  });
+  const checks = new PasswordChecks({
+    database,
+    hasher: deps.hasher,
+    clock,
+    log,
+    keyRing,
+    limits: config.rateLimiting.login,
+    maximumBytes: config.passwords.maximumLength,
+  });
+  const adminUsers = new Set(config.policy.data.adminUsers);
+  const settings = {
+    accessTokenTtlSeconds: config.experimental.accessTokenTtlSeconds,
+    authorizationCodeTtlSeconds: config.oauth.authorizationCodeTtlSeconds,
+    refreshGraceSeconds: config.oauth.refreshGraceSeconds,
+    sessionMaxLifetimeSeconds: config.oauth.sessionMaxLifetimeSeconds,
+  };
+  const isRegistrationOpen = config.passwords.enabled && config.account.passwordRegistrationEnabled;
+  const browser = { urls, pages, csrf, viewers, interstitials, protocolName, serviceName };
+  const tokens = { authentication, database, clock, log, activity, scopeRules, settings, issuer };
+
+  const routes: Route[] = [
+    ...mountDiscovery({
+      urls,
+      issuer,
+      protocolName,
+      signingKeys,
+      languages: catalog.languages,
+      policyUri,
+      tosUri,
+      serviceDocumentation: config.oauth.serviceDocumentation,
+      isRegistrationOpen,
+    }),
+    ...mountIndexPage({
+      ...browser,
+      redirect: config.index.redirect,
+      showsTechnicalInfo: config.branding.showTechnicalInfo,
+      isRegistrationOpen,
+    }),
+    ...mountLogin({
+      ...browser,
+      database,
+      clock,
+      clients,
+      signIn: {
+        database,
+        clock,
+        log,
+        checks,
+        loginNames: {
+          serverName: config.homeserver.homeserver,
+          isEmailAllowed: config.account.loginWithEmailAllowed,
+        },
+      },
+      loginMessage: config.branding.loginMessage,
+      arePasswordsEnabled: config.passwords.enabled,
+      isRegistrationOpen,
+    }),
+    ...mountLogout({ ...browser, database, clock }),
+    ...mountReauth({ ...browser, database, clock, checks, arePasswordsEnabled: config.passwords.enabled }),
+    ...mountRegistration({
+      ...browser,
+      database,
+      clock,
+      log,
+      clients,
+      hasher: deps.hasher,
+      estimator: deps.estimator,
+      limits: config.rateLimiting,
+      namePolicy: { serverName: config.homeserver.homeserver, ...config.policy.data.registration },
+      passwordRules: config.passwords,
+      tosUri,
+      isOpen: isRegistrationOpen,
+      ttlSeconds: config.account.registrationTtlSeconds,
+    }),
+    ...mountAuthorization({
+      ...browser,
+      database,
+      clock,
+      log,
+      clients,
+      keyRing,
+      scopeRules,
+      issuer,
+      adminUsers,
+      languages: catalog.languages,
+      serverName: config.homeserver.homeserver,
+      rememberConsent: config.oauth.rememberConsent,
+      isRegistrationOpen,
+      grantTtlSeconds: config.oauth.authorizationGrantTtlSeconds,
+      reauthMaxAgeSeconds: config.account.reauthMaxAgeSeconds,
+    }),
+    ...mountToken({
+      ...tokens,
+      signingKeys,
+      idTokenTtlSeconds: config.oauth.idTokenTtlSeconds,
+      adminUsers,
+      rotationKeys: keyRing.deriveAll('refresh-rotation'),
+      adminClients: new Set(config.policy.data.adminClients),
+    }),
+    ...mountIntrospection({
+      ...tokens,
+      signingKeys,
+      homeserverSecret: config.homeserver.secret,
+      callers: config.oauth.introspectionCallers,
+    }),
+    ...mountRevocation({ authentication, database, clock }),
+    ...mountUserinfo({ database, clock, activity, issuer }),
+    ...mountOperations({
+      assets: deps.assets,
+      health: {
+        version: deps.version,
+        lag: deps.lag,
+        checks: {
+          draining: () => !deps.isDraining(),
+          overloaded: () => !server.isOverloaded,
+          database: async () => {
+            await database.ping();
+            return true;
+          },
+        },
+      },
+    }),
+  ];
+  const server: HttpServer = createHttpServer({
+    routes,
+    http: config.http,
+    limits: config.limits,
+    urls,
+    protocolName,
+    log,
+    cookies: new Cookies({ keys: keyRing, urls, log }),
+    faces: createFaces({ issuer, pages, urls }),
+    lag: deps.lag,
+  });
+  return { server, routes, activity };
+}

@@ -1,0 +1,183 @@
+import { LatchkeyError } from '#base/errors.ts';
+import { type AuthorizationGrantId, parseId, toUuid } from '#base/ids.ts';
+import { describeError } from '#base/log.ts';
+import { query } from '#base/urls.ts';
+import { createAuthorizationGrant } from '#domain/authorization-grants/create-authorization-grant.ts';
+import type { Client } from '#domain/clients/client.ts';
+import { matchLanguages } from '#html/negotiate-language.ts';
+import { redirect } from '#http/answers.ts';
+import type { Answer, RequestContext } from '#http/route.ts';
+import {
+  type AuthorizationRequest,
+  checkAuthorizationRequest,
+  repeatedDecisiveParameter,
+} from '#protocol/oauth/authorization-parameters.ts';
+import type { ResponseTarget } from '#protocol/oauth/authorization-response.ts';
+import { Parameters } from '#protocol/parameters.ts';
+import { sealBindTicket } from './bind-ticket.ts';
+import { answerClient } from './client-responses.tsx';
+import { type AuthorizationDeps, continuation } from './flow.ts';
+import { bindGrant } from './grants-cookie.ts';
+import { nextStep } from './next-step.ts';
+import { readViewerAndConsent } from './queries.ts';
+import { fulfilFlow, leadToRegistration } from './take-step.tsx';
+
+/** A request that passed every check which needs no database. */
+interface AcceptedRequest {
+  readonly client: Client;
+  readonly request: AuthorizationRequest;
+  /** Of the installed languages the one that the client asked for. */
+  readonly locale: string | undefined;
+}
+
+/**
+ * An authorization request by GET: stored, unless it can be refused at once, and answered by the address of the next
+ * step, or by the code when nothing is missing.
+ */
+export async function requestByGet(deps: AuthorizationDeps, context: RequestContext): Promise<Answer> {
+  const parameters = Parameters.parse(context.rawQuery);
+  if (parameters === undefined) throw unknownClient();
+  const accepted = await checkRequest(deps, context, parameters);
+  if (!('client' in accepted)) return accepted;
+  return await redirectingFaults(deps, context, accepted.request.target, () => beginFlow(deps, context, accepted));
+}
+
+/**
+ * The same by POST (OpenID Connect Core 1.0 3.1.2.1). It may come from any site, so nothing is read from cookies: the
+ * address it leads to does that, and learns by a ticket that this browser has just asked.
+ */
+export async function requestByPost(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  parameters: Parameters,
+): Promise<Answer> {
+  const accepted = await checkRequest(deps, context, parameters);
+  if (!('client' in accepted)) return accepted;
+  return await redirectingFaults(deps, context, accepted.request.target, async () => {
+    const now = deps.clock.now();
+    const id = await storeGrant(deps, context, accepted, now);
+    return redirect(deps.urls.authorizationGrant(id) + query([['bind', sealBindTicket(deps.keyRing, id, now)]]));
+  });
+}
+
+/** Steps 1 to 14 of oauth 6.3. Throws what is answered by a page; a redirect with an error comes back as answer. */
+async function checkRequest(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  parameters: Parameters,
+): Promise<AcceptedRequest | Answer> {
+  const repeated = repeatedDecisiveParameter(parameters);
+  if (repeated !== undefined) {
+    throw new LatchkeyError('invalid_request', { description: `${repeated} is given more than once` });
+  }
+  const clientId = parseId<'client'>(parameters.get('client_id') ?? '');
+  const client = clientId === undefined ? undefined : await deps.clients.find(clientId);
+  if (client === undefined) throw unknownClient();
+  const requesting = { ...client, isPublic: client.authMethod === 'none' };
+  const checked = checkAuthorizationRequest(parameters, requesting, deps.scopeRules);
+  const locale = matchLanguages(parameters.get('ui_locales'), deps.languages);
+  switch (checked.kind) {
+    case 'page':
+      throw new LatchkeyError(checked.code, { description: checked.description });
+    case 'redirect':
+      return answerClient(deps, context, checked.target, checked, locale);
+    case 'accepted':
+      return { client, request: checked.request, locale };
+  }
+}
+
+/** One answer for whatever names no client, so that it tells nothing about those there are (security S-06). */
+function unknownClient(): LatchkeyError {
+  return new LatchkeyError('invalid_request', {
+    description: 'the request cannot be decoded, or its client_id names no client',
+  });
+}
+
+async function beginFlow(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  { client, request, locale }: AcceptedRequest,
+): Promise<Answer> {
+  const { database, viewers, urls } = deps;
+  const now = deps.clock.now();
+  const cookie = viewers.cookie(context);
+  const row =
+    cookie === undefined
+      ? undefined
+      : await database.first(readViewerAndConsent, [toUuid(cookie.id), toUuid(client.id)]);
+  const viewer = await viewers.accept(context, row);
+  const facts = {
+    request: { ...request, locale, createdAt: now },
+    client,
+    viewer,
+    remembered: row?.consent_scope ?? [],
+    isBound: true,
+    isRegistrationOffered: false,
+    decision: undefined,
+    now,
+  };
+  const step = nextStep(facts, deps);
+  // Nothing is stored for a request that ends here (security S-10).
+  if (step.kind === 'refuse') return answerClient(deps, context, request.target, step, locale);
+
+  const id = await storeGrant(deps, context, { client, request, locale }, now);
+  bindGrant(context, id, now);
+  switch (step.kind) {
+    case 'login':
+      return redirect(urls.login(continuation(id), request.loginHint));
+    case 'register':
+      return await leadToRegistration(deps, { id, loginHint: request.loginHint });
+    case 'reauth':
+      return redirect(urls.reauth(continuation(id)));
+    case 'consent':
+      return redirect(urls.consent(id));
+    case 'fulfil':
+      // The page that posts the response has an address of its own, where a reload cannot ask anew.
+      if (request.target.responseMode === 'form_post') return redirect(urls.authorizationGrant(id));
+      return await fulfilFlow(deps, context, { grant: { ...facts.request, id }, client }, step.viewer, false);
+    case 'interstitial':
+    case 'forbidden':
+    case 'cancel':
+      return redirect(urls.authorizationGrant(id));
+  }
+}
+
+async function storeGrant(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  { client, request, locale }: AcceptedRequest,
+  now: number,
+): Promise<AuthorizationGrantId> {
+  const id = await createAuthorizationGrant(deps.database, {
+    clientId: client.id,
+    request,
+    locale,
+    address: context.clientAddress,
+    now,
+    lifetimeSeconds: deps.grantTtlSeconds,
+  });
+  if (id === undefined) throw new LatchkeyError('rate_limited');
+  return id;
+}
+
+/** Once the client's address is proven, it is the client that learns of our faults (RFC 6749 4.1.2.1). */
+async function redirectingFaults(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  target: ResponseTarget,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    const code = error instanceof LatchkeyError ? error.code : 'internal';
+    if (code === 'temporarily_unavailable' || code === 'overloaded') {
+      const description = 'the service is busy; try again in a few seconds';
+      return answerClient(deps, context, target, { error: 'temporarily_unavailable', description });
+    }
+    if (code !== 'internal') throw error;
+    deps.log.error('error', 'an authorization request could not be answered', describeError(error));
+    const description = `internal error, reference ${context.task.id}`;
+    return answerClient(deps, context, target, { error: 'server_error', description });
+  }
+}

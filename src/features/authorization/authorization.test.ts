@@ -1,0 +1,417 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newId, toUuid } from '#base/ids.ts';
+import type { Database } from '#db/database.ts';
+import {
+  AUTHORIZATION_ISSUER,
+  type AuthorizationService,
+  authorizeUrl,
+  CALLBACK,
+  grantIdOf,
+  responseOf,
+  startAuthorizationService,
+} from '#test/support/authorization-service.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+
+let test: TestDatabase;
+let service: AuthorizationService;
+let client: string;
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+  service = await startAuthorizationService(test.database);
+  client = await service.client();
+  await service.person('alice');
+});
+
+afterAll(async () => {
+  await service.close();
+  await test.drop();
+});
+
+async function grantCount(): Promise<number> {
+  const [row] = await sql<{ count: number }>(
+    test.database,
+    'select count(*)::integer as count from oauth2_authorization_grants',
+  );
+  return row?.count ?? -1;
+}
+
+describe('an authorization request that cannot be answered to the client', () => {
+  it.each([
+    'https://app.example.org/callback/',
+    'https://app.example.org/callback/../evil',
+    'https://app.example.org/callback?x=1',
+    'https://APP.example.org/callback',
+    'https://app.example.org:443/callback',
+    'http://app.example.org/callback',
+    'https://app.example.org@evil.example/callback',
+    'https://evil.example/',
+    '//app.example.org/callback',
+    'javascript:alert(1)',
+    'data:text/html,x',
+  ])('redirect_uri %s gets a page: no redirect, no grant row (S-01, S-05, R-11)', async (redirect_uri) => {
+    const before = await grantCount();
+    const shown = await service.browser().get(authorizeUrl(client, { redirect_uri }));
+    expect(shown).toMatchObject({ status: 400, location: undefined, errorCodes: ['invalid_redirect_uri'] });
+    expect(shown.body).not.toContain('evil.example');
+    expect(await grantCount()).toBe(before);
+  });
+
+  it('unknown, disabled and malformed client ids get one and the same page (S-06)', async () => {
+    const disabled = await service.client();
+    service.clients.forget(disabled);
+    await sql(test.database, 'update oauth2_clients set disabled_at = created_at where id = $1::uuid returning id', [
+      toUuid(disabled),
+    ]);
+    const answers = [];
+    for (const id of [newId(1), disabled, 'no-ulid', 'a\0b', '']) {
+      const shown = await service.browser().get(authorizeUrl(id));
+      expect(shown.location).toBeUndefined();
+      const { date: _date, ...headers } = shown.headers;
+      answers.push({ status: shown.status, headers, body: shown.body.replaceAll(/GET-\d+/g, '') });
+    }
+    expect(answers[0]).toMatchObject({ status: 400 });
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+  });
+
+  it.each(['client_id', 'redirect_uri', 'response_mode', 'state', 'response_type', 'request', 'request_uri'])(
+    '%s given twice gets a page (S-02)',
+    async (name) => {
+      const shown = await service.browser().get(`${authorizeUrl(client)}&${name}=a&${name}=a`);
+      expect(shown).toMatchObject({ status: 400, location: undefined, errorCodes: ['invalid_request'] });
+    },
+  );
+
+  it('an unknown response_mode gets a page (S-07)', async () => {
+    const shown = await service.browser().get(authorizeUrl(client, { response_mode: 'query.jwt' }));
+    expect(shown).toMatchObject({ status: 400, location: undefined });
+  });
+
+  it('HEAD is refused, since the GET changes state', async () => {
+    const before = await grantCount();
+    const response = await fetch(`${service.origin}${authorizeUrl(client)}`, { method: 'HEAD', redirect: 'manual' });
+    expect(response.status).toBe(405);
+    expect(await grantCount()).toBe(before);
+  });
+});
+
+describe('an authorization request that is refused', () => {
+  it.each([
+    ['response_type', { response_type: 'code id_token', response_mode: 'query' }, 'unsupported_response_type'],
+    ['scope', { scope: '"' }, 'invalid_scope'],
+    ['max_age', { max_age: '-1' }, 'invalid_request'],
+    ['prompt', { prompt: 'none login' }, 'invalid_request'],
+    ['request', { request: 'x' }, 'request_not_supported'],
+    ['request_uri', { request_uri: 'https://evil.example/x' }, 'request_uri_not_supported'],
+    ['claims', { claims: '{}' }, 'invalid_request'],
+  ])('for its %s goes back with error, state and iss, ending in # (S-11, S-13, S-23)', async (_, fields, error) => {
+    const before = await grantCount();
+    const shown = await service.browser().get(authorizeUrl(client, { state: 'a b&c#', ...fields }));
+    expect(shown.status).toBe(303);
+    expect(shown.headers.location).toMatch(/^https:\/\/app\.example\.org\/callback\?.*#$/);
+    expect(responseOf(shown)).toMatchObject({ error, state: 'a b&c#', iss: AUTHORIZATION_ISSUER });
+    expect(shown.headers['referrer-policy']).toBe('no-referrer');
+    expect(shown.headers['cache-control']).toBe('no-store');
+    expect(await grantCount()).toBe(before);
+  });
+
+  it.each(['token', 'id_token', 'code token'])(
+    'response_type=%s answers in the fragment (S-07)',
+    async (response_type) => {
+      const shown = await service.browser().get(authorizeUrl(client, { response_type }));
+      expect(new URL(shown.headers.location ?? '').search).toBe('');
+      expect(responseOf(shown)).toMatchObject({
+        error: 'unsupported_response_type',
+        state: 'st',
+        iss: AUTHORIZATION_ISSUER,
+      });
+    },
+  );
+
+  it('by form_post gets the page at once, every field escaped, posting to the client only (S-07)', async () => {
+    const state = '"><script>alert(1)</script>\n\'';
+    const fields = { response_mode: 'form_post', scope: '"', state };
+    const shown = await service.browser().get(authorizeUrl(client, fields));
+    expect(shown.status).toBe(200);
+    expect(shown.body).not.toContain('<script>alert');
+    expect(shown.headers['content-security-policy']).toContain("script-src 'self';");
+    expect(shown.headers['content-security-policy']).toContain("form-action 'self' https://app.example.org;");
+    expect(shown.headers['referrer-policy']).toBe('strict-origin');
+    expect(shown.headers['cache-control']).toBe('no-store');
+    const [form] = shown.forms;
+    expect(form).toMatchObject({ method: 'POST', action: CALLBACK });
+    expect(form?.inputs.get('error')).toBe('invalid_scope');
+    expect(form?.inputs.get('iss')).toBe(AUTHORIZATION_ISSUER);
+    expect(shown.body).toContain(`name="state" value="&quot;>&lt;script>alert(1)&lt;/script>\n'"`);
+  });
+
+  it('of a public client without PKCE is refused: a stolen code could be redeemed (S-20)', async () => {
+    const publicClient = await service.client({});
+    const shown = await service.browser().get(authorizeUrl(publicClient));
+    expect(responseOf(shown)).toMatchObject({ error: 'invalid_request' });
+  });
+});
+
+describe('a fault of the service after the address is proven', () => {
+  it('is told to the client, without its cause, which is logged (RFC 6749 4.1.2.1)', async () => {
+    const broken = await startAuthorizationService(test.database, { failing: refusingWrites });
+    try {
+      const shown = await broken.browser().get(authorizeUrl(client));
+      expect(responseOf(shown)).toMatchObject({ error: 'server_error', state: 'st', iss: AUTHORIZATION_ISSUER });
+      expect(shown.headers.location).not.toContain('refused');
+      expect(broken.log.lines.find((line) => line.level === 'error')?.fields['message']).toBe('write refused');
+    } finally {
+      await broken.close();
+    }
+  });
+});
+
+function refusingWrites(database: Database): Database {
+  return new Proxy(database, {
+    get: (target, name, receiver) => {
+      if (name === 'first') return async () => await Promise.reject(new Error('write refused'));
+      return Reflect.get(target, name, receiver);
+    },
+  });
+}
+
+describe('someone who is not signed in', () => {
+  it('is sent to sign in, with the hint, and comes back through the grant to the consent page', async () => {
+    const browser = service.browser();
+    const shown = await browser.get(authorizeUrl(client, { login_hint: 'alice' }));
+    const id = grantIdOf(shown);
+    expect(shown.status).toBe(303);
+    expect(new URL(shown.location ?? '').pathname + new URL(shown.location ?? '').search).toBe(
+      `/login?kind=continue_authorization_grant&id=${id}&login_hint=alice`,
+    );
+    expect(service.lastRequest()).toMatchObject({ status: 303, queries: 1, requester: undefined });
+    await service.signedIn('alice', browser);
+    await browser.open(`/authorize/${id}`);
+    expect(new URL(browser.shown.url).pathname).toBe(`/consent/${id}`);
+    expect(browser.shown.status).toBe(200);
+  });
+
+  it('with prompt=none gets login_required and leaves no grant (S-10)', async () => {
+    const before = await grantCount();
+    const shown = await service.browser().get(authorizeUrl(client, { prompt: 'none' }));
+    expect(responseOf(shown)).toMatchObject({ error: 'login_required', state: 'st', iss: AUTHORIZATION_ISSUER });
+    expect(await grantCount()).toBe(before);
+  });
+
+  it('reads the pages in the language that the client asked for, without it being remembered for good', async () => {
+    const browser = service.browser();
+    await browser.get(authorizeUrl(client, { ui_locales: 'xx de-AT' }));
+    expect([...browser.cookies.keys()].some((name) => name.includes('lang'))).toBe(false);
+    await browser.follow();
+    expect(browser.shown.headers['content-language']).toBe('de');
+    const id = grantIdOf(browser.shown);
+    await service.signedIn('alice', browser);
+    await browser.get(`/consent/${id}`);
+    expect(browser.shown.headers['content-language']).toBe('de');
+  });
+});
+
+describe('someone who is signed in', () => {
+  it('and never asked before is asked, or with prompt=none the client hears so, leaving no grant (S-10)', async () => {
+    const other = await service.client();
+    const browser = await service.signedIn('alice');
+    const before = await grantCount();
+    const silent = await browser.get(authorizeUrl(other, { prompt: 'none' }));
+    expect(responseOf(silent)).toMatchObject({ error: 'consent_required' });
+    expect(await grantCount()).toBe(before);
+    const asked = await browser.get(authorizeUrl(other));
+    expect(asked.location).toBe(`${AUTHORIZATION_ISSUER}consent/${grantIdOf(asked)}`);
+    expect(service.lastRequest().requester).toMatch(/^user:[0-9A-Z]{26}\(alice\)$/);
+  });
+
+  it('and remembered gets a code at once, by three statements, also with prompt=none (performance 1)', async () => {
+    const browser = await consented('alice');
+    for (const prompt of [undefined, 'none']) {
+      const shown = await browser.get(authorizeUrl(client, { prompt }));
+      expect(responseOf(shown)).toEqual({
+        code: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+        state: 'st',
+        iss: AUTHORIZATION_ISSUER,
+      });
+      expect(shown.headers.location).toMatch(/#$/);
+      expect(service.lastRequest().queries).toBeLessThanOrEqual(3);
+      expect(service.lastRequest().requester).toMatch(/\(alice\)$/);
+    }
+  });
+
+  it('gets the answer in the fragment when asked for, the query of the address kept', async () => {
+    const redirect_uri = 'https://app.example.org/callback?keep=1';
+    const other = await service.client({ secret: 's', metadata: { redirect_uris: [redirect_uri], first_party: true } });
+    const browser = await service.signedIn('alice');
+    const shown = await browser.get(authorizeUrl(other, { redirect_uri, response_mode: 'fragment' }));
+    expect(shown.headers.location).toMatch(/^https:\/\/app\.example\.org\/callback\?keep=1#code=/);
+    expect(responseOf(shown)).toMatchObject({ state: 'st', iss: AUTHORIZATION_ISSUER });
+  });
+
+  it('by form_post gets a page of its own address, once', async () => {
+    const browser = await consented('alice');
+    const redirected = await browser.get(authorizeUrl(client, { response_mode: 'form_post' }));
+    const address = `${AUTHORIZATION_ISSUER}authorize/${grantIdOf(redirected)}`;
+    expect(redirected.location).toBe(address);
+    const shown = await browser.get(address);
+    expect(shown.status).toBe(200);
+    expect(shown.headers['content-security-policy']).toContain("form-action 'self' https://app.example.org;");
+    expect(shown.forms[0]).toMatchObject({ method: 'POST', action: CALLBACK });
+    expect(Object.fromEntries(shown.forms[0]?.inputs ?? [])).toEqual({
+      code: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+      state: 'st',
+      iss: AUTHORIZATION_ISSUER,
+    });
+    expect(shown.body).toContain('<button');
+    const again = await browser.get(address);
+    expect(again).toMatchObject({ status: 409 });
+    expect(again.body).not.toContain(shown.forms[0]?.inputs.get('code'));
+  });
+
+  it('whose session was ended elsewhere sees the page that says so; prompt=none: login_required', async () => {
+    const browser = await service.signedIn('alice');
+    await sql(test.database, 'update user_sessions set finished_at = now() where finished_at is null returning id');
+    expect(responseOf(await browser.get(authorizeUrl(client, { prompt: 'none' })))).toMatchObject({
+      error: 'login_required',
+    });
+    await browser.open(authorizeUrl(client));
+    expect(new URL(browser.shown.url).pathname).toMatch(/^\/authorize\/[0-9A-Z]{26}$/);
+    expect(browser.shown).toMatchObject({ status: 200 });
+    expect(browser.shown.text).toContain('You were signed out');
+    expect(service.lastRequest().requester).toBeUndefined();
+    await browser.submit();
+    await browser.follow();
+    expect(new URL(browser.shown.url).pathname).toBe('/login');
+  });
+});
+
+describe('an authorization request by POST (OpenID Connect Core 3.1.2.1)', () => {
+  function form(fields: Record<string, string> = {}): URLSearchParams {
+    return new URLSearchParams({
+      client_id: client,
+      response_type: 'code',
+      redirect_uri: CALLBACK,
+      scope: 'openid',
+      state: 'st',
+      ...fields,
+    });
+  }
+  const CROSS_SITE = { 'sec-fetch-site': 'cross-site', origin: 'https://app.example.org', cookie: undefined };
+
+  it('from another site, without cookies, leads back to this browser by a ticket of one minute (oauth 7.2)', async () => {
+    const browser = await consented('alice');
+    const posted = await browser.post('/authorize', form(), CROSS_SITE);
+    expect(posted.status).toBe(303);
+    expect(service.lastRequest().requester).toBeUndefined();
+    const ticket = new URL(posted.location ?? '');
+    expect(ticket.pathname).toMatch(/^\/authorize\/[0-9A-Z]{26}$/);
+    await browser.get(ticket.href);
+    expect(responseOf(browser.shown)).toMatchObject({
+      code: expect.any(String),
+      state: 'st',
+      iss: AUTHORIZATION_ISSUER,
+    });
+  });
+
+  it('whose ticket is too old, another’s or missing, is not bound: consent is asked (S-24)', async () => {
+    const browser = await consented('alice');
+    const first = new URL((await browser.post('/authorize', form(), CROSS_SITE)).location ?? '');
+    const second = new URL((await browser.post('/authorize', form(), CROSS_SITE)).location ?? '');
+    const swapped = `${first.pathname}${second.search}`;
+    for (const address of [first.pathname, swapped, `${first.pathname}?bind=x`]) {
+      expect((await browser.get(address)).location).toBe(`${AUTHORIZATION_ISSUER}consent${first.pathname.slice(10)}`);
+    }
+    service.clock.advanceSeconds(60);
+    expect((await browser.get(second.href)).location).toContain('/consent/');
+  });
+
+  it('with prompt=none and no ticket is answered interaction_required, and is over (R-31)', async () => {
+    const browser = await consented('alice');
+    const posted = await browser.post('/authorize', form({ prompt: 'none' }), CROSS_SITE);
+    const { pathname } = new URL(posted.location ?? '');
+    expect(responseOf(await browser.get(pathname))).toMatchObject({ error: 'interaction_required', state: 'st' });
+    expect((await browser.get(pathname)).status).toBe(409);
+  });
+
+  it('reads nothing from the query', async () => {
+    const shown = await service
+      .browser()
+      .post(authorizeUrl(client), new URLSearchParams({ client_id: client }), CROSS_SITE);
+    expect(shown).toMatchObject({ status: 303 });
+    expect(responseOf(shown)).toMatchObject({ error: 'invalid_request' });
+  });
+
+  it('in another format than a form gets 415', async () => {
+    const headers = { ...CROSS_SITE, 'content-type': 'application/json' };
+    expect((await service.browser().post('/authorize', form(), headers)).status).toBe(415);
+  });
+
+  it('that names a grant as well gets a page', async () => {
+    const shown = await service.browser().post('/authorize', form({ grant_id: newId(1) }));
+    expect(shown).toMatchObject({ status: 400, location: undefined });
+  });
+});
+
+describe('freshness (oauth 7.4)', () => {
+  it('max_age=0 asks for the password once, cannot be skipped by the step’s address, and ends (S-11)', async () => {
+    const browser = await consented('alice');
+    const shown = await browser.get(authorizeUrl(client, { max_age: '0' }));
+    const id = grantIdOf(shown);
+    const reauth = `${AUTHORIZATION_ISSUER}reauth?kind=continue_authorization_grant&id=${id}`;
+    expect(shown.location).toBe(reauth);
+    for (const address of [`/authorize/${id}`, `/consent/${id}`])
+      expect((await browser.get(address)).location).toBe(reauth);
+    service.clock.advanceSeconds(5);
+    await browser.get(reauth);
+    await browser.submit(
+      { password: 'correct horse battery staple' },
+      { action: new URL(reauth).pathname + new URL(reauth).search },
+    );
+    expect(browser.shown.location).toBe(`${AUTHORIZATION_ISSUER}authorize/${id}`);
+    await browser.follow();
+    expect(responseOf(browser.shown)).toMatchObject({ code: expect.any(String) });
+    const [grant] = await sql<{ age: number }>(
+      test.database,
+      `select extract(epoch from fulfilled_at - auth_time)::float8 as age
+         from oauth2_authorization_grants where id = $1::uuid`,
+      [toUuid(id)],
+    );
+    expect(grant?.age).toBe(0);
+  });
+
+  it('prompt=login demands the password of someone who signed in a minute ago; a reload changes nothing', async () => {
+    const browser = await consented('alice');
+    const id = grantIdOf(await browser.get(authorizeUrl(client, { prompt: 'login' })));
+    for (let reload = 0; reload < 3; reload += 1) {
+      expect((await browser.get(`/authorize/${id}`)).location).toContain('/reauth?');
+    }
+  });
+
+  it('max_age is kept when the session is young enough', async () => {
+    const browser = await consented('alice');
+    const shown = await browser.get(authorizeUrl(client, { max_age: '86400' }));
+    expect(responseOf(shown)).toMatchObject({ code: expect.any(String) });
+  });
+});
+
+describe('many requests from one address (S-95)', () => {
+  it('are refused with a page beyond 100 pending ones, not with a redirect', async () => {
+    const browser = service.browser('203.0.113.77');
+    for (let count = 0; count < 100; count += 1) await browser.get(authorizeUrl(client));
+    const before = await grantCount();
+    expect(await browser.get(authorizeUrl(client))).toMatchObject({ status: 429, location: undefined });
+    expect(await grantCount()).toBe(before);
+    expect((await service.browser('203.0.113.78').get(authorizeUrl(client))).status).toBe(303);
+  });
+});
+
+/** A browser whose person has agreed to give the client its scopes. */
+async function consented(username: string) {
+  const browser = await service.signedIn(username);
+  await browser.open(authorizeUrl(client));
+  if (new URL(browser.shown.url).pathname.startsWith('/consent/')) {
+    await browser.submit({ action: 'consent' }, { action: '/authorize' });
+  }
+  return browser;
+}

@@ -1,0 +1,48 @@
+import { redirect } from '#http/answers.ts';
+import type { Pages } from '#http/pages.ts';
+import type { Answer, RequestContext } from '#http/route.ts';
+import {
+  type AuthorizationResult,
+  type ResponseTarget,
+  responseFields,
+  responseLocation,
+} from '#protocol/oauth/authorization-response.ts';
+import { FormPostPage } from './form-post.page.tsx';
+import { readerLanguage } from './reader-language.ts';
+
+export interface ResponseDeps {
+  readonly issuer: string;
+  readonly pages: Pages;
+}
+
+/**
+ * The response to the client: a redirect, or the page that posts it (oauth 6.4). The address carries a code or an
+ * error of its own, so it reaches neither a cache nor a `Referer`.
+ * @param locale language of the page, if the client asked for one
+ */
+export function answerClient(
+  deps: ResponseDeps,
+  context: Pick<RequestContext, 'headers' | 'cookies'>,
+  target: ResponseTarget,
+  result: AuthorizationResult,
+  locale?: string,
+): Answer {
+  if (target.responseMode !== 'form_post') {
+    return redirect(responseLocation(target, deps.issuer, result), { 'referrer-policy': 'no-referrer' });
+  }
+  const translations = readerLanguage(deps.pages, context, locale);
+  return deps.pages.answer({
+    title: translations.t('form_post.title'),
+    translations,
+    formActions: [target.redirectUri],
+    // Not `no-referrer`, with which browsers would post with `Origin: null`.
+    headers: { 'referrer-policy': 'strict-origin' },
+    content: (
+      <FormPostPage
+        translations={translations}
+        redirectUri={target.redirectUri}
+        fields={responseFields(target, deps.issuer, result)}
+      />
+    ),
+  });
+}

@@ -1,0 +1,30 @@
+import type { PendingRequest } from '#domain/authorization-grants/authorization-grant.ts';
+import type { Client } from '#domain/clients/client.ts';
+import type { ScopeRules } from '#protocol/oauth/scopes.ts';
+
+export interface ConsentFacts {
+  readonly request: Pick<PendingRequest, 'prompts' | 'scope' | 'target'>;
+  readonly client: Pick<Client, 'authMethod' | 'isFirstParty'>;
+  /** What the person has allowed this client before. */
+  readonly remembered: readonly string[];
+  /** The request was made in this browser. */
+  readonly isBound: boolean;
+  /** `oauth.remember_consent`. */
+  readonly mayRemember: boolean;
+}
+
+/** Whether the person has to be asked (oauth 7.6); each line is a reason of its own. */
+export function isConsentNeeded(facts: ConsentFacts, rules: ScopeRules): boolean {
+  const { request, client, remembered, isBound } = facts;
+  const { prompts, scope } = request;
+  if (prompts.includes('consent') || prompts.includes('select_account')) return true;
+  if (!isBound) return true;
+  // A native application cannot prove itself, whatever was allowed before (RFC 8252 8.6).
+  if (client.authMethod === 'none' && !request.target.redirectUri.startsWith('https://')) return true;
+  if (scope.some((asked) => rules.isAdmin(asked))) return true;
+  if (scope.includes('offline_access') && !remembered.includes('offline_access')) return true;
+  if (client.isFirstParty) return false;
+  // A device is new each time, and with the client API comes everything that the account can do there.
+  if (scope.some((asked) => rules.isChat(asked))) return true;
+  return !facts.mayRemember || !rules.isCovered(scope, remembered);
+}

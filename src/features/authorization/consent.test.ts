@@ -1,0 +1,408 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AuthorizationGrantId, type ClientId, newId, toUuid } from '#base/ids.ts';
+import {
+  AUTHORIZATION_ISSUER,
+  type AuthorizationService,
+  authorizeUrl,
+  CALLBACK,
+  grantIdOf,
+  PASSWORD,
+  responseOf,
+  startAuthorizationService,
+} from '#test/support/authorization-service.ts';
+import type { Browser } from '#test/support/browser.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+
+let test: TestDatabase;
+let service: AuthorizationService;
+let client: ClientId;
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+  service = await startAuthorizationService(test.database);
+  client = await service.client();
+  for (const name of ['alice', 'bob', 'admin']) await service.person(name);
+  await sql(test.database, `update users set can_request_admin = true where username = 'admin' returning id`);
+});
+
+afterAll(async () => {
+  await service.close();
+  await test.drop();
+});
+
+const CONSENT = { action: 'consent' };
+const FORM = { action: '/authorize' };
+
+/** A browser that shows the consent page of a new request; consents of before are forgotten. */
+async function asked(
+  fields: Record<string, string> = {},
+  username = 'alice',
+): Promise<[Browser, AuthorizationGrantId]> {
+  await sql(test.database, 'delete from oauth2_consents returning user_id');
+  const browser = await service.signedIn(username);
+  await browser.open(authorizeUrl(client, fields));
+  if (!new URL(browser.shown.url).pathname.startsWith('/consent/')) throw new Error(`shown: ${browser.shown.url}`);
+  return [browser, grantIdOf(browser.shown)];
+}
+
+async function stateOf(id: AuthorizationGrantId) {
+  const [row] = await sql<{ state: string; username: string | null; cancel_reason: string | null }>(
+    test.database,
+    `select case when g.cancelled_at is not null then 'cancelled' when g.fulfilled_at is not null then 'fulfilled'
+            else 'pending' end as state, u.username, g.cancel_reason
+       from oauth2_authorization_grants g
+       left join user_sessions s on s.id = g.user_session_id left join users u on u.id = s.user_id
+      where g.id = $1::uuid`,
+    [toUuid(id)],
+  );
+  return row;
+}
+
+describe('the consent page', () => {
+  it('shows who asks, where the answer goes, what for and as whom (R-20)', async () => {
+    const metadata = { client_name: { '': 'Example App\u202e' }, client_uri: { '': 'https://www.example.org/about' } };
+    const other = await service.client({ secret: 's', isStatic: false, metadata });
+    const browser = await service.signedIn('alice');
+    await browser.open(authorizeUrl(other, { scope: 'openid email urn:chat:client:api:*' }));
+    const { text, body, headers } = browser.shown;
+    expect(text).toContain('Continue to Example App ?');
+    expect(text).toContain('www.example.org');
+    expect(text).toContain('app.example.org');
+    expect(text).toContain('registered itself');
+    expect(text).toContain('See your e-mail address');
+    expect(text).toContain('@alice:example.test');
+    expect(text).not.toContain('urn:chat');
+    expect(body).not.toContain('\u202e');
+    expect(headers['content-security-policy']).toContain("form-action 'self' https://app.example.org;");
+    expect(headers['cache-control']).toBe('no-store');
+  });
+
+  it('says of a client of the operator that it was set up here', async () => {
+    const [browser] = await asked();
+    expect(browser.shown.text).toContain('have set up this application');
+  });
+
+  it('is shown by one statement, and a consent takes two (performance 1)', async () => {
+    const [browser, id] = await asked();
+    await browser.get(`/consent/${id}`);
+    expect(service.lastRequest().queries).toBe(1);
+    await browser.submit(CONSENT, FORM);
+    expect(browser.shown.status).toBe(303);
+    expect(service.lastRequest().queries).toBe(2);
+  });
+
+  it('by POST to its own address is 405', async () => {
+    const [browser, id] = await asked();
+    expect((await browser.post(`/consent/${id}`, new URLSearchParams())).status).toBe(405);
+  });
+
+  it.each(['consent', 'authorize'])('/%s/{id}: unknown and malformed ids get 404 (S-83)', async (path) => {
+    const browser = await service.signedIn('alice');
+    for (const id of [newId(1), 'x', '01H..%2f..%2f', `${newId(1)}0`]) {
+      const shown = await browser.get(`/${path}/${id}`);
+      expect(shown).toMatchObject({ status: 404, location: undefined });
+    }
+  });
+
+  it('of an expired request says so, with a way back to the client carrying access_denied', async () => {
+    const [browser, id] = await asked({ state: 'x y' });
+    service.clock.advanceSeconds(3600);
+    for (const address of [`/consent/${id}`, `/authorize/${id}`]) {
+      const shown = await browser.get(address);
+      expect(shown).toMatchObject({ status: 410, errorCodes: ['expired'] });
+      const href = /class="button button-primary" href="([^"]*)"/.exec(shown.body)?.[1]?.replaceAll('&amp;', '&') ?? '';
+      const back = new URL(href);
+      expect(back.origin + back.pathname).toBe(CALLBACK);
+      expect(Object.fromEntries(back.searchParams)).toMatchObject({
+        error: 'access_denied',
+        state: 'x y',
+        iss: AUTHORIZATION_ISSUER,
+      });
+    }
+    expect((await browser.post('/authorize', new URLSearchParams({ grant_id: id }))).status).toBe(403);
+  });
+
+  it('is asked of nobody: someone signed out goes to sign in first', async () => {
+    const [, id] = await asked();
+    const shown = await service.browser().get(`/consent/${id}`);
+    expect(shown.location).toBe(`${AUTHORIZATION_ISSUER}login?kind=continue_authorization_grant&id=${id}`);
+  });
+
+  it('asks no more once the client gave up its address: nothing is sent there (R-11)', async () => {
+    const other = await service.client();
+    const browser = await service.signedIn('alice');
+    await browser.open(authorizeUrl(other));
+    const id = grantIdOf(browser.shown);
+    await sql(
+      test.database,
+      `update oauth2_clients set version = version + 1,
+          metadata = jsonb_set(metadata, '{redirect_uris}', '["https://app.example.org/other"]')
+        where id = $1::uuid returning id`,
+      [toUuid(other)],
+    );
+    service.clients.forget(other);
+    await browser.submit(CONSENT, FORM);
+    expect(browser.shown).toMatchObject({ status: 400, location: undefined });
+    expect(await stateOf(id)).toMatchObject({ state: 'cancelled', cancel_reason: 'redirect-uri-removed' });
+  });
+});
+
+describe('the decision', () => {
+  it('consent: 303 with a code, and the same scopes are not asked for again (S-09)', async () => {
+    const [browser, id] = await asked({ scope: 'openid email' });
+    await browser.submit(CONSENT, FORM);
+    expect(browser.shown.status).toBe(303);
+    expect(browser.shown.headers.location).toMatch(/^https:\/\/app\.example\.org\/callback\?code=.*#$/);
+    expect(responseOf(browser.shown)).toMatchObject({ state: 'st', iss: AUTHORIZATION_ISSUER });
+    expect(browser.shown.headers['referrer-policy']).toBe('no-referrer');
+    expect(await stateOf(id)).toMatchObject({ state: 'fulfilled', username: 'alice' });
+    const again = await browser.get(authorizeUrl(client, { scope: 'email' }));
+    expect(responseOf(again)).toMatchObject({ code: expect.any(String) });
+    const more = await browser.get(authorizeUrl(client, { scope: 'openid profile' }));
+    expect(more.location).toContain('/consent/');
+  });
+
+  it('cancel: 303 with access_denied, and the request is over', async () => {
+    const [browser, id] = await asked();
+    await browser.submit({ action: 'cancel' }, FORM);
+    expect(browser.shown.status).toBe(303);
+    expect(responseOf(browser.shown)).toMatchObject({ error: 'access_denied', state: 'st', iss: AUTHORIZATION_ISSUER });
+    expect(await stateOf(id)).toMatchObject({ state: 'cancelled', cancel_reason: 'user' });
+    expect((await browser.get(`/authorize/${id}`)).status).toBe(409);
+  });
+
+  it.each([{}, { action: 'else' }])('%j: the page again with invalid_action', async (fields) => {
+    const [browser, id] = await asked();
+    await browser.submit(fields as Record<string, string>, FORM);
+    expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['invalid_action'] });
+    expect(await stateOf(id)).toMatchObject({ state: 'pending' });
+  });
+
+  it('twice within ten seconds: the second is told that the application is being opened, without the code', async () => {
+    const [browser, id] = await asked();
+    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const fields = new URLSearchParams({ csrf, grant_id: id, ...CONSENT });
+    const code = responseOf(await browser.post('/authorize', fields))['code'] ?? '';
+    const second = await browser.post('/authorize', fields);
+    expect(second).toMatchObject({ status: 409, location: undefined, errorCodes: ['already_used'] });
+    expect(second.text).toContain('being opened');
+    expect(second.body).not.toContain(code);
+    service.clock.advanceSeconds(10);
+    const late = await browser.post('/authorize', fields);
+    expect(late.status).toBe(409);
+    expect(late.text).not.toContain('being opened');
+  });
+
+  it('fifty times in parallel: exactly one code (S-100)', async () => {
+    const [browser, id] = await asked();
+    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const fields = new URLSearchParams({ csrf, grant_id: id, ...CONSENT });
+    const answers = await Promise.all(Array.from({ length: 50 }, () => browser.post('/authorize', fields)));
+    const codes = answers.filter((answer) => answer.headers.location?.includes('code='));
+    expect(codes).toHaveLength(1);
+    // A loser of the very race is led to the request's own address, which says that it was used.
+    for (const answer of answers) expect([303, 409]).toContain(answer.status);
+  });
+
+  it('counts for the stored request alone, whatever else is posted (S-26)', async () => {
+    const other = await service.client();
+    const [browser, id] = await asked();
+    const tampered = {
+      ...CONSENT,
+      scope: 'openid urn:latchkey:admin',
+      redirect_uri: 'https://evil.example/',
+      state: 'x',
+    };
+    await browser.submit(tampered, FORM);
+    expect(browser.shown.headers.location).toMatch(/^https:\/\/app\.example\.org\/callback\?/);
+    expect(responseOf(browser.shown)['state']).toBe('st');
+    const [row] = await sql(test.database, 'select scope from oauth2_authorization_grants where id = $1::uuid', [
+      toUuid(id),
+    ]);
+    expect(row).toEqual({ scope: ['openid'] });
+    const [second, secondId] = await asked();
+    await second.submit({ ...CONSENT, client_id: other }, FORM);
+    expect(second.shown).toMatchObject({ status: 400, location: undefined });
+    expect(await stateOf(secondId)).toMatchObject({ state: 'pending' });
+  });
+
+  it('with a repeated field is malformed', async () => {
+    const [browser, id] = await asked();
+    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const fields = new URLSearchParams([
+      ['csrf', csrf],
+      ['grant_id', id],
+      ['action', 'cancel'],
+      ['action', 'consent'],
+    ]);
+    expect((await browser.post('/authorize', fields)).status).toBe(400);
+    expect(await stateOf(id)).toMatchObject({ state: 'pending' });
+  });
+
+  it.each([
+    ['no token', { csrf: '' }, {}],
+    ['another token', { csrf: 'A'.repeat(43) }, {}],
+    ['a foreign origin', {}, { origin: 'https://evil.example' }],
+    ['a null origin', {}, { origin: 'null' }],
+    ['a cross-site request', {}, { 'sec-fetch-site': 'cross-site' }],
+    ['a same-site request', {}, { 'sec-fetch-site': 'same-site' }],
+  ])('with %s is not processed, and leads back to the page (S-57)', async (_, fields, headers) => {
+    const [browser, id] = await asked();
+    await browser.submit({ ...CONSENT, ...fields }, { ...FORM, headers });
+    expect(browser.shown).toMatchObject({ status: 403, location: undefined });
+    expect(browser.shown.body).toContain(`href="/consent/${id}"`);
+    expect(await stateOf(id)).toMatchObject({ state: 'pending' });
+  });
+
+  it('on a page that was open for too long asks once more, with a form that works', async () => {
+    const [browser, id] = await asked();
+    service.clock.advanceSeconds(1800);
+    await browser.get(`/consent/${id}`);
+    const { inputs } = browser.shown.forms[0] ?? { inputs: new Map() };
+    await sql(
+      test.database,
+      `update oauth2_authorization_grants set expires_at = expires_at + interval '2 hours' where id = $1::uuid returning id`,
+      [toUuid(id)],
+    );
+    service.clock.advanceSeconds(3600);
+    await browser.post('/authorize', new URLSearchParams([...inputs, ['grant_id', id], ['action', 'consent']]));
+    expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['csrf_expired'] });
+    expect(await stateOf(id)).toMatchObject({ state: 'pending' });
+    await browser.submit(CONSENT, FORM);
+    expect(responseOf(browser.shown)).toMatchObject({ code: expect.any(String) });
+  });
+});
+
+describe('a request that waits in one browser', () => {
+  it('opened in another one by someone who consented before still asks (S-24)', async () => {
+    const [alice] = await asked();
+    await alice.submit(CONSENT, FORM);
+    const foreign = await service.browser().get(authorizeUrl(client));
+    const id = grantIdOf(foreign);
+    const shown = await alice.get(`/authorize/${id}`);
+    expect(shown.location).toBe(`${AUTHORIZATION_ISSUER}consent/${id}`);
+    expect(await stateOf(id)).toMatchObject({ state: 'pending' });
+  });
+
+  it('is not decided by a form that was rendered for someone else (S-24)', async () => {
+    const [browser, id] = await asked();
+    const csrf = browser.shown.forms.find((form) => form.action === '/authorize')?.inputs.get('csrf') ?? '';
+    await browser.submit({}, { action: '/logout' });
+    await browser.follow();
+    await browser.submit({ username: 'bob', password: PASSWORD });
+    const fields = new URLSearchParams({ csrf, grant_id: id, ...CONSENT });
+    expect(await browser.post('/authorize', fields)).toMatchObject({ status: 403, location: undefined });
+    expect(await stateOf(id)).toMatchObject({ state: 'pending' });
+    await browser.get(`/consent/${id}`);
+    expect(browser.shown.text).toContain('@bob:example.test');
+    await browser.submit(CONSENT, FORM);
+    expect(await stateOf(id)).toMatchObject({ state: 'fulfilled', username: 'bob' });
+    const rows = await sql(
+      test.database,
+      'select u.username from oauth2_consents c join users u on u.id = c.user_id where c.client_id = $1::uuid',
+      [toUuid(client)],
+    );
+    expect(rows).toEqual([{ username: 'bob' }]);
+  });
+
+  it('once finished never shows its code again, to nobody (S-25)', async () => {
+    const [browser, id] = await asked();
+    await browser.submit(CONSENT, FORM);
+    const code = responseOf(browser.shown)['code'] ?? 'none';
+    const stranger = await service.signedIn('bob');
+    for (const visitor of [browser, stranger, service.browser()]) {
+      for (const address of [`/authorize/${id}`, `/consent/${id}`, `/authorize/${id}?bind=x`]) {
+        const shown = await visitor.get(address);
+        expect(shown).toMatchObject({ status: 409, location: undefined });
+        expect(shown.body).not.toContain(code);
+      }
+    }
+  });
+
+  it('whose person is locked meanwhile gives no code (S-102)', async () => {
+    await service.person('carol');
+    const [browser, id] = await asked({}, 'carol');
+    await sql(test.database, `update users set locked_at = now() where username = 'carol' returning id`);
+    await browser.submit(CONSENT, FORM);
+    expect(browser.shown).toMatchObject({ status: 200, location: undefined });
+    expect(browser.shown.text).toContain('Account locked');
+    expect(await stateOf(id)).toMatchObject({ state: 'pending' });
+    expect(service.lastRequest().requester).toBeUndefined();
+  });
+});
+
+describe('the decision of a request that is answered by form_post', () => {
+  it('is carried out by the request’s own address, so that no POST answers with a page that posts', async () => {
+    const [browser, id] = await asked({ response_mode: 'form_post' });
+    await browser.submit(CONSENT, FORM);
+    expect(browser.shown).toMatchObject({ status: 303, location: `${AUTHORIZATION_ISSUER}authorize/${id}` });
+    expect(await stateOf(id)).toMatchObject({ state: 'pending', username: 'alice' });
+    const stranger = await service.signedIn('bob');
+    expect((await stranger.get(`/authorize/${id}`)).location).toContain('/consent/');
+    await browser.follow();
+    expect(browser.shown.forms[0]).toMatchObject({ method: 'POST', action: CALLBACK });
+    expect(browser.shown.forms[0]?.inputs.get('code')).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    expect(await stateOf(id)).toMatchObject({ state: 'fulfilled', username: 'alice' });
+    expect((await browser.get(authorizeUrl(client, { prompt: 'none' }))).headers.location).toContain('code=');
+  });
+
+  it('to cancel is carried out there as well', async () => {
+    const [browser, id] = await asked({ response_mode: 'form_post' });
+    await browser.submit({ action: 'cancel' }, FORM);
+    await browser.follow();
+    expect(browser.shown.forms[0]?.inputs.get('error')).toBe('access_denied');
+    expect(await stateOf(id)).toMatchObject({ state: 'cancelled', cancel_reason: 'user' });
+  });
+});
+
+describe('an admin scope', () => {
+  const scope = 'openid urn:mas:admin';
+
+  it('of someone who may not is refused by a page that names it, with ways on (S-27)', async () => {
+    const browser = await service.signedIn('alice');
+    await browser.open(authorizeUrl(client, { scope }));
+    const id = grantIdOf(browser.shown);
+    expect(browser.shown.status).toBe(403);
+    expect(browser.shown.text).toContain('urn:mas:admin');
+    expect((await browser.get(`/consent/${id}`)).status).toBe(403);
+    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const forced = await browser.post('/authorize', new URLSearchParams({ csrf, grant_id: id, ...CONSENT }));
+    expect(forced).toMatchObject({ status: 403, location: undefined });
+    expect(await stateOf(id)).toMatchObject({ state: 'pending' });
+    await browser.submit({ action: 'cancel' }, FORM);
+    expect(responseOf(browser.shown)).toMatchObject({ error: 'access_denied' });
+  });
+
+  it('with prompt=none is refused to the client', async () => {
+    const browser = await service.signedIn('alice');
+    const shown = await browser.get(authorizeUrl(client, { scope, prompt: 'none' }));
+    expect(responseOf(shown)).toMatchObject({ error: 'access_denied' });
+  });
+
+  it('of someone who may asks for the password when the last one is too old, and then each time (R-32)', async () => {
+    const browser = await service.signedIn('admin');
+    await browser.open(authorizeUrl(client, { scope }));
+    expect(browser.shown.text).toContain('Administer this service');
+    await browser.submit(CONSENT, FORM);
+    expect(responseOf(browser.shown)).toMatchObject({ code: expect.any(String) });
+    expect((await browser.get(authorizeUrl(client, { scope }))).location).toContain('/consent/');
+    service.clock.advanceSeconds(600);
+    expect((await browser.get(authorizeUrl(client, { scope }))).location).toContain('/reauth?');
+  });
+});
+
+describe('with remembering switched off', () => {
+  it('everything is asked for again', async () => {
+    const forgetful = await startAuthorizationService(test.database, { rememberConsent: false, clock: service.clock });
+    try {
+      const browser = await forgetful.signedIn('alice');
+      await browser.open(authorizeUrl(client));
+      await browser.submit(CONSENT, FORM);
+      expect(responseOf(browser.shown)).toMatchObject({ code: expect.any(String) });
+      expect((await browser.get(authorizeUrl(client))).location).toContain('/consent/');
+    } finally {
+      await forgetful.close();
+    }
+  });
+});

@@ -1,0 +1,126 @@
+import type { LatchkeyError } from '#base/errors.ts';
+import { parseId } from '#base/ids.ts';
+import { clientName, redirectTarget } from '#domain/clients/client-name.ts';
+import { cleanName } from '#html/components/text.tsx';
+import type { FormProblem } from '#html/form-problems.ts';
+import { ProblemPage, problemTitle } from '#html/problem-page.tsx';
+import type { Translations } from '#html/translations.ts';
+import type { Answer, RequestContext } from '#http/route.ts';
+import {
+  type AskingClient,
+  ConsentPage,
+  type DecidingAccount,
+  type DecisionForm,
+  ForbiddenPage,
+} from './consent.page.tsx';
+import { type AuthorizationDeps, continuation, type Flow } from './flow.ts';
+import type { ActiveViewer } from './next-step.ts';
+import { readerLanguage } from './reader-language.ts';
+
+/** The page on which a person decides. @param problem why the form is shown again */
+export function showConsent(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  flow: Flow,
+  viewer: ActiveViewer,
+  problem?: 'csrf_expired' | 'invalid_action',
+): Answer {
+  const translations = readerLanguage(deps.pages, context, flow.grant.locale);
+  const client = askingClient(flow, translations);
+  return deps.pages.answer({
+    title: translations.t('consent.title', { client: cleanName(client.name) }),
+    translations,
+    width: 'decision',
+    isRejected: problem !== undefined,
+    // Both buttons lead on to the client, the sign-out by way of the sign-in page.
+    formActions: [flow.grant.target.redirectUri],
+    content: (
+      <ConsentPage
+        translations={translations}
+        client={client}
+        scopes={flow.grant.scope}
+        account={decidingAccount(deps, flow, viewer)}
+        form={decisionForm(deps, context, flow)}
+        problems={problem === undefined ? [] : [formProblem(translations, problem)]}
+      />
+    ),
+  });
+}
+
+/** 403: policy forbids what is asked for (oauth 7.3, step 12). */
+export function showForbidden(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  flow: Flow,
+  viewer: ActiveViewer,
+  scopes: readonly string[],
+): Answer {
+  const translations = readerLanguage(deps.pages, context, flow.grant.locale);
+  return deps.pages.answer({
+    status: 403,
+    title: translations.t('problem.refused.title'),
+    translations,
+    width: 'decision',
+    formActions: [flow.grant.target.redirectUri],
+    content: (
+      <ForbiddenPage
+        translations={translations}
+        client={askingClient(flow, translations)}
+        scopes={scopes}
+        account={decidingAccount(deps, flow, viewer)}
+        form={decisionForm(deps, context, flow)}
+      />
+    ),
+  });
+}
+
+/**
+ * The general page for a refused form leads back to the address it was posted to; this form stands at another one.
+ */
+export function showRefusedForm(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  error: LatchkeyError,
+  grantIdText: string,
+): Answer {
+  const id = parseId<'authorization-grant'>(grantIdText);
+  if (id === undefined) throw error;
+  const translations = readerLanguage(deps.pages, context, undefined);
+  const wayOn = { kind: 'form', href: deps.urls.consent(id) } as const;
+  const problem = { code: error.code, requestId: context.task.id, wayOn };
+  return deps.pages.answer({
+    status: 403,
+    title: problemTitle(translations, error.code),
+    translations,
+    content: <ProblemPage translations={translations} problem={problem} />,
+  });
+}
+
+function askingClient({ client, grant }: Flow, translations: Translations): AskingClient {
+  const { clientUri } = client;
+  return {
+    name: clientName(client, translations.language) ?? client.id,
+    host: clientUri !== undefined && URL.canParse(clientUri) ? new URL(clientUri).host : undefined,
+    redirectTarget: redirectTarget(grant.target.redirectUri),
+    isVerified: client.isStatic,
+  };
+}
+
+function decidingAccount(deps: AuthorizationDeps, { grant }: Flow, { user }: ActiveViewer): DecidingAccount {
+  return {
+    displayName: user.displayName,
+    identifier: `@${user.username}:${deps.serverName}`,
+    logoutPath: deps.urls.logout(),
+    action: continuation(grant.id),
+  };
+}
+
+function decisionForm(deps: AuthorizationDeps, context: RequestContext, { grant }: Flow): DecisionForm {
+  return { path: deps.urls.authorize(), csrf: deps.csrf.field(context), grantId: grant.id };
+}
+
+const PROBLEM_MESSAGES = { csrf_expired: 'form.csrf_expired', invalid_action: 'form.invalid_action' } as const;
+
+function formProblem(translations: Translations, code: keyof typeof PROBLEM_MESSAGES): FormProblem {
+  return { code, message: translations.t(PROBLEM_MESSAGES[code]) };
+}

@@ -1,0 +1,48 @@
+import type { VNode } from 'preact';
+import { Button, LinkButton } from '#html/components/buttons.tsx';
+import { HiddenFields } from '#html/components/form.tsx';
+import { Heading } from '#html/components/text.tsx';
+import type { Translations } from '#html/translations.ts';
+
+/** How a person gets back to the client that is still waiting: a link, or for form_post a form. */
+export type WayBack =
+  | { readonly kind: 'link'; readonly href: string }
+  | { readonly kind: 'form'; readonly action: string; readonly fields: readonly (readonly [string, string])[] };
+
+/** The request waited too long. */
+export function ExpiredPage({
+  translations,
+  wayBack,
+}: {
+  translations: Translations;
+  /** Undefined: the client's address is not trusted any more. */
+  wayBack: WayBack | undefined;
+}): VNode {
+  return (
+    <>
+      <Heading title={translations.t('problem.expired.title')} />
+      <p data-error-code="expired">{translations.t('problem.expired.text')}</p>
+      {wayBack?.kind === 'link' && (
+        <LinkButton kind="primary" href={wayBack.href}>
+          {translations.t('consent.back')}
+        </LinkButton>
+      )}
+      {wayBack?.kind === 'form' && (
+        <form class="form" method="post" action={wayBack.action}>
+          <HiddenFields fields={wayBack.fields} />
+          <Button>{translations.t('consent.back')}</Button>
+        </form>
+      )}
+    </>
+  );
+}
+
+/** The button was pressed twice: the answer to the first press is under way. */
+export function OpeningPage({ translations }: { translations: Translations }): VNode {
+  return (
+    <>
+      <Heading title={translations.t('consent.opening.title')} />
+      <p data-error-code="already_used">{translations.t('consent.opening.text')}</p>
+    </>
+  );
+}

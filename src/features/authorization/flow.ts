@@ -1,0 +1,124 @@
+import type { Clock } from '#base/clock.ts';
+import { LatchkeyError } from '#base/errors.ts';
+import { type AuthorizationGrantId, parseId, toUuid } from '#base/ids.ts';
+import type { Log } from '#base/log.ts';
+import type { PostAuthAction } from '#base/post-auth-action.ts';
+import type { KeyRing } from '#base/sealing.ts';
+import type { Urls } from '#base/urls.ts';
+import type { Database } from '#db/database.ts';
+import { type AuthorizationGrant, grantState } from '#domain/authorization-grants/authorization-grant.ts';
+import { cancelAuthorizationGrant } from '#domain/authorization-grants/cancel-authorization-grant.ts';
+import { toGrant } from '#domain/authorization-grants/grant-row.ts';
+import type { Viewer } from '#domain/browser-sessions/browser-session.ts';
+import type { Client } from '#domain/clients/client.ts';
+import type { ClientDirectory } from '#domain/clients/client-directory.ts';
+import type { Csrf } from '#http/csrf.ts';
+import type { Interstitials } from '#http/interstitials.tsx';
+import type { Pages } from '#http/pages.ts';
+import type { RequestContext } from '#http/route.ts';
+import type { Viewers } from '#http/viewer.ts';
+import { redirectUriMatches } from '#protocol/oauth/redirect-uris.ts';
+import { opensBindTicket } from './bind-ticket.ts';
+import { bindGrant, isGrantBound } from './grants-cookie.ts';
+import type { StepFacts, StepRules } from './next-step.ts';
+import { readContinuation } from './queries.ts';
+
+export interface AuthorizationDeps extends StepRules {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly keyRing: KeyRing;
+  readonly urls: Urls;
+  readonly issuer: string;
+  readonly clients: ClientDirectory;
+  readonly pages: Pages;
+  /** Installed languages, from which `ui_locales` chooses. */
+  readonly languages: readonly string[];
+  readonly csrf: Csrf;
+  readonly viewers: Viewers;
+  readonly interstitials: Interstitials;
+  /** Of the homeserver: the part of a user identifier behind the colon. */
+  readonly serverName: string;
+  /** Life of a pending grant. */
+  readonly grantTtlSeconds: number;
+}
+
+/** A stored request on its way, with all that was read for it. */
+export interface Flow {
+  readonly grant: AuthorizationGrant;
+  readonly client: Client;
+  readonly facts: StepFacts;
+}
+
+export type Opened =
+  | { readonly state: 'open'; readonly flow: Flow }
+  /** `client`: undefined when its answer must not be sent any more. */
+  | { readonly state: 'expired'; readonly grant: AuthorizationGrant; readonly client: Client | undefined }
+  /** `isOpening`: this browser session got the code a moment ago. */
+  | { readonly state: 'used'; readonly isOpening: boolean };
+
+const DOUBLE_SUBMIT_MS = 10_000;
+
+/**
+ * Reads a stored request and judges whether it can go on: steps 1 to 3 of oauth 7.3, by one statement. Makes the
+ * viewer the request's requester. Throws `not_found`, or `invalid_redirect_uri` once the client gave up its address.
+ */
+export async function openFlow(deps: AuthorizationDeps, context: RequestContext, idText: string): Promise<Opened> {
+  const { database, clients, clock, viewers } = deps;
+  const id = parseId<'authorization-grant'>(idText);
+  const cookie = viewers.cookie(context);
+  const row = await database.first(readContinuation, [
+    id === undefined ? null : toUuid(id),
+    cookie === undefined ? null : toUuid(cookie.id),
+  ]);
+  const viewer = await viewers.accept(context, row);
+  if (row === undefined || row.grant_id === null) throw new LatchkeyError('not_found');
+  const grant = toGrant(row);
+  const now = clock.now();
+  const state = grantState(grant, now);
+  if (state !== 'pending' && state !== 'expired') {
+    return { state: 'used', isOpening: state === 'fulfilled' && isOpening(grant, viewer, now) };
+  }
+  const client = await clients.find(grant.clientId);
+  const mayAnswer = client !== undefined && redirectUriMatches(client.redirectUris, grant.target.redirectUri);
+  if (state === 'expired') return { state, grant, client: mayAnswer ? client : undefined };
+  if (!mayAnswer) {
+    await cancelAuthorizationGrant(database, grant.id, 'redirect-uri-removed', now);
+    throw new LatchkeyError('invalid_redirect_uri', {
+      description: 'the client or its redirect_uri was removed while the request waited',
+    });
+  }
+  const facts = {
+    request: grant,
+    client,
+    viewer,
+    remembered: row.consent_scope ?? [],
+    isBound: isBoundHere(deps, context, grant.id, now),
+    isRegistrationOffered: grant.isRegistrationOffered,
+    decision: isOwn(grant, viewer) ? grant.decision : undefined,
+    now,
+  };
+  return { state: 'open', flow: { grant, client, facts } };
+}
+
+/** The way back to this request after signing in. */
+export function continuation(id: AuthorizationGrantId): PostAuthAction {
+  return { kind: 'continue_authorization_grant', id };
+}
+
+function isOpening(grant: AuthorizationGrant, viewer: Viewer, now: number): boolean {
+  return isOwn(grant, viewer) && grant.fulfilledAt !== undefined && now - grant.fulfilledAt < DOUBLE_SUBMIT_MS;
+}
+
+function isOwn(grant: AuthorizationGrant, viewer: Viewer): boolean {
+  return viewer.kind === 'active' && viewer.session.id === grant.browserSessionId;
+}
+
+/** By the cookie, or by the ticket of a post that led here just now. */
+function isBoundHere(deps: AuthorizationDeps, context: RequestContext, id: AuthorizationGrantId, now: number): boolean {
+  if (isGrantBound(context, id, now)) return true;
+  const ticket = context.method === 'GET' ? context.query.get('bind') : undefined;
+  if (ticket === undefined || !opensBindTicket(deps.keyRing, id, ticket, now)) return false;
+  bindGrant(context, id, now);
+  return true;
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { newId } from '#base/ids.ts';
+import { Urls } from '#base/urls.ts';
+import { Cookies } from '#http/cookies.ts';
+import { TEST_KEYS } from '#test/support/route-server.ts';
+import { silentLog } from '#test/support/silent-log.ts';
+import { opensBindTicket, sealBindTicket } from './bind-ticket.ts';
+import { bindGrant, isGrantBound } from './grants-cookie.ts';
+
+const NOW = Date.UTC(2026, 5, 1, 12);
+const cookies = new Cookies({ keys: TEST_KEYS, urls: new Urls('https://auth.example.org/'), log: silentLog });
+
+describe('requests made in this browser', () => {
+  it('are the ten newest of the last hour', () => {
+    const context = { cookies: cookies.jar(undefined) };
+    const ids = Array.from({ length: 11 }, (_, index) => newId<'authorization-grant'>(NOW + index));
+    for (const [index, id] of ids.entries()) bindGrant(context, id, NOW + index * 1000);
+    const bound = ids.map((id) => isGrantBound(context, id, NOW + 11_000));
+    expect(bound).toEqual([false, ...new Array(10).fill(true)]);
+    const last = ids.at(-1) ?? newId(NOW);
+    expect(isGrantBound(context, last, NOW + 10_000 + 3_599_000)).toBe(true);
+    expect(isGrantBound(context, last, NOW + 10_000 + 3_600_000)).toBe(false);
+  });
+
+  it('survive the way through the browser', () => {
+    const context = { cookies: cookies.jar(undefined) };
+    const id = newId<'authorization-grant'>(NOW);
+    bindGrant(context, id, NOW);
+    const [header = ''] = context.cookies.changes();
+    const next = { cookies: cookies.jar(header.split(';')[0]) };
+    expect(isGrantBound(next, id, NOW)).toBe(true);
+    expect(isGrantBound(next, newId(NOW), NOW)).toBe(false);
+  });
+});
+
+describe('ticket of a posted request', () => {
+  const id = newId<'authorization-grant'>(NOW);
+
+  it('opens for its grant within a minute', () => {
+    const ticket = sealBindTicket(TEST_KEYS, id, NOW);
+    expect(opensBindTicket(TEST_KEYS, id, ticket, NOW + 59_999)).toBe(true);
+    expect(opensBindTicket(TEST_KEYS, id, ticket, NOW + 60_000)).toBe(false);
+    expect(opensBindTicket(TEST_KEYS, newId(NOW), ticket, NOW)).toBe(false);
+  });
+
+  it.each(['', 'x', 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA', '%%%'])('%j is none', (ticket) => {
+    expect(opensBindTicket(TEST_KEYS, id, ticket, NOW)).toBe(false);
+  });
+});

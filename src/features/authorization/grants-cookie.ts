@@ -1,0 +1,41 @@
+import { epochSeconds } from '#base/clock.ts';
+import type { AuthorizationGrantId } from '#base/ids.ts';
+import type { RequestContext } from '#http/request-context.ts';
+
+/**
+ * Which authorization requests were made in this browser (oauth 7.2): only there may consent be skipped, so that
+ * nobody gains a code by a link to a request of their own.
+ */
+const MAX_GRANTS = 10;
+const LIFETIME_SECONDS = 3600;
+
+interface Entry {
+  readonly id: string;
+  /** Seconds since the epoch. */
+  readonly at: number;
+}
+
+/** Adds a request that was made here; the oldest beyond ten are dropped. */
+export function bindGrant(context: Pick<RequestContext, 'cookies'>, id: AuthorizationGrantId, now: number): void {
+  const others = liveEntries(context, now).filter((entry) => entry.id !== id);
+  const entries = [{ id, at: epochSeconds(now) }, ...others].slice(0, MAX_GRANTS);
+  context.cookies.set('grants', entries);
+}
+
+export function isGrantBound(context: Pick<RequestContext, 'cookies'>, id: AuthorizationGrantId, now: number): boolean {
+  return liveEntries(context, now).some((entry) => entry.id === id);
+}
+
+function liveEntries(context: Pick<RequestContext, 'cookies'>, now: number): { id: string; at: number }[] {
+  const value = context.cookies.open('grants');
+  if (!Array.isArray(value)) return [];
+  return value
+    .filter(isEntry)
+    .filter((entry) => epochSeconds(now) - entry.at < LIFETIME_SECONDS)
+    .map(({ id, at }) => ({ id, at }));
+}
+
+function isEntry(value: unknown): value is Entry {
+  if (typeof value !== 'object' || value === null || !('id' in value) || !('at' in value)) return false;
+  return typeof value.id === 'string' && typeof value.at === 'number';
+}

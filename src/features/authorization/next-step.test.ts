@@ -1,0 +1,250 @@
+import { describe, expect, it } from 'vitest';
+import { newId } from '#base/ids.ts';
+import type { Viewer } from '#domain/browser-sessions/browser-session.ts';
+import type { Client } from '#domain/clients/client.ts';
+import { ScopeRules } from '#protocol/oauth/scopes.ts';
+import { nextStep, type StepFacts, type StepRules } from './next-step.ts';
+
+const NOW = Date.UTC(2026, 5, 1, 12);
+const SECOND = 1000;
+
+const CLIENT: Client = {
+  id: newId(NOW),
+  version: 1,
+  isStatic: true,
+  authMethod: 'client_secret_basic',
+  secret: undefined,
+  redirectUris: ['https://app.example/cb'],
+  grantTypes: ['authorization_code'],
+  scope: undefined,
+  name: {},
+  clientUri: undefined,
+  logoUri: undefined,
+  policyUri: undefined,
+  tosUri: undefined,
+  isFirstParty: false,
+  defaultMaxAge: undefined,
+  requiresAuthTime: false,
+  idTokenSignedResponseAlg: 'RS256',
+};
+
+const USER = {
+  id: newId<'user'>(NOW),
+  username: 'alice',
+  displayName: undefined,
+  locale: undefined,
+  canRequestAdmin: false,
+  isLocked: false,
+  isDeactivated: false,
+};
+
+const RULES: StepRules = {
+  scopeRules: new ScopeRules('chat'),
+  adminUsers: new Set(['operator']),
+  reauthMaxAgeSeconds: 600,
+  rememberConsent: true,
+  isRegistrationOpen: true,
+};
+
+function active(options: { secondsAgo?: number; username?: string; canRequestAdmin?: boolean } = {}): Viewer {
+  const { secondsAgo = 3600, ...user } = options;
+  const authenticatedAt = NOW - secondsAgo * SECOND;
+  const session = {
+    id: newId<'browser-session'>(NOW),
+    authenticatedAt,
+    acr: undefined,
+    amr: [],
+    createdAt: authenticatedAt,
+  };
+  return { kind: 'active', session, user: { ...USER, ...user } };
+}
+
+function dead(kind: 'ended' | 'locked' | 'deactivated'): Viewer {
+  return { kind, sessionId: newId(NOW), user: USER };
+}
+
+type Request = Partial<StepFacts['request']>;
+
+function step(request: Request, facts: Partial<Omit<StepFacts, 'request'>> = {}, rules: Partial<StepRules> = {}) {
+  const target = { redirectUri: 'https://app.example/cb', responseMode: 'query', state: undefined } as const;
+  const pending = {
+    target,
+    scope: ['openid'],
+    prompts: [],
+    maxAge: undefined,
+    loginHint: undefined,
+    locale: undefined,
+  };
+  return nextStep(
+    {
+      request: { ...pending, createdAt: NOW - 10 * SECOND, ...request },
+      client: CLIENT,
+      viewer: active(),
+      remembered: ['openid'],
+      isBound: true,
+      isRegistrationOffered: false,
+      decision: undefined,
+      now: NOW,
+      ...facts,
+    },
+    { ...RULES, ...rules },
+  );
+}
+
+function silently(request: Request = {}, facts: Partial<Omit<StepFacts, 'request'>> = {}) {
+  return step({ prompts: ['none'], ...request }, facts);
+}
+
+describe('next step of a request (oauth 7.3)', () => {
+  it('4: nobody is signed in, with prompt=none: login_required', () => {
+    expect(silently({}, { viewer: { kind: 'anonymous' } })).toMatchObject({ kind: 'refuse', error: 'login_required' });
+  });
+
+  it('5: nobody is signed in, with prompt=create: registration, however often it was offered', () => {
+    const anonymous = { viewer: { kind: 'anonymous' } } as const;
+    expect(step({ prompts: ['create'] }, anonymous)).toEqual({ kind: 'register' });
+    expect(step({ prompts: ['create'] }, { ...anonymous, isRegistrationOffered: true })).toEqual({ kind: 'register' });
+    expect(step({ prompts: ['create'] }, anonymous, { isRegistrationOpen: false })).toEqual({ kind: 'login' });
+  });
+
+  it('8: prompt=create with a session: registration once, and never while it is closed', () => {
+    const prompts = ['create'] as const;
+    expect(step({ prompts })).toEqual({ kind: 'register' });
+    expect(step({ prompts }, { isRegistrationOffered: true }).kind).toBe('fulfil');
+    expect(step({ prompts }, {}, { isRegistrationOpen: false }).kind).toBe('fulfil');
+    expect(step({ prompts }, { viewer: dead('ended') }).kind).toBe('interstitial');
+    expect(step({ prompts }, { decision: 'cancel' }).kind).toBe('cancel');
+    expect(step({ prompts: [...prompts, 'login'] }).kind).toBe('register');
+  });
+
+  it('6: nobody is signed in: the sign-in page', () => {
+    expect(step({}, { viewer: { kind: 'anonymous' } })).toEqual({ kind: 'login' });
+  });
+
+  it.each(['ended', 'locked', 'deactivated'] as const)('7: %s: the page that says so, or login_required', (kind) => {
+    expect(step({}, { viewer: dead(kind) })).toMatchObject({ kind: 'interstitial', viewer: { kind } });
+    expect(silently({}, { viewer: dead(kind) })).toMatchObject({ kind: 'refuse', error: 'login_required' });
+  });
+
+  it('10: prompt=login asks again, until the authentication is later than the request', () => {
+    expect(step({ prompts: ['login'] })).toEqual({ kind: 'reauth' });
+    expect(step({ prompts: ['login'] }, { viewer: active({ secondsAgo: 10 }) })).toEqual({ kind: 'reauth' });
+    expect(step({ prompts: ['login'] }, { viewer: active({ secondsAgo: 9 }) })).toMatchObject({ kind: 'fulfil' });
+  });
+
+  it('10: max_age asks again beyond that age; max_age=0 asks once and ends (S-11)', () => {
+    expect(step({ maxAge: 3599 })).toEqual({ kind: 'reauth' });
+    expect(step({ maxAge: 3600 })).toMatchObject({ kind: 'fulfil' });
+    expect(step({ maxAge: 0 }, { viewer: active({ secondsAgo: 10 }) })).toEqual({ kind: 'reauth' });
+    expect(step({ maxAge: 0 }, { viewer: active({ secondsAgo: 9 }) })).toMatchObject({ kind: 'fulfil' });
+  });
+
+  it('10: with prompt=none an old authentication is login_required', () => {
+    expect(silently({ maxAge: 1 })).toMatchObject({ kind: 'refuse', error: 'login_required' });
+  });
+
+  it('10: an admin scope asks for a recent authentication, also after the request (R-32)', () => {
+    const scope = ['openid', 'urn:latchkey:admin'];
+    expect(step({ scope }, { viewer: active({ canRequestAdmin: true, secondsAgo: 601 }) })).toEqual({ kind: 'reauth' });
+    const later = { createdAt: NOW - 700 * SECOND, scope };
+    expect(step(later, { viewer: active({ canRequestAdmin: true, secondsAgo: 601 }) })).toEqual({ kind: 'reauth' });
+    expect(step({ scope }, { viewer: active({ canRequestAdmin: true, secondsAgo: 600 }) }).kind).toBe('consent');
+  });
+
+  it('10: without the setting an old authentication is good enough for an admin scope', () => {
+    const facts = { viewer: active({ canRequestAdmin: true, secondsAgo: 9000 }) };
+    expect(step({ scope: ['urn:mas:admin'] }, facts, { reauthMaxAgeSeconds: undefined }).kind).toBe('consent');
+  });
+
+  it.each(['urn:latchkey:admin', 'urn:mas:admin', 'urn:synapse:admin:*'])(
+    '12: %s is not for everyone (S-27)',
+    (scope) => {
+      const request = { scope: ['openid', scope] };
+      expect(step(request)).toMatchObject({ kind: 'forbidden', scopes: [scope] });
+      expect(silently(request)).toMatchObject({ kind: 'refuse', error: 'access_denied' });
+      expect(step(request, { client: { ...CLIENT, isFirstParty: true } })).toMatchObject({ kind: 'forbidden' });
+      for (const viewer of [
+        active({ canRequestAdmin: true, secondsAgo: 1 }),
+        active({ username: 'operator', secondsAgo: 1 }),
+      ]) {
+        expect(step(request, { viewer }).kind).toBe('consent');
+      }
+    },
+  );
+
+  it('13: consent is asked, or with prompt=none required', () => {
+    expect(step({}, { remembered: [] })).toMatchObject({ kind: 'consent' });
+    expect(silently({}, { remembered: [] })).toMatchObject({ kind: 'refuse', error: 'consent_required' });
+  });
+
+  it('13: in another browser prompt=none needs an interaction, and consent is asked (R-31, S-24)', () => {
+    expect(silently({}, { isBound: false })).toMatchObject({ kind: 'refuse', error: 'interaction_required' });
+    expect(step({}, { isBound: false })).toMatchObject({ kind: 'consent' });
+  });
+
+  it('13: consent given by this browser session needs no page, but every check before it', () => {
+    const facts = { remembered: [], decision: 'consent' } as const;
+    expect(step({}, facts)).toMatchObject({ kind: 'fulfil', isDecided: true });
+    expect(step({ maxAge: 1 }, facts)).toEqual({ kind: 'reauth' });
+    expect(step({ scope: ['urn:latchkey:admin'] }, facts)).toMatchObject({ kind: 'forbidden' });
+    expect(step({}, { ...facts, viewer: dead('locked') })).toMatchObject({ kind: 'interstitial' });
+  });
+
+  it('a request that its person gave up is cancelled whatever else it lacks', () => {
+    expect(step({ maxAge: 1, scope: ['urn:latchkey:admin'] }, { decision: 'cancel' })).toEqual({ kind: 'cancel' });
+  });
+
+  it('14: nothing is missing', () => {
+    expect(step({})).toMatchObject({ kind: 'fulfil', isDecided: false });
+    expect(silently()).toMatchObject({ kind: 'fulfil', isDecided: false });
+  });
+});
+
+describe('consent is skipped only if all of this holds (oauth 7.6)', () => {
+  const confidential = CLIENT;
+  const firstParty = { ...CLIENT, isFirstParty: true };
+  const publicClient = { ...CLIENT, authMethod: 'none' } as const;
+  const api = 'urn:chat:client:api:*';
+  const device = 'urn:chat:client:device:ABCDEFGHIJ';
+  const native = { redirectUri: 'com.example.app:/cb', responseMode: 'query', state: undefined } as const;
+
+  it.each([
+    ['every scope was agreed to', confidential, { scope: ['openid', 'email'] }, ['openid', 'email'], 'fulfil'],
+    ['a scope is new', confidential, { scope: ['openid', 'email'] }, ['openid'], 'consent'],
+    ['nothing is remembered', confidential, {}, [], 'consent'],
+    ['nothing is remembered of a first-party client', firstParty, { scope: ['openid', 'email'] }, [], 'fulfil'],
+    ['prompt=consent', confidential, { prompts: ['consent'] }, ['openid'], 'consent'],
+    ['prompt=consent for a first-party client', firstParty, { prompts: ['consent'] }, ['openid'], 'consent'],
+    ['prompt=select_account', confidential, { prompts: ['select_account'] }, ['openid'], 'consent'],
+    ['the client API', confidential, { scope: [api] }, [api], 'consent'],
+    ['a device', confidential, { scope: [api, device] }, [api, device], 'consent'],
+    ['the client API for a first-party client', firstParty, { scope: [api, device] }, [], 'fulfil'],
+    ['offline access is new', confidential, { scope: ['openid', 'offline_access'] }, ['openid'], 'consent'],
+    ['offline access was agreed to', confidential, { scope: ['offline_access'] }, ['offline_access'], 'fulfil'],
+    ['offline access is new to a first-party client', firstParty, { scope: ['offline_access'] }, [], 'consent'],
+    ['a public client at https', publicClient, {}, ['openid'], 'fulfil'],
+    ['a native application', publicClient, { target: native }, ['openid'], 'consent'],
+    [
+      'a native first-party application',
+      { ...publicClient, isFirstParty: true },
+      { target: native },
+      ['openid'],
+      'consent',
+    ],
+    ['a confidential client elsewhere', confidential, { target: native }, ['openid'], 'fulfil'],
+  ] as const)('%s', (_, client, request: Request, remembered, kind) => {
+    expect(step(request, { client, remembered }).kind).toBe(kind);
+  });
+
+  it('an admin scope is always asked for', () => {
+    const facts = { client: firstParty, viewer: active({ canRequestAdmin: true, secondsAgo: 1 }) };
+    expect(step({ scope: ['urn:latchkey:admin'] }, { ...facts, remembered: ['urn:latchkey:admin'] }).kind).toBe(
+      'consent',
+    );
+  });
+
+  it('with the setting off only first-party clients skip it', () => {
+    expect(step({}, {}, { rememberConsent: false }).kind).toBe('consent');
+    expect(step({}, { client: firstParty }, { rememberConsent: false }).kind).toBe('fulfil');
+  });
+});

@@ -1,0 +1,68 @@
+import type { VNode } from 'preact';
+import { describe, expect, it } from 'vitest';
+import { newId } from '#base/ids.ts';
+import { assetPaths } from '#html/assets.ts';
+import { renderPage } from '#html/layout.tsx';
+import { loadTranslations, type Translations } from '#html/translations.ts';
+import { expectCleanPage, HOSTILE_TEXTS, tagsOf } from '#test/support/clean-page.ts';
+import { ConsentPage, ForbiddenPage } from './consent.page.tsx';
+import { ExpiredPage, OpeningPage } from './finished.page.tsx';
+import { FormPostPage } from './form-post.page.tsx';
+
+const catalog = loadTranslations();
+const site = { serviceName: 'example.org', indexPath: '/', ...assetPaths('/', {}) };
+const CALLBACK = 'https://app.example.org/callback';
+
+function decisionProps(translations: Translations, text: string) {
+  return {
+    translations,
+    client: { name: text, host: text, redirectTarget: text, isVerified: false },
+    scopes: ['openid', 'urn:latchkey:admin', text],
+    account: {
+      displayName: `A ${text}`,
+      identifier: text,
+      logoutPath: '/logout',
+      action: { kind: 'continue_authorization_grant', id: newId<'authorization-grant'>(1) },
+    },
+    form: { path: '/authorize', csrf: text, grantId: text },
+  } as const;
+}
+
+/** Every page of this feature, with one text in every place that takes one. */
+const PAGES: Readonly<Record<string, (translations: Translations, text: string) => VNode>> = {
+  consent: (translations, text) => <ConsentPage {...decisionProps(translations, text)} problems={[]} />,
+  'rejected consent': (translations, text) => (
+    <ConsentPage {...decisionProps(translations, text)} problems={[{ code: 'invalid_action', message: text }]} />
+  ),
+  forbidden: (translations, text) => <ForbiddenPage {...decisionProps(translations, text)} />,
+  'expired with a link': (translations) => (
+    <ExpiredPage translations={translations} wayBack={{ kind: 'link', href: CALLBACK }} />
+  ),
+  'expired with a form': (translations, text) => (
+    <ExpiredPage translations={translations} wayBack={{ kind: 'form', action: CALLBACK, fields: [['state', text]] }} />
+  ),
+  'expired without a way back': (translations) => <ExpiredPage translations={translations} wayBack={undefined} />,
+  opening: (translations) => <OpeningPage translations={translations} />,
+  'form_post response': (translations, text) => (
+    <FormPostPage translations={translations} redirectUri={CALLBACK} fields={[['state', text]]} />
+  ),
+};
+
+function render(name: string, language: string, text: string): string {
+  const translations = catalog.in(language);
+  const content = PAGES[name]?.(translations, text);
+  if (content === undefined) throw new Error(`no page ${name}`);
+  return renderPage({ site, translations, title: 'test' }, content);
+}
+
+describe.each(Object.keys(PAGES))('%s page', (name) => {
+  it.each(catalog.languages)('renders in language %s', (language) => {
+    expectCleanPage(render(name, language, 'Harbour Chat'));
+  });
+
+  it.each(HOSTILE_TEXTS)('shows %.30j as text wherever it comes from (S-74)', (text) => {
+    const page = render(name, 'en', text);
+    expectCleanPage(page);
+    expect(tagsOf(page)).toEqual(tagsOf(render(name, 'en', 'Harbour Chat')));
+  });
+});

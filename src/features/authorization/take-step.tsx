@@ -1,0 +1,159 @@
+import { LatchkeyError } from '#base/errors.ts';
+import type { AuthorizationGrant } from '#domain/authorization-grants/authorization-grant.ts';
+import {
+  type CancelReason,
+  cancelAuthorizationGrant,
+} from '#domain/authorization-grants/cancel-authorization-grant.ts';
+import { fulfilAuthorizationGrant } from '#domain/authorization-grants/fulfil-authorization-grant.ts';
+import { offerRegistration } from '#domain/authorization-grants/offer-registration.ts';
+import type { Client } from '#domain/clients/client.ts';
+import { rememberableScopes } from '#domain/consents/rememberable-scopes.ts';
+import { redirect } from '#http/answers.ts';
+import type { Answer, RequestContext } from '#http/route.ts';
+import { type AuthorizationResult, responseFields, responseLocation } from '#protocol/oauth/authorization-response.ts';
+import { answerClient } from './client-responses.tsx';
+import { showForbidden } from './decision-pages.tsx';
+import { ExpiredPage, OpeningPage, type WayBack } from './finished.page.tsx';
+import { type AuthorizationDeps, continuation, type Flow, type Opened } from './flow.ts';
+import type { ActiveViewer, Step } from './next-step.ts';
+import { readerLanguage } from './reader-language.ts';
+
+/** What cannot go on any more: 409 or 410 (oauth 7.3, steps 2 and 3). */
+export function answerFinished(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  opened: Exclude<Opened, { readonly state: 'open' }>,
+): Answer {
+  if (opened.state === 'expired') return showExpired(deps, context, opened);
+  if (!opened.isOpening) throw new LatchkeyError('already_used');
+  const translations = readerLanguage(deps.pages, context, undefined);
+  return deps.pages.answer({
+    status: 409,
+    title: translations.t('consent.opening.title'),
+    translations,
+    content: <OpeningPage translations={translations} />,
+  });
+}
+
+/** Carries out a step of a stored request: the next address, a page, or the response to the client. */
+export async function takeStep(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  flow: Flow,
+  step: Step,
+): Promise<Answer> {
+  const { grant } = flow;
+  switch (step.kind) {
+    case 'login':
+      return redirect(deps.urls.login(continuation(grant.id), grant.loginHint));
+    case 'register':
+      return await leadToRegistration(deps, grant);
+    case 'reauth':
+      return redirect(deps.urls.reauth(continuation(grant.id)));
+    case 'interstitial':
+      return deps.interstitials.answer(context, step.viewer, {
+        action: continuation(grant.id),
+        translations: readerLanguage(deps.pages, context, grant.locale),
+        formActions: [grant.target.redirectUri],
+      });
+    case 'forbidden':
+      return showForbidden(deps, context, flow, step.viewer, step.scopes);
+    case 'consent':
+      return redirect(deps.urls.consent(grant.id));
+    case 'cancel':
+      return await cancelFlow(deps, context, flow, 'user');
+    case 'refuse':
+      return await cancelFlow(deps, context, flow, 'silent-refused', step);
+    case 'fulfil':
+      return await fulfilFlow(deps, context, flow, step.viewer, step.isDecided);
+  }
+}
+
+/** The one way to register that there is (oauth 7.3, steps 5 and 8). */
+export async function leadToRegistration(
+  deps: AuthorizationDeps,
+  { id, loginHint }: Pick<AuthorizationGrant, 'id' | 'loginHint'>,
+): Promise<Answer> {
+  await offerRegistration(deps.database, id);
+  const hint: [string, string][] = loginHint === undefined ? [] : [['login_hint', loginHint]];
+  return redirect(deps.urls.registerWithPassword(continuation(id), hint));
+}
+
+/** What a code is made from. */
+export interface FulfillableFlow {
+  readonly grant: Pick<AuthorizationGrant, 'id' | 'locale' | 'scope' | 'target'>;
+  readonly client: Client;
+}
+
+/** Makes the code and hands it to the client. */
+export async function fulfilFlow(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  flow: FulfillableFlow,
+  viewer: ActiveViewer,
+  isDecided: boolean,
+): Promise<Answer> {
+  const { grant, client } = flow;
+  const { database, clock } = deps;
+  const isRemembered = isDecided && (deps.rememberConsent || client.isFirstParty);
+  const code = await fulfilAuthorizationGrant(database, {
+    id: grant.id,
+    userId: viewer.user.id,
+    browserSessionId: viewer.session.id,
+    clientVersion: client.version,
+    locale: readerLanguage(deps.pages, context, grant.locale).language,
+    isDecided,
+    rememberedScopes: isRemembered ? rememberableScopes(grant.scope, deps.scopeRules) : [],
+    address: context.clientAddress,
+    userAgent: context.userAgent,
+    now: clock.now(),
+  });
+  if (code !== undefined) return answerClient(deps, context, grant.target, { code }, grant.locale);
+  // The grant, the session, the account or the client changed since they were read: the steps find out which.
+  deps.clients.forget(client.id);
+  return redirect(deps.urls.authorizationGrant(grant.id));
+}
+
+const CANCELLED: AuthorizationResult = { error: 'access_denied', description: 'the user cancelled the request' };
+
+/** Ends the grant and tells the client why. */
+export async function cancelFlow(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  { grant }: Flow,
+  reason: CancelReason,
+  result: AuthorizationResult = CANCELLED,
+): Promise<Answer> {
+  const isCancelled = await cancelAuthorizationGrant(deps.database, grant.id, reason, deps.clock.now());
+  if (!isCancelled) throw new LatchkeyError('already_used');
+  return answerClient(deps, context, grant.target, result, grant.locale);
+}
+
+const TOO_LATE: AuthorizationResult = { error: 'access_denied', description: 'the request expired' };
+
+function showExpired(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  opened: Extract<Opened, { readonly state: 'expired' }>,
+): Answer {
+  const translations = readerLanguage(deps.pages, context, opened.grant.locale);
+  const { target } = opened.grant;
+  return deps.pages.answer({
+    status: 410,
+    title: translations.t('problem.expired.title'),
+    translations,
+    formActions: [target.redirectUri],
+    content: (
+      <ExpiredPage
+        translations={translations}
+        wayBack={opened.client === undefined ? undefined : wayBack(deps.issuer, target)}
+      />
+    ),
+  });
+}
+
+function wayBack(issuer: string, target: Parameters<typeof responseFields>[0]): WayBack {
+  if (target.responseMode !== 'form_post') return { kind: 'link', href: responseLocation(target, issuer, TOO_LATE) };
+  const fields = responseFields(target, issuer, TOO_LATE).map(([name, value]): [string, string] => [name, value]);
+  return { kind: 'form', action: target.redirectUri, fields };
+}

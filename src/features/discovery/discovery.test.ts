@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startService, type TestService } from '#test/support/service.ts';
+
+interface Read {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+async function read(service: TestService, path: string, headers: Record<string, string> = {}): Promise<Read> {
+  const response = await fetch(service.address + path, { headers });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
+}
+
+describe('discovery', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService({ oauth: { service_documentation: 'https://docs.example/' } });
+  });
+  afterAll(async () => await service.stop());
+
+  it('both documents say the same, cost no query and may be cached ten minutes', async () => {
+    const openid = await read(service, '/.well-known/openid-configuration');
+    const oauth = await read(service, '/.well-known/oauth-authorization-server');
+    expect(oauth.body).toEqual(openid.body);
+    expect(openid.headers.get('cache-control')).toBe('public, max-age=600');
+    expect(openid.headers.get('access-control-allow-origin')).toBe('*');
+    for (const line of service.requestLines()) expect(line.queries).toBe(0);
+  });
+
+  it('every address in the metadata is one that the service answers, and the issuer is the configured one', async () => {
+    const { body } = await read(service, '/.well-known/openid-configuration');
+    expect(body['issuer']).toBe(service.publicBase);
+    expect(body['service_documentation']).toBe('https://docs.example/');
+    const addresses = Object.entries(body).filter(([name]) => name.endsWith('_endpoint') || name === 'jwks_uri');
+    expect(addresses.length).toBeGreaterThan(5);
+    for (const [name, address] of addresses) {
+      const { status } = await fetch(String(address), { redirect: 'manual' });
+      expect(status, name).not.toBe(404);
+    }
+  });
+
+  it('a known ETag is answered 304 without a body', async () => {
+    for (const path of ['/.well-known/openid-configuration', '/oauth2/keys.json']) {
+      const etag = (await read(service, path)).headers.get('etag') ?? '';
+      expect(etag).toMatch(/^"[\w-]+"$/);
+      expect((await read(service, path, { 'if-none-match': `"other", ${etag}` })).status).toBe(304);
+      expect((await read(service, path, { 'if-none-match': '"other"' })).status).toBe(200);
+    }
+  });
+
+  it('the key set holds public members only (S-37)', async () => {
+    const { body } = await read(service, '/oauth2/keys.json');
+    const keys = body['keys'];
+    if (!Array.isArray(keys)) throw new Error('no keys');
+    expect(keys.map((key) => key.kty).sort()).toEqual(['EC', 'OKP', 'RSA']);
+    for (const key of keys) {
+      expect(Object.keys(key).filter((name) => /^(d|p|q|dp|dq|qi|k|oth)$/.test(name))).toEqual([]);
+      expect(key).toMatchObject({ use: 'sig', kid: expect.any(String) });
+    }
+  });
+
+  it.each([
+    ['?resource=acct:amira@example.org', 200, 1],
+    ['?resource=acct:nobody@example.org&rel=http://openid.net/specs/connect/1.0/issuer', 200, 1],
+    ['?resource=x&rel=other&rel=http://openid.net/specs/connect/1.0/issuer', 200, 1],
+    ['?resource=x&rel=other', 200, 0],
+    ['', 400, undefined],
+    ['?resource=', 400, undefined],
+  ])('webfinger%s is answered %i, and looks nobody up (S-86)', async (query, status, links) => {
+    const answer = await read(service, `/.well-known/webfinger${query}`);
+    expect(answer.status).toBe(status);
+    expect(Array.isArray(answer.body['links']) ? answer.body['links'].length : undefined).toBe(links);
+    if (status === 400) expect(answer.body['error']).toBe('invalid_request');
+    expect(service.requestLines().at(-1)?.queries).toBe(0);
+  });
+
+  it('webfinger refuses a resource of more than 2,048 characters', async () => {
+    expect((await read(service, `/.well-known/webfinger?resource=${'x'.repeat(2048)}`)).status).toBe(200);
+    expect((await read(service, `/.well-known/webfinger?resource=${'x'.repeat(2049)}`)).status).toBe(400);
+  });
+});
+
+describe('discovery of an issuer with a path', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService({
+      http: {
+        public_base: 'https://example.org/auth/',
+        issuer: 'https://example.org/tenant',
+        listeners: [{ resources: ['discovery'], prefix: '/auth', binds: [{ address: '127.0.0.1:0' }] }],
+      },
+    });
+  });
+  afterAll(async () => await service.stop());
+
+  it.each([
+    '/auth/.well-known/openid-configuration',
+    '/tenant/.well-known/openid-configuration',
+    '/.well-known/oauth-authorization-server/tenant',
+  ])('is found at %s (RFC 8414 3.1)', async (path) => {
+    expect((await read(service, path)).body['issuer']).toBe('https://example.org/tenant');
+  });
+
+  it('is not found at the origin without its path', async () => {
+    expect((await fetch(`${service.address}/.well-known/openid-configuration`)).status).toBe(404);
+  });
+});

@@ -1,0 +1,86 @@
+import type { Urls } from '#base/urls.ts';
+
+/** What the metadata depends on; every field stands for something that is mounted and works. */
+export interface MetadataFacts {
+  readonly urls: Urls;
+  readonly issuer: string;
+  readonly protocolName: string;
+  readonly signingAlgorithms: readonly string[];
+  readonly languages: readonly string[];
+  readonly policyUri: string | undefined;
+  readonly tosUri: string | undefined;
+  readonly serviceDocumentation: string | undefined;
+  /** People may make accounts for themselves. */
+  readonly isRegistrationOpen: boolean;
+}
+
+/** @see OpenID Connect Discovery 1.0 section 3, RFC 8414 section 2, RFC 9207 section 3 */
+export function providerMetadata(facts: MetadataFacts): Record<string, unknown> {
+  const { urls, protocolName } = facts;
+  const authMethods = ['client_secret_basic', 'client_secret_post', 'none'];
+  return {
+    issuer: facts.issuer,
+    authorization_endpoint: urls.absolute('authorize'),
+    token_endpoint: urls.absolute('oauth2/token'),
+    jwks_uri: urls.absolute('oauth2/keys.json'),
+    userinfo_endpoint: urls.absolute('oauth2/userinfo'),
+    introspection_endpoint: urls.absolute('oauth2/introspect'),
+    revocation_endpoint: urls.absolute('oauth2/revoke'),
+    scopes_supported: [
+      'openid',
+      'email',
+      'profile',
+      'offline_access',
+      `urn:${protocolName}:client:api:*`,
+      `urn:${protocolName}:org.${protocolName}.msc2967.client:api:*`,
+    ],
+    response_types_supported: ['code'],
+    response_modes_supported: ['query', 'fragment', 'form_post'],
+    grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
+    token_endpoint_auth_methods_supported: authMethods,
+    revocation_endpoint_auth_methods_supported: authMethods,
+    introspection_endpoint_auth_methods_supported: authMethods.filter((method) => method !== 'none'),
+    code_challenge_methods_supported: ['S256'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: facts.signingAlgorithms,
+    introspection_signing_alg_values_supported: ['RS256'],
+    display_values_supported: ['page'],
+    claim_types_supported: ['normal'],
+    claims_supported: [
+      'iss',
+      'sub',
+      'aud',
+      'iat',
+      'exp',
+      'nonce',
+      'auth_time',
+      'at_hash',
+      'c_hash',
+      'sid',
+      'acr',
+      'amr',
+      'username',
+      'preferred_username',
+      'name',
+      'email',
+      'email_verified',
+      'locale',
+    ],
+    claims_parameter_supported: false,
+    request_parameter_supported: false,
+    request_uri_parameter_supported: false,
+    require_request_uri_registration: false,
+    require_pushed_authorization_requests: false,
+    tls_client_certificate_bound_access_tokens: false,
+    frontchannel_logout_supported: false,
+    prompt_values_supported: [
+      ...['none', 'login', 'consent', 'select_account'],
+      ...(facts.isRegistrationOpen ? ['create'] : []),
+    ],
+    ui_locales_supported: facts.languages,
+    authorization_response_iss_parameter_supported: true,
+    op_policy_uri: facts.policyUri,
+    op_tos_uri: facts.tosUri,
+    service_documentation: facts.serviceDocumentation,
+  };
+}

@@ -1,0 +1,70 @@
+import type { VNode } from 'preact';
+import type { User } from '#domain/users/user.ts';
+import { Button, LinkButton } from '#html/components/buttons.tsx';
+import { AccountCard } from '#html/components/decision.tsx';
+import { Form } from '#html/components/form.tsx';
+import { Heading } from '#html/components/text.tsx';
+import type { Translations } from '#html/translations.ts';
+
+interface IndexPageProps {
+  readonly translations: Translations;
+  readonly serviceName: string;
+  /** Address of the discovery document; absent when the operator hides technical lines. */
+  readonly discoveryUrl: string | undefined;
+}
+
+/** What a visitor sees who is not signed in. */
+export function VisitorPage({
+  loginPath,
+  registerPath,
+  ...props
+}: IndexPageProps & {
+  loginPath: string;
+  /** Where a new account is made, if people may. */
+  registerPath: string | undefined;
+}): VNode {
+  return (
+    <>
+      <IndexHeading {...props}>{props.translations.t('index.about')}</IndexHeading>
+      <LinkButton kind="primary" href={loginPath}>
+        {props.translations.t('index.sign_in')}
+      </LinkButton>
+      {registerPath !== undefined && (
+        <LinkButton href={registerPath}>{props.translations.t('register.link')}</LinkButton>
+      )}
+      <TechnicalLine {...props} />
+    </>
+  );
+}
+
+/** What a signed-in person sees. */
+export function SignedInPage({
+  user,
+  logoutPath,
+  csrf,
+  ...props
+}: IndexPageProps & { user: User; logoutPath: string; csrf: string }): VNode {
+  return (
+    <>
+      <IndexHeading {...props}>{props.translations.t('index.signed_in')}</IndexHeading>
+      <AccountCard displayName={user.displayName} identifier={user.username} />
+      <Form action={logoutPath} csrf={csrf}>
+        <Button kind="secondary">{props.translations.t('index.sign_out')}</Button>
+      </Form>
+      <TechnicalLine {...props} />
+    </>
+  );
+}
+
+function IndexHeading({ translations, serviceName, children }: IndexPageProps & { children: string }): VNode {
+  return <Heading title={translations.rich('index.title', { service: <bdi>{serviceName}</bdi> })}>{children}</Heading>;
+}
+
+function TechnicalLine({ translations, discoveryUrl }: IndexPageProps): VNode | null {
+  if (discoveryUrl === undefined) return null;
+  return (
+    <p class="meta">
+      {translations.t('index.discovery')} <a href={discoveryUrl}>{discoveryUrl}</a>
+    </p>
+  );
+}

@@ -1,0 +1,280 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ClientId, toUuid } from '#base/ids.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+import {
+  basic,
+  CLIENT_SECRET,
+  HOMESERVER_SECRET,
+  type MachineAnswer,
+  member,
+  type OAuthService,
+  type SignedIn,
+  startOAuthService,
+  TEST_ISSUER,
+} from '#test/support/oauth-service.ts';
+
+const SCOPE = [
+  'openid',
+  'urn:chat:org.chat.msc2967.client:api:*',
+  'urn:chat:org.chat.msc2967.client:device:ABCDEFGHIJ',
+];
+
+let db: TestDatabase;
+let service: OAuthService;
+let client: ClientId;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  service = await startOAuthService(db.database);
+  client = await service.client();
+});
+afterAll(async () => {
+  await service.close();
+  await db.drop();
+});
+
+async function signedIn(
+  owner: ClientId = client,
+  scope: readonly string[] = SCOPE,
+): Promise<SignedIn & { accessToken: string; refreshToken: string }> {
+  const person = await service.signIn(owner, { scope });
+  const answer = await service.exchange(owner, person.code);
+  return { ...person, accessToken: member(answer, 'access_token'), refreshToken: member(answer, 'refresh_token') };
+}
+
+async function ask(by: ClientId, token: string, through = service): Promise<MachineAnswer> {
+  return await through.post('/oauth2/introspect', { token }, basic(by, CLIENT_SECRET));
+}
+
+describe('introspection: the answer', () => {
+  test('an access token is described whole, with both spellings of its chat scopes and integers for times', async () => {
+    const { accessToken, userId } = await signedIn();
+    service.clock.advanceSeconds(10);
+    const answer = await service.introspect(accessToken);
+    const now = Math.floor(service.clock.now() / 1000);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.body).toEqual({
+      active: true,
+      scope: [
+        'openid',
+        'urn:chat:org.chat.msc2967.client:api:*',
+        'urn:chat:client:api:*',
+        'urn:chat:org.chat.msc2967.client:device:ABCDEFGHIJ',
+        'urn:chat:client:device:ABCDEFGHIJ',
+      ].join(' '),
+      client_id: client,
+      username: `user-${userId.toLowerCase()}`,
+      sub: userId,
+      token_type: 'access_token',
+      iat: now - 10,
+      nbf: now - 10,
+      exp: now + 290,
+      expires_in: 290,
+      jti: expect.stringMatching(/^[0-9A-Z]{26}$/),
+      iss: TEST_ISSUER,
+      device_id: 'ABCDEFGHIJ',
+      auth_time: now - 10,
+      acr: 'urn:latchkey:acr:1',
+    });
+  });
+
+  test('a refresh token shows its session and has no expiry', async () => {
+    const { refreshToken, userId } = await signedIn();
+    const answer = await service.introspect(refreshToken);
+    expect(answer.body).toMatchObject({
+      active: true,
+      token_type: 'refresh_token',
+      sub: userId,
+      device_id: 'ABCDEFGHIJ',
+    });
+    for (const absent of ['exp', 'expires_in', 'auth_time', 'acr', 'aud'])
+      expect(answer.body).not.toHaveProperty(absent);
+  });
+
+  test('the first use costs two statements, every later one a single one; a malformed token none', async () => {
+    const { accessToken } = await signedIn();
+    await service.introspect(accessToken);
+    expect(service.lastRequest()).toMatchObject({ queries: 2, requester: 'homeserver' });
+    await service.introspect(accessToken);
+    expect(service.lastRequest().queries).toBe(1);
+    await ask(client, accessToken);
+    expect(service.lastRequest()).toMatchObject({ queries: 1, requester: `oauth2-client:${client}` });
+    await service.introspect(`${accessToken}x`);
+    expect(service.lastRequest().queries).toBe(0);
+  });
+});
+
+describe('introspection: what is inactive', () => {
+  const inactive = async (token: string, fields: Readonly<Record<string, string>> = {}): Promise<void> => {
+    const answer = await service.introspect(token, fields);
+    expect(answer.status).toBe(200);
+    expect(answer.text).toBe('{"active":false}');
+    expect((await ask(client, token)).text).toBe(
+      Object.keys(fields).length === 0 ? '{"active":false}' : expect.any(String),
+    );
+  };
+
+  test.each([
+    ['random text', 'abc'],
+    ['a well-formed token that nobody has', 'mat_0123456789ABCDEFGHIJabcdefghij_0WADMv'],
+    ['a compatibility token', 'mct_2KBKosbvwJFL6Ydbpc5FE1pFP4HZt4_0zXy8M'],
+    ['a text of 10,000 characters', 'x'.repeat(10_000)],
+  ])('%s', async (_, token) => await inactive(token));
+
+  test('an expired access token', async () => {
+    const { accessToken } = await signedIn();
+    service.clock.advanceSeconds(300);
+    await inactive(accessToken);
+  });
+
+  test('an access token replaced by a refresh, and the consumed refresh token', async () => {
+    const { accessToken, refreshToken } = await signedIn();
+    await service.refresh(client, refreshToken);
+    await inactive(accessToken);
+    await inactive(refreshToken);
+  });
+
+  test('both tokens of a session that was revoked', async () => {
+    const { accessToken, refreshToken } = await signedIn();
+    await service.post('/oauth2/revoke', { token: accessToken }, basic(client, CLIENT_SECRET));
+    await inactive(accessToken);
+    await inactive(refreshToken);
+  });
+
+  test.each(['locked_at', 'deactivated_at'])('both tokens of a user with %s, while it lasts', async (column) => {
+    const { accessToken, refreshToken, userId } = await signedIn();
+    await sql(db.database, `update users set ${column} = now() where id = $1::uuid`, [toUuid(userId)]);
+    await inactive(accessToken);
+    await inactive(refreshToken);
+    await sql(db.database, `update users set ${column} = null where id = $1::uuid`, [toUuid(userId)]);
+    expect((await service.introspect(accessToken)).body).toMatchObject({ active: true });
+  });
+
+  test('the tokens of a disabled or deleted client', async () => {
+    const doomed = await service.client();
+    const { accessToken } = await signedIn(doomed);
+    await sql(db.database, 'update oauth2_clients set disabled_at = now() where id = $1::uuid', [toUuid(doomed)]);
+    await inactive(accessToken);
+    await sql(db.database, 'delete from oauth2_clients where id = $1::uuid', [toUuid(doomed)]);
+    await inactive(accessToken);
+  });
+
+  test('a token whose kind a hint contradicts; unknown hints are ignored', async () => {
+    const { accessToken, refreshToken } = await signedIn();
+    expect((await service.introspect(accessToken, { token_type_hint: 'refresh_token' })).text).toBe('{"active":false}');
+    expect((await service.introspect(refreshToken, { token_type_hint: 'access_token' })).text).toBe('{"active":false}');
+    expect((await service.introspect(accessToken, { token_type_hint: 'nonsense' })).body).toMatchObject({
+      active: true,
+    });
+  });
+
+  test('a token with a trailing space or in lower case (S-45)', async () => {
+    const { accessToken } = await signedIn();
+    await inactive(`${accessToken} `);
+    await inactive(accessToken.toLowerCase());
+  });
+
+  test('a refresh token of a session that ended of age', async () => {
+    const aged = await startOAuthService(db.database, {
+      settings: { sessionMaxLifetimeSeconds: 3600 },
+      clock: service.clock,
+    });
+    const { refreshToken } = await signedIn();
+    service.clock.advanceSeconds(3599);
+    expect((await aged.introspect(refreshToken)).body).toMatchObject({ active: true });
+    service.clock.advanceSeconds(1);
+    expect((await aged.introspect(refreshToken)).body).toEqual({ active: false });
+    await aged.close();
+  });
+});
+
+describe('introspection: who may call', () => {
+  test.each([
+    ['another secret', 'Bearer another secret that is not right'],
+    ['a secret of other length', 'Bearer x'],
+    ['an empty secret', 'Bearer '],
+  ])('%s is refused as access_denied, and nobody is the requester', async (_, authorization) => {
+    const { accessToken } = await signedIn();
+    const answer = await service.post('/oauth2/introspect', { token: accessToken }, authorization);
+    expect(answer).toMatchObject({ status: 401, body: { error: 'access_denied' } });
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer error="invalid_token"');
+    expect(service.lastRequest()).toMatchObject({ queries: 0, requester: undefined });
+  });
+
+  test('a user’s own access token does not serve as a bearer secret', async () => {
+    const { accessToken } = await signedIn();
+    const answer = await service.post('/oauth2/introspect', { token: accessToken }, `Bearer ${accessToken}`);
+    expect(answer).toMatchObject({ status: 401, body: { error: 'access_denied' } });
+  });
+
+  test('no credentials and wrong ones are refused as invalid_client, a public client as access_denied', async () => {
+    const { accessToken } = await signedIn();
+    expect(await service.post('/oauth2/introspect', { token: accessToken })).toMatchObject({
+      status: 401,
+      body: { error: 'invalid_client' },
+    });
+    expect(await service.post('/oauth2/introspect', { token: accessToken }, basic(client, 'wrong'))).toMatchObject({
+      status: 401,
+      body: { error: 'invalid_client' },
+    });
+    const open = await service.client({});
+    expect(await service.post('/oauth2/introspect', { token: accessToken, client_id: open })).toMatchObject({
+      status: 401,
+      body: { error: 'access_denied' },
+    });
+  });
+
+  test('a missing token is invalid_request', async () => {
+    const answer = await service.post('/oauth2/introspect', {}, `Bearer ${HOMESERVER_SECRET}`);
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+  });
+
+  test.each([
+    ['static', true, true],
+    ['static', false, false],
+    ['confidential', false, true],
+    ['own', true, false],
+  ] as const)(
+    'with callers %s, a client with is_static %s sees tokens of others: %s',
+    async (callers, isStatic, sees) => {
+      const asked = await startOAuthService(db.database, { callers, clock: service.clock });
+      const caller = await asked.client({ secret: CLIENT_SECRET, isStatic });
+      const { accessToken } = await signedIn();
+      expect((await ask(caller, accessToken, asked)).body).toMatchObject({ active: sees });
+      const own = await signedIn(caller);
+      expect((await ask(caller, own.accessToken, asked)).body).toMatchObject({ active: true });
+      await asked.close();
+    },
+  );
+
+  test('an answer that hides a token from its caller does not count as a use of it', async () => {
+    const stranger = await service.client({ secret: CLIENT_SECRET, isStatic: false });
+    const { accessToken } = await signedIn();
+    expect((await ask(stranger, accessToken)).body).toEqual({ active: false });
+    expect(service.lastRequest().queries).toBe(1);
+  });
+
+  test('a caller that was disabled after it was cached learns nothing', async () => {
+    const doomed = await service.client();
+    const { accessToken } = await signedIn();
+    await sql(db.database, 'update oauth2_clients set disabled_at = now() where id = $1::uuid', [toUuid(doomed)]);
+    expect(await ask(doomed, accessToken)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+  });
+});
+
+test('a client that is not the operator’s gets a signed answer for its own tokens only (RFC 9701)', async () => {
+  const stranger = await service.client({ secret: CLIENT_SECRET, isStatic: false });
+  const own = await signedIn(stranger);
+  const asked = async (token: string) =>
+    await fetch(`${service.address}/oauth2/introspect`, {
+      method: 'POST',
+      headers: { accept: 'application/token-introspection+jwt', authorization: basic(stranger, CLIENT_SECRET) },
+      body: new URLSearchParams({ token }),
+    });
+  expect((await asked(own.accessToken)).headers.get('content-type')).toBe('application/token-introspection+jwt');
+  const foreign = await asked((await signedIn()).accessToken);
+  expect(foreign.headers.get('content-type')).toBe('application/json');
+  expect(await foreign.json()).toEqual({ active: false });
+});

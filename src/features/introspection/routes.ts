@@ -1,0 +1,167 @@
+/**
+ * `POST /oauth2/introspect` (RFC 7662): what a token is worth, for the homeserver by its shared secret and for
+ * confidential clients. Every token that is not live reads the same: `{"active": false}`.
+ */
+import { type Clock, epochSeconds } from '#base/clock.ts';
+import { LatchkeyError } from '#base/errors.ts';
+import type { ClientId } from '#base/ids.ts';
+import type { Log } from '#base/log.ts';
+import { equalSecrets, type Secret } from '#base/secret.ts';
+import type { Queryable } from '#db/database.ts';
+import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
+import type { Client } from '#domain/clients/client.ts';
+import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import { type IntrospectionCaller, introspectToken, type TokenKind } from '#domain/tokens/introspect.ts';
+import type { TokenSettings } from '#domain/tokens/token-settings.ts';
+import { acceptsMediaType } from '#http/accept.ts';
+import { json } from '#http/answers.ts';
+import type { ClientAuthentication } from '#http/client-authentication.ts';
+import { readOAuthForm, required } from '#http/oauth-form.ts';
+import type { Answer, RequestContext, Route } from '#http/route.ts';
+import { parseBearer } from '#protocol/oauth/bearer-credentials.ts';
+import type { ScopeRules } from '#protocol/oauth/scopes.ts';
+import { parseToken } from '#protocol/oauth/token-format.ts';
+import type { Parameters } from '#protocol/parameters.ts';
+import { introspectionAnswer } from './introspection-answer.ts';
+
+export interface IntrospectionDeps {
+  readonly authentication: ClientAuthentication;
+  readonly database: Queryable;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly activity: ActivityBuffer;
+  readonly scopeRules: ScopeRules;
+  readonly settings: TokenSettings;
+  readonly issuer: string;
+  readonly signingKeys: Pick<SigningKeys, 'signJwt'>;
+  /** Undefined: no homeserver may ask. */
+  readonly homeserverSecret: Secret | undefined;
+  /** Whose tokens clients see: `static` clients see all, others their own. */
+  readonly callers: 'confidential' | 'static' | 'own';
+}
+
+const SINGLE_NAMES = ['token', 'token_type_hint'];
+const SIGNED_MEDIA_TYPE = 'application/token-introspection+jwt';
+const SIGNED_WITH = 'RS256';
+
+/** What a token is worth, and whose it is when that may be told. */
+interface Introspection {
+  readonly body: object;
+  readonly owner: ClientId | undefined;
+}
+
+const INACTIVE: Introspection = { body: { active: false }, owner: undefined };
+
+export function mount(deps: IntrospectionDeps): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/oauth2/introspect',
+      resource: 'oauth',
+      face: 'oauth-json',
+      cors: 'get-post',
+      priority: true,
+      handle: async (context) => {
+        const form = await readOAuthForm(context, SINGLE_NAMES);
+        const bearer = parseBearer(context.headers.authorization);
+        if (bearer.kind === 'absent') return await answerClient(deps, context, form);
+        if (form.has('client_secret') || form.has('client_assertion')) {
+          throw new LatchkeyError('invalid_request', { description: 'Use one method of authentication only.' });
+        }
+        return await answerHomeserver(deps, context, form, bearer.kind === 'token' ? bearer.token : bearer.text);
+      },
+    },
+  ];
+}
+
+async function answerHomeserver(
+  deps: IntrospectionDeps,
+  context: RequestContext,
+  form: Parameters,
+  secret: string,
+): Promise<Answer> {
+  const expected = deps.homeserverSecret?.reveal();
+  if (expected === undefined || expected === '' || !equalSecrets(secret, expected)) {
+    deps.log.info('auth.refused', 'introspection refused', { reason: 'bad_homeserver_secret' });
+    throw denied('The bearer token is not the homeserver secret.', 'Bearer error="invalid_token"');
+  }
+  context.setRequester({ kind: 'homeserver' });
+  const outcome = await introspect(deps, form, { client: undefined, maySee: () => true });
+  // The homeserver has no client record that could change.
+  return answer(outcome === 'client-changed' ? INACTIVE : outcome);
+}
+
+async function answerClient(deps: IntrospectionDeps, context: RequestContext, form: Parameters): Promise<Answer> {
+  return await deps.authentication.act(context, form, async (client) => {
+    if (client.authMethod === 'none') {
+      throw denied('A public client cannot introspect tokens.', `Basic realm="${deps.issuer}"`);
+    }
+    const outcome = await introspect(deps, form, { client, maySee: (owner) => maySee(deps, client, owner) });
+    if (outcome === 'client-changed') return outcome;
+    const wantsSigned = acceptsMediaType(context.headers.accept, SIGNED_MEDIA_TYPE);
+    // RFC 9701 8.1: whoever could be an attacker's client learns nothing that it could show around.
+    const maySign = client.isStatic || outcome.owner === client.id;
+    return wantsSigned && maySign ? await signedAnswer(deps, client, outcome) : answer(outcome);
+  });
+}
+
+/** RFC 9701 5: the answer as a statement of this issuer to the caller. */
+async function signedAnswer(deps: IntrospectionDeps, client: Client, { body }: Introspection): Promise<Answer> {
+  const claims = {
+    iss: deps.issuer,
+    aud: client.id,
+    iat: epochSeconds(deps.clock.now()),
+    token_introspection: body,
+  };
+  const jwt = await deps.signingKeys.signJwt(claims, { alg: SIGNED_WITH, typ: 'token-introspection+jwt' });
+  return { status: 200, headers: { 'content-type': SIGNED_MEDIA_TYPE, pragma: 'no-cache' }, body: jwt };
+}
+
+function maySee(deps: IntrospectionDeps, client: Client, owner: ClientId): boolean {
+  if (owner === client.id) return true;
+  switch (deps.callers) {
+    case 'confidential':
+      return true;
+    case 'static':
+      return client.isStatic;
+    case 'own':
+      return false;
+  }
+}
+
+async function introspect(
+  deps: IntrospectionDeps,
+  form: Parameters,
+  caller: IntrospectionCaller,
+): Promise<Introspection | 'client-changed'> {
+  const token = required(form, 'token');
+  const kind = kindOf(token, form.get('token_type_hint'));
+  if (kind === undefined) return INACTIVE;
+  const now = deps.clock.now();
+  const live = await introspectToken(deps.database, kind, token, caller, deps.settings, now);
+  if (live === 'client-changed') return live;
+  if (live === undefined) return INACTIVE;
+  deps.activity.recordOAuth2Session(live.sessionId, now, undefined);
+  return { body: introspectionAnswer(live, deps.issuer, deps.scopeRules, now), owner: live.clientId };
+}
+
+/** Undefined for what is no such token by its form, or of another kind than a known hint says: both need no query. */
+function kindOf(token: string, hint: string | undefined): TokenKind | undefined {
+  switch (parseToken(token)?.prefix) {
+    case 'mat':
+      return hint === 'refresh_token' ? undefined : 'access-token';
+    case 'mar':
+      return hint === 'access_token' ? undefined : 'refresh-token';
+    default:
+      return undefined;
+  }
+}
+
+function answer({ body }: Introspection): Answer {
+  return json(200, body, { pragma: 'no-cache' });
+}
+
+/** 401: the caller is told how to prove who it is. */
+function denied(description: string, challenge: string): LatchkeyError {
+  return new LatchkeyError('access_denied', { description, headers: { 'www-authenticate': challenge } });
+}

@@ -1,0 +1,88 @@
+import type { VNode } from 'preact';
+import { Button } from '#html/components/buttons.tsx';
+import { PasswordField, TextField } from '#html/components/fields.tsx';
+import { ErrorSummary, Form } from '#html/components/form.tsx';
+import { Alternative, ClientName, Heading, Notice } from '#html/components/text.tsx';
+import type { FormProblem } from '#html/form-problems.ts';
+import type { Translations } from '#html/translations.ts';
+
+export interface LoginForm {
+  /** Where the form posts to: this page with its continuation. */
+  readonly path: string;
+  readonly csrf: string;
+  /** What was typed before, or a proposal. */
+  readonly username: string | undefined;
+  readonly problems: readonly FormProblem[];
+  /** An e-mail address is accepted in place of the username. */
+  readonly acceptsEmail: boolean;
+}
+
+/** The sign-in page; without a form when passwords are switched off. */
+export function LoginPage({
+  translations,
+  serviceName,
+  clientName,
+  message,
+  form,
+  registerPath,
+}: {
+  translations: Translations;
+  serviceName: string;
+  /** Of the client that the person is on the way to. */
+  clientName: string | undefined;
+  /** The operator's own words. */
+  message: string | undefined;
+  form: LoginForm | undefined;
+  /** Where a new account is made, if people may. */
+  registerPath: string | undefined;
+}): VNode {
+  return (
+    <>
+      <Heading title={translations.t('login.title')}>
+        {clientName === undefined
+          ? undefined
+          : translations.rich('login.continue', { client: <ClientName name={clientName} /> })}
+      </Heading>
+      {message !== undefined && (
+        <Notice kind="info">
+          <span dir="auto">{message}</span>
+        </Notice>
+      )}
+      {form === undefined ? (
+        <p>{translations.t('login.disabled', { service: serviceName })}</p>
+      ) : (
+        <PasswordForm translations={translations} form={form} />
+      )}
+      {registerPath !== undefined && (
+        <Alternative>
+          {translations.rich('login.register', { link: <a href={registerPath}>{translations.t('register.link')}</a> })}
+        </Alternative>
+      )}
+    </>
+  );
+}
+
+function PasswordForm({ translations, form }: { translations: Translations; form: LoginForm }): VNode {
+  return (
+    <>
+      <ErrorSummary translations={translations} problems={form.problems} />
+      <Form action={form.path} csrf={form.csrf}>
+        <TextField
+          name="username"
+          label={translations.t(form.acceptsEmail ? 'login.username_or_email' : 'login.username')}
+          autocomplete="username"
+          value={form.username}
+          problems={form.problems}
+        />
+        <PasswordField
+          name="password"
+          label={translations.t('login.password')}
+          autocomplete="current-password"
+          translations={translations}
+          problems={form.problems}
+        />
+        <Button>{translations.t('login.button')}</Button>
+      </Form>
+    </>
+  );
+}

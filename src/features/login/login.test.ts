@@ -1,0 +1,538 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LatchkeyError } from '#base/errors.ts';
+import { type ClientId, newId, toUuid, type UserId } from '#base/ids.ts';
+import { PasswordHasher } from '#gateways/password-hash/password-hasher.ts';
+import { CHEAP_SCHEME, insertTestAccount } from '#test/support/accounts.ts';
+import type { Shown } from '#test/support/browser.ts';
+import { expectCleanPage, HOSTILE_TEXTS } from '#test/support/clean-page.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { insertClient, sql } from '#test/support/fixtures.ts';
+import { type PageService, type PageServiceOptions, startPages } from '#test/support/page-service.ts';
+import { silentLog } from '#test/support/silent-log.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const ORIGIN = 'https://auth.example.org';
+
+let testDatabase: TestDatabase;
+let service: PageService;
+let amira: UserId;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  service = await startPages(testDatabase.database);
+  const add = (username: string, account: Parameters<typeof insertTestAccount>[1] | object = {}) => {
+    return insertTestAccount(testDatabase.database, { username, password: PASSWORD, ...account });
+  };
+  amira = await add('amira', { email: 'amira@mail.example' });
+  await insertTestAccount(testDatabase.database, { username: 'passwordless' });
+  await add('locked', { isLocked: true });
+  await add('gone', { isDeactivated: true });
+});
+
+afterAll(async () => {
+  await service.stop();
+  await testDatabase.drop();
+});
+
+async function withService(options: PageServiceOptions, work: (other: PageService) => Promise<void>): Promise<void> {
+  const other = await startPages(testDatabase.database, { clock: service.clock, ...options });
+  try {
+    await work(other);
+  } finally {
+    await other.stop();
+  }
+}
+
+async function signIn(
+  fields: { username?: string; password?: string } = {},
+  options: { at?: string; from?: PageService } = {},
+): Promise<Shown> {
+  const browser = (options.from ?? service).browser();
+  await browser.get(options.at ?? '/login');
+  return await browser.submit({ username: 'amira', password: PASSWORD, ...fields });
+}
+
+async function liveSessions(user: UserId): Promise<number> {
+  const [row] = await sql<{ live: number }>(
+    testDatabase.database,
+    'select count(*)::integer as live from user_sessions where user_id = $1::uuid and finished_at is null',
+    [toUuid(user)],
+  );
+  return row?.live ?? 0;
+}
+
+async function pendingGrant(clientId: ClientId, options: { redirectUri?: string; locale?: string } = {}) {
+  const id = newId<'authorization-grant'>(service.clock.now());
+  await sql(
+    testDatabase.database,
+    `insert into oauth2_authorization_grants
+       (id, client_id, redirect_uri, redirect_uri_sent, scope, response_mode, locale, created_at, expires_at)
+     values ($1::uuid, $2::uuid, $3::text, true, '{openid}', 'query', $4::text, $5::timestamptz, $6::timestamptz)`,
+    [
+      toUuid(id),
+      toUuid(clientId),
+      options.redirectUri ?? 'https://app.harbour.example/callback',
+      options.locale ?? null,
+      new Date(service.clock.now()),
+      new Date(service.clock.now() + 3_600_000),
+    ],
+  );
+  return id;
+}
+
+describe('POST /login with the right password', () => {
+  it('opens a session, goes on to / and is attributed to the user', async () => {
+    const before = await liveSessions(amira);
+    const answer = await signIn();
+    expect(answer.status).toBe(303);
+    expect(answer.location).toBe(`${ORIGIN}/`);
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(service.lastRequest()).toMatchObject({ status: 303, requester: `user:${amira}(amira)` });
+    expect(await liveSessions(amira)).toBe(before + 1);
+  });
+
+  it('sets sealed cookies that no script reads and no other host writes (R-30)', async () => {
+    const { headers } = await signIn();
+    for (const name of ['session', 'csrf', 'known']) {
+      const cookie = headers['set-cookie']?.find((line) => line.startsWith(`__Host-${name}=`));
+      expect(cookie, name).toMatch(/; Path=\/; HttpOnly; SameSite=Lax; Secure/);
+      expect(cookie).not.toMatch(/domain/i);
+    }
+  });
+
+  it.each([
+    ['another letter case', { username: 'AMIRA' }],
+    ['the full chat identifier', { username: '@amira:example.org' }],
+    ['a confirmed address', { username: 'Amira@Mail.example' }],
+    ['white space around the name', { username: '  amira ' }],
+  ])('finds the account by %s (3.2.3)', async (_, fields) => {
+    expect((await signIn(fields)).status).toBe(303);
+  });
+
+  it('does not cut the password', async () => {
+    expect((await signIn({ password: ` ${PASSWORD}` })).errorCodes).toEqual(['invalid_credentials']);
+  });
+
+  it('takes at most 3 statements beside the hash', async () => {
+    await signIn();
+    expect(service.lastRequest().queries).toBeLessThanOrEqual(3);
+  });
+
+  it.each([
+    ['kind=continue_authorization_grant&id=01JD3Q5Z8W2N4K6M7P9R0S1T2V', '/authorize/01JD3Q5Z8W2N4K6M7P9R0S1T2V'],
+    ['kind=continue_device_code_grant&id=01jd3q5z8w2n4k6m7p9r0s1t2v', '/device/01JD3Q5Z8W2N4K6M7P9R0S1T2V'],
+    ['kind=continue_compat_sso_login&id=01JD3Q5Z8W2N4K6M7P9R0S1T2V', '/complete-compat-sso/01JD3Q5Z8W2N4K6M7P9R0S1T2V'],
+    ['kind=change_password', '/account/password/change'],
+    ['kind=link_upstream&id=01JD3Q5Z8W2N4K6M7P9R0S1T2V', '/upstream/link/01JD3Q5Z8W2N4K6M7P9R0S1T2V'],
+    ['kind=manage_account', '/account/'],
+    ['kind=manage_account&action=org.chat.profile', '/account/?action=org.chat.profile'],
+    ['kind=manage_account&action=session_end&device_id=A%2FB', '/account/?action=session_end&device_id=A%2FB'],
+    ['kind=manage_account&action=//evil.example', '/account/'],
+  ])('continues ?%s at %s (interface, S-69)', async (query, target) => {
+    const answer = await signIn({}, { at: `/login?${query}` });
+    expect(answer.location).toBe(ORIGIN + target);
+  });
+
+  it.each([
+    'kind=continue_authorization_grant&id=https://evil.example',
+    'kind=continue_authorization_grant&id=..%2f..%2fx',
+    'kind=continue_authorization_grant',
+    'kind=change_password&kind=change_password',
+    'kind=javascript:alert(1)',
+    'next=https://evil.example&redirect=//evil.example',
+  ])('drops the continuation ?%s and goes to / (S-69)', async (query) => {
+    expect((await signIn({}, { at: `/login?${query}` })).location).toBe(`${ORIGIN}/`);
+  });
+
+  it('gives the browser a new session and a new form token, so that planted ones are worth nothing (S-61)', async () => {
+    const browser = service.browser();
+    await browser.get('/login');
+    const planted = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    await browser.submit({ username: 'amira', password: PASSWORD });
+    const first = browser.cookies.get('__Host-session');
+    const late = await browser.post(
+      '/login',
+      new URLSearchParams({ csrf: planted, username: 'amira', password: PASSWORD }),
+    );
+    expect(late.status).toBe(403);
+    expect(late.errorCodes).toEqual(['csrf_mismatch']);
+    expect(browser.cookies.get('__Host-session')).toBe(first);
+  });
+});
+
+describe('POST /login with something wrong', () => {
+  it('answers a wrong password, an unknown name and an account without password alike (S-79)', async () => {
+    const answers = [];
+    for (const username of ['amira', 'nobody', 'passwordless', 'locked', 'gone']) {
+      const answer = await signIn({ username, password: 'wrong' });
+      expect(service.lastRequest()).toMatchObject({ status: 200, requester: undefined });
+      const headers = { ...answer.headers, date: '', 'set-cookie': '' };
+      const csrf = answer.forms[0]?.inputs.get('csrf') ?? '';
+      const body = answer.body.replace(csrf, 'CSRF').replace(`value="${username}"`, 'NAME');
+      answers.push({ status: answer.status, headers: { ...headers, 'content-length': '' }, body });
+    }
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(answers[0]?.body).toContain('data-error-code="invalid_credentials"');
+  });
+
+  it('sends as many statements for an unknown name as for a wrong password', async () => {
+    await signIn({ password: 'wrong' });
+    const { queries } = service.lastRequest();
+    await signIn({ username: 'nobody', password: 'wrong' });
+    expect(service.lastRequest().queries).toBe(queries);
+  });
+
+  it('says in the log why, without what was typed', async () => {
+    const before = service.lines.length;
+    await signIn({ password: 'Hunter-2-typed' });
+    await signIn({ username: 'nobody-typed', password: 'wrong' });
+    const lines = service.lines.slice(before).join('\n');
+    expect(service.refusals().slice(-2)).toEqual(['bad_password', 'unknown_user']);
+    expect(lines).not.toMatch(/Hunter-2-typed|nobody-typed/);
+  });
+
+  it('keeps what was typed but for the password, and says "Error" in the title', async () => {
+    const answer = await signIn({ username: 'Amira ', password: 'wrong' });
+    expect(answer.forms[0]?.inputs.get('username')).toBe('Amira ');
+    expect(answer.forms[0]?.inputs.get('password')).toBe('');
+    expect(answer.body).not.toContain('wrong');
+    expect(answer.body).toContain('<title>Error: Sign in – example.org</title>');
+  });
+
+  it('marks empty fields', async () => {
+    const answer = await signIn({ username: ' ', password: '' });
+    expect(answer.status).toBe(200);
+    expect(answer.errorCodes).toEqual(['required', 'required']);
+    expect(answer.body).toContain('id="username-error"');
+    expect(answer.body).toContain('id="password-error"');
+  });
+
+  it('refuses names and passwords beyond their bounds without an error of its own making', async () => {
+    expect((await signIn({ username: 'x'.repeat(256) })).errorCodes).toEqual(['too_long']);
+    expect((await signIn({ password: 'x'.repeat(1025) })).errorCodes).toEqual(['invalid_credentials']);
+  });
+
+  it.each(HOSTILE_TEXTS.filter((text) => text.length < 256 && !text.includes('\0')))(
+    'echoes the name %.30j as text (S-74)',
+    async (username) => {
+      const answer = await signIn({ username, password: 'wrong' });
+      expect(answer.status).toBe(200);
+      expectCleanPage(answer.body);
+    },
+  );
+
+  it('tells of a lock or deactivation only after the right password, and never opens a session (S-80)', async () => {
+    for (const [username, title] of [
+      ['locked', 'Account locked'],
+      ['gone', 'Account deactivated'],
+    ] as const) {
+      const wrong = await signIn({ username, password: 'wrong' });
+      expect(wrong.errorCodes).toEqual(['invalid_credentials']);
+      const right = await signIn({ username }, { at: '/login?kind=change_password' });
+      expect(right.status).toBe(200);
+      expect(right.text).toContain(title);
+      expect(right.forms[0]?.action).toBe('/logout');
+      expect(right.forms[0]?.inputs.get('kind')).toBe('change_password');
+      expect(right.headers['set-cookie']?.some((line) => line.startsWith('__Host-session='))).toBe(false);
+      expect(service.lastRequest()).toMatchObject({ status: 200, requester: undefined });
+      expect(service.refusals().at(-1)).toBe(username === 'gone' ? 'deactivated' : username);
+    }
+  });
+});
+
+describe('limits of POST /login', () => {
+  it('the fourth wrong try of one address within a second is refused, for any name and at any instance', async () => {
+    const limits = { perIp: { burst: 3, perSecond: 3 / 60 } };
+    await withService({ limits }, async (one) => {
+      await withService({ limits }, async (other) => {
+        const browser = one.browser({ address: '198.51.100.1' });
+        await browser.get('/login');
+        for (let count = 0; count < 3; count += 1) {
+          await browser.submit({ username: 'amira', password: 'wrong' });
+          expect(browser.shown.errorCodes).toEqual(['invalid_credentials']);
+        }
+        await browser.submit({ username: 'someone-else', password: PASSWORD });
+        expect(browser.shown.status).toBe(200);
+        expect(browser.shown.errorCodes).toEqual(['rate_limit_exceeded']);
+        expect(browser.shown.text).toContain('wait a minute');
+        expect(one.refusals().at(-1)).toBe('rate_limited');
+
+        const elsewhere = other.browser({ address: '198.51.100.1' });
+        await elsewhere.get('/login');
+        await elsewhere.submit({ username: 'amira', password: PASSWORD });
+        expect(elsewhere.shown.errorCodes).toEqual(['rate_limit_exceeded']);
+      });
+    });
+  });
+
+  it('a stranger who empties the bucket of an account does not shut out a browser it knows (S-88)', async () => {
+    const limits = { perAccount: { burst: 5, perSecond: 5 / 3600 } };
+    await insertTestAccount(testDatabase.database, { username: 'victim', password: PASSWORD });
+    await withService({ limits }, async (limited) => {
+      const own = limited.browser();
+      await own.get('/login');
+      expect((await own.submit({ username: 'victim', password: PASSWORD })).status).toBe(303);
+      await own.get('/');
+      await own.submit();
+      for (let count = 0; count < 5; count += 1)
+        await signIn({ username: 'victim', password: 'guess' }, { from: limited });
+      const stranger = await signIn({ username: 'victim' }, { from: limited });
+      expect(stranger.errorCodes).toEqual(['rate_limit_exceeded']);
+      await own.get('/login');
+      expect((await own.submit({ username: 'victim', password: PASSWORD })).status).toBe(303);
+    });
+  });
+
+  it('with no room for the hash the page is a 503 that keeps the name', async () => {
+    class FullHasher extends PasswordHasher {
+      override verify(): never {
+        throw new LatchkeyError('overloaded', { retryAfterSeconds: 5 });
+      }
+    }
+    const hasher = new FullHasher({ schemes: [CHEAP_SCHEME], concurrency: 1, queueLength: 1, log: silentLog });
+    await withService({ hasher }, async (full) => {
+      const answer = await signIn({}, { from: full });
+      expect(answer.status).toBe(503);
+      expect(answer.headers['retry-after']).toBe('5');
+      expect(answer.errorCodes).toEqual(['overloaded']);
+      expect(answer.forms[0]?.inputs.get('username')).toBe('amira');
+    });
+  });
+});
+
+describe('forms that did not come from our page (2.2)', () => {
+  const fields = { username: 'amira', password: PASSWORD };
+
+  it.each([
+    ['cross_site_request', { origin: 'https://evil.example' }],
+    ['cross_site_request', { origin: 'null' }],
+    ['cross_site_request', { 'sec-fetch-site': 'cross-site' }],
+    ['cross_site_request', { 'sec-fetch-site': 'same-site' }],
+    ['cross_site_request', { origin: undefined, 'sec-fetch-site': undefined, referer: 'https://evil.example/login' }],
+  ])('%s for %o: 403 with a link that opens the form again', async (code, headers) => {
+    const browser = service.browser();
+    await browser.get('/login?kind=change_password');
+    const answer = await browser.submit(fields, { headers });
+    expect(answer.status).toBe(403);
+    expect(answer.errorCodes).toEqual([code]);
+    expect(answer.body).toContain('href="/login?kind=change_password"');
+    expectCleanPage(answer.body);
+  });
+
+  it('a browser that sends none of these headers can sign in', async () => {
+    const browser = service.browser();
+    await browser.get('/login');
+    const bare = { origin: undefined, 'sec-fetch-site': undefined, 'sec-fetch-dest': undefined };
+    expect((await browser.submit(fields, { headers: bare })).status).toBe(303);
+  });
+
+  it('without token, with an empty one, or with that of another browser nothing is checked (S-57)', async () => {
+    const browser = service.browser();
+    await browser.get('/login');
+    const other = service.browser();
+    const foreign = (await other.get('/login')).forms[0]?.inputs.get('csrf') ?? '';
+    const before = service.refusals().length;
+    const answers = [
+      await browser.post('/login', new URLSearchParams(fields)),
+      await browser.post('/login', new URLSearchParams({ ...fields, csrf: '' })),
+      await browser.post('/login', new URLSearchParams({ ...fields, csrf: foreign })),
+      await browser.post(`/login?csrf=${foreign}`, new URLSearchParams(fields)),
+    ];
+    expect(answers.map((answer) => answer.status)).toEqual([403, 403, 403, 403]);
+    expect(answers.flatMap((answer) => answer.errorCodes)).toEqual([
+      'csrf_missing',
+      'csrf_missing',
+      'csrf_mismatch',
+      'csrf_missing',
+    ]);
+    expect(service.refusals()).toHaveLength(before);
+  });
+
+  it('a form older than an hour comes back with the name kept, and works then', async () => {
+    const browser = service.browser();
+    await browser.get('/login?kind=change_password');
+    service.clock.advanceSeconds(3601);
+    await browser.submit(fields);
+    expect(browser.shown.status).toBe(200);
+    expect(browser.shown.errorCodes).toEqual(['csrf_expired']);
+    expect(browser.shown.forms[0]?.inputs.get('username')).toBe('amira');
+    expect(browser.shown.body).not.toContain(PASSWORD);
+    await browser.submit({ password: PASSWORD });
+    expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+  });
+
+  it.each([
+    ['a field twice', 400, 'username=a&username=b', 'application/x-www-form-urlencoded'],
+    ['invalid UTF-8', 400, 'username=%ff', 'application/x-www-form-urlencoded'],
+    ['a NUL', 400, 'username=%00', 'application/x-www-form-urlencoded'],
+    ['text/plain', 415, 'username=a', 'text/plain'],
+    ['multipart', 415, 'username=a', 'multipart/form-data; boundary=x'],
+  ])('%s is %i', async (_, status, body, contentType) => {
+    const browser = service.browser();
+    await browser.get('/login');
+    const token = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const answer = await browser.postRaw('/login', `csrf=${token}&${body}`, { 'content-type': contentType });
+    expect(answer.status).toBe(status);
+  });
+});
+
+describe('GET /login', () => {
+  it('costs no statement without a session cookie, and one with a continuation', async () => {
+    const clientId = await insertClient(testDatabase.database, service.keyRing, service.clock.now());
+    const grant = await pendingGrant(clientId);
+    const at = `/login?kind=continue_authorization_grant&id=${grant}`;
+    await service.browser().get('/login');
+    expect(service.lastRequest()).toMatchObject({ status: 200, queries: 0, requester: undefined });
+    await service.browser().get(at);
+    await service.browser().get(at);
+    expect(service.lastRequest().queries).toBe(1);
+  });
+
+  it('carries the headers of a page (2.3)', async () => {
+    const { headers } = await service.browser().get('/login');
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-language': 'en',
+      'cache-control': 'no-store',
+      'x-frame-options': 'DENY',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'same-origin',
+      'strict-transport-security': 'max-age=31536000',
+    });
+    expect(headers['content-security-policy']).toContain("form-action 'self';");
+  });
+
+  it('offers nothing that does not exist', async () => {
+    const { body } = await service.browser().get('/login');
+    const links = [...body.matchAll(/<a [^>]*href="([^"]*)"/g)].map((match) => match[1]);
+    expect(links).toEqual(['/', '/login?ui_locales=de']);
+  });
+
+  it('sends someone who is signed in on to the target', async () => {
+    const browser = service.browser();
+    await browser.get('/login');
+    await browser.submit({ username: 'amira', password: PASSWORD });
+    await browser.get('/login?kind=change_password');
+    expect(browser.shown).toMatchObject({ status: 303, location: `${ORIGIN}/account/password/change` });
+    expect(service.lastRequest().requester).toBe(`user:${amira}(amira)`);
+  });
+
+  it('shows a session that was ended elsewhere, and goes on with the continuation after the button (2.5)', async () => {
+    const browser = service.browser();
+    await browser.get('/login');
+    await browser.submit({ username: 'amira', password: PASSWORD });
+    await sql(testDatabase.database, `update user_sessions set finished_at = $1::timestamptz`, [
+      new Date(service.clock.now()),
+    ]);
+    const page = await browser.get('/login?kind=change_password');
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('You were signed out');
+    expectCleanPage(page.body);
+    expect(service.lastRequest().requester).toBeUndefined();
+    await browser.submit();
+    expect(browser.shown).toMatchObject({ status: 303, location: `${ORIGIN}/account/password/change` });
+    await browser.get('/login');
+    expect(browser.shown.forms[0]?.action).toBe('/login');
+  });
+
+  it.each([
+    ['amira', 'amira'],
+    ['mxid:@amira:example.org', 'amira'],
+    ['amira@mail.example', 'amira@mail.example'],
+    ['mxid:@amira:evil.example', ''],
+    ['x'.repeat(300), ''],
+  ])('login_hint %.30s proposes "%s"', async (hint, username) => {
+    const page = await service.browser().get(`/login?login_hint=${encodeURIComponent(hint)}`);
+    expect(page.forms[0]?.inputs.get('username')).toBe(username);
+  });
+
+  it('names a client of the operator, in its own words, and allows the way back to it', async () => {
+    const metadata = { client_name: { '': 'Harbour Chat', de: 'Hafen-Chat' } };
+    const clientId = await insertClient(testDatabase.database, service.keyRing, service.clock.now(), {
+      isStatic: true,
+      metadata,
+    });
+    const grant = await pendingGrant(clientId);
+    const at = `/login?kind=continue_authorization_grant&id=${grant}`;
+    const page = await service.browser().get(at);
+    expect(page.text).toContain('to continue to Harbour Chat');
+    expect(page.headers['content-security-policy']).toContain("form-action 'self' https://app.harbour.example;");
+    const german = await service.browser({ acceptLanguage: 'de-AT' }).get(at);
+    expect(german.text).toContain('um mit Hafen-Chat fortzufahren');
+  });
+
+  it('names any other client by the host it returns to, whatever it calls itself', async () => {
+    const clientId = await insertClient(testDatabase.database, service.keyRing, service.clock.now(), {
+      isStatic: false,
+      metadata: { client_name: { '': 'Your Bank' } },
+    });
+    const page = async (redirectUri: string) => {
+      const grant = await pendingGrant(clientId, { redirectUri });
+      return await service.browser().get(`/login?kind=continue_authorization_grant&id=${grant}`);
+    };
+    const web = await page('https://app.example:8443/callback');
+    expect(web.text).toContain('to continue to app.example:8443');
+    expect(web.text).not.toContain('Your Bank');
+    const native = await page('com.example.app:/callback');
+    expect(native.text).toContain('to continue to com.example.app');
+    expect(native.headers['content-security-policy']).toContain("form-action 'self' com.example.app:;");
+  });
+
+  it('carries on a continuation that no longer waits, without naming anyone', async () => {
+    const at = '/login?kind=continue_authorization_grant&id=01JD3Q5Z8W2N4K6M7P9R0S1T2V';
+    const page = await service.browser().get(at);
+    expect(page.text).not.toContain('continue to');
+    expect(page.forms[0]?.action).toBe(at);
+  });
+
+  it('speaks the language of the request, and remembers one that was chosen (12.3)', async () => {
+    const browser = service.browser({ acceptLanguage: 'de-DE,de;q=0.9,en;q=0.1' });
+    await browser.get('/login');
+    expect(browser.shown.headers['content-language']).toBe('de');
+    expect(browser.shown.body).toContain('<html lang="de" dir="ltr">');
+    await browser.get('/login?ui_locales=en');
+    expect(browser.shown.text).toContain('Sign in');
+    await browser.get('/login');
+    expect(browser.shown.headers['content-language']).toBe('en');
+  });
+
+  it('follows the language that the client asked for', async () => {
+    const clientId = await insertClient(testDatabase.database, service.keyRing, service.clock.now());
+    const grant = await pendingGrant(clientId, { locale: 'fr de' });
+    const page = await service.browser().get(`/login?kind=continue_authorization_grant&id=${grant}`);
+    expect(page.headers['content-language']).toBe('de');
+    expect(page.body).not.toContain('ui_locales=');
+  });
+
+  it('says so when passwords are switched off, and then takes none', async () => {
+    await withService({ arePasswordsEnabled: false, loginMessage: 'Back on <Monday>.' }, async (closed) => {
+      const page = await closed.browser().get('/login');
+      expect(page.forms).toEqual([]);
+      expect(page.text).toContain('Signing in is switched off');
+      expect(page.text).toContain('Back on <Monday>.');
+      const refused = await closed.browser().post('/login', new URLSearchParams({ username: 'amira' }));
+      expect(refused.status).toBe(405);
+      expect(refused.headers.allow).toMatch(/^GET, HEAD/);
+    });
+  });
+
+  it('works below a path prefix', async () => {
+    await withService({ publicBase: 'https://example.org/auth/' }, async (prefixed) => {
+      const browser = prefixed.browser();
+      await browser.get('login?kind=change_password');
+      expect(browser.shown.forms[0]?.action).toBe('/auth/login?kind=change_password');
+      expect(browser.shown.body).toContain('href="/auth/assets/pages.css"');
+      await browser.submit({ username: 'amira', password: PASSWORD });
+      expect(browser.shown).toMatchObject({
+        status: 303,
+        location: 'https://example.org/auth/account/password/change',
+      });
+      expect([...browser.cookies.keys()].sort()).toEqual(['__Secure-csrf', '__Secure-known', '__Secure-session']);
+    });
+  });
+
+  it('cannot be framed or embedded (S-60, S-68)', async () => {
+    const answer = await service.browser().get('/login', { 'sec-fetch-dest': 'iframe' });
+    expect(answer).toMatchObject({ status: 403, body: '' });
+  });
+});

@@ -1,0 +1,179 @@
+/**
+ * Signing in with a password: `GET /login` shows the form, `POST /login` opens a browser session.
+ *
+ * The continuation (PostAuthAction) stays in the query of both and decides where an accepted form leads; this feature
+ * only names the client there. Passwords, their limits and the session's row are the domain's.
+ */
+import { LatchkeyError } from '#base/errors.ts';
+import { type PostAuthAction, parsePostAuthAction, postAuthActionFields } from '#base/post-auth-action.ts';
+import { query, type Urls } from '#base/urls.ts';
+import {
+  type Destination,
+  type DestinationDeps,
+  destinationName,
+  findDestination,
+} from '#domain/authorization-grants/destination.ts';
+import { type SignInDeps, type SignInOutcome, signInWithPassword } from '#domain/browser-sessions/sign-in.ts';
+import { usernameOfHint } from '#domain/users/login-hint.ts';
+import type { FormProblem } from '#html/form-problems.ts';
+import { redirect } from '#http/answers.ts';
+import type { Csrf } from '#http/csrf.ts';
+import type { Interstitials } from '#http/interstitials.tsx';
+import type { Pages } from '#http/pages.ts';
+import type { Answer, RequestContext, Route } from '#http/route.ts';
+import type { Viewers } from '#http/viewer.ts';
+import { LoginPage } from './login.page.tsx';
+import { type LoginProblem, loginProblems, MAX_USERNAME_CHARACTERS } from './login-problems.ts';
+
+export interface LoginDeps extends DestinationDeps {
+  readonly urls: Urls;
+  readonly pages: Pages;
+  readonly csrf: Csrf;
+  readonly viewers: Viewers;
+  readonly interstitials: Interstitials;
+  readonly signIn: SignInDeps;
+  readonly protocolName: string;
+  readonly serviceName: string;
+  /** The operator's own words above the form. */
+  readonly loginMessage: string | undefined;
+  readonly arePasswordsEnabled: boolean;
+  /** People may make accounts for themselves. */
+  readonly isRegistrationOpen: boolean;
+}
+
+export function mount(deps: LoginDeps): Route[] {
+  const page = { path: '/login', resource: 'human', face: 'page' } as const;
+  const routes: Route[] = [{ ...page, method: 'GET', handle: (context) => showLogin(deps, context) }];
+  if (deps.arePasswordsEnabled) {
+    routes.push({ ...page, method: 'POST', handle: (context) => submitLogin(deps, context) });
+  }
+  return routes;
+}
+
+async function showLogin(deps: LoginDeps, context: RequestContext): Promise<Answer> {
+  const action = parsePostAuthAction(context.query, deps.protocolName);
+  const viewer = await deps.viewers.read(context);
+  if (viewer.kind === 'active') return redirect(deps.urls.afterAuthentication(action));
+  const destination = await findDestination(deps, action);
+  if (viewer.kind !== 'anonymous') return showInterstitial(deps, context, viewer, action, destination);
+  const username = usernameOfHint(context.query.get('login_hint'), deps.signIn.loginNames);
+  return showForm(deps, context, { action, destination, username });
+}
+
+async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<Answer> {
+  const form = await context.readForm();
+  const isExpired = deps.csrf.check(context, form) === 'expired';
+  const action = parsePostAuthAction(context.query, deps.protocolName);
+  const username = form.get('username') ?? '';
+
+  const reject = async (problem: LoginProblem): Promise<Answer> => {
+    const destination = await findDestination(deps, action);
+    return showForm(deps, context, { action, destination, username, problem });
+  };
+  if (isExpired) return await reject({ reason: 'csrf-expired' });
+  if (username.trim().length > MAX_USERNAME_CHARACTERS) return await reject({ reason: 'too-long' });
+
+  const outcome = await attemptSignIn(deps, context, username, form.get('password') ?? '');
+  if (outcome.ok) {
+    deps.viewers.signIn(context, outcome.session, outcome.user);
+    deps.csrf.rotate(context);
+    return redirect(deps.urls.afterAuthentication(action));
+  }
+  if ('user' in outcome) {
+    const dead = { kind: outcome.reason, user: outcome.user };
+    return showInterstitial(deps, context, dead, action, await findDestination(deps, action));
+  }
+  return await reject(outcome);
+}
+
+/** The outcome of the domain, and one more: there was no room for the hash. The form then keeps what was typed. */
+async function attemptSignIn(
+  deps: LoginDeps,
+  context: RequestContext,
+  username: string,
+  password: string,
+): Promise<SignInOutcome | { readonly ok: false; readonly reason: 'overloaded'; readonly retryAfterSeconds: number }> {
+  try {
+    return await signInWithPassword(deps.signIn, {
+      username,
+      password,
+      address: context.clientAddress,
+      userAgent: context.userAgent,
+      knownBrowsers: deps.viewers.knownBrowsers(context),
+    });
+  } catch (error) {
+    if (!(error instanceof LatchkeyError) || error.code !== 'overloaded') throw error;
+    return { ok: false, reason: 'overloaded', retryAfterSeconds: error.retryAfterSeconds ?? RETRY_AFTER_SECONDS };
+  }
+}
+
+const RETRY_AFTER_SECONDS = 5;
+
+interface FormState {
+  readonly action: PostAuthAction | undefined;
+  readonly destination: Destination | undefined;
+  readonly username: string | undefined;
+  readonly problem?: LoginProblem;
+}
+
+function showForm(deps: LoginDeps, context: RequestContext, state: FormState): Answer {
+  const { action, destination, problem } = state;
+  const acceptsEmail = deps.signIn.loginNames.isEmailAllowed;
+  const translations = deps.pages.language(context, destination?.uiLocales);
+  const problems: readonly FormProblem[] =
+    problem === undefined ? [] : loginProblems(translations, problem, { acceptsEmail });
+  const form = {
+    path: deps.urls.login(action),
+    csrf: deps.csrf.field(context),
+    username: state.username,
+    problems,
+    acceptsEmail,
+  };
+  const isOverloaded = problem?.reason === 'overloaded';
+  return deps.pages.answer({
+    status: isOverloaded ? 503 : 200,
+    headers: isOverloaded ? { 'retry-after': String(problem.retryAfterSeconds) } : {},
+    title: translations.t('login.title'),
+    translations,
+    isRejected: problems.length > 0,
+    formActions: formActions(destination),
+    // Where the client has chosen the language, the reader's choice here would change nothing.
+    languageLinks: destination?.uiLocales === undefined ? languageLinks(deps, action) : [],
+    content: (
+      <LoginPage
+        translations={translations}
+        serviceName={deps.serviceName}
+        clientName={destination === undefined ? undefined : destinationName(destination, translations.language)}
+        message={deps.loginMessage}
+        form={deps.arePasswordsEnabled ? form : undefined}
+        registerPath={registerPath(deps, action)}
+      />
+    ),
+  });
+}
+
+function showInterstitial(
+  deps: LoginDeps,
+  context: RequestContext,
+  viewer: Parameters<Interstitials['answer']>[1],
+  action: PostAuthAction | undefined,
+  destination: Destination | undefined,
+): Answer {
+  const translations = deps.pages.language(context, destination?.uiLocales);
+  return deps.interstitials.answer(context, viewer, { action, translations, formActions: formActions(destination) });
+}
+
+/** Undefined where no account can be made: nowhere, or in the middle of linking an account that there is. */
+function registerPath(deps: LoginDeps, action: PostAuthAction | undefined): string | undefined {
+  return deps.isRegistrationOpen && action?.kind !== 'link_upstream' ? deps.urls.register(action) : undefined;
+}
+
+/** An accepted form leads by redirects to the client, which browsers hold `form-action` against. */
+function formActions(destination: Destination | undefined): readonly string[] {
+  return destination === undefined ? [] : [destination.redirectUri];
+}
+
+function languageLinks(deps: LoginDeps, action: PostAuthAction | undefined) {
+  const fields = postAuthActionFields(action);
+  return deps.pages.languageLinks((language) => deps.urls.path('login') + query([...fields, ['ui_locales', language]]));
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { assetPaths } from '#html/assets.ts';
+import { renderPage } from '#html/layout.tsx';
+import { loadTranslations } from '#html/translations.ts';
+import { expectCleanPage } from '#test/support/clean-page.ts';
+import { parseForms } from '#test/support/html-forms.ts';
+import { LogoutPage } from './logout.page.tsx';
+
+const catalog = loadTranslations();
+const site = { serviceName: 'example.org', indexPath: '/', ...assetPaths('/', {}) };
+
+describe.each(catalog.languages)('the sign-out page in language %s', (language) => {
+  const translations = catalog.in(language);
+  const render = (page: Partial<Parameters<typeof LogoutPage>[0]>) => {
+    const content = (
+      <LogoutPage translations={translations} logoutPath="/logout" csrf="token" problems={[]} fields={[]} {...page} />
+    );
+    return renderPage({ site, translations, title: translations.t('logout.title') }, content);
+  };
+
+  it('has a button that signs out', () => {
+    expectCleanPage(render({}));
+    expect(parseForms(render({}), '/')).toMatchObject([{ method: 'POST', action: '/logout' }]);
+  });
+
+  it('says that the form was too old, and carries on what it asked for', () => {
+    const problems = [{ code: 'csrf_expired', message: translations.t('form.csrf_expired') }];
+    const page = render({ problems, fields: [['scope', 'everywhere']] });
+    expectCleanPage(page);
+    expect(parseForms(page, '/')[0]?.inputs.get('scope')).toBe('everywhere');
+  });
+});

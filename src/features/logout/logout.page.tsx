@@ -1,0 +1,33 @@
+import type { VNode } from 'preact';
+import { Button } from '#html/components/buttons.tsx';
+import { ErrorSummary, Form, HiddenFields } from '#html/components/form.tsx';
+import { Heading } from '#html/components/text.tsx';
+import type { FormProblem } from '#html/form-problems.ts';
+import type { Translations } from '#html/translations.ts';
+
+/** For someone who opened the sign-out address itself, or whose form was too old: only the button signs out. */
+export function LogoutPage({
+  translations,
+  logoutPath,
+  csrf,
+  problems,
+  fields,
+}: {
+  translations: Translations;
+  logoutPath: string;
+  csrf: string;
+  problems: readonly FormProblem[];
+  /** What the old form asked for besides. */
+  fields: readonly (readonly [name: string, value: string])[];
+}): VNode {
+  return (
+    <>
+      <Heading title={translations.t('logout.title')}>{translations.t('logout.text')}</Heading>
+      <ErrorSummary translations={translations} problems={problems} />
+      <Form action={logoutPath} csrf={csrf}>
+        <HiddenFields fields={fields} />
+        <Button>{translations.t('logout.button')}</Button>
+      </Form>
+    </>
+  );
+}

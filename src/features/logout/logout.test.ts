@@ -1,0 +1,178 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { toUuid, type UserId } from '#base/ids.ts';
+import { insertTestAccount } from '#test/support/accounts.ts';
+import type { Browser } from '#test/support/browser.ts';
+import { expectCleanPage } from '#test/support/clean-page.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { type PageService, startPages } from '#test/support/page-service.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const ORIGIN = 'https://auth.example.org';
+
+let testDatabase: TestDatabase;
+let service: PageService;
+let amira: UserId;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  service = await startPages(testDatabase.database);
+  amira = await insertTestAccount(testDatabase.database, { username: 'amira', password: PASSWORD });
+});
+
+afterEach(async () => {
+  await sql(testDatabase.database, 'delete from user_sessions');
+  await sql(testDatabase.database, 'update users set locked_at = null');
+});
+
+afterAll(async () => {
+  await service.stop();
+  await testDatabase.drop();
+});
+
+async function signedIn(): Promise<Browser> {
+  // So that rows have an order.
+  service.clock.advanceSeconds(1);
+  const browser = service.browser();
+  await browser.get('/login');
+  await browser.submit({ username: 'amira', password: PASSWORD });
+  await browser.get('/');
+  expect(browser.shown.text).toContain('You are signed in');
+  return browser;
+}
+
+async function sessions(): Promise<{ isLive: boolean; reason: string | null }[]> {
+  const rows = await sql<{ is_live: boolean; finish_reason: string | null }>(
+    testDatabase.database,
+    'select finished_at is null as is_live, finish_reason from user_sessions where user_id = $1::uuid order by id',
+    [toUuid(amira)],
+  );
+  return rows.map((row) => ({ isLive: row.is_live, reason: row.finish_reason }));
+}
+
+describe('POST /logout', () => {
+  it('ends the session of this browser, is attributed to its user and leads to the sign-in page', async () => {
+    const browser = await signedIn();
+    const stolen = new Map(browser.cookies);
+    await signedIn();
+    const answer = await browser.submit();
+    expect(answer).toMatchObject({ status: 303, location: `${ORIGIN}/login` });
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(service.lastRequest()).toMatchObject({ status: 303, requester: `user:${amira}(amira)` });
+    expect(await sessions()).toEqual([
+      { isLive: false, reason: 'logout' },
+      { isLive: true, reason: null },
+    ]);
+
+    await browser.get('/');
+    expect(browser.shown.text).not.toContain('You are signed in');
+    const thief = service.browser();
+    for (const [name, value] of stolen) thief.cookies.set(name, value);
+    expect((await thief.get('/')).text).toContain('You were signed out');
+  });
+
+  it('goes on with a continuation, read from the form by the same rules as everywhere (3.3)', async () => {
+    const browser = await signedIn();
+    const id = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
+    await browser.submit({ kind: 'continue_authorization_grant', id });
+    expect(browser.shown).toMatchObject({ status: 303, location: `${ORIGIN}/authorize/${id}` });
+  });
+
+  it.each([{ kind: 'continue_authorization_grant', id: '//evil.example' }, { next: 'https://evil.example' }])(
+    'is no way to another site: %o leads to the sign-in page',
+    async (fields) => {
+      const browser = await signedIn();
+      expect((await browser.submit(fields)).location).toBe(`${ORIGIN}/login`);
+    },
+  );
+
+  it('everywhere: ends all browser sessions of the user', async () => {
+    await signedIn();
+    const browser = await signedIn();
+    await browser.submit({ scope: 'everywhere' });
+    expect((await sessions()).map((session) => session.isLive)).toEqual([false, false]);
+  });
+
+  it('any other scope ends only this one', async () => {
+    await signedIn();
+    const browser = await signedIn();
+    await browser.submit({ scope: 'session' });
+    expect((await sessions()).map((session) => session.isLive)).toEqual([true, false]);
+  });
+
+  it('ends the session of a user who was locked meanwhile, and is attributed to that user', async () => {
+    const browser = await signedIn();
+    await sql(testDatabase.database, 'update users set locked_at = $1::timestamptz', [new Date(service.clock.now())]);
+    await browser.get('/');
+    expect(browser.shown.text).toContain('Account locked');
+    expect(service.lastRequest().requester).toBeUndefined();
+    await browser.submit();
+    expect(browser.shown).toMatchObject({ status: 303, location: `${ORIGIN}/login` });
+    expect(service.lastRequest().requester).toBe(`user:${amira}(amira)`);
+    expect((await sessions()).map((session) => session.isLive)).toEqual([false]);
+  });
+
+  it('without a session still leads to the sign-in page, attributed to nobody', async () => {
+    const browser = service.browser();
+    await browser.get('/logout');
+    await browser.submit();
+    expect(browser.shown).toMatchObject({ status: 303, location: `${ORIGIN}/login` });
+    expect(service.lastRequest()).toMatchObject({ requester: undefined, queries: 0 });
+  });
+
+  it('with a session that was ended elsewhere clears the cookie and changes no row', async () => {
+    const browser = await signedIn();
+    await sql(
+      testDatabase.database,
+      `update user_sessions set finished_at = $1::timestamptz, finish_reason = 'elsewhere'`,
+      [new Date(service.clock.now())],
+    );
+    await browser.submit();
+    expect(browser.shown.status).toBe(303);
+    expect(service.lastRequest().requester).toBeUndefined();
+    expect(await sessions()).toEqual([{ isLive: false, reason: 'elsewhere' }]);
+    expect(browser.cookies.has('__Host-session')).toBe(false);
+  });
+
+  it('makes the form of another tab worthless (S-65)', async () => {
+    const browser = await signedIn();
+    const token = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    await browser.submit();
+    const answer = await browser.post('/logout', new URLSearchParams({ csrf: token }));
+    expect(answer.status).toBe(403);
+    expect(answer.errorCodes).toEqual(['csrf_mismatch']);
+  });
+
+  it('does nothing for another site or without the token (S-57, S-67)', async () => {
+    const browser = await signedIn();
+    const foreign = await browser.submit({}, { headers: { origin: 'https://evil.example' } });
+    expect(foreign.status).toBe(403);
+    expect((await browser.post('/logout', new URLSearchParams())).status).toBe(403);
+    expect((await sessions()).map((session) => session.isLive)).toEqual([true]);
+  });
+
+  it('with a form older than an hour asks again, and then does what that form asked', async () => {
+    const browser = await signedIn();
+    service.clock.advanceSeconds(3601);
+    await browser.submit({ scope: 'everywhere', kind: 'change_password' });
+    expect(browser.shown.status).toBe(200);
+    expect(browser.shown.errorCodes).toEqual(['csrf_expired']);
+    expect((await sessions()).map((session) => session.isLive)).toEqual([true]);
+    await browser.submit();
+    expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+    expect((await sessions()).map((session) => session.isLive)).toEqual([false]);
+  });
+});
+
+describe('GET /logout', () => {
+  it('signs nobody out, but has a button for that', async () => {
+    const browser = await signedIn();
+    const page = await browser.get('/logout');
+    expect(page.status).toBe(405);
+    expect(page.headers.allow).toBe('POST');
+    expectCleanPage(page.body);
+    expect((await sessions()).map((session) => session.isLive)).toEqual([true]);
+    expect((await browser.submit()).status).toBe(303);
+    expect((await sessions()).map((session) => session.isLive)).toEqual([false]);
+  });
+});

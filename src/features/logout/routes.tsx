@@ -1,0 +1,109 @@
+/**
+ * Signing out of this browser, or of all (`POST /logout`). Sessions of applications that grew out of the browser
+ * session have their own end.
+ */
+import type { Clock } from '#base/clock.ts';
+import { type PostAuthAction, parsePostAuthAction, postAuthActionFields } from '#base/post-auth-action.ts';
+import type { Urls } from '#base/urls.ts';
+import type { Queryable } from '#db/database.ts';
+import type { Viewer } from '#domain/browser-sessions/browser-session.ts';
+import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
+import { redirect } from '#http/answers.ts';
+import type { Csrf } from '#http/csrf.ts';
+import type { Pages } from '#http/pages.ts';
+import type { Answer, RequestContext, Route } from '#http/route.ts';
+import type { Viewers } from '#http/viewer.ts';
+import { LogoutPage } from './logout.page.tsx';
+
+export interface LogoutDeps {
+  readonly database: Queryable;
+  readonly clock: Clock;
+  readonly urls: Urls;
+  readonly pages: Pages;
+  readonly csrf: Csrf;
+  readonly viewers: Viewers;
+  readonly protocolName: string;
+}
+
+export function mount(deps: LogoutDeps): Route[] {
+  const page = { path: '/logout', resource: 'human', face: 'page' } as const;
+  return [
+    { ...page, method: 'GET', handle: (context) => showLogout(deps, context) },
+    { ...page, method: 'POST', handle: (context) => submitLogout(deps, context) },
+  ];
+}
+
+/** 405, since reading an address must not sign out; but with the button for someone who typed it. */
+function showLogout(deps: LogoutDeps, context: RequestContext): Answer {
+  return answerWithButton(deps, context, { status: 405, headers: { allow: 'POST' } });
+}
+
+async function submitLogout(deps: LogoutDeps, context: RequestContext): Promise<Answer> {
+  const form = await context.readForm();
+  const isExpired = deps.csrf.check(context, form) === 'expired';
+  const action = parsePostAuthAction(form, deps.protocolName);
+  const isEverywhere = form.get('scope') === EVERYWHERE;
+  if (isExpired) return answerWithButton(deps, context, { status: 200, expired: { action, isEverywhere } });
+
+  const viewer = await deps.viewers.read(context);
+  if (viewer.kind === 'anonymous' || viewer.kind === 'ended') context.cookies.clear('session');
+  else await signOut(deps, context, viewer, isEverywhere);
+  deps.csrf.rotate(context);
+  return redirect(action === undefined ? deps.urls.login() : deps.urls.afterAuthentication(action));
+}
+
+const EVERYWHERE = 'everywhere';
+
+async function signOut(
+  deps: LogoutDeps,
+  context: RequestContext,
+  viewer: Exclude<Viewer, { readonly kind: 'anonymous' }>,
+  isEverywhere: boolean,
+): Promise<void> {
+  const { id, username } = viewer.user;
+  context.setRequester({ kind: 'user', id, username });
+  const sessionId = viewer.kind === 'active' ? viewer.session.id : viewer.sessionId;
+  await finishBrowserSession(deps.database, {
+    userId: id,
+    which: isEverywhere && viewer.kind === 'active' ? 'all' : sessionId,
+    reason: 'logout',
+    now: deps.clock.now(),
+    address: context.clientAddress,
+    userAgent: context.userAgent,
+  });
+  deps.viewers.forget(context);
+}
+
+function answerWithButton(
+  deps: LogoutDeps,
+  context: RequestContext,
+  options: {
+    readonly status: number;
+    readonly headers?: Answer['headers'];
+    /** The form that came too late. */
+    readonly expired?: { readonly action: PostAuthAction | undefined; readonly isEverywhere: boolean };
+  },
+): Answer {
+  const { status, headers = {}, expired } = options;
+  const translations = deps.pages.language(context);
+  const problems =
+    expired === undefined ? [] : [{ code: 'csrf_expired', message: translations.t('form.csrf_expired') }];
+  const fields = postAuthActionFields(expired?.action);
+  if (expired?.isEverywhere === true) fields.push(['scope', EVERYWHERE]);
+  return deps.pages.answer({
+    status,
+    headers,
+    title: translations.t('logout.title'),
+    translations,
+    isRejected: problems.length > 0,
+    content: (
+      <LogoutPage
+        translations={translations}
+        logoutPath={deps.urls.logout()}
+        csrf={deps.csrf.field(context)}
+        problems={problems}
+        fields={fields}
+      />
+    ),
+  });
+}

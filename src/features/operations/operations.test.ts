@@ -1,0 +1,176 @@
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type RouteServer, startRouteServer } from '#test/support/route-server.ts';
+import { loadAssets } from './asset-files.ts';
+import type { HealthDeps } from './health.ts';
+import { mount } from './routes.ts';
+
+const CSS = 'body { color: red }';
+const state = { isDraining: false, isOverloaded: false, isStalled: false, database: 'up' };
+const health: HealthDeps = {
+  version: '1.2.3',
+  lag: {
+    get isStalled() {
+      return state.isStalled;
+    },
+  },
+  checks: {
+    draining: () => !state.isDraining,
+    overloaded: () => !state.isOverloaded,
+    database: async () => {
+      if (state.database === 'down') throw new Error('no connection');
+      return true;
+    },
+  },
+};
+
+let directory: string;
+let service: RouteServer;
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'latchkey-assets-'));
+  writeFileSync(join(directory, 'pages-0a1b2c3d.css'), CSS);
+  writeFileSync(join(directory, 'pages-0a1b2c3d.css.br'), brotliCompressSync(CSS));
+  writeFileSync(join(directory, 'pages-0a1b2c3d.css.gz'), gzipSync(CSS));
+  writeFileSync(join(directory, 'favicon-4e5f6a7b.svg'), '<svg/>');
+  writeFileSync(join(directory, 'pages.css.map'), '{}');
+  symlinkSync('/etc/passwd', join(directory, 'passwd'));
+  const manifest = { 'pages.css': 'pages-0a1b2c3d.css', 'favicon.svg': 'favicon-4e5f6a7b.svg' };
+  writeFileSync(join(directory, 'manifest.json'), JSON.stringify(manifest));
+  service = await startRouteServer(mount({ assets: loadAssets(directory), health }));
+});
+afterAll(async () => {
+  await service.close();
+  rmSync(directory, { recursive: true });
+});
+
+function get(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> {
+  return fetch(service.origin + path, { headers, method });
+}
+
+describe('GET /health (operations 7.1)', () => {
+  test.each(['/health', '/health?probe=ready', '/health?probe=live'])('%s answers ok', async (path) => {
+    const answer = await get(path);
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toBe('ok');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('content-type')).toMatch(/^text\/plain/);
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  test.each([
+    ['draining', { isDraining: true }],
+    ['overloaded', { isOverloaded: true }],
+    ['database', { database: 'down' }],
+  ])('503 says what is wrong: %s', async (word, change) => {
+    const before = { ...state };
+    Object.assign(state, change);
+    try {
+      const answer = await get('/health');
+      expect(answer.status).toBe(503);
+      expect(answer.headers.get('retry-after')).toBe('5');
+      expect(await answer.text()).toBe(word);
+      expect((await get('/health?probe=live')).status).toBe(200);
+    } finally {
+      Object.assign(state, before);
+    }
+  });
+
+  test('a loop that stalled fails the live probe', async () => {
+    state.isStalled = true;
+    const answer = await get('/health?probe=live');
+    state.isStalled = false;
+    expect(answer.status).toBe(503);
+    expect(await answer.text()).toBe('stalled');
+  });
+
+  test('JSON for who asks for it', async () => {
+    const accept = { accept: 'application/json' };
+    expect(await (await get('/health', accept)).json()).toEqual({
+      status: 'ok',
+      checks: { draining: 'ok', overloaded: 'ok', database: 'ok' },
+      version: '1.2.3',
+    });
+    state.database = 'down';
+    const failing = await get('/health', accept);
+    state.database = 'up';
+    expect(failing.status).toBe(503);
+    expect(await failing.json()).toMatchObject({ status: 'fail', checks: { database: 'fail' } });
+  });
+
+  test('HEAD works; an unknown probe is 400', async () => {
+    const head = await get('/health', {}, 'HEAD');
+    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '2', '']);
+    expect((await get('/health?probe=deep')).status).toBe(400);
+  });
+});
+
+describe('GET /assets/{path}', () => {
+  test('a name with a content hash is kept for ever, a plain one is asked for again', async () => {
+    const hashed = await get('/assets/pages-0a1b2c3d.css');
+    expect(hashed.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(hashed.headers.get('content-type')).toBe('text/css; charset=utf-8');
+    expect(hashed.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(await hashed.text()).toBe(CSS);
+    const plain = await get('/assets/pages.css');
+    expect(plain.headers.get('cache-control')).toBe('no-cache');
+    const etag = plain.headers.get('etag') ?? '';
+    const again = await get('/assets/pages.css', { 'if-none-match': `"other", ${etag}` });
+    expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag]);
+  });
+
+  test.each([
+    ['br', 'br', 'gzip, br'],
+    ['gzip', 'gzip', 'gzip, br;q=0'],
+    ['none', null, 'identity'],
+  ])('the stored coding that fits best is sent: %s', async (_case, coding, accepted) => {
+    const answer = await get('/assets/pages.css', { 'accept-encoding': accepted });
+    expect(answer.headers.get('content-encoding')).toBe(coding);
+    expect(answer.headers.get('vary')).toBe('Accept-Encoding');
+    expect(await answer.text()).toBe(CSS);
+  });
+
+  test('a page of ours may load them as style and script', async () => {
+    const answer = await service.exchange(
+      'GET /assets/pages.css HTTP/1.1\r\nHost: x\r\nSec-Fetch-Dest: style\r\nConnection: close\r\n\r\n',
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test.each([
+    '/assets/',
+    '/assets/.',
+    '/assets/manifest.json',
+    '/assets/pages.css.map',
+    '/assets/pages-0a1b2c3d.css.br',
+    '/assets/passwd',
+    '/assets/../routes.ts',
+    '/assets/..%2froutes.ts',
+    '/assets/%2e%2e/routes.ts',
+    '/assets/..\\routes.ts',
+    '/assets/..%5croutes.ts',
+    '/assets/%252e%252e/routes.ts',
+    '/assets/....//routes.ts',
+    '/assets//etc/passwd',
+    '/assets/C:%5c',
+    '/assets/pages.css%00.js',
+    '/assets/%',
+    '/assets/%zz',
+    '/assets/__proto__',
+    '/assets/constructor',
+    '/assets/x/../pages.css',
+  ])('only files of the manifest are served: not %s (security S-78)', async (path) => {
+    const answer = await service.exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 40[04] /);
+  });
+});
+
+test('/favicon.ico is an image and /robots.txt keeps crawlers out', async () => {
+  const icon = await get('/favicon.ico');
+  expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+  const robots = await get('/robots.txt');
+  expect(robots.headers.get('content-type')).toMatch(/^text\/plain/);
+  expect(await robots.text()).toBe('User-agent: *\nDisallow: /\n');
+});

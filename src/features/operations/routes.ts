@@ -1,0 +1,49 @@
+/**
+ * What a service needs around its features: `GET /health` for load balancers and service managers, `GET /assets/*`
+ * for the files that pages name, `GET /favicon.ico` and `GET /robots.txt` for who asks without being told. None of
+ * them reads a cookie, and only the database check of readiness sends a statement.
+ */
+import type { Route } from '#http/route.ts';
+import type { AssetFiles } from './asset-files.ts';
+import { answerAsset } from './assets.ts';
+import { answerHealth, type HealthDeps } from './health.ts';
+
+export interface OperationsDeps {
+  readonly assets: AssetFiles;
+  readonly health: HealthDeps;
+}
+
+const ROBOTS_HEADERS = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'public, max-age=86400' };
+
+export function mount({ assets, health }: OperationsDeps): Route[] {
+  // Asked for by pages of ours, which may be on their way while the event loop lags.
+  const file = { method: 'GET', face: 'page', embedding: 'allowed', priority: true } as const;
+  return [
+    {
+      method: 'GET',
+      path: '/health',
+      resource: 'health',
+      face: 'plain-json',
+      priority: true,
+      handle: (context) => answerHealth(context, health),
+    },
+    {
+      ...file,
+      path: '/assets/*',
+      resource: 'assets',
+      handle: ({ headers, params }) => answerAsset(assets.find(params['*'] ?? ''), headers),
+    },
+    {
+      ...file,
+      path: '/favicon.ico',
+      resource: 'human',
+      handle: ({ headers }) => answerAsset(assets.find('favicon.svg'), headers),
+    },
+    {
+      ...file,
+      path: '/robots.txt',
+      resource: 'human',
+      handle: () => ({ status: 200, headers: ROBOTS_HEADERS, body: 'User-agent: *\nDisallow: /\n' }),
+    },
+  ];
+}

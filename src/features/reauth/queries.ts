@@ -1,0 +1,20 @@
+import { statement } from '#db/statement.ts';
+
+export interface ReauthPageRow {
+  readonly has_password: boolean;
+  /** Of the authorization request that waits for this, if one does. */
+  readonly redirect_uri: string | null;
+  readonly locale: string | null;
+}
+
+/** What the page depends on beside the viewer; primary keys. */
+export const readReauthPage = statement<ReauthPageRow, [userId: string, grantId: string | null, now: Date]>(
+  'reauth.page',
+  `select exists (select from user_passwords where user_id = $1::uuid) as has_password,
+          pending.redirect_uri,
+          pending.locale
+     from (select 1) as one
+     left join oauth2_authorization_grants pending
+       on pending.id = $2::uuid and pending.fulfilled_at is null and pending.cancelled_at is null
+      and pending.expires_at > $3::timestamptz`,
+);

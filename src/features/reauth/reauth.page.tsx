@@ -1,0 +1,65 @@
+import type { VNode } from 'preact';
+import type { PostAuthAction } from '#base/post-auth-action.ts';
+import { Button } from '#html/components/buttons.tsx';
+import { AccountCard } from '#html/components/decision.tsx';
+import { PasswordField } from '#html/components/fields.tsx';
+import { ActionFields, ErrorSummary, Form, HiddenFields } from '#html/components/form.tsx';
+import { Heading } from '#html/components/text.tsx';
+import type { FormProblem } from '#html/form-problems.ts';
+import type { Translations } from '#html/translations.ts';
+
+export interface ReauthPageProps {
+  readonly translations: Translations;
+  readonly csrf: string;
+  readonly username: string;
+  readonly displayName: string | undefined;
+  readonly action: PostAuthAction | undefined;
+  readonly logoutPath: string;
+  /** Where the password goes; undefined: the account has none. */
+  readonly passwordPath: string | undefined;
+  /** Where a waiting authorization request is given up. */
+  readonly cancel: { readonly path: string; readonly grantId: string } | undefined;
+  readonly problems: readonly FormProblem[];
+}
+
+/** Asks the person who is signed in to prove that it is still them. */
+export function ReauthPage(props: ReauthPageProps): VNode {
+  const { translations, csrf, cancel, passwordPath } = props;
+  const lead = translations.t(passwordPath === undefined ? 'reauth.no_method' : 'reauth.text');
+  return (
+    <>
+      <Heading title={translations.t('reauth.title')}>{lead}</Heading>
+      <ErrorSummary translations={translations} problems={props.problems} />
+      <AccountCard displayName={props.displayName} identifier={props.username}>
+        <Form action={props.logoutPath} csrf={csrf} isInline>
+          <ActionFields action={props.action} />
+          <Button kind="quiet">
+            {translations.t(passwordPath === undefined ? 'index.sign_out' : 'session.other_account')}
+          </Button>
+        </Form>
+      </AccountCard>
+      {passwordPath !== undefined && (
+        <Form action={passwordPath} csrf={csrf}>
+          {/* Password managers choose the entry by the name. */}
+          <input type="text" name="username" value={props.username} autocomplete="username" hidden readOnly />
+          <PasswordField
+            name="password"
+            label={translations.t('login.password')}
+            autocomplete="current-password"
+            translations={translations}
+            problems={props.problems}
+          />
+          <Button>{translations.t('reauth.button')}</Button>
+        </Form>
+      )}
+      {cancel !== undefined && (
+        <Form action={cancel.path} csrf={csrf}>
+          <HiddenFields fields={[['grant_id', cancel.grantId]]} />
+          <Button kind="quiet" name="action" value="cancel">
+            {translations.t('consent.cancel')}
+          </Button>
+        </Form>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toUuid } from '#base/ids.ts';
+import {
+  AUTHORIZATION_ISSUER,
+  type AuthorizationService,
+  authorizeUrl,
+  grantIdOf,
+  PASSWORD,
+  responseOf,
+  startAuthorizationService,
+} from '#test/support/authorization-service.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+
+const REAUTH = { action: '/reauth' };
+
+let test: TestDatabase;
+let service: AuthorizationService;
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+  service = await startAuthorizationService(test.database);
+  await service.person('alice');
+});
+
+afterAll(async () => {
+  await service.close();
+  await test.drop();
+});
+
+async function authentications(username: string): Promise<number> {
+  const [row] = await sql<{ count: number }>(
+    test.database,
+    `select count(*)::integer as count from user_session_authentications a
+       join user_sessions s on s.id = a.user_session_id join users u on u.id = s.user_id where u.username = $1::text`,
+    [username],
+  );
+  return row?.count ?? -1;
+}
+
+describe('re-authentication', () => {
+  it('without a session leads to the sign-in page, the continuation kept', async () => {
+    const browser = service.browser();
+    const shown = await browser.get('/reauth?kind=change_password');
+    expect(shown.location).toBe(`${AUTHORIZATION_ISSUER}login?kind=change_password`);
+    expect((await browser.get('/reauth?kind=//evil')).location).toBe(`${AUTHORIZATION_ISSUER}login`);
+  });
+
+  it('shows the account, and takes its password: 303 to the target, one more authentication, a new key', async () => {
+    const browser = await service.signedIn('alice');
+    const before = await authentications('alice');
+    await browser.get('/reauth?kind=change_password');
+    expect(browser.shown.status).toBe(200);
+    expect(browser.shown.text).toContain('alice');
+    const oldCookie = browser.cookies.get('__Host-session');
+    const oldToken = browser.shown.forms.at(-1)?.inputs.get('csrf');
+    await browser.submit({ password: PASSWORD }, { action: '/reauth?kind=change_password' });
+    expect(browser.shown.location).toBe(`${AUTHORIZATION_ISSUER}account/password/change`);
+    expect(service.lastRequest().requester).toMatch(/\(alice\)$/);
+    expect(await authentications('alice')).toBe(before + 1);
+    expect(browser.cookies.get('__Host-session')).not.toBe(oldCookie);
+    await browser.get('/reauth');
+    expect(browser.shown.status).toBe(200);
+    expect(browser.shown.forms.at(-1)?.inputs.get('csrf')).not.toBe(oldToken);
+  });
+
+  it('the key before is worth nothing half a minute later (S-61)', async () => {
+    const browser = await service.signedIn('alice');
+    const planted = new Map(browser.cookies);
+    await browser.get('/reauth');
+    await browser.submit({ password: PASSWORD }, REAUTH);
+    service.clock.advanceSeconds(30);
+    const thief = service.browser();
+    for (const [name, value] of planted) thief.cookies.set(name, value);
+    expect((await thief.get('/reauth')).location).toBe(`${AUTHORIZATION_ISSUER}login`);
+    expect((await browser.get('/reauth')).status).toBe(200);
+  });
+
+  it('with a wrong password shows the error at its field, and the user stays the requester', async () => {
+    const browser = await service.signedIn('alice');
+    const before = await authentications('alice');
+    await browser.get('/reauth');
+    await browser.submit({ password: 'wrong' }, REAUTH);
+    expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['invalid_credentials'] });
+    expect(browser.shown.body).toContain('id="password-error"');
+    expect(browser.shown.body).not.toContain('value="wrong"');
+    expect(service.lastRequest().requester).toMatch(/\(alice\)$/);
+    await browser.submit({}, REAUTH);
+    expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['required'] });
+    expect(await authentications('alice')).toBe(before);
+  });
+
+  it('five wrong passwords in a row end the session; a right one in between begins the count anew', async () => {
+    const browser = await service.signedIn('alice');
+    await browser.get('/reauth');
+    for (let count = 0; count < 4; count += 1) await browser.submit({ password: 'wrong' }, REAUTH);
+    await browser.submit({ password: PASSWORD }, REAUTH);
+    expect(browser.shown.status).toBe(303);
+    await browser.get('/reauth');
+    for (let count = 0; count < 4; count += 1) {
+      await browser.submit({ password: 'wrong' }, REAUTH);
+      expect(browser.shown.errorCodes).toEqual(['invalid_credentials']);
+    }
+    await browser.submit({ password: 'wrong' }, REAUTH);
+    expect(browser.shown.status).toBe(200);
+    expect(browser.shown.text).toContain('You were signed out');
+    await browser.get('/reauth');
+    expect(browser.shown.text).toContain('You were signed out');
+  });
+
+  it('max_age answers at once while the last authentication is younger', async () => {
+    const browser = await service.signedIn('alice');
+    const target = `${AUTHORIZATION_ISSUER}account/password/change`;
+    expect((await browser.get('/reauth?kind=change_password&max_age=61')).location).toBe(target);
+    for (const maxAge of ['60', '0', '-1', 'x', '']) {
+      const shown = await browser.get(`/reauth?kind=change_password&max_age=${maxAge}`);
+      expect(shown).toMatchObject({ status: 200, location: undefined });
+    }
+  });
+
+  it('by a method that the account does not have is refused, without charge', async () => {
+    const browser = await service.signedIn('alice');
+    await browser.get('/reauth');
+    await browser.submit({ method: 'passkey', password: PASSWORD }, REAUTH);
+    expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['invalid_action'] });
+  });
+
+  it.each([
+    ['no token', { csrf: '' }, {}],
+    ['a foreign origin', {}, { origin: 'https://evil.example' }],
+  ])('with %s is not processed (S-57)', async (_, fields, headers) => {
+    const browser = await service.signedIn('alice');
+    const before = await authentications('alice');
+    await browser.get('/reauth');
+    await browser.submit({ password: PASSWORD, ...fields }, { ...REAUTH, headers });
+    expect(browser.shown.status).toBe(403);
+    expect(await authentications('alice')).toBe(before);
+  });
+
+  it('on a page that was open for too long asks once more', async () => {
+    const browser = await service.signedIn('alice');
+    await browser.get('/reauth');
+    service.clock.advanceSeconds(3600);
+    await browser.submit({ password: PASSWORD }, REAUTH);
+    expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['csrf_expired'] });
+    await browser.submit({ password: PASSWORD }, REAUTH);
+    expect(browser.shown.status).toBe(303);
+  });
+
+  it('of an account without a password offers to sign out, and no form that could not be answered', async () => {
+    await service.person('bare');
+    const browser = await service.signedIn('bare');
+    await sql(
+      test.database,
+      `delete from user_passwords p using users u where u.id = p.user_id and u.username = 'bare' returning p.user_id`,
+    );
+    await browser.get('/reauth?kind=change_password');
+    expect(browser.shown.status).toBe(200);
+    expect(browser.shown.forms.map((form) => form.action)).toEqual(['/logout']);
+    await browser.submit({}, { action: '/logout' });
+    await browser.follow();
+    expect(browser.shown.url).toBe(`${AUTHORIZATION_ISSUER}account/password/change`);
+  });
+});
+
+describe('re-authentication for an authorization request', () => {
+  it('may be cancelled, which the client learns', async () => {
+    const client = await service.client();
+    const browser = await service.signedIn('alice');
+    await browser.open(authorizeUrl(client, { prompt: 'login' }));
+    const id = grantIdOf(browser.shown);
+    expect(browser.shown.headers['content-security-policy']).toContain("form-action 'self' https://app.example.org;");
+    await browser.submit({ action: 'cancel' }, { action: '/authorize' });
+    expect(responseOf(browser.shown)).toMatchObject({ error: 'access_denied', state: 'st' });
+    const rows = await sql(test.database, 'select cancel_reason from oauth2_authorization_grants where id = $1::uuid', [
+      toUuid(id),
+    ]);
+    expect(rows).toEqual([{ cancel_reason: 'user' }]);
+  });
+
+  it('leads on with the same session, and the request is not asked for it again (oauth 20, fact 8)', async () => {
+    const client = await service.client({ secret: 's', metadata: { first_party: true } });
+    const browser = await service.signedIn('alice');
+    for (const fields of [{ prompt: 'login' }, { max_age: '0' }]) {
+      service.clock.advanceSeconds(1);
+      await browser.open(authorizeUrl(client, fields));
+      expect(new URL(browser.shown.url).pathname).toBe('/reauth');
+      const { pathname, search } = new URL(browser.shown.url);
+      service.clock.advanceSeconds(1);
+      await browser.submit({ password: PASSWORD }, { action: pathname + search });
+      await browser.follow();
+      expect(responseOf(browser.shown)).toMatchObject({ code: expect.any(String) });
+    }
+  });
+});

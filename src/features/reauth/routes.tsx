@@ -1,0 +1,164 @@
+/**
+ * Proving presence again inside a session, for requests that ask for a fresh authentication and for sensitive
+ * changes: `GET /reauth` shows the form, `POST /reauth` takes the password.
+ *
+ * The continuation (PostAuthAction) stays in the query of both. A right password renews the session that there is;
+ * without one, signing in does.
+ */
+import { LatchkeyError } from '#base/errors.ts';
+import { toUuid } from '#base/ids.ts';
+import { type PostAuthAction, parsePostAuthAction } from '#base/post-auth-action.ts';
+import type { Urls } from '#base/urls.ts';
+import type { Viewer } from '#domain/browser-sessions/browser-session.ts';
+import {
+  type ReauthDeps as ReauthOperationDeps,
+  type ReauthOutcome,
+  reauthenticate,
+} from '#domain/browser-sessions/reauthenticate.ts';
+import { redirect } from '#http/answers.ts';
+import type { Csrf } from '#http/csrf.ts';
+import type { Interstitials } from '#http/interstitials.tsx';
+import type { Pages } from '#http/pages.ts';
+import type { Answer, RequestContext, Route } from '#http/route.ts';
+import type { Viewers } from '#http/viewer.ts';
+import { type ReauthPageRow, readReauthPage } from './queries.ts';
+import { ReauthPage } from './reauth.page.tsx';
+import { type ReauthProblem, reauthProblem } from './reauth-problems.ts';
+
+export interface ReauthDeps extends ReauthOperationDeps {
+  readonly urls: Urls;
+  readonly pages: Pages;
+  readonly csrf: Csrf;
+  readonly viewers: Viewers;
+  readonly interstitials: Interstitials;
+  readonly protocolName: string;
+  readonly arePasswordsEnabled: boolean;
+}
+
+export function mount(deps: ReauthDeps): Route[] {
+  const page = { path: '/reauth', resource: 'human', face: 'page' } as const;
+  return [
+    { ...page, method: 'GET', handle: (context) => showReauth(deps, context) },
+    { ...page, method: 'POST', handle: (context) => submitReauth(deps, context) },
+  ];
+}
+
+type ActiveViewer = Extract<Viewer, { readonly kind: 'active' }>;
+
+async function showReauth(deps: ReauthDeps, context: RequestContext): Promise<Answer> {
+  const action = parsePostAuthAction(context.query, deps.protocolName);
+  const viewer = await deps.viewers.read(context);
+  if (viewer.kind !== 'active') return answerWithoutSession(deps, context, viewer, action);
+  const maxAge = context.query.get('max_age');
+  const age = deps.clock.now() - viewer.session.authenticatedAt;
+  const isFresh = maxAge !== undefined && /^[0-9]{1,9}$/.test(maxAge) && age < Number(maxAge) * 1000;
+  if (isFresh) return redirect(deps.urls.afterAuthentication(action));
+  return await showForm(deps, context, viewer, action);
+}
+
+async function submitReauth(deps: ReauthDeps, context: RequestContext): Promise<Answer> {
+  const form = await context.readForm();
+  const isExpired = deps.csrf.check(context, form) === 'expired';
+  const action = parsePostAuthAction(context.query, deps.protocolName);
+  const viewer = await deps.viewers.read(context);
+  if (viewer.kind !== 'active') return answerWithoutSession(deps, context, viewer, action);
+  if (isExpired) return await showForm(deps, context, viewer, action, { reason: 'csrf-expired' });
+  const method = form.get('method') ?? 'password';
+  if (method !== 'password' || !deps.arePasswordsEnabled) {
+    return await showForm(deps, context, viewer, action, { reason: 'invalid-method' });
+  }
+
+  const outcome = await attempt(deps, context, viewer, form.get('password') ?? '');
+  if (outcome.ok) {
+    if (outcome.session !== undefined) deps.viewers.rotate(context, outcome.session);
+    deps.csrf.rotate(context);
+    return redirect(deps.urls.afterAuthentication(action));
+  }
+  if ('user' in outcome) {
+    const dead = { kind: outcome.reason, user: outcome.user };
+    return deps.interstitials.answer(context, dead, { action });
+  }
+  return await showForm(deps, context, viewer, action, outcome);
+}
+
+/** The outcome of the domain, and one more: there was no room for the hash. */
+async function attempt(
+  deps: ReauthDeps,
+  context: RequestContext,
+  viewer: ActiveViewer,
+  password: string,
+): Promise<ReauthOutcome | { readonly ok: false; readonly reason: 'overloaded'; readonly retryAfterSeconds: number }> {
+  const cookie = deps.viewers.cookie(context);
+  if (cookie === undefined) throw new Error('a viewer is active without a session cookie');
+  try {
+    return await reauthenticate(deps, {
+      cookie,
+      user: viewer.user,
+      password,
+      address: context.clientAddress,
+      userAgent: context.userAgent,
+      knownBrowsers: deps.viewers.knownBrowsers(context),
+    });
+  } catch (error) {
+    if (!(error instanceof LatchkeyError) || error.code !== 'overloaded') throw error;
+    return { ok: false, reason: 'overloaded', retryAfterSeconds: error.retryAfterSeconds ?? RETRY_AFTER_SECONDS };
+  }
+}
+
+const RETRY_AFTER_SECONDS = 5;
+
+function answerWithoutSession(
+  deps: ReauthDeps,
+  context: RequestContext,
+  viewer: Exclude<Viewer, { readonly kind: 'active' }>,
+  action: PostAuthAction | undefined,
+): Answer {
+  if (viewer.kind === 'anonymous') return redirect(deps.urls.login(action));
+  return deps.interstitials.answer(context, viewer, { action });
+}
+
+async function showForm(
+  deps: ReauthDeps,
+  context: RequestContext,
+  viewer: ActiveViewer,
+  action: PostAuthAction | undefined,
+  problem?: ReauthProblem,
+): Promise<Answer> {
+  const { urls, csrf, pages } = deps;
+  const row = await readPage(deps, viewer, action);
+  const translations = pages.language(context, row?.locale ?? undefined);
+  const redirectUri = row?.redirect_uri ?? undefined;
+  const isWaiting = action?.kind === 'continue_authorization_grant' && redirectUri !== undefined;
+  const isOverloaded = problem?.reason === 'overloaded';
+  return pages.answer({
+    status: isOverloaded ? 503 : 200,
+    headers: isOverloaded ? { 'retry-after': String(problem.retryAfterSeconds) } : {},
+    title: translations.t('reauth.title'),
+    translations,
+    isRejected: problem !== undefined,
+    // A right password leads by redirects to the client, which browsers hold `form-action` against.
+    formActions: redirectUri === undefined ? [] : [redirectUri],
+    content: (
+      <ReauthPage
+        translations={translations}
+        csrf={csrf.field(context)}
+        username={viewer.user.username}
+        displayName={viewer.user.displayName}
+        action={action}
+        logoutPath={urls.logout()}
+        passwordPath={deps.arePasswordsEnabled && row?.has_password === true ? urls.reauth(action) : undefined}
+        cancel={isWaiting ? { path: urls.authorize(), grantId: action.id } : undefined}
+        problems={problem === undefined ? [] : [reauthProblem(translations, problem)]}
+      />
+    ),
+  });
+}
+
+async function readPage(
+  deps: ReauthDeps,
+  viewer: ActiveViewer,
+  action: PostAuthAction | undefined,
+): Promise<ReauthPageRow | undefined> {
+  const grantId = action?.kind === 'continue_authorization_grant' ? toUuid(action.id) : null;
+  return await deps.database.first(readReauthPage, [toUuid(viewer.user.id), grantId, new Date(deps.clock.now())]);
+}

@@ -1,0 +1,17 @@
+import type { VNode } from 'preact';
+import { LinkButton } from '#html/components/buttons.tsx';
+import { Heading } from '#html/components/text.tsx';
+import type { Translations } from '#html/translations.ts';
+
+/** Says that nobody can make an account here. */
+export function ClosedPage({ translations, loginPath }: { translations: Translations; loginPath: string }): VNode {
+  return (
+    <>
+      <Heading title={translations.t('register.closed.title')} />
+      <p>{translations.t('register.closed.text')}</p>
+      <LinkButton kind="primary" href={loginPath}>
+        {translations.t('register.closed.sign_in')}
+      </LinkButton>
+    </>
+  );
+}

@@ -1,0 +1,63 @@
+import { chooseDisplayName } from '#domain/registrations/choose-display-name.ts';
+import { parseDisplayName } from '#domain/users/display-name.ts';
+import type { FormProblem } from '#html/form-problems.ts';
+import { redirect } from '#http/answers.ts';
+import type { Answer, RequestContext } from '#http/route.ts';
+import type { RegistrationDeps } from './deps.ts';
+import { DisplayNamePage } from './display-name.page.tsx';
+import { refusalProblem } from './registration-problems.ts';
+import { openStep, type Step } from './step.ts';
+
+/** `GET /register/steps/{id}/display-name`. */
+export async function showDisplayName(deps: RegistrationDeps, context: RequestContext): Promise<Answer> {
+  const step = await openStep(deps, context, 'display-name');
+  return 'registration' in step ? answer(deps, context, step, '', []) : step;
+}
+
+/** `POST /register/steps/{id}/display-name`: `action=set` with a name, or `action=skip`. */
+export async function submitDisplayName(deps: RegistrationDeps, context: RequestContext): Promise<Answer> {
+  const form = await context.readForm();
+  const isExpired = deps.csrf.check(context, form) === 'expired';
+  const step = await openStep(deps, context, 'display-name');
+  if (!('registration' in step)) return step;
+  const { registration, translations } = step;
+  const typed = form.get('display_name') ?? '';
+  const reject = (problem: FormProblem): Answer => answer(deps, context, step, typed, [problem]);
+  if (isExpired) return reject(refusalProblem(translations, { reason: 'csrf-expired' }));
+
+  const action = form.get('action') ?? 'set';
+  if (action !== 'set' && action !== 'skip') return reject(refusalProblem(translations, { reason: 'invalid-action' }));
+  const displayName = action === 'set' ? parseDisplayName(typed) : undefined;
+  if (action === 'set' && displayName === undefined) {
+    return reject({ code: 'invalid', field: 'display_name', message: translations.t('display_name.invalid') });
+  }
+  await chooseDisplayName(deps.database, registration.id, displayName);
+  return redirect(deps.urls.registrationStep(registration.id, 'finish'));
+}
+
+function answer(
+  deps: RegistrationDeps,
+  context: RequestContext,
+  step: Step,
+  displayName: string,
+  problems: readonly FormProblem[],
+): Answer {
+  const { registration, translations, formActions, languageLinks } = step;
+  return deps.pages.answer({
+    title: translations.t('display_name.title'),
+    translations,
+    isRejected: problems.length > 0,
+    formActions,
+    languageLinks,
+    content: (
+      <DisplayNamePage
+        translations={translations}
+        path={deps.urls.registrationStep(registration.id, 'display-name')}
+        csrf={deps.csrf.field(context)}
+        username={registration.username}
+        displayName={displayName}
+        problems={problems}
+      />
+    ),
+  });
+}

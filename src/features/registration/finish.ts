@@ -1,0 +1,38 @@
+import { LatchkeyError } from '#base/errors.ts';
+import { finishRegistration } from '#domain/registrations/finish-registration.ts';
+import { redirect } from '#http/answers.ts';
+import type { Answer, RequestContext } from '#http/route.ts';
+import type { RegistrationDeps } from './deps.ts';
+import { boundRegistration } from './registrations-cookie.ts';
+import { expired, notFound } from './step.ts';
+
+/**
+ * `GET /register/steps/{id}/finish`: makes the account and signs the person in, or leads to the step that is missing.
+ * The request is attributed to nobody but the user that it made, so the session that there may be is not read.
+ */
+export async function finish(deps: RegistrationDeps, context: RequestContext): Promise<Answer> {
+  const { urls } = deps;
+  const id = boundRegistration(context, context.params['id']);
+  if (id === undefined) throw notFound(deps);
+  const { clientAddress: address, userAgent } = context;
+  const outcome = await finishRegistration(deps, { id, address, userAgent });
+  if (outcome.ok) {
+    deps.viewers.signIn(context, outcome.session, outcome.user);
+    deps.csrf.rotate(context);
+    return redirect(urls.afterAuthentication(outcome.action));
+  }
+  switch (outcome.reason) {
+    case 'unknown':
+      throw notFound(deps);
+    case 'completed':
+      return redirect(urls.afterAuthentication(outcome.action));
+    case 'expired':
+      throw expired(deps, outcome.action);
+    case 'closed':
+      throw new LatchkeyError('registration_closed');
+    case 'name-lost':
+      return redirect(urls.registrationStep(id, 'username'));
+    case 'display-name':
+      return redirect(urls.registrationStep(id, 'display-name'));
+  }
+}

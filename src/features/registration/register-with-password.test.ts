@@ -1,0 +1,577 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LatchkeyError } from '#base/errors.ts';
+import { newId, toUuid } from '#base/ids.ts';
+import type { StrengthEstimator } from '#domain/passwords/strength-estimator.ts';
+import { PasswordHasher } from '#gateways/password-hash/password-hasher.ts';
+import { CHEAP_SCHEME, insertTestAccount } from '#test/support/accounts.ts';
+import { expectCleanPage, HOSTILE_TEXTS } from '#test/support/clean-page.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { insertClient, sql } from '#test/support/fixtures.ts';
+import { type PageService, type PageServiceOptions, startPages } from '#test/support/page-service.ts';
+import { beginRegistration, NEW_PASSWORD, openEstimator, registerWholly } from '#test/support/registering.ts';
+import { silentLog } from '#test/support/silent-log.ts';
+
+const ORIGIN = 'https://auth.example.org';
+const NOT_BANNED = { literals: [], prefixes: [], suffixes: [], substrings: [] };
+const namePolicy = { bannedUsernames: { ...NOT_BANNED, literals: ['admin'], prefixes: ['mod-'] } };
+
+let testDatabase: TestDatabase;
+let estimator: StrengthEstimator;
+let service: PageService;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  estimator = await openEstimator();
+  service = await startPages(testDatabase.database, { registration: { estimator, namePolicy } });
+  await insertTestAccount(testDatabase.database, { username: 'alice', password: 'correct horse battery staple' });
+  await insertTestAccount(testDatabase.database, { username: 'gone', isDeactivated: true });
+  await insertTestAccount(testDatabase.database, { username: 'Mixed' });
+});
+
+afterAll(async () => {
+  await service.stop();
+  await estimator.close();
+  await testDatabase.drop();
+});
+
+type Registration = NonNullable<PageServiceOptions['registration']>;
+
+async function withService(
+  registration: Partial<Registration>,
+  work: (other: PageService) => Promise<void>,
+  options: PageServiceOptions = {},
+): Promise<void> {
+  const other = await startPages(testDatabase.database, {
+    clock: service.clock,
+    ...options,
+    registration: { estimator, ...registration },
+  });
+  try {
+    await work(other);
+  } finally {
+    await other.stop();
+  }
+}
+
+async function begin(fields: Readonly<Record<string, string>>, from = service) {
+  return await beginRegistration(from.browser(), fields);
+}
+
+async function registrations(): Promise<number> {
+  const rows = await sql<{ count: number }>(
+    testDatabase.database,
+    'select count(*)::integer as count from user_registrations',
+  );
+  return rows[0]?.count ?? -1;
+}
+
+describe('GET /register', () => {
+  it('leads to the one way to register, with the continuation', async () => {
+    const page = await service.browser().get('/register?kind=change_password');
+    expect(page).toMatchObject({ status: 303, location: `${ORIGIN}/register/password?kind=change_password` });
+  });
+
+  it.each([
+    ['mxid:@new.name:example.org', '?username=new.name'],
+    ['new.name', '?username=new.name'],
+    ['someone@mail.example', ''],
+    ['<script>', ''],
+  ])('login_hint %s proposes a username', async (hint, query) => {
+    const page = await service.browser().get(`/register?login_hint=${encodeURIComponent(hint)}`);
+    expect(page.location).toBe(`${ORIGIN}/register/password${query}`);
+  });
+
+  it('remembers the language that it was asked for', async () => {
+    const browser = service.browser();
+    const page = await browser.open('/register?ui_locales=de');
+    expect(page.headers['content-language']).toBe('de');
+  });
+
+  it('says so when registration is closed, with a link to sign in', async () => {
+    await withService({ isOpen: false }, async (closed) => {
+      const page = await closed.browser().get('/register?kind=change_password');
+      expect(page.status).toBe(200);
+      expect(page.text).toContain('Registration is closed');
+      expect(page.body).toContain('href="/login?kind=change_password"');
+      expectCleanPage(page.body);
+    });
+  });
+});
+
+describe('POST /register', () => {
+  async function post(fields: Readonly<Record<string, string>>, from = service) {
+    const browser = from.browser();
+    await browser.get('/login');
+    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    return await browser.post('/register?kind=change_password', new URLSearchParams({ csrf, ...fields }));
+  }
+
+  it.each([
+    [{ username: 'new-name' }, '&username=new-name'],
+    [{ username: '<b>' }, '&username=%3Cb%3E'],
+    [{ username: '' }, ''],
+    [{ username: 'x'.repeat(256) }, ''],
+    [{}, ''],
+  ])('%j leads to the password form', async (fields, more) => {
+    const answer = await post(fields);
+    expect(answer.status).toBe(303);
+    expect(answer.location).toBe(`${ORIGIN}/register/password?kind=change_password${more}`);
+  });
+
+  it('leads to sign-in when registration is closed', async () => {
+    await withService({ isOpen: false }, async (closed) => {
+      expect((await post({}, closed)).location).toBe(`${ORIGIN}/login?kind=change_password`);
+    });
+  });
+
+  it('wants the token of a form (S-57)', async () => {
+    const answer = await service.browser().post('/register', new URLSearchParams({ username: 'x' }));
+    expect(answer).toMatchObject({ status: 403, errorCodes: ['csrf_missing'] });
+  });
+});
+
+describe('links to registration', () => {
+  it('stand on / and /login while it is open', async () => {
+    expect((await service.browser().get('/')).body).toContain('href="/register"');
+    const login = await service.browser().get('/login?kind=change_password');
+    expect(login.body).toContain('href="/register?kind=change_password"');
+  });
+
+  it('not where an account that exists is to be linked', async () => {
+    const login = await service.browser().get('/login?kind=link_upstream&id=01JD3Q5Z8W2N4K6M7P9R0S1T2V');
+    expect(login.body).not.toContain('/register');
+  });
+
+  it('nowhere while it is closed', async () => {
+    await withService({ isOpen: false }, async (closed) => {
+      for (const path of ['/', '/login']) expect((await closed.browser().get(path)).body).not.toContain('/register');
+    });
+  });
+});
+
+describe('GET /register/password', () => {
+  it('shows the form, keeps the continuation, and fills in the name of the query', async () => {
+    const page = await service.browser().get('/register/password?username=%20new%20&kind=change_password');
+    expect(page.status).toBe(200);
+    expect(page.forms).toHaveLength(1);
+    expect(page.forms[0]?.action).toBe('/register/password?kind=change_password');
+    expect(Object.fromEntries(page.forms[0]?.inputs ?? [])).toEqual({
+      csrf: expect.any(String),
+      username: 'new',
+      password: '',
+      password_confirm: '',
+    });
+    expect(page.body).toContain('href="/login?kind=change_password"');
+    expect(page.body).toMatch(/id="password"[^>]*autocomplete="new-password"/);
+    expectCleanPage(page.body);
+  });
+
+  it('costs no statement without a session cookie', async () => {
+    await service.browser().get('/register/password');
+    expect(service.lastRequest()).toMatchObject({ status: 200, queries: 0, requester: undefined });
+  });
+
+  it('ignores a name that is too long', async () => {
+    const page = await service.browser().get(`/register/password?username=${'x'.repeat(256)}`);
+    expect(page.forms[0]?.inputs.get('username')).toBe('');
+  });
+
+  it('is sign-in when registration is closed, and POST does not exist then', async () => {
+    await withService({ isOpen: false }, async (closed) => {
+      const page = await closed.browser().get('/register/password?kind=change_password');
+      expect(page).toMatchObject({ status: 303, location: `${ORIGIN}/login?kind=change_password` });
+      const posted = await closed.browser().post('/register/password', new URLSearchParams());
+      expect(posted.status).toBe(405);
+    });
+  });
+
+  it('sends someone who is signed in on to the target, and POST as well', async () => {
+    const browser = service.browser();
+    await browser.get('/register/password?kind=change_password');
+    const open = browser.shown;
+    await browser.get('/login');
+    await browser.submit({ username: 'alice', password: 'correct horse battery staple' });
+    for (const path of ['/register', '/register/password']) {
+      await browser.get(`${path}?kind=change_password`);
+      expect(browser.shown).toMatchObject({ status: 303, location: `${ORIGIN}/account/password/change` });
+      expect(service.lastRequest().requester).toMatch(/^user:\w+\(alice\)$/);
+    }
+    const before = await registrations();
+    // The token of the form belongs to nobody who is signed in, so it is taken from a page of now.
+    await browser.get('/');
+    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const fields = { csrf, username: 'other', password: NEW_PASSWORD, password_confirm: NEW_PASSWORD };
+    await browser.post(open.forms[0]?.action ?? '', new URLSearchParams(fields));
+    expect(browser.shown).toMatchObject({ status: 303, location: `${ORIGIN}/account/password/change` });
+    expect(await registrations()).toBe(before);
+  });
+
+  it('takes a session that was ended elsewhere for none (2.5)', async () => {
+    const browser = service.browser();
+    await registerWholly(browser, 'ended');
+    await sql(testDatabase.database, `update user_sessions set finished_at = $1::timestamptz`, [
+      new Date(service.clock.now()),
+    ]);
+    expect((await browser.get('/register/password')).forms[0]?.action).toBe('/register/password');
+    expect((await beginRegistration(browser, { username: 'ended-2' })).status).toBe(303);
+  });
+
+  it('names the client that the person is on the way to, and allows the way back to it', async () => {
+    const clientId = await insertClient(testDatabase.database, service.keyRing, service.clock.now(), {
+      metadata: { client_name: { '': 'Harbour Chat' } },
+    });
+    const grant = newId<'authorization-grant'>(service.clock.now());
+    await sql(
+      testDatabase.database,
+      `insert into oauth2_authorization_grants
+         (id, client_id, redirect_uri, redirect_uri_sent, scope, response_mode, locale, created_at, expires_at)
+       values ($1::uuid, $2::uuid, 'https://app.example/cb', true, '{openid}', 'query', 'de', $3::timestamptz,
+         $4::timestamptz)`,
+      [toUuid(grant), toUuid(clientId), new Date(service.clock.now()), new Date(service.clock.now() + 60_000)],
+    );
+    const query = `?kind=continue_authorization_grant&id=${grant}`;
+    const page = await service.browser().get(`/register/password${query}`);
+    expect(page.text).toContain('um mit Harbour Chat fortzufahren');
+    expect(page.headers['content-security-policy']).toContain("form-action 'self' https://app.example;");
+    expect(page.body).not.toContain('ui_locales');
+    const browser = service.browser();
+    await beginRegistration(browser, { username: 'on-the-way' }, query);
+    await browser.follow();
+    expect(browser.shown.headers['content-language']).toBe('de');
+    expect(browser.shown.headers['content-security-policy']).toContain("form-action 'self' https://app.example;");
+  });
+
+  it('cannot be framed or embedded (S-60, S-68)', async () => {
+    const answer = await service.browser().get('/register/password', { 'sec-fetch-dest': 'iframe' });
+    expect(answer).toMatchObject({ status: 403, body: '' });
+  });
+});
+
+describe('POST /register/password', () => {
+  it('begins a registration that holds no password in clear, and names it in a sealed cookie', async () => {
+    const browser = service.browser();
+    const answer = await beginRegistration(browser, { username: 'begun' }, '?kind=change_password');
+    expect(answer.status).toBe(303);
+    const id = /^https:\/\/auth\.example\.org\/register\/steps\/([0-9A-Z]{26})\/finish$/.exec(
+      answer.location ?? '',
+    )?.[1];
+    expect(id).toBeDefined();
+    expect(service.lastRequest()).toMatchObject({ requester: undefined, status: 303 });
+    const cookie = answer.headers['set-cookie']?.find((line) => line.startsWith('__Host-registrations='));
+    expect(cookie).toMatch(/; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
+    const rows = await sql<{ username: string; row: string; action: unknown }>(
+      testDatabase.database,
+      `select username, post_auth_action as action, r::text as row from user_registrations r where username = 'begun'`,
+    );
+    expect(rows).toMatchObject([{ username: 'begun', action: { kind: 'change_password' } }]);
+    expect(rows[0]?.row).toContain('$argon2id$');
+    expect(rows[0]?.row).not.toContain(NEW_PASSWORD);
+    expect(rows[0]?.row).toContain('Mozilla/5.0 (test browser)');
+  });
+
+  it.each([
+    ['nothing', { username: '', password: '', password_confirm: '' }, ['required', 'required', 'required']],
+    ['a taken name', { username: 'alice' }, ['exists']],
+    ['the name of a deactivated account', { username: 'gone' }, ['exists']],
+    ['a name that differs in case only from an imported one', { username: 'mixed' }, ['exists']],
+    ['another password the second time', { password_confirm: 'seven purple lanterns' }, ['password_mismatch']],
+    ['a white space more the second time', { password_confirm: `${NEW_PASSWORD} ` }, ['password_mismatch']],
+    ['no second password', { password_confirm: '' }, ['required']],
+    [
+      'everything wrong at once',
+      { username: '_Öl', password: 'password', password_confirm: 'passwort' },
+      ['username-invalid-chars', 'username-reserved', 'password_too_weak', 'password_mismatch'],
+    ],
+    [
+      'a taken name and a weak password, together',
+      { username: 'alice', password: 'qwertyuiop', password_confirm: 'qwertyuiop' },
+      ['exists', 'password_too_weak'],
+    ],
+  ])('refuses %s', async (_, fields, codes) => {
+    const before = await registrations();
+    const answer = await begin({ username: 'free-name', ...fields });
+    expect(answer.status).toBe(200);
+    expect(answer.errorCodes).toEqual(codes);
+    expect(answer.body).toContain('<title>Error: Create an account – example.org</title>');
+    expect(answer.headers['set-cookie']?.some((line) => line.includes('registrations'))).toBe(false);
+    expectCleanPage(answer.body);
+    expect(await registrations()).toBe(before);
+  });
+
+  it.each([
+    ['Alice', ['username-invalid-chars']],
+    ['ALICE', ['username-invalid-chars']],
+    ['ａｌｉｃｅ', ['username-invalid-chars']],
+    ['аlice', ['username-invalid-chars']],
+    ['alice\u200d', ['username-invalid-chars']],
+    [' alice', ['username-invalid-chars']],
+    ['alıce', ['username-invalid-chars']],
+    ['@alice:server', ['username-invalid-chars']],
+    ['alice%00', ['username-invalid-chars']],
+    ['.', ['username-reserved']],
+    ['..', ['username-reserved']],
+    ['12345', ['username-all-numeric']],
+    ['admin', ['username-banned']],
+    ['Admin', ['username-invalid-chars', 'username-banned']],
+    ['mod-eve', ['username-banned']],
+    ['x'.repeat(256), ['username-too-long']],
+    ['x'.repeat(243), ['username-too-long']],
+    ['__proto__', ['username-reserved']],
+  ])('refuses the name %j (S-97)', async (username, codes) => {
+    const answer = await begin({ username });
+    expect(answer.status).toBe(200);
+    expect(answer.errorCodes).toEqual(codes);
+  });
+
+  it.each(['alice.', 'constructor', 'tostring', 'x'.repeat(242), 'a=b/c+d-e_f', '1a'])(
+    'takes the name %s (S-97)',
+    async (username) => {
+      expect((await begin({ username })).status).toBe(303);
+    },
+  );
+
+  it('a NUL in a name is no form at all', async () => {
+    const browser = service.browser();
+    await browser.get('/register/password');
+    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const answer = await browser.postRaw('/register/password', `csrf=${csrf}&username=alice%00`);
+    expect(answer.status).toBe(400);
+  });
+
+  it.each([
+    ['NewName', 'newname'],
+    [' newname ', 'newname'],
+    ['New Name', 'New Name'],
+    ['Ümit', 'Ümit'],
+    ['Admin', 'Admin'],
+  ])('offers for %j in the field: %j', async (username, shown) => {
+    const answer = await begin({ username });
+    expect(answer.forms[0]?.inputs.get('username')).toBe(shown);
+    expect(answer.text.includes('How about newname?')).toBe(shown === 'newname');
+  });
+
+  it.each([
+    ['among the commonest', 'password1'],
+    ['common in capitals', 'SUNSHINE'],
+    ['of 7 characters', 'xK7#qp2'],
+    ['of spaces only', ' '.repeat(20)],
+    ['the username', 'kalamitsiya'],
+    ['the username twice', 'kalamitsiyakalamitsiya'],
+    ['the name of the service', 'example.org'],
+    ['of 1,025 bytes', 'ö'.repeat(513)],
+  ])('refuses a password %s (S-93)', async (_, password) => {
+    const answer = await begin({ username: 'kalamitsiya', password, password_confirm: password });
+    expect(answer.status).toBe(200);
+    const code = Buffer.byteLength(password) > 1024 ? 'password_too_long' : 'password_too_weak';
+    expect(answer.errorCodes).toEqual([code]);
+    expect(answer.forms[0]?.inputs.get('password')).toBe('');
+    expect(answer.forms[0]?.inputs.get('password_confirm')).toBe('');
+  });
+
+  it.each([
+    ['64 characters', 'vK3 zebra!'.repeat(7).slice(0, 64)],
+    ['1,024 bytes', 'zqX9 lantern'.repeat(100).slice(0, 1024)],
+    ['a name like a property', '  constructor __proto__ seven  '],
+  ])('takes a password of %s exactly as it is (S-93)', async (_, password) => {
+    const browser = service.browser();
+    const username = `exact-${newId(service.clock.now()).toLowerCase()}`;
+    await beginRegistration(browser, { username, password, password_confirm: password });
+    await browser.follow();
+    await browser.submit({ action: 'skip' });
+    await browser.follow();
+    const signIn = async (typed: string) => {
+      const other = service.browser();
+      await other.get('/login');
+      return await other.submit({ username, password: typed });
+    };
+    expect((await signIn(`${password} `)).status).toBe(200);
+    expect((await signIn(password.slice(0, -1))).status).toBe(200);
+    expect((await signIn(password)).status).toBe(303);
+  });
+
+  it('keeps what was typed but for the passwords', async () => {
+    const answer = await begin({ username: 'alice', email: 'a@b.example' });
+    expect(answer.forms[0]?.inputs.get('username')).toBe('alice');
+    expect(answer.body).not.toContain(NEW_PASSWORD);
+  });
+
+  it('ignores an e-mail address, since none is asked for', async () => {
+    expect((await begin({ username: 'no-mail', email: 'not an address' })).status).toBe(303);
+  });
+
+  it.each(HOSTILE_TEXTS.filter((text) => !text.includes('\0') && text.length < 8192))(
+    'echoes hostile name %# as text (S-74)',
+    async (username) => {
+      const answer = await begin({ username });
+      expect(answer.status).toBe(200);
+      expectCleanPage(answer.body);
+      const opened = await service.browser().get(`/register/password?username=${encodeURIComponent(username)}`);
+      expectCleanPage(opened.body);
+    },
+  );
+
+  it('wants the terms accepted where there are any, and keeps the tick', async () => {
+    await withService({ tosUri: 'https://example.org/terms?a=1&b=2' }, async (strict) => {
+      const refused = await begin({ username: 'terms' }, strict);
+      expect(refused.errorCodes).toEqual(['required']);
+      expect(refused.body).toContain('id="accept_terms-error"');
+      expect(refused.body).toContain('href="https://example.org/terms?a=1&amp;b=2"');
+      expectCleanPage(refused.body);
+      expect((await begin({ username: 'terms', accept_terms: 'yes' }, strict)).errorCodes).toEqual(['required']);
+      const kept = await begin({ username: 'alice', accept_terms: 'on' }, strict);
+      expect(kept.errorCodes).toEqual(['exists']);
+      expect(kept.forms[0]?.inputs.get('accept_terms')).toBe('on');
+      expect((await begin({ username: 'terms', accept_terms: 'on' }, strict)).status).toBe(303);
+    });
+  });
+
+  it('lets people choose only names that are allowed, where some are', async () => {
+    const allowedUsernames = { literals: ['eve'], prefixes: ['team-'], suffixes: ['.guest'], substrings: ['-and-'] };
+    await withService({ namePolicy: { allowedUsernames } }, async (strict) => {
+      expect((await begin({ username: 'someone' }, strict)).errorCodes).toEqual(['username-not-allowed']);
+      for (const username of ['eve', 'team-eve', 'eve.guest', 'eve-and-bob']) {
+        expect((await begin({ username }, strict)).status, username).toBe(303);
+      }
+    });
+  });
+
+  it('is a 503 that keeps the name when there is no room for the hash, and counts nothing', async () => {
+    class FullHasher extends PasswordHasher {
+      override hash(): never {
+        throw new LatchkeyError('overloaded', { retryAfterSeconds: 5 });
+      }
+    }
+    const hasher = new FullHasher({ schemes: [CHEAP_SCHEME], concurrency: 1, queueLength: 1, log: silentLog });
+    const limits = { registration: { burst: 1, perSecond: 1 / 3600 } };
+    await withService(
+      { limits },
+      async (full) => {
+        const browser = full.browser({ address: '198.51.100.200' });
+        for (let count = 0; count < 3; count += 1) {
+          const answer = await beginRegistration(browser, { username: 'patient' });
+          expect(answer.status).toBe(503);
+          expect(answer.headers['retry-after']).toBe('5');
+          expect(answer.errorCodes).toEqual(['overloaded']);
+          expect(answer.forms[0]?.inputs.get('username')).toBe('patient');
+        }
+      },
+      { hasher },
+    );
+  });
+});
+
+describe('limits of registration', () => {
+  it('counts every form of an address, so that names cannot be tried for free, at any instance (S-82)', async () => {
+    const limits = { registrationCheck: { burst: 3, perSecond: 3 / 3600 } };
+    await withService({ limits }, async (one) => {
+      await withService({ limits }, async (other) => {
+        const browser = one.browser({ address: '198.51.100.1' });
+        for (const username of ['alice', 'Alice', '']) {
+          expect((await beginRegistration(browser, { username })).errorCodes).not.toContain('rate_limit_exceeded');
+        }
+        const refused = await beginRegistration(browser, { username: 'alice' });
+        expect(refused.status).toBe(200);
+        expect(refused.errorCodes).toEqual(['rate_limit_exceeded']);
+        expect(refused.text).toContain('wait 20 minutes');
+        const elsewhere = other.browser({ address: '198.51.100.1' });
+        expect((await beginRegistration(elsewhere, { username: 'alice' })).errorCodes).toEqual(['rate_limit_exceeded']);
+        expect((await beginRegistration(one.browser(), { username: 'alice' })).errorCodes).toEqual(['exists']);
+      });
+    });
+  });
+
+  it('lets an address begin only so many registrations; forms that are refused do not count (S-95)', async () => {
+    const limits = { registration: { burst: 2, perSecond: 2 / 3600 } };
+    await withService({ limits }, async (limited) => {
+      const browser = limited.browser({ address: '198.51.100.2' });
+      for (let count = 0; count < 4; count += 1) await beginRegistration(browser, { username: 'alice' });
+      const before = await registrations();
+      for (const username of ['one', 'two']) {
+        expect((await beginRegistration(browser, { username })).status).toBe(303);
+      }
+      const refused = await beginRegistration(browser, { username: 'three' });
+      expect(refused).toMatchObject({ status: 200, errorCodes: ['rate_limit_exceeded'] });
+      expect(refused.forms[0]?.inputs.get('username')).toBe('three');
+      expect(await registrations()).toBe(before + 2);
+      const neighbour = limited.browser({ address: '198.51.100.3' });
+      expect((await beginRegistration(neighbour, { username: 'three' })).status).toBe(303);
+    });
+  });
+
+  it('counts a /64 of IPv6 as one address (R-40)', async () => {
+    const limits = { registration: { burst: 1, perSecond: 1 / 3600 } };
+    await withService({ limits }, async (limited) => {
+      const from = (address: string) => beginRegistration(limited.browser({ address }), { username: 'six' });
+      expect((await from('2001:db8:0:1::1')).status).toBe(303);
+      expect((await from('2001:db8:0:1:ffff::2')).errorCodes).toEqual(['rate_limit_exceeded']);
+      expect((await from('2001:db8:0:2::1')).status).toBe(303);
+    });
+  });
+});
+
+describe('registration forms that did not come from our page (2.2)', () => {
+  const fields = { username: 'forged', password: NEW_PASSWORD, password_confirm: NEW_PASSWORD };
+
+  it.each([
+    [{ origin: 'https://evil.example' }],
+    [{ origin: 'https://evil.auth.example.org' }],
+    [{ origin: 'null' }],
+    [{ 'sec-fetch-site': 'cross-site' }],
+    [{ 'sec-fetch-site': 'same-site' }],
+  ])('%o: 403 with a link that opens the form again', async (headers) => {
+    const browser = service.browser();
+    await browser.get('/register/password?kind=change_password');
+    const before = await registrations();
+    const answer = await browser.submit(fields, { headers });
+    expect(answer).toMatchObject({ status: 403, errorCodes: ['cross_site_request'] });
+    expect(answer.body).toContain('href="/register/password?kind=change_password"');
+    expect(await registrations()).toBe(before);
+  });
+
+  it('without token, with an empty one, with that of another browser or in the query (S-57)', async () => {
+    const browser = service.browser();
+    await browser.get('/register/password');
+    const other = await service.browser().get('/register/password');
+    const foreign = other.forms[0]?.inputs.get('csrf') ?? '';
+    const before = await registrations();
+    const answers = [
+      await browser.post('/register/password', new URLSearchParams(fields)),
+      await browser.post('/register/password', new URLSearchParams({ ...fields, csrf: '' })),
+      await browser.post('/register/password', new URLSearchParams({ ...fields, csrf: foreign })),
+      await browser.post(`/register/password?csrf=${foreign}`, new URLSearchParams(fields)),
+    ];
+    expect(answers.map((answer) => answer.status)).toEqual([403, 403, 403, 403]);
+    expect(await registrations()).toBe(before);
+  });
+
+  it('a form older than an hour comes back with the name kept, costs nothing, and works then', async () => {
+    const limits = { registrationCheck: { burst: 1, perSecond: 1 / 3600 } };
+    await withService({ limits, tosUri: 'https://example.org/terms' }, async (limited) => {
+      const browser = limited.browser();
+      await browser.get('/register/password?kind=change_password');
+      service.clock.advanceSeconds(3601);
+      await browser.submit({ ...fields, username: 'slow', accept_terms: 'on' });
+      expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['csrf_expired'] });
+      expect(browser.shown.forms[0]?.inputs.get('username')).toBe('slow');
+      expect(browser.shown.forms[0]?.inputs.get('accept_terms')).toBe('on');
+      expect(browser.shown.body).not.toContain(NEW_PASSWORD);
+      await browser.submit({ password: NEW_PASSWORD, password_confirm: NEW_PASSWORD });
+      expect(browser.shown.status).toBe(303);
+    });
+  });
+
+  it.each([
+    ['a field twice', 400, 'username=a&username=b', 'application/x-www-form-urlencoded'],
+    ['invalid UTF-8', 400, 'username=%ff', 'application/x-www-form-urlencoded'],
+    ['text/plain', 415, 'username=a', 'text/plain'],
+    ['multipart', 415, 'username=a', 'multipart/form-data; boundary=x'],
+  ])('%s is %i', async (_, status, body, contentType) => {
+    const browser = service.browser();
+    await browser.get('/register/password');
+    const token = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const answer = await browser.postRaw('/register/password', `csrf=${token}&${body}`, {
+      'content-type': contentType,
+    });
+    expect(answer.status).toBe(status);
+  });
+});

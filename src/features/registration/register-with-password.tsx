@@ -1,0 +1,149 @@
+import { LatchkeyError } from '#base/errors.ts';
+import { type PostAuthAction, parsePostAuthAction } from '#base/post-auth-action.ts';
+import { type Destination, destinationName, findDestination } from '#domain/authorization-grants/destination.ts';
+import { type StartOutcome, type Submission, startRegistration } from '#domain/registrations/start-registration.ts';
+import type { FormProblem } from '#html/form-problems.ts';
+import type { Translations } from '#html/translations.ts';
+import { redirect } from '#http/answers.ts';
+import type { Answer, Parameters, RequestContext } from '#http/route.ts';
+import type { RegistrationDeps } from './deps.ts';
+import { RegisterPage } from './register.page.tsx';
+import { proposedUsername } from './register.tsx';
+import { type FormRefusal, refusalProblem, rejectedName, submissionProblem } from './registration-problems.ts';
+import { bindRegistration } from './registrations-cookie.ts';
+import { passSignedIn } from './signed-in.ts';
+
+/** `GET /register/password`. */
+export async function showPasswordForm(deps: RegistrationDeps, context: RequestContext): Promise<Answer> {
+  const action = parsePostAuthAction(context.query, deps.protocolName);
+  const elsewhere = await passSignedIn(deps, context, action);
+  if (elsewhere !== undefined) return elsewhere;
+  if (!deps.isOpen) return redirect(deps.urls.login(action));
+  const shown = await begin(deps, context, action);
+  return answer(deps, context, shown, { username: proposedUsername(deps, context) ?? '', hasAcceptedTerms: false });
+}
+
+/** `POST /register/password`: begins the registration, or shows everything that is wrong with the form. */
+export async function submitPasswordForm(deps: RegistrationDeps, context: RequestContext): Promise<Answer> {
+  const form = await context.readForm();
+  const isExpired = deps.csrf.check(context, form) === 'expired';
+  const action = parsePostAuthAction(context.query, deps.protocolName);
+  const elsewhere = await passSignedIn(deps, context, action);
+  if (elsewhere !== undefined) return elsewhere;
+  const shown = await begin(deps, context, action);
+  const submission = readSubmission(context, form, shown);
+  const typed = { username: submission.username, hasAcceptedTerms: submission.acceptsTerms };
+  if (isExpired) return answer(deps, context, shown, { ...typed, refusal: { reason: 'csrf-expired' } });
+
+  const outcome = await attempt(deps, submission);
+  if (!outcome.ok) return reject(deps, context, shown, typed, outcome);
+  bindRegistration(context, outcome.id, deps.ttlSeconds, deps.clock.now());
+  return redirect(deps.urls.registrationStep(outcome.id, 'finish'));
+}
+
+/** What the page depends on beside the form. */
+interface Shown {
+  readonly action: PostAuthAction | undefined;
+  readonly destination: Destination | undefined;
+  readonly translations: Translations;
+}
+
+async function begin(
+  deps: RegistrationDeps,
+  context: RequestContext,
+  action: PostAuthAction | undefined,
+): Promise<Shown> {
+  const destination = await findDestination(deps, action);
+  return { action, destination, translations: deps.pages.language(context, destination?.uiLocales) };
+}
+
+function readSubmission(context: RequestContext, form: Parameters, shown: Shown): Submission {
+  return {
+    username: form.get('username') ?? '',
+    password: form.get('password') ?? '',
+    passwordConfirm: form.get('password_confirm') ?? '',
+    acceptsTerms: form.get('accept_terms') === 'on',
+    action: shown.action,
+    locale: shown.translations.language,
+    address: context.clientAddress,
+    userAgent: context.userAgent,
+  };
+}
+
+type Overloaded = { readonly ok: false; readonly reason: 'overloaded'; readonly retryAfterSeconds: number };
+
+/** The outcome of the domain, and one more: there was no room to estimate or hash the password. */
+async function attempt(deps: RegistrationDeps, submission: Submission): Promise<StartOutcome | Overloaded> {
+  try {
+    return await startRegistration(deps, submission);
+  } catch (error) {
+    if (!(error instanceof LatchkeyError) || error.code !== 'overloaded') throw error;
+    return { ok: false, reason: 'overloaded', retryAfterSeconds: error.retryAfterSeconds ?? RETRY_AFTER_SECONDS };
+  }
+}
+
+const RETRY_AFTER_SECONDS = 5;
+
+/** What was typed and may be shown again. */
+interface Typed {
+  readonly username: string;
+  readonly hasAcceptedTerms: boolean;
+}
+
+function reject(
+  deps: RegistrationDeps,
+  context: RequestContext,
+  shown: Shown,
+  typed: Typed,
+  outcome: Exclude<StartOutcome | Overloaded, { readonly ok: true }>,
+): Answer {
+  if (outcome.reason !== 'rejected') return answer(deps, context, shown, { ...typed, refusal: outcome });
+  const { translations } = shown;
+  const names = outcome.problems.flatMap((found) => (found.field === 'username' ? [found.problem] : []));
+  const { username, problems } = rejectedName(translations, typed.username, names, deps.namePolicy);
+  const others = outcome.problems.flatMap((found) => {
+    if (found.field === 'username') return [];
+    return [submissionProblem(translations, found, deps.passwordRules.minimumLength)];
+  });
+  return answer(deps, context, shown, { ...typed, username, problems: [...problems, ...others] });
+}
+
+function answer(
+  deps: RegistrationDeps,
+  context: RequestContext,
+  { action, destination, translations }: Shown,
+  state: Typed & { readonly problems?: readonly FormProblem[]; readonly refusal?: FormRefusal },
+): Answer {
+  const { urls, pages, tosUri } = deps;
+  const { refusal } = state;
+  const problems = refusal === undefined ? (state.problems ?? []) : [refusalProblem(translations, refusal)];
+  const isOverloaded = refusal?.reason === 'overloaded';
+  return pages.answer({
+    status: isOverloaded ? 503 : 200,
+    headers: isOverloaded ? { 'retry-after': String(refusal.retryAfterSeconds) } : {},
+    title: translations.t('register.title'),
+    translations,
+    isRejected: problems.length > 0,
+    formActions: destination === undefined ? [] : [destination.redirectUri],
+    // Where the client has chosen the language, the reader's choice here would change nothing.
+    languageLinks:
+      destination?.uiLocales === undefined
+        ? pages.languageLinks((language) => urls.registerWithPassword(action, [['ui_locales', language]]))
+        : [],
+    content: (
+      <RegisterPage
+        translations={translations}
+        clientName={destination === undefined ? undefined : destinationName(destination, translations.language)}
+        loginPath={urls.login(action)}
+        form={{
+          path: urls.registerWithPassword(action),
+          csrf: deps.csrf.field(context),
+          username: state.username,
+          minimumPasswordLength: deps.passwordRules.minimumLength,
+          terms: tosUri === undefined ? undefined : { uri: tosUri, isAccepted: state.hasAcceptedTerms },
+          problems,
+        }}
+      />
+    ),
+  });
+}

@@ -1,0 +1,89 @@
+import type { VNode } from 'preact';
+import { Button } from '#html/components/buttons.tsx';
+import { CheckField, PasswordField, TextField } from '#html/components/fields.tsx';
+import { ErrorSummary, Form } from '#html/components/form.tsx';
+import { Alternative, ClientName, Heading } from '#html/components/text.tsx';
+import type { FormProblem } from '#html/form-problems.ts';
+import type { Translations } from '#html/translations.ts';
+
+export interface RegisterForm {
+  /** Where the form posts to: this page with its continuation. */
+  readonly path: string;
+  readonly csrf: string;
+  /** What was typed before, or a proposal. */
+  readonly username: string;
+  /** In characters. */
+  readonly minimumPasswordLength: number;
+  /** Terms to accept; undefined: none. */
+  readonly terms: { readonly uri: string; readonly isAccepted: boolean } | undefined;
+  readonly problems: readonly FormProblem[];
+}
+
+/** Asks for what a new account begins with. */
+export function RegisterPage({
+  translations,
+  clientName,
+  loginPath,
+  form,
+}: {
+  translations: Translations;
+  /** Of the client that the person is on the way to. */
+  clientName: string | undefined;
+  loginPath: string;
+  form: RegisterForm;
+}): VNode {
+  const { problems, terms } = form;
+  return (
+    <>
+      <Heading title={translations.t('register.title')}>
+        {clientName === undefined
+          ? undefined
+          : translations.rich('login.continue', { client: <ClientName name={clientName} /> })}
+      </Heading>
+      <ErrorSummary translations={translations} problems={problems} />
+      <Form action={form.path} csrf={form.csrf}>
+        <TextField
+          name="username"
+          label={translations.t('login.username')}
+          autocomplete="username"
+          hint={translations.t('username.hint')}
+          value={form.username}
+          problems={problems}
+        />
+        <PasswordField
+          name="password"
+          label={translations.t('login.password')}
+          autocomplete="new-password"
+          hint={translations.t('register.password_hint', { minimum: form.minimumPasswordLength })}
+          translations={translations}
+          problems={problems}
+        />
+        <PasswordField
+          name="password_confirm"
+          label={translations.t('register.password_confirm')}
+          autocomplete="new-password"
+          translations={translations}
+          problems={problems}
+        />
+        {terms !== undefined && (
+          <CheckField
+            name="accept_terms"
+            label={translations.rich('register.accept_terms', {
+              terms: (
+                <a href={terms.uri} rel="noreferrer" target="_blank">
+                  {translations.t('register.terms')}
+                </a>
+              ),
+            })}
+            isChecked={terms.isAccepted}
+            problems={problems}
+          />
+        )}
+        <Button>{translations.t('register.button')}</Button>
+      </Form>
+      <Alternative>
+        {translations.rich('register.sign_in', { link: <a href={loginPath}>{translations.t('index.sign_in')}</a> })}
+      </Alternative>
+    </>
+  );
+}

@@ -1,0 +1,54 @@
+import { parsePostAuthAction } from '#base/post-auth-action.ts';
+import { usernameOfHint } from '#domain/users/login-hint.ts';
+import { redirect } from '#http/answers.ts';
+import type { Answer, RequestContext } from '#http/route.ts';
+import { ClosedPage } from './closed.page.tsx';
+import type { RegistrationDeps } from './deps.ts';
+import { passSignedIn } from './signed-in.ts';
+
+const MAX_USERNAME_CHARACTERS = 255;
+
+/** `GET /register`: leads to the one way that there is to register. */
+export async function showRegister(deps: RegistrationDeps, context: RequestContext): Promise<Answer> {
+  const action = parsePostAuthAction(context.query, deps.protocolName);
+  const elsewhere = await passSignedIn(deps, context, action);
+  if (elsewhere !== undefined) return elsewhere;
+  // Also remembers the language that this address asks for.
+  const translations = deps.pages.language(context);
+  if (deps.isOpen) return redirect(withUsername(deps, action, proposedUsername(deps, context)));
+  return deps.pages.answer({
+    title: translations.t('register.closed.title'),
+    translations,
+    languageLinks: deps.pages.languageLinks((language) => deps.urls.register(action, [['ui_locales', language]])),
+    content: <ClosedPage translations={translations} loginPath={deps.urls.login(action)} />,
+  });
+}
+
+/** `POST /register`: the same from a form in which a username may have been typed. */
+export async function submitRegister(deps: RegistrationDeps, context: RequestContext): Promise<Answer> {
+  const form = await context.readForm();
+  // A form that is too old leads to the same page, which has a fresh one.
+  deps.csrf.check(context, form);
+  // For the log; someone who is signed in is sent on by that page.
+  await deps.viewers.read(context);
+  const action = parsePostAuthAction(context.query, deps.protocolName);
+  if (!deps.isOpen) return redirect(deps.urls.login(action));
+  return redirect(withUsername(deps, action, form.get('username')));
+}
+
+/** What the query proposes as username, by its own name or as `login_hint`. */
+export function proposedUsername(deps: RegistrationDeps, context: RequestContext): string | undefined {
+  const username = context.query.get('username')?.trim();
+  if (username !== undefined && username.length <= MAX_USERNAME_CHARACTERS) return username;
+  const { serverName } = deps.namePolicy;
+  return usernameOfHint(context.query.get('login_hint'), { serverName, isEmailAllowed: false });
+}
+
+function withUsername(
+  deps: RegistrationDeps,
+  action: ReturnType<typeof parsePostAuthAction>,
+  username: string | undefined,
+): string {
+  const isSent = username !== undefined && username.length <= MAX_USERNAME_CHARACTERS;
+  return deps.urls.registerWithPassword(action, isSent ? [['username', username]] : []);
+}

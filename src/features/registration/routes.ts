@@ -1,0 +1,47 @@
+/**
+ * Making an account for oneself (browser-flows 5):
+ *
+ * - `GET`, `POST /register`: the way in
+ * - `GET`, `POST /register/password`: username and password; begins a registration
+ * - `GET`, `POST /register/steps/{id}/display-name`
+ * - `GET`, `POST /register/steps/{id}/username`: when somebody else has got the name meanwhile
+ * - `GET /register/steps/{id}/finish`: decides which step is missing; makes the account and signs in when none is
+ *
+ * A registration is a row (`domain/registrations`) that only the browser which began it may go on with: open,
+ * completed or expired. The continuation (PostAuthAction) comes in by the query and then stays in the row.
+ */
+import type { Route } from '#http/route.ts';
+import type { RegistrationDeps } from './deps.ts';
+import { showDisplayName, submitDisplayName } from './display-name.tsx';
+import { finish } from './finish.ts';
+import { showRegister, submitRegister } from './register.tsx';
+import { showPasswordForm, submitPasswordForm } from './register-with-password.tsx';
+import { showUsername, submitUsername } from './username.tsx';
+
+export type { RegistrationDeps };
+
+export function mount(deps: RegistrationDeps): Route[] {
+  const page = { resource: 'human', face: 'page' } as const;
+  const start = { ...page, path: '/register' };
+  const password = { ...page, path: '/register/password' };
+  const displayName = { ...page, path: '/register/steps/:id/display-name' };
+  const username = { ...page, path: '/register/steps/:id/username' };
+  const routes: Route[] = [
+    { ...start, method: 'GET', handle: (context) => showRegister(deps, context) },
+    { ...start, method: 'POST', handle: (context) => submitRegister(deps, context) },
+    { ...password, method: 'GET', handle: (context) => showPasswordForm(deps, context) },
+    { ...displayName, method: 'GET', handle: (context) => showDisplayName(deps, context) },
+    { ...displayName, method: 'POST', handle: (context) => submitDisplayName(deps, context) },
+    { ...username, method: 'GET', handle: (context) => showUsername(deps, context) },
+    { ...username, method: 'POST', handle: (context) => submitUsername(deps, context) },
+    {
+      ...page,
+      path: '/register/steps/:id/finish',
+      method: 'GET',
+      headRefused: true,
+      handle: (context) => finish(deps, context),
+    },
+  ];
+  if (deps.isOpen) routes.push({ ...password, method: 'POST', handle: (context) => submitPasswordForm(deps, context) });
+  return routes;
+}

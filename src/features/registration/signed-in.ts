@@ -1,0 +1,26 @@
+import { toUuid } from '#base/ids.ts';
+import type { PostAuthAction } from '#base/post-auth-action.ts';
+import { redirect } from '#http/answers.ts';
+import type { Answer, RequestContext } from '#http/route.ts';
+import type { RegistrationDeps } from './deps.ts';
+import { wantsNewAccount } from './queries.ts';
+
+/**
+ * Sends someone who is signed in on to where they wanted to go, unless that is an application which asked for a new
+ * account; undefined for everybody who may register. A dead session counts as none (browser-flows 2.5).
+ */
+export async function passSignedIn(
+  deps: RegistrationDeps,
+  context: RequestContext,
+  action: PostAuthAction | undefined,
+): Promise<Answer | undefined> {
+  const viewer = await deps.viewers.read(context);
+  if (viewer.kind !== 'active') return undefined;
+  if (action?.kind === 'continue_authorization_grant') {
+    const { database, clock } = deps;
+    const params = [toUuid(action.id), toUuid(viewer.user.id), new Date(clock.now())] as const;
+    const row = await database.first(wantsNewAccount, [...params]);
+    if (row?.is_wanted === true) return undefined;
+  }
+  return redirect(deps.urls.afterAuthentication(action));
+}

@@ -1,0 +1,59 @@
+import { LatchkeyError } from '#base/errors.ts';
+import { findDestination } from '#domain/authorization-grants/destination.ts';
+import { findRegistration } from '#domain/registrations/lookups.ts';
+import { type Registration, registrationState } from '#domain/registrations/registration.ts';
+import type { LanguageLink } from '#html/layout.tsx';
+import type { Translations } from '#html/translations.ts';
+import { redirect } from '#http/answers.ts';
+import type { Answer, RequestContext } from '#http/route.ts';
+import type { RegistrationDeps } from './deps.ts';
+import { boundRegistration } from './registrations-cookie.ts';
+
+/** An open registration in the browser that began it, and what every page of a step needs. */
+export interface Step {
+  readonly registration: Registration;
+  readonly translations: Translations;
+  /** Where an accepted form leads by redirects, which browsers hold `form-action` against. */
+  readonly formActions: readonly string[];
+  readonly languageLinks: readonly LanguageLink[];
+}
+
+/**
+ * The checks that all steps begin with (browser-flows 5.8). A completed registration leads on to its target. Throws
+ * `registration_not_found` and `registration_expired`.
+ */
+export async function openStep(
+  deps: RegistrationDeps,
+  context: RequestContext,
+  name: 'display-name' | 'username',
+): Promise<Step | Answer> {
+  // Attributes the request to somebody who is signed in; they register another account all the same.
+  await deps.viewers.read(context);
+  const id = boundRegistration(context, context.params['id']);
+  const registration = id === undefined ? undefined : await findRegistration(deps.database, id, deps.protocolName);
+  if (registration === undefined) throw notFound(deps);
+  const { action } = registration;
+  const state = registrationState(registration, deps.ttlSeconds, deps.clock.now());
+  if (state === 'completed') return redirect(deps.urls.afterAuthentication(action));
+  if (state === 'expired') throw expired(deps, action);
+  const destination = await findDestination(deps, action);
+  const { pages, urls } = deps;
+  return {
+    registration,
+    translations: pages.language(context, destination?.uiLocales),
+    formActions: destination === undefined ? [] : [destination.redirectUri],
+    languageLinks:
+      destination?.uiLocales === undefined
+        ? pages.languageLinks((language) => `${urls.registrationStep(registration.id, name)}?ui_locales=${language}`)
+        : [],
+  };
+}
+
+/** One and the same answer whether there is no such registration or it belongs to another browser. */
+export function notFound({ urls }: RegistrationDeps): LatchkeyError {
+  return new LatchkeyError('registration_not_found', { restartPath: urls.register() });
+}
+
+export function expired({ urls }: RegistrationDeps, action: Registration['action']): LatchkeyError {
+  return new LatchkeyError('registration_expired', { restartPath: urls.register(action) });
+}

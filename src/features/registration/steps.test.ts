@@ -1,0 +1,637 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newId } from '#base/ids.ts';
+import { openDatabase } from '#db/postgres/open-database.ts';
+import type { StrengthEstimator } from '#domain/passwords/strength-estimator.ts';
+import { insertTestAccount } from '#test/support/accounts.ts';
+import type { Browser } from '#test/support/browser.ts';
+import { expectCleanPage, HOSTILE_TEXTS } from '#test/support/clean-page.ts';
+import { parseConnectionUri } from '#test/support/connection-uri.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { type PageService, type PageServiceOptions, startPages } from '#test/support/page-service.ts';
+import {
+  beginRegistration,
+  NEW_PASSWORD,
+  openEstimator,
+  registerUpToFinish,
+  registerWholly,
+} from '#test/support/registering.ts';
+import { silentLog } from '#test/support/silent-log.ts';
+
+const ORIGIN = 'https://auth.example.org';
+const UNKNOWN = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
+
+let testDatabase: TestDatabase;
+let estimator: StrengthEstimator;
+let service: PageService;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  estimator = await openEstimator();
+  service = await startPages(testDatabase.database, { registration: { estimator } });
+});
+
+afterAll(async () => {
+  await service.stop();
+  await estimator.close();
+  await testDatabase.drop();
+});
+
+type Registration = NonNullable<PageServiceOptions['registration']>;
+
+/** Another instance, with connections of its own to the same database. */
+async function withService(
+  registration: Partial<Registration>,
+  work: (other: PageService) => Promise<void>,
+): Promise<void> {
+  const { clock } = service;
+  const connection = parseConnectionUri(testDatabase.connectionString);
+  const database = await openDatabase({ connection, log: silentLog, clock });
+  const other = await startPages(database, { clock, registration: { estimator, ...registration } });
+  try {
+    await work(other);
+  } finally {
+    await other.stop();
+    await database.close();
+  }
+}
+
+async function rows<Row extends object>(text: string, ...params: unknown[]): Promise<Row[]> {
+  return await sql<Row>(testDatabase.database, text, params);
+}
+
+async function accounts(username: string): Promise<number> {
+  const [row] = await rows<{ count: number }>(
+    'select count(*)::integer as count from users where username = $1::text',
+    username,
+  );
+  return row?.count ?? -1;
+}
+
+async function takeName(username: string): Promise<void> {
+  await insertTestAccount(testDatabase.database, { username });
+}
+
+/** A registration that waits for its display name; the browser shows that page. */
+async function atDisplayName(username: string, query = ''): Promise<Browser> {
+  const browser = service.browser();
+  await beginRegistration(browser, { username }, query);
+  await browser.follow();
+  return browser;
+}
+
+/** The same browser at another instance. */
+function movedTo(other: PageService, browser: Browser): Browser {
+  const moved = other.browser();
+  for (const [name, value] of browser.cookies) moved.cookies.set(name, value);
+  return moved;
+}
+
+describe('a whole registration', () => {
+  it('makes one account with everything that belongs to it, and signs the person in', async () => {
+    await withService({ tosUri: 'https://example.org/terms' }, async (strict) => {
+      const browser = strict.browser({ acceptLanguage: 'de', address: '203.0.113.9' });
+      await beginRegistration(browser, { username: 'dana', accept_terms: 'on' });
+      await browser.follow();
+      expect(browser.shown.url).toMatch(/\/register\/steps\/\w{26}\/display-name$/);
+      await browser.submit({ display_name: '  Dana Öz ', action: 'set' });
+      expect(browser.shown.location).toMatch(/\/register\/steps\/\w{26}\/finish$/);
+      service.clock.advanceSeconds(10);
+      await browser.get(browser.shown.location ?? '');
+      expect(browser.shown).toMatchObject({ status: 303, location: `${ORIGIN}/` });
+      expect(browser.shown.headers['cache-control']).toBe('no-store');
+
+      const [user] = await rows<{ id: string }>(
+        `select id::text as id, username, username_key, display_name, locale, can_request_admin
+           from users where username = 'dana'`,
+      );
+      expect(user).toMatchObject({ username_key: 'dana', display_name: 'Dana Öz', locale: 'de' });
+      expect(user).toMatchObject({ can_request_admin: false });
+      const of = user?.id ?? '';
+      expect(strict.lastRequest().requester).toMatch(/^user:\w{26}\(dana\)$/);
+      expect(
+        await rows(
+          `select s.user_agent, host(s.last_active_ip) as ip, s.acr, s.amr, a.kind
+             from user_sessions s join user_session_authentications a on a.user_session_id = s.id
+            where s.user_id = $1::uuid and s.finished_at is null`,
+          of,
+        ),
+      ).toEqual([
+        {
+          user_agent: 'Mozilla/5.0 (test browser)',
+          ip: '203.0.113.9',
+          acr: 'urn:latchkey:acr:1',
+          amr: ['pwd'],
+          kind: 'password',
+        },
+      ]);
+      expect(await rows('select hash, scheme_version from user_passwords where user_id = $1::uuid', of)).toHaveLength(
+        1,
+      );
+      expect(
+        await rows(
+          `select terms_uri, extract(epoch from $2::timestamptz - accepted_at)::integer as ago
+             from user_terms where user_id = $1::uuid`,
+          of,
+          new Date(service.clock.now()),
+        ),
+      ).toEqual([{ terms_uri: 'https://example.org/terms', ago: 10 }]);
+      expect(
+        await rows(
+          `select kind, host(ip) as ip, user_agent, session_id is not null as has_session
+             from audit_events where user_id = $1::uuid and kind = 'registered'`,
+          of,
+        ),
+      ).toEqual([
+        { kind: 'registered', ip: '203.0.113.9', user_agent: 'Mozilla/5.0 (test browser)', has_session: true },
+      ]);
+      expect(
+        await rows(
+          `select completed_at is not null as is_completed, password_hash, password_scheme_version
+             from user_registrations where username = 'dana'`,
+        ),
+      ).toEqual([{ is_completed: true, password_hash: null, password_scheme_version: null }]);
+
+      await browser.follow();
+      expect(browser.shown.text).toContain('Dana Öz');
+      expect(strict.lastRequest().requester).toMatch(/\(dana\)$/);
+    });
+  });
+
+  it('lets the person sign in with that password afterwards, from any browser', async () => {
+    await registerWholly(service.browser(), 'later');
+    const browser = service.browser();
+    await browser.get('/login');
+    expect((await browser.submit({ username: 'later', password: NEW_PASSWORD })).status).toBe(303);
+  });
+
+  it.each([
+    ['', '/'],
+    ['?kind=continue_authorization_grant&id=01JD3Q5Z8W2N4K6M7P9R0S1T2V', '/authorize/01JD3Q5Z8W2N4K6M7P9R0S1T2V'],
+    ['?kind=continue_device_code_grant&id=01jd3q5z8w2n4k6m7p9r0s1t2v', '/device/01JD3Q5Z8W2N4K6M7P9R0S1T2V'],
+    [
+      '?kind=continue_compat_sso_login&id=01JD3Q5Z8W2N4K6M7P9R0S1T2V',
+      '/complete-compat-sso/01JD3Q5Z8W2N4K6M7P9R0S1T2V',
+    ],
+    ['?kind=change_password', '/account/password/change'],
+    ['?kind=link_upstream&id=01JD3Q5Z8W2N4K6M7P9R0S1T2V', '/upstream/link/01JD3Q5Z8W2N4K6M7P9R0S1T2V'],
+    ['?kind=manage_account', '/account/'],
+    ['?kind=manage_account&action=org.chat.profile', '/account/?action=org.chat.profile'],
+    ['?kind=manage_account&action=session_end&device_id=A%2FB%26', '/account/?action=session_end&device_id=A%2FB%26'],
+    ['?kind=manage_account&action=//evil.example', '/account/'],
+    ['?kind=continue_authorization_grant&id=https://evil.example', '/'],
+    ['?kind=change_password&kind=change_password', '/'],
+    ['?next=https://evil.example&redirect=//evil.example', '/'],
+  ])('carries %s through all steps to %s (interface, S-69)', async (query, target) => {
+    const username = `pa-${newId(service.clock.now()).toLowerCase()}`;
+    const answer = await registerWholly(service.browser(), username, query);
+    expect(answer).toMatchObject({ status: 303, location: ORIGIN + target });
+  });
+
+  it('works below a path prefix', async () => {
+    const prefixed = await startPages(testDatabase.database, {
+      publicBase: 'https://example.org/auth/',
+      registration: { estimator },
+    });
+    try {
+      const browser = prefixed.browser();
+      await browser.open('register?kind=change_password');
+      await browser.submit({ username: 'prefixed', password: NEW_PASSWORD, password_confirm: NEW_PASSWORD });
+      await browser.follow();
+      await browser.submit({ action: 'skip' });
+      await browser.get(browser.shown.location ?? '');
+      expect(browser.shown).toMatchObject({
+        status: 303,
+        location: 'https://example.org/auth/account/password/change',
+      });
+    } finally {
+      await prefixed.stop();
+    }
+  });
+});
+
+describe('the session that a registration ends in (S-61)', () => {
+  it('has nothing in common with what the browser held before', async () => {
+    const browser = service.browser();
+    await browser.get('/login');
+    const planted = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    await insertTestAccount(testDatabase.database, { username: 'first', password: NEW_PASSWORD });
+    const finish = await registerUpToFinish(browser, 'fresh');
+    await browser.get('/login');
+    await browser.submit({ username: 'first', password: NEW_PASSWORD });
+    const before = new Map(browser.cookies);
+    const answer = await browser.get(finish);
+    expect(answer.status).toBe(303);
+    expect(service.lastRequest().requester).toMatch(/\(fresh\)$/);
+    for (const name of ['__Host-session', '__Host-csrf', '__Host-known']) {
+      expect(browser.cookies.get(name), name).not.toBe(before.get(name));
+    }
+    const forged = await browser.post('/logout', new URLSearchParams({ csrf: planted }));
+    expect(forged).toMatchObject({ status: 403, errorCodes: ['csrf_mismatch'] });
+    await browser.get('/');
+    expect(browser.shown.text).toContain('fresh');
+  });
+
+  it('counts the browser among those that the new account is known by', async () => {
+    const answer = await registerWholly(service.browser(), 'known-one');
+    expect(answer.headers['set-cookie']?.some((line) => line.startsWith('__Host-known='))).toBe(true);
+  });
+});
+
+describe('GET finish', () => {
+  it('asks for the display name first, without a requester', async () => {
+    const browser = service.browser();
+    const { location } = await beginRegistration(browser, { username: 'asks' });
+    const answer = await browser.get(location ?? '');
+    expect(answer.location).toBe(location?.replace('/finish', '/display-name'));
+    expect(service.lastRequest()).toMatchObject({ status: 303, requester: undefined });
+    expect(await accounts('asks')).toBe(0);
+  });
+
+  it('a second time leads to the target, makes no second account and signs nobody in', async () => {
+    const browser = service.browser();
+    const finish = await registerUpToFinish(browser, 'twice', '?kind=change_password');
+    await browser.get(finish);
+    const session = browser.cookies.get('__Host-session');
+    const again = await browser.get(finish);
+    expect(again).toMatchObject({ status: 303, location: `${ORIGIN}/account/password/change` });
+    expect(again.headers['set-cookie']).toBeUndefined();
+    expect(service.lastRequest().requester).toBeUndefined();
+    expect(browser.cookies.get('__Host-session')).toBe(session);
+    expect(await accounts('twice')).toBe(1);
+    for (const step of ['display-name', 'username']) {
+      const answer = await browser.get(finish.replace('finish', step));
+      expect(answer, step).toMatchObject({ status: 303, location: `${ORIGIN}/account/password/change` });
+    }
+  });
+
+  it('by HEAD does nothing', async () => {
+    const browser = service.browser();
+    const finish = await registerUpToFinish(browser, 'head');
+    const answer = await browser.head(finish);
+    expect(answer.status).toBe(405);
+    expect(answer.headers.allow).toBe('GET, OPTIONS');
+    expect(await accounts('head')).toBe(0);
+  });
+
+  it('is refused when registration was closed meanwhile (S-124)', async () => {
+    const browser = service.browser();
+    const finish = await registerUpToFinish(browser, 'shut-out');
+    await withService({ isOpen: false }, async (closed) => {
+      const answer = await movedTo(closed, browser).get(finish);
+      expect(answer).toMatchObject({ status: 410, errorCodes: ['registration_closed'] });
+      expectCleanPage(answer.body);
+    });
+    expect(await accounts('shut-out')).toBe(0);
+  });
+
+  it('leads back to the name when policy bans it meanwhile', async () => {
+    const browser = service.browser();
+    const finish = await registerUpToFinish(browser, 'was-fine');
+    const bannedUsernames = { literals: ['was-fine'], prefixes: [], suffixes: [], substrings: [] };
+    await withService({ namePolicy: { bannedUsernames } }, async (strict) => {
+      const moved = movedTo(strict, browser);
+      const answer = await moved.open(finish);
+      expect(answer.url).toBe(finish.replace('finish', 'username'));
+      expect(answer.errorCodes).toEqual(['username-banned']);
+    });
+  });
+});
+
+describe('steps that belong to another browser, to nobody or to the past (S-59, S-83)', () => {
+  const STEPS = ['display-name', 'username', 'finish'];
+
+  it('are not found, one and the same answer for all', async () => {
+    const finish = await registerUpToFinish(service.browser(), 'attacker');
+    const victim = service.browser();
+    await registerWholly(victim, 'victim');
+    const cookies = new Map(victim.cookies);
+    for (const step of STEPS) {
+      const bodies = [];
+      for (const path of [
+        finish.replace('finish', step),
+        `/register/steps/${UNKNOWN}/${step}`,
+        `/register/steps/${UNKNOWN.toLowerCase()}/${step}`,
+        `/register/steps/not-an-id/${step}`,
+        `/register/steps/%22%3E%3Csvg%3E/${step}`,
+      ]) {
+        const answer = await victim.get(path);
+        expect(answer).toMatchObject({ status: 404, errorCodes: ['registration_not_found'] });
+        expect(answer.body).toContain('href="/register"');
+        expectCleanPage(answer.body);
+        bodies.push(answer.body.replace(/GET-\d+/, 'GET-N'));
+      }
+      expect(new Set(bodies).size).toBe(1);
+    }
+    expect(victim.cookies.get('__Host-session')).toBe(cookies.get('__Host-session'));
+    expect(await accounts('attacker')).toBe(0);
+  });
+
+  it('say so in JSON to a program', async () => {
+    const answer = await service.browser().get(`/register/steps/${UNKNOWN}/finish`, { accept: 'application/json' });
+    expect(answer.status).toBe(404);
+    expect(JSON.parse(answer.body)).toMatchObject({ error: 'registration_not_found' });
+  });
+
+  it('whose row is gone are not found either', async () => {
+    const browser = service.browser();
+    const finish = await registerUpToFinish(browser, 'deleted');
+    await rows(`delete from user_registrations where username = 'deleted'`);
+    for (const step of STEPS) {
+      expect((await browser.get(finish.replace('finish', step))).errorCodes).toEqual(['registration_not_found']);
+    }
+  });
+
+  it('are gone when the time of the registration is over, with the way to begin again', async () => {
+    const browser = await atDisplayName('slow', '?kind=change_password');
+    const finish = browser.shown.url.replace('display-name', 'finish');
+    service.clock.advanceSeconds(3599);
+    expect((await browser.get(finish)).status).toBe(303);
+    service.clock.advanceSeconds(1);
+    for (const step of STEPS) {
+      const answer = await browser.get(finish.replace('finish', step));
+      expect(answer, step).toMatchObject({ status: 410, errorCodes: ['registration_expired'] });
+      expect(answer.body).toContain('href="/register?kind=change_password"');
+      expectCleanPage(answer.body);
+    }
+    await browser.get('/register/password');
+    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    for (const step of ['display-name', 'username']) {
+      const posted = await browser.post(
+        finish.replace('finish', step),
+        new URLSearchParams({ csrf, display_name: 'Slow', username: 'slower' }),
+      );
+      expect(posted, step).toMatchObject({ status: 410, errorCodes: ['registration_expired'] });
+    }
+    expect(await accounts('slow')).toBe(0);
+  });
+
+  it('have as long as the operator gives them', async () => {
+    await withService({ ttlSeconds: 86_400 }, async (patient) => {
+      const browser = patient.browser();
+      const finish = await registerUpToFinish(browser, 'patient');
+      service.clock.advanceSeconds(86_000);
+      expect((await browser.get(finish)).location).toBe(`${ORIGIN}/`);
+    });
+  });
+
+  it('of eight registrations can be gone on with in one browser, and the oldest are forgotten', async () => {
+    const browser = service.browser();
+    const finishes = [];
+    for (let count = 0; count < 9; count += 1) {
+      finishes.push((await beginRegistration(browser, { username: `many-${count}` })).location ?? '');
+    }
+    const answers = [];
+    for (const finish of finishes) answers.push((await browser.get(finish)).status);
+    expect(answers).toEqual([404, 303, 303, 303, 303, 303, 303, 303, 303]);
+  });
+});
+
+describe('the display name', () => {
+  it.each([
+    ['Dana Öz', 'Dana Öz'],
+    ['  Dana  ', 'Dana'],
+    ['<b>Dana</b>', '<b>Dana</b>'],
+    ['x'.repeat(255), 'x'.repeat(255)],
+    ['أميرة', 'أميرة'],
+  ])('%s is taken', async (typed, stored) => {
+    const username = `dn-${newId(service.clock.now()).toLowerCase()}`;
+    const browser = await atDisplayName(username);
+    const answer = await browser.submit({ display_name: typed });
+    expect(answer.status).toBe(303);
+    const found = await rows('select display_name from user_registrations where username = $1::text', username);
+    expect(found).toEqual([{ display_name: stored }]);
+    await browser.follow();
+    await browser.follow();
+    expect(browser.shown.status).toBe(200);
+    expectCleanPage(browser.shown.body);
+  });
+
+  it.each(['', '   ', 'x'.repeat(256), 'a\u0007', 'a\u0085b', '\u202eabc', 'a\u2066b'])('%j is not', async (typed) => {
+    const browser = await atDisplayName(`bad-${newId(service.clock.now()).toLowerCase()}`);
+    const answer = await browser.submit({ display_name: typed, action: 'set' });
+    expect(answer).toMatchObject({ status: 200, errorCodes: ['invalid'] });
+    expect(answer.body).toContain('<title>Error: ');
+    expectCleanPage(answer.body);
+    expect(answer.forms[0]?.inputs.get('display_name')).toBe(typed);
+  });
+
+  it.each(HOSTILE_TEXTS.filter((text) => !text.includes('\0') && text.length < 8192))(
+    'shows hostile text %# as text (S-74)',
+    async (typed) => {
+      const browser = await atDisplayName(`xss-${newId(service.clock.now()).toLowerCase()}`);
+      const answer = await browser.submit({ display_name: `${typed}\u202e` });
+      expect(answer.errorCodes).toEqual(['invalid']);
+      expectCleanPage(answer.body);
+    },
+  );
+
+  it('may be left out: the username serves', async () => {
+    await registerWholly(service.browser(), 'plain');
+    expect(await rows(`select display_name from users where username = 'plain'`)).toEqual([{ display_name: 'plain' }]);
+  });
+
+  it('knows two answers only', async () => {
+    const browser = await atDisplayName('odd-button');
+    const answer = await browser.submit({ display_name: 'Odd', action: 'drop' });
+    expect(answer).toMatchObject({ status: 200, errorCodes: ['invalid_action'] });
+    expect(answer.forms[0]?.inputs.get('display_name')).toBe('Odd');
+  });
+
+  it('comes back after an hour with what was typed, and cannot be sent from elsewhere (2.2)', async () => {
+    await withService({ ttlSeconds: 86_400 }, async (patient) => {
+      const browser = patient.browser();
+      await beginRegistration(browser, { username: 'long-thought' });
+      await browser.follow();
+      const forged = await browser.submit({ display_name: 'X' }, { headers: { origin: 'https://evil.example' } });
+      expect(forged).toMatchObject({ status: 403, errorCodes: ['cross_site_request'] });
+      await browser.get(forged.url);
+      service.clock.advanceSeconds(3601);
+      const late = await browser.submit({ display_name: 'Thinker' });
+      expect(late).toMatchObject({ status: 200, errorCodes: ['csrf_expired'] });
+      expect(late.forms[0]?.inputs.get('display_name')).toBe('Thinker');
+      expect((await browser.submit()).status).toBe(303);
+      const without = await browser.post(forged.url, new URLSearchParams({ display_name: 'Y' }));
+      expect(without.errorCodes).toEqual(['csrf_missing']);
+    });
+  });
+
+  it('speaks the language that was chosen, and offers the others', async () => {
+    const browser = await atDisplayName('polyglot');
+    expect(browser.shown.body).toContain(`href="${new URL(browser.shown.url).pathname}?ui_locales=de"`);
+    await browser.get(`${browser.shown.url}?ui_locales=de`);
+    expect(browser.shown.text).toContain('Wie möchten Sie genannt werden?');
+  });
+
+  it('is asked of someone who is signed in as somebody else, too, and is attributed to them', async () => {
+    const browser = await atDisplayName('second-account');
+    await insertTestAccount(testDatabase.database, { username: 'owner', password: NEW_PASSWORD });
+    const { url } = browser.shown;
+    await browser.get('/login');
+    await browser.submit({ username: 'owner', password: NEW_PASSWORD });
+    const page = await browser.get(url);
+    expect(page.status).toBe(200);
+    expect(service.lastRequest().requester).toMatch(/\(owner\)$/);
+    await browser.submit({ action: 'skip' });
+    await browser.follow();
+    expect(browser.shown.text).toContain('second-account');
+  });
+});
+
+describe('a name that somebody else got first', () => {
+  it('leads back to the choice of a name, and everything else is kept', async () => {
+    const browser = await atDisplayName('contested', '?kind=change_password');
+    const { location: finish = '' } = await browser.submit({ display_name: 'Con Tested' });
+    await takeName('contested');
+    const lost = await browser.get(finish);
+    expect(lost).toMatchObject({ status: 303, location: finish.replace('finish', 'username') });
+    expect(service.lastRequest().requester).toBeUndefined();
+    await browser.follow();
+    expect(browser.shown.status).toBe(200);
+    expect(browser.shown.errorCodes).toEqual(['exists']);
+    expect(browser.shown.text).toContain('contested cannot be had any more');
+    expect(browser.shown.forms[0]?.inputs.get('username')).toBe('contested');
+    expectCleanPage(browser.shown.body);
+    await browser.submit({ username: 'uncontested' });
+    expect(browser.shown).toMatchObject({ status: 303, location: finish });
+    await browser.get(finish);
+    expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+    expect(service.lastRequest().requester).toMatch(/\(uncontested\)$/);
+    expect(await rows(`select display_name from users where username = 'uncontested'`)).toEqual([
+      { display_name: 'Con Tested' },
+    ]);
+  });
+
+  it('takes a display name that was only the username with it', async () => {
+    const browser = service.browser();
+    const finish = await registerUpToFinish(browser, 'plain-lost');
+    await takeName('plain-lost');
+    await browser.open(finish);
+    await browser.submit({ username: 'plain-found' });
+    await browser.follow();
+    expect(await rows(`select display_name from users where username = 'plain-found'`)).toEqual([
+      { display_name: 'plain-found' },
+    ]);
+  });
+
+  it.each([
+    ['', ['required'], ''],
+    ['contested-2', ['exists'], 'contested-2'],
+    ['Contested-3', ['username-invalid-chars'], 'contested-3'],
+    ['_x', ['username-reserved'], '_x'],
+    ['"<svg onload=alert(1)', ['username-invalid-chars'], '"<svg onload=alert(1)'],
+  ])('the new name %j is refused as at the beginning', async (username, codes, shown) => {
+    const browser = service.browser();
+    const first = `lost-${newId(service.clock.now()).toLowerCase()}`;
+    const finish = await registerUpToFinish(browser, first);
+    await takeName(first);
+    if ((await accounts('contested-2')) === 0) await takeName('contested-2');
+    await browser.open(finish);
+    const answer = await browser.submit({ username });
+    expect(answer).toMatchObject({ status: 200, errorCodes: codes });
+    expect(answer.forms[0]?.inputs.get('username')).toBe(shown);
+    expectCleanPage(answer.body);
+  });
+
+  it('cannot be used to try names for free (S-82)', async () => {
+    await withService({ limits: { registrationCheck: { burst: 2, perSecond: 2 / 3600 } } }, async (limited) => {
+      const browser = limited.browser({ address: '198.51.100.77' });
+      const finish = await registerUpToFinish(browser, 'curious');
+      await takeName('curious');
+      await browser.open(finish);
+      expect((await browser.submit({ username: 'curious' })).errorCodes).toEqual(['exists']);
+      const refused = await browser.submit({ username: 'curiouser' });
+      expect(refused).toMatchObject({ status: 200, errorCodes: ['rate_limit_exceeded'] });
+      expect(refused.forms[0]?.inputs.get('username')).toBe('curiouser');
+    });
+  });
+
+  it('is not asked about while the name can be had', async () => {
+    const browser = await atDisplayName('still-free');
+    const finish = browser.shown.url.replace('display-name', 'finish');
+    expect(await browser.get(finish.replace('finish', 'username'))).toMatchObject({ status: 303, location: finish });
+  });
+
+  it('comes back after an hour with what was typed, and cannot be sent without a token (2.2)', async () => {
+    await withService({ ttlSeconds: 86_400 }, async (patient) => {
+      const browser = patient.browser();
+      const finish = await registerUpToFinish(browser, 'late-lost');
+      await takeName('late-lost');
+      await browser.open(finish);
+      const { url } = browser.shown;
+      const forged = await browser.post(url, new URLSearchParams({ username: 'forged' }));
+      expect(forged).toMatchObject({ status: 403, errorCodes: ['csrf_missing'] });
+      await browser.get(url);
+      service.clock.advanceSeconds(3601);
+      const late = await browser.submit({ username: 'late-found' });
+      expect(late).toMatchObject({ status: 200, errorCodes: ['csrf_expired'] });
+      expect(late.forms[0]?.inputs.get('username')).toBe('late-found');
+      expect((await browser.submit()).status).toBe(303);
+    });
+  });
+});
+
+describe('registrations that finish at the same moment, on two instances', () => {
+  it('of one name: one account, and the others choose another name (S-96)', async () => {
+    await withService({}, async (other) => {
+      const contenders = [];
+      for (let count = 0; count < 20; count += 1) {
+        const browser = (count % 2 === 0 ? service : other).browser();
+        contenders.push({ browser, finish: await registerUpToFinish(browser, 'race') });
+      }
+      const answers = await Promise.all(contenders.map(({ browser, finish }) => browser.get(finish)));
+      const winners = answers.filter((answer) => answer.location === `${ORIGIN}/`);
+      expect(winners).toHaveLength(1);
+      const losers = answers.filter((answer) => answer.location?.endsWith('/username') === true);
+      expect(losers).toHaveLength(19);
+      for (const loser of losers) {
+        expect(loser.headers['set-cookie']?.some((line) => line.startsWith('__Host-session='))).not.toBe(true);
+      }
+      expect(await accounts('race')).toBe(1);
+      const [left] = await rows(
+        `select count(*)::integer as registrations, count(r.completed_at)::integer as completed
+           from user_registrations r where username = 'race'`,
+      );
+      expect(left).toEqual({ registrations: 20, completed: 1 });
+      const sessions = await rows(
+        `select count(*)::integer as sessions from user_sessions s join users u on u.id = s.user_id
+          where u.username = 'race'`,
+      );
+      expect(sessions).toEqual([{ sessions: 1 }]);
+    });
+  });
+
+  it('of one registration: one account, one session (S-100)', async () => {
+    await withService({}, async (other) => {
+      const browser = service.browser();
+      const finish = await registerUpToFinish(browser, 'parallel', '?kind=change_password');
+      const tabs = Array.from({ length: 20 }, (_, count) => movedTo(count % 2 === 0 ? service : other, browser));
+      const answers = await Promise.all(tabs.map((tab) => tab.get(finish)));
+      expect(new Set(answers.map((answer) => answer.location))).toEqual(new Set([`${ORIGIN}/account/password/change`]));
+      const signedIn = answers.filter((answer) =>
+        answer.headers['set-cookie']?.some((line) => line.startsWith('__Host-session=')),
+      );
+      expect(signedIn).toHaveLength(1);
+      expect(await accounts('parallel')).toBe(1);
+      expect(
+        await rows(
+          `select count(*)::integer as sessions
+             from user_sessions s join users u on u.id = s.user_id where u.username = 'parallel'`,
+        ),
+      ).toEqual([{ sessions: 1 }]);
+    });
+  });
+});
+
+describe('a registration that cannot be finished for a fault of ours', () => {
+  it('leaves nothing half done', async () => {
+    const browser = service.browser();
+    const finish = await registerUpToFinish(browser, 'half');
+    await rows(`update user_registrations set password_hash = null where username = 'half'`);
+    const [before] = await rows('select count(*)::integer as events from audit_events');
+    expect((await browser.get(finish)).status).toBe(500);
+    expect(await accounts('half')).toBe(0);
+    expect(await rows('select count(*)::integer as events from audit_events')).toEqual([before]);
+    expect(browser.cookies.has('__Host-session')).toBe(false);
+  });
+});

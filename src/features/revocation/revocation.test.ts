@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ClientId } from '#base/ids.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+import {
+  basic,
+  CLIENT_SECRET,
+  type MachineAnswer,
+  member,
+  type OAuthService,
+  startOAuthService,
+} from '#test/support/oauth-service.ts';
+
+let db: TestDatabase;
+let service: OAuthService;
+let client: ClientId;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  service = await startOAuthService(db.database);
+  client = await service.client();
+});
+afterAll(async () => {
+  await service.close();
+  await db.drop();
+});
+
+async function signedIn(): Promise<{ accessToken: string; refreshToken: string }> {
+  const { code } = await service.signIn(client);
+  const answer = await service.exchange(client, code);
+  return { accessToken: member(answer, 'access_token'), refreshToken: member(answer, 'refresh_token') };
+}
+
+async function revoke(
+  token: string,
+  fields: Readonly<Record<string, string>> = {},
+  by = client,
+): Promise<MachineAnswer> {
+  return await service.post('/oauth2/revoke', { token, ...fields }, basic(by, CLIENT_SECRET));
+}
+
+async function isActive(token: string): Promise<boolean> {
+  return (await service.introspect(token)).body['active'] === true;
+}
+
+describe('revocation', () => {
+  test.each(['accessToken', 'refreshToken'] as const)(
+    'the %s of the caller ends its session in two statements, with an empty 200 (RFC 7009 2.2)',
+    async (kind) => {
+      const tokens = await signedIn();
+      const answer = await revoke(tokens[kind]);
+      expect(answer).toMatchObject({ status: 200, text: '' });
+      expect(service.lastRequest()).toMatchObject({ queries: 2, requester: `oauth2-client:${client}` });
+      expect(await isActive(tokens.accessToken)).toBe(false);
+      expect(await isActive(tokens.refreshToken)).toBe(false);
+      expect((await service.refresh(client, tokens.refreshToken)).status).toBe(400);
+      expect((await revoke(tokens[kind])).status).toBe(200);
+    },
+  );
+
+  test('the end of the session is an audit event with its reason', async () => {
+    const { accessToken } = await signedIn();
+    await revoke(accessToken);
+    const [event] = await sql(
+      db.database,
+      `select detail, host(ip) as ip from audit_events where kind = 'session_ended' order by created_at desc, id desc limit 1`,
+    );
+    expect(event).toEqual({ detail: { reason: 'client_revoked' }, ip: '127.0.0.1' });
+  });
+
+  test('an expired access token and a consumed refresh token still sign the client out', async () => {
+    const first = await signedIn();
+    service.clock.advanceSeconds(301);
+    expect((await revoke(first.accessToken)).status).toBe(200);
+    expect(await isActive(first.refreshToken)).toBe(false);
+    const second = await signedIn();
+    const next = await service.refresh(client, second.refreshToken);
+    expect((await revoke(second.refreshToken)).status).toBe(200);
+    expect(await isActive(member(next, 'access_token'))).toBe(false);
+  });
+
+  test.each(['access_token', 'refresh_token'])(
+    'a hint %s that does not fit still revokes (RFC 7009 2.1)',
+    async (hint) => {
+      for (const kind of ['accessToken', 'refreshToken'] as const) {
+        const tokens = await signedIn();
+        expect((await revoke(tokens[kind], { token_type_hint: hint })).status).toBe(200);
+        expect(await isActive(tokens.accessToken)).toBe(false);
+      }
+    },
+  );
+
+  test('an unknown hint is unsupported_token_type', async () => {
+    const { accessToken } = await signedIn();
+    expect(await revoke(accessToken, { token_type_hint: 'id_token' })).toMatchObject({
+      status: 400,
+      body: { error: 'unsupported_token_type' },
+    });
+    expect(await isActive(accessToken)).toBe(true);
+  });
+
+  test('a token of another client is refused as unauthorized_client and lives on (S-46)', async () => {
+    const other = await service.client();
+    const { accessToken } = await signedIn();
+    expect(await revoke(accessToken, {}, other)).toMatchObject({ status: 400, body: { error: 'unauthorized_client' } });
+    expect(await isActive(accessToken)).toBe(true);
+  });
+
+  test.each([
+    ['malformed', 'abc', 0],
+    ['unknown', 'mat_0123456789ABCDEFGHIJabcdefghij_0WADMv', 1],
+    ['of another kind', 'mct_2KBKosbvwJFL6Ydbpc5FE1pFP4HZt4_0zXy8M', 0],
+  ])('a token that is %s is answered 200', async (_, token, queries) => {
+    expect(await revoke(token)).toMatchObject({ status: 200, text: '' });
+    expect(service.lastRequest().queries).toBe(queries);
+  });
+
+  test('no token is invalid_request, no credentials invalid_client', async () => {
+    expect(await service.post('/oauth2/revoke', {}, basic(client, CLIENT_SECRET))).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_request' },
+    });
+    const { accessToken } = await signedIn();
+    expect(await service.post('/oauth2/revoke', { token: accessToken })).toMatchObject({
+      status: 401,
+      body: { error: 'invalid_client' },
+    });
+    expect(await isActive(accessToken)).toBe(true);
+  });
+});

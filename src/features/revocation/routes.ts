@@ -1,0 +1,58 @@
+/**
+ * `POST /oauth2/revoke` (RFC 7009): a client signs its session out. Whatever is no live session of ours is answered
+ * 200 as well, so that a lost answer may be repeated.
+ */
+import type { Clock } from '#base/clock.ts';
+import { LatchkeyError } from '#base/errors.ts';
+import type { Queryable } from '#db/database.ts';
+import { revokeToken } from '#domain/tokens/revoke.ts';
+import { noStore } from '#http/answers.ts';
+import type { ClientAuthentication } from '#http/client-authentication.ts';
+import { readOAuthForm, required } from '#http/oauth-form.ts';
+import type { Answer, Route } from '#http/route.ts';
+
+export interface RevocationDeps {
+  readonly authentication: ClientAuthentication;
+  readonly database: Queryable;
+  readonly clock: Clock;
+}
+
+const SINGLE_NAMES = ['token', 'token_type_hint'];
+const HINTS = new Set(['access_token', 'refresh_token']);
+
+export function mount(deps: RevocationDeps): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/oauth2/revoke',
+      resource: 'oauth',
+      face: 'oauth-json',
+      cors: 'get-post',
+      handle: async (context) => {
+        const form = await readOAuthForm(context, SINGLE_NAMES);
+        return await deps.authentication.act(context, form, async (client) => {
+          const token = required(form, 'token');
+          // RFC 7009 2.1: a hint that does not fit is no reason to stop looking, and the prefix says the kind anyway.
+          const hint = form.get('token_type_hint');
+          if (hint !== undefined && !HINTS.has(hint)) {
+            throw new LatchkeyError('unsupported_token_type', {
+              description: 'token_type_hint must be access_token or refresh_token.',
+            });
+          }
+          const { clientAddress: address, userAgent } = context;
+          const request = { token, now: deps.clock.now(), address, userAgent };
+          const outcome = await revokeToken(deps.database, client, request);
+          if (outcome === 'client-changed') return outcome;
+          if (outcome === 'other-client') {
+            throw new LatchkeyError('unauthorized_client', { description: 'The token was issued to another client.' });
+          }
+          return done();
+        });
+      },
+    },
+  ];
+}
+
+function done(): Answer {
+  return { status: 200, headers: { ...noStore, pragma: 'no-cache' }, body: '' };
+}

@@ -1,0 +1,169 @@
+import type { Clock } from '#base/clock.ts';
+import { LatchkeyError } from '#base/errors.ts';
+import { fromUuid } from '#base/ids.ts';
+import type { Log } from '#base/log.ts';
+import type { Queryable } from '#db/database.ts';
+import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
+import { cancelAuthorizationGrant } from '#domain/authorization-grants/cancel-authorization-grant.ts';
+import type { Client } from '#domain/clients/client.ts';
+import { endOAuth2Session } from '#domain/oauth2-sessions/end-oauth2-session.ts';
+import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import { type CodeRefusal, judgeCode } from '#domain/tokens/judge-code.ts';
+import {
+  type CodeRedemption,
+  findCode,
+  prepareRedemption,
+  redeemAuthorizationCode,
+} from '#domain/tokens/redeem-authorization-code.ts';
+import type { CodeRow } from '#domain/tokens/statements/read-code.ts';
+import type { TokenSettings } from '#domain/tokens/token-settings.ts';
+import { required } from '#http/oauth-form.ts';
+import type { Answer, RequestContext } from '#http/route.ts';
+import { verifierFits } from '#protocol/oauth/pkce.ts';
+import type { ScopeRules } from '#protocol/oauth/scopes.ts';
+import { idTokenClaims } from '#protocol/oidc/id-token-claims.ts';
+import type { Parameters } from '#protocol/parameters.ts';
+import { tokenAnswer } from './token-answer.ts';
+
+export interface AuthorizationCodeDeps {
+  readonly database: Queryable;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly activity: ActivityBuffer;
+  readonly scopeRules: ScopeRules;
+  readonly settings: TokenSettings;
+  readonly signingKeys: Pick<SigningKeys, 'signJwt'>;
+  readonly issuer: string;
+  readonly idTokenTtlSeconds: number;
+  /** User names that may ask for admin scopes beside those who have the right in their account. */
+  readonly adminUsers: ReadonlySet<string>;
+}
+
+/** 256 bits in base64url; anything else is no code, without a query. */
+const CODE = /^[A-Za-z0-9_-]{43}$/;
+
+/** RFC 6749 4.1.3 and OpenID Connect Core 1.0 3.1.3: a code for a session with its first tokens. */
+export async function exchangeCode(
+  deps: AuthorizationCodeDeps,
+  context: RequestContext,
+  form: Parameters,
+  client: Client,
+): Promise<Answer | 'client-changed'> {
+  const { database, settings } = deps;
+  const code = required(form, 'code');
+  const now = deps.clock.now();
+  const row = CODE.test(code) ? await findCode(database, client, code) : undefined;
+  if (row?.client_is_current === false) return 'client-changed';
+  const resources = form.all('resource');
+  const verdict = judgeCode(
+    row,
+    { redirectUri: form.get('redirect_uri'), codeVerifier: form.get('code_verifier'), resources },
+    {
+      lifetimeSeconds: settings.authorizationCodeTtlSeconds,
+      verifierFits,
+      isAdminScope: (scope) => deps.scopeRules.isAdmin(scope),
+      mayRequestAdmin: (found) => found.can_request_admin || deps.adminUsers.has(found.username),
+    },
+    now,
+  );
+  if (!verdict.ok) {
+    await settleRefusal(deps, context, client, row, verdict.reason, now);
+    throw refusal(verdict.reason);
+  }
+
+  const redemption = prepareRedemption(verdict.row, client, resources, settings, now);
+  // Signed before anything is written: a key that fails must not cost the client its code.
+  const idToken = await signIdToken(deps, client, redemption, code);
+  const device = {
+    id: deps.scopeRules.deviceIdOf(verdict.row.scope),
+    userAgent: context.userAgent,
+    address: context.clientAddress,
+  };
+  if (!(await redeemAuthorizationCode(database, redemption, client, settings, device))) {
+    deps.log.info('auth.refused', 'authorization code refused', { reason: 'redeemed-just-now', client: client.id });
+    throw refusal('redeemed-just-now');
+  }
+  deps.activity.recordOAuth2Session(redemption.sessionId, now, context.clientAddress);
+  return tokenAnswer({
+    accessToken: redemption.accessToken,
+    expiresAt: redemption.accessTokenExpiresAt,
+    refreshToken: redemption.refreshToken,
+    scope: verdict.row.scope,
+    idToken,
+    now,
+  });
+}
+
+async function signIdToken(
+  deps: AuthorizationCodeDeps,
+  client: Client,
+  redemption: CodeRedemption,
+  code: string,
+): Promise<string | undefined> {
+  const { row } = redemption;
+  if (!row.scope.includes('openid')) return undefined;
+  const algorithm = client.idTokenSignedResponseAlg;
+  const claims = idTokenClaims({
+    issuer: deps.issuer,
+    clientId: client.id,
+    subject: redemption.userId,
+    now: redemption.now,
+    lifetimeSeconds: deps.idTokenTtlSeconds,
+    nonce: row.nonce ?? undefined,
+    authenticatedAt: row.auth_time ?? undefined,
+    acr: row.acr ?? undefined,
+    amr: row.amr,
+    sessionId: redemption.sessionId,
+    accessToken: redemption.accessToken,
+    code,
+    algorithm,
+  });
+  return await deps.signingKeys.signJwt(claims, { alg: algorithm });
+}
+
+/** What a refused code leads to beside the answer: a grant that someone tampers with is dead for everyone. */
+async function settleRefusal(
+  deps: AuthorizationCodeDeps,
+  context: RequestContext,
+  client: Client,
+  row: CodeRow | undefined,
+  reason: CodeRefusal,
+  now: number,
+): Promise<void> {
+  if (row !== undefined && (reason === 'verifier-wrong' || reason === 'sign-in-gone')) {
+    await cancelAuthorizationGrant(deps.database, fromUuid(row.grant_id), reason, now);
+  }
+  const sessionId = row?.oauth2_session_id ?? null;
+  if (reason === 'redeemed' && sessionId !== null) {
+    const session = fromUuid<'oauth2-session'>(sessionId);
+    const { clientAddress: address, userAgent } = context;
+    await endOAuth2Session(deps.database, session, { reason: 'code_reused', now, address, userAgent });
+    deps.log.warn('token.reuse', 'an authorization code was presented again: its session is ended', {
+      client: client.id,
+      session,
+    });
+    return;
+  }
+  deps.log.info('auth.refused', 'authorization code refused', { reason, client: client.id });
+}
+
+function refusal(reason: CodeRefusal): LatchkeyError {
+  switch (reason) {
+    case 'resource':
+      return new LatchkeyError('invalid_target', { description: 'The resource was not part of what was granted.' });
+    case 'redirect-uri':
+      return new LatchkeyError('invalid_grant', {
+        description: 'The redirect_uri must be the one of the authorization request.',
+      });
+    case 'verifier-missing':
+    case 'verifier-unexpected':
+    case 'verifier-wrong':
+      return new LatchkeyError('invalid_grant', {
+        description: 'PKCE failed: the code_verifier does not fit the authorization request.',
+      });
+    default:
+      return new LatchkeyError('invalid_grant', {
+        description: "The code is unknown, used, expired, or not this client's.",
+      });
+  }
+}

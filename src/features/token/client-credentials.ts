@@ -1,0 +1,60 @@
+import type { Clock } from '#base/clock.ts';
+import { LatchkeyError } from '#base/errors.ts';
+import type { ClientId } from '#base/ids.ts';
+import type { Queryable } from '#db/database.ts';
+import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
+import type { Client } from '#domain/clients/client.ts';
+import { issueTokenToClient } from '#domain/tokens/issue-client-token.ts';
+import type { TokenSettings } from '#domain/tokens/token-settings.ts';
+import type { Answer, RequestContext } from '#http/route.ts';
+import { parseScope, type ScopeRules } from '#protocol/oauth/scopes.ts';
+import type { Parameters } from '#protocol/parameters.ts';
+import { tokenAnswer } from './token-answer.ts';
+
+export interface ClientCredentialsDeps {
+  readonly database: Queryable;
+  readonly clock: Clock;
+  readonly activity: ActivityBuffer;
+  readonly scopeRules: ScopeRules;
+  readonly settings: TokenSettings;
+  /** Clients that may act as administrators. */
+  readonly adminClients: ReadonlySet<ClientId>;
+}
+
+/** A token for a confidential client itself (RFC 6749 4.4): no user, no refresh token, no ID token. */
+export async function issueForClient(
+  deps: ClientCredentialsDeps,
+  context: RequestContext,
+  form: Parameters,
+  client: Client,
+): Promise<Answer | 'client-changed'> {
+  // RFC 6749 4.4: only confidential clients; a public one proved nothing.
+  if (client.authMethod === 'none') {
+    throw new LatchkeyError('unauthorized_client', { description: 'A public client cannot use this grant type.' });
+  }
+  const requested = form.get('scope');
+  const scope = requested === undefined ? [] : grantedScope(deps, client, requested);
+  const now = deps.clock.now();
+  const token = await issueTokenToClient(deps.database, client, scope, context.userAgent, deps.settings, now);
+  if (token === undefined) return 'client-changed';
+  deps.activity.recordOAuth2Session(token.sessionId, now, context.clientAddress);
+  return tokenAnswer({ accessToken: token.accessToken, expiresAt: token.expiresAt, now, scope });
+}
+
+/** All or nothing: a client is not served with less than it asked for. */
+function grantedScope(deps: ClientCredentialsDeps, client: Client, requested: string): readonly string[] {
+  const scopes = parseScope(requested);
+  const granted =
+    scopes === undefined
+      ? undefined
+      : deps.scopeRules.filterForClient(scopes, {
+          registered: client.scope,
+          mayAdminister: deps.adminClients.has(client.id),
+        });
+  if (granted === undefined) {
+    throw new LatchkeyError('invalid_scope', {
+      description: 'The client may not have one of these scopes for itself.',
+    });
+  }
+  return granted;
+}

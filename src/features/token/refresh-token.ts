@@ -1,0 +1,91 @@
+import type { Clock } from '#base/clock.ts';
+import { LatchkeyError } from '#base/errors.ts';
+import type { Log } from '#base/log.ts';
+import type { Queryable } from '#db/database.ts';
+import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
+import type { Client } from '#domain/clients/client.ts';
+import { type RefreshOutcome, refresh } from '#domain/tokens/refresh.ts';
+import type { TokenSettings } from '#domain/tokens/token-settings.ts';
+import { required } from '#http/oauth-form.ts';
+import type { Answer, RequestContext } from '#http/route.ts';
+import { parseScope, type ScopeRules } from '#protocol/oauth/scopes.ts';
+import type { Parameters } from '#protocol/parameters.ts';
+import { tokenAnswer } from './token-answer.ts';
+
+export interface RefreshTokenDeps {
+  readonly database: Queryable;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly activity: ActivityBuffer;
+  readonly scopeRules: ScopeRules;
+  readonly settings: TokenSettings;
+  /** `KeyRing.deriveAll('refresh-rotation')`. */
+  readonly rotationKeys: readonly Buffer[];
+}
+
+/** RFC 6749 6, with rotation (RFC 9700 4.14.2). No ID token is issued. */
+export async function refreshTokens(
+  deps: RefreshTokenDeps,
+  context: RequestContext,
+  form: Parameters,
+  client: Client,
+): Promise<Answer | 'client-changed'> {
+  const requested = form.get('scope');
+  const now = deps.clock.now();
+  const outcome = await refresh(
+    deps.database,
+    client,
+    {
+      refreshToken: required(form, 'refresh_token'),
+      narrowScope: (granted) => (requested === undefined ? granted : narrow(deps.scopeRules, requested, granted)),
+      resources: form.all('resource'),
+      address: context.clientAddress,
+      userAgent: context.userAgent,
+    },
+    deps.settings,
+    deps.rotationKeys,
+    now,
+  );
+  if (!outcome.ok) {
+    if (outcome.reason === 'client-changed') return outcome.reason;
+    throw refusal(deps.log, client, outcome);
+  }
+  deps.activity.recordOAuth2Session(outcome.sessionId, now, context.clientAddress);
+  return tokenAnswer({
+    accessToken: outcome.pair.accessToken,
+    refreshToken: outcome.pair.refreshToken,
+    expiresAt: outcome.accessTokenExpiresAt,
+    scope: outcome.scope,
+    now,
+  });
+}
+
+/** A subset, in either spelling; undefined for anything more. */
+function narrow(rules: ScopeRules, requested: string, granted: readonly string[]): readonly string[] | undefined {
+  const scopes = parseScope(requested);
+  return scopes !== undefined && rules.isCovered(scopes, granted) ? scopes : undefined;
+}
+
+type Refused = Extract<RefreshOutcome, { ok: false }>;
+
+function refusal(log: Log, client: Client, refused: Refused): LatchkeyError {
+  if (refused.reason === 'reuse') {
+    log.warn('token.reuse', 'a refresh token was presented again after its successor was used: session ended', {
+      client: client.id,
+      session: refused.sessionId,
+    });
+  } else {
+    log.info('auth.refused', 'refresh token refused', { reason: refused.reason, client: client.id });
+  }
+  switch (refused.reason) {
+    case 'scope':
+      return new LatchkeyError('invalid_scope', { description: 'The scope goes beyond what the session was granted.' });
+    case 'resource':
+      return new LatchkeyError('invalid_target', { description: 'The resource was not granted to the session.' });
+    default:
+      // One text for all: it must not tell whether a token exists, or whose it is.
+      return new LatchkeyError('invalid_grant', {
+        description: "The refresh token is unknown, expired, revoked, or not this client's.",
+      });
+  }
+}

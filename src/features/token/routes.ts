@@ -1,0 +1,66 @@
+/**
+ * `POST /oauth2/token` (RFC 6749 3.2): one file per grant type. Here stands what they share: the client, whether it
+ * may use the grant type, and the order of these checks (oauth.md 8.1).
+ */
+import { LatchkeyError } from '#base/errors.ts';
+import type { Client } from '#domain/clients/client.ts';
+import type { ClientAuthentication } from '#http/client-authentication.ts';
+import { readOAuthForm, required } from '#http/oauth-form.ts';
+import type { Answer, RequestContext, Route } from '#http/route.ts';
+import type { Parameters } from '#protocol/parameters.ts';
+import { type AuthorizationCodeDeps, exchangeCode } from './authorization-code.ts';
+import { type ClientCredentialsDeps, issueForClient } from './client-credentials.ts';
+import { type RefreshTokenDeps, refreshTokens } from './refresh-token.ts';
+
+export interface TokenDeps extends AuthorizationCodeDeps, RefreshTokenDeps, ClientCredentialsDeps {
+  readonly authentication: ClientAuthentication;
+}
+
+/** Beside the client's credentials, which `ClientAuthentication` looks after. */
+const SINGLE_NAMES = ['grant_type', 'code', 'redirect_uri', 'code_verifier', 'refresh_token', 'scope'];
+
+type Grant = (
+  deps: TokenDeps,
+  context: RequestContext,
+  form: Parameters,
+  client: Client,
+) => Promise<Answer | 'client-changed'>;
+
+const GRANTS: ReadonlyMap<string, Grant> = new Map<string, Grant>([
+  ['authorization_code', exchangeCode],
+  ['refresh_token', refreshTokens],
+  ['client_credentials', issueForClient],
+]);
+
+export function mount(deps: TokenDeps): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/oauth2/token',
+      resource: 'oauth',
+      face: 'oauth-json',
+      cors: 'get-post',
+      handle: async (context) => {
+        const form = await readOAuthForm(context, SINGLE_NAMES);
+        return await deps.authentication.act(context, form, async (client) => {
+          const grant = grantOf(form, client);
+          return await grant(deps, context, form, client);
+        });
+      },
+    },
+  ];
+}
+
+function grantOf(form: Parameters, client: Client): Grant {
+  const grantType = required(form, 'grant_type');
+  const grant = GRANTS.get(grantType);
+  if (grant === undefined) {
+    throw new LatchkeyError('unsupported_grant_type', { description: 'This grant type is not offered here.' });
+  }
+  if (!client.grantTypes.includes(grantType)) {
+    throw new LatchkeyError('unauthorized_client', {
+      description: 'The client is not registered for this grant type.',
+    });
+  }
+  return grant;
+}

@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ClientId } from '#base/ids.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { basic, CLIENT_SECRET, member, type OAuthService, startOAuthService } from '#test/support/oauth-service.ts';
+
+let db: TestDatabase;
+let service: OAuthService;
+let client: ClientId;
+let adminClient: ClientId;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  const first = await startOAuthService(db.database);
+  adminClient = await first.client();
+  await first.close();
+  service = await startOAuthService(db.database, { adminClients: [adminClient] });
+  client = await service.client();
+});
+afterAll(async () => {
+  await service.close();
+  await db.drop();
+});
+
+describe('token endpoint', () => {
+  test('a body that is no form is refused as invalid_request', async () => {
+    const answer = await service.request('/oauth2/token', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: basic(client, CLIENT_SECRET) },
+      body: '{"grant_type":"client_credentials"}',
+    });
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+  });
+
+  test('parameters in the query string are not read', async () => {
+    const answer = await service.post('/oauth2/token?grant_type=client_credentials', {}, basic(client, CLIENT_SECRET));
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+  });
+
+  test.each(['password', 'implicit', 'urn:ietf:params:oauth:grant-type:jwt-bearer', '__proto__'])(
+    'the grant type %s is unsupported (R-19)',
+    async (grantType) => {
+      const answer = await service.post('/oauth2/token', { grant_type: grantType }, basic(client, CLIENT_SECRET));
+      expect(answer).toMatchObject({ status: 400, body: { error: 'unsupported_grant_type' } });
+    },
+  );
+
+  test('a grant type that the client is not registered for is unauthorized_client', async () => {
+    const narrow = await service.client({ secret: CLIENT_SECRET, metadata: { grant_types: ['authorization_code'] } });
+    const answer = await service.refresh(narrow, 'mar_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz_Il6Hq1');
+    expect(answer).toMatchObject({ status: 400, body: { error: 'unauthorized_client' } });
+  });
+
+  test('browser code of any origin may call it and read its refusals', async () => {
+    const answer = await service.post('/oauth2/token', {});
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+  });
+});
+
+describe('token endpoint: client_credentials', () => {
+  const issue = async (id: ClientId, fields: Readonly<Record<string, string>> = {}) =>
+    await service.post('/oauth2/token', { grant_type: 'client_credentials', ...fields }, basic(id, CLIENT_SECRET));
+
+  test('a confidential client gets an access token and nothing else, in one statement', async () => {
+    const answer = await issue(client);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({ access_token: expect.any(String), token_type: 'Bearer', expires_in: 300 });
+    expect(service.lastRequest()).toMatchObject({ queries: 1, requester: `oauth2-client:${client}` });
+    const introspected = await service.introspect(member(answer, 'access_token'));
+    expect(introspected.body).toMatchObject({ active: true, client_id: client });
+    expect(introspected.body).not.toHaveProperty('sub');
+    expect(introspected.body).not.toHaveProperty('username');
+    expect(introspected.body).not.toHaveProperty('scope');
+  });
+
+  test('offline_access is dropped, openid is granted without effect', async () => {
+    const answer = await issue(client, { scope: 'openid offline_access' });
+    expect(answer.body).toMatchObject({ scope: 'openid' });
+    expect(answer.body).not.toHaveProperty('id_token');
+  });
+
+  test.each([
+    'urn:chat:client:api:*',
+    'urn:chat:client:device:ABCDEFGHIJ',
+    'openid urn:synapse:admin:*',
+    'urn:latchkey:admin',
+    'openid nonsense',
+    'a"b',
+  ])('the scope %s is refused whole as invalid_scope', async (scope) => {
+    expect(await issue(client, { scope })).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
+  });
+
+  test('only clients named as administrators get the admin scope, in either spelling', async () => {
+    for (const scope of ['urn:latchkey:admin', 'urn:mas:admin']) {
+      expect((await issue(adminClient, { scope })).body).toMatchObject({ scope });
+    }
+    expect(await issue(adminClient, { scope: 'urn:synapse:admin:*' })).toMatchObject({ status: 400 });
+  });
+
+  test('a scope beyond what the client is registered for is refused', async () => {
+    const narrow = await service.client({ secret: CLIENT_SECRET, metadata: { scope: 'openid' } });
+    expect((await issue(narrow, { scope: 'openid' })).status).toBe(200);
+    expect(await issue(narrow, { scope: 'openid email' })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_scope' },
+    });
+  });
+
+  test('a public client is refused as unauthorized_client (RFC 6749 4.4)', async () => {
+    const open = await service.client({});
+    const answer = await service.post('/oauth2/token', { grant_type: 'client_credentials', client_id: open });
+    expect(answer).toMatchObject({ status: 400, body: { error: 'unauthorized_client' } });
+  });
+});
+
+describe('token endpoint: refresh_token', () => {
+  const signedIn = async (): Promise<string> => {
+    const { code } = await service.signIn(client, { scope: ['openid', 'urn:chat:client:api:*'] });
+    return member(await service.exchange(client, code), 'refresh_token');
+  };
+
+  test('a refresh answers a new pair without an ID token', async () => {
+    const answer = await service.refresh(client, await signedIn());
+    expect(answer.status).toBe(200);
+    expect(Object.keys(answer.body).sort()).toEqual([
+      'access_token',
+      'expires_in',
+      'refresh_token',
+      'scope',
+      'token_type',
+    ]);
+    expect(service.lastRequest().queries).toBe(2);
+  });
+
+  test('a public client refreshes by naming itself', async () => {
+    const open = await service.client({});
+    const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
+    const { code } = await service.signIn(open, { codeVerifier: verifier });
+    const exchanged = await service.post('/oauth2/token', {
+      grant_type: 'authorization_code',
+      client_id: open,
+      code,
+      code_verifier: verifier,
+    });
+    expect(exchanged.status).toBe(200);
+    const refreshed = await service.post('/oauth2/token', {
+      grant_type: 'refresh_token',
+      client_id: open,
+      refresh_token: member(exchanged, 'refresh_token'),
+    });
+    expect(refreshed.status).toBe(200);
+  });
+
+  test('a scope narrows the access token alone, in either spelling; a wider one is refused (RFC 6749 6)', async () => {
+    const refreshToken = await signedIn();
+    expect(await service.refresh(client, refreshToken, { scope: 'openid email' })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_scope' },
+    });
+    const narrowed = await service.refresh(client, refreshToken, { scope: 'urn:chat:org.chat.msc2967.client:api:*' });
+    expect(narrowed.body['scope']).toBe('urn:chat:org.chat.msc2967.client:api:*');
+    const next = await service.refresh(client, member(narrowed, 'refresh_token'));
+    expect(next.body['scope']).toBe('openid urn:chat:client:api:*');
+  });
+
+  test('reuse after the successor was used ends the session, with a WARN line (S-38)', async () => {
+    const refreshToken = await signedIn();
+    const next = await service.refresh(client, refreshToken);
+    await service.introspect(member(next, 'access_token'));
+    service.clock.advanceSeconds(31);
+    expect(await service.refresh(client, refreshToken)).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_grant' },
+    });
+    expect(service.logged('token.reuse').at(-1)).toMatchObject({ level: 'warn', fields: { client } });
+    expect(await service.refresh(client, member(next, 'refresh_token'))).toMatchObject({ status: 400 });
+    expect((await service.introspect(member(next, 'access_token'))).body).toEqual({ active: false });
+  });
+
+  test.each(['an access token', 'another kind of token', 'nothing'])(
+    '%s is refused as a refresh token',
+    async (what) => {
+      const { code } = await service.signIn(client);
+      const accessToken = member(await service.exchange(client, code), 'access_token');
+      const text = { 'an access token': accessToken, nothing: '' }[what] ?? 'mct_2KBKosbvwJFL6Ydbpc5FE1pFP4HZt4_0zXy8M';
+      const answer = await service.refresh(client, text);
+      expect(answer.status).toBe(400);
+      expect(answer.body['error']).toBe(text === '' ? 'invalid_request' : 'invalid_grant');
+    },
+  );
+});
+
+test('no token, code or secret that the endpoint saw or issued is in its log (security 3.8)', async () => {
+  const { code } = await service.signIn(client, { scope: ['openid'] });
+  const answer = await service.exchange(client, code);
+  await service.introspect(member(answer, 'access_token'));
+  const text = service.lines.join('\n') + JSON.stringify(service.logged('auth.refused'));
+  for (const secret of [code, CLIENT_SECRET, member(answer, 'access_token'), member(answer, 'refresh_token')]) {
+    expect(text).not.toContain(secret);
+  }
+});
+
+test('activity of sessions is written in batches, apart from any request', async () => {
+  const { code } = await service.signIn(client);
+  const answer = await service.exchange(client, code);
+  await service.activity.flush();
+  const [row] = await sql<{ seen: boolean; ip: string }>(
+    db.database,
+    `select s.last_active_at = $1::timestamptz as seen, host(s.last_active_ip) as ip
+       from oauth2_sessions s join oauth2_access_tokens a on a.session_id = s.id order by a.id desc limit 1`,
+    [new Date(service.clock.now())],
+  );
+  expect(answer.status).toBe(200);
+  expect(row).toEqual({ seen: true, ip: '127.0.0.1' });
+});

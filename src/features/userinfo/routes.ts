@@ -1,0 +1,96 @@
+/**
+ * `GET` and `POST /oauth2/userinfo` (OpenID Connect Core 1.0 5.3): claims about the person behind an access token, as
+ * far as its scopes reach.
+ */
+import type { Clock } from '#base/clock.ts';
+import { type ErrorCode, LatchkeyError } from '#base/errors.ts';
+import { fromUuid } from '#base/ids.ts';
+import type { Queryable } from '#db/database.ts';
+import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
+import { findUserOfAccessToken } from '#domain/tokens/use-access-token.ts';
+import { json } from '#http/answers.ts';
+import { readOAuthForm } from '#http/oauth-form.ts';
+import type { Answer, RequestContext, Route } from '#http/route.ts';
+import { parseBearer } from '#protocol/oauth/bearer-credentials.ts';
+import { userinfoClaims } from './userinfo-claims.ts';
+
+export interface UserinfoDeps {
+  readonly database: Queryable;
+  readonly clock: Clock;
+  readonly activity: ActivityBuffer;
+  readonly issuer: string;
+}
+
+export function mount(deps: UserinfoDeps): Route[] {
+  const route = {
+    path: '/oauth2/userinfo',
+    resource: 'oauth',
+    face: 'oauth-json',
+    cors: 'get-post',
+  } as const;
+  return [
+    { ...route, method: 'GET', handle: async (context) => await answer(deps, context, tokenOfGet(deps, context)) },
+    {
+      ...route,
+      method: 'POST',
+      handle: async (context) => await answer(deps, context, await tokenOfPost(deps, context)),
+    },
+  ];
+}
+
+/** RFC 6750 2.3 is not offered: a token in an address ends up in logs and histories. */
+function tokenOfGet(deps: UserinfoDeps, context: RequestContext): string | undefined {
+  const token = headerToken(deps, context);
+  if (token !== undefined && context.rawQuery !== '' && context.query.has('access_token')) {
+    throw challenge(deps, 'invalid_request', 'Send the access token in one place only.');
+  }
+  return token;
+}
+
+async function tokenOfPost(deps: UserinfoDeps, context: RequestContext): Promise<string | undefined> {
+  const form = await readOAuthForm(context, ['access_token']);
+  const inHeader = headerToken(deps, context);
+  const inForm = form.get('access_token');
+  if (inHeader !== undefined && inForm !== undefined) {
+    throw challenge(deps, 'invalid_request', 'Send the access token in one place only.');
+  }
+  return inHeader ?? inForm;
+}
+
+function headerToken(deps: UserinfoDeps, context: RequestContext): string | undefined {
+  const bearer = parseBearer(context.headers.authorization);
+  if (bearer.kind === 'malformed') throw challenge(deps, 'invalid_request', 'The Authorization header is malformed.');
+  return bearer.kind === 'token' ? bearer.token : undefined;
+}
+
+async function answer(deps: UserinfoDeps, context: RequestContext, token: string | undefined): Promise<Answer> {
+  // RFC 6750 3.1: a request without a token is told the scheme and no error code.
+  if (token === undefined) {
+    return {
+      status: 401,
+      headers: { 'cache-control': 'no-store', pragma: 'no-cache', 'www-authenticate': scheme(deps) },
+    };
+  }
+  const now = deps.clock.now();
+  const row = await findUserOfAccessToken(deps.database, token, 'openid', now);
+  if (row === undefined) {
+    throw challenge(deps, 'invalid_token', 'The access token is unknown, expired or revoked, or has no user.');
+  }
+  context.setRequester({ kind: 'user', id: fromUuid(row.user_id), username: row.username });
+  if (!row.scope.includes('openid')) {
+    throw challenge(deps, 'insufficient_scope', 'The access token lacks the scope openid.', 'openid');
+  }
+  deps.activity.recordOAuth2Session(fromUuid(row.session_id), now, context.clientAddress);
+  return json(200, userinfoClaims(row), { pragma: 'no-cache' });
+}
+
+/** RFC 6750 3. */
+function challenge(deps: UserinfoDeps, code: ErrorCode, description: string, scope?: string): LatchkeyError {
+  const parts = [scheme(deps), `error="${code}"`, `error_description="${description}"`];
+  if (scope !== undefined) parts.push(`scope="${scope}"`);
+  return new LatchkeyError(code, { description, headers: { 'www-authenticate': parts.join(', ') } });
+}
+
+function scheme(deps: UserinfoDeps): string {
+  return `Bearer realm="${deps.issuer}"`;
+}

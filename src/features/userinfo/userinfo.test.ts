@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ClientId, newId, toUuid } from '#base/ids.ts';
+import { sha256 } from '#base/secret.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+import {
+  basic,
+  CLIENT_SECRET,
+  type MachineAnswer,
+  member,
+  type OAuthService,
+  type SignedIn,
+  startOAuthService,
+} from '#test/support/oauth-service.ts';
+
+const REALM = 'Bearer realm="https://auth.example.test/"';
+
+let db: TestDatabase;
+let service: OAuthService;
+let client: ClientId;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  service = await startOAuthService(db.database);
+  client = await service.client();
+});
+afterAll(async () => {
+  await service.close();
+  await db.drop();
+});
+
+async function signedIn(scope: readonly string[]): Promise<SignedIn & { accessToken: string; refreshToken: string }> {
+  const person = await service.signIn(client, { scope, user: { displayName: 'Ada Lovelace' } });
+  const answer = await service.exchange(client, person.code);
+  return { ...person, accessToken: member(answer, 'access_token'), refreshToken: member(answer, 'refresh_token') };
+}
+
+async function get(accessToken: string, path = '/oauth2/userinfo'): Promise<MachineAnswer> {
+  return await service.request(path, { headers: { authorization: `Bearer ${accessToken}` } });
+}
+
+describe('userinfo', () => {
+  test('openid alone shows the subject and the username, in one statement', async () => {
+    const { accessToken, userId } = await signedIn(['openid']);
+    const answer = await get(accessToken);
+    const username = `user-${userId.toLowerCase()}`;
+    expect(answer).toMatchObject({ status: 200, body: { sub: userId, username } });
+    expect(Object.keys(answer.body)).toHaveLength(2);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(service.lastRequest()).toMatchObject({ queries: 1, requester: `user:${userId}(${username})` });
+  });
+
+  test('profile adds the names, email the oldest address (OpenID Connect Core 5.4)', async () => {
+    const { accessToken, userId } = await signedIn(['openid', 'profile', 'email']);
+    const answerWithout = await get(accessToken);
+    expect(answerWithout.body).not.toHaveProperty('email');
+    for (const [address, age] of [
+      ['new@example.org', 1],
+      ['old@example.org', 2],
+    ] as const) {
+      await sql(
+        db.database,
+        `insert into user_emails (id, user_id, email, email_key, created_at)
+         values ($1::uuid, $2::uuid, $3::text, $3::text, $4::timestamptz)`,
+        [toUuid(newId(0)), toUuid(userId), address, new Date(service.clock.now() - age * 1000)],
+      );
+    }
+    expect((await get(accessToken)).body).toEqual({
+      sub: userId,
+      username: `user-${userId.toLowerCase()}`,
+      preferred_username: `user-${userId.toLowerCase()}`,
+      name: 'Ada Lovelace',
+      email: 'old@example.org',
+      email_verified: true,
+    });
+  });
+
+  test('a POST with the token in the form is answered like a GET (OpenID Connect Core 5.3.1)', async () => {
+    const { accessToken, userId } = await signedIn(['openid']);
+    expect(await service.post('/oauth2/userinfo', { access_token: accessToken })).toMatchObject({
+      status: 200,
+      body: { sub: userId },
+    });
+    expect(await service.post('/oauth2/userinfo', {}, `Bearer ${accessToken}`)).toMatchObject({ status: 200 });
+  });
+
+  test('the first use is recorded, so that a later reuse of the refresh token is seen', async () => {
+    const person = await signedIn(['openid']);
+    const next = await service.refresh(client, person.refreshToken);
+    await get(member(next, 'access_token'));
+    const [row] = await sql<{ used: boolean }>(
+      db.database,
+      'select first_used_at is not null as used from oauth2_access_tokens where token_hash = $1::bytea',
+      [sha256(member(next, 'access_token'))],
+    );
+    expect(row).toEqual({ used: true });
+    service.clock.advanceSeconds(31);
+    expect((await service.refresh(client, person.refreshToken)).status).toBe(400);
+    expect((await get(member(next, 'access_token'))).status).toBe(401);
+  });
+
+  test('twenty first uses at once are all answered', async () => {
+    const { accessToken } = await signedIn(['openid']);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => get(accessToken)));
+    expect(answers.every((answer) => answer.status === 200)).toBe(true);
+  });
+
+  test('no token: 401 without an error code (RFC 6750 3.1)', async () => {
+    const answer = await service.request('/oauth2/userinfo', {});
+    expect(answer).toMatchObject({ status: 401, text: '' });
+    expect(answer.headers.get('www-authenticate')).toBe(REALM);
+  });
+
+  test('a token in the query is not accepted, and one there beside the header is refused (RFC 9700 4.3.2)', async () => {
+    const { accessToken } = await signedIn(['openid']);
+    const path = `/oauth2/userinfo?access_token=${accessToken}`;
+    expect((await service.request(path, {})).status).toBe(401);
+    expect(await get(accessToken, path)).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    expect(service.lines.join('\n')).not.toContain(accessToken);
+  });
+
+  test('a token in the header and in the form is invalid_request, a malformed header too', async () => {
+    const { accessToken } = await signedIn(['openid']);
+    expect(
+      await service.post('/oauth2/userinfo', { access_token: accessToken }, `Bearer ${accessToken}`),
+    ).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_request' },
+    });
+    expect(await service.request('/oauth2/userinfo', { headers: { authorization: 'Bearer a b' } })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_request' },
+    });
+  });
+
+  test('a token without openid is insufficient_scope, names the scope, and does not count as used', async () => {
+    const { accessToken } = await signedIn(['urn:chat:client:api:*']);
+    const answer = await get(accessToken);
+    expect(answer).toMatchObject({ status: 403, body: { error: 'insufficient_scope' } });
+    expect(answer.headers.get('www-authenticate')).toContain('scope="openid"');
+    const [row] = await sql<{ used: boolean }>(
+      db.database,
+      'select first_used_at is not null as used from oauth2_access_tokens where token_hash = $1::bytea',
+      [sha256(accessToken)],
+    );
+    expect(row).toEqual({ used: false });
+  });
+
+  test.each<[string, (person: SignedIn & { accessToken: string; refreshToken: string }) => Promise<string>]>([
+    ['malformed', async () => 'abc'],
+    ['unknown', async () => 'mat_0123456789ABCDEFGHIJabcdefghij_0WADMv'],
+    ['a refresh token', async (person) => person.refreshToken],
+    [
+      'a client’s own, without a user',
+      async () => {
+        const form = { grant_type: 'client_credentials', scope: 'openid' };
+        return member(await service.post('/oauth2/token', form, basic(client, CLIENT_SECRET)), 'access_token');
+      },
+    ],
+    [
+      'expired',
+      async (person) => {
+        service.clock.advanceSeconds(300);
+        return person.accessToken;
+      },
+    ],
+    [
+      'of a revoked session',
+      async (person) => {
+        await service.post('/oauth2/revoke', { token: person.accessToken }, basic(client, CLIENT_SECRET));
+        return person.accessToken;
+      },
+    ],
+    [
+      'of a locked user',
+      async (person) => {
+        await sql(db.database, 'update users set locked_at = now() where id = $1::uuid', [toUuid(person.userId)]);
+        return person.accessToken;
+      },
+    ],
+  ])('a token that is %s is invalid_token, and nobody is the requester', async (_, tokenOf) => {
+    const token = await tokenOf(await signedIn(['openid']));
+    const answer = await get(token);
+    expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
+    expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"');
+    expect(service.lastRequest().requester).toBeUndefined();
+  });
+});

@@ -1,0 +1,150 @@
+import type { Log } from '#base/log.ts';
+import type { KeyRing } from '#base/sealing.ts';
+import type { Urls } from '#base/urls.ts';
+
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue | undefined };
+
+/** Base names; on https they go out with a prefix that keeps other hosts from writing them. */
+export type CookieName =
+  | 'session'
+  | 'csrf'
+  | 'login'
+  | 'registrations'
+  | 'upstream'
+  | 'recoveries'
+  | 'grants'
+  | 'known'
+  | 'lang';
+
+const DAY_SECONDS = 86_400;
+/** `Max-Age` by name; a name not listed lives as long as the browser runs. 400 days is the cap of RFC 6265bis. */
+const LIFETIME_SECONDS: Partial<Record<CookieName, number>> = {
+  session: 400 * DAY_SECONDS,
+  login: 600,
+  grants: 3600,
+  known: 400 * DAY_SECONDS,
+  lang: 400 * DAY_SECONDS,
+};
+
+/**
+ * The sealed cookies of the service: each value is a JSON document under AES-256-GCM, with a key of its own for each
+ * name, so that one cookie's value is worth nothing in another.
+ */
+export class Cookies {
+  readonly #keys: KeyRing;
+  readonly #log: Log;
+  readonly #prefix: string;
+  readonly #attributes: string;
+
+  constructor(options: { keys: KeyRing; urls: Urls; log: Log }) {
+    const { basePath, isHttps } = options.urls;
+    this.#keys = options.keys;
+    this.#log = options.log;
+    if (!isHttps) this.#prefix = '';
+    else this.#prefix = basePath === '/' ? '__Host-' : '__Secure-';
+    this.#attributes = `; Path=${basePath}; HttpOnly; SameSite=Lax${isHttps ? '; Secure' : ''}`;
+  }
+
+  /** The cookies of one request. @param header its `Cookie` header */
+  jar(header: string | undefined): CookieJar {
+    return new CookieJar(this, header);
+  }
+
+  /** The document in one received value; undefined when it was not sealed by us under this name. */
+  unseal(name: CookieName, value: string): { readonly document: unknown } | undefined {
+    const opened = this.#keys.open(label(name), Buffer.from(value, 'base64url'));
+    if (opened === undefined) {
+      this.#log.debug('http.cookie.invalid', 'a cookie could not be opened', { cookie: name });
+      return undefined;
+    }
+    return { document: JSON.parse(opened.toString()) };
+  }
+
+  /** A `Set-Cookie` value. */
+  serialize(name: CookieName, document: JsonValue, maxAgeSeconds: number | undefined): string {
+    const sealed = this.#keys.seal(label(name), JSON.stringify(document)).toString('base64url');
+    const lifetime = maxAgeSeconds === undefined ? '' : `; Max-Age=${maxAgeSeconds}`;
+    return `${this.wireName(name)}=${sealed}${this.#attributes}${lifetime}`;
+  }
+
+  /** A `Set-Cookie` value that deletes. */
+  serializeDeletion(name: CookieName): string {
+    return `${this.wireName(name)}=${this.#attributes}; Max-Age=0`;
+  }
+
+  wireName(name: CookieName): string {
+    return this.#prefix + name;
+  }
+}
+
+/**
+ * What one request brought and what its answer changes. A cookie that cannot be opened counts as absent and is
+ * deleted by the answer.
+ */
+export class CookieJar {
+  readonly #cookies: Cookies;
+  readonly #header: string | undefined;
+  readonly #documents = new Map<CookieName, unknown>();
+  readonly #changes = new Map<CookieName, string>();
+
+  constructor(cookies: Cookies, header: string | undefined) {
+    this.#cookies = cookies;
+    this.#header = header;
+  }
+
+  /** The document as received, or as set since; undefined when there is none that we wrote. */
+  open(name: CookieName): unknown {
+    if (!this.#documents.has(name)) this.#documents.set(name, this.#openReceived(name));
+    return this.#documents.get(name);
+  }
+
+  /** @param options `maxAgeSeconds` in place of the usual lifetime of this cookie */
+  set(name: CookieName, value: JsonValue, options: { readonly maxAgeSeconds?: number } = {}): void {
+    this.#documents.set(name, value);
+    const maxAgeSeconds = options.maxAgeSeconds ?? LIFETIME_SECONDS[name];
+    this.#changes.set(name, this.#cookies.serialize(name, value, maxAgeSeconds));
+  }
+
+  /** Deletes the cookie from the browser. */
+  clear(name: CookieName): void {
+    this.#documents.set(name, undefined);
+    this.#changes.set(name, this.#cookies.serializeDeletion(name));
+  }
+
+  /** `Set-Cookie` values of the answer. */
+  changes(): string[] {
+    return [...this.#changes.values()];
+  }
+
+  #openReceived(name: CookieName): unknown {
+    const received = receivedValues(this.#header, this.#cookies.wireName(name));
+    const opened = received.flatMap((value) => this.#cookies.unseal(name, value) ?? []);
+    // One of two that open may have been planted by a neighbouring host, and nothing tells which: neither counts.
+    // Nor is either deleted then, since that would remove ours and leave the other.
+    if (opened.length === 1) return opened[0]?.document;
+    if (opened.length === 0 && received.length > 0) {
+      this.#changes.set(name, this.#cookies.serializeDeletion(name));
+    }
+    return undefined;
+  }
+}
+
+function label(name: CookieName): string {
+  return `cookie/${name}`;
+}
+
+function receivedValues(header: string | undefined, wireName: string): string[] {
+  if (header === undefined || !header.includes(wireName)) return [];
+  const start = `${wireName}=`;
+  return header
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(start))
+    .map((pair) => pair.slice(start.length));
+}

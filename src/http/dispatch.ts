@@ -1,0 +1,79 @@
+import { LatchkeyError } from '#base/errors.ts';
+import { randomBytes } from '#base/random.ts';
+import { preflightHeaders } from './cors.ts';
+import { requireEmbeddingAllowed } from './embedding.ts';
+import type { Exchange } from './exchange.ts';
+import { type HeadLimits, judgeHead, loggedMethod } from './request-head.ts';
+import type { Answer } from './route.ts';
+import { faceOfPath, type Match } from './route-table.ts';
+
+export interface DispatchSettings {
+  readonly limits: HeadLimits;
+  readonly protocolName: string;
+  readonly handlerTimeoutMs: number;
+}
+
+/** How busy the process is at this moment. */
+export interface Load {
+  /** More requests are in flight than there may be. */
+  readonly isFull: boolean;
+  /** The event loop is late: what people wait for gives way to what machines wait for (operations 9.4). */
+  readonly isLagging: boolean;
+}
+
+const NO_MATCH: Match = { kind: 'none' };
+/** Methods that HTTP knows and no route of ours has. */
+const UNSUPPORTED_METHODS = new Set(['TRACE', '_OTHER']);
+
+/**
+ * Finds the handler of a request and calls it. Refusals come in the order of their cost: load, head, path, method,
+ * embedding.
+ */
+export function dispatch(exchange: Exchange, settings: DispatchSettings, load: Load): Answer | Promise<Answer> {
+  const { connection, request, table } = exchange;
+  const path = table.relative(exchange.path);
+  exchange.face = path === undefined ? 'page' : faceOfPath(path, settings.protocolName);
+  if (load.isFull) throw overloaded();
+  const flaw = judgeHead(request, settings.limits);
+  if (flaw !== undefined) {
+    connection.isBroken = true;
+    throw flaw;
+  }
+  const method = request.method ?? '';
+  const match = path === undefined ? NO_MATCH : table.match(method, path);
+  if (method === 'OPTIONS') return answerOptions(exchange.path, match);
+  if (match.kind === 'route') {
+    const { route } = match;
+    exchange.route = route;
+    exchange.face = route.face;
+    exchange.params = match.params;
+    if (load.isLagging && route.face === 'page' && route.method === 'GET' && route.priority !== true) {
+      throw overloaded();
+    }
+    requireEmbeddingAllowed(route, exchange.headers);
+    exchange.deadline = performance.now() + settings.handlerTimeoutMs;
+    return route.handle(exchange);
+  }
+  if (match.kind === 'other-methods') {
+    exchange.route = match.routes[0];
+    exchange.face = exchange.route?.face ?? exchange.face;
+    throw new LatchkeyError('method_not_allowed', { headers: { allow: match.allow.join(', ') } });
+  }
+  if (UNSUPPORTED_METHODS.has(loggedMethod(method))) {
+    throw new LatchkeyError('method_not_allowed', { headers: { allow: '' } });
+  }
+  throw new LatchkeyError('not_found');
+}
+
+function overloaded(): LatchkeyError {
+  // Spread out, so that those refused together do not come back together.
+  return new LatchkeyError('overloaded', { retryAfterSeconds: 1 + ((randomBytes(1)[0] ?? 0) % 5) });
+}
+
+/** A preflight, or a plain question for the methods of a path. */
+function answerOptions(target: string, match: Match): Answer {
+  if (target === '*') return { status: 204, headers: { allow: 'GET, HEAD, POST, OPTIONS' } };
+  if (match.kind !== 'other-methods') throw new LatchkeyError('not_found');
+  const open = match.routes.find((route) => route.cors !== undefined && route.cors !== 'none');
+  return { status: 204, headers: { allow: match.allow.join(', '), ...preflightHeaders(open?.cors ?? 'none') } };
+}

@@ -1,0 +1,51 @@
+import type { ErrorCode, LatchkeyError } from '#base/errors.ts';
+import type { Urls } from '#base/urls.ts';
+import { ProblemPage, problemTitle, type WayOn } from '#html/problem-page.tsx';
+import { Parameters } from '#protocol/parameters.ts';
+import { prefersJson } from '../accept.ts';
+import { noStore } from '../answers.ts';
+import type { Pages } from '../pages.ts';
+import type { Answer } from '../route.ts';
+import { errorHeaders, type FailedRequest, type RenderError } from './face.ts';
+import { renderPlainJson } from './plain-json.ts';
+import { STATUSES } from './statuses.ts';
+
+const NO_QUERY = Parameters.of({});
+
+/**
+ * Errors for people: a page in their language that says what to do next, made without the database. A program that
+ * asks for JSON at a page's address gets that.
+ */
+export function pageFace(pages: Pages, urls: Urls): RenderError {
+  return (error, failed): Answer => {
+    if (error.code === 'embedding_refused') return { status: 403, headers: noStore };
+    if (prefersJson(failed.headers.accept)) return renderPlainJson(error, failed);
+    const { headers, cookies } = failed;
+    const translations = pages.language({ headers, cookies, query: NO_QUERY });
+    const problem = { code: error.code, requestId: failed.requestId, wayOn: wayOn(error, failed, urls) };
+    return pages.answer({
+      status: STATUSES[error.code],
+      title: problemTitle(translations, error.code),
+      translations,
+      headers: errorHeaders(error),
+      content: <ProblemPage translations={translations} problem={problem} />,
+    });
+  };
+}
+
+const FORM_CODES: ReadonlySet<ErrorCode> = new Set(['cross_site_request', 'csrf_mismatch', 'csrf_missing']);
+const PASSING_CODES: ReadonlySet<ErrorCode> = new Set([
+  'internal',
+  'overloaded',
+  'rate_limited',
+  'request_timeout',
+  'temporarily_unavailable',
+]);
+
+function wayOn({ code, restartPath }: LatchkeyError, failed: FailedRequest, urls: Urls): WayOn {
+  if (restartPath !== undefined) return { kind: 'restart', href: restartPath };
+  const home: WayOn = { kind: 'home', href: urls.index() };
+  if (failed.reopenHref === undefined) return home;
+  if (FORM_CODES.has(code)) return { kind: 'form', href: failed.reopenHref };
+  return PASSING_CODES.has(code) ? { kind: 'retry', href: failed.reopenHref } : home;
+}

@@ -1,0 +1,247 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { type RouteServer, type RouteServerOptions, startRouteServer, until } from '#test/support/route-server.ts';
+import { json } from './answers.ts';
+import type { Route } from './route.ts';
+
+/** Requests to `/held` are answered when this is called. */
+let release: () => void = () => {};
+
+const routes: Route[] = [
+  { method: 'GET', path: '/', resource: 'human', face: 'page', handle: () => json(200, {}) },
+  {
+    method: 'GET',
+    path: '/held',
+    resource: 'human',
+    face: 'page',
+    handle: async () => {
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      return json(200, {});
+    },
+  },
+  {
+    method: 'POST',
+    path: '/oauth2/token',
+    resource: 'oauth',
+    face: 'oauth-json',
+    cors: 'get-post',
+    handle: async (context) =>
+      json(200, Object.fromEntries([...(await context.readForm()).names()].map((n) => [n, 1]))),
+  },
+  {
+    method: 'POST',
+    path: '/form',
+    resource: 'human',
+    face: 'page',
+    handle: async (context) => json(200, (await context.readForm()).get('a') ?? null),
+  },
+];
+
+let service: RouteServer | undefined;
+afterEach(async () => {
+  await service?.close();
+  service = undefined;
+});
+
+async function start(options: RouteServerOptions = {}): Promise<RouteServer> {
+  service = await startRouteServer(routes, options);
+  return service;
+}
+
+const FORM = 'content-type: application/x-www-form-urlencoded\r\n';
+const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+const GET_CLOSE = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+
+describe('limits of connections and requests (operations 9.1)', () => {
+  test('connections beyond the number for one address are closed, others are served', async () => {
+    const { connect, exchange, lines } = await start({ limits: { maxConnectionsPerAddress: 2 } });
+    const open = [await connect(), await connect()];
+    expect(await exchange(GET)).toBe('');
+    expect(lines[0]).toMatch(
+      /http\.connection\.rejected connection rejected reason=limit client\.address=127\.0\.0\.1$/,
+    );
+    open[0]?.destroy();
+    await until(() => open[0]?.closed === true);
+    await until(() => lines.length > 0);
+    await expect.poll(() => exchange(GET_CLOSE)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test('a trusted proxy may open more connections than one address', async () => {
+    const trustedProxies = [{ address: '127.0.0.0', prefixLength: 8, family: 'ipv4' } as const];
+    const { connect, exchange } = await start({ limits: { maxConnectionsPerAddress: 1 }, http: { trustedProxies } });
+    await connect();
+    await connect();
+    expect(await exchange(GET_CLOSE)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test('no more connections in all than allowed', async () => {
+    const trustedProxies = [{ address: '127.0.0.0', prefixLength: 8, family: 'ipv4' } as const];
+    const { connect, exchange } = await start({ limits: { maxConnections: 1 }, http: { trustedProxies } });
+    await connect();
+    expect(await exchange(GET)).toBe('');
+  });
+
+  test('the last request that a connection may carry is answered with Connection: close', async () => {
+    const { exchange } = await start({ limits: { maxRequestsPerConnection: 2 } });
+    const reply = await exchange(GET + GET + GET);
+    expect(reply.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
+    expect(reply.match(/connection: (close|keep-alive)/gi)).toEqual(['Connection: keep-alive', 'connection: close']);
+  });
+
+  test('what follows the last answer is not served, not even without an answer (RFC 9112 9.6, security S-150)', async () => {
+    const { exchange, requestLines } = await start({ limits: { maxRequestsPerConnection: 1 } });
+    await exchange(GET + GET);
+    const hidden = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: x, chunked\r\n\r\n0\r\n\r\n';
+    await exchange(hidden + GET);
+    await exchange(GET_CLOSE);
+    const statuses = (await requestLines(3)).map((line) => / HTTP\/1\.1" (\d+) /.exec(line)?.[1]);
+    expect(statuses).toEqual(['200', '400', '200']);
+  });
+
+  test('requests beyond those in flight are refused with 503 and a time between 1 and 5 seconds', async () => {
+    const { connect, exchange, server } = await start({ limits: { maxInFlight: 1 } });
+    const held = await connect();
+    held.write('GET /held HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until(() => server.inFlight === 1);
+    for (const [head, shape] of [
+      ['GET / HTTP/1.1', 'text/html'],
+      ['POST /oauth2/token HTTP/1.1', '"error":"temporarily_unavailable"'],
+    ] as const) {
+      const reply = await exchange(`${head}\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      expect(reply).toMatch(/^HTTP\/1\.1 503 .*retry-after: [1-5]\r\n/s);
+      expect(reply).toContain(shape);
+    }
+    release();
+    held.destroy();
+    await until(() => server.inFlight === 0);
+    expect(await exchange(GET_CLOSE)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test('while the event loop lags, pages are refused and what machines wait for is served', async () => {
+    const { exchange } = await start({ lag: { isLagging: true } });
+    expect(await exchange(GET_CLOSE)).toMatch(/^HTTP\/1\.1 503 .*retry-after: [1-5]\r\n/s);
+    const post = `POST /oauth2/token HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${FORM}Content-Length: 3\r\n\r\na=b`;
+    expect(await exchange(post)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test('a handler that takes too long is answered for with 503, and its own answer goes nowhere', async () => {
+    const { exchange, lines, server } = await start({ limits: { handlerTimeoutSeconds: 0.05 } });
+    const reply = await exchange('GET /held HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect(reply).toMatch(/^HTTP\/1\.1 503 .*retry-after: 5\r\n/s);
+    release();
+    await until(() => server.inFlight === 0);
+    expect(lines.filter((line) => line.includes('http.server.response'))).toHaveLength(1);
+  });
+
+  test('a body that does not arrive in time is a 408 on the line of its request, and no rejected connection', async () => {
+    const { exchange, lines } = await start({ limits: { headersTimeoutSeconds: 0.1, requestTimeoutSeconds: 0.1 } });
+    const reply = await exchange(`POST /oauth2/token HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 9\r\n\r\na=`);
+    expect(reply).toMatch(/^HTTP\/1\.1 408 /);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('"POST /oauth2/token HTTP/1.1" 408 Request Timeout');
+  });
+
+  test('a body announced as too large is refused before it is read, and the answer arrives while the client sends', async () => {
+    const { connect } = await start();
+    const socket = await connect();
+    let reply = '';
+    socket.on('data', (bytes: Buffer) => {
+      reply += bytes.toString();
+    });
+    socket.write(`POST /oauth2/token HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 1000000000\r\n\r\n`);
+    socket.write(Buffer.alloc(1_000_000, 'x'));
+    await until(() => socket.closed, 5000);
+    expect(reply).toMatch(/^HTTP\/1\.1 413 .*connection: close\r\n.*"invalid_request"/s);
+  });
+
+  test('a chunked body is refused at the byte that exceeds', async () => {
+    const { exchange } = await start();
+    const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
+    const reply = await exchange(
+      `POST /oauth2/token HTTP/1.1\r\nHost: x\r\n${FORM}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(5)}`,
+    );
+    expect(reply).toMatch(/^HTTP\/1\.1 413 .*connection: close\r\n/s);
+  });
+
+  test('a body on GET is ignored when small, and ends the connection when large', async () => {
+    const { exchange } = await start();
+    const small = await exchange(`GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello${GET_CLOSE}`);
+    expect(small.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
+    const large = await exchange('GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 70000\r\n\r\n');
+    expect(large).toMatch(/^HTTP\/1\.1 200 .*connection: close\r\n/s);
+  });
+
+  test('a client that asks first is told to continue only when its body is wanted', async () => {
+    const { exchange } = await start();
+    const ask = (length: number) =>
+      exchange(
+        `POST /oauth2/token HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\n${FORM}` +
+          `Content-Length: ${length}\r\n\r\na=b`,
+      );
+    expect(await ask(3)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /);
+    expect(await ask(100_000)).toMatch(/^HTTP\/1\.1 413 /);
+  });
+
+  test('pipelined requests are answered in their order, one after another', async () => {
+    const { connect, server } = await start();
+    const socket = await connect();
+    socket.write(`GET /held HTTP/1.1\r\nHost: x\r\n\r\n${GET.repeat(50)}`);
+    await until(() => server.inFlight === 1);
+    let reply = '';
+    socket.on('data', (bytes: Buffer) => {
+      reply += bytes.toString();
+    });
+    release();
+    await until(() => (reply.match(/HTTP\/1\.1 200 OK/g) ?? []).length === 51);
+    socket.destroy();
+  });
+});
+
+describe('forms', () => {
+  async function post(path: string, body: string, type = 'application/x-www-form-urlencoded'): Promise<Response> {
+    const { origin } = service ?? (await start());
+    return fetch(origin + path, { method: 'POST', headers: { 'content-type': type }, body });
+  }
+
+  test.each([
+    ['application/x-www-form-urlencoded', 200],
+    ['application/x-www-form-urlencoded; charset=UTF-8', 200],
+    ['Application/X-WWW-Form-Urlencoded;charset="utf-8"', 200],
+    ['application/x-www-form-urlencoded; charset=utf-7', 415],
+    ['application/x-www-form-urlencoded; charset=utf-16', 415],
+    ['multipart/form-data; boundary=x', 415],
+    ['text/plain', 415],
+    ['application/json', 415],
+  ])('a page takes forms in UTF-8 only: %s is %i (security S-161)', async (type, status) => {
+    expect((await post('/form', 'a=b', type)).status).toBe(status);
+  });
+
+  test.each([
+    ['invalid UTF-8', 'a=%ff%fe'],
+    ['over-long UTF-8', 'a=%c0%af'],
+    ['a surrogate', 'a=%ed%a0%80'],
+    ['a truncated character', 'a=%e2%82'],
+    ['a bad escape', 'a=%zz'],
+    ['NUL', 'a=b%00c'],
+    ['101 fields', Array.from({ length: 101 }, (_, index) => `f${index}=1`).join('&')],
+  ])('%s is refused with 400, on pages and machine routes (security S-159)', async (_case, body) => {
+    expect((await post('/form', body)).status).toBe(400);
+    const answer = await post('/oauth2/token', body);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ error: 'invalid_request' });
+  });
+
+  test('a page refuses a repeated field and one over 8 KiB; machine routes judge these themselves', async () => {
+    expect((await post('/form', 'a=1&a=2')).status).toBe(400);
+    expect((await post('/form', `a=${'x'.repeat(8193)}`)).status).toBe(400);
+    expect((await post('/form', `credential=${'x'.repeat(8193)}`)).status).toBe(200);
+    expect((await post('/oauth2/token', 'a=1&a=2')).status).toBe(200);
+  });
+
+  test('names of object properties are fields like any other (security S-157)', async () => {
+    const answer = await post('/oauth2/token', '__proto__=x&constructor.prototype=y&toString=z');
+    expect(answer.status).toBe(200);
+    expect(({} as Record<string, unknown>)['x']).toBeUndefined();
+  });
+});

@@ -1,0 +1,116 @@
+import type { VNode } from 'preact';
+import { type LanguageLink, renderPage, type Site } from '#html/layout.tsx';
+import { matchLanguages, negotiateLanguage } from '#html/negotiate-language.ts';
+import type { TranslationCatalog, Translations } from '#html/translations.ts';
+import type { RequestContext } from './request-context.ts';
+import type { Answer } from './route.ts';
+
+/** What the choice of a language is made from. */
+export type LanguageRequest = Pick<RequestContext, 'headers' | 'cookies' | 'query'>;
+
+export interface Page {
+  /** 200 unless given. */
+  readonly status?: number;
+  /** The step, first part of the document's title. */
+  readonly title: string;
+  readonly translations: Translations;
+  readonly width?: 'form' | 'decision';
+  /** The form was rejected, which the document's title says. */
+  readonly isRejected?: boolean;
+  /** Addresses to which a successful submit may redirect; browsers hold `form-action` against redirects as well. */
+  readonly formActions?: readonly string[];
+  /** Of pages that read `ui_locales`; see `Pages.languageLinks`. */
+  readonly languageLinks?: readonly LanguageLink[];
+  readonly headers?: Answer['headers'];
+  readonly content: VNode;
+}
+
+/** Turns the content of a page into a complete answer: language, frame and the headers of browser-flows 2.3. */
+export class Pages {
+  readonly #site: Site;
+  readonly #catalog: TranslationCatalog;
+  readonly #defaultLanguage: string;
+
+  constructor(options: { site: Site; catalog: TranslationCatalog; defaultLanguage: string }) {
+    this.#site = options.site;
+    this.#catalog = options.catalog;
+    this.#defaultLanguage = options.defaultLanguage;
+  }
+
+  /**
+   * The reader's language (browser-flows 12.3). One asked for by the page's own `ui_locales` is remembered in the
+   * `lang` cookie.
+   * @param preferred `ui_locales` of the pending authorization grant
+   */
+  language(context: LanguageRequest, preferred?: string): Translations {
+    const asked = matchLanguages(context.query.get('ui_locales'), this.#catalog.languages);
+    if (asked !== undefined && context.cookies.open('lang') !== asked) context.cookies.set('lang', asked);
+    const cookie = context.cookies.open('lang');
+    const language = negotiateLanguage(
+      {
+        uiLocales: preferred,
+        query: asked,
+        cookie: typeof cookie === 'string' ? cookie : undefined,
+        acceptLanguage: context.headers['accept-language'],
+        defaultLanguage: this.#defaultLanguage,
+      },
+      this.#catalog.languages,
+    );
+    return this.#catalog.in(language);
+  }
+
+  /** This page in every language, for the footer. @param hrefOf the page's address with `ui_locales` of a language */
+  languageLinks(hrefOf: (language: string) => string): LanguageLink[] {
+    return this.#catalog.languages.map((language) => ({ language, href: hrefOf(language) }));
+  }
+
+  answer(page: Page): Answer {
+    const { title, translations, width, isRejected, languageLinks } = page;
+    const frame = { site: this.#site, title, translations, width, isRejected, languageLinks };
+    return {
+      status: page.status ?? 200,
+      headers: {
+        'content-type': 'text/html; charset=utf-8',
+        'content-language': translations.language,
+        'content-security-policy': contentSecurityPolicy(page.formActions ?? []),
+        ...PAGE_HEADERS,
+        ...page.headers,
+      },
+      body: renderPage(frame, page.content),
+    };
+  }
+}
+
+/** Headers of every page, whatever it shows; the server adds those that all answers carry. */
+const PAGE_HEADERS = {
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'same-origin',
+  'permissions-policy':
+    'camera=(), microphone=(), geolocation=(), payment=(), usb=(), ' +
+    'publickey-credentials-get=(self), publickey-credentials-create=(self)',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+  vary: 'Accept-Language, Cookie',
+} as const;
+
+/** The policy of security 3.5, with the sources that `formActions` add to `form-action`. */
+export function contentSecurityPolicy(formActions: readonly string[]): string {
+  const sources = new Set(formActions.flatMap((address) => formActionSource(address) ?? []));
+  return (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+    `connect-src 'self'; form-action ${["'self'", ...sources].join(' ')}; frame-ancestors 'none'; base-uri 'none'; ` +
+    "object-src 'none'"
+  );
+}
+
+// What a source may be written with; anything else could begin another source or directive.
+const SAFE_SOURCE = /^[A-Za-z0-9\-._~:/[\]%]+$/;
+
+/** Origin of an http(s) address, `scheme:` of any other; undefined when there is none that a policy could hold. */
+function formActionSource(address: string): string | undefined {
+  if (!URL.canParse(address)) return undefined;
+  const url = new URL(address);
+  const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
+  const source = isWeb ? url.origin : url.protocol;
+  return SAFE_SOURCE.test(source) ? source : undefined;
+}

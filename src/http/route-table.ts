@@ -1,0 +1,79 @@
+import findMyWay from 'find-my-way';
+import type { Face, Resource, Route } from './route.ts';
+
+export type Match =
+  | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
+  /** The path exists for other methods; `allow` lists them. */
+  | { readonly kind: 'other-methods'; readonly allow: readonly string[]; readonly routes: readonly Route[] }
+  | { readonly kind: 'none' };
+
+const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** The routes that one listener mounts, below its prefix. Trailing and doubled slashes and case make other paths. */
+export class RouteTable {
+  readonly #router = findMyWay({ maxParamLength: 2048 });
+  readonly #prefix: string;
+  /** Paths that are served at the origin itself as well, whatever the prefix. */
+  readonly #originPaths = new Set<string>();
+
+  /** @param prefix begins with a slash and ends without one; empty at the root */
+  constructor(routes: readonly Route[], resources: ReadonlySet<Resource>, prefix = '') {
+    this.#prefix = prefix;
+    for (const route of routes) {
+      if (!resources.has(route.resource)) continue;
+      this.#router.on(route.method, route.path, unused, route);
+      if (route.isAtOrigin === true) this.#originPaths.add(route.path);
+    }
+  }
+
+  /** The path below the prefix; undefined when it is not below it. */
+  relative(path: string): string | undefined {
+    if (this.#prefix === '' || this.#originPaths.has(path)) return path;
+    return path.startsWith(`${this.#prefix}/`) ? path.slice(this.#prefix.length) : undefined;
+  }
+
+  /** @param path below the prefix, as received; HEAD finds the GET it stands for */
+  match(method: string, path: string): Match {
+    const found = this.#find(method === 'HEAD' ? 'GET' : method, path);
+    if (found !== undefined && !(method === 'HEAD' && found.route.headRefused === true)) return found;
+    const routes = ROUTE_METHODS.flatMap((candidate) => this.#find(candidate, path)?.route ?? []);
+    if (routes.length === 0) return { kind: 'none' };
+    return { kind: 'other-methods', allow: allowedMethods(routes), routes };
+  }
+
+  #find(method: string, path: string): (Match & { kind: 'route' }) | undefined {
+    const known = ROUTE_METHODS.find((candidate) => candidate === method);
+    // The router would take what follows a number sign for a query.
+    if (known === undefined || path.includes('#')) return undefined;
+    const found = this.#router.find(known, path);
+    // Also null for a path that cannot be decoded.
+    if (found === null) return undefined;
+    const route: Route = found.store;
+    const params: Record<string, string> = {};
+    for (const [name, value] of Object.entries(found.params)) params[name] = value ?? '';
+    return { kind: 'route', route, params };
+  }
+}
+
+/** The router calls no handler here: it is only asked which route a path belongs to. */
+function unused(): void {}
+
+function allowedMethods(routes: readonly Route[]): string[] {
+  const methods = routes.flatMap((route) =>
+    route.method === 'GET' && route.headRefused !== true ? ['GET', 'HEAD'] : [route.method],
+  );
+  return [...methods, 'OPTIONS'];
+}
+
+/** Who reads an error at a path that no route answers (browser-flows 10). */
+export function faceOfPath(path: string, protocolName: string): Face {
+  if (path.startsWith('/oauth2/')) return 'oauth-json';
+  const isForMachines =
+    path.startsWith('/.well-known/') ||
+    path.startsWith(`/_${protocolName}/`) ||
+    path.startsWith('/api/') ||
+    path === '/health' ||
+    path === '/graphql' ||
+    path.startsWith('/graphql/');
+  return isForMachines ? 'plain-json' : 'page';
+}

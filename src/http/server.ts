@@ -1,0 +1,240 @@
+/**
+ * The HTTP server: `node:http` with the limits of operations 9.1 around a table of routes. A request comes in as an
+ * `Exchange`, is served by one handler that returns an answer or throws, and leaves one line in the log before the
+ * first byte of its answer.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { LatchkeyError } from '#base/errors.ts';
+import { resumeTask, Task } from '#base/tasks.ts';
+import type { Urls } from '#base/urls.ts';
+import type { HttpConfig, LimitsConfig, ListenerConfig } from '#config/config.ts';
+import { CommonHeaders } from './answer-headers.ts';
+import { type BoundAddress, bind } from './binds.ts';
+import { TrustedProxies } from './client-address.ts';
+import { Connections } from './connections.ts';
+import type { Cookies } from './cookies.ts';
+import { dispatch } from './dispatch.ts';
+import type { EventLoopLag } from './event-loop-lag.ts';
+import { Exchange, type ExchangeSettings } from './exchange.ts';
+import type { RenderError } from './faces/face.ts';
+import type { LogWriter } from './logging/log-writer.ts';
+import { Rejections } from './logging/rejections.ts';
+import { loggedMethod, traceIdOf } from './request-head.ts';
+import { Responder } from './responder.ts';
+import type { Face, Route } from './route.ts';
+import { RouteTable } from './route-table.ts';
+import { UnreadableRequests } from './unreadable-requests.ts';
+
+export interface HttpServerOptions {
+  readonly routes: readonly Route[];
+  readonly http: Pick<HttpConfig, 'listeners' | 'trustedProxies' | 'clientIpHeader' | 'hsts'>;
+  readonly limits: ServerLimits;
+  readonly urls: Urls;
+  readonly protocolName: string;
+  readonly log: LogWriter;
+  readonly cookies: Cookies;
+  readonly faces: Readonly<Record<Face, RenderError>>;
+  readonly lag: Pick<EventLoopLag, 'isLagging'>;
+}
+
+export type ServerLimits = Pick<
+  LimitsConfig,
+  | 'handlerTimeoutSeconds'
+  | 'headersTimeoutSeconds'
+  | 'keepAliveTimeoutSeconds'
+  | 'maxBody'
+  | 'maxConnections'
+  | 'maxConnectionsPerAddress'
+  | 'maxHeadersBytes'
+  | 'maxInFlight'
+  | 'maxRequestLineBytes'
+  | 'maxRequestsPerConnection'
+  | 'requestTimeoutSeconds'
+>;
+
+const MAX_SWEEP_MS = 1000;
+const CLOSING_SWEEP_MS = 50;
+const HANDLER_TIMEOUT_RETRY_SECONDS = 5;
+
+export class HttpServer {
+  readonly #options: HttpServerOptions;
+  readonly #settings: ExchangeSettings;
+  readonly #connections: Connections<Exchange>;
+  readonly #rejections: Rejections;
+  readonly #responder: Responder;
+  readonly #unreadable: UnreadableRequests;
+  readonly #inFlight = new Set<Exchange>();
+  readonly #servers: Server[] = [];
+  readonly #sweeper: NodeJS.Timeout;
+  #counter = 0;
+
+  /** Nothing listens until `listen`. */
+  constructor(options: HttpServerOptions) {
+    const { http, limits, log, urls } = options;
+    const proxies = new TrustedProxies(http.trustedProxies);
+    this.#options = options;
+    this.#settings = {
+      cookies: options.cookies,
+      proxies,
+      clientIpHeader: http.clientIpHeader,
+      maxFormBytes: limits.maxBody.formBytes,
+      handlerTimeoutMs: limits.handlerTimeoutSeconds * 1000,
+    };
+    this.#connections = new Connections(limits, proxies);
+    this.#rejections = new Rejections(log);
+    this.#responder = new Responder({
+      log,
+      urls,
+      faces: options.faces,
+      headers: new CommonHeaders({ isHttps: urls.isHttps, hsts: http.hsts }),
+      maxRequestsPerConnection: limits.maxRequestsPerConnection,
+    });
+    this.#unreadable = new UnreadableRequests({
+      connections: this.#connections,
+      rejections: this.#rejections,
+      log,
+      newTask: (method) => this.#newTask(method),
+    });
+    const sweepMs = Math.min(MAX_SWEEP_MS, this.#settings.handlerTimeoutMs / 4);
+    this.#sweeper = setInterval(() => this.#sweep(), sweepMs).unref();
+  }
+
+  /** Requests being served right now. */
+  get inFlight(): number {
+    return this.#inFlight.size;
+  }
+
+  /** New requests are refused, all of them or those that can wait. */
+  get isOverloaded(): boolean {
+    return this.#inFlight.size > this.#options.limits.maxInFlight || this.#options.lag.isLagging;
+  }
+
+  /** Binds all listeners. Throws `ExitError` 71, with nothing left bound, when one fails. */
+  async listen(): Promise<BoundAddress[]> {
+    const bound: BoundAddress[] = [];
+    try {
+      for (const listener of this.#options.http.listeners) {
+        const table = this.#tableOf(listener);
+        for (const entry of listener.binds) {
+          bound.push(
+            ...(await bind(listener.name, entry, () => this.#createServer(table, 'socket' in entry), this.#servers)),
+          );
+        }
+      }
+    } catch (error) {
+      await this.close(0);
+      throw error;
+    }
+    return bound;
+  }
+
+  /**
+   * Stops listening, lets requests in flight end and closes each connection after its answer (operations 8.5).
+   * @returns `forced` when connections had to be destroyed after `graceMs`
+   */
+  async close(graceMs: number): Promise<'clean' | 'forced'> {
+    this.#responder.isClosing = true;
+    const closed = this.#servers.map((server) => new Promise((resolve) => server.close(resolve)));
+    const idleCloser = setInterval(() => this.#connections.closeIdle(performance.now()), CLOSING_SWEEP_MS);
+    let outcome: 'clean' | 'forced' = 'clean';
+    const deadline = setTimeout(() => {
+      if (this.#connections.count > 0) outcome = 'forced';
+      this.destroyConnections();
+    }, graceMs);
+    await Promise.all(closed);
+    clearTimeout(deadline);
+    clearInterval(idleCloser);
+    clearInterval(this.#sweeper);
+    return outcome;
+  }
+
+  /** Ends every connection at once, answered or not. */
+  destroyConnections(): void {
+    this.#connections.destroyAll();
+  }
+
+  #tableOf(listener: ListenerConfig): RouteTable {
+    const resources = new Set(listener.resources.map((resource) => resource.name));
+    return new RouteTable(this.#options.routes, resources, listener.prefix);
+  }
+
+  #createServer(table: RouteTable, isLocal: boolean): Server {
+    const { limits } = this.#options;
+    const headersTimeout = limits.headersTimeoutSeconds * 1000;
+    const server = createServer({
+      insecureHTTPParser: false,
+      // Judged by `judgeHead`, so that the refusal gets its line in the log.
+      requireHostHeader: false,
+      maxHeaderSize: limits.maxRequestLineBytes + limits.maxHeadersBytes,
+      headersTimeout,
+      requestTimeout: limits.requestTimeoutSeconds * 1000,
+      keepAliveTimeout: limits.keepAliveTimeoutSeconds * 1000,
+      connectionsCheckingInterval: Math.min(MAX_SWEEP_MS, headersTimeout / 4),
+    });
+    // At `close` Node would cut off connections whose next request is on its way: `Connections.closeIdle` waits.
+    server.closeIdleConnections = () => {};
+    server.on('connection', (socket) => {
+      const address = socket.remoteAddress;
+      if (this.#connections.accept(socket, isLocal) === undefined) this.#rejections.report('limit', undefined, address);
+    });
+    server.on('request', (request, response) => this.#receive(table, request, response, false));
+    server.on('checkContinue', (request, response) => this.#receive(table, request, response, true));
+    server.on('checkExpectation', (request, response) => this.#receive(table, request, response, false));
+    server.on('connect', (request) => this.#unreadable.onConnect(request));
+    server.on('clientError', (error, stream) => this.#unreadable.onClientError(error, stream));
+    return server;
+  }
+
+  #newTask(method: string): Task {
+    this.#counter += 1;
+    return new Task(`${method}-${this.#counter}`);
+  }
+
+  #receive(table: RouteTable, request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
+    const connection = this.#connections.of(request.socket);
+    if (connection === undefined || connection.isOver) return;
+    const task = this.#newTask(loggedMethod(request.method ?? ''));
+    task.traceId = traceIdOf(request.headers['traceparent']);
+    const start = (exchange: Exchange): void => {
+      this.#inFlight.add(exchange);
+      resumeTask(task, () => void this.#serve(exchange));
+    };
+    const settings = this.#settings;
+    connection.admit(new Exchange({ settings, table, task, request, response, connection, expectsContinue, start }));
+  }
+
+  async #serve(exchange: Exchange): Promise<void> {
+    const { lag, limits, protocolName } = this.#options;
+    const { handlerTimeoutMs } = this.#settings;
+    const load = { isFull: this.#inFlight.size > limits.maxInFlight, isLagging: lag.isLagging };
+    try {
+      const answer = await dispatch(exchange, { limits, protocolName, handlerTimeoutMs }, load);
+      this.#responder.answer(exchange, answer);
+    } catch (thrown) {
+      this.#responder.answerFailure(exchange, thrown);
+    } finally {
+      this.#inFlight.delete(exchange);
+    }
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    for (const exchange of this.#inFlight) {
+      exchange.body.failIfSlow(now);
+      if (now > exchange.deadline && !exchange.isAnswered) this.#expire(exchange);
+    }
+    this.#connections.resetStuck(now);
+  }
+
+  /** The handler took too long. It runs on, since what it has begun may commit, but its answer comes too late. */
+  #expire(exchange: Exchange): void {
+    exchange.deadline = Number.POSITIVE_INFINITY;
+    const error = new LatchkeyError('temporarily_unavailable', { retryAfterSeconds: HANDLER_TIMEOUT_RETRY_SECONDS });
+    resumeTask(exchange.task, () => this.#responder.answerFailure(exchange, error));
+  }
+}
+
+/** The server for these routes; nothing listens until `listen`. */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  return new HttpServer(options);
+}
