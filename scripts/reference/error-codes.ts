@@ -1,0 +1,92 @@
+import { ERROR_CODES, type ErrorCode, LatchkeyError } from '#base/errors.ts';
+import type { Log } from '#base/log.ts';
+import { KeyRing } from '#base/sealing.ts';
+import { Urls } from '#base/urls.ts';
+import { problemTitle } from '#html/problem-page.tsx';
+import { loadTranslations } from '#html/translations.ts';
+import { Cookies } from '#http/cookies.ts';
+import type { FailedRequest } from '#http/faces/face.ts';
+import { oauthJsonFace } from '#http/faces/oauth-json.ts';
+import { STATUSES } from '#http/faces/statuses.ts';
+import { AUTHORIZATION_TEXTS, ERROR_TEXTS, FORM_TEXTS } from './error-texts.ts';
+import { code, table } from './markdown.ts';
+
+const INTRODUCTION = `# Error codes
+
+Generated from the source; do not edit by hand.
+
+One registry names what can end a request; who asked decides how it is put:
+
+- **Pages** show a title, a sentence that tells what to do, the code and the number of the request. Asked with
+  \`Accept: application/json\`, the same addresses answer
+  \`{"error": CODE, "error_description": TEXT, "request_id": "GET-17"}\`, and so do discovery and health.
+- **OAuth endpoints** (token, introspection, revocation, userinfo) answer \`{"error": ERROR, "error_description": TEXT}\`
+  with the error that the standard has for it (RFC 6749 5.2, 6750 3.1, 7009 2.2.1).
+
+The request number is that of the [log](log.md). An answer never tells more than its code and, for developers, a
+description: causes are in the log only. A *refusal* is about the request, a *fault* about the service.`;
+
+/** @param formCodes every code that the source gives to a form's problem */
+export function errorCodesPage(formCodes: ReadonlySet<string>): string {
+  return `${[
+    INTRODUCTION,
+    table(['Code', 'Kind', 'Page', 'OAuth endpoint', 'What happened', 'What to do'], codes().map(errorRow)),
+    `## Forms
+
+A form that is not accepted is shown again with status 200 (503 for \`overloaded\`), the attribute
+\`data-error-code\` on each problem, and everything typed but passwords.`,
+    table(['Code', 'Meaning'], formRows(formCodes)),
+    `## Answers to an authorization request
+
+Once client and redirect URI are proven, errors travel there as \`error\` and \`error_description\` (RFC 6749 4.1.2.1).
+Before that they are pages.`,
+    table(
+      ['Error', 'Meaning'],
+      Object.entries(AUTHORIZATION_TEXTS).map(([error, meaning]) => [code(error), meaning]),
+    ),
+  ].join('\n\n')}\n`;
+}
+
+function codes(): ErrorCode[] {
+  const isCode = (name: string): name is ErrorCode => name in ERROR_CODES;
+  return Object.keys(ERROR_CODES).filter(isCode).toSorted();
+}
+
+const english = loadTranslations().in('en');
+const oauthJson = oauthJsonFace('https://auth.example.org/');
+const silentLog: Log = { error() {}, warn() {}, info() {}, debug() {} };
+const cookies = new Cookies({
+  keys: new KeyRing(Buffer.alloc(32)),
+  urls: new Urls('https://auth.example.org/'),
+  log: silentLog,
+});
+const failed: FailedRequest = {
+  requestId: 'GET-1',
+  headers: {},
+  cookies: cookies.jar(undefined),
+  reopenHref: undefined,
+};
+
+function errorRow(name: ErrorCode): string[] {
+  const answer = oauthJson(new LatchkeyError(name), failed);
+  const body: unknown = JSON.parse(String(answer.body));
+  const error = typeof body === 'object' && body !== null && 'error' in body ? String(body.error) : '';
+  const { meaning, remedy } = ERROR_TEXTS[name];
+  return [
+    code(name),
+    ERROR_CODES[name],
+    `${STATUSES[name]} “${problemTitle(english, name)}”`,
+    `${answer.status} ${code(error)}`,
+    meaning,
+    remedy,
+  ];
+}
+
+function formRows(formCodes: ReadonlySet<string>): string[][] {
+  const told = new Set(Object.keys(FORM_TEXTS));
+  const untold = [...formCodes].filter((name) => !told.has(name));
+  const gone = [...told].filter((name) => !formCodes.has(name));
+  if (untold.length > 0) throw new Error(`FORM_TEXTS lacks codes of forms: ${untold.join(', ')}`);
+  if (gone.length > 0) throw new Error(`FORM_TEXTS explains codes that no form has: ${gone.join(', ')}`);
+  return Object.entries(FORM_TEXTS).map(([name, meaning]) => [code(name), meaning]);
+}

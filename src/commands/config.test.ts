@@ -1,0 +1,166 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { workingDirectory } from '#config/fixture.test-support.ts';
+import { type ConfigSources, loadConfig } from '#config/load.ts';
+import { checkConfig, configManual, configSchema, dumpConfig, generateConfig } from './config.ts';
+
+const ULID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
+const SCHEMA = { schemaPath: '/usr/share/latchkey/config.schema.json' };
+
+function sources(directory: string, ...files: string[]): ConfigSources {
+  return { files, environment: {}, flags: {}, workingDirectory: directory };
+}
+
+class Output {
+  out = '';
+  err = '';
+  readonly stdout = (text: string) => {
+    this.out += text;
+  };
+  readonly stderr = (text: string) => {
+    this.err += text;
+  };
+}
+
+describe('config check', () => {
+  test('names the files of a valid configuration, warnings on standard error', async () => {
+    const directory = workingDirectory({ 'a.yaml': 'homeserver: {kind: none, secret: short}\n', 'b.yaml': '' });
+    const output = new Output();
+    await checkConfig(sources(directory, 'a.yaml', 'b.yaml'), output);
+    expect(output.out).toBe('Configuration is valid: a.yaml, b.yaml\n');
+    expect(output.err).toBe('latchkey: warning: homeserver.secret: at least 16 characters are advised\n');
+  });
+
+  test('fails with 78 for a signing key that is none', async () => {
+    const directory = workingDirectory({ 'latchkey.yaml': 'secrets: {keys: [{key: nonsense}]}\n' });
+    await expect(checkConfig(sources(directory), new Output())).rejects.toMatchObject({
+      exitCode: 78,
+      message: expect.stringContaining('secrets.keys[0]'),
+    });
+  });
+});
+
+describe('config generate', () => {
+  test('writes a file that is valid, complete and unlike any other', async () => {
+    const directory = workingDirectory();
+    const file = join(directory, 'latchkey.yaml');
+    await generateConfig({ output: file, force: false, ...SCHEMA }, new Output());
+    await checkConfig(sources(directory), new Output());
+
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const text = readFileSync(file, 'utf8');
+    expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=/usr/share/latchkey/config.schema.json');
+    const { config } = loadConfig(sources(directory));
+    expect(config.secrets.encryption?.reveal()).toMatch(/^[0-9a-f]{64}$/);
+    expect(config.homeserver.secret?.reveal()).toMatch(/^\w{32}$/);
+    expect(config.secrets.keys).toHaveLength(5);
+    for (const { key } of config.secrets.keys) expect(key.reveal()).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
+
+    const other = new Output();
+    await generateConfig({ force: false, ...SCHEMA }, other);
+    expect(parse(other.out).secrets).not.toEqual(parse(text).secrets);
+  });
+
+  test('shows every setting at its default: uncommented, the file says the same', async () => {
+    const output = new Output();
+    await generateConfig({ force: false, ...SCHEMA }, output);
+    const uncommented = output.out.replace(/^(\s*)#([a-z_0-9]+:(?: \S.*)?)$/gm, '$1$2');
+    expect(uncommented).not.toBe(output.out);
+    const directory = workingDirectory({ 'a.yaml': output.out, 'b.yaml': uncommented });
+    const commented = loadConfig(sources(directory, 'a.yaml')).config;
+    expect(loadConfig(sources(directory, 'b.yaml')).config).toEqual(commented);
+  });
+
+  test('overwrites a file only when told to', async () => {
+    const directory = workingDirectory({ 'latchkey.yaml': 'old: 1\n' });
+    const output = join(directory, 'latchkey.yaml');
+    await expect(generateConfig({ output, force: false, ...SCHEMA }, new Output())).rejects.toMatchObject({
+      exitCode: 1,
+      message: `${output} exists; --force overwrites it`,
+    });
+    expect(readFileSync(output, 'utf8')).toBe('old: 1\n');
+    await generateConfig({ output, force: true, ...SCHEMA }, new Output());
+    await checkConfig(sources(directory), new Output());
+  });
+});
+
+describe('config dump', () => {
+  const yaml = [
+    'x-note: gone',
+    'oauth: {id_token_ttl: 1h}',
+    'database: {uri: "postgres://u:hunter2@h/d"}',
+    `secrets: {encryption: ${'ab'.repeat(32)}, encryption_previous: [{file: old}], keys: [{kid: one, key: hunter3}]}`,
+    `clients: [{client_id: ${ULID}, client_auth_method: client_secret_post, client_secret_file: shared}]`,
+    '',
+  ].join('\n');
+  const files = { 'latchkey.yaml': yaml, old: 'cd'.repeat(32), shared: 'hunter4 hunter4 hunter4' };
+
+  async function dump(directory: string, options: { defaults: boolean; showSecrets: boolean; output?: string }) {
+    const output = new Output();
+    await dumpConfig(sources(directory), options, output);
+    return output.out;
+  }
+
+  test('prints what the sources say, without any secret', async () => {
+    const directory = workingDirectory(files);
+    const text = await dump(directory, { defaults: false, showSecrets: false });
+    expect(parse(text)).toEqual({
+      database: { uri: '<redacted>' },
+      secrets: {
+        encryption: '<redacted>',
+        encryption_previous: [{ file: join(directory, 'old') }],
+        keys: [{ kid: 'one', key: '<redacted>' }],
+      },
+      clients: [
+        { client_id: ULID, client_auth_method: 'client_secret_post', client_secret_file: join(directory, 'shared') },
+      ],
+      oauth: { id_token_ttl: '1h' },
+    });
+    const withDefaults = await dump(directory, { defaults: true, showSecrets: false });
+    for (const secret of ['hunter2', 'hunter3', 'hunter4', 'abab', 'cdcd']) {
+      expect(text).not.toContain(secret);
+      expect(withDefaults).not.toContain(secret);
+    }
+  });
+
+  test('shows secrets when asked to, in a file of the owner alone', async () => {
+    const directory = workingDirectory(files);
+    const output = join(directory, 'dump.yaml');
+    expect(await dump(directory, { defaults: false, showSecrets: true, output })).toBe('');
+    expect(readFileSync(output, 'utf8')).toContain('hunter2');
+    expect(statSync(output).mode & 0o777).toBe(0o600);
+  });
+
+  test('with secrets and defaults it is a configuration that says the same', async () => {
+    const directory = workingDirectory(files);
+    const output = join(directory, 'dump.yaml');
+    await dump(directory, { defaults: true, showSecrets: true, output });
+    expect(loadConfig(sources(directory, 'dump.yaml')).config).toEqual(loadConfig(sources(directory)).config);
+    const dumped = parse(readFileSync(output, 'utf8'));
+    expect(dumped).toMatchObject({
+      protocol_name: 'chat',
+      http: { public_base: 'http://localhost:8080/', hsts: true },
+      clients: [{ first_party: false, grant_types: ['authorization_code', 'refresh_token', 'client_credentials'] }],
+      limits: { max_body: { form: '64KiB' } },
+    });
+  });
+
+  test('of nothing is the defaults alone', async () => {
+    const directory = workingDirectory();
+    expect(parse(await dump(directory, { defaults: false, showSecrets: false }))).toEqual({});
+    const text = await dump(directory, { defaults: true, showSecrets: false });
+    const again = workingDirectory({ 'latchkey.yaml': text.replace('<redacted>', 'embedded:') });
+    expect(loadConfig(sources(again)).config).toEqual(loadConfig(sources(directory)).config);
+  });
+});
+
+test('config schema and the manual are printed as they ship', async () => {
+  const schema = new Output();
+  await configSchema(schema);
+  expect(schema.out).toBe(readFileSync('share/config.schema.json', 'utf8'));
+  const manual = new Output();
+  await configManual(manual);
+  expect(manual.out).toBe(readFileSync('docs/reference/configuration.md', 'utf8'));
+});

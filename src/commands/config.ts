@@ -1,0 +1,144 @@
+/**
+ * `latchkey config ...`: check, dump, generate and schema. None of them opens the database. What they need beyond the
+ * loader is loaded when they run.
+ */
+import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { ExitError } from '#base/errors.ts';
+import { randomAlphanumeric, randomBytes } from '#base/random.ts';
+import type { ConfigSources, LoadedConfig } from '#config/load.ts';
+
+const FAILED = 1;
+const NO_PERMISSION = 77;
+const OWNER_ONLY = 0o600;
+
+/** Where a command writes. */
+export interface CommandOutput {
+  stdout(text: string): void;
+  stderr(text: string): void;
+}
+
+/**
+ * Validates every source and reads the configured signing keys.
+ * @throws ExitError 78 with every problem
+ */
+export async function checkConfig(sources: ConfigSources, output: CommandOutput): Promise<void> {
+  const loaded = await load(sources);
+  if (loaded.config.secrets.keys.length > 0) await checkSigningKeys(loaded);
+  for (const warning of loaded.warnings) output.stderr(`latchkey: warning: ${warning}\n`);
+  const files = loaded.files.length === 0 ? 'no file, defaults and environment only' : loaded.files.join(', ');
+  output.stdout(`Configuration is valid: ${files}\n`);
+}
+
+async function load(sources: ConfigSources): Promise<LoadedConfig> {
+  const { loadConfig } = await import('#config/load.ts');
+  return loadConfig(sources);
+}
+
+async function checkSigningKeys({ config }: LoadedConfig): Promise<void> {
+  const { readSigningKeys } = await import('#domain/signing-keys/read-signing-keys.ts');
+  readSigningKeys(
+    config.secrets.keys.map(({ name, kid, key, encoding, password, useForSigning }) => ({
+      name,
+      kid,
+      key: Buffer.from(key.reveal(), encoding),
+      password: password?.reveal(),
+      useForSigning,
+    })),
+  );
+}
+
+export interface DumpConfigOptions {
+  /** File to write in place of standard output, mode 0600. */
+  readonly output?: string | undefined;
+  readonly defaults: boolean;
+  readonly showSecrets: boolean;
+}
+
+/** Prints the merged configuration as YAML, its secrets as `<redacted>`. */
+export async function dumpConfig(
+  sources: ConfigSources,
+  options: DumpConfigOptions,
+  output: CommandOutput,
+): Promise<void> {
+  const loaded = await load(sources);
+  const { dumpedConfig } = await import('#config/reference/dump.ts');
+  const text = dumpedConfig(loaded, options);
+  if (options.output === undefined) output.stdout(text);
+  else replaceFile(options.output, text);
+}
+
+export interface GenerateConfigOptions {
+  /** File to write in place of standard output, mode 0600. */
+  readonly output?: string | undefined;
+  /** Overwrite the file. */
+  readonly force: boolean;
+  /** Path or address of the JSON Schema, for the first line of the file. */
+  readonly schemaPath: string;
+}
+
+/**
+ * Writes a commented file with fresh keys.
+ * @throws ExitError 1 when the file exists and `force` is off
+ */
+export async function generateConfig(options: GenerateConfigOptions, output: CommandOutput): Promise<void> {
+  const { sampleConfig } = await import('#config/reference/sample.ts');
+  const { generateSigningKeys } = await import('#config/reference/generate-signing-keys.ts');
+  const text = sampleConfig(
+    {
+      http: { public_base: 'http://localhost:8080/' },
+      database: { uri: 'embedded:' },
+      secrets: {
+        encryption: randomBytes(32).toString('hex'),
+        keys: (await generateSigningKeys()).map((key) => ({ key })),
+      },
+      homeserver: { kind: 'none', homeserver: 'localhost', secret: randomAlphanumeric(32) },
+    },
+    options.schemaPath,
+  );
+  if (options.output === undefined) output.stdout(text);
+  else if (options.force) replaceFile(options.output, text);
+  else createFile(options.output, text);
+}
+
+/** Prints the JSON Schema of the file. */
+export async function configSchema(output: CommandOutput): Promise<void> {
+  const { configJsonSchemaText } = await import('#config/reference/json-schema.ts');
+  output.stdout(configJsonSchemaText());
+}
+
+/** Prints the manual page of the keys, which `docs/reference/configuration.md` holds. */
+export async function configManual(output: CommandOutput): Promise<void> {
+  const { configManualText } = await import('#config/reference/manual.ts');
+  output.stdout(configManualText());
+}
+
+function createFile(path: string, text: string): void {
+  attempt(path, () => writeFileSync(path, text, { mode: OWNER_ONLY, flag: 'wx' }));
+}
+
+/** The file has either its old or its new content, and never a mode that others could read it by. */
+function replaceFile(path: string, text: string): void {
+  const temporary = `${path}.${randomAlphanumeric(8)}.tmp`;
+  try {
+    attempt(path, () => {
+      writeFileSync(temporary, text, { mode: OWNER_ONLY, flag: 'wx' });
+      chmodSync(temporary, OWNER_ONLY);
+      renameSync(temporary, path);
+    });
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function attempt(path: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EEXIST') throw new ExitError(FAILED, `${path} exists; --force overwrites it`);
+    if (code === 'EACCES') throw new ExitError(NO_PERMISSION, `cannot write ${path}: permission denied`);
+    throw new ExitError(FAILED, `cannot write ${path}: ${typeof code === 'string' ? code : 'unknown error'}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,90 @@
+/** `latchkey database …`: the schema, without the rest of the service. */
+import { systemClock } from '#base/clock.ts';
+import { loadConfig } from '#config/load.ts';
+import { readDatabaseFacts } from '#db/database-facts.ts';
+import { migrate, migrationStatus } from '#db/migrator/migrate.ts';
+import { nameOf } from '#db/migrator/migration-state.ts';
+import { openDatabase } from '#db/postgres/open-database.ts';
+import type { LogWriter } from '#http/logging/log-writer.ts';
+import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import { configSources } from './config-sources.ts';
+import { MIGRATIONS_DIRECTORY, openConfiguredLog, type ServerInUse, useServer } from './foundation.ts';
+
+/** Applies pending migrations; with `check` only names them. @returns the exit code: 1 when some are pending */
+export async function migrateDatabase(
+  options: ConfigurationOptions,
+  command: { readonly check: boolean },
+  io: CommandIo,
+): Promise<number> {
+  return await withServer(options, io, async (server, log) => {
+    const { applied, pending } = await migrate({ ...migrations(server, log), check: command.check });
+    const lines = [...applied.map((name) => `applied ${name}`), ...pending.map((name) => `pending ${name}`)];
+    if (options.isJson) io.stdout(`${JSON.stringify({ applied, pending })}\n`);
+    else io.stdout(`${lines.length === 0 ? 'no pending migrations' : lines.join('\n')}\n`);
+    return pending.length === 0 ? 0 : 1;
+  });
+}
+
+/** Server, migrations, size and largest tables. */
+export async function databaseStatus(options: ConfigurationOptions, io: CommandIo): Promise<number> {
+  return await withServer(options, io, async (server, log, kind) => {
+    const state = await migrationStatus(migrations(server, log));
+    const database = await openDatabase({ connection: server.connection, log, clock: systemClock });
+    try {
+      const facts = await readDatabaseFacts(database);
+      const status = {
+        kind,
+        ...facts,
+        applied: state.applied.map(nameOf),
+        pending: state.pending.map(nameOf),
+        unknown: state.unknown.map(nameOf),
+      };
+      io.stdout(options.isJson ? `${JSON.stringify(status)}\n` : statusText(status));
+      return 0;
+    } finally {
+      await database.close();
+    }
+  });
+}
+
+function statusText(status: Readonly<Record<string, unknown>> & Awaited<ReturnType<typeof readDatabaseFacts>>): string {
+  const list = (name: 'applied' | 'pending' | 'unknown'): string => {
+    const names = status[name];
+    return `${name}: ${Array.isArray(names) && names.length > 0 ? names.join(', ') : 'none'}\n`;
+  };
+  const mebibytes = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MiB`;
+  const tables = status.largestTables.map(
+    (table) => `  ${table.name}: about ${table.estimatedRows} rows, ${mebibytes(table.bytes)}\n`,
+  );
+  return (
+    `server: ${String(status['kind'])} PostgreSQL ${status.serverVersion}, ${mebibytes(status.sizeBytes)}\n` +
+    list('applied') +
+    list('pending') +
+    list('unknown') +
+    `largest tables:\n${tables.join('')}`
+  );
+}
+
+function migrations(server: ServerInUse, log: LogWriter) {
+  return { connection: server.directConnection, directory: MIGRATIONS_DIRECTORY, log, clock: systemClock };
+}
+
+async function withServer(
+  options: ConfigurationOptions,
+  io: CommandIo,
+  work: (server: ServerInUse, log: LogWriter, kind: string) => Promise<number>,
+): Promise<number> {
+  const { config } = loadConfig(configSources(options, io));
+  const { log, sink } = openConfiguredLog(config, options);
+  try {
+    const server = await useServer(config, log, io.version);
+    try {
+      const kind = config.database.server.kind === 'embedded' ? 'embedded' : 'external';
+      return await io.signals.race(work(server, log, kind));
+    } finally {
+      await server.release();
+    }
+  } finally {
+    await sink.flush();
+  }
+}

@@ -1,0 +1,128 @@
+import { ExitError } from '#base/errors.ts';
+import { type EmailAddress, parseEmailAddress } from '#domain/emails/email-address.ts';
+import { findUserByName } from '#domain/users/lookups.ts';
+import { registerUser } from '#domain/users/register-user.ts';
+import { usernameProblems } from '#domain/users/username.ts';
+import { shellWord } from '../own-command.ts';
+import type { ManageDeps } from './manage-deps.ts';
+import { askNewPassword, hashNewPassword, type PasswordOptions, readGivenPassword } from './password-input.ts';
+import type { Prompts } from './prompts.ts';
+
+export interface RegisterUserOptions extends PasswordOptions {
+  readonly username?: string | undefined;
+  readonly emails: readonly string[];
+  /** `--admin` or `--no-admin`; undefined: neither. */
+  readonly admin?: boolean | undefined;
+  readonly displayName?: string | undefined;
+  /** Ask nothing. */
+  readonly yes: boolean;
+  readonly ignorePasswordComplexity: boolean;
+  readonly json: boolean;
+}
+
+interface Wanted {
+  readonly username: string;
+  readonly password: string | undefined;
+  readonly emails: readonly EmailAddress[];
+  readonly isAdmin: boolean;
+  readonly displayName: string | undefined;
+}
+
+const MAX_DISPLAY_NAME_CHARACTERS = 255;
+
+/**
+ * `manage register-user` (operations 3.5). Throws `ExitError` 1 when a check fails or the person declines, 2 when
+ * something is missing and nobody can be asked.
+ */
+export async function registerUserCommand(deps: ManageDeps, options: RegisterUserOptions): Promise<void> {
+  const prompts = options.yes ? undefined : deps.io.prompts;
+  if (!options.yes && prompts === undefined) {
+    throw new ExitError(2, '--yes is needed when standard input is not a terminal');
+  }
+  const wanted = await collect(deps, options, prompts);
+  const password =
+    wanted.password === undefined
+      ? undefined
+      : await hashNewPassword(
+          deps,
+          wanted.password,
+          {
+            username: wanted.username,
+            emails: wanted.emails.map((email) => email.address),
+            serviceName: deps.serviceName,
+          },
+          { ignoreComplexity: options.ignorePasswordComplexity, exitCode: 1 },
+        );
+  if (wanted.emails.length === 0) deps.io.stderr('warning: the user has no e-mail address\n');
+  if (password === undefined) deps.io.stderr('warning: the user has no password and cannot sign in\n');
+  if (prompts !== undefined) await confirm(prompts, wanted, options);
+
+  const { username, emails, displayName, isAdmin } = wanted;
+  const now = deps.clock.now();
+  const registration = { username, displayName, canRequestAdmin: isAdmin, emails, password, now };
+  const outcome = await registerUser(deps.database, registration);
+  if (!outcome.ok) {
+    const subject = outcome.reason === 'name-taken' ? `username ${username}` : `e-mail address ${outcome.email}`;
+    throw new ExitError(1, `${subject} is taken`);
+  }
+  const result = { id: outcome.id, username, admin: isAdmin, emails: emails.map((email) => email.address) };
+  deps.io.stdout(options.json ? `${JSON.stringify(result)}\n` : `${outcome.id}\t${username}\n`);
+}
+
+async function collect(deps: ManageDeps, options: RegisterUserOptions, prompts: Prompts | undefined): Promise<Wanted> {
+  const username = options.username ?? (await prompts?.text('Username'));
+  if (username === undefined) throw new ExitError(2, 'the username is missing');
+  await checkUsername(deps, username);
+  const given = await readGivenPassword(options, deps.io);
+  const password = given ?? (prompts === undefined ? undefined : await askNewPassword(deps.io));
+  const typedEmail = options.emails.length > 0 ? '' : await prompts?.text('E-mail address (empty for none)');
+  const emails = parseEmails([...options.emails, typedEmail ?? ''].filter((email) => email !== ''));
+  const typedName = options.displayName ?? (await prompts?.text('Display name (empty for none)')) ?? '';
+  const displayName = typedName === '' ? undefined : typedName;
+  if (displayName !== undefined && [...displayName].length > MAX_DISPLAY_NAME_CHARACTERS) {
+    throw new ExitError(1, `the display name is longer than ${MAX_DISPLAY_NAME_CHARACTERS} characters`);
+  }
+  const isAdmin = options.admin ?? (await prompts?.confirm('May this user ask for the admin scope?', false)) ?? false;
+  return { username, password, emails, isAdmin, displayName };
+}
+
+async function checkUsername(deps: ManageDeps, username: string): Promise<void> {
+  const problems = usernameProblems(username, deps.serverName);
+  if (problems.length > 0) throw new ExitError(1, `the username is not allowed: ${problems.join(', ')}`);
+  const taken = await findUserByName(deps.database, username);
+  if (taken !== undefined) throw new ExitError(1, `username ${username} is taken`);
+}
+
+/** Distinct by what comparisons use. */
+function parseEmails(texts: readonly string[]): EmailAddress[] {
+  const byKey = new Map<string, EmailAddress>();
+  for (const text of texts) {
+    const email = parseEmailAddress(text);
+    if (email === undefined) throw new ExitError(1, `${text} is no e-mail address`);
+    byKey.set(email.key, email);
+  }
+  return [...byKey.values()];
+}
+
+async function confirm(prompts: Prompts, wanted: Wanted, options: RegisterUserOptions): Promise<void> {
+  prompts.note('New user', [
+    `username: ${wanted.username}`,
+    `display name: ${wanted.displayName ?? 'none'}`,
+    `e-mail addresses: ${wanted.emails.map((email) => email.address).join(', ') || 'none'}`,
+    `password: ${wanted.password === undefined ? 'none' : 'set'}`,
+    `may ask for the admin scope: ${wanted.isAdmin ? 'yes' : 'no'}`,
+    '',
+    equivalentCommand(wanted, options),
+  ]);
+  if (!(await prompts.confirm('Create this user?', true))) throw new ExitError(1, 'nothing was created');
+}
+
+function equivalentCommand(wanted: Wanted, options: RegisterUserOptions): string {
+  const words = ['latchkey', 'manage', 'register-user', '--yes', wanted.isAdmin ? '--admin' : '--no-admin'];
+  for (const email of wanted.emails) words.push('--email', email.address);
+  if (wanted.displayName !== undefined) words.push('--display-name', wanted.displayName);
+  if (wanted.password !== undefined) words.push('--password-file', '-');
+  if (options.ignorePasswordComplexity) words.push('--ignore-password-complexity');
+  words.push(wanted.username);
+  return words.map(shellWord).join(' ');
+}

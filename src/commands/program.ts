@@ -1,0 +1,203 @@
+/**
+ * The command line: names, options and exit codes (sysexits style). Each command is a module of its own, loaded when
+ * it is called; `serve` is what runs without one.
+ */
+import { join } from 'node:path';
+import { Command, CommanderError, Option } from 'commander';
+import { ExitError } from '#base/errors.ts';
+import { describeError } from '#base/log.ts';
+import { packageRoot } from '#base/package-root.ts';
+import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import { configSources } from './config-sources.ts';
+
+interface GlobalOptions {
+  readonly config?: readonly string[];
+  readonly dataDir?: string;
+  readonly logLevel?: string;
+  readonly logFormat?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+interface RegisterUserFlags {
+  readonly password?: string;
+  readonly passwordFile?: string;
+  readonly email?: readonly string[];
+  readonly admin?: boolean;
+  readonly displayName?: string;
+  readonly yes: boolean;
+  readonly ignorePasswordComplexity: boolean;
+}
+
+interface SetPasswordFlags {
+  readonly passwordFile?: string;
+  readonly ignoreComplexity: boolean;
+  readonly killSessions: boolean;
+}
+
+/** Runs the program to its end and gives its exit code; a server ends by a signal. */
+export async function runProgram(argv: readonly string[], io: CommandIo): Promise<number> {
+  let exitCode = 0;
+  const program = makeProgram(io, (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    return reportFailure(error, io);
+  }
+}
+
+function reportFailure(error: unknown, io: CommandIo): number {
+  // commander has printed its own message; help and version are no failures
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof ExitError) {
+    io.stderr(error.message.endsWith('\n') ? error.message : `latchkey: ${error.message}\n`);
+    return error.exitCode;
+  }
+  const { message, stack } = describeError(error);
+  io.stderr(`latchkey: internal error: ${io.environment['LATCHKEY_LOG'] === 'debug' ? (stack ?? message) : message}\n`);
+  return 70;
+}
+
+/** The command line with everything it offers; `finish` is called with the exit code of a command that has one. */
+export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): Command {
+  const program = new Command('latchkey')
+    .description('OAuth 2.0 and OpenID Connect provider. Without a command: serve.')
+    .option('-c, --config <path>', 'configuration file; may be repeated', collect)
+    .option('--data-dir <path>', 'data directory')
+    .addOption(
+      new Option('--log-level <level>', 'least level logged').choices(['error', 'warn', 'info', 'debug', 'trace']),
+    )
+    .addOption(new Option('--log-format <format>', 'layout of the log').choices(['text', 'json']))
+    .option('--json', 'results as one JSON document on standard output')
+    .option('-q, --quiet', 'no informational lines')
+    .version(io.version, '-V, --version')
+    .exitOverride()
+    .configureOutput({ writeOut: io.stdout, writeErr: io.stderr });
+  const configuration = (): ConfigurationOptions => configurationOptions(program.opts());
+
+  program
+    .command('serve', { isDefault: true })
+    .alias('server')
+    .description('run the service')
+    .option('--no-migrate', 'refuse to start when migrations are pending, instead of applying them')
+    .option('--no-sync', 'leave the clients in the database as they are')
+    .action(async (options: { migrate: boolean; sync: boolean }) => {
+      const { serve } = await import('./serve.ts');
+      finish(await serve(configuration(), options, io));
+    });
+  addConfigCommands(program, configuration, io);
+  addDatabaseCommands(program, configuration, io, finish);
+  addManageCommands(program, configuration, io);
+  return program;
+}
+
+function configurationOptions(options: GlobalOptions): ConfigurationOptions {
+  const { dataDir, logLevel, logFormat } = options;
+  return {
+    files: options.config ?? [],
+    flags: { dataDir, logLevel, logFormat },
+    isQuiet: options.quiet === true,
+    isJson: options.json === true,
+  };
+}
+
+function collect(value: string, former: readonly string[] = []): readonly string[] {
+  return [...former, value];
+}
+
+function addConfigCommands(program: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {
+  const config = program.command('config').description('read, check and write configurations');
+  const sources = () => configSources(configuration(), io);
+  config
+    .command('check')
+    .description('validate everything without opening the database')
+    .action(async () => await (await import('./config.ts')).checkConfig(sources(), io));
+  config
+    .command('dump')
+    .description('print the merged configuration as YAML')
+    .option('-o, --output <path>', 'write to this file, readable by its owner only')
+    .option('--defaults', 'include default values', false)
+    .option('--show-secrets', 'print secrets instead of <redacted>', false)
+    .action(async (options: { output?: string; defaults: boolean; showSecrets: boolean }) => {
+      await (await import('./config.ts')).dumpConfig(sources(), options, io);
+    });
+  config
+    .command('generate')
+    .description('write a new commented configuration with fresh keys')
+    .option('-o, --output <path>', 'write to this file, readable by its owner only')
+    .option('--force', 'overwrite the file', false)
+    .action(async (options: { output?: string; force: boolean }) => {
+      const { generateConfig } = await import('./config.ts');
+      await generateConfig({ ...options, schemaPath: join(packageRoot, 'share/config.schema.json') }, io);
+    });
+  config
+    .command('schema')
+    .description('print the JSON Schema of the configuration file')
+    .action(async () => await (await import('./config.ts')).configSchema(io));
+  config
+    .command('manual')
+    .description('print the manual page of the settings (Markdown)')
+    .action(async () => await (await import('./config.ts')).configManual(io));
+}
+
+function addDatabaseCommands(
+  program: Command,
+  configuration: () => ConfigurationOptions,
+  io: CommandIo,
+  finish: (exitCode: number) => void,
+): void {
+  const database = program.command('database').description('migrations and state of the database');
+  database
+    .command('migrate')
+    .description('apply pending migrations')
+    .option('--check', 'apply nothing; exit 1 when some are pending', false)
+    .action(async (options: { check: boolean }) => {
+      const { migrateDatabase } = await import('./database.ts');
+      finish(await migrateDatabase(configuration(), options, io));
+    });
+  database
+    .command('status')
+    .description('server, migrations, size and largest tables')
+    .action(async () => finish(await (await import('./database.ts')).databaseStatus(configuration(), io)));
+}
+
+function addManageCommands(program: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {
+  const manage = program.command('manage').description('make and change accounts');
+  manage
+    .command('register-user [username]')
+    .description('create a user; asks for what is missing on a terminal')
+    .option('-p, --password <password>', 'visible to other users of this machine: prefer --password-file')
+    .option('--password-file <path>', 'file that holds the password; - for standard input')
+    .option('-e, --email <address>', 'confirmed e-mail address; may be repeated', collect)
+    .option('-a, --admin', 'may ask for the admin scope')
+    .option('-A, --no-admin', 'may not ask for the admin scope')
+    .option('-d, --display-name <name>', 'name shown to others')
+    .option('-y, --yes', 'ask nothing', false)
+    .option('--ignore-password-complexity', 'accept a weak password', false)
+    .action(async (username: string | undefined, options: RegisterUserFlags) => {
+      const { withAccounts } = await import('./manage/with-accounts.ts');
+      const { registerUserCommand } = await import('./manage/register-user.ts');
+      const { email, ...rest } = options;
+      const { isJson } = configuration();
+      await withAccounts(configuration(), io, (deps) =>
+        registerUserCommand(deps, { ...rest, username, emails: email ?? [], json: isJson }),
+      );
+    });
+  manage
+    .command('set-password <user> [password]')
+    .description('set the password of a user named by username, @user:server or identifier')
+    .option('--password-file <path>', 'file that holds the password; - for standard input')
+    .option('--ignore-complexity', 'accept a weak password', false)
+    .option('--kill-sessions', 'end all sessions of the user as well', false)
+    .action(async (user: string, password: string | undefined, options: SetPasswordFlags) => {
+      const { withAccounts } = await import('./manage/with-accounts.ts');
+      const { setPasswordCommand } = await import('./manage/set-password.ts');
+      const { isJson } = configuration();
+      await withAccounts(configuration(), io, (deps) =>
+        setPasswordCommand(deps, { ...options, user, password, json: isJson }),
+      );
+    });
+}

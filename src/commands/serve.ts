@@ -1,0 +1,127 @@
+/**
+ * `latchkey serve`: everything in the order of operations 3.2, then the service until a signal ends it (8.5).
+ */
+import { join } from 'node:path';
+import { systemClock } from '#base/clock.ts';
+import { ExitError } from '#base/errors.ts';
+import { describeError } from '#base/log.ts';
+import { packageRoot } from '#base/package-root.ts';
+import { Secret } from '#base/secret.ts';
+import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
+import { StrengthEstimator } from '#domain/passwords/strength-estimator.ts';
+import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';
+import { loadAssets } from '#features/operations/asset-files.ts';
+import { EventLoopLag } from '#http/event-loop-lag.ts';
+import type { OpenLog } from '#http/logging/open-log.ts';
+import { buildApp } from '../app.ts';
+import { logStartup } from './banner.ts';
+import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import { type Foundation, openFoundation } from './foundation.ts';
+import { ensureFirstAdmin } from './manage/first-admin.ts';
+import { accountDeps } from './manage/with-accounts.ts';
+import { openHasher } from './open-hasher.ts';
+import { ownCommand } from './own-command.ts';
+import { readFirstAdmin } from './read-first-admin.ts';
+import { untilStopped } from './until-stopped.ts';
+import { strengthWorkerUrl } from './worker-urls.ts';
+
+const SKEW_CHECK_MS = 60_000;
+
+export interface ServeOptions {
+  readonly migrate: boolean;
+  readonly sync: boolean;
+}
+
+/** @returns the exit code: 0 after a clean shutdown, also before the start was complete, 1 after a forced one */
+export async function serve(options: ConfigurationOptions, command: ServeOptions, io: CommandIo): Promise<number> {
+  try {
+    return await run(options, command, io);
+  } catch (error) {
+    if (io.signals.isRequested && error instanceof ExitError) return 0;
+    throw error;
+  }
+}
+
+async function run(options: ConfigurationOptions, command: ServeOptions, io: CommandIo): Promise<number> {
+  const foundation = await openFoundation(options, io, { shouldMigrate: command.migrate, needsSigningKeys: true });
+  const { log } = foundation.openLog;
+  io.signals.onHangUp(() => void reopenLog(foundation.openLog));
+  const lag = new EventLoopLag();
+  const estimator = new StrengthEstimator(strengthWorkerUrl());
+  const skewTimer = setInterval(() => checkSkew(foundation), SKEW_CHECK_MS).unref();
+  try {
+    const { config, database, keyRing } = foundation;
+    await makeFirstAdmin(foundation);
+    if (command.sync) await syncStaticClients(database, config.clients, keyRing, systemClock, log);
+    const state = { isDraining: false };
+    const { server, activity } = buildApp({
+      config,
+      database,
+      clock: systemClock,
+      log,
+      keyRing,
+      signingKeys: readSigningKeys(
+        config.secrets.keys.map(({ key, encoding, password, ...rest }) => ({
+          ...rest,
+          key: Buffer.from(key.reveal(), encoding),
+          password: password?.reveal(),
+        })),
+      ),
+      hasher: openHasher(config, log, io.environment),
+      estimator,
+      lag,
+      assets: loadAssets(join(packageRoot, 'dist/assets')),
+      isDraining: () => state.isDraining,
+      version: io.version,
+    });
+    io.signals.check();
+    const bound = await server.listen();
+    activity.start();
+    const adminCommand = ownCommand(['manage', 'register-user', '--admin'], options, io.workingDirectory);
+    await logStartup({ foundation, bound, version: io.version, adminCommand });
+    return await untilStopped({
+      log,
+      signals: io.signals,
+      drain: () => {
+        state.isDraining = true;
+      },
+      limits: config.limits,
+      server,
+      finish: async () => await activity.stop(),
+    });
+  } finally {
+    clearInterval(skewTimer);
+    lag.stop();
+    await estimator.close();
+    await foundation.close();
+  }
+}
+
+/** After a rotation moved the file away. Settings are read at start only. */
+async function reopenLog({ log, sink }: OpenLog): Promise<void> {
+  try {
+    await sink.reopen();
+    log.info('reload', 'SIGHUP received: a log file is opened anew; settings are read at start only');
+  } catch (error) {
+    log.error('reload', 'the log file could not be opened anew', describeError(error));
+  }
+}
+
+function checkSkew({ database, openLog }: Foundation): void {
+  // `db.skew` is logged by the database itself; while it cannot be reached there is nothing to compare.
+  database.skewMs().catch(() => openLog.log.debug('db.skew', 'the clock of the database could not be read'));
+}
+
+async function makeFirstAdmin(foundation: Foundation): Promise<void> {
+  const admin = await readFirstAdmin(foundation.loaded.environment);
+  if (admin === undefined) return;
+  const accounts = accountDeps(foundation);
+  try {
+    await ensureFirstAdmin(accounts, foundation.openLog.log, {
+      username: admin.username,
+      password: new Secret(admin.password),
+    });
+  } finally {
+    await accounts.estimator.close();
+  }
+}
