@@ -1,0 +1,361 @@
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { sha256 } from '#base/secret.ts';
+import type { Route } from '#http/route.ts';
+import { Browser, type Shown } from '#test/support/browser.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+import { jsonOf, type RawAnswer, type RawRequest, sendRequest, textMember } from './raw-http.ts';
+import { changedTables, TableReader, type TableStates } from './table-states.ts';
+
+export const ISSUER = 'https://auth.example.test/';
+export const PASSWORD = 'correct horse battery staple';
+export const HOMESERVER_SECRET = 'the-secret-that-the-homeserver-shares';
+export const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
+/** The S256 challenge of `VERIFIER`. */
+export const CHALLENGE = sha256(VERIFIER).toString('base64url');
+/** An ID that no row has. */
+export const UNKNOWN_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
+
+export interface AttackedClient<Secret extends string | undefined = string | undefined> {
+  readonly id: string;
+  /** Undefined: a public client. */
+  readonly secret: Secret;
+  readonly callback: string;
+}
+
+/** The clients of security 1.1. */
+export const C1 = client('C1', 'the-secret-of-the-first-client', 'https://app.example/cb');
+export const C2 = client('C2', 'the-secret-of-the-second-client', 'https://other.example/cb');
+/** Has two redirect URIs. */
+export const C3 = client('C3', 'the-secret-of-the-third-client', 'https://app.example/cb');
+/** Its redirect URI has a query. */
+export const CQ = client('CQ', 'the-secret-of-the-client-with-a-query', 'https://app.example/cb?keep=1');
+/** Registered for `client_secret_post`. */
+export const CP = client('CP', 'the-secret-that-stands-in-the-form', 'https://post.example/cb');
+export const P1 = client('P1', undefined, 'https://spa.example/cb');
+/** Native, with a loopback redirect URI. */
+export const PN = client('PN', undefined, 'http://127.0.0.1/cb');
+export const SECOND_CALLBACK = 'https://app.example/second';
+
+function client<Secret extends string | undefined>(
+  name: string,
+  secret: Secret,
+  callback: string,
+): AttackedClient<Secret> {
+  return { id: `01JD3Q5Z8W2N4K6M7P9R0S1T${name}`, secret, callback };
+}
+
+function clientSettings(method: string, { id, secret, callback }: AttackedClient, more: readonly string[] = []) {
+  const redirect_uris = [callback, ...more];
+  const base = { client_id: id, client_auth_method: method, client_name: `Client ${id.slice(-2)}`, redirect_uris };
+  return secret === undefined ? base : { ...base, client_secret: secret };
+}
+
+const AMPLE = { burst: 100_000, per_second: 1000 };
+
+export const CLIENT_SETTINGS = [
+  clientSettings('client_secret_basic', C1),
+  clientSettings('client_secret_basic', C2),
+  clientSettings('client_secret_basic', C3, [SECOND_CALLBACK]),
+  clientSettings('client_secret_basic', CQ),
+  clientSettings('client_secret_post', CP),
+  clientSettings('none', P1),
+  clientSettings('none', PN),
+];
+
+/** A configuration in which no limit is reached by chance. */
+export const SETTINGS = {
+  http: { public_base: ISSUER },
+  clients: CLIENT_SETTINGS,
+  homeserver: { kind: 'none', homeserver: 'example.test', secret: HOMESERVER_SECRET },
+  rate_limiting: {
+    login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
+    registration: AMPLE,
+    registration_check: AMPLE,
+  },
+  policy: { data: { admin_users: ['adele'] } },
+  account: { login_with_email_allowed: true, password_registration_enabled: true },
+};
+
+/** Tokens of one session, and who it belongs to. */
+export interface HeldTokens {
+  readonly code: string;
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly answer: RawAnswer;
+}
+
+export interface AttackedOptions {
+  /** Statuses of 500 and above that the tests of a file provoke. */
+  readonly expectedStatuses?: readonly number[];
+}
+
+/**
+ * The whole service for one file of attack tests, with people who may be attacked: `amira` and `bruno`, `lena` who is
+ * locked, `dana` whose account is deactivated, and `adele` who may ask for the admin scope. Registers the hooks that
+ * start and stop it, and after each test the checks that hold for all of them (security 1.2: G1, G2, G3, G5).
+ */
+export function attackedService(
+  settings: Readonly<Record<string, unknown>> = {},
+  options: AttackedOptions = {},
+): AttackedService {
+  const attacked = new AttackedService({ ...SETTINGS, ...settings }, options);
+  beforeAll(async () => await attacked.start());
+  afterEach(async () => await attacked.check());
+  afterAll(async () => await attacked.stop());
+  return attacked;
+}
+
+export class AttackedService {
+  readonly clock = new FakeClock();
+  /** May appear in the one answer that carries them, and never in a log line. */
+  readonly secrets = new Set<string>([HOMESERVER_SECRET, PASSWORD]);
+  readonly #settings: Readonly<Record<string, unknown>>;
+  readonly #expectedStatuses: readonly number[];
+  #service: TestService | undefined;
+  #tables: TableReader | undefined;
+  #checkedLines = 0;
+  #browsers = 0;
+
+  constructor(settings: Readonly<Record<string, unknown>>, options: AttackedOptions) {
+    this.#settings = settings;
+    this.#expectedStatuses = options.expectedStatuses ?? [];
+    for (const { secret } of [C1, C2, C3, CQ, CP]) this.secrets.add(secret);
+  }
+
+  get service(): TestService {
+    if (this.#service === undefined) throw new Error('the service was not started');
+    return this.#service;
+  }
+
+  async start(): Promise<void> {
+    this.#service = await startService(this.#settings, this.#serviceOptions());
+    this.#tables = new TableReader(this.service.database);
+    for (const username of ['amira', 'bruno', 'lena', 'dana', 'adele']) {
+      await this.service.registerUser(username, PASSWORD);
+    }
+    await this.change("update users set locked_at = created_at where username = 'lena'");
+    await this.change("update users set deactivated_at = created_at where username = 'dana'");
+  }
+
+  async stop(): Promise<void> {
+    await this.service.stop();
+  }
+
+  /** Runs `work` with a second instance on the same database, keys and settings. */
+  async withSecondInstance(work: (second: TestService) => Promise<void>): Promise<void> {
+    const second = await startService(this.#settings, { ...this.#serviceOptions(), like: this.service });
+    try {
+      await work(second);
+    } finally {
+      await second.stop();
+    }
+  }
+
+  /** A browser at an address of its own, so that tests do not share limits. */
+  browser(options: { readonly address?: string; readonly at?: TestService } = {}): Browser {
+    const address = options.address ?? this.newAddress();
+    const { address: listener } = options.at ?? this.service;
+    return new Browser({ listener, publicBase: ISSUER, headers: { 'x-forwarded-for': address } });
+  }
+
+  newAddress(): string {
+    this.#browsers += 1;
+    return `198.18.${this.#browsers >> 8}.${this.#browsers & 255}`;
+  }
+
+  async signedIn(username: string, browser: Browser = this.browser()): Promise<Browser> {
+    await browser.get('/login');
+    await browser.submit({ username, password: PASSWORD });
+    if (browser.shown.status !== 303) throw new Error(`signing in ${username} gave ${browser.shown.status}`);
+    this.secrets.add(browser.cookies.get('__Host-session') ?? '');
+    // What is asked for from now on comes after the sign-in.
+    this.clock.advanceSeconds(1);
+    return browser;
+  }
+
+  /** Routes of the service, those that come later included, each with an address that leads to it. */
+  routes(filter: Partial<Pick<Route, 'method' | 'face'>> = {}): (Route & { readonly target: string })[] {
+    return this.service.routes
+      .filter(({ method }) => filter.method === undefined || method === filter.method)
+      .filter(({ face }) => filter.face === undefined || face === filter.face)
+      .map((route) => ({ ...route, target: route.path.replaceAll(/:\w+/g, UNKNOWN_ID).replace('*', 'x.css') }));
+  }
+
+  async ask(request: RawRequest, at: TestService = this.service): Promise<RawAnswer> {
+    return await sendRequest(at.address, request);
+  }
+
+  /** Posts a form to a machine route. */
+  async post(
+    path: string,
+    form: Readonly<Record<string, string>> | string,
+    authorization?: string,
+    at?: TestService,
+  ): Promise<RawAnswer> {
+    const headers: [string, string][] = [
+      ['Content-Type', 'application/x-www-form-urlencoded'],
+      ['X-Forwarded-For', this.newAddress()],
+    ];
+    if (authorization !== undefined) headers.push(['Authorization', authorization]);
+    const body = typeof form === 'string' ? form : new URLSearchParams(form).toString();
+    return await this.ask({ method: 'POST', target: path, headers, body }, at);
+  }
+
+  /** The address of an authorization request; `undefined` leaves a parameter out. */
+  authorizeUrl(asking: AttackedClient, fields: Readonly<Record<string, string | undefined>> = {}): string {
+    const pkce = asking.secret === undefined ? { code_challenge: CHALLENGE, code_challenge_method: 'S256' } : {};
+    const base = { redirect_uri: asking.callback, response_type: 'code', scope: 'openid', state: 'st' };
+    const parameters = new URLSearchParams({ client_id: asking.id });
+    for (const [name, value] of Object.entries({ ...base, ...pkce, ...fields })) {
+      if (value !== undefined) parameters.set(name, value);
+    }
+    return `/authorize?${parameters}`;
+  }
+
+  /** Goes all the way to the client, with consent where it is asked. @returns the address it was sent to */
+  async callbackOf(
+    browser: Browser,
+    asking: AttackedClient,
+    fields: Readonly<Record<string, string | undefined>> = {},
+  ): Promise<URL> {
+    await browser.open(this.authorizeUrl(asking, fields));
+    if (isConsent(browser.shown)) await browser.submit({ action: 'consent' }, { action: '/authorize' });
+    const { location, status, url } = browser.shown;
+    if (location === undefined) throw new Error(`no way back to the client from ${url}: ${status}`);
+    const callback = new URL(location);
+    this.secrets.add(callback.searchParams.get('code') ?? PASSWORD);
+    return callback;
+  }
+
+  /** A code that waits to be exchanged. */
+  async code(
+    browser: Browser,
+    asking: AttackedClient,
+    fields: Readonly<Record<string, string | undefined>> = {},
+  ): Promise<string> {
+    const code = (await this.callbackOf(browser, asking, fields)).searchParams.get('code');
+    if (code === null) throw new Error('the client got no code');
+    return code;
+  }
+
+  /** Exchanges a code with everything right, but for the fields given. */
+  async exchange(
+    asking: AttackedClient,
+    code: string,
+    fields: Readonly<Record<string, string>> = {},
+    at?: TestService,
+  ): Promise<RawAnswer> {
+    const proof = asking.secret === undefined ? { client_id: asking.id, code_verifier: VERIFIER } : {};
+    const base = { grant_type: 'authorization_code', code, redirect_uri: asking.callback };
+    return await this.post('/oauth2/token', { ...base, ...proof, ...fields }, basic(asking), at);
+  }
+
+  async refresh(
+    asking: AttackedClient,
+    refreshToken: string,
+    fields: Readonly<Record<string, string>> = {},
+    at?: TestService,
+  ): Promise<RawAnswer> {
+    const proof = asking.secret === undefined ? { client_id: asking.id } : {};
+    const base = { grant_type: 'refresh_token', refresh_token: refreshToken };
+    const answer = await this.post('/oauth2/token', { ...base, ...proof, ...fields }, basic(asking), at);
+    if (answer.status === 200) this.held('', answer);
+    return answer;
+  }
+
+  /** Signs someone in at a client. */
+  async tokens(
+    browser: Browser,
+    asking: AttackedClient,
+    fields: Readonly<Record<string, string | undefined>> = {},
+  ): Promise<HeldTokens> {
+    const code = await this.code(browser, asking, fields);
+    return this.held(code, await this.exchange(asking, code));
+  }
+
+  /** The tokens of an answer. */
+  held(code: string, answer: RawAnswer): HeldTokens {
+    const accessToken = textMember(answer, 'access_token');
+    const refreshToken = textMember(answer, 'refresh_token');
+    this.secrets.add(accessToken).add(refreshToken);
+    return { code, accessToken, refreshToken, answer };
+  }
+
+  /** What the homeserver is told about a token. */
+  async introspect(token: string, at?: TestService): Promise<Readonly<Record<string, unknown>>> {
+    return jsonOf(await this.post('/oauth2/introspect', { token }, `Bearer ${HOMESERVER_SECRET}`, at));
+  }
+
+  /** Changes rows behind the service's back. */
+  async change(text: string, params: readonly unknown[] = []): Promise<void> {
+    await sql(this.service.database, text, params);
+  }
+
+  async count(from: string, params: readonly unknown[] = []): Promise<number> {
+    const rows = await sql<{ count: number }>(
+      this.service.database,
+      `select count(*)::integer as count from ${from}`,
+      params,
+    );
+    return rows[0]?.count ?? -1;
+  }
+
+  async tableStates(): Promise<TableStates> {
+    if (this.#tables === undefined) throw new Error('the service was not started');
+    return await this.#tables.read();
+  }
+
+  /** Fails when `work` changed more than limits and the audit trail (G4). */
+  async changingNothing<T>(work: () => Promise<T>): Promise<T> {
+    const before = await this.tableStates();
+    const result = await work();
+    expect(changedTables(before, await this.tableStates()), 'tables that changed').toEqual([]);
+    return result;
+  }
+
+  /**
+   * Processor time in ms of the last request of `work`. Others run on this machine too: what takes too long gets five
+   * more tries, and the least of them counts.
+   */
+  async leastCpu(work: () => Promise<unknown>, enough: number): Promise<number> {
+    let least = Number.POSITIVE_INFINITY;
+    for (let run = 0; run < 6 && least >= enough; run += 1) {
+      await work();
+      least = Math.min(least, this.service.requestLines().at(-1)?.cpu ?? least);
+    }
+    return least;
+  }
+
+  /** What holds after every attack (security 1.2). */
+  async check(): Promise<void> {
+    const health = await this.ask({ target: '/health' });
+    expect(health.status, 'G5: health').toBe(200);
+    const lines = this.service.requestLines();
+    const fresh = lines.slice(this.#checkedLines);
+    this.#checkedLines = lines.length;
+    const failed = fresh.filter((line) => line.status >= 500 && !this.#expectedStatuses.includes(line.status));
+    expect(failed, 'G1: answers of 500 and above').toEqual([]);
+    // Every request took a number, so a request with two lines or none would show.
+    const numbers = lines.map((line) => Number(line.id.split('-')[1])).toSorted((one, other) => one - other);
+    expect(numbers, 'G2: one line for each request').toEqual(lines.map((_, index) => index + 1));
+    const log = this.service.logLines().join('\n');
+    const leaked = [...this.secrets].filter((secret) => secret !== '' && log.includes(secret));
+    expect(leaked, 'G3: secrets in the log').toEqual([]);
+  }
+
+  #serviceOptions() {
+    return { clock: this.clock, expectedErrors: this.#expectedStatuses.map((status) => `" ${status} `) };
+  }
+}
+
+/** `Authorization` of a confidential client; undefined for others. */
+export function basic({ id, secret }: AttackedClient): string | undefined {
+  if (secret === undefined || id === CP.id) return undefined;
+  return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
+}
+
+export function isConsent(shown: Shown): boolean {
+  return new URL(shown.url).pathname.startsWith('/consent/');
+}

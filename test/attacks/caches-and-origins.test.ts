@@ -1,0 +1,218 @@
+/** Security 4.19: answers that reach someone they were not made for, by a shared cache or by a page of another site. */
+import { describe, expect, it } from 'vitest';
+import { attackedService, basic, C1, ISSUER } from './attacked-service.ts';
+import { headerOf, type RawAnswer } from './raw-http.ts';
+
+const attacked = attackedService();
+const SHARED = [
+  '/.well-known/openid-configuration',
+  '/.well-known/oauth-authorization-server',
+  '/.well-known/webfinger?resource=acct:amira@example.test',
+  '/oauth2/keys.json',
+  '/robots.txt',
+];
+
+/** Every route once as it is meant, once by a method it does not have, and addresses that no route has. */
+async function askEverything(
+  headers: readonly [string, string][] = [],
+): Promise<{ path: string; face: string; answer: RawAnswer }[]> {
+  const answers = [];
+  for (const { method, target, path, face } of attacked.routes()) {
+    const type: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];
+    const body = method === 'POST' ? { headers: [type, ...headers], body: '' } : { headers };
+    answers.push({ path: `${method} ${path}`, face, answer: await attacked.ask({ method, target, ...body }) });
+    answers.push({ path: `PUT ${path}`, face, answer: await attacked.ask({ method: 'PUT', target, headers }) });
+  }
+  for (const target of ['/nowhere', '/oauth2/nowhere', '/.well-known/nowhere', '/_chat/client/v3/nowhere']) {
+    const face = target === '/nowhere' ? 'page' : 'machine';
+    answers.push({ path: `GET ${target}`, face, answer: await attacked.ask({ target, headers }) });
+  }
+  return answers;
+}
+
+describe('what a shared cache may keep (S-153)', () => {
+  const POISON: [string, string][] = [
+    ['Host', 'evil.example'],
+    ['X-Forwarded-Host', 'evil.example'],
+    ['X-Forwarded-Proto', 'http'],
+    ['X-Forwarded-Prefix', '/evil'],
+    ['X-Original-URL', '/evil'],
+    ['Accept-Language', 'de'],
+    ['Accept', 'text/html'],
+    ['Origin', 'https://evil.example'],
+    ['Cookie', '__Host-lang=evil; __Host-session=evil'],
+    ['Authorization', 'Bearer evil'],
+    ['Range', 'bytes=0-1'],
+    ['If-Modified-Since', 'Thu, 01 Jan 2099 00:00:00 GMT'],
+    ['X-HTTP-Method-Override', 'POST'],
+  ];
+
+  it.each(SHARED)('%s depends on nothing but its address', async (target) => {
+    const plain = await attacked.ask({ target });
+    expect(headerOf(plain, 'cache-control')).toMatch(/^public, max-age=\d+/);
+    for (const header of POISON) {
+      const answer = await attacked.ask({ target, headers: [header] });
+      expect([header, answer.status, answer.body]).toEqual([header, 200, plain.body]);
+      expect([...answer.headers].filter(([name]) => name !== 'date')).toEqual(
+        [...plain.headers].filter(([name]) => name !== 'date'),
+      );
+    }
+    const separator = target.includes('?') ? '&' : '?';
+    expect((await attacked.ask({ target: `${target}${separator}evil=1` })).body).toBe(plain.body);
+  });
+
+  it('is asked for again by its tag, and a stale one gets the whole answer', async () => {
+    const target = '/oauth2/keys.json';
+    const tag = headerOf(await attacked.ask({ target }), 'etag');
+    expect((await attacked.ask({ target, headers: [['If-None-Match', tag ?? '']] })).status).toBe(304);
+    expect((await attacked.ask({ target, headers: [['If-None-Match', '"stale"']] })).status).toBe(200);
+  });
+
+  it('is nothing that sets a cookie, shows an error or depends on who asks', async () => {
+    const browser = await attacked.signedIn('amira');
+    const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    for (const { path, answer } of await askEverything([['Cookie', cookie]])) {
+      const isShared = /^public/.test(headerOf(answer, 'cache-control') ?? '');
+      if (!isShared) continue;
+      expect([path, answer.status, headerOf(answer, 'set-cookie')]).toEqual([path, 200, undefined]);
+      expect(answer.body).not.toContain('amira');
+    }
+  });
+});
+
+describe('pages of other origins (S-154)', () => {
+  const READ = { origin: '*', methods: 'GET' };
+  const CALL = { origin: '*', methods: 'GET, POST' };
+  /** Security 3.7; every other route: none. */
+  const MATRIX: Readonly<Record<string, typeof READ>> = {
+    '/.well-known/openid-configuration': READ,
+    '/.well-known/oauth-authorization-server': READ,
+    '/.well-known/webfinger': READ,
+    '/oauth2/keys.json': READ,
+    '/oauth2/token': CALL,
+    '/oauth2/revoke': CALL,
+    '/oauth2/introspect': CALL,
+    '/oauth2/registration': CALL,
+    '/oauth2/device': CALL,
+    '/oauth2/par': CALL,
+    '/oauth2/userinfo': CALL,
+  };
+
+  it.each(['https://evil.example', 'https://evil.example.test', 'null', ISSUER.slice(0, -1)])(
+    'of %s may read what security 3.7 lists, never with credentials, and are never named',
+    async (origin) => {
+      for (const { method, target, path } of attacked.routes()) {
+        const expected = MATRIX[path];
+        const simple = await attacked.ask({ method, target, headers: [['Origin', origin]] });
+        const preflight = await attacked.ask({
+          method: 'OPTIONS',
+          target,
+          headers: [
+            ['Origin', origin],
+            ['Access-Control-Request-Method', 'POST'],
+            ['Access-Control-Request-Headers', 'authorization'],
+          ],
+        });
+        expect([path, headerOf(simple, 'access-control-allow-origin')]).toEqual([path, expected?.origin]);
+        expect([path, headerOf(preflight, 'access-control-allow-origin')]).toEqual([path, expected?.origin]);
+        expect([path, headerOf(preflight, 'access-control-allow-methods')]).toEqual([path, expected?.methods]);
+        expect([path, preflight.status]).toEqual([path, 204]);
+        expect(attacked.service.requestLines().at(-1)?.queries, 'a preflight asks no database').toBe(0);
+        for (const answer of [simple, preflight]) {
+          expect(answer.headers.has('access-control-allow-credentials')).toBe(false);
+          expect([...answer.headers.values()].flat().join(' ')).not.toContain('evil');
+        }
+      }
+    },
+  );
+
+  it('a signed-in person’s page is not readable from another origin, errors and preflights included', async () => {
+    const browser = await attacked.signedIn('amira');
+    const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const headers: [string, string][] = [
+      ['Cookie', cookie],
+      ['Origin', 'https://evil.example'],
+    ];
+    for (const { path, face, answer } of await askEverything(headers)) {
+      if (face === 'page') expect([path, headerOf(answer, 'access-control-allow-origin')]).toEqual([path, undefined]);
+    }
+  });
+});
+
+describe('headers of every answer (S-155)', () => {
+  it('say what it is, who may show it and who may keep it', async () => {
+    for (const { path, face, answer } of await askEverything()) {
+      const get = (name: string): string | undefined => headerOf(answer, name);
+      expect([path, get('x-content-type-options')]).toEqual([path, 'nosniff']);
+      expect([path, get('strict-transport-security')]).toEqual([path, 'max-age=31536000']);
+      expect([path, get('server'), get('x-powered-by')]).toEqual([path, undefined, undefined]);
+      expect([path, get('cross-origin-resource-policy')]).toEqual([
+        path,
+        expect.stringMatching(face === 'page' ? /^same-origin$/ : /^(same|cross)-origin$/),
+      ]);
+      if (answer.status >= 400) expect([path, get('cache-control')]).toEqual([path, 'no-store']);
+      if (!get('content-type')?.startsWith('text/html')) continue;
+      expect([path, get('cache-control')]).toEqual([path, 'no-store']);
+      expect([path, get('vary')]).toEqual([path, 'Accept-Language, Cookie']);
+      expect([path, get('x-frame-options'), get('referrer-policy')]).toEqual([path, 'DENY', 'same-origin']);
+      expect([path, get('cross-origin-opener-policy')]).toEqual([path, undefined]);
+      expect([path, get('permissions-policy')]).toEqual([path, expect.stringContaining('camera=()')]);
+      const policy = new Map(
+        (get('content-security-policy') ?? '').split('; ').map((part) => [part.split(' ')[0], part]),
+      );
+      for (const rule of [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "base-uri 'none'",
+        "object-src 'none'",
+        "frame-ancestors 'none'",
+        "form-action 'self'",
+      ]) {
+        expect([path, policy.get(rule.split(' ')[0])]).toEqual([path, rule]);
+      }
+    }
+  });
+
+  it('a redirect that carries a code is kept by nobody and tells nobody where it came from', async () => {
+    const browser = await attacked.signedIn('amira');
+    await attacked.code(browser, C1);
+    const { headers } = await browser.get(attacked.authorizeUrl(C1));
+    expect(headers.location).toContain('code=');
+    expect(headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
+  });
+
+  it('tokens and what is known about them are kept by nobody', async () => {
+    const { accessToken, answer } = await attacked.tokens(await attacked.signedIn('amira'), C1);
+    expect([headerOf(answer, 'cache-control'), headerOf(answer, 'pragma')]).toEqual(['no-store', 'no-cache']);
+    const others = [
+      await attacked.post('/oauth2/introspect', { token: accessToken }, basic(C1)),
+      await attacked.ask({ target: '/oauth2/userinfo', headers: [['Authorization', `Bearer ${accessToken}`]] }),
+      await attacked.post('/oauth2/revoke', { token: accessToken }, basic(C1)),
+    ];
+    for (const other of others) {
+      expect(other.status).toBe(200);
+      expect(headerOf(other, 'cache-control')).toBe('no-store');
+    }
+  });
+});
+
+it('nothing private runs as a script or shows as an image of another site (S-156)', async () => {
+  const { accessToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
+  const bearer: [string, string] = ['Authorization', `Bearer ${accessToken}`];
+  const info = await attacked.ask({ target: '/oauth2/userinfo', headers: [bearer, ['Accept', 'text/javascript']] });
+  expect([headerOf(info, 'content-type'), headerOf(info, 'x-content-type-options')]).toEqual([
+    'application/json',
+    'nosniff',
+  ]);
+  // An array at the top can be read by a page that redefines its constructor.
+  expect(info.body).toMatch(/^\{/);
+  for (const { path, answer } of await askEverything([['Accept', 'text/javascript, image/*']])) {
+    const type = headerOf(answer, 'content-type') ?? 'none';
+    expect([path, type]).toEqual([
+      path,
+      expect.stringMatching(/^(application\/(jrd\+)?json|text\/(html|plain); charset=utf-8|image\/svg\+xml|none)$/),
+    ]);
+  }
+});

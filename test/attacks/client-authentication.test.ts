@@ -1,0 +1,112 @@
+/** Security 4.3: who may act as a client. If one of these fails, a stranger redeems codes and reads tokens. */
+import { describe, expect, it } from 'vitest';
+import { attackedService, basic, C1, C2, CP, P1 } from './attacked-service.ts';
+import { headerOf, jsonOf, type RawAnswer } from './raw-http.ts';
+
+const attacked = attackedService();
+const FORM = { grant_type: 'client_credentials' };
+
+function encoded(text: string | Buffer): string {
+  return `Basic ${Buffer.from(text).toString('base64')}`;
+}
+
+function expectRefused(answer: RawAnswer, status: number, error: string): void {
+  expect(answer.status).toBe(status);
+  expect(jsonOf(answer)).toEqual({ error, error_description: expect.any(String) });
+  expect(headerOf(answer, 'cache-control')).toBe('no-store');
+  if (status === 401) expect(headerOf(answer, 'www-authenticate')).toMatch(/^Basic realm="/);
+}
+
+describe('credentials that are not those of the client (S-28)', () => {
+  const REFUSED: [string, Record<string, string>, string | undefined][] = [
+    ['a wrong secret', {}, encoded(`${C1.id}:wrong-secret-of-the-client`)],
+    ['an empty secret', {}, encoded(`${C1.id}:`)],
+    ['the secret of another client', {}, encoded(`${C1.id}:${C2.secret}`)],
+    [
+      'the right secret in the form, registered for the header',
+      { client_id: C1.id, client_secret: C1.secret },
+      undefined,
+    ],
+    ['the right secret in the header, registered for the form', {}, encoded(`${CP.id}:${CP.secret}`)],
+    ['no secret at all', { client_id: C1.id }, undefined],
+    ['a Bearer token', { client_id: C1.id }, `Bearer ${C1.secret}`],
+    ['an unknown scheme', { client_id: C1.id }, `Negotiate ${C1.secret}`],
+    ['nothing', {}, undefined],
+  ];
+  it.each(REFUSED)('%s: 401 invalid_client with a challenge', async (_, fields, authorization) => {
+    await attacked.changingNothing(async () => {
+      const answer = await attacked.post('/oauth2/token', { ...FORM, ...fields }, authorization);
+      expectRefused(answer, 401, 'invalid_client');
+    });
+  });
+
+  it.each([
+    ['header and form at once', { client_secret: 'x' }, basic(C1)],
+    ['another client_id in the form than in the header', { client_id: C2.id }, basic(C1)],
+    ['invalid base64', {}, 'Basic !!!'],
+    ['base64 without a colon', {}, encoded(C1.id)],
+    ['invalid UTF-8', {}, encoded(Buffer.from([...Buffer.from(`${C1.id}:`), 0xff, 0xfe]))],
+    ['a NUL', {}, encoded(`${C1.id}:\0`)],
+    ['a secret without a client', { client_secret: 'x' }, undefined],
+    ['an assertion of another kind', { client_assertion: 'x', client_assertion_type: 'urn:evil' }, undefined],
+  ])('%s: 400 invalid_request', async (_, fields, authorization) => {
+    await attacked.changingNothing(async () => {
+      const answer = await attacked.post('/oauth2/token', { ...FORM, ...fields }, authorization);
+      expectRefused(answer, 400, 'invalid_request');
+    });
+  });
+
+  it('two client_id values: 400, whichever comes first', async () => {
+    for (const [one, other] of [
+      [C1, C2],
+      [C2, C1],
+    ] as const) {
+      const body = `grant_type=client_credentials&client_id=${one.id}&client_id=${other.id}`;
+      expectRefused(await attacked.post('/oauth2/token', body, basic(C1)), 400, 'invalid_request');
+    }
+  });
+
+  it('a pair of colon and plus is read as RFC 6749 2.3.1 says, and as clients send it', async () => {
+    expect((await attacked.post('/oauth2/token', FORM, basic(C1))).status).toBe(200);
+    expect(
+      (await attacked.post('/oauth2/token', FORM, encoded(`${C1.id}:${encodeURIComponent(C1.secret)}`))).status,
+    ).toBe(200);
+    // A plus stands for a blank in the encoded form, so it must not fit where the secret has a hyphen.
+    const plus = encoded(`${C1.id}:${C1.secret.replaceAll('-', '+')}`);
+    expectRefused(await attacked.post('/oauth2/token', FORM, plus), 401, 'invalid_client');
+  });
+
+  it('holds at every endpoint of clients', async () => {
+    for (const path of ['/oauth2/token', '/oauth2/introspect', '/oauth2/revoke']) {
+      const wrong = await attacked.post(path, { ...FORM, token: 'x' }, encoded(`${C1.id}:wrong-secret-of-the-client`));
+      expectRefused(wrong, 401, 'invalid_client');
+      expectRefused(await attacked.post(path, { ...FORM, token: 'x' }), 401, 'invalid_client');
+    }
+  });
+});
+
+describe('a public client (S-29)', () => {
+  it('that sends a secret is refused', async () => {
+    const inForm = { ...FORM, client_id: P1.id, client_secret: 'x' };
+    expectRefused(await attacked.post('/oauth2/token', inForm), 401, 'invalid_client');
+    expectRefused(await attacked.post('/oauth2/token', FORM, encoded(`${P1.id}:x`)), 401, 'invalid_client');
+    expectRefused(await attacked.post('/oauth2/token', FORM, encoded(`${P1.id}:`)), 401, 'invalid_client');
+  });
+
+  it('gets no token for itself', async () => {
+    const answer = await attacked.post('/oauth2/token', { ...FORM, client_id: P1.id });
+    expectRefused(answer, 400, 'unauthorized_client');
+  });
+});
+
+it('the key set holds public members only, each key with its use and name (S-37)', async () => {
+  const answer = await attacked.ask({ target: '/oauth2/keys.json' });
+  const { keys } = jsonOf(answer);
+  if (!Array.isArray(keys)) return expect.fail('no keys');
+  expect(keys.length).toBeGreaterThan(0);
+  for (const key of keys) {
+    expect(key).toMatchObject({ kid: expect.any(String), use: 'sig', kty: expect.stringMatching(/^(RSA|EC|OKP)$/) });
+    for (const member of ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']) expect(key).not.toHaveProperty(member);
+  }
+  expect(new Set(keys.map((key) => key.kid)).size).toBe(keys.length);
+});

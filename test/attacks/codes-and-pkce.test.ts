@@ -1,0 +1,240 @@
+/** Security 4.2: a stolen, replayed or injected authorization code. If one of these fails, a stranger is signed in. */
+import { decodeJwt } from 'jose';
+import { describe, expect, it } from 'vitest';
+import type { Browser } from '#test/support/browser.ts';
+import {
+  attackedService,
+  basic,
+  C1,
+  C2,
+  C3,
+  CHALLENGE,
+  ISSUER,
+  isConsent,
+  P1,
+  SECOND_CALLBACK,
+  UNKNOWN_ID,
+  VERIFIER,
+} from './attacked-service.ts';
+import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
+
+const attacked = attackedService();
+const PKCE = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
+
+function expectNoTokens(answer: RawAnswer, error = 'invalid_grant'): void {
+  expect(answer.status).toBe(400);
+  expect(jsonOf(answer)).toEqual({ error, error_description: expect.any(String) });
+}
+
+describe('a code in the wrong hands', () => {
+  it('is refused to another client with everything else right, and stays good for its own (S-14)', async () => {
+    const code = await attacked.code(await attacked.signedIn('amira'), C1, PKCE);
+    const stolen = { redirect_uri: C1.callback, code_verifier: VERIFIER };
+    const before = attacked.service.logLines().length;
+    await attacked.changingNothing(async () => expectNoTokens(await attacked.exchange(C2, code, stolen)));
+    expect(attacked.service.logLines().slice(before).join('\n')).toMatch(/ INFO auth\.refused POST-\d+ - /);
+    expect((await attacked.exchange(C1, code, { code_verifier: VERIFIER })).status).toBe(200);
+  });
+
+  it('is worth nothing one second after its time (S-15)', async () => {
+    const code = await attacked.code(await attacked.signedIn('amira'), C1);
+    attacked.clock.advanceSeconds(61);
+    await attacked.changingNothing(async () => expectNoTokens(await attacked.exchange(C1, code)));
+  });
+
+  it('presented again after 1 s is refused, after 25 s it ends the session with all its tokens (S-16)', async () => {
+    const { code, accessToken, refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
+    attacked.clock.advanceSeconds(1);
+    expectNoTokens(await attacked.exchange(C1, code));
+    expect(await attacked.introspect(accessToken)).toMatchObject({ active: true });
+    attacked.clock.advanceSeconds(24);
+    expectNoTokens(await attacked.exchange(C1, code));
+    expect(await attacked.introspect(accessToken)).toEqual({ active: false });
+    expectNoTokens(await attacked.refresh(C1, refreshToken));
+  });
+
+  it('is redeemed once by 50 requests at once over two instances (S-17)', async () => {
+    const code = await attacked.code(await attacked.signedIn('amira'), C1);
+    await attacked.withSecondInstance(async (second) => {
+      const sessions = await attacked.count('oauth2_sessions');
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, index) =>
+          attacked.exchange(C1, code, {}, index % 2 === 0 ? second : attacked.service),
+        ),
+      );
+      const won = answers.filter(({ status }) => status === 200);
+      expect(won).toHaveLength(1);
+      for (const answer of answers) if (answer.status !== 200) expectNoTokens(answer);
+      expect(await attacked.count('oauth2_sessions')).toBe(sessions + 1);
+      const [winner] = won;
+      const { accessToken } = attacked.held(code, winner ?? expect.fail('no winner'));
+      expect(await attacked.introspect(accessToken)).toMatchObject({ active: true });
+    });
+  });
+
+  it('injected into the attacker’s own sign-in fails on PKCE, and the nonce is the victim’s (S-21)', async () => {
+    const stolen = await attacked.code(await attacked.signedIn('amira'), P1, { nonce: 'of the victim' });
+    // The attacker's own request had another challenge, whose verifier the application holds.
+    const verifier = 'another-verifier-of-forty-three-characters-0';
+    expectNoTokens(await attacked.exchange(P1, stolen, { code_verifier: verifier }));
+    const confidential = await attacked.code(await attacked.signedIn('amira'), C1, { nonce: 'of the victim' });
+    const claims = decodeJwt(textMember(await attacked.exchange(C1, confidential), 'id_token'));
+    expect(claims['nonce']).toBe('of the victim');
+  });
+
+  it('is refused with another redirect URI of the same client, and with none (S-22)', async () => {
+    const browser = await attacked.signedIn('amira');
+    for (const redirect_uri of [SECOND_CALLBACK, '', `${C3.callback}/`]) {
+      const code = await attacked.code(browser, C3);
+      await attacked.changingNothing(async () => expectNoTokens(await attacked.exchange(C3, code, { redirect_uri })));
+    }
+  });
+});
+
+describe('PKCE', () => {
+  const WRONG: [string, Record<string, string>][] = [
+    ['none', {}],
+    ['wrong', { code_verifier: VERIFIER.replace('d', 'e') }],
+    ['empty', { code_verifier: '' }],
+    ['of 42 characters', { code_verifier: VERIFIER.slice(1) }],
+    ['of 129 characters', { code_verifier: 'x'.repeat(129) }],
+    ['with padding', { code_verifier: `${VERIFIER}=` }],
+    ['the challenge itself', { code_verifier: CHALLENGE }],
+  ];
+
+  it.each(WRONG)('a verifier that is %s yields no tokens (S-18)', async (_, fields) => {
+    const code = await attacked.code(await attacked.signedIn('amira'), C1, PKCE);
+    expectNoTokens(await attacked.exchange(C1, code, fields));
+  });
+
+  it('two verifiers, the right one among them, yield no tokens (S-18)', async () => {
+    const code = await attacked.code(await attacked.signedIn('amira'), C1, PKCE);
+    const form = new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: C1.callback });
+    const body = `${form}&code_verifier=${VERIFIER}&code_verifier=${VERIFIER}`;
+    expectNoTokens(await attacked.post('/oauth2/token', body, basic(C1)), 'invalid_request');
+  });
+
+  it('a verifier where no challenge was sent shows that the request was tampered with (S-19)', async () => {
+    const code = await attacked.code(await attacked.signedIn('amira'), C1);
+    expectNoTokens(await attacked.exchange(C1, code, { code_verifier: VERIFIER }));
+  });
+
+  it.each([
+    ['no challenge', { code_challenge: undefined, code_challenge_method: undefined }],
+    ['plain', { code_challenge_method: 'plain' }],
+    ['no method, which means plain', { code_challenge_method: undefined }],
+    ['another letter case', { code_challenge_method: 's256' }],
+    ['a challenge of 42 characters', { code_challenge: CHALLENGE.slice(1) }],
+  ])('a public client with %s is refused before anyone signs in (S-20)', async (_, fields) => {
+    await attacked.changingNothing(async () => {
+      const { location } = await attacked.browser().get(attacked.authorizeUrl(P1, fields));
+      expect(new URL(location ?? '').searchParams.get('error')).toBe('invalid_request');
+    });
+  });
+});
+
+describe('a request that waits for consent', () => {
+  it('is decided by whoever saw the page: not by the next person in the same browser (S-24)', async () => {
+    const browser = await attacked.signedIn('amira');
+    await asked(browser);
+    const form = browser.shown.forms.find(({ action }) => action === '/authorize') ?? expect.fail('no form');
+    const consent = new URLSearchParams([...form.inputs, ['action', 'consent']]);
+    await browser.get('/');
+    await browser.submit({}, { action: '/logout' });
+    await attacked.signedIn('bruno', browser);
+    await attacked.changingNothing(async () => {
+      const shown = await browser.post('/authorize', consent);
+      expect(shown).toMatchObject({ status: 403, location: undefined, errorCodes: ['csrf_mismatch'] });
+    });
+  });
+
+  it('opened in another browser is asked about there, for the person there (S-24)', async () => {
+    const grant = await asked(await attacked.signedIn('amira'));
+    const other = await attacked.signedIn('bruno');
+    // Bruno has agreed to this client before: only the browser in which the request was made may skip the question.
+    await attacked.code(other, C3);
+    await other.open(`/authorize/${grant}`);
+    expect(isConsent(other.shown)).toBe(true);
+    expect(other.shown.text).toContain('bruno');
+    expect(other.shown.text).not.toContain('amira');
+  });
+
+  it('counts as it was stored: fields beside the decision change nothing (S-26)', async () => {
+    const browser = await attacked.signedIn('amira');
+    const grant = await asked(browser);
+    await browser.submit(
+      {
+        action: 'consent',
+        scope: 'openid urn:latchkey:admin',
+        redirect_uri: 'https://evil.example/cb',
+        user_id: UNKNOWN_ID,
+        state: 'evil',
+      },
+      { action: '/authorize' },
+    );
+    const callback = new URL(browser.shown.location ?? '');
+    expect(callback.origin + callback.pathname).toBe(C3.callback);
+    expect(callback.searchParams.get('state')).toBe('st');
+    const answer = await attacked.exchange(C3, callback.searchParams.get('code') ?? '');
+    expect(textMember(answer, 'scope')).toBe('openid email');
+    expect((await browser.get(`/consent/${grant}`)).status).toBe(409);
+  });
+
+  it('decided with the id of another grant, or with a client_id, moves neither (S-26)', async () => {
+    const browser = await attacked.signedIn('amira');
+    const grant = await asked(browser);
+    await attacked.changingNothing(async () => {
+      const unknown = await browser.submit({ action: 'consent', grant_id: UNKNOWN_ID }, { action: '/authorize' });
+      expect(unknown).toMatchObject({ status: 404, location: undefined });
+      await browser.get(`/consent/${grant}`);
+      const mixed = await browser.submit({ action: 'consent', client_id: C2.id }, { action: '/authorize' });
+      expect(mixed).toMatchObject({ status: 400, location: undefined });
+    });
+  });
+});
+
+it('a finished request never shows its code again, to anyone (S-25)', async () => {
+  const browser = await attacked.signedIn('amira');
+  const grant = await asked(browser);
+  await browser.submit({ action: 'consent' }, { action: '/authorize' });
+  const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? '';
+  for (const reader of [browser, await attacked.signedIn('bruno'), attacked.browser()]) {
+    for (const path of [`/authorize/${grant}`, `/consent/${grant}`, `/authorize/${grant}?bind=${code}`]) {
+      const shown = await reader.get(path);
+      expect(shown).toMatchObject({ status: 409, location: undefined });
+      expect(shown.body).not.toContain(code);
+    }
+  }
+});
+
+describe('the admin scope (S-27)', () => {
+  it.each(['urn:latchkey:admin', 'openid urn:mas:admin'])('%s is refused to an ordinary user', async (scope) => {
+    const browser = await attacked.signedIn('amira');
+    await browser.open(attacked.authorizeUrl(C1, { scope }));
+    expect(browser.shown).toMatchObject({ status: 403, location: undefined });
+    const grant = new URL(browser.shown.url).pathname.split('/').at(-1) ?? '';
+    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    await attacked.changingNothing(async () => {
+      const forced = new URLSearchParams({ csrf, grant_id: grant, action: 'consent' });
+      expect(await browser.post('/authorize', forced)).toMatchObject({ status: 403, location: undefined });
+      const silent = await browser.get(attacked.authorizeUrl(C1, { scope, prompt: 'none' }));
+      expect(new URL(silent.location ?? ISSUER).searchParams.get('error')).toBe('access_denied');
+    });
+  });
+
+  it('cannot be reached by refreshing: a refresh only narrows', async () => {
+    const { refreshToken } = await attacked.tokens(await attacked.signedIn('adele'), C1);
+    for (const scope of ['openid urn:latchkey:admin', 'urn:mas:admin', 'openid email']) {
+      await attacked.changingNothing(async () =>
+        expectNoTokens(await attacked.refresh(C1, refreshToken, { scope }), 'invalid_scope'),
+      );
+    }
+  });
+});
+
+/** Opens a request that nobody agreed to before. @returns the grant that waits on the page shown */
+async function asked(browser: Browser): Promise<string> {
+  await browser.open(attacked.authorizeUrl(C3, { scope: 'openid email', prompt: 'consent' }));
+  expect(isConsent(browser.shown)).toBe(true);
+  return new URL(browser.shown.url).pathname.split('/').at(-1) ?? '';
+}

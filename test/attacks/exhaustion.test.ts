@@ -1,0 +1,230 @@
+/** Security 4.17: making the service work, wait or remember more than the caller pays for. */
+import { connect, type Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { attackedService, basic, C1, ISSUER, PASSWORD } from './attacked-service.ts';
+import { headerOf, jsonOf, sendBytes } from './raw-http.ts';
+
+const attacked = attackedService(
+  {
+    http: { public_base: ISSUER, client_ip_header: 'forwarded' },
+    limits: { headers_timeout: '1s', request_timeout: '2s', keep_alive_timeout: '1s' },
+    passwords: { schemes: [{ version: 1, algorithm: 'argon2id', memory_kib: 19_456, iterations: 7 }] },
+  },
+  { expectedStatuses: [503] },
+);
+const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
+
+function postPaths(): string[] {
+  return attacked.routes({ method: 'POST' }).map(({ target }) => target);
+}
+
+describe('connections that take their time (S-139)', () => {
+  const SLOW: [string, string][] = [
+    ['say nothing', ''],
+    ['never finish their head', 'GET / HTTP/1.1\r\nHost: x\r\nX-Slow: '],
+    ['never finish their body', `POST /oauth2/token HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 100\r\n\r\ngrant`],
+    ['never ask again', 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ];
+
+  it('are closed at the limits, 100 of each kind, while honest requests are served', async () => {
+    const sockets = SLOW.flatMap(([, bytes]) => Array.from({ length: 100 }, () => openSlow(bytes)));
+    const closed = Promise.all(
+      sockets.map((socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()))),
+    );
+    let isClosed = false;
+    void closed.then(() => {
+      isClosed = true;
+    });
+    const statuses = new Set<number>();
+    while (!isClosed) {
+      statuses.add((await attacked.ask({ target: '/health' })).status);
+      statuses.add((await attacked.browser().get('/login')).status);
+    }
+    expect([...statuses]).toEqual([200]);
+    const late = attacked.service.requestLines().filter(({ status }) => status === 408);
+    expect(late.map(({ path }) => path)).toEqual(Array.from({ length: 100 }, () => '/oauth2/token'));
+  });
+
+  function openSlow(bytes: string): Socket {
+    const { hostname, port } = new URL(attacked.service.address);
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    socket.on('error', () => {});
+    socket.resume();
+    return socket;
+  }
+});
+
+describe('heads that are too large (S-140)', () => {
+  it.each([
+    ['10,000 fields', `GET / HTTP/1.1\r\nHost: x\r\n${'a: b\r\n'.repeat(10_000)}\r\n`, 431],
+    ['101 fields', `GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${'a: b\r\n'.repeat(99)}\r\n`, 431],
+    ['a field of 1 MB', `GET / HTTP/1.1\r\nHost: x\r\na: ${'b'.repeat(1_000_000)}\r\n\r\n`, 431],
+    ['100 KiB of cookies', `GET / HTTP/1.1\r\nHost: x\r\nCookie: ${'c=x; '.repeat(20_480)}\r\n\r\n`, 431],
+    ['a target of 64 KiB', `GET /${'x'.repeat(65_536)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
+    ['a target of 9 KiB', `GET /${'x'.repeat(9000)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 414],
+  ])('%s: refused', async (_, bytes, status) => {
+    expect((await sendBytes(attacked.service.address, bytes)).map((answer) => answer.status)).toEqual([status]);
+  });
+
+  it.each([
+    ['1,000 entries', `${'for=9.9.9.9, '.repeat(1000)}for=198.51.100.7`, '198.51.100.7'],
+    ['unterminated quotes', '"\\'.repeat(4000), '127.0.0.1'],
+    ['quotes and commas', '",'.repeat(5000), '127.0.0.1'],
+    ['semicolons and blanks', '; '.repeat(5000), '127.0.0.1'],
+    ['for= without end', 'for="['.repeat(2000), '127.0.0.1'],
+    ['blanks', `for=${' '.repeat(10_000)}x`, '127.0.0.1'],
+  ])('a Forwarded header of %s is read in linear time', async (_, forwarded, address) => {
+    const cpu = await attacked.leastCpu(async () => {
+      await attacked.ask({ target: '/robots.txt', headers: [['Forwarded', forwarded]] });
+      expect(attacked.service.requestLines().at(-1)?.address).toBe(address);
+    }, 10);
+    expect(cpu).toBeLessThan(10);
+  });
+});
+
+describe('bodies that are too large, too long or lie about it (S-141)', () => {
+  it('of 1 GB by their own account: refused before a byte is read, at every form', async () => {
+    for (const path of postPaths()) {
+      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 1000000000\r\n\r\n`;
+      const answers = await sendBytes(attacked.service.address, head);
+      expect([path, answers.map(({ status }) => status)]).toEqual([path, [413]]);
+    }
+  });
+
+  it('in chunks without end: refused at the byte that exceeds, at every form', async () => {
+    const chunk = `8000\r\n${'a'.repeat(0x8000)}\r\n`;
+    for (const path of postPaths()) {
+      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\n${FORM}Transfer-Encoding: chunked\r\n\r\n`;
+      const answers = await sendBytes(attacked.service.address, head + chunk.repeat(3));
+      expect([path, answers.map(({ status }) => status)]).toEqual([path, [413]]);
+    }
+  });
+
+  it.each(['gzip', 'deflate', 'br', 'zstd', 'gzip, identity', 'x-bomb'])(
+    'compressed by %s: refused, not unpacked',
+    async (coding) => {
+      for (const path of postPaths()) {
+        const headers: [string, string][] = [
+          ['Content-Type', 'application/x-www-form-urlencoded'],
+          ['Content-Encoding', coding],
+        ];
+        const answer = await attacked.ask({ method: 'POST', target: path, headers, body: Buffer.alloc(1000, 0x1f) });
+        expect([path, answer.status]).toEqual([path, 415]);
+      }
+    },
+  );
+
+  it('longer than announced: the rest is no request; shorter: 408 or 400, and nothing is done', async () => {
+    const head = `POST /oauth2/token HTTP/1.1\r\nHost: x\r\nAuthorization: ${basic(C1)}\r\n${FORM}`;
+    const body = 'grant_type=client_credentials';
+    await attacked.changingNothing(async () => {
+      const cut = await sendBytes(attacked.service.address, `${head}Content-Length: 5\r\n\r\n${body}`);
+      for (const answer of cut) expect(answer.status).toBe(400);
+      const short = await sendBytes(attacked.service.address, `${head}Content-Length: 5000\r\n\r\n${body}`);
+      for (const answer of short) expect([400, 408]).toContain(answer.status);
+    });
+  });
+});
+
+describe('150 sign-ins at once with long passwords (S-143)', () => {
+  it('are hashed two at a time, wait in a line or hear 503; machines are served meanwhile', async () => {
+    const { accessToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
+    const browsers = Array.from({ length: 150 }, () => attacked.browser());
+    for (const browser of browsers) await browser.get('/login');
+    const from = attacked.service.requestLines().length;
+    let isDone = false;
+    const signingIn = Promise.all(
+      browsers.map((browser) => browser.submit({ username: 'bruno', password: 'x'.repeat(1024) })),
+    ).finally(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      expect((await attacked.introspect(accessToken))['active']).toBe(true);
+      expect((await attacked.ask({ target: '/health' })).status).toBe(200);
+    }
+    const answers = await signingIn;
+    for (const answer of answers) {
+      expect([200, 503]).toContain(answer.status);
+      expect(answer.errorCodes).toEqual([answer.status === 200 ? 'invalid_credentials' : 'overloaded']);
+      if (answer.status === 503) expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    }
+    expect(answers.filter(({ status }) => status === 503).length).toBeGreaterThan(0);
+    const machines = attacked.service
+      .requestLines()
+      .slice(from)
+      .filter(({ path }) => path !== '/login')
+      .map(({ elapsed }) => elapsed)
+      .toSorted((one, other) => one - other);
+    expect(machines[Math.floor(machines.length * 0.9)]).toBeLessThan(250);
+  });
+});
+
+describe('text made to be slow to read (S-144)', () => {
+  const KILLERS: [string, string][] = [
+    ['a', 'a'.repeat(8000)],
+    ['@', '@'.repeat(8000)],
+    ['dots', '.'.repeat(8000)],
+    ['blanks', `${' '.repeat(7990)}x`],
+    ['slashes', '/'.repeat(8000)],
+    ['addresses', 'a@b.'.repeat(2000)],
+    ['hyphens', 'a-'.repeat(4000)],
+    ['percents', '%'.repeat(4000)],
+    ['ids', '@a:'.repeat(2600)],
+    ['quotes', '"\\'.repeat(4000)],
+  ];
+
+  it.each(KILLERS)('%s, in every field: under 10 ms of processor time', async (_, text) => {
+    const browser = attacked.browser();
+    await browser.get('/login');
+    const fields = ['scope', 'redirect_uri', 'state', 'nonce', 'login_hint', 'ui_locales', 'prompt', 'max_age'];
+    const doors: [string, () => Promise<unknown>][] = [
+      ['sign-in', async () => await browser.submit({ username: text, password: '' })],
+      [
+        'continuation',
+        async () =>
+          await attacked.ask({
+            target: `/login?${new URLSearchParams({ kind: 'manage_account', action: text.slice(0, 2000), login_hint: text.slice(0, 2000) })}`,
+          }),
+      ],
+      ...fields.map((name): [string, () => Promise<unknown>] => [
+        name,
+        async () => {
+          const [, query] = attacked.authorizeUrl(C1, { [name]: text }).split('?');
+          await browser.post('/authorize', new URLSearchParams(query), { cookie: undefined });
+        },
+      ]),
+      ...['code', 'redirect_uri', 'code_verifier', 'refresh_token', 'scope', 'resource'].map(
+        (name): [string, () => Promise<unknown>] => [
+          name,
+          async () => await attacked.post('/oauth2/token', { grant_type: 'refresh_token', [name]: text }, basic(C1)),
+        ],
+      ),
+      ['token', async () => await attacked.post('/oauth2/introspect', { token: text }, basic(C1))],
+      ...['Accept-Language', 'User-Agent', 'Accept', 'Cookie', 'If-None-Match', 'Authorization', 'traceparent'].map(
+        (name): [string, () => Promise<unknown>] => [
+          name,
+          async () => await attacked.ask({ target: '/login', headers: [[name, text]] }),
+        ],
+      ),
+    ];
+    for (const [door, send] of doors) expect(await attacked.leastCpu(send, 10), door).toBeLessThan(10);
+  });
+
+  it('500 language ranges cost no more than one', async () => {
+    const ranges = Array.from({ length: 500 }, (_, index) => `x${index}-y;q=0.${index % 10}`).join(',');
+    const header: [string, string] = ['Accept-Language', ranges];
+    const ask = async (): Promise<unknown> => await attacked.ask({ target: '/login', headers: [header] });
+    expect(await attacked.leastCpu(ask, 10)).toBeLessThan(10);
+    expect(headerOf(await attacked.ask({ target: '/login', headers: [header] }), 'content-language')).toBe('en');
+  });
+});
+
+it('a password of 1,025 bytes is wrong without being hashed, whatever a proxy lets through (S-143)', async () => {
+  const browser = attacked.browser();
+  await browser.get('/login');
+  await browser.submit({ username: 'amira', password: `${PASSWORD}${'é'.repeat(600)}` });
+  expect(browser.shown.errorCodes).toEqual(['invalid_credentials']);
+  // The hash of this configuration takes more than 15 ms, and its time counts.
+  expect(attacked.service.requestLines().at(-1)?.cpu).toBeLessThan(15);
+  expect(jsonOf(await attacked.post('/oauth2/introspect', { token: 'x' }, basic(C1)))).toEqual({ active: false });
+});

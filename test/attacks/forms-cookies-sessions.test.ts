@@ -1,0 +1,278 @@
+/** Security 4.6: other sites, other browsers and other hosts that act with someone's session. */
+import { describe, expect, it } from 'vitest';
+import type { Browser } from '#test/support/browser.ts';
+import { attackedService, C1, ISSUER, PASSWORD } from './attacked-service.ts';
+import { headerOf, type RawAnswer } from './raw-http.ts';
+
+const attacked = attackedService();
+const ORIGIN = new URL(ISSUER).origin;
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+
+/** Addresses of pages. */
+function pagePaths(method: 'GET' | 'POST'): string[] {
+  const pages = attacked.routes({ method, face: 'page' });
+  return pages.filter(({ resource }) => resource === 'human').map(({ target }) => target);
+}
+
+/** What a form of each page holds beside its token; with it the post would do something. */
+const FIELDS: Readonly<Record<string, Record<string, string>>> = {
+  '/login': { username: 'bruno', password: PASSWORD },
+  '/reauth': { password: PASSWORD },
+};
+
+describe('a form that our page did not send (S-57)', () => {
+  const FOREIGN: [string, Record<string, string | undefined>][] = [
+    ['Origin of another site', { origin: 'https://evil.example' }],
+    ['Origin of a neighbouring host', { origin: 'https://evil.example.test' }],
+    ['Origin null', { origin: 'null' }],
+    ['Origin with another port', { origin: `${ORIGIN}:8443` }],
+    ['Origin of http', { origin: ORIGIN.replace('https', 'http') }],
+    ['Sec-Fetch-Site cross-site', { 'sec-fetch-site': 'cross-site' }],
+    ['Sec-Fetch-Site same-site', { 'sec-fetch-site': 'same-site' }],
+    ['Sec-Fetch-Site cross-site without Origin', { 'sec-fetch-site': 'cross-site', origin: undefined }],
+    ['only a foreign Referer', { 'sec-fetch-site': undefined, origin: undefined, referer: 'https://evil.example/' }],
+  ];
+
+  it.each(FOREIGN)('%s, with the right token: 403 at every form, nothing done', async (_, headers) => {
+    const browser = await attacked.signedIn('amira');
+    const grant = await waitingGrant(browser);
+    const csrf = await token(browser);
+    await attacked.changingNothing(async () => {
+      for (const path of pagePaths('POST')) {
+        const shown = await browser.post(path, fieldsOf(path, grant, csrf), headers);
+        expect([path, shown.status, shown.errorCodes]).toEqual([path, 403, ['cross_site_request']]);
+      }
+    });
+  });
+
+  it('no token, an empty one, one in the query, one of another browser or of before the sign-in: 403', async () => {
+    const browser = attacked.browser();
+    await browser.get('/login');
+    const stale = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    await attacked.signedIn('amira', browser);
+    const grant = await waitingGrant(browser);
+    const own = await token(browser);
+    const foreign = await token(await attacked.signedIn('amira'));
+    await attacked.changingNothing(async () => {
+      for (const path of pagePaths('POST')) {
+        for (const csrf of [undefined, '', foreign, stale, own.slice(1), `${own}x`, own.toLowerCase()]) {
+          const shown = await browser.post(path, fieldsOf(path, grant, csrf));
+          expect([path, csrf, shown.status]).toEqual([path, csrf, 403]);
+        }
+        const query = `${path}?csrf=${own}`;
+        expect((await browser.post(query, fieldsOf(path, grant, undefined))).status, query).toBe(403);
+      }
+    });
+  });
+
+  it.each(['text/plain', 'multipart/form-data; boundary=x', 'application/json', ''])(
+    'content type %j, which another site can send without asking: 415',
+    async (type) => {
+      const browser = await attacked.signedIn('amira');
+      const grant = await waitingGrant(browser);
+      const csrf = await token(browser);
+      await attacked.changingNothing(async () => {
+        for (const path of pagePaths('POST')) {
+          const shown = await browser.post(path, fieldsOf(path, grant, csrf), { 'content-type': type });
+          expect([path, shown.status]).toEqual([path, 415]);
+        }
+      });
+    },
+  );
+
+  it('signing a victim in as the attacker fails: the form has to come from the victim’s own browser (S-59)', async () => {
+    const attacker = attacked.browser();
+    await attacker.get('/login');
+    const csrf = attacker.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const victim = attacked.browser();
+    const fields = new URLSearchParams({ csrf, username: 'bruno', password: PASSWORD });
+    await victim.post('/login', fields, { 'sec-fetch-site': undefined, origin: undefined });
+    expect(victim.shown.status).toBe(403);
+    expect(victim.cookies.has('__Host-session')).toBe(false);
+  });
+});
+
+it('no page can be framed, whether it is there, refused or unknown (S-60)', async () => {
+  const browser = await attacked.signedIn('amira');
+  const paths = [...pagePaths('GET'), '/nowhere', '/login/', '/account/', `/authorize/${'x'.repeat(3000)}`];
+  for (const path of paths) {
+    const { headers } = await browser.get(path);
+    if (!String(headers['content-type']).startsWith('text/html')) continue;
+    expect(headers['x-frame-options'], path).toBe('DENY');
+    expect(headers['content-security-policy'], path).toContain("frame-ancestors 'none'");
+  }
+  for (const path of pagePaths('POST')) {
+    const { headers } = await browser.post(path, new URLSearchParams());
+    expect(headers['x-frame-options'], `POST ${path}`).toBe('DENY');
+  }
+});
+
+it('an image, script or frame of another site learns nothing about who is signed in (S-68)', async () => {
+  const signedIn = await attacked.signedIn('amira');
+  const stranger = attacked.browser();
+  const paths = attacked
+    .routes({ face: 'page', method: 'GET' })
+    .filter(({ embedding }) => embedding !== 'allowed')
+    .map(({ target }) => target);
+  expect(paths).toContain('/login');
+  for (const path of paths) {
+    for (const destination of ['iframe', 'image', 'script', 'object', 'embed']) {
+      const embed = { 'sec-fetch-dest': destination, 'sec-fetch-site': 'cross-site' };
+      const answers = [await signedIn.get(path, embed), await stranger.get(path, embed)];
+      for (const answer of answers) {
+        expect([path, answer.status, answer.body, answer.location]).toEqual([path, 403, '', undefined]);
+        expect(answer.headers['set-cookie']).toBeUndefined();
+      }
+    }
+  }
+});
+
+describe('cookies that someone else wrote (S-62)', () => {
+  it('a session planted beside the own one: neither counts, and nobody is signed in as the attacker', async () => {
+    const victim = await attacked.signedIn('amira');
+    const attacker = await attacked.signedIn('bruno');
+    const own = `__Host-session=${victim.cookies.get('__Host-session')}`;
+    const planted = `__Host-session=${attacker.cookies.get('__Host-session')}`;
+    for (const cookie of [`${own}; ${planted}`, `${planted}; ${own}`]) {
+      const shown = await victim.get('/', { cookie });
+      expect(shown.status).toBe(200);
+      expect(shown.text).not.toMatch(/amira|bruno/);
+    }
+    expect((await victim.get('/', { cookie: `${own}; __Host-session=garbage` })).text).toContain('amira');
+  });
+
+  it('a form token planted by a neighbouring host does not fit the victim’s session', async () => {
+    const victim = await attacked.signedIn('amira');
+    const attacker = attacked.browser();
+    await attacker.get('/login');
+    const csrf = attacker.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const session = `__Host-session=${victim.cookies.get('__Host-session')}`;
+    const cookie = `${session}; __Host-csrf=${attacker.cookies.get('__Host-csrf')}`;
+    await attacked.changingNothing(async () => {
+      const shown = await victim.post('/logout', new URLSearchParams({ csrf }), { cookie });
+      expect(shown).toMatchObject({ status: 403, errorCodes: ['csrf_mismatch'] });
+    });
+  });
+
+  it.each([
+    ['200 of them', Array.from({ length: 200 }, (_, index) => `c${index}=x`).join('; '), 200],
+    ['200 sessions', Array.from({ length: 100 }, () => '__Host-session=x').join('; '), 200],
+    ['20 KiB', `flood=${'x'.repeat(20_000)}`, 431],
+    ['names of object properties', '__proto__=x; constructor=y; toString=z; __Host-__proto__=x', 200],
+    ['no names', '=; ;;; =x; __Host-session; __Host-session=', 200],
+  ])('a flood of %s works or is refused as a whole', async (_, cookie, status) => {
+    expect((await attacked.browser().get('/login', { cookie })).status).toBe(status);
+  });
+});
+
+describe('a cookie that was tampered with (S-63)', () => {
+  it('in any of its bytes, or moved to another name, counts as absent and is cleared', async () => {
+    const browser = await attacked.signedIn('amira');
+    await browser.get('/');
+    const value = browser.cookies.get('__Host-session') ?? '';
+    const sealed = Buffer.from(value, 'base64url');
+    const names = ['session', 'csrf', 'known'];
+    const broken = Array.from({ length: sealed.length }, (_, index) => {
+      const copy = Buffer.from(sealed);
+      copy[index] = (copy[index] ?? 0) ^ (1 << (index % 8));
+      return `__Host-session=${copy.toString('base64url')}`;
+    });
+    const swapped = names.flatMap((name) =>
+      names
+        .filter((other) => other !== name)
+        .map((other) => `__Host-${name}=${browser.cookies.get(`__Host-${other}`)}`),
+    );
+    const garbage = ['', 'x', '%00', 'e30', '{}', 'null', 'A'.repeat(8000), value.slice(0, -1), `${value}AAAA`].map(
+      (text) => `__Host-session=${text}`,
+    );
+    for (const cookie of [...broken, ...swapped, ...garbage]) {
+      const shown = await browser.get('/', { cookie });
+      expect([shown.status, shown.text.includes('amira')], cookie).toEqual([200, false]);
+      if (cookie.startsWith('__Host-session=')) {
+        const cleared = shown.headers['set-cookie']?.find((line) => line.startsWith('__Host-session='));
+        expect(cleared, cookie).toMatch(/^__Host-session=; .*Max-Age=0$/);
+      }
+    }
+    browser.cookies.set('__Host-session', value);
+    expect((await browser.get('/')).text).toContain('amira');
+  });
+
+  it('what another person’s browser remembers of sign-ins opens no session', async () => {
+    const one = await attacked.signedIn('amira');
+    const shown = await attacked.browser().get('/', {
+      cookie: `__Host-known=${one.cookies.get('__Host-known')}; __Host-session=${one.cookies.get('__Host-known')}`,
+    });
+    expect(shown.text).not.toContain('amira');
+  });
+});
+
+it('only pages set cookies: sealed, for this host and path, unreadable to scripts; machines get none (S-64)', async () => {
+  const browser = await attacked.signedIn('amira');
+  const sent: { path: string; lines: readonly string[] }[] = [];
+  for (const { target: path, method, face } of attacked.routes()) {
+    const headers: [string, string][] = [
+      ['Cookie', [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')],
+      ['Content-Type', FORM_TYPE],
+    ];
+    const answer = await attacked.ask({ method, target: path, headers, ...(method === 'POST' ? { body: '' } : {}) });
+    const lines = setCookies(answer);
+    if (face !== 'page') expect([path, lines]).toEqual([path, []]);
+    sent.push({ path, lines });
+  }
+  const lines = sent.flatMap((entry) => entry.lines);
+  expect(lines.length).toBeGreaterThan(0);
+  for (const line of lines) {
+    expect(line).toMatch(/^__Host-[a-z]+=[\w-]*; Path=\/; HttpOnly; SameSite=Lax; Secure(; Max-Age=\d+)?$/);
+  }
+});
+
+it('signing out in one tab kills the form of the other, and its pages are not kept (S-65)', async () => {
+  const browser = await attacked.signedIn('amira');
+  await waitingGrant(browser);
+  expect(browser.shown.headers['cache-control']).toBe('no-store');
+  const form = browser.shown.forms.find(({ action }) => action === '/authorize') ?? expect.fail('no form');
+  const consent = new URLSearchParams([...form.inputs, ['action', 'consent']]);
+  await browser.get('/');
+  expect(browser.shown.headers['cache-control']).toBe('no-store');
+  await browser.submit({}, { action: '/logout' });
+  await attacked.changingNothing(async () => {
+    expect((await browser.post('/authorize', consent)).status).toBe(403);
+  });
+});
+
+it('reading /logout signs nobody out, by whatever method (S-67)', async () => {
+  const browser = await attacked.signedIn('amira');
+  await attacked.changingNothing(async () => {
+    for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+      const cookie = `__Host-session=${browser.cookies.get('__Host-session')}`;
+      const answer = await attacked.ask({ method, target: '/logout?scope=everywhere', headers: [['Cookie', cookie]] });
+      expect([method, setCookies(answer).some((line) => line.startsWith('__Host-session='))]).toEqual([method, false]);
+    }
+    await browser.get('/logout', { 'x-http-method-override': 'POST', purpose: 'prefetch' });
+  });
+  expect((await browser.get('/')).text).toContain('amira');
+});
+
+function setCookies(answer: RawAnswer): readonly string[] {
+  if (headerOf(answer, 'set-cookie') !== undefined) expect(headerOf(answer, 'cache-control')).toBe('no-store');
+  return answer.headers.get('set-cookie') ?? [];
+}
+
+/** Leaves a consent page open. @returns its grant */
+async function waitingGrant(browser: Browser): Promise<string> {
+  await browser.open(attacked.authorizeUrl(C1, { prompt: 'consent' }));
+  return new URL(browser.shown.url).pathname.split('/').at(-1) ?? '';
+}
+
+/** The form token of the person who is signed in. */
+async function token(browser: Browser): Promise<string> {
+  await browser.get('/');
+  return browser.shown.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
+}
+
+function fieldsOf(path: string, grant: string, csrf: string | undefined): URLSearchParams {
+  const decision = { grant_id: grant, action: 'consent' };
+  const fields = new URLSearchParams(path === '/authorize' ? decision : (FIELDS[path] ?? {}));
+  if (csrf !== undefined) fields.set('csrf', csrf);
+  return fields;
+}

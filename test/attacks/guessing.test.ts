@@ -1,0 +1,134 @@
+/** Security 4.10: guessing passwords, alone or with many addresses, and shutting the owner out by doing so. */
+import { describe, expect, it } from 'vitest';
+import type { Browser } from '#test/support/browser.ts';
+import { attackedService, C1, PASSWORD } from './attacked-service.ts';
+
+const ACCOUNT_TRIES = 6;
+const ADDRESS_TRIES = 4;
+
+const attacked = attackedService({
+  rate_limiting: {
+    login: {
+      // The clock of these tests moves by seconds, and by the hour where a bucket has to fill again.
+      per_ip: { burst: ADDRESS_TRIES, per_second: ADDRESS_TRIES / 3600 },
+      per_account: { burst: ACCOUNT_TRIES, per_second: ACCOUNT_TRIES / 3600 },
+      per_known_browser: { burst: 100, per_second: 1 },
+    },
+  },
+});
+
+/** Guesses once. @returns the code of the refusal */
+async function guess(browser: Browser, username: string, password = 'guess'): Promise<string | undefined> {
+  await browser.get('/login');
+  await browser.submit({ username, password });
+  return browser.shown.errorCodes[0];
+}
+
+describe('guessing the password of one account (S-87)', () => {
+  it('from a new address each time, by every spelling of the name and by /reauth, meets one counter', async () => {
+    await attacked.change(
+      `insert into user_emails (id, user_id, email, email_key, created_at)
+       select gen_random_uuid(), id, 'amira@mail.example', 'amira@mail.example', created_at
+         from users where username = 'amira'`,
+    );
+    const session = await attacked.signedIn('amira');
+    attacked.clock.advanceSeconds(3600);
+    const spellings = ['amira', 'AMIRA', '@amira:example.test', 'amira@mail.example'];
+    for (const username of spellings) {
+      expect(await guess(attacked.browser(), username), username).toBe('invalid_credentials');
+    }
+    // The browser in which the account was used has a bucket of its own, so a stolen session is taken elsewhere.
+    session.cookies.delete('__Host-known');
+    for (let count = spellings.length; count < ACCOUNT_TRIES; count += 1) {
+      await session.get('/reauth');
+      const form = session.shown.forms.find(({ action }) => action.startsWith('/reauth')) ?? expect.fail('no form');
+      await session.submit({ password: 'guess' }, { action: form.action });
+      expect(session.shown.errorCodes).toEqual(['invalid_credentials']);
+    }
+    for (const username of spellings) {
+      expect(await guess(attacked.browser(), username, PASSWORD), username).toBe('rate_limit_exceeded');
+    }
+    await session.get('/reauth');
+    const form = session.shown.forms.find(({ action }) => action.startsWith('/reauth')) ?? expect.fail('no form');
+    await session.submit({ password: PASSWORD }, { action: form.action });
+    expect(session.shown.errorCodes).toEqual(['rate_limit_exceeded']);
+  });
+
+  it('from 2^16 addresses of one IPv6 network meets the limit of one address', async () => {
+    const codes = [];
+    for (let host = 1; host <= ADDRESS_TRIES + 2; host += 1) {
+      const address = `2001:db8:0:7:${host.toString(16)}::${host}`;
+      codes.push(await guess(attacked.browser({ address }), `someone-${host}`));
+    }
+    expect(codes.slice(0, ADDRESS_TRIES)).toEqual(Array.from({ length: ADDRESS_TRIES }, () => 'invalid_credentials'));
+    expect(codes.slice(ADDRESS_TRIES)).toEqual(['rate_limit_exceeded', 'rate_limit_exceeded']);
+    expect(await guess(attacked.browser({ address: '2001:db8:0:8::1' }), 'someone')).toBe('invalid_credentials');
+  });
+
+  it('beyond the limit costs no hash, whether the account exists or not (S-79, R-42)', async () => {
+    attacked.clock.advanceSeconds(3600);
+    for (const username of ['bruno', 'nobody']) {
+      for (let count = 0; count < ACCOUNT_TRIES; count += 1) await guess(attacked.browser(), username);
+      const refused = attacked.browser();
+      expect(await guess(refused, username)).toBe('rate_limit_exceeded');
+      expect(refused.shown.status).toBe(200);
+      expect(refused.shown.text).toContain('wait');
+      // One statement that charges nothing, and no second one that would count a checked password.
+      expect(attacked.service.requestLines().at(-1)?.queries).toBeLessThanOrEqual(2);
+    }
+    expect(await attacked.count('login_failures where cardinality(failed_at) > $1', [ACCOUNT_TRIES])).toBe(0);
+  });
+});
+
+describe('someone whose account is under attack (S-88)', () => {
+  it('keeps the session, signs in from a known browser, and their client refreshes', async () => {
+    attacked.clock.advanceSeconds(3600);
+    const known = await attacked.signedIn('adele');
+    const { refreshToken } = await attacked.tokens(known, C1);
+    attacked.clock.advanceSeconds(3600);
+    for (let count = 0; count <= ACCOUNT_TRIES; count += 1) await guess(attacked.browser(), 'adele');
+    expect(await guess(attacked.browser(), 'adele', PASSWORD)).toBe('rate_limit_exceeded');
+    expect((await known.get('/')).text).toContain('adele');
+    expect((await attacked.refresh(C1, refreshToken)).status).toBe(200);
+    await known.submit({}, { action: '/logout' });
+    expect(await guess(known, 'adele', PASSWORD)).toBeUndefined();
+    expect(known.shown.status).toBe(303);
+  });
+});
+
+it('a burst of 100 guesses over two instances gets no more checks than the limit (S-89)', async () => {
+  attacked.clock.advanceSeconds(3600);
+  await attacked.withSecondInstance(async (second) => {
+    const browsers = Array.from({ length: 100 }, (_, index) =>
+      attacked.browser({ at: index % 2 === 0 ? second : attacked.service }),
+    );
+    for (const browser of browsers) await browser.get('/login');
+    const codes = await Promise.all(
+      browsers.map(async (browser) => {
+        await browser.submit({ username: 'bruno', password: 'guess' });
+        return browser.shown.errorCodes[0];
+      }),
+    );
+    expect(new Set(codes)).toEqual(new Set(['invalid_credentials', 'rate_limit_exceeded']));
+    const checked = codes.filter((code) => code === 'invalid_credentials').length;
+    expect(checked).toBeLessThanOrEqual(ACCOUNT_TRIES + 2);
+    expect(checked).toBeGreaterThan(0);
+  });
+});
+
+describe('requests begun by the thousand (S-95)', () => {
+  it('leave no more rows than one address may have, and go on after those expired', async () => {
+    const address = '203.0.113.9';
+    const before = await attacked.count('oauth2_authorization_grants');
+    const statuses = [];
+    for (let count = 0; count < 130; count += 1) {
+      const headers: [string, string][] = [['X-Forwarded-For', address]];
+      statuses.push((await attacked.ask({ target: attacked.authorizeUrl(C1), headers })).status);
+    }
+    expect(statuses.filter((status) => status === 303)).toHaveLength(100);
+    expect(statuses.slice(100)).toEqual(statuses.slice(100).map(() => 429));
+    expect(await attacked.count('oauth2_authorization_grants')).toBe(before + 100);
+    attacked.clock.advanceSeconds(3601);
+    expect((await attacked.browser({ address }).get(attacked.authorizeUrl(C1))).status).toBe(303);
+  });
+});

@@ -1,0 +1,281 @@
+/** Security 4.20: input that one reader understands otherwise than the next, or that no reader expects. */
+import { describe, expect, it } from 'vitest';
+import { parseId, toUuid } from '#base/ids.ts';
+import { attackedService, basic, C1, C3, isConsent, UNKNOWN_ID } from './attacked-service.ts';
+import { headerOf, jsonOf } from './raw-http.ts';
+
+const attacked = attackedService();
+const FORM: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];
+
+function forms() {
+  return attacked.routes({ method: 'POST' });
+}
+
+describe('names of object properties (S-157)', () => {
+  const NAMES = [
+    ...['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toString', 'valueOf', 'then', 'toJSON'],
+    ...[
+      '__proto__[polluted]',
+      'constructor[prototype][polluted]',
+      '__proto__.polluted',
+      'constructor.prototype.polluted',
+    ],
+  ];
+
+  it('are fields like any other, in forms, queries, cookies and headers', async () => {
+    const fields = NAMES.map((name) => `${encodeURIComponent(name)}=polluted`).join('&');
+    const cookie = NAMES.map((name) => `${name}=polluted`).join('; ');
+    await attacked.changingNothing(async () => {
+      for (const { target: path } of forms()) {
+        const answer = await attacked.ask({ method: 'POST', target: path, headers: [FORM], body: fields });
+        expect([path, answer.status]).toEqual([
+          path,
+          expect.toSatisfy((status: number) => status >= 400 && status < 500),
+        ]);
+      }
+      for (const { path } of attacked.routes({ method: 'GET' })) {
+        const target = `${path.replaceAll(/:\w+/g, '__proto__').replace('*', '__proto__')}?${fields}`;
+        const headers = NAMES.slice(0, 8).map((name): [string, string] => [name, 'polluted']);
+        expect((await attacked.ask({ target, headers: [...headers, ['Cookie', cookie]] })).status).toBeLessThan(500);
+      }
+      const grants = ['grant_type', 'token_type_hint', 'scope'];
+      for (const name of grants) {
+        for (const value of NAMES) await attacked.post('/oauth2/token', { [name]: value }, basic(C1));
+      }
+    });
+    expect(Object.keys(Object.prototype)).toEqual([]);
+    expect(Reflect.get({}, 'polluted')).toBeUndefined();
+  });
+});
+
+describe('identifiers in paths (S-158)', () => {
+  const MALFORMED = [
+    '01JD3Q5Z8W2N4K6M7P9R0S1T0',
+    '01JD3Q5Z8W2N4K6M7P9R0S1T000',
+    '01JD3Q5Z8W2N4K6M7P9R0S1TIL',
+    '01JD3Q5Z8W2N4K6M7P9R0S1TOU',
+    '80000000000000000000000000',
+    'ZZZZZZZZZZZZZZZZZZZZZZZZZZ',
+    '00000000000000000000000000',
+    '0193f1d6-0000-7000-8000-000000000000',
+    '01JD3Q5Z-8W2N-4K6M-7P9R-0S1T00',
+    '%00',
+    `${UNKNOWN_ID}%00`,
+    '%2e%2e',
+    '%2e%2e%2f',
+    '%f0%9f%92%a9',
+    '%ef%bc%90'.repeat(26),
+    '%ff%fe',
+    '%zz',
+    "'%20or%201=1%20--",
+    '*',
+    '{id}',
+    ':grant_id',
+    'null',
+    '%20',
+    'x'.repeat(2047),
+    'x'.repeat(8100),
+  ];
+
+  it.each(MALFORMED)('%.60s is 4xx everywhere, without a query that sees it', async (id) => {
+    await attacked.changingNothing(async () => {
+      for (const { method, path } of attacked.routes().filter((route) => route.path.includes(':'))) {
+        const target = path.replaceAll(/:\w+/g, id);
+        const form = method === 'POST' ? { headers: [FORM], body: 'csrf=x' } : {};
+        const answer = await attacked.ask({ method, target, ...form });
+        expect([target.slice(0, 80), answer.status]).toEqual([
+          target.slice(0, 80),
+          expect.toBeOneOf([400, 403, 404, 414]),
+        ]);
+        expect(answer.body).not.toMatch(/syntax|uuid|postgres|stack/i);
+      }
+    });
+  });
+
+  it('an empty one is another address', async () => {
+    for (const { path } of attacked.routes().filter((route) => route.path.includes(':'))) {
+      expect((await attacked.ask({ target: path.replaceAll(/:\w+/g, '') })).status).toBe(404);
+    }
+  });
+
+  it('a good one is found in either case, and is one record', async () => {
+    const browser = await attacked.signedIn('amira');
+    await browser.open(attacked.authorizeUrl(C3, { prompt: 'consent' }));
+    const id = new URL(browser.shown.url).pathname.split('/').at(-1) ?? '';
+    await browser.get(`/consent/${id.toLowerCase()}`);
+    expect(isConsent(browser.shown)).toBe(true);
+    expect(browser.shown.forms.find(({ action }) => action === '/authorize')?.inputs.get('grant_id')).toBe(id);
+    expect(toUuid(parseId(id.toLowerCase()) ?? expect.fail('no id'))).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+describe('bytes that are no text (S-159)', () => {
+  const ENCODED: [string, string][] = [
+    ['a NUL', '%00'],
+    ['a NUL within', 'a%00b'],
+    ['a raw NUL', '\0'],
+    ['invalid UTF-8', '%ff%fe'],
+    ['raw invalid UTF-8', '\xff\xfe'],
+    ['an over-long encoding', '%c0%af'],
+    ['a truncated encoding', '%e2%82'],
+    ['a lone surrogate', '%ed%a0%80'],
+    ['a pair of encoded surrogates', '%ed%a0%bd%ed%b2%a9'],
+    ['beyond Unicode', '%f4%90%80%80'],
+    ['half a percent', '%f'],
+    ['a percent', '%'],
+  ];
+  const FIELDS = [
+    'username',
+    'password',
+    'csrf',
+    'scope',
+    'state',
+    'nonce',
+    'code',
+    'token',
+    'client_id',
+    'action',
+    'x',
+  ];
+
+  it.each(ENCODED)('%s, in any field of any form: 400, and nothing reaches a table', async (_, text) => {
+    await attacked.changingNothing(async () => {
+      for (const { target: path } of forms()) {
+        for (const name of FIELDS) {
+          for (const body of [`${name}=${text}`, `${text}=${name}`]) {
+            const headers: [string, string][] = [FORM, ['Authorization', basic(C1) ?? '']];
+            const payload = Buffer.from(body, 'latin1');
+            const answer = await attacked.ask({ method: 'POST', target: path, headers, body: payload });
+            expect([path, body, answer.status]).toEqual([path, body, 400]);
+          }
+        }
+      }
+    });
+  });
+
+  it.each(ENCODED.filter(([, text]) => !/[\0\xff]/.test(text)))('%s in a query: 400', async (_, text) => {
+    for (const path of ['/login', '/reauth', '/authorize', '/logout', '/.well-known/webfinger']) {
+      const answer = await attacked.ask({ target: `${path}?kind=${text}&resource=${text}&client_id=${text}` });
+      // Without a session the way to prove presence is the way to sign in.
+      expect([path, answer.status]).toEqual([path, 400]);
+    }
+  });
+
+  it.each(['\u{FEFF}state', '\uFFFE\uFFFF', '\u{10FFFF}', 'e\u0301', '\u00e9', '\u200d\u202e'])(
+    '%j is unusual text, and comes back as it was sent',
+    async (state) => {
+      const browser = await attacked.signedIn('amira');
+      const callback = await attacked.callbackOf(browser, C1, { state });
+      expect(callback.searchParams.get('state')).toBe(state);
+    },
+  );
+});
+
+describe('two readings of one form (S-161)', () => {
+  it('a field twice is refused by every form, whatever the values', async () => {
+    await attacked.changingNothing(async () => {
+      for (const { target: path, face } of forms()) {
+        const names = face === 'page' ? ['username', 'csrf', 'kind', 'x'] : ['client_id', 'token', 'grant_type'];
+        for (const name of names) {
+          if (path === '/oauth2/userinfo' || (name === 'grant_type' && path !== '/oauth2/token')) continue;
+          for (const pair of [`${name}=a&${name}=b`, `${name}=a&${name}=a`, `${name}=&${name}=a`]) {
+            const body = `token=x&${pair}`.replace(/^token=x&token/, 'token');
+            const answer = await attacked.ask({
+              method: 'POST',
+              target: path,
+              headers: [FORM, ['Authorization', basic(C1) ?? '']],
+              body,
+            });
+            expect([path, pair, answer.status]).toEqual([path, pair, 400]);
+          }
+        }
+      }
+    });
+  });
+
+  it('brackets and dots are letters of a name, not structure', async () => {
+    for (const name of ['grant_type[]', 'grant_type[0]', 'grant_type.x', '[grant_type]', 'grant_type ', 'Grant_Type']) {
+      const answer = await attacked.post('/oauth2/token', { [name]: 'client_credentials' }, basic(C1));
+      expect([name, answer.status, jsonOf(answer)['error']]).toEqual([name, 400, 'invalid_request']);
+    }
+  });
+
+  it.each([
+    'application/json',
+    'application/x-www-form-urlencoded; charset=utf-7',
+    'application/x-www-form-urlencoded; charset=utf-16',
+    'application/x-www-form-urlencoded; charset=iso-8859-1',
+    'application/x-www-form-urlencoded, text/plain',
+    'application/x-www-form-urlencodedx',
+    'multipart/form-data; boundary=x',
+    'text/plain',
+    '',
+  ])('content type %j is refused by every form', async (type) => {
+    const bodies = ['grant_type=client_credentials', '{"grant_type":"client_credentials"}', '--x\r\n\r\n--x--'];
+    await attacked.changingNothing(async () => {
+      for (const { target: path, face } of forms()) {
+        for (const body of bodies) {
+          const headers: [string, string][] = [
+            ['Content-Type', type],
+            ['Authorization', basic(C1) ?? ''],
+          ];
+          const answer = await attacked.ask({ method: 'POST', target: path, headers, body });
+          expect([path, answer.status]).toEqual([path, face === 'page' ? 415 : 400]);
+        }
+      }
+    });
+  });
+
+  it('a form of more than 100 fields is refused, not cut', async () => {
+    const fields = Array.from({ length: 101 }, (_, index) => `f${index}=x`).join('&');
+    for (const { target: path } of forms()) {
+      const answer = await attacked.ask({ method: 'POST', target: path, headers: [FORM], body: fields });
+      expect([path, answer.status]).toEqual([path, 400]);
+    }
+  });
+});
+
+it('SQL in a field is text (S-162)', async () => {
+  const browser = attacked.browser();
+  for (const text of [
+    "' or '1'='1",
+    "amira'--",
+    "'; drop table users; --",
+    'amira%',
+    '_mira',
+    'ami\\ra',
+    '$1',
+    '{amira}',
+  ]) {
+    await browser.get('/login');
+    await attacked.changingNothing(async () => {
+      await browser.submit({ username: text, password: text });
+      expect([text, browser.shown.errorCodes]).toEqual([text, ['invalid_credentials']]);
+      const form = { grant_type: 'refresh_token', refresh_token: text, scope: text, resource: text };
+      expect((await attacked.post('/oauth2/token', form, basic(C1))).status).toBe(400);
+      expect(await attacked.introspect(text)).toEqual({ active: false });
+    });
+  }
+  expect(await attacked.count('users')).toBe(5);
+});
+
+describe('the language of a page (S-163)', () => {
+  it.each([
+    '../../etc/passwd',
+    '__proto__',
+    'constructor',
+    'toString',
+    'xx',
+    'en/../../x',
+    '*',
+    'de;q=2',
+    '%2e%2e',
+    'en\\..',
+  ])('%s chooses none but a shipped one', async (language) => {
+    for (const target of ['/login', `/login?ui_locales=${encodeURIComponent(language)}`, '/nowhere']) {
+      const answer = await attacked.ask({ target, headers: [['Accept-Language', language]] });
+      expect(headerOf(answer, 'content-language')).toBe('en');
+      expect(answer.body).toMatch(/^<!doctype html>\n<html lang="en" dir="ltr">/);
+    }
+  });
+});

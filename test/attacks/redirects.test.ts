@@ -1,0 +1,90 @@
+/** Security 4.7: an address of ours that sends people somewhere else. */
+import { describe, expect, it } from 'vitest';
+import { startService } from '#test/support/service.ts';
+import { attackedService, ISSUER, PASSWORD, SETTINGS } from './attacked-service.ts';
+import { headerOf, sendRequest } from './raw-http.ts';
+
+const attacked = attackedService();
+/** Where a continuation may lead, all of them below the public base (interface.md). */
+const TARGET = new RegExp(
+  `^${ISSUER}(authorize/[0-9A-Z]{26}|device/[0-9A-Z]{26}|complete-compat-sso/[0-9A-Z]{26}|upstream/link/[0-9A-Z]{26}` +
+    `|account/password/change|account/(\\?action=[a-z._]+(&device_id=[\\w%.~-]+)?)?)?$`,
+);
+
+describe('the way on after signing in or proving presence (S-69)', () => {
+  const QUERIES = [
+    'kind=manage_account&action=//evil.example',
+    'kind=manage_account&action=session_end&device_id=%0d%0aLocation:%20https://evil.example',
+    'kind=manage_account&action=session_end&device_id=%E2%80%AE//evil.example',
+    'kind=continue_authorization_grant&id=01H..%2f..%2f',
+    'kind=continue_authorization_grant&id=%2f%2fevil.example%2faaaaaaaaaaaaa',
+    'kind=link_upstream&id=https://evil.example',
+    'kind=https://evil.example&id=x',
+    'kind=__proto__',
+    'kind=change_password&kind=manage_account',
+    'kind[]=change_password',
+    'next=//evil.example&redirect=//evil.example&return_to=//evil.example&url=https://evil.example',
+    'continue=https://evil.example#kind=change_password',
+  ];
+
+  it.each(QUERIES)('?%s never leads away', async (query) => {
+    const browser = await attacked.signedIn('amira');
+    await browser.get(`/login?${query}`);
+    expect([browser.shown.status, browser.shown.location]).toEqual([303, expect.stringMatching(TARGET)]);
+    await browser.get(`/reauth?${query}`);
+    expect(browser.shown.status).toBe(200);
+    await browser.submit({ password: PASSWORD }, { action: formPath(browser.shown.forms) });
+    expect([browser.shown.status, browser.shown.location]).toEqual([303, expect.stringMatching(TARGET)]);
+    await browser.get('/');
+    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const signedOut = await browser.post('/logout', new URLSearchParams(`csrf=${csrf}&${decodeURI(query)}`));
+    if (signedOut.location !== undefined) expect(signedOut.location.startsWith(ISSUER)).toBe(true);
+  });
+});
+
+describe('targets that look like another host, below a path prefix (S-73)', () => {
+  it.each([
+    '//evil.example/..',
+    '/\\evil.example',
+    '/%2f%2fevil.example',
+    '//evil.example/auth/login',
+    '/auth//evil.example',
+  ])('%s gets no redirect to anywhere', async (target) => {
+    const publicBase = 'https://example.test/auth/';
+    const listener = {
+      name: 'web',
+      resources: ['discovery', 'human', 'oauth', 'assets', 'health'],
+      binds: [{ address: '127.0.0.1:0' }],
+      prefix: '/auth',
+    };
+    const http = { public_base: publicBase, listeners: [listener] };
+    const prefixed = await startService({ ...SETTINGS, http });
+    try {
+      for (const suffix of ['', '/', '/account', '/login?kind=change_password', '/../login']) {
+        const answer = await sendRequest(prefixed.address, { target: target + suffix });
+        expect(answer.status).toBe(404);
+        expect(headerOf(answer, 'location')).toBeUndefined();
+      }
+      const moved = await sendRequest(prefixed.address, { target: '/auth/reauth' });
+      expect(headerOf(moved, 'location')).toBe(`${new URL(publicBase).pathname}login`);
+    } finally {
+      await prefixed.stop();
+    }
+  });
+
+  it.each([
+    '//evil.example/..',
+    '/\\evil.example',
+    '/%2f%2fevil.example',
+    '/account//evil.example',
+    'http://evil.example/',
+  ])('%s at the root neither', async (target) => {
+    const answer = await attacked.ask({ target });
+    expect(headerOf(answer, 'location')).toBeUndefined();
+    expect(answer.body).not.toContain('evil.example');
+  });
+});
+
+function formPath(forms: readonly { readonly action: string }[]): string {
+  return forms.find(({ action }) => action.startsWith('/reauth'))?.action ?? expect.fail('no form');
+}

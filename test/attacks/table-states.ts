@@ -1,0 +1,47 @@
+import type { Queryable } from '#db/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+
+/** What a refused request may write: counters of limits, and the audit trail (security G4). */
+const MAY_CHANGE = new Set(['audit_events', 'login_failures', 'rate_limits']);
+/** Written in the background for requests that were served before, and the count of wrong passwords of a session. */
+const IGNORED_COLUMNS = ['last_active_at', 'last_active_ip', 'failed_reauths'];
+
+/** Row count and digest of each table that a refused request must leave alone. */
+export type TableStates = ReadonlyMap<string, string>;
+
+export class TableReader {
+  readonly #database: Queryable;
+  #query: string | undefined;
+
+  constructor(database: Queryable) {
+    this.#database = database;
+  }
+
+  async read(): Promise<TableStates> {
+    this.#query ??= await this.#buildQuery();
+    const rows = await sql<{ name: string; state: string }>(this.#database, this.#query);
+    return new Map(rows.map((row) => [row.name, row.state]));
+  }
+
+  async #buildQuery(): Promise<string> {
+    const tables = await sql<{ name: string }>(
+      this.#database,
+      `select tablename::text as name from pg_tables where schemaname = current_schema() order by tablename`,
+    );
+    const ignored = IGNORED_COLUMNS.map((column) => `'${column}'`).join(', ');
+    return tables
+      .filter(({ name }) => !MAY_CHANGE.has(name))
+      .map(
+        ({ name }) =>
+          `select '${name}' as name, count(*) || ':' ||
+             coalesce(sum(hashtextextended((to_jsonb(t) - array[${ignored}])::text, 0)), 0) as state
+             from ${name} t`,
+      )
+      .join(' union all ');
+  }
+}
+
+/** The tables that differ. */
+export function changedTables(before: TableStates, after: TableStates): string[] {
+  return [...after].filter(([name, state]) => before.get(name) !== state).map(([name]) => name);
+}

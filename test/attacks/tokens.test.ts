@@ -1,0 +1,257 @@
+/** Security 4.4: stolen, replayed and misdirected tokens at the refresh, introspection, revocation and userinfo doors. */
+import { describe, expect, it } from 'vitest';
+import { parseId, toUuid } from '#base/ids.ts';
+import type { TestService } from '#test/support/service.ts';
+import { type AttackedClient, attackedService, basic, C1, C2, HOMESERVER_SECRET, P1 } from './attacked-service.ts';
+import { headerOf, jsonOf, type RawAnswer, textMember } from './raw-http.ts';
+
+const attacked = attackedService();
+const HOMESERVER = `Bearer ${HOMESERVER_SECRET}`;
+
+function expectError(answer: RawAnswer, status: number, error: string): void {
+  expect(answer.status).toBe(status);
+  expect(jsonOf(answer)).toEqual({ error, error_description: expect.any(String) });
+}
+
+async function userinfo(token: string): Promise<RawAnswer> {
+  return await attacked.ask({ target: '/oauth2/userinfo', headers: [['Authorization', `Bearer ${token}`]] });
+}
+
+async function isActive(token: string): Promise<boolean> {
+  return (await attacked.introspect(token))['active'] === true;
+}
+
+describe('refresh tokens', () => {
+  it('an answer that was lost can be had again: within the grace the same, later with a fresh access token (S-39)', async () => {
+    const first = await attacked.tokens(await attacked.signedIn('amira'), P1);
+    const lost = attacked.held('', await attacked.refresh(P1, first.refreshToken));
+    attacked.clock.advanceSeconds(5);
+    const again = attacked.held('', await attacked.refresh(P1, first.refreshToken));
+    expect(again).toMatchObject({ refreshToken: lost.refreshToken, accessToken: lost.accessToken });
+    attacked.clock.advanceSeconds(60);
+    const late = attacked.held('', await attacked.refresh(P1, first.refreshToken));
+    expect(late.refreshToken).toBe(lost.refreshToken);
+    expect(late.accessToken).not.toBe(lost.accessToken);
+    expect([await isActive(lost.accessToken), await isActive(late.accessToken)]).toEqual([false, true]);
+  });
+
+  it('fifty refreshes at once over two instances leave one live pair (S-40)', async () => {
+    const { refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
+    await attacked.withSecondInstance(async (second) => {
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, index) =>
+          attacked.refresh(C1, refreshToken, {}, index % 2 === 0 ? second : attacked.service),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+      const pairs = new Set(
+        answers.map((answer) => attacked.held('', answer)).map((pair) => `${pair.accessToken} ${pair.refreshToken}`),
+      );
+      expect(pairs.size).toBe(1);
+      const [accessToken = ''] = [...pairs][0]?.split(' ') ?? [];
+      expect(await isActive(accessToken)).toBe(true);
+    });
+  });
+
+  it('a used one is refused by a process that never saw it, and ends the session (S-41)', async () => {
+    const first = await attacked.tokens(await attacked.signedIn('amira'), C1);
+    const second = attacked.held('', await attacked.refresh(C1, first.refreshToken));
+    expect(await isActive(second.accessToken)).toBe(true);
+    attacked.clock.advanceSeconds(31);
+    await attacked.withSecondInstance(async (restarted) => {
+      expectError(await attacked.refresh(C1, first.refreshToken, {}, restarted), 400, 'invalid_grant');
+    });
+    expect(await isActive(second.accessToken)).toBe(false);
+  });
+
+  it('serves its own client only, with its proof, and nothing else serves in its place (S-42)', async () => {
+    const { accessToken, refreshToken, code } = await attacked.tokens(await attacked.signedIn('amira'), C1);
+    const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
+    await attacked.changingNothing(async () => {
+      expectError(await attacked.refresh(C2, refreshToken), 400, 'invalid_grant');
+      expectError(await attacked.refresh(P1, refreshToken), 400, 'invalid_grant');
+      expectError(await attacked.post('/oauth2/token', form), 401, 'invalid_client');
+      expectError(await attacked.post('/oauth2/token', { ...form, client_id: C1.id }), 401, 'invalid_client');
+      for (const other of [accessToken, code, 'mcr_2KBKosbvwJFL6Ydbpc5FE1pFP4HZt4_0zXy8M', `${refreshToken} `]) {
+        expectError(await attacked.refresh(C1, other), 400, 'invalid_grant');
+      }
+    });
+    expect(await isActive(accessToken)).toBe(true);
+  });
+
+  it.each([
+    ['100,000 words', 'a '.repeat(100_000), 413],
+    ['1 MB', 'x'.repeat(1_000_000), 413],
+    ['30,000 words within the limit of the form', 'a '.repeat(30_000), 400],
+    ['control characters', 'openid\u0001', 400],
+    ['a NUL', 'openid\0', 400],
+    ['a quote', 'openid"', 400],
+    ['a word twice beside one too many', 'openid openid email', 400],
+  ])('a scope of %s is refused within 100 ms of processor time (S-43)', async (_, scope, status) => {
+    const { refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
+    const cpu = await attacked.leastCpu(async () => {
+      const answer = await attacked.refresh(C1, refreshToken, { scope });
+      expect(answer.status).toBe(status);
+      expect(jsonOf(answer)['error']).toMatch(/^invalid_(scope|request)$/);
+    }, 100);
+    expect(cpu).toBeLessThan(100);
+  });
+});
+
+it('an ID token opens nothing: it is no access token, no assertion and no refresh token (S-36)', async () => {
+  const { answer } = await own('amira');
+  const idToken = textMember(answer, 'id_token');
+  expect((await userinfo(idToken)).status).toBe(401);
+  expect(await isActive(idToken)).toBe(false);
+  const assertion = {
+    client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+    client_assertion: idToken,
+  };
+  const form = { grant_type: 'client_credentials', client_id: C1.id };
+  expectError(await attacked.post('/oauth2/token', { ...form, ...assertion }), 401, 'invalid_client');
+  expectError(await attacked.refresh(C1, idToken), 400, 'invalid_grant');
+  const altered = `${idToken.slice(0, -8)}AAAAAAAA`;
+  const { location } = await attacked.browser().get(attacked.authorizeUrl(C1, { id_token_hint: altered }));
+  expect(new URL(location ?? '').searchParams.get('error')).toBe('invalid_request');
+});
+
+describe('introspection (RFC 7662)', () => {
+  const STRANGERS: [string, () => string | undefined | Promise<string>][] = [
+    ['nobody', () => undefined],
+    ['a client with a wrong secret', () => basic({ ...C1, secret: 'wrong-secret-of-the-client' })],
+    ['the homeserver with a wrong secret', () => `Bearer ${HOMESERVER_SECRET.replace('the', 'The')}`],
+    ['the homeserver with a secret of other length', () => `Bearer ${HOMESERVER_SECRET}x`],
+    ['the homeserver with an empty secret', () => 'Bearer '],
+    ['a person with a token of their own', async () => `Bearer ${(await own('bruno')).accessToken}`],
+  ];
+
+  it.each(STRANGERS)('tells %s nothing (S-44)', async (_, authorization) => {
+    const { accessToken } = await own('amira');
+    const answer = await attacked.post('/oauth2/introspect', { token: accessToken }, await authorization());
+    expect(answer.status).toBe(401);
+    expect(headerOf(answer, 'www-authenticate')).toMatch(/^(Basic|Bearer) /);
+    expect(answer.body).not.toContain('active');
+  });
+
+  it('tells a public client nothing, and the homeserver what it needs (S-44)', async () => {
+    const { accessToken } = await own('amira');
+    const answer = await attacked.post('/oauth2/introspect', { token: accessToken, client_id: P1.id });
+    expectError(answer, 401, 'access_denied');
+    expect(await attacked.introspect(accessToken)).toMatchObject({ active: true, username: 'amira' });
+  });
+
+  it('says of every dead token the same, which is nothing, and userinfo refuses each alike (S-45)', async () => {
+    const expired = await own('amira');
+    attacked.clock.advanceSeconds(301);
+    const revoked = await own('amira');
+    await attacked.post('/oauth2/revoke', { token: revoked.refreshToken }, basic(C1));
+    const locked = await own('bruno');
+    const live = await own('adele');
+    await attacked.change("update users set locked_at = created_at where username = 'bruno'");
+    try {
+      const dead = [
+        expired.accessToken,
+        revoked.accessToken,
+        locked.accessToken,
+        'mat_0123456789ABCDEFGHIJabcdefghij_0WADMv',
+        'malformed',
+        'x'.repeat(20_000),
+        `${live.accessToken} `,
+        live.accessToken.toLowerCase(),
+        live.accessToken.slice(0, -1),
+      ];
+      for (const token of dead) {
+        for (const authorization of [HOMESERVER, basic(C1)]) {
+          const answer = await attacked.post('/oauth2/introspect', { token }, authorization);
+          expect([answer.status, answer.body], token.slice(0, 60)).toEqual([200, '{"active":false}']);
+        }
+      }
+      // A blank at the end of a header is not part of it, and a header has a bound of its own.
+      const refusals = await Promise.all(
+        dead.filter((token) => !token.endsWith(' ') && token.length < 10_000).map((token) => userinfo(token)),
+      );
+      for (const refusal of refusals) {
+        expect([refusal.status, refusal.body]).toEqual([refusals[0]?.status, refusals[0]?.body]);
+        expect(refusal.headers.get('www-authenticate')).toEqual(refusals[0]?.headers.get('www-authenticate'));
+        expect(refusal.status).toBe(401);
+      }
+      const tooLong = await attacked.post('/oauth2/introspect', { token: 'x'.repeat(1_000_000) }, HOMESERVER);
+      expect(tooLong.status).toBe(413);
+    } finally {
+      await attacked.change("update users set locked_at = null where username = 'bruno'");
+    }
+  });
+});
+
+describe('revocation (RFC 7009)', () => {
+  it('by nobody, by another client or by a person does nothing; by its own it works whatever the hint (S-46)', async () => {
+    const { accessToken, refreshToken } = await own('amira');
+    await attacked.changingNothing(async () => {
+      for (const token of [accessToken, refreshToken]) {
+        expectError(await attacked.post('/oauth2/revoke', { token }), 401, 'invalid_client');
+        expectError(await attacked.post('/oauth2/revoke', { token }, `Bearer ${accessToken}`), 401, 'invalid_client');
+        expectError(await attacked.post('/oauth2/revoke', { token }, HOMESERVER), 401, 'invalid_client');
+        expectError(await attacked.post('/oauth2/revoke', { token }, basic(C2)), 400, 'unauthorized_client');
+      }
+      const unknown = { token: 'mat_0123456789ABCDEFGHIJabcdefghij_0WADMv' };
+      expect(await attacked.post('/oauth2/revoke', unknown, basic(C2))).toMatchObject({ status: 200, body: '' });
+    });
+    expect(await isActive(accessToken)).toBe(true);
+    const wrongHint = { token: accessToken, token_type_hint: 'refresh_token' };
+    for (let count = 0; count < 2; count += 1) {
+      expect(await attacked.post('/oauth2/revoke', wrongHint, basic(C1))).toMatchObject({ status: 200, body: '' });
+    }
+    expect(await isActive(accessToken)).toBe(false);
+    expectError(await attacked.refresh(C1, refreshToken), 400, 'invalid_grant');
+  });
+});
+
+describe('an access token outside the Authorization header (RFC 9700 4.3.2)', () => {
+  it('is refused in the query, in the body of a GET, and in two places; and never logged (S-47)', async () => {
+    const { accessToken } = await own('amira');
+    const header: [string, string] = ['Authorization', `Bearer ${accessToken}`];
+    const form = { headers: [['Content-Type', 'application/x-www-form-urlencoded']] } as const;
+    const body = `access_token=${accessToken}`;
+    const target = '/oauth2/userinfo';
+    const answers = [
+      await attacked.ask({ target: `${target}?${body}` }),
+      await attacked.ask({ target, ...form, body }),
+      await attacked.ask({ target: `${target}?${body}`, headers: [header] }),
+      await attacked.ask({ method: 'POST', target, headers: [header, ...form.headers], body }),
+      await attacked.ask({ method: 'POST', target: `${target}?${body}`, ...form, body: '' }),
+    ];
+    for (const answer of answers) {
+      expect([400, 401]).toContain(answer.status);
+      expect(answer.body).not.toContain('amira');
+    }
+    expect(attacked.service.logLines().join('\n')).not.toContain(accessToken);
+  });
+});
+
+it('a token of a deleted client is dead, and so is the client (S-45)', async () => {
+  const { accessToken, refreshToken } = await own('amira', C2);
+  await attacked.change(
+    'update oauth2_clients set disabled_at = created_at, version = version + 1 where id = $1::uuid',
+    [uuidOf(C2)],
+  );
+  try {
+    await attacked.withSecondInstance(async (fresh: TestService) => {
+      expect(await attacked.introspect(accessToken, fresh)).toEqual({ active: false });
+    });
+    // The instance that still holds the client in its cache has to find out by itself.
+    expect(await attacked.introspect(accessToken)).toEqual({ active: false });
+    expectError(await attacked.refresh(C2, refreshToken), 401, 'invalid_client');
+  } finally {
+    await attacked.change('update oauth2_clients set disabled_at = null where id = $1::uuid', [uuidOf(C2)]);
+  }
+});
+
+function uuidOf(client: AttackedClient): string {
+  const id = parseId(client.id);
+  if (id === undefined) throw new Error(`${client.id} is no id`);
+  return toUuid(id);
+}
+
+async function own(username: string, asking: AttackedClient = C1) {
+  return await attacked.tokens(await attacked.signedIn(username), asking);
+}

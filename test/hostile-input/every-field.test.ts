@@ -1,0 +1,101 @@
+/** Each hostile value once in each place, where chance alone would leave gaps. */
+import { beforeAll, expect, it } from 'vitest';
+import { attackedService, basic, C1 } from '#test/attacks/attacked-service.ts';
+import { acceptableForms, type HostileRequest, PLACEHOLDERS, written } from './hostile-request.ts';
+import { HEADER_NAMES, HEADER_VALUES, HOSTILE_VALUES } from './hostile-values.ts';
+import { expectSoundAnswer, expectSoundLines } from './invariants.ts';
+import { Victim } from './victim.ts';
+
+const TIMEOUT_MS = 120_000;
+
+const attacked = attackedService();
+const victim = new Victim(attacked);
+
+beforeAll(async () => {
+  await victim.renewSession();
+  await victim.renewGrant();
+});
+
+/** Sends each and judges its answer and its line. @returns how many were sent */
+async function sendAll(requests: Iterable<HostileRequest>): Promise<number> {
+  let count = 0;
+  for (const request of requests) {
+    const logged = attacked.service.logLines().length;
+    const answer = await attacked.ask(victim.readyToSend(request));
+    const where = `${request.method} ${request.target} ${JSON.stringify(request.headers)} ${request.body ?? ''}`;
+    const lines = expectSoundLines(attacked.service.logLines().slice(logged));
+    expect(
+      lines.map(({ status }) => status),
+      where,
+    ).toEqual([answer.status]);
+    expectSoundAnswer(answer, where);
+    // Signed in anew, out, or about to be for too many wrong passwords.
+    const setsSession = answer.headers.get('set-cookie')?.some((line) => line.startsWith('__Host-session=')) === true;
+    const isWrongPassword = request.method === 'POST' && request.path === '/reauth' && answer.status === 200;
+    if (setsSession || isWrongPassword) await victim.recover(['user_sessions']);
+    if (answer.status === 303 && request.path === '/authorize') await victim.recover(['oauth2_authorization_grants']);
+    count += 1;
+  }
+  return count;
+}
+
+const FORM: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];
+const COOKIE: [string, string] = ['Cookie', PLACEHOLDERS.cookies];
+
+it(
+  'in each field of each form that would be accepted without it (S-157, S-159 to S-162)',
+  async () => {
+    expect(await sendAll(everyField())).toBeGreaterThan(2000);
+  },
+  TIMEOUT_MS,
+);
+
+function* everyField(): Generator<HostileRequest> {
+  for (const { method, path, target: address } of attacked.routes()) {
+    const headers: [string, string][] = path.startsWith('/oauth2/') ? [['Authorization', basic(C1) ?? '']] : [COOKIE];
+    for (const form of acceptableForms(path)) {
+      for (const [changed] of form) {
+        for (const value of HOSTILE_VALUES) {
+          const text = written(form.map(([name, right]) => [name, name === changed ? value : right]));
+          const request = { method, path: address, headers };
+          if (method === 'GET') yield { ...request, target: `${address}?${text}` };
+          else yield { ...request, target: address, headers: [...headers, FORM], body: text };
+        }
+      }
+    }
+  }
+}
+
+it(
+  'in each parameter of each path (S-158)',
+  async () => {
+    expect(await sendAll(everyPath())).toBeGreaterThan(200);
+  },
+  TIMEOUT_MS,
+);
+
+function* everyPath(): Generator<HostileRequest> {
+  for (const { method, path } of attacked.routes().filter((route) => /:|\*/.test(route.path))) {
+    for (const value of HOSTILE_VALUES) {
+      const target = path.replaceAll(/:\w+|\*/g, () => value);
+      const request = { method, path: target, target };
+      if (method === 'GET') yield { ...request, headers: [COOKIE] };
+      else yield { ...request, headers: [COOKIE, FORM], body: `csrf=${PLACEHOLDERS.csrf}` };
+    }
+  }
+}
+
+it(
+  'in each header of a request that is stored with its sender (S-75, S-147, S-163)',
+  async () => {
+    expect(await sendAll(everyHeader())).toBeGreaterThan(2000);
+  },
+  TIMEOUT_MS,
+);
+
+function* everyHeader(): Generator<HostileRequest> {
+  const target = attacked.authorizeUrl(C1);
+  for (const name of HEADER_NAMES) {
+    for (const value of HEADER_VALUES) yield { method: 'GET', path: '/authorize', target, headers: [[name, value]] };
+  }
+}

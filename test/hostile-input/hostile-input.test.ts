@@ -1,0 +1,126 @@
+/**
+ * Whatever arrives, at whatever address: no fault of ours, one line in the log, nothing written by what was refused.
+ * The addresses are those that the service mounts, so a new route is under attack from the day it exists.
+ *
+ * The seed is fixed; a failure prints it with the path to the smallest request that fails.
+ */
+import fc from 'fast-check';
+import { beforeAll, expect, it } from 'vitest';
+import { attackedService, basic, C1 } from '#test/attacks/attacked-service.ts';
+import { requestBytes, sendBytes } from '#test/attacks/raw-http.ts';
+import { changedTables, type TableStates } from '#test/attacks/table-states.ts';
+import { type HostileRequest, hostileRequest, type Surroundings, spoiltBytes } from './hostile-request.ts';
+import { expectSoundAnswer, expectSoundLines } from './invariants.ts';
+import { cookieHeader, Victim } from './victim.ts';
+
+const SEED = 20_260_601;
+const REQUESTS = 2000;
+const SPOILT_REQUESTS = 1000;
+const TIMEOUT_MS = 120_000;
+
+const attacked = attackedService();
+const victim = new Victim(attacked);
+let surroundings: Surroundings;
+
+beforeAll(async () => {
+  await victim.renewSession();
+  const { accessToken, refreshToken, code } = await attacked.tokens(victim.browser, C1);
+  await victim.renewGrant();
+  const ids = [victim.grantId, C1.id];
+  surroundings = {
+    routes: attacked.service.routes,
+    ids,
+    genuine: [...ids, accessToken, refreshToken, code, C1.callback],
+    deadCookies: [
+      await deadSession('bruno', 'update user_sessions set finished_at = created_at where user_id ='),
+      await deadSession('adele', 'update users set locked_at = created_at where id ='),
+      await deadSession('bruno', 'delete from user_sessions where user_id ='),
+    ],
+  };
+});
+
+async function deadSession(username: string, change: string): Promise<string> {
+  const dead = cookieHeader(await attacked.signedIn(username));
+  await attacked.change(`${change} (select id from users where username = $1::text)`, [username]);
+  return dead;
+}
+
+/** Tables that an answer of this status may have changed. */
+function mayChange(request: HostileRequest, status: number): 'anything' | readonly string[] {
+  const { method, path } = request;
+  // The fifth wrong password in a row ends the session, and the page says so.
+  if (method === 'POST' && path === '/reauth') return status === 303 ? 'anything' : ['user_sessions'];
+  if (status >= 400) return [];
+  if (method === 'POST') return isForm(path) && status === 200 ? [] : 'anything';
+  // Addresses that go on with something, and say so by refusing HEAD.
+  const changes = attacked.service.routes.some((route) => route.headRefused === true && fits(route.path, path));
+  return method === 'GET' && changes ? 'anything' : [];
+}
+
+function isForm(path: string): boolean {
+  return attacked.service.routes.some((route) => route.face === 'page' && fits(route.path, path));
+}
+
+function fits(pattern: string, path: string): boolean {
+  return new RegExp(`^${pattern.replaceAll(/:\w+/g, '[^/]*').replace('*', '.*')}$`).test(path);
+}
+
+it(
+  `no fault, one line, nothing written by what is refused: ${REQUESTS} hostile requests at every route (S-157 to S-163)`,
+  async () => {
+    let before: TableStates = await attacked.tableStates();
+    const seen = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(hostileRequest(surroundings), async (generated) => {
+        const request = victim.readyToSend(generated);
+        const logged = attacked.service.logLines().length;
+        const answer = await attacked.ask(request);
+        const lines = expectSoundLines(attacked.service.logLines().slice(logged));
+        expect(lines.map(({ status }) => status)).toEqual([answer.status]);
+        expectSoundAnswer(answer);
+        const after = await attacked.tableStates();
+        const allowed = mayChange(request, answer.status);
+        const written = changedTables(before, after);
+        if (allowed !== 'anything') expect(written.filter((table) => !allowed.includes(table))).toEqual([]);
+        seen.add(`${request.method} ${answer.status}`);
+        await victim.recover(written);
+        before = written.length === 0 ? after : await attacked.tableStates();
+      }),
+      { seed: SEED, numRuns: REQUESTS },
+    );
+    expect(Object.keys(Object.prototype)).toEqual([]);
+    // The requests came past the first refusals: some forms were accepted, some pages shown, some tokens judged.
+    for (const outcome of ['GET 200', 'GET 303', 'POST 200', 'POST 303', 'POST 400', 'POST 401', 'POST 403']) {
+      expect(seen).toContain(outcome);
+    }
+  },
+  TIMEOUT_MS,
+);
+
+it(
+  `bytes that were requests once are answered or refused, never half understood: ${SPOILT_REQUESTS} of them (S-150)`,
+  async () => {
+    const form: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];
+    const requests = attacked.routes().map(({ method, target }) => {
+      if (method === 'GET') return requestBytes({ target, headers: [['Cookie', cookieHeader(victim.browser)]] });
+      const body = 'grant_type=client_credentials&token=x&username=a&password=b';
+      return requestBytes({ method, target, headers: [form, ['Authorization', basic(C1) ?? '']], body });
+    });
+    let before: TableStates = await attacked.tableStates();
+    await fc.assert(
+      fc.asyncProperty(spoiltBytes(requests), async (bytes) => {
+        const logged = attacked.service.logLines().length;
+        const answers = await sendBytes(attacked.service.address, bytes);
+        const lines = expectSoundLines(attacked.service.logLines().slice(logged));
+        for (const answer of answers) expect(answer.status).toBeLessThan(500);
+        // One answer may be the parser's refusal, and one request may be gone before it was whole.
+        expect(Math.abs(lines.length - answers.length)).toBeLessThanOrEqual(1);
+        const after = await attacked.tableStates();
+        if (lines.every(({ status }) => status >= 400)) expect(changedTables(before, after)).toEqual([]);
+        before = after;
+      }),
+      { seed: SEED, numRuns: SPOILT_REQUESTS },
+    );
+  },
+  TIMEOUT_MS,
+);

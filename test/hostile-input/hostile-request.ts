@@ -1,0 +1,205 @@
+import fc from 'fast-check';
+import type { Route } from '#http/route.ts';
+import { basic, C1, HOMESERVER_SECRET, PASSWORD, VERIFIER } from '#test/attacks/attacked-service.ts';
+import type { RawRequest } from '#test/attacks/raw-http.ts';
+import { few, fieldName, hostileHeader, hostileValue, type WireText } from './hostile-values.ts';
+
+/** What the requests are made from, as it is when the property runs. */
+export interface Surroundings {
+  readonly routes: readonly Route[];
+  /** `Cookie` headers of sessions that are no more. */
+  readonly deadCookies: readonly string[];
+  /** Tokens, ids and addresses that exist. */
+  readonly genuine: readonly string[];
+  /** Those of them that are no secret and may stand in a path, which is logged. */
+  readonly ids: readonly string[];
+}
+
+export interface HostileRequest extends RawRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+/** Stand for what changes while the property runs; the sender puts in what is right at that moment. */
+export const PLACEHOLDERS = {
+  /** Cookies of someone who is signed in. */
+  cookies: 'SOUND-COOKIES',
+  /** The form token of that session. */
+  csrf: 'RIGHT-TOKEN',
+  /** A request of that person that waits for consent. */
+  grantId: 'WAITING-GRANT',
+} as const;
+
+type Field = readonly [name: string, value: WireText];
+
+/** Forms that would be accepted but for what is then changed in them, so that hostile values come past the first checks. */
+export function acceptableForms(path: string): readonly (readonly Field[])[] {
+  const csrf = ['csrf', PLACEHOLDERS.csrf] as const;
+  const uri = encodeURIComponent(C1.callback);
+  const password = encodeURIComponent(PASSWORD);
+  const asking: Field[] = [
+    ['client_id', C1.id],
+    ['redirect_uri', uri],
+    ['response_type', 'code'],
+    ['scope', 'openid'],
+    ['state', 'st'],
+  ];
+  switch (path) {
+    case '/authorize':
+      return [asking, [csrf, ['grant_id', PLACEHOLDERS.grantId], ['action', 'consent']]];
+    case '/login':
+      return [[csrf, ['username', 'amira'], ['password', password]]];
+    case '/reauth':
+      return [[csrf, ['method', 'password'], ['password', password]]];
+    case '/register/password':
+      return [[csrf, ['username', 'zora'], ['password', password], ['password_confirm', password]]];
+    case '/oauth2/token':
+      return [
+        [['grant_type', 'client_credentials']],
+        [
+          ['grant_type', 'refresh_token'],
+          ['refresh_token', 'x'],
+        ],
+        [
+          ['grant_type', 'authorization_code'],
+          ['code', 'x'],
+          ['redirect_uri', uri],
+          ['code_verifier', VERIFIER],
+        ],
+      ];
+    case '/oauth2/introspect':
+    case '/oauth2/revoke':
+      return [
+        [
+          ['token', 'x'],
+          ['token_type_hint', 'access_token'],
+        ],
+      ];
+    case '/oauth2/userinfo':
+      return [[['access_token', 'x']]];
+    case '/.well-known/webfinger':
+      return [[['resource', 'acct:x@example.test']]];
+    default:
+      return [[csrf]];
+  }
+}
+
+const OTHER_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'FROB', 'get'];
+
+const CONTENT_TYPES = [
+  ...['application/json', 'text/plain', 'multipart/form-data; boundary=x', '', 'application/x-www-form-urlencoded;'],
+  ...['application/x-www-form-urlencoded; charset=utf-16', 'APPLICATION/X-WWW-FORM-URLENCODED; charset="UTF-8"', 'x'],
+];
+
+/** One well-formed HTTP request with hostile contents at one of the routes. */
+export function hostileRequest(surroundings: Surroundings): fc.Arbitrary<HostileRequest> {
+  const { routes, genuine } = surroundings;
+  const value = hostileValue(genuine);
+  const pairs = few(fc.tuple(fieldName(genuine), value));
+  return fc
+    .record({
+      route: fc.constantFrom(...routes),
+      otherMethod: seldom(fc.constantFrom(...OTHER_METHODS), 6),
+      segment: fc.oneof(
+        { weight: 4, arbitrary: hostileValue(surroundings.ids) },
+        { weight: 1, arbitrary: fc.constantFrom(PLACEHOLDERS.grantId, ...surroundings.ids) },
+      ),
+      isPathSpoilt: fc.boolean(),
+      query: pairs,
+      form: fc.nat(5),
+      changes: pairs,
+      contentType: seldom(fc.constantFrom(...CONTENT_TYPES), 12),
+      rawBody: seldom(fc.uint8Array({ maxLength: 200 }), 15),
+      cookie: cookieHeader(surroundings),
+      authorization: fc.constantFrom(undefined, undefined, basic(C1), `Bearer ${HOMESERVER_SECRET}`),
+      headers: few(hostileHeader()),
+    })
+    .map((parts): HostileRequest => {
+      const { route } = parts;
+      const method = parts.otherMethod ?? route.method;
+      const forms = acceptableForms(route.path);
+      const fields = changed(forms[parts.form % forms.length] ?? [], parts.changes);
+      const isInBody = !['GET', 'HEAD', 'OPTIONS', 'TRACE'].includes(method.toUpperCase());
+      const path = targetPath(route.path, parts);
+      const query = [...parts.query, ...(isInBody ? [] : fields)];
+      // Beyond this the parser itself refuses the head, and no route would see it.
+      const target = (query.length === 0 ? path : `${path}?${written(query)}`).slice(0, 8100);
+      const headers: [string, string][] = parts.headers.map(([name, text]) => [name, text]);
+      if (parts.cookie !== undefined) headers.push(['Cookie', parts.cookie]);
+      if (parts.authorization !== undefined) headers.push(['Authorization', parts.authorization]);
+      if (!isInBody) return { method, path, target, headers };
+      headers.push(['Content-Type', parts.contentType ?? 'application/x-www-form-urlencoded']);
+      const body = parts.rawBody === undefined ? written(fields) : Buffer.from(parts.rawBody);
+      return { method, path, target, headers, body };
+    });
+}
+
+/** One time in `oneIn`. */
+function seldom<T>(arbitrary: fc.Arbitrary<T>, oneIn: number): fc.Arbitrary<T | undefined> {
+  return fc.oneof({ weight: oneIn - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
+}
+
+function cookieHeader({ deadCookies, genuine }: Surroundings): fc.Arbitrary<string | undefined> {
+  const sound = fc.constant(PLACEHOLDERS.cookies);
+  const dead = fc.constantFrom(...deadCookies);
+  const spoilt = fc
+    .tuple(dead, fc.nat(400), fc.constantFrom('A', '', '=', '; ', '%00', '"'))
+    .map(([text, at, part]) => {
+      const index = at % text.length;
+      return text.slice(0, index) + part + text.slice(index + 1);
+    });
+  const name = fc.constantFrom('session', 'csrf', 'known', 'grants', 'lang', 'login', 'registrations', '__proto__');
+  const made = fc
+    .array(fc.tuple(name, hostileValue(genuine)), { minLength: 1, maxLength: 4 })
+    .map((pairs) => pairs.map(([key, text]) => `__Host-${key}=${text}`).join('; '));
+  const doubled = fc.tuple(fc.oneof(sound, dead), fc.oneof(dead, made)).map(([one, other]) => `${one}; ${other}`);
+  return fc.oneof(
+    { weight: 2, arbitrary: fc.constant(undefined) },
+    { weight: 8, arbitrary: sound },
+    { weight: 2, arbitrary: dead },
+    { weight: 1, arbitrary: spoilt },
+    { weight: 1, arbitrary: made },
+    { weight: 1, arbitrary: doubled },
+  );
+}
+
+function targetPath(pattern: string, parts: { readonly segment: WireText; readonly isPathSpoilt: boolean }): string {
+  const filled = pattern.replaceAll(/:\w+|\*/g, () => parts.segment);
+  if (filled !== pattern || !parts.isPathSpoilt) return filled;
+  // Of an address without parameters most requests should still find the route.
+  return parts.segment.length % 5 === 0 ? `${filled}/${parts.segment}` : filled;
+}
+
+/** Replaces fields of these names, and adds the others. */
+function changed(fields: readonly Field[], changes: readonly Field[]): Field[] {
+  const names = new Set(changes.map(([name]) => name));
+  return [...fields.filter(([name]) => !names.has(name)), ...changes];
+}
+
+export function written(fields: readonly Field[]): string {
+  return fields.map(([name, value]) => `${name}=${value}`).join('&');
+}
+
+/** Bytes that begin as a request and were then spoilt: cut, doubled, overwritten, run together with another. */
+export function spoiltBytes(requests: readonly Buffer[]): fc.Arbitrary<Buffer> {
+  const piece = fc.oneof(
+    fc.uint8Array({ minLength: 1, maxLength: 6 }).map((bytes) => Buffer.from(bytes)),
+    fc
+      .constantFrom(
+        ...['\r', '\n', '\r\n', '\r\n\r\n', '\0', ' ', '\t', ':', '%', '#', '?', '\x0b', '\x85', ';', ',', '\r\n '],
+        ...['Content-Length: 5\r\n', 'Transfer-Encoding: chunked\r\n', 'Host: y\r\n', 'Connection: keep-alive\r\n'],
+        ...['Expect: 100-continue\r\n', '0\r\n\r\n', 'ffffffffffffffff\r\n', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'],
+      )
+      .map((text) => Buffer.from(text, 'latin1')),
+  );
+  const change = fc.record({ at: fc.nat(400), removed: fc.nat(12), piece });
+  return fc
+    .tuple(fc.constantFrom(...requests), fc.array(change, { minLength: 1, maxLength: 3 }))
+    .map(([request, changes]) =>
+      changes.reduce((bytes, { at, removed, piece: inserted }) => {
+        const index = at % bytes.length;
+        return Buffer.concat([bytes.subarray(0, index), inserted, bytes.subarray(index + removed)]);
+      }, request),
+    );
+}

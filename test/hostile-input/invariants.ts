@@ -1,0 +1,42 @@
+import { expect } from 'vitest';
+import { C1, ISSUER } from '#test/attacks/attacked-service.ts';
+import { headerOf, jsonOf, type RawAnswer } from '#test/attacks/raw-http.ts';
+import { expectCleanPage } from '#test/support/clean-page.ts';
+import { parseRequestLine, type RequestLine } from '#test/support/log-expression.ts';
+
+const LOG_LINE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z (DEBUG|INFO|WARN) [a-z_.0-9]+ \S/;
+
+/** What every answer keeps, whatever was asked. @param where for the message of a failure */
+export function expectSoundAnswer(answer: RawAnswer, where = ''): void {
+  expect(answer.status, `${where}: ${answer.body.slice(0, 200)}`).toBeLessThan(500);
+  expect(headerOf(answer, 'x-content-type-options')).toBe('nosniff');
+  for (const name of ['server', 'x-powered-by', 'access-control-allow-credentials']) {
+    expect(answer.headers.has(name), name).toBe(false);
+  }
+  for (const line of answer.headers.get('set-cookie') ?? []) {
+    expect(line).toMatch(/^__Host-[a-z]+=[\w-]*; Path=\/; HttpOnly; SameSite=Lax; Secure(; Max-Age=\d+)?$/);
+  }
+  const location = headerOf(answer, 'location');
+  if (location !== undefined) expect(leadsToUsOrTheClient(location), location).toBe(true);
+  if (answer.body === '') return;
+  const type = headerOf(answer, 'content-type') ?? '';
+  if (type.startsWith('text/html')) {
+    expectCleanPage(Buffer.from(answer.body, 'latin1').toString());
+    expect(headerOf(answer, 'content-security-policy')).toContain("default-src 'none'");
+    expect(headerOf(answer, 'cache-control')).toBe('no-store');
+  } else if (type.startsWith('application/')) {
+    expect(jsonOf(answer)['error_description'] ?? '').toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]*$/);
+  }
+}
+
+/** The request lines among new lines of the log, each line of which is whole and none of which tells of a fault. */
+export function expectSoundLines(lines: readonly string[]): RequestLine[] {
+  for (const line of lines) expect(line).toMatch(LOG_LINE);
+  return lines.filter((line) => line.includes(' http.server.response ')).map(parseRequestLine);
+}
+
+function leadsToUsOrTheClient(location: string): boolean {
+  if (location.startsWith('/')) return !/^\/[/\\]/.test(location);
+  const { href, origin, pathname } = new URL(location);
+  return href.startsWith(ISSUER) || origin + pathname === C1.callback;
+}

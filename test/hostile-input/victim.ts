@@ -1,0 +1,72 @@
+import type { AttackedService } from '#test/attacks/attacked-service.ts';
+import { C1 } from '#test/attacks/attacked-service.ts';
+import type { Browser } from '#test/support/browser.ts';
+import { type HostileRequest, PLACEHOLDERS } from './hostile-request.ts';
+
+/**
+ * Someone who is signed in and whose browser sends the requests: puts what is right at the moment in the place of the
+ * placeholders, and signs in again when a request has changed that.
+ */
+export class Victim {
+  readonly #attacked: AttackedService;
+  #browser: Browser | undefined;
+  #csrf = '';
+  #grantId = '';
+
+  constructor(attacked: AttackedService) {
+    this.#attacked = attacked;
+  }
+
+  get browser(): Browser {
+    if (this.#browser === undefined) throw new Error('nobody is signed in yet');
+    return this.#browser;
+  }
+
+  /** A request of theirs that waits for consent. */
+  get grantId(): string {
+    return this.#grantId;
+  }
+
+  async renewSession(): Promise<void> {
+    this.#browser = await this.#attacked.signedIn('amira');
+    await this.browser.get('/');
+    this.#csrf = this.browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+  }
+
+  async renewGrant(): Promise<void> {
+    await this.browser.open(this.#attacked.authorizeUrl(C1, { prompt: 'consent' }));
+    this.#grantId = new URL(this.browser.shown.url).pathname.split('/').at(-1) ?? '';
+  }
+
+  /** After a request that changed these tables. */
+  async recover(changed: readonly string[]): Promise<void> {
+    if (changed.includes('user_sessions')) await this.renewSession();
+    if (changed.includes('oauth2_authorization_grants')) await this.renewGrant();
+  }
+
+  /** From an address of its own unless the request names one. */
+  readyToSend(request: HostileRequest): HostileRequest {
+    const headers = request.headers.map(([name, value]): [string, string] => [name, this.#filledIn(value)]);
+    const isAddressed = headers.some(([name]) => name === 'X-Forwarded-For');
+    if (!isAddressed) headers.push(['X-Forwarded-For', this.#attacked.newAddress()]);
+    const { body } = request;
+    return {
+      ...request,
+      path: this.#filledIn(request.path),
+      target: this.#filledIn(request.target),
+      headers,
+      ...(typeof body === 'string' ? { body: this.#filledIn(body) } : {}),
+    };
+  }
+
+  #filledIn(text: string): string {
+    return text
+      .replaceAll(PLACEHOLDERS.cookies, cookieHeader(this.browser))
+      .replaceAll(PLACEHOLDERS.csrf, this.#csrf)
+      .replaceAll(PLACEHOLDERS.grantId, this.#grantId);
+  }
+}
+
+export function cookieHeader({ cookies }: Browser): string {
+  return [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+}

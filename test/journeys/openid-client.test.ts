@@ -1,0 +1,246 @@
+import { createRemoteJWKSet, jwtVerify } from 'jose';
+import * as oidc from 'openid-client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Browser } from '#test/support/browser.ts';
+import type { RequestLine } from '#test/support/log-expression.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+
+const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
+const CLIENT_SECRET = 'a-secret-of-at-least-16-characters';
+const CALLBACK = 'https://app.example/callback';
+const PASSWORD = 'correct horse battery staple';
+const HOMESERVER_SECRET = 'homeserver-secret-of-the-test';
+
+/**
+ * The main job on real input: an unmodified OpenID client, a person with a browser, and the log of what they did.
+ * The steps build on one another, as they do for a person.
+ */
+describe('an unmodified OpenID client signs a person in', () => {
+  let service: TestService;
+  let config: oidc.Configuration;
+  let browser: Browser;
+  let userId: string;
+  let tokens: oidc.TokenEndpointResponse & oidc.TokenEndpointResponseHelpers;
+
+  beforeAll(async () => {
+    service = await startService({
+      clients: [
+        {
+          client_id: CLIENT_ID,
+          client_auth_method: 'client_secret_basic',
+          client_secret: CLIENT_SECRET,
+          client_name: 'Harbour',
+          redirect_uris: [CALLBACK],
+        },
+      ],
+      homeserver: { kind: 'none', homeserver: 'example.org', secret: HOMESERVER_SECRET },
+      rate_limiting: { login: { per_ip: { burst: 100, per_second: 10 } } },
+    });
+    userId = await service.registerUser('amira', PASSWORD);
+    browser = new Browser({ listener: service.address, publicBase: service.publicBase });
+    config = await oidc.discovery(
+      new URL(service.publicBase),
+      CLIENT_ID,
+      undefined,
+      oidc.ClientSecretBasic(CLIENT_SECRET),
+      {
+        execute: [oidc.allowInsecureRequests],
+      },
+    );
+  });
+
+  afterAll(async () => {
+    await service.stop();
+  });
+
+  /** The line of the last request, found by its method and path. */
+  function lineOf(method: string, path: string): RequestLine {
+    const lines = service.requestLines();
+    const found = lines.filter((line) => line.method === method && line.path === path).at(-1);
+    if (found === undefined) throw new Error(`no line for ${method} ${path}`);
+    return found;
+  }
+
+  it('sign-in, consent and code: the tokens name the person', async () => {
+    const verifier = oidc.randomPKCECodeVerifier();
+    const state = oidc.randomState();
+    const nonce = oidc.randomNonce();
+    const address = oidc.buildAuthorizationUrl(config, {
+      redirect_uri: CALLBACK,
+      scope: 'openid profile email offline_access',
+      code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      state,
+      nonce,
+    });
+
+    const login = await browser.open(address.href);
+    expect(new URL(login.url).pathname).toBe('/login');
+    expect(login.text).toContain('Harbour');
+    expect(lineOf('GET', '/login').requester).toBeUndefined();
+
+    const wrong = await browser.submit({ username: 'amira', password: 'not it' });
+    expect(wrong.status).toBe(200);
+    expect(wrong.errorCodes).toContain('invalid_credentials');
+    expect(lineOf('POST', '/login')).toMatchObject({ status: 200, level: 'INFO', requester: undefined });
+
+    const right = await browser.submit({ username: 'amira', password: PASSWORD });
+    expect(right.status).toBe(303);
+    expect(lineOf('POST', '/login')).toMatchObject({ status: 303, requester: `user:${userId}(amira)` });
+
+    const consent = await browser.follow();
+    expect(new URL(consent.url).pathname).toMatch(/^\/consent\//);
+    expect(consent.text).toContain('Harbour');
+    expect(consent.text).toContain('app.example');
+
+    const granted = await browser.submit({ action: 'consent' }, { action: '/authorize' });
+    expect(granted.status).toBe(303);
+    expect(lineOf('POST', '/authorize')).toMatchObject({ status: 303, requester: `user:${userId}(amira)` });
+    const callback = new URL(granted.location ?? '');
+    expect(callback.searchParams.get('iss')).toBe(service.publicBase);
+    expect(granted.headers.location?.endsWith('#')).toBe(true);
+
+    tokens = await oidc.authorizationCodeGrant(config, callback, {
+      pkceCodeVerifier: verifier,
+      expectedState: state,
+      expectedNonce: nonce,
+    });
+    expect(tokens.claims()).toMatchObject({ sub: userId, iss: service.publicBase, aud: CLIENT_ID, nonce });
+    expect(tokens.access_token).toMatch(/^mat_/);
+    expect(tokens.refresh_token).toMatch(/^mar_/);
+    expect(lineOf('POST', '/oauth2/token')).toMatchObject({
+      status: 200,
+      requester: `oauth2-client:${CLIENT_ID}`,
+      queries: 2,
+    });
+  });
+
+  it('userinfo tells what the scopes allow', async () => {
+    const info = await oidc.fetchUserInfo(config, tokens.access_token, userId);
+    expect(info).toMatchObject({ sub: userId, username: 'amira', preferred_username: 'amira' });
+    expect(lineOf('GET', '/oauth2/userinfo')).toMatchObject({ status: 200, requester: `user:${userId}(amira)` });
+  });
+
+  it('introspection answers the client and the homeserver, attributed to the caller', async () => {
+    const answer = await oidc.tokenIntrospection(config, tokens.access_token);
+    expect(answer).toMatchObject({ active: true, sub: userId, username: 'amira', client_id: CLIENT_ID });
+    expect(lineOf('POST', '/oauth2/introspect').requester).toBe(`oauth2-client:${CLIENT_ID}`);
+
+    const homeserver = await fetch(`${service.address}/oauth2/introspect`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${HOMESERVER_SECRET}` },
+      body: new URLSearchParams({ token: tokens.access_token }),
+    });
+    expect(await homeserver.json()).toMatchObject({ active: true, username: 'amira' });
+    expect(lineOf('POST', '/oauth2/introspect').requester).toBe('homeserver');
+  });
+
+  it('introspection is signed for a client that asks so, and verifies with the published keys (RFC 9701)', async () => {
+    const ask = async (token: string): Promise<Response> =>
+      await fetch(`${service.address}/oauth2/introspect`, {
+        method: 'POST',
+        headers: {
+          accept: 'application/token-introspection+jwt',
+          authorization: `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}`,
+        },
+        body: new URLSearchParams({ token }),
+      });
+    const keys = createRemoteJWKSet(new URL(`${service.address}/oauth2/keys.json`));
+    for (const [token, active] of [[tokens.access_token, true] as const, ['mat_unknown', false] as const]) {
+      const answer = await ask(token);
+      expect(answer.headers.get('content-type')).toBe('application/token-introspection+jwt');
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+      const { payload } = await jwtVerify(await answer.text(), keys, {
+        issuer: service.publicBase,
+        audience: CLIENT_ID,
+        typ: 'token-introspection+jwt',
+      });
+      expect(payload['token_introspection']).toMatchObject({ active });
+    }
+  });
+
+  it('refresh rotates; a lost answer is repeated; reuse ends the session', async () => {
+    const first = tokens.refresh_token ?? '';
+    const second = await oidc.refreshTokenGrant(config, first);
+    expect(second.refresh_token).not.toBe(first);
+    expect((await oidc.tokenIntrospection(config, tokens.access_token)).active).toBe(false);
+
+    // The answer got lost: the client asks again with the token it still has.
+    const repeated = await oidc.refreshTokenGrant(config, first);
+    expect(repeated.refresh_token).toBe(second.refresh_token);
+    expect(repeated.access_token).toBe(second.access_token);
+
+    const third = await oidc.refreshTokenGrant(config, second.refresh_token ?? '');
+    expect((await oidc.tokenIntrospection(config, third.access_token)).active).toBe(true);
+    await expect(oidc.refreshTokenGrant(config, first)).rejects.toMatchObject({ error: 'invalid_grant' });
+    expect((await oidc.tokenIntrospection(config, third.access_token)).active).toBe(false);
+    await expect(oidc.refreshTokenGrant(config, third.refresh_token ?? '')).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+  });
+
+  it('a second sign-in skips consent that was given, and revocation ends it', async () => {
+    const verifier = oidc.randomPKCECodeVerifier();
+    const address = oidc.buildAuthorizationUrl(config, {
+      redirect_uri: CALLBACK,
+      scope: 'openid profile email offline_access',
+      code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    });
+    const answer = await browser.get(address.href);
+    expect(answer.status).toBe(303);
+    expect(answer.location).toContain(`${CALLBACK}?code=`);
+    const line = lineOf('GET', '/authorize');
+    expect(line).toMatchObject({ status: 303, requester: `user:${userId}(amira)` });
+    expect(line.queries).toBeLessThanOrEqual(3);
+
+    const again = await oidc.authorizationCodeGrant(config, new URL(answer.location ?? ''), {
+      pkceCodeVerifier: verifier,
+    });
+    await oidc.tokenRevocation(config, again.refresh_token ?? '');
+    expect(lineOf('POST', '/oauth2/revoke')).toMatchObject({
+      status: 200,
+      requester: `oauth2-client:${CLIENT_ID}`,
+    });
+    expect((await oidc.tokenIntrospection(config, again.access_token)).active).toBe(false);
+  });
+
+  it('client credentials give the client a token of its own', async () => {
+    const own = await oidc.clientCredentialsGrant(config, {});
+    expect(await oidc.tokenIntrospection(config, own.access_token)).toMatchObject({
+      active: true,
+      client_id: CLIENT_ID,
+    });
+    expect(own.refresh_token).toBeUndefined();
+  });
+
+  it('sign-out is attributed to the person and leads to the login page', async () => {
+    await browser.open('/');
+    const signedOut = await browser.submit({}, { action: '/logout' });
+    expect(signedOut.status).toBe(303);
+    expect(new URL(signedOut.location ?? '').pathname).toBe('/login');
+    expect(lineOf('POST', '/logout')).toMatchObject({ status: 303, requester: `user:${userId}(amira)` });
+    expect((await browser.open('/')).text).not.toContain('amira');
+  });
+
+  it('every line of the run has the layout of the contract, one for each request', async () => {
+    const lines = service.requestLines();
+    expect(new Set(lines.map((line) => line.id)).size).toBe(lines.length);
+    expect(lines.length).toBeGreaterThan(20);
+    for (const line of lines) {
+      expect(line.level).toBe(line.status >= 500 ? 'ERROR' : line.status >= 400 ? 'WARN' : 'INFO');
+      expect(line.address).toBe('127.0.0.1');
+      expect(line.polls).toBeGreaterThanOrEqual(1);
+    }
+    const everything = service.logLines().join('\n');
+    for (const secret of [
+      PASSWORD,
+      CLIENT_SECRET,
+      HOMESERVER_SECRET,
+      tokens.access_token,
+      tokens.refresh_token ?? '',
+    ]) {
+      expect(everything).not.toContain(secret);
+    }
+  });
+});

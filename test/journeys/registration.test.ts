@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Browser } from '#test/support/browser.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { NEW_PASSWORD } from '#test/support/registering.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+import { bundleWorker } from '#test/support/worker-entry.ts';
+
+const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
+const CALLBACK = 'https://app.example/callback';
+const PASSWORD = 'correct horse battery staple';
+const CLIENT = {
+  client_id: CLIENT_ID,
+  client_auth_method: 'client_secret_basic',
+  client_secret: 'a-secret-of-at-least-16-characters',
+  client_name: 'Harbour',
+  redirect_uris: [CALLBACK],
+  first_party: true,
+};
+const AMPLE = { burst: 1000, per_second: 100 };
+const RATES = { login: { per_ip: AMPLE }, registration: AMPLE, registration_check: AMPLE };
+
+let worker: URL;
+beforeAll(async () => {
+  worker = await bundleWorker(new URL('../../src/domain/passwords/strength.worker.ts', import.meta.url));
+});
+
+function authorizePath(fields: Readonly<Record<string, string>> = {}): string {
+  const query = new URLSearchParams({
+    client_id: CLIENT_ID,
+    redirect_uri: CALLBACK,
+    response_type: 'code',
+    scope: 'openid',
+    state: 'st',
+    ...fields,
+  });
+  return `/authorize?${query}`;
+}
+
+/** Fills in the two forms of a registration; the redirect to where the person wanted to go is not followed. */
+async function register(browser: Browser, username: string): Promise<void> {
+  await browser.submit({ username, password: NEW_PASSWORD, password_confirm: NEW_PASSWORD });
+  await browser.follow();
+  await browser.submit({ display_name: 'New Person' });
+  await browser.get(browser.shown.location ?? '');
+}
+
+describe('an application that asks for a new account (prompt=create)', () => {
+  const clock = new FakeClock();
+  let service: TestService;
+
+  beforeAll(async () => {
+    const settings = {
+      clients: [CLIENT],
+      account: { password_registration_enabled: true },
+      rate_limiting: RATES,
+    };
+    service = await startService(settings, { strengthWorker: worker, clock });
+    await service.registerUser('amira', PASSWORD);
+    clock.advanceSeconds(60);
+  });
+  afterAll(async () => {
+    await service.stop();
+  });
+
+  const newBrowser = () => new Browser({ listener: service.address, publicBase: service.publicBase });
+  const lastLine = () => service.requestLines().at(-1);
+
+  async function signedIn(): Promise<Browser> {
+    const browser = newBrowser();
+    await browser.get('/login');
+    await browser.submit({ username: 'amira', password: PASSWORD });
+    clock.advanceSeconds(60);
+    return browser;
+  }
+
+  it('finds out that it can', async () => {
+    const { body } = await newBrowser().get('/.well-known/openid-configuration');
+    expect(JSON.parse(body)).toMatchObject({
+      prompt_values_supported: ['none', 'login', 'consent', 'select_account', 'create'],
+    });
+  });
+
+  it('sends a person through registration and gets its code; the log says who registered', async () => {
+    const browser = newBrowser();
+    await browser.open(authorizePath({ prompt: 'create', login_hint: 'mxid:@dana:localhost' }));
+    expect(new URL(browser.shown.url).pathname).toBe('/register/password');
+    expect(browser.shown.text).toContain('to continue to Harbour');
+    expect(browser.shown.headers['content-security-policy']).toContain("form-action 'self' https://app.example;");
+    expect(browser.shown.forms[0]?.inputs.get('username')).toBe('dana');
+    clock.advanceSeconds(60);
+    await register(browser, 'dana');
+    expect(new URL(browser.shown.location ?? '').pathname).toMatch(/^\/authorize\/[0-9A-Z]{26}$/);
+    expect(lastLine()).toMatchObject({ method: 'GET', status: 303 });
+    expect(lastLine()?.path).toMatch(/^\/register\/steps\/[0-9A-Z]{26}\/finish$/);
+    expect(lastLine()?.requester).toMatch(/^user:[0-9A-Z]{26}\(dana\)$/);
+    await browser.follow();
+    expect(browser.shown.location).toMatch(/^https:\/\/app\.example\/callback\?code=[\w-]{43}&/);
+    expect(lastLine()?.requester).toMatch(/\(dana\)$/);
+  });
+
+  it('may get an old account all the same, when the person prefers to sign in', async () => {
+    const browser = newBrowser();
+    await browser.open(authorizePath({ prompt: 'create' }));
+    const link = /href="(\/login\?[^"]*)"/.exec(browser.shown.body)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    await browser.get(link);
+    clock.advanceSeconds(1);
+    await browser.submit({ username: 'amira', password: PASSWORD });
+    await browser.follow();
+    expect(browser.shown.location).toMatch(/^https:\/\/app\.example\/callback\?code=/);
+    expect(lastLine()?.requester).toMatch(/\(amira\)$/);
+  });
+
+  it('shows the registration to someone who is signed in, whose new account replaces the old one', async () => {
+    const browser = await signedIn();
+    await browser.open(authorizePath({ prompt: 'create' }));
+    expect(new URL(browser.shown.url).pathname).toBe('/register/password');
+    expect(browser.shown.status).toBe(200);
+    expect(lastLine()?.requester).toMatch(/\(amira\)$/);
+    const registration = browser.shown.url;
+    clock.advanceSeconds(60);
+    await register(browser, 'second-account');
+    await browser.follow();
+    expect(browser.shown.location).toMatch(/^https:\/\/app\.example\/callback\?code=/);
+    expect(lastLine()?.requester).toMatch(/\(second-account\)$/);
+    // It led to a registration, so it leads to no other.
+    await browser.get(registration);
+    expect(new URL(browser.shown.location ?? '').pathname).toMatch(/^\/authorize\//);
+  });
+
+  it('asks someone who is signed in only once', async () => {
+    const browser = await signedIn();
+    await browser.get(authorizePath({ prompt: 'create' }));
+    const grant = new URL(browser.shown.location ?? '').searchParams.get('id') ?? '';
+    await browser.get(`/authorize/${grant}`);
+    expect(browser.shown.location).toMatch(/^https:\/\/app\.example\/callback\?code=/);
+    expect(lastLine()?.requester).toMatch(/\(amira\)$/);
+  });
+
+  it('does not turn registration into a way round the session of others: another prompt leads past it', async () => {
+    const browser = await signedIn();
+    await browser.get(authorizePath({ prompt: 'consent' }));
+    const id = new URL(browser.shown.location ?? '').pathname.split('/').at(-1) ?? '';
+    const answer = await browser.get(`/register/password?kind=continue_authorization_grant&id=${id}`);
+    expect(answer).toMatchObject({ status: 303, location: `${service.publicBase}authorize/${id}` });
+  });
+
+  it('cannot ask for it silently', async () => {
+    const browser = newBrowser();
+    await browser.get(authorizePath({ prompt: 'none create' }));
+    expect(new URL(browser.shown.location ?? '').searchParams.get('error')).toBe('invalid_request');
+  });
+});
+
+describe('a service that is closed to registration, as it is unless told otherwise', () => {
+  let service: TestService;
+
+  beforeAll(async () => {
+    service = await startService({ clients: [CLIENT] });
+  });
+  afterAll(async () => {
+    await service.stop();
+  });
+
+  it('neither offers it nor takes part in it', async () => {
+    const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
+    const { body } = await browser.get('/.well-known/openid-configuration');
+    expect(JSON.parse(body)).toMatchObject({
+      prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
+    });
+    await browser.open(authorizePath({ prompt: 'create' }));
+    expect(new URL(browser.shown.url).pathname).toBe('/login');
+    expect(browser.shown.body).not.toContain('/register');
+    expect((await browser.get('/register')).text).toContain('Registration is closed');
+    expect((await browser.post('/register/password', new URLSearchParams())).status).toBe(405);
+  });
+});
+
+describe('a service without passwords', () => {
+  it('is closed to registration, whatever the other switch says', async () => {
+    const service = await startService({
+      passwords: { enabled: false },
+      account: { password_registration_enabled: true },
+    });
+    try {
+      const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
+      expect((await browser.get('/register')).text).toContain('Registration is closed');
+      expect((await browser.get('/')).body).not.toContain('/register');
+    } finally {
+      await service.stop();
+    }
+  });
+});

@@ -1,0 +1,128 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '#config/load.ts';
+import { parseRequestLine, REQUEST_LINE } from '#test/support/log-expression.ts';
+import { allPages, type Page, readPage } from './pages.ts';
+import { codeOf, tableRows } from './tables.ts';
+
+const pages = allPages();
+/** What people follow: neither decisions, which tell history, nor the changelog. */
+const instructions = pages.filter(({ path }) => !path.startsWith('docs/decisions/') && path !== 'CHANGELOG.md');
+
+it('every generated page is what the source says; node scripts/generate-reference.js writes them', () => {
+  const run = spawnSync(process.execPath, ['scripts/generate-reference.js', '--check'], { encoding: 'utf8' });
+  expect(run.stderr).toBe('');
+  expect(run.status).toBe(0);
+}, 120_000);
+
+describe.each(pages)('$path', (page) => {
+  it('has links only to files and headings that exist', () => {
+    const targets = [...page.text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
+    expect(targets.filter((target) => !/^https?:/.test(target) && !isThere(page, target))).toEqual([]);
+  });
+
+  it('has configuration examples that are valid', () => {
+    for (const yaml of page.blocks('yaml')) expect(() => loaded(yaml), yaml).not.toThrow();
+  });
+});
+
+function isThere(page: Page, target: string): boolean {
+  const [file = '', anchor] = target.split('#');
+  const path = file === '' ? page.path : join(dirname(page.path), file);
+  if (!existsSync(path)) return false;
+  return anchor === undefined || readPage(path).headings.map(slug).includes(anchor);
+}
+
+/** As the forges make anchors of headings. */
+function slug(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+function loaded(yaml: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-manual-'));
+  try {
+    writeFileSync(join(folder, 'latchkey.yaml'), yaml);
+    return loadConfig({ files: [], environment: {}, flags: {}, workingDirectory: folder });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+describe('names in the manual', () => {
+  const settings = tableRows('docs/reference/configuration.md').map(([key]) => codeOf(key));
+  const logRows = tableRows('docs/reference/log.md');
+  const logNames = logRows.flatMap(([event, , , fields]) => [event, fields].flatMap((cell) => codesOf(cell)));
+
+  it('settings, log events and log fields exist', () => {
+    const known = new Set([...settings.flatMap(withSections), ...logNames, 'http.server.response']);
+    const dotted = /^[a-z][a-z_]*(\[\])?(\.[a-z_]+(\[\])?)+$/;
+    const named = instructions.flatMap(({ path, codes }) =>
+      codes
+        .filter((code) => dotted.test(code) && !/\.(?:m?js|tsx?|md|sql|key|json|yaml)$/.test(code))
+        .map((code) => `${path}: ${code}`),
+    );
+    expect(named.length).toBeGreaterThan(50);
+    expect(named.filter((one) => !known.has(one.split(': ')[1] ?? ''))).toEqual([]);
+  });
+
+  it('commands and their options exist', () => {
+    const commands = readPage('docs/reference/commands.md');
+    const names = commands.headings.map((heading) =>
+      codeOf(heading)
+        .split(' ')
+        .filter((word) => /^[a-z-]+$/.test(word))
+        .join(' '),
+    );
+    const options = new Set(
+      commands.codes.flatMap((code) => [...code.matchAll(/--?[a-z][a-z-]*/g)].map(([option]) => option)),
+    );
+    const lines = instructions.flatMap((page) => [
+      ...page.codes,
+      ...page.blocks('sh').flatMap((block) => block.split('\n')),
+    ]);
+    const calls = lines.flatMap((line) =>
+      [...line.matchAll(/(?:latchkey|bin\/latchkey\.js) ((?:config|database|manage|serve)\b[^#|]*)/g)].map(
+        ([, call = '']) => call,
+      ),
+    );
+    expect(calls.length).toBeGreaterThan(10);
+    for (const call of calls) {
+      const words = call.trim().split(/\s+/);
+      expect(
+        names.some((name) => name !== '' && call.startsWith(name)),
+        call,
+      ).toBe(true);
+      for (const word of words.filter((one) => /^-+[a-z]/.test(one))) expect(options, call).toContain(word);
+    }
+  });
+
+  function codesOf(cell: string | undefined): string[] {
+    return [...(cell ?? '').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+  }
+
+  /** `a.b.c` with `a.b` and `a`: the manual may speak of a group. */
+  function withSections(key: string): string[] {
+    const parts = key.split('.');
+    return parts.map((_, index) => parts.slice(0, index + 1).join('.'));
+  }
+});
+
+describe('docs/reference/log.md', () => {
+  const [example = '', expression = ''] = readPage('docs/reference/log.md').blocks('');
+
+  it('shows a request line of the layout that the log keeps', () => {
+    expect(parseRequestLine(example.trim())).toMatchObject({ id: 'POST-71', status: 303 });
+    expect(new RegExp(expression.trim()).test(example.trim())).toBe(true);
+  });
+
+  it('gives the expression that the tests hold request lines to, but for fields that nothing writes yet', () => {
+    const unwritten = /\(\?: graphql\\\.operation\\\.\w+=\(.*?\)\)\?/g;
+    expect(expression.trim()).toBe(REQUEST_LINE.source.replace(unwritten, ''));
+  });
+});

@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** A page of the manual. */
+export interface Page {
+  /** Below the root. */
+  readonly path: string;
+  readonly text: string;
+  /** Contents of the fenced blocks of a language, such as `yaml`. */
+  blocks(language: string): string[];
+  /** Contents of inline code outside of fenced blocks. */
+  readonly codes: readonly string[];
+  readonly headings: readonly string[];
+}
+
+const FENCED = /^```(\w*)\n(.*?)^```$/gms;
+
+export function readPage(path: string): Page {
+  const text = readFileSync(path, 'utf8');
+  const prose = text.replace(FENCED, '');
+  return {
+    path,
+    text,
+    blocks: (language) =>
+      [...text.matchAll(FENCED)].filter(([, name]) => name === language).map(([, , block = '']) => block),
+    codes: [...prose.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code),
+    headings: [...prose.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading),
+  };
+}
+
+/** README and the other pages at the root, and everything in `docs/`. */
+export function allPages(): Page[] {
+  const docs = readdirSync('docs', { recursive: true })
+    .map((name) => `docs/${String(name)}`)
+    .filter((path) => path.endsWith('.md'));
+  return ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...docs].map(readPage);
+}

@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { packageRoot } from '#base/package-root.ts';
+import { Browser } from '#test/support/browser.ts';
+import { freePort } from '#test/support/free-port.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+import { readPage } from './pages.ts';
+
+const readme = readPage('README.md');
+const PASSWORD = 'correct horse battery staple';
+
+/** The first sign-in of the README as it is written there, but for its two ports. */
+describe('README: the first sign-in', () => {
+  let service: TestService;
+  let app: string;
+
+  beforeAll(async () => {
+    app = `localhost:${await freePort()}`;
+    const [yaml = ''] = readme.blocks('yaml');
+    const { clients }: { clients: unknown } = parse(yaml.replaceAll('localhost:3000', app));
+    service = await startService({ clients });
+    await service.registerUser('alice', PASSWORD);
+    // Whom nothing remembers consent of.
+    await service.registerUser('bob', PASSWORD);
+  });
+
+  afterAll(async () => {
+    await service.stop();
+  });
+
+  function here(text: string): string {
+    return text
+      .replaceAll('http://localhost:8080', service.address)
+      .replaceAll('localhost:3000', app)
+      .replaceAll('listen(3000)', `listen(${app.split(':')[1] ?? ''})`);
+  }
+
+  it('with curl, in any shell, ends with who signed in', async () => {
+    const script = readme.blocks('sh').find((block) => block.includes('/oauth2/userinfo')) ?? '';
+    const run = await runToEnd('sh', ['-c', here(script)]);
+    expect(JSON.parse(run.output)).toMatchObject({ username: 'alice', preferred_username: 'alice' });
+  });
+
+  it('with openid-client greets the person by name', async () => {
+    const [source = ''] = readme.blocks('js');
+    // Below the package, so that the app finds the library.
+    mkdirSync(join(packageRoot, '.latchkey'), { recursive: true });
+    const folder = mkdtempSync(join(packageRoot, '.latchkey', 'readme-'));
+    writeFileSync(join(folder, 'app.mjs'), here(source));
+    const child = spawn(process.execPath, ['app.mjs'], { cwd: folder, stdio: 'inherit' });
+    try {
+      const browser = new Browser({ listener: service.address });
+      await browser.open(await redirectOf(child, `http://${app}/`));
+      await browser.submit({ username: 'bob', password: PASSWORD });
+      await browser.follow();
+      await browser.submit({ action: 'consent' }, { action: '/authorize' });
+      const greeting = await fetch(browser.shown.location ?? '');
+      expect(await greeting.text()).toBe('Hello bob\n');
+    } finally {
+      child.kill();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+async function runToEnd(program: string, args: readonly string[]): Promise<{ output: string }> {
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  await new Promise((resolve) => child.once('close', resolve));
+  return { output };
+}
+
+/** Where the app sends a browser, once it listens. */
+async function redirectOf(child: ChildProcess, address: string): Promise<string> {
+  for (;;) {
+    const answer = await fetch(address, { redirect: 'manual' }).catch(() => undefined);
+    if (answer !== undefined) return answer.headers.get('location') ?? '';
+    if (child.exitCode !== null) throw new Error(`the app ended with ${child.exitCode}`);
+  }
+}

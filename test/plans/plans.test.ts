@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { Explainer } from './explain.ts';
+import { findWholeScans } from './read-plan.ts';
+import { loadStatements } from './registered-statements.ts';
+
+/** Statements that may read a whole table, with the reason why none of them is on the way of a request. */
+const MAY_SCAN: Readonly<Record<string, string>> = {
+  'is-any-admin': 'ends at the first row; its index holds administrators only',
+  'is-any-user': 'asked once at start, and ends at the first row',
+  'static-clients': 'part of the configuration sync at start; its index holds static clients only',
+};
+
+const statements = await loadStatements();
+let test: TestDatabase;
+let explainer: Explainer;
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+  explainer = await Explainer.open(test.connectionString);
+});
+afterAll(async () => {
+  await explainer.close();
+  await test.drop();
+});
+
+async function wholeScansOf(text: string): Promise<string[]> {
+  return findWholeScans(await explainer.explain(text));
+}
+
+describe('every statement finds its rows through an index', () => {
+  it.each(statements.filter((made) => MAY_SCAN[made.label] === undefined).map((made) => [made.label, made.text]))(
+    '%s',
+    async (_label, text) => {
+      expect(await wholeScansOf(text)).toEqual([]);
+    },
+  );
+
+  it('but for listed ones, each of which exists', () => {
+    const labels = new Set(statements.map((made) => made.label));
+    expect(Object.keys(MAY_SCAN).filter((label) => !labels.has(label))).toEqual([]);
+  });
+});
+
+describe('the plan check itself', () => {
+  it.each([
+    ['a column without index', 'select id from users where display_name = $1::text', 'Seq Scan on users'],
+    ['an expression that no index holds', 'select id from users where lower(username) = $1::text', 'Seq Scan on users'],
+    [
+      'the order of an index without a condition on it',
+      'select id from users order by username limit 10',
+      'Index Scan of all of users_username_key',
+    ],
+    [
+      'a partial index whose predicate is not repeated',
+      'select id from user_sessions where last_active_at < $1::timestamptz and user_agent = $2::text',
+      'Seq Scan on user_sessions',
+    ],
+    [
+      'a scan inside a writing statement',
+      `with gone as (delete from users where locale = $1::text returning id)
+       insert into server_state (key, value) select gone.id::text, $2::bytea from gone`,
+      'Seq Scan on users',
+    ],
+  ])('reports %s', async (_what, text, expected) => {
+    expect(await wholeScansOf(text)).toContain(expected);
+  });
+
+  it('accepts look-ups by key, joins by key and insertions', async () => {
+    expect(
+      await wholeScansOf(
+        `select s.id from user_sessions s join users u on u.id = s.user_id
+         where s.id = $1::uuid and s.finished_at is null and u.locked_at is null`,
+      ),
+    ).toEqual([]);
+    expect(await wholeScansOf('insert into server_state (key, value) values ($1::text, $2::bytea)')).toEqual([]);
+  });
+});

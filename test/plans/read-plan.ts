@@ -1,0 +1,44 @@
+import { z } from 'zod';
+
+/** The parts of PostgreSQL's EXPLAIN (FORMAT JSON) that tell how rows are found. */
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string | undefined;
+  readonly 'Index Name'?: string | undefined;
+  readonly 'Index Cond'?: string | undefined;
+  readonly Plans?: readonly PlanNode[] | undefined;
+}
+
+const planNode: z.ZodType<PlanNode> = z.lazy(() =>
+  z.object({
+    'Node Type': z.string(),
+    'Relation Name': z.string().optional(),
+    'Index Name': z.string().optional(),
+    'Index Cond': z.string().optional(),
+    Plans: z.array(planNode).optional(),
+  }),
+);
+const explanation = z.tuple([z.object({ Plan: planNode })]);
+
+const INDEX_SCANS = new Set(['Index Scan', 'Index Only Scan', 'Bitmap Index Scan']);
+
+/**
+ * Every place where a plan reads a whole table or a whole index, that is where its cost grows with the number of rows;
+ * empty for a plan of look-ups. Scans of sub-results (CTEs, functions, value lists) do not count.
+ * @param explained the JSON of EXPLAIN
+ */
+export function findWholeScans(explained: unknown): string[] {
+  const [{ Plan }] = explanation.parse(explained);
+  const found: string[] = [];
+  collect(Plan, found);
+  return found;
+}
+
+function collect(node: PlanNode, found: string[]): void {
+  const type = node['Node Type'];
+  if (type === 'Seq Scan' || type === 'Sample Scan') found.push(`${type} on ${node['Relation Name']}`);
+  else if (INDEX_SCANS.has(type) && node['Index Cond'] === undefined) {
+    found.push(`${type} of all of ${node['Index Name']}`);
+  }
+  for (const child of node.Plans ?? []) collect(child, found);
+}

@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { freePort } from '#test/support/free-port.ts';
+import { Program, stopProcess } from '#test/support/program.ts';
+
+let folder: string;
+let logFile: string;
+let base: string;
+let service: ChildProcess;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'latchkey-running-'));
+  logFile = join(folder, 'latchkey.log');
+  const address = `127.0.0.1:${await freePort()}`;
+  base = `http://${address}/`;
+  const program = new Program(folder, {
+    data_dir: join(folder, 'data'),
+    http: { public_base: base, listeners: [{ resources: ['human', 'health'], binds: [{ address }] }] },
+    logging: { output: logFile },
+  });
+  service = await program.serve(base);
+});
+
+afterAll(async () => {
+  const code = await stopProcess(service);
+  rmSync(folder, { recursive: true, force: true });
+  expect(code).toBe(0);
+});
+
+it('the start-up lines name a command that makes the first admin, wherever it is pasted', async () => {
+  const [, command = ''] = /make the first one with: (.*)$/m.exec(await logWith('make the first one')) ?? [];
+  const pasted = spawn('sh', ['-c', `${command} --yes --password-file - alice`], {
+    cwd: folder,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  pasted.stdin.end('correct horse battery staple');
+  let printed = '';
+  pasted.stdout.on('data', (chunk: Buffer) => {
+    printed += chunk.toString();
+  });
+  await new Promise((resolve) => pasted.once('close', resolve));
+  expect(printed).toMatch(/^[0-9A-Z]{26}\talice\n$/);
+});
+
+it('SIGHUP without a terminal opens a rotated log file anew, and the service goes on', async () => {
+  renameSync(logFile, `${logFile}.1`);
+  service.kill('SIGHUP');
+  await logWith(' reload ');
+  await fetch(`${base}health`);
+  expect(await logWith('GET /health')).not.toContain('startup');
+  expect(service.exitCode).toBeNull();
+});
+
+/** The log file, once it holds a text. */
+async function logWith(text: string): Promise<string> {
+  const deadline = performance.now() + 10_000;
+  for (;;) {
+    const log = existsSync(logFile) ? readFileSync(logFile, 'utf8') : '';
+    if (log.includes(text)) return log;
+    if (performance.now() > deadline) throw new Error(`the log does not say ${text}: ${log}`);
+    await pause(20);
+  }
+}

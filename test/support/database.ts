@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import { systemClock } from '#base/clock.ts';
+import { type OpenDatabase, openDatabase } from '#db/postgres/open-database.ts';
+import type { DatabaseOptions } from '#db/postgres/options.ts';
+import { administer, withDatabase } from './administer.ts';
+import { parseConnectionUri } from './connection-uri.ts';
+import { silentLog } from './silent-log.ts';
+
+export interface TestDatabase {
+  readonly database: OpenDatabase;
+  /** For a second process or a second `openDatabase` on the same data; close those before `drop`. */
+  readonly connectionString: string;
+  /** Closes and drops it; throws when the test left connections of its own open. */
+  drop(): Promise<void>;
+}
+
+/** A database without any table. */
+export interface EmptyDatabase {
+  readonly connectionString: string;
+  /** Throws when the test left connections open. */
+  drop(): Promise<void>;
+}
+
+/** A fresh, migrated, empty database for one test file, cloned from the suite's template. */
+export async function createTestDatabase(options: Partial<DatabaseOptions> = {}): Promise<TestDatabase> {
+  const made = await createDatabase(inject('testDatabases').template);
+  const database = await openDatabase({
+    connection: parseConnectionUri(made.connectionString),
+    log: silentLog,
+    clock: systemClock,
+    ...options,
+  });
+  return {
+    database,
+    connectionString: made.connectionString,
+    drop: async () => {
+      await database.close();
+      await made.drop();
+    },
+  };
+}
+
+/** For tests that migrate themselves. */
+export function createEmptyDatabase({ encoding = 'UTF8' } = {}): Promise<EmptyDatabase> {
+  return createDatabase(`template0 encoding '${encoding}' lc_collate 'C' lc_ctype 'C'`);
+}
+
+async function createDatabase(template: string): Promise<EmptyDatabase> {
+  const { adminUri } = inject('testDatabases');
+  const name = `latchkey_test_${randomBytes(6).toString('hex')}`;
+  await administer(adminUri, `create database ${name} template ${template}`);
+  return {
+    connectionString: withDatabase(adminUri, name),
+    drop: async () => {
+      const left = await connectionsLeft(adminUri, name);
+      await administer(adminUri, `drop database ${name} with (force)`);
+      if (left.length > 0) throw new Error(`connections left open by this test file: ${left.join(', ')}`);
+    },
+  };
+}
+
+/** The server needs a moment to notice a closed socket. */
+async function connectionsLeft(adminUri: string, name: string): Promise<string[]> {
+  const deadline = performance.now() + 2_000;
+  for (;;) {
+    const rows = await administer<{ application_name: string; query: string }>(
+      adminUri,
+      `select application_name, query from pg_stat_activity where datname = '${name}'`,
+    );
+    if (rows.length === 0 || performance.now() > deadline) {
+      return rows.map((row) => `${row.application_name} (${row.query})`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,18 @@
+import type { Clock } from '#base/clock.ts';
+
+/** Stands still until a test moves it. */
+export class FakeClock implements Clock {
+  #now: number;
+
+  constructor(now = Date.UTC(2026, 5, 1, 12)) {
+    this.#now = now;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  advanceSeconds(seconds: number): void {
+    this.#now += seconds * 1000;
+  }
+}

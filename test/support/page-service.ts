@@ -1,0 +1,204 @@
+import { KeyRing } from '#base/sealing.ts';
+import { Urls } from '#base/urls.ts';
+import type { HttpConfig, RateLimitingConfig } from '#config/config.ts';
+import type { OpenDatabase } from '#db/postgres/open-database.ts';
+import { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
+import type { SessionLimits } from '#domain/browser-sessions/judge-viewer.ts';
+import { ClientDirectory } from '#domain/clients/client-directory.ts';
+import { PasswordChecks } from '#domain/passwords/check-password.ts';
+import type { StrengthEstimator } from '#domain/passwords/strength-estimator.ts';
+import type { NamePolicy } from '#domain/registrations/name-policy.ts';
+import { mount as mountIndexPage } from '#features/index-page/routes.tsx';
+import { mount as mountLogin } from '#features/login/routes.tsx';
+import { mount as mountLogout } from '#features/logout/routes.tsx';
+import { mount as mountRegistration } from '#features/registration/routes.ts';
+import type { PasswordHasher } from '#gateways/password-hash/password-hasher.ts';
+import { assetPaths } from '#html/assets.ts';
+import { loadTranslations } from '#html/translations.ts';
+import { Cookies } from '#http/cookies.ts';
+import { Csrf } from '#http/csrf.ts';
+import { oauthJsonFace } from '#http/faces/oauth-json.ts';
+import { pageFace } from '#http/faces/page.tsx';
+import { renderPlainJson } from '#http/faces/plain-json.ts';
+import { Interstitials } from '#http/interstitials.tsx';
+import { LogWriter } from '#http/logging/log-writer.ts';
+import { Pages } from '#http/pages.ts';
+import { createHttpServer } from '#http/server.ts';
+import { Viewers } from '#http/viewer.ts';
+import { cheapHasher } from './accounts.ts';
+import { Browser } from './browser.ts';
+import { FakeClock } from './fake-clock.ts';
+import { parseRequestLine, REQUEST_LINE, type RequestLine } from './log-expression.ts';
+
+const AMPLE = { burst: 100_000, perSecond: 1000 };
+
+export interface PageServiceOptions {
+  /** That of another service on the same database. */
+  readonly clock?: FakeClock;
+  readonly publicBase?: string;
+  readonly limits?: Partial<RateLimitingConfig['login']>;
+  readonly sessionLimits?: SessionLimits;
+  readonly hasher?: PasswordHasher;
+  readonly arePasswordsEnabled?: boolean;
+  readonly isEmailAllowed?: boolean;
+  readonly loginMessage?: string;
+  readonly indexRedirect?: string;
+  /** Lets people register; closed unless given. */
+  readonly registration?: RegistrationOptions;
+}
+
+export interface RegistrationOptions {
+  readonly estimator: StrengthEstimator;
+  readonly isOpen?: boolean;
+  readonly tosUri?: string;
+  readonly namePolicy?: Partial<NamePolicy>;
+  readonly limits?: Partial<Pick<RateLimitingConfig, 'registration' | 'registrationCheck'>>;
+  readonly ttlSeconds?: number;
+}
+
+/** Index, sign-in and sign-out behind a real server, on a port of their own. */
+export interface PageService {
+  readonly clock: FakeClock;
+  readonly keyRing: KeyRing;
+  /** A browser at an address of its own, so that tests do not share the bucket of one. */
+  browser(options?: { readonly address?: string; readonly acceptLanguage?: string }): Browser;
+  /** Lines of the log so far. */
+  readonly lines: readonly string[];
+  /** The line of the last request. */
+  lastRequest(): RequestLine;
+  /** Codes of `auth.refused`, in order. */
+  refusals(): string[];
+  stop(): Promise<void>;
+}
+
+const HTTP: Pick<HttpConfig, 'trustedProxies' | 'clientIpHeader' | 'hsts'> = {
+  trustedProxies: [{ address: '127.0.0.1', prefixLength: 32, family: 'ipv4' }],
+  clientIpHeader: 'x-forwarded-for',
+  hsts: true,
+};
+
+export async function startPages(database: OpenDatabase, options: PageServiceOptions = {}): Promise<PageService> {
+  const clock = options.clock ?? new FakeClock();
+  const lines: string[] = [];
+  const log = new LogWriter({
+    level: 'info',
+    targetLevels: {},
+    format: 'text',
+    padLevel: false,
+    hasColor: false,
+    clock,
+    sink: { write: (line) => lines.push(line.trimEnd()) },
+  });
+  const urls = new Urls(options.publicBase ?? 'https://auth.example.org/');
+  const keyRing = new KeyRing(Buffer.alloc(32, 9));
+  const cookies = new Cookies({ keys: keyRing, urls, log });
+  const csrf = new Csrf({ urls, clock });
+  const serviceName = 'example.org';
+  const site = { serviceName, indexPath: urls.index(), ...assetPaths(urls.basePath, {}) };
+  const pages = new Pages({ site, catalog: loadTranslations(), defaultLanguage: 'en' });
+  const interstitials = new Interstitials({ pages, csrf, urls });
+  const viewers = new Viewers({
+    database,
+    clock,
+    limits: options.sessionLimits ?? { idleSeconds: undefined, lifetimeSeconds: undefined },
+    activity: new ActivityBuffer(database, log),
+  });
+  const limits = { perIp: AMPLE, perAccount: AMPLE, perKnownBrowser: AMPLE, ...options.limits };
+  const hasher = options.hasher ?? cheapHasher();
+  const checks = new PasswordChecks({ database, hasher, clock, log, keyRing, limits, maximumBytes: 1024 });
+  const loginNames = { serverName: 'example.org', isEmailAllowed: options.isEmailAllowed ?? true };
+  const shared = { database, clock, urls, pages, csrf, viewers, interstitials, serviceName, protocolName: 'chat' };
+  const clients = new ClientDirectory(database, keyRing, clock);
+  const { registration } = options;
+  const isRegistrationOpen = registration !== undefined && registration.isOpen !== false;
+  const server = createHttpServer({
+    routes: [
+      ...mountIndexPage({ ...shared, redirect: options.indexRedirect, showsTechnicalInfo: true, isRegistrationOpen }),
+      ...mountLogin({
+        ...shared,
+        clients,
+        signIn: { database, clock, log, checks, loginNames },
+        loginMessage: options.loginMessage,
+        arePasswordsEnabled: options.arePasswordsEnabled ?? true,
+        isRegistrationOpen,
+      }),
+      ...mountLogout(shared),
+      ...(registration === undefined
+        ? []
+        : mountRegistration({
+            ...shared,
+            log,
+            clients,
+            hasher,
+            estimator: registration.estimator,
+            limits: { registration: AMPLE, registrationCheck: AMPLE, ...registration.limits },
+            namePolicy: { serverName: 'example.org', ...ANY_NAME, ...registration.namePolicy },
+            passwordRules: { minimumComplexity: 3, minimumLength: 8, maximumLength: 1024 },
+            tosUri: registration.tosUri,
+            isOpen: isRegistrationOpen,
+            ttlSeconds: registration.ttlSeconds ?? 3600,
+          })),
+    ],
+    http: {
+      ...HTTP,
+      listeners: [
+        {
+          name: 'web',
+          resources: [{ name: 'human' }],
+          binds: [{ host: '127.0.0.1', port: 0 }],
+          prefix: urls.basePath === '/' ? undefined : urls.basePath.slice(0, -1),
+        },
+      ],
+    },
+    limits: SERVER_LIMITS,
+    urls,
+    protocolName: 'chat',
+    log,
+    cookies,
+    faces: { page: pageFace(pages, urls), 'oauth-json': oauthJsonFace(urls.base), 'plain-json': renderPlainJson },
+    lag: { isLagging: false },
+  });
+  const [bound] = await server.listen();
+  if (bound === undefined) throw new Error('the server bound no address');
+
+  const requests = (): string[] => lines.filter((line) => REQUEST_LINE.test(line));
+  let addresses = 0;
+  return {
+    clock,
+    keyRing,
+    lines,
+    browser: ({ address, acceptLanguage } = {}) => {
+      addresses += 1;
+      return new Browser({
+        listener: `http://127.0.0.1:${bound.port}`,
+        publicBase: urls.base,
+        headers: { 'x-forwarded-for': address ?? `192.0.2.${addresses}` },
+        ...(acceptLanguage !== undefined && { acceptLanguage }),
+      });
+    },
+    lastRequest: () => parseRequestLine(requests().at(-1) ?? ''),
+    refusals: () => lines.flatMap((line) => / auth\.refused .*code=(\w+)/.exec(line)?.[1] ?? []),
+    stop: async () => {
+      await server.close(1000);
+    },
+  };
+}
+
+const NO_NAME = { literals: [], prefixes: [], suffixes: [], substrings: [] };
+const ANY_NAME = { allowedUsernames: NO_NAME, bannedUsernames: NO_NAME };
+
+const SERVER_LIMITS = {
+  maxConnections: 1000,
+  maxConnectionsPerAddress: 1000,
+  headersTimeoutSeconds: 10,
+  requestTimeoutSeconds: 30,
+  handlerTimeoutSeconds: 30,
+  keepAliveTimeoutSeconds: 5,
+  maxRequestsPerConnection: 1000,
+  maxRequestLineBytes: 8192,
+  maxHeadersBytes: 16_384,
+  maxBody: { formBytes: 65_536, jsonBytes: 65_536 },
+  maxInFlight: 1000,
+  drainDelaySeconds: 0,
+  shutdownTimeoutSeconds: 5,
+};

@@ -1,0 +1,130 @@
+import { connect, type Socket } from 'node:net';
+import { systemClock } from '#base/clock.ts';
+import { KeyRing } from '#base/sealing.ts';
+import { Urls } from '#base/urls.ts';
+import { loadTranslations } from '#html/translations.ts';
+import { Cookies } from '#http/cookies.ts';
+import { createFaces } from '#http/faces/faces.ts';
+import { LogWriter, type LogWriterOptions } from '#http/logging/log-writer.ts';
+import { Pages } from '#http/pages.ts';
+import type { Route } from '#http/route.ts';
+import { createHttpServer, type HttpServer, type HttpServerOptions, type ServerLimits } from '#http/server.ts';
+
+export const TEST_LIMITS: ServerLimits = {
+  maxConnections: 2000,
+  maxConnectionsPerAddress: 2000,
+  headersTimeoutSeconds: 10,
+  requestTimeoutSeconds: 30,
+  handlerTimeoutSeconds: 15,
+  keepAliveTimeoutSeconds: 75,
+  maxRequestsPerConnection: 10_000,
+  maxRequestLineBytes: 8192,
+  maxHeadersBytes: 16_384,
+  maxBody: { formBytes: 65_536, jsonBytes: 65_536 },
+  maxInFlight: 1000,
+};
+
+export const TEST_KEYS = new KeyRing(Buffer.alloc(32, 7));
+
+const RESOURCES = (['discovery', 'human', 'oauth', 'assets', 'health'] as const).map((name) => ({ name }));
+
+export interface RouteServerOptions {
+  readonly limits?: Partial<ServerLimits>;
+  readonly http?: Partial<HttpServerOptions['http']>;
+  readonly log?: Partial<LogWriterOptions>;
+  readonly publicBase?: string;
+  readonly lag?: HttpServerOptions['lag'];
+}
+
+/** A running server around a few routes, without database, with its log lines at hand. */
+export interface RouteServer {
+  readonly server: HttpServer;
+  readonly port: number;
+  readonly origin: string;
+  /** Without line ends. */
+  readonly lines: string[];
+  /** The `http.server.response` lines, once there are `count` of them. */
+  requestLines(count: number): Promise<string[]>;
+  /** Sends bytes and returns all that comes back until the connection ends. */
+  exchange(bytes: string | Buffer): Promise<string>;
+  /** An open connection to write to by hand. */
+  connect(): Promise<Socket>;
+  close(): Promise<void>;
+}
+
+export async function startRouteServer(routes: Route[], options: RouteServerOptions = {}): Promise<RouteServer> {
+  const lines: string[] = [];
+  const log = new LogWriter({
+    sink: { write: (line) => lines.push(line.slice(0, -1)) },
+    clock: systemClock,
+    level: 'debug',
+    targetLevels: {},
+    format: 'text',
+    padLevel: false,
+    hasColor: false,
+    ...options.log,
+  });
+  const urls = new Urls(options.publicBase ?? 'https://auth.example.test/');
+  const site = { serviceName: 'Test', indexPath: urls.index(), assetPath: (name: string) => `/assets/${name}` };
+  const pages = new Pages({ site, catalog: loadTranslations(), defaultLanguage: 'en' });
+  const server = createHttpServer({
+    routes,
+    http: {
+      listeners: [{ name: 'test', resources: RESOURCES, binds: [{ host: '127.0.0.1', port: 0 }], prefix: undefined }],
+      trustedProxies: [],
+      clientIpHeader: 'x-forwarded-for',
+      hsts: true,
+      ...options.http,
+    },
+    limits: { ...TEST_LIMITS, ...options.limits },
+    urls,
+    protocolName: 'chat',
+    log,
+    cookies: new Cookies({ keys: TEST_KEYS, urls, log }),
+    faces: createFaces({ issuer: urls.base, pages, urls }),
+    lag: options.lag ?? { isLagging: false },
+  });
+  const [bound] = await server.listen();
+  const port = bound?.port ?? 0;
+  const open = (): Promise<Socket> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(socket));
+      socket.on('error', reject);
+    });
+  return {
+    server,
+    port,
+    origin: `http://127.0.0.1:${port}`,
+    lines,
+    requestLines: async (count) => {
+      const found = (): string[] => lines.filter((line) => line.includes(' http.server.response '));
+      await until(() => found().length >= count);
+      return found();
+    },
+    exchange: async (bytes) => {
+      const socket = await open();
+      let received = '';
+      socket.setEncoding('latin1');
+      socket.on('data', (text: string) => {
+        received += text;
+      });
+      socket.write(bytes);
+      await new Promise((resolve) => socket.on('close', resolve));
+      return received;
+    },
+    connect: open,
+    close: async () => {
+      server.destroyConnections();
+      await server.close(0);
+    },
+  };
+}
+
+/** Waits for a condition that another turn of the event loop makes true. */
+export async function until(condition: () => boolean, withinMs = 10_000): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error('the condition did not come true in time');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

@@ -1,0 +1,11 @@
+import { resumeTask, Task } from '#base/tasks.ts';
+
+/** Runs `work` as a task of its own, as the server runs a request; resolves with the task and its figures. */
+export function runTask(id: string, work: () => Promise<unknown>): Promise<Task> {
+  const task = new Task(id);
+  return new Promise((resolve, reject) => {
+    resumeTask(task, () => {
+      work().then(() => resolve(task), reject);
+    });
+  });
+}

@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Clock, systemClock } from '#base/clock.ts';
+import { KeyRing } from '#base/sealing.ts';
+import { loadConfig } from '#config/load.ts';
+import { openDatabase } from '#db/postgres/open-database.ts';
+import type { OpenDatabase } from '#db/postgres/postgres-database.ts';
+import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
+import { StrengthEstimator } from '#domain/passwords/strength-estimator.ts';
+import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';
+import { registerUser } from '#domain/users/register-user.ts';
+import { AssetFiles } from '#features/operations/asset-files.ts';
+import { PasswordHasher } from '#gateways/password-hash/password-hasher.ts';
+import { LogWriter } from '#http/logging/log-writer.ts';
+import type { Route } from '#http/route.ts';
+import { buildApp } from '#src/app.ts';
+import { parseConnectionUri } from './connection-uri.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { freePort } from './free-port.ts';
+import { parseRequestLine, type RequestLine } from './log-expression.ts';
+import { testSigningKeys } from './signing-keys.ts';
+import { silentLog } from './silent-log.ts';
+
+/** The whole service on a fresh database and a real port, in this process. */
+export interface TestService {
+  /** Where it listens, for example `http://127.0.0.1:41234`. */
+  readonly address: string;
+  /** `http.public_base`, with a trailing slash. */
+  readonly publicBase: string;
+  readonly database: OpenDatabase;
+  readonly connectionString: string;
+  /** Everything that it mounts. */
+  readonly routes: readonly Route[];
+  /** Makes an account. @returns its identifier */
+  registerUser(username: string, password: string, options?: { canRequestAdmin?: boolean }): Promise<string>;
+  /** All lines so far, without line ends. */
+  logLines(): string[];
+  /** The request lines so far, each of which matches the layout. */
+  requestLines(): RequestLine[];
+  /** Throws when a line at ERROR was logged that the test did not expect. */
+  stop(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  readonly clock?: Clock;
+  /** A further instance on the database, keys and settings of another. */
+  readonly like?: TestService;
+  /** Settings of another instance must be given again; ERROR lines whose text holds one of these are expected. */
+  readonly expectedErrors?: readonly string[];
+  /** Made by `bundleWorker`; without it no password can be chosen. */
+  readonly strengthWorker?: URL;
+}
+
+const NO_WORKER = new URL('file:///no-strength-worker');
+
+const shared = new WeakMap<TestService, { readonly database: TestDatabase; readonly root: Buffer }>();
+
+/**
+ * Starts the service.
+ * @param settings the configuration file as an object; listeners and public base are added unless given
+ */
+export async function startService(
+  settings: Readonly<Record<string, unknown>> = {},
+  options: ServiceOptions = {},
+): Promise<TestService> {
+  const of = options.like === undefined ? undefined : shared.get(options.like);
+  const testDatabase = of?.database ?? (await createTestDatabase());
+  const root = of?.root ?? randomBytes(32);
+  const clock = options.clock ?? systemClock;
+  const own = of === undefined ? testDatabase.database : await openOn(testDatabase, clock);
+  const lines: string[] = [];
+  // Real clients compare the issuer with the address they asked, so the port has to be known before.
+  const config = configOf(settings, await freePort());
+  const log = new LogWriter({
+    ...config.logging,
+    sink: { write: (text) => lines.push(...text.trimEnd().split('\n')) },
+    clock,
+    hasColor: false,
+  });
+  const keyRing = new KeyRing(root);
+  const hasher = new PasswordHasher({ schemes: config.passwords.schemes, concurrency: 2, queueLength: 64, log });
+  const estimator = new StrengthEstimator(options.strengthWorker ?? NO_WORKER);
+  await syncStaticClients(own, config.clients, keyRing, clock, log);
+  const { server, routes, activity } = buildApp({
+    config,
+    database: own,
+    clock,
+    log,
+    keyRing,
+    signingKeys: readSigningKeys(testSigningKeys()),
+    hasher,
+    estimator,
+    lag: { isLagging: false, isStalled: false },
+    assets: new AssetFiles({}, () => undefined),
+    isDraining: () => false,
+    version: '0.0.0',
+  });
+  const [bound] = await server.listen();
+  const address = `http://127.0.0.1:${bound?.port ?? 0}`;
+  const service: TestService = {
+    address,
+    publicBase: config.http.publicBase,
+    database: own,
+    connectionString: testDatabase.connectionString,
+    routes,
+    registerUser: async (username, password, { canRequestAdmin = false } = {}) => {
+      const outcome = await registerUser(own, {
+        username,
+        displayName: undefined,
+        canRequestAdmin,
+        emails: [],
+        password: await hasher.hash(password, { address: 'test' }),
+        now: clock.now(),
+      });
+      if (!outcome.ok) throw new Error(`${username} is taken`);
+      return outcome.id;
+    },
+    logLines: () => lines,
+    requestLines: () => lines.filter((line) => line.includes(' http.server.response ')).map(parseRequestLine),
+    stop: async () => {
+      await server.close(0);
+      await activity.stop();
+      await estimator.close();
+      if (of === undefined) await testDatabase.drop();
+      else await own.close();
+      const unexpected = lines.filter(
+        (line) => / ERROR /.test(line) && !(options.expectedErrors ?? []).some((text) => line.includes(text)),
+      );
+      if (unexpected.length > 0) throw new Error(`unexpected ERROR lines:\n${unexpected.join('\n')}`);
+    },
+  };
+  shared.set(service, { database: testDatabase, root });
+  return service;
+}
+
+/** A second instance has connections of its own. */
+async function openOn(testDatabase: TestDatabase, clock: Clock): Promise<OpenDatabase> {
+  return await openDatabase({ connection: parseConnectionUri(testDatabase.connectionString), log: silentLog, clock });
+}
+
+function configOf(settings: Readonly<Record<string, unknown>>, port: number) {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-service-'));
+  try {
+    const http = {
+      public_base: `http://127.0.0.1:${port}/`,
+      listeners: [
+        {
+          name: 'web',
+          resources: ['discovery', 'human', 'oauth', 'assets', 'health'],
+          binds: [{ address: `127.0.0.1:${port}` }],
+        },
+      ],
+      ...(typeof settings['http'] === 'object' ? settings['http'] : {}),
+    };
+    const file = join(folder, 'latchkey.json');
+    // Cheap hashes: what is tested here is not their cost.
+    const passwords = { schemes: [{ version: 1, algorithm: 'argon2id', memory_kib: 64, iterations: 1 }] };
+    writeFileSync(file, JSON.stringify({ passwords, ...settings, data_dir: folder, http }));
+    return loadConfig({ files: [file], environment: {}, flags: {}, workingDirectory: folder }).config;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

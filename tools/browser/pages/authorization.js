@@ -1,0 +1,147 @@
+import { arrive, postForm, send, signInAtHome } from './steps.js';
+
+const EVERYTHING = [
+  ...['openid', 'profile', 'email', 'offline_access', 'urn:latchkey:admin', 'urn:latchkey:graphql:*'],
+  ...['urn:synapse:admin:*', 'urn:example:a-very-long-scope-of-somebody-that-has-no-place-to-break:read'],
+].join(' ');
+
+const LONG_NAME = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
+
+/** Pages on which a person decides about a request of an application, and what it may end with. */
+export const authorizationPages = [
+  { name: 'consent', reach: (page, house) => arrive(page, house, 'amira') },
+  {
+    name: 'consent-dangerous',
+    reach: async (page, house) => {
+      const client_id = await selfRegisteredClient(house, LONG_NAME);
+      await arrive(page, house, 'amira', { client_id, scope: EVERYTHING });
+    },
+  },
+  {
+    name: 'consent-nameless',
+    reach: async (page, house) => {
+      await arrive(page, house, 'bo', { client_id: await selfRegisteredClient(house), scope: 'openid' });
+    },
+  },
+  {
+    name: 'consent-without-choice',
+    codes: ['invalid_action'],
+    reach: async (page, house) => {
+      await arrive(page, house, 'amira');
+      await page.locator('[value=consent]').evaluate((button) => button.removeAttribute('value'));
+      await send(page, {}, '.buttons [name=action]:not([value=cancel])');
+    },
+  },
+  {
+    name: 'consent-forbidden',
+    status: 403,
+    codes: ['access_denied'],
+    reach: (page, house) => arrive(page, house, 'bo', { scope: 'openid urn:latchkey:admin' }),
+  },
+  {
+    name: 'consent-pressed-twice',
+    status: 409,
+    codes: ['already_used'],
+    reach: async (page, house) => {
+      await arrive(page, house, 'amira');
+      await page.goto(await decide(page));
+    },
+  },
+  {
+    name: 'request-already-used',
+    status: 409,
+    codes: ['already_used'],
+    reach: async (page, house) => {
+      await arrive(page, house, 'amira');
+      const address = await decide(page);
+      const earlier = `update oauth2_authorization_grants set fulfilled_at = fulfilled_at - interval '1 hour'`;
+      await house.latchkey.sql(`${earlier} where fulfilled_at is not null`);
+      await page.goto(address);
+    },
+  },
+  { name: 'request-expired', status: 410, codes: ['expired'], reach: (page, house) => expire(page, house) },
+  {
+    name: 'request-expired-form-post',
+    status: 410,
+    codes: ['expired'],
+    reach: (page, house) => expire(page, house, { response_mode: 'form_post' }),
+  },
+  {
+    name: 'form-post',
+    // It would send the form at once.
+    isScriptWithheld: true,
+    reach: async (page, house) => {
+      await arrive(page, house, 'amira', { response_mode: 'form_post' });
+      await send(page, {}, '[value=consent]');
+    },
+  },
+  {
+    name: 'request-of-unknown-client',
+    status: 400,
+    codes: ['invalid_request'],
+    reach: (page, { base }) => page.goto(`${base}authorize?client_id=nobody&response_type=code`),
+  },
+  {
+    name: 'request-to-unknown-address',
+    status: 400,
+    codes: ['invalid_redirect_uri'],
+    reach: async (page, { relyingParty }) => {
+      const { address } = await relyingParty.begin({ redirect_uri: 'https://elsewhere.example/' });
+      await page.goto(address);
+    },
+  },
+  {
+    name: 'request-not-found',
+    status: 404,
+    codes: ['not_found'],
+    reach: async (page, house) => {
+      await signInAtHome(page, house, 'amira');
+      await page.goto(`${house.base}consent/01JD3Q5Z8W2N4K6M7P9R0S1T2V`);
+    },
+  },
+  {
+    name: 'decision-refused',
+    status: 403,
+    codes: ['csrf_mismatch'],
+    reach: async (page, house) => {
+      await arrive(page, house, 'amira');
+      const grant_id = await page.locator('[name=grant_id]').first().inputValue();
+      await postForm(page, `${house.base}authorize`, { csrf: 'A'.repeat(43), grant_id, action: 'consent' });
+    },
+  },
+];
+
+/** Presses the main button. @returns the address of the page on which it stood */
+async function decide(page) {
+  const address = page.url();
+  await send(page, {}, '[value=consent]');
+  return address;
+}
+
+async function expire(page, house, parameters) {
+  await arrive(page, house, 'amira', parameters);
+  await house.latchkey.sql(`update oauth2_authorization_grants set expires_at = now() where fulfilled_at is null`);
+  await page.reload();
+}
+
+let registered = 0;
+
+/** A client that nobody at the service has set up. @returns its identifier */
+async function selfRegisteredClient({ latchkey, relyingParty }, name) {
+  registered += 1;
+  // The same number as the column and as the protocol write it.
+  const uuid = `00000000-0000-0000-0000-00000000000${registered}`;
+  const metadata = {
+    token_endpoint_auth_method: 'none',
+    redirect_uris: [relyingParty.callback],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    id_token_signed_response_alg: 'RS256',
+    ...(name !== undefined && { client_name: { '': name } }),
+  };
+  await latchkey.sql(
+    `insert into oauth2_clients (id, is_static, metadata, created_at) values ($1::uuid, false, $2::jsonb, now())`,
+    [uuid, JSON.stringify(metadata)],
+  );
+  return `0000000000000000000000000${registered}`;
+}

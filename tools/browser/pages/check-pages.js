@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { authorizationPages } from './authorization.js';
+import { APPEARANCES, appear, checkDocument, checkFocus, checkWidth, checkWithAxe } from './examine.js';
+import { problemPages } from './problems.js';
+import { registrationPages } from './registration.js';
+import { signInPages } from './sign-in.js';
+
+const PAGES = [...signInPages, ...registrationPages, ...authorizationPages, ...problemPages];
+
+const NORMAL = { colorScheme: 'light', viewport: { width: 1280, height: 800 }, direction: 'ltr' };
+const NARROW = { ...NORMAL, viewport: { width: 320, height: 640 } };
+
+const PICTURES = [
+  ['light', NORMAL],
+  ['dark', { ...NORMAL, colorScheme: 'dark' }],
+  ['narrow', NARROW],
+  ['rtl', { ...NORMAL, direction: 'rtl' }],
+];
+
+/**
+ * Reaches every page of the service and examines it in every appearance; then once more in German, whose words are
+ * long.
+ * @param house where the services and the relying party are; @param options folder for screenshots, and part of the
+ * names of the pages to visit
+ */
+export async function checkPages(checks, browser, house, { pictures, only = '' }) {
+  mkdirSync(pictures, { recursive: true });
+  await checks.that('other sites cannot show a page in a frame', () => checkFrame(browser, house));
+  const picture = (page, name) => page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
+  const entries = PAGES.filter(({ name }) => name.includes(only));
+  if (entries.length === 0) throw new Error(`no page has a name that holds "${only}"`);
+  for (const entry of entries) {
+    const { name } = entry;
+    await visit(checks, browser, 'en', entry, house, async (page) => {
+      for (const appearance of APPEARANCES) {
+        const { colorScheme, viewport, direction } = appearance;
+        await checks.that(`${name}: ${colorScheme}, ${viewport.width} px, ${direction}`, async () => {
+          await appear(page, appearance);
+          await checkWidth(page);
+          await checkWithAxe(page);
+        });
+      }
+      for (const [look, appearance] of PICTURES) {
+        await appear(page, appearance);
+        await picture(page, `${name}-${look}`);
+      }
+      await checks.that(`${name}: Tab reaches everything, and the focus is seen`, () => checkFocus(page));
+    });
+    await visit(checks, browser, 'de', entry, house, async (page) => {
+      await appear(page, NARROW);
+      await checks.that(`${name}: German at 320 px`, () => checkWidth(page));
+      await picture(page, `${name}-german`);
+    });
+  }
+}
+
+async function checkFrame(browser, { base, relyingParty }) {
+  const page = await browser.newPage();
+  try {
+    const query = new URLSearchParams({ src: `${base}login` });
+    await page.goto(new URL(`/frame?${query}`, relyingParty.callback).href);
+    assert.equal(page.frames().length, 2);
+    assert.equal(await page.frames()[1].locator('form').count(), 0, 'the frame stays empty');
+  } finally {
+    await page.close();
+  }
+}
+
+/** Opens a browser of its own for a page, goes there, checks that this is the page, and examines it. */
+async function visit(checks, browser, locale, entry, house, examine) {
+  const context = await browser.newContext({
+    locale,
+    // The reader who wants no motion sees no colour that is half-way to another one.
+    reducedMotion: 'reduce',
+  });
+  try {
+    const page = await context.newPage();
+    if (entry.isScriptWithheld) await context.route('**/assets/*.js', (route) => route.fulfill(NO_SCRIPT));
+    const seen = watch(page);
+    const isThere = await checks.that(`${entry.name}: is reached (${locale}), and is what it should be`, async () => {
+      await entry.reach(page, house);
+      assert.equal(seen.response.status(), entry.status ?? 200);
+      assert.deepEqual(await errorCodes(page), entry.codes ?? []);
+      await checkDocument(page, seen.response, locale);
+      assert.deepEqual(seen.troubles, []);
+    });
+    if (isThere) await examine(page);
+  } finally {
+    await context.close();
+  }
+}
+
+const NO_SCRIPT = { contentType: 'text/javascript', body: '' };
+// So Chromium tells of the status of an error page.
+const STATUS = /^Failed to load resource: the server responded with a status of \d/;
+
+/** The last page that was loaded, and what the browser complained of on the way, such as a refused policy. */
+function watch(page) {
+  const seen = { response: undefined, troubles: [] };
+  page.on('response', (response) => {
+    if (response.request().isNavigationRequest()) seen.response = response;
+  });
+  page.on('pageerror', (error) => seen.troubles.push(`page error: ${error.message}`));
+  page.on('console', (message) => {
+    if (!STATUS.test(message.text())) seen.troubles.push(`console: ${message.text()}`);
+  });
+  return seen;
+}
+
+async function errorCodes(page) {
+  return await page.locator('[data-error-code]').evaluateAll((all) => all.map((one) => one.dataset.errorCode));
+}

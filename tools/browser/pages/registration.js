@@ -1,0 +1,84 @@
+import { PASSWORD } from '../settings.js';
+import { send } from './steps.js';
+
+let registered = 0;
+
+/** Pages on the way to an account. */
+export const registrationPages = [
+  { name: 'register', reach: (page, { base }) => page.goto(`${base}register`) },
+  {
+    name: 'register-for-application',
+    reach: async (page, { relyingParty }) => page.goto((await relyingParty.begin({ prompt: 'create' })).address),
+  },
+  {
+    name: 'register-empty',
+    codes: ['required', 'required', 'required', 'required'],
+    reach: async (page, { base }) => {
+      await page.goto(`${base}register`);
+      await send(page, {});
+    },
+  },
+  {
+    name: 'register-refused',
+    codes: ['username-invalid-chars', 'password_too_weak', 'password_mismatch', 'required'],
+    reach: async (page, { base }) => {
+      await page.goto(`${base}register`);
+      await send(page, { username: 'Amira Okafor', password: 'abc', password_confirm: 'abd' });
+    },
+  },
+  { name: 'register-closed', reach: (page, { closedBase }) => page.goto(`${closedBase}register`) },
+  { name: 'display-name', reach: (page, house) => beginRegistration(page, house) },
+  {
+    name: 'display-name-refused',
+    codes: ['invalid'],
+    reach: async (page, house) => {
+      await beginRegistration(page, house);
+      await send(page, { display_name: 'Amira '.repeat(60) }, '[value=set]');
+    },
+  },
+  { name: 'username-lost', codes: ['exists'], reach: loseUsername },
+  {
+    name: 'username-lost-refused',
+    codes: ['exists'],
+    reach: async (page, house) => {
+      await loseUsername(page, house);
+      await send(page, { username: 'amira' });
+    },
+  },
+  {
+    name: 'registration-expired',
+    status: 410,
+    codes: ['registration_expired'],
+    reach: async (page, house) => {
+      const username = await beginRegistration(page, house);
+      const old = `update user_registrations set created_at = created_at - interval '2 hours' where username = $1`;
+      await house.latchkey.sql(old, [username]);
+      await page.reload();
+    },
+  },
+  {
+    name: 'registration-of-another-browser',
+    status: 404,
+    codes: ['registration_not_found'],
+    reach: (page, { base }) => page.goto(`${base}register/steps/01JD3Q5Z8W2N4K6M7P9R0S1T2V/display-name`),
+  },
+];
+
+/** As far as the display name. @returns the username */
+async function beginRegistration(page, { base }) {
+  registered += 1;
+  const username = `guest-${registered}`;
+  await page.goto(`${base}register`);
+  await page.locator('[name=accept_terms]').check();
+  await send(page, { username, password: PASSWORD, password_confirm: PASSWORD });
+  return username;
+}
+
+/** Somebody else takes the name just before the end. */
+async function loseUsername(page, house) {
+  const username = await beginRegistration(page, house);
+  const other = `insert into users (id, username, username_key, created_at)
+                 values (gen_random_uuid(), $1::text, $1::text, now())`;
+  await house.latchkey.sql(other, [username]);
+  await send(page, { display_name: 'Guest' }, '[value=set]');
+}

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { transform } from 'esbuild';
+
+/** What is asked for beside the journey itself, as often as the parties like. */
+const BESIDE = /^\/(?:health|assets\/.*|\.well-known\/.*|oauth2\/keys\.json)$/;
+
+/**
+ * Holds the request lines of a log against the expression of the service's own tests, and against what was done.
+ * @param expected method, path (a regular expression), status and requester of each request, in order
+ */
+export async function checkRequestLines(log, expected) {
+  const parse = await loadParser();
+  const lines = log.filter((line) => line.includes(' http.server.response ')).map(parse);
+  const told = lines
+    .filter(({ path }) => !BESIDE.test(path))
+    .map(({ method, path, status, requester }) => {
+      return `${method} ${path} ${status} ${requester ?? 'nobody'}`;
+    });
+  for (const [index, [method, path, status, requester = 'nobody']] of expected.entries()) {
+    const escaped = requester.replace(/[()]/g, '\\$&');
+    assert.match(told[index] ?? '', new RegExp(`^${method} ${path} ${status} ${escaped}$`), `request ${index + 1}`);
+  }
+  assert.deepEqual(told.slice(expected.length), [], 'no other requests');
+  assert.equal(new Set(lines.map(({ id }) => id)).size, lines.length, 'each request has a number of its own');
+}
+
+/** The one copy of the expression is with the tests; it throws for a line that does not match. */
+async function loadParser() {
+  const file = new URL('../../test/support/log-expression.ts', import.meta.url);
+  const { code } = await transform(readFileSync(file, 'utf8'), { loader: 'ts' });
+  const { parseRequestLine } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+  return parseRequestLine;
+}
