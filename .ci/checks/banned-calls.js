@@ -1,0 +1,32 @@
+/**
+ * Calls that have one room each: the clock, randomness, the environment, the console, the network. Everything else is
+ * handed what it needs, so that tests can hand it something else.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+
+const BANNED = [
+  { call: /\bDate\.now\(/, room: /^src\/base\/clock\.ts$|^src\/http\/logging\// },
+  { call: /\bnew Date\(\)/, room: /^$/ },
+  { call: /\bMath\.random\(/, room: /^$/ },
+  { call: /\bprocess\.env\b/, room: /^src\/(config\/|main\.ts$)/ },
+  { call: /\bconsole\./, room: /^$/ },
+  { call: /(?<![.\w])fetch\(/, room: /^src\/gateways\/outbound-http\/|^src\/html\/assets\// },
+];
+
+let read = 0;
+let found = 0;
+for (const name of readdirSync('src', { recursive: true })) {
+  const path = `src/${name}`;
+  if (!/\.tsx?$/.test(path) || /\.test\.tsx?$/.test(path)) continue;
+  read += 1;
+  for (const [index, line] of readFileSync(path, 'utf8').split('\n').entries()) {
+    if (/^\s*(\*|\/\/)/.test(line)) continue;
+    for (const { call, room } of BANNED) {
+      if (!call.test(line) || room.test(path)) continue;
+      found += 1;
+      process.stderr.write(`${path}:${index + 1}: ${line.trim()}\n`);
+    }
+  }
+}
+process.stdout.write(`${read} source files read, ${found} calls out of their room\n`);
+process.exitCode = found === 0 && read > 0 ? 0 : 1;

@@ -1,0 +1,56 @@
+/**
+ * Every installed dependency must be under one of the licences below; of an expression one choice must be. Tools that
+ * only develop and test may also be under a CC-BY licence.
+ */
+import { readFileSync } from 'node:fs';
+
+const ALLOWED = new Set([
+  'MIT',
+  'MIT-0',
+  'ISC',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  '0BSD',
+  'BlueOak-1.0.0',
+  'Apache-2.0',
+  'PostgreSQL',
+  'CC0-1.0',
+  'Python-2.0',
+  'MPL-2.0',
+]);
+
+/** True when one choice of an SPDX expression without nested `WITH` is allowed. */
+function isAllowed(expression, isDevelopment) {
+  return expression
+    .replaceAll(/[()]/g, ' ')
+    .split(/\s+OR\s+/)
+    .some((choice) =>
+      choice
+        .split(/\s+AND\s+/)
+        .map((name) => name.trim())
+        .every((name) => ALLOWED.has(name) || (isDevelopment && name.startsWith('CC-BY-'))),
+    );
+}
+
+const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+const problems = [];
+let counted = 0;
+for (const [path, entry] of Object.entries(lock.packages)) {
+  if (path === '') continue;
+  counted += 1;
+  let { license } = entry;
+  if (license === undefined) {
+    try {
+      license = JSON.parse(readFileSync(`${path}/package.json`, 'utf8')).license;
+    } catch {
+      // an optional package of another platform: its licence is in the lock file or it has none
+    }
+  }
+  if (typeof license !== 'string' || !isAllowed(license, entry.dev === true || entry.devOptional === true)) {
+    problems.push(`${path.replace('node_modules/', '')}: ${license ?? 'no licence named'}`);
+  }
+}
+if (counted === 0) problems.push('no dependency was read');
+for (const problem of problems) process.stderr.write(`licence not allowed: ${problem}\n`);
+process.stdout.write(`${counted} dependencies read, ${problems.length} not allowed\n`);
+process.exitCode = problems.length === 0 ? 0 : 1;

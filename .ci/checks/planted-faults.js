@@ -1,0 +1,133 @@
+/**
+ * A check that cannot fail proves nothing: each one is run on a copy of the tree with one fault planted, and must
+ * refuse it.
+ */
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const COPIED = [
+  'src',
+  'test',
+  'scripts',
+  'bin',
+  'share',
+  'docs',
+  'locales',
+  'migrations',
+  '.ci',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'biome.json',
+  'knip.json',
+  'vitest.config.ts',
+  '.oxlintrc.json',
+  '.dependency-cruiser.cjs',
+  '.gitignore',
+];
+
+const FAULTS = [
+  {
+    check: ['npx', 'tsc', '-p', '.', '--noEmit'],
+    fault: 'a wrong type',
+    plant: () => appendFileSync('src/base/clock.ts', '\nexport const planted: number = "text";\n'),
+  },
+  {
+    check: ['npx', 'biome', 'ci', '.'],
+    fault: 'an unformatted line',
+    plant: () => appendFileSync('src/base/clock.ts', '\nexport   const planted="text"\n'),
+  },
+  {
+    check: ['npx', 'biome', 'ci', '.'],
+    fault: 'a call to the console',
+    plant: () => appendFileSync('src/base/clock.ts', "\nconsole.log('planted');\n"),
+  },
+  {
+    check: ['npx', 'oxlint', '--type-aware', 'src', 'test'],
+    fault: 'a promise nobody awaits',
+    plant: () =>
+      appendFileSync(
+        'src/base/clock.ts',
+        '\nexport function planted(work: () => Promise<void>): void {\n  work();\n}\n',
+      ),
+  },
+  {
+    check: ['node', '.ci/checks/import-ranks.js'],
+    fault: 'an import of a higher rank',
+    plant: () => appendFileSync('src/base/clock.ts', "\nexport { statement } from '#db/statement.ts';\n"),
+  },
+  {
+    check: ['node', '.ci/checks/import-ranks.js'],
+    fault: 'a type of a higher rank',
+    plant: () => appendFileSync('src/base/clock.ts', "\nexport type { Statement } from '#db/statement.ts';\n"),
+  },
+  {
+    check: ['node', '.ci/checks/import-ranks.js'],
+    fault: 'a feature that imports another',
+    plant: () =>
+      appendFileSync('src/features/discovery/routes.ts', "\nexport { mount as planted } from '../token/routes.ts';\n"),
+  },
+  {
+    check: ['node', '.ci/checks/import-ranks.js'],
+    fault: 'a write used outside its folder',
+    plant: () =>
+      appendFileSync(
+        'src/features/discovery/routes.ts',
+        "\nexport { insertServerFact } from '#domain/server-state/writes.ts';\n",
+      ),
+  },
+  {
+    check: ['node', '.ci/checks/banned-calls.js'],
+    fault: 'a clock read',
+    plant: () => appendFileSync('src/base/ids.ts', '\nexport const planted = Date.now();\n'),
+  },
+  {
+    check: ['npx', 'knip'],
+    fault: 'an export nobody uses',
+    plant: () => appendFileSync('src/base/clock.ts', '\nexport const planted = 1;\n'),
+  },
+  {
+    check: ['npx', 'knip', '--production'],
+    fault: 'code kept alive only by a test',
+    plant: () => {
+      appendFileSync('src/base/clock.ts', '\nexport const planted = 1;\n');
+      writeFileSync('src/base/planted.test.ts', "import { planted } from './clock.ts';\nvoid planted;\n");
+    },
+  },
+  {
+    check: ['node', '.ci/checks/licences.js'],
+    fault: 'a dependency under another licence',
+    plant: () => {
+      const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+      lock.packages['node_modules/planted'] = { version: '1.0.0', license: 'AGPL-3.0-only' };
+      writeFileSync('package-lock.json', JSON.stringify(lock));
+    },
+  },
+  {
+    check: ['node', '.ci/checks/generated-files.js'],
+    fault: 'a generated file edited by hand',
+    plant: () => appendFileSync('share/config.schema.json', '\n'),
+  },
+];
+
+const root = process.cwd();
+let missed = 0;
+for (const { check, fault, plant } of FAULTS) {
+  const copy = mkdtempSync(join(tmpdir(), 'latchkey-planted-'));
+  try {
+    for (const name of COPIED) cpSync(resolve(root, name), join(copy, name), { recursive: true });
+    symlinkSync(resolve(root, 'node_modules'), join(copy, 'node_modules'));
+    process.chdir(copy);
+    plant();
+    const run = spawnSync(check[0], check.slice(1), { encoding: 'utf8' });
+    const isRefused = run.status !== 0 && run.status !== null;
+    process.stdout.write(`${isRefused ? 'refused' : 'MISSED '} ${fault} (${check.join(' ')})\n`);
+    if (!isRefused) missed += 1;
+  } finally {
+    process.chdir(root);
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+process.exitCode = missed === 0 ? 0 : 1;

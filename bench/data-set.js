@@ -1,0 +1,152 @@
+/** The rows that every run begins with: users with a password, sessions with a live pair of tokens each. */
+import { createHash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { hash as argon2 } from '@node-rs/argon2';
+
+export const PASSWORD = 'bench: correct horse battery staple';
+const BATCH = 5_000;
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const SCOPE = ['openid'];
+const DAY_MS = 86_400_000;
+
+/**
+ * Fills a migrated database.
+ * @param size `{ users, sessions }`; sessions are spread evenly over the users
+ * @param clientUuid whose sessions they are
+ * @returns what a load driver needs to know of each user and session
+ */
+export async function fillDatabase(client, size, clientUuid) {
+  const now = Date.now();
+  const passwordHash = await argon2(PASSWORD, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
+  const users = Array.from({ length: size.users }, (_, index) => ({ uuid: newUuid(now), name: `bench-${index}` }));
+  for (const batch of batches(users)) await insertUsers(client, batch, passwordHash, now);
+  const sessions = Array.from({ length: size.sessions }, (_, index) => {
+    const user = users[index % users.length];
+    const refreshRandom = randomText(30);
+    return {
+      user,
+      uuid: newUuid(now),
+      accessTokenUuid: newUuid(now),
+      refreshTokenUuid: newUuid(now),
+      accessToken: tokenText('mat', randomText(30)),
+      refreshToken: tokenText('mar', refreshRandom),
+      family: refreshRandom.slice(0, 12),
+    };
+  });
+  for (const batch of batches(sessions)) await insertSessions(client, batch, clientUuid, now);
+  await client.query('vacuum analyze');
+  await client.query('checkpoint');
+  return {
+    users: users.map(({ name }) => name),
+    sessions: sessions.map(({ user, accessToken, refreshToken, accessTokenUuid }) => ({
+      sub: ulidOf(user.uuid),
+      accessToken,
+      refreshToken,
+      accessTokenUuid,
+    })),
+  };
+}
+
+async function insertUsers(client, users, passwordHash, now) {
+  await client.query(
+    `with made as (
+       insert into users (id, username, username_key, display_name, created_at)
+       select id, name, name, 'Person ' || name, $3 from unnest($1::uuid[], $2::text[]) as u (id, name)
+       returning id
+     )
+     insert into user_passwords (user_id, id, hash, scheme_version, created_at)
+     select id, gen_random_uuid(), $4, 1, $3 from made`,
+    [users.map((user) => user.uuid), users.map((user) => user.name), new Date(now), passwordHash],
+  );
+}
+
+/** The tokens count as used: their first use is a matter of one more statement, once. */
+async function insertSessions(client, sessions, clientUuid, now) {
+  const column = (read) => sessions.map(read);
+  await client.query('begin');
+  await client.query(
+    `insert into oauth2_sessions (id, user_id, client_id, scope, refresh_family, auth_time, acr, created_at)
+     select id, user_id, $4, $5, family, $6, 'urn:latchkey:acr:1', $6
+       from unnest($1::uuid[], $2::uuid[], $3::bytea[]) as s (id, user_id, family)`,
+    [
+      column((session) => session.uuid),
+      column((session) => session.user.uuid),
+      column((session) => sha256(session.family)),
+      clientUuid,
+      SCOPE,
+      new Date(now),
+    ],
+  );
+  await client.query(
+    `insert into oauth2_access_tokens (id, session_id, token_hash, scope, created_at, expires_at, first_used_at)
+     select id, session_id, hash, $4, $5, $6, $5
+       from unnest($1::uuid[], $2::uuid[], $3::bytea[]) as t (id, session_id, hash)`,
+    [
+      column((session) => session.accessTokenUuid),
+      column((session) => session.uuid),
+      column((session) => sha256(session.accessToken)),
+      SCOPE,
+      new Date(now),
+      new Date(now + DAY_MS),
+    ],
+  );
+  await client.query(
+    `insert into oauth2_refresh_tokens (id, session_id, token_hash, access_token_id, created_at)
+     select id, session_id, hash, access_token_id, $5
+       from unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::uuid[]) as t (id, session_id, hash, access_token_id)`,
+    [
+      column((session) => session.refreshTokenUuid),
+      column((session) => session.uuid),
+      column((session) => sha256(session.refreshToken)),
+      column((session) => session.accessTokenUuid),
+      new Date(now),
+    ],
+  );
+  await client.query('commit');
+}
+
+/** The published form of tokens: prefix, 30 characters, checksum in base 62. */
+function tokenText(prefix, random) {
+  let rest = crc32(`${prefix}_${random}`);
+  let checksum = '';
+  for (; rest > 0; rest = Math.floor(rest / 62)) checksum += DIGITS.charAt(rest % 62);
+  return `${prefix}_${random}_${checksum.padStart(6, '0')}`;
+}
+
+function randomText(length) {
+  return [...randomBytes(length)].map((byte) => DIGITS.charAt(byte % 62)).join('');
+}
+
+/** Identifiers sort by their time, as the service's own do. */
+function newUuid(now) {
+  const hex = now.toString(16).padStart(12, '0') + randomBytes(10).toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+/** The text in which a `uuid` column is shown outside (ULID). */
+function ulidOf(uuid) {
+  let rest = BigInt(`0x${uuid.replaceAll('-', '')}`);
+  let text = '';
+  for (let digit = 0; digit < 26; digit += 1) {
+    text = CROCKFORD.charAt(Number(rest % 32n)) + text;
+    rest /= 32n;
+  }
+  return text;
+}
+
+/** The `uuid` of a ULID. */
+export function uuidOf(ulid) {
+  let value = 0n;
+  for (const digit of ulid) value = value * 32n + BigInt(CROCKFORD.indexOf(digit));
+  const hex = value.toString(16).padStart(32, '0');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+function sha256(text) {
+  return createHash('sha256').update(text).digest();
+}
+
+function* batches(rows) {
+  for (let start = 0; start < rows.length; start += BATCH) yield rows.slice(start, start + BATCH);
+}

@@ -1,0 +1,49 @@
+/** What a run was measured on, and how busy that was with other things. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, statfsSync } from 'node:fs';
+import { cpus, loadavg, release, totalmem } from 'node:os';
+import { root } from '../scripts/steps/places.js';
+
+/** The commit of a checkout, marked when files differ from it; undefined outside version control. */
+export function commitOf(folder = root) {
+  try {
+    const git = (...args) => execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' }).trim();
+    const commit = git('rev-parse', '--short=12', 'HEAD');
+    return git('status', '--porcelain', '--', 'src', 'migrations') === '' ? commit : `${commit} with changes`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param dataFolder where the database keeps its files */
+export function describeMachine(dataFolder) {
+  return {
+    processors: cpus().length,
+    processor: cpus()[0]?.model,
+    memoryMb: Math.round(totalmem() / 2 ** 20),
+    kernel: release(),
+    node: process.versions.node,
+    fileSystemOfDatabase: fileSystemName(statfsSync(dataFolder).type),
+  };
+}
+
+export function loadAverage() {
+  return Number((loadavg()[0] ?? 0).toFixed(2));
+}
+
+/** Processor time that the whole machine has spent since its start, in seconds. */
+export function machineCpuSeconds() {
+  const [user, nice, system, , , irq, softirq] = readFileSync('/proc/stat', 'utf8')
+    .split('\n', 1)[0]
+    .trim()
+    .split(/\s+/)
+    .slice(1)
+    .map(Number);
+  return (user + nice + system + irq + softirq) / 100;
+}
+
+/** Magic numbers of statfs(2), those where a database is likely to be. */
+function fileSystemName(type) {
+  const names = { 61267: 'ext4', 16914836: 'tmpfs', 1481003842: 'xfs', 2435016766: 'btrfs', 2035054128: 'overlay' };
+  return names[type] ?? `0x${type.toString(16)}`;
+}

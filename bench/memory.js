@@ -1,0 +1,44 @@
+/** Resident memory of one process: idle after its start, and after the first and the last of many requests. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { AUTHORIZATION, startLatchkey } from './latchkey.js';
+import { ownResidentMb } from './processes.js';
+
+const IDLE_MS = 2_000;
+const CONCURRENCY = 16;
+/** In turn, so that each part of the process is used. */
+const MIX = ['introspect', 'userinfo', 'client-credentials', 'refresh', 'login-page'];
+
+/** @param first,last number of requests after which memory is read */
+export async function measureMemory({ checkout, folder, database, driver, data, first, last, say }) {
+  const service = await startLatchkey({ name: 'memory', checkout, folder, database });
+  try {
+    await pause(IDLE_MS);
+    const afterStart = ownResidentMb(service.pid);
+    // The last sessions are nobody else's; a refresh ends the access token that the others present.
+    const share = Math.ceil(data.sessions.length / 20);
+    const [read, refreshed] = [data.sessions.splice(-share), data.sessions.splice(-share)].map((sessions) =>
+      sessions.map((session) => ({ ...session, authorization: AUTHORIZATION })),
+    );
+    for (const workload of MIX) await driver.fillPool(`memory:${workload}`, workload === 'refresh' ? refreshed : read);
+    const drive = async (requests) => {
+      const count = Math.ceil(requests / MIX.length);
+      for (const workload of MIX) {
+        await driver.drive({
+          workload,
+          pool: `memory:${workload}`,
+          port: service.port,
+          concurrency: CONCURRENCY,
+          count,
+        });
+      }
+      await pause(IDLE_MS);
+      return ownResidentMb(service.pid);
+    };
+    const afterFirst = await drive(first);
+    const afterLast = await drive(last - first);
+    say(`memory: ${afterStart} MB after start, ${afterFirst} after ${first} requests, ${afterLast} after ${last}`);
+    return { afterStart, first, afterFirst, last, afterLast };
+  } finally {
+    await service.stop();
+  }
+}

@@ -1,0 +1,81 @@
+/** Processes under measurement: what they and their children have cost, and how they are ended. */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+
+const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
+
+/** Processor time of a process and all below it, with children that have ended; in seconds. */
+export function cpuSeconds(pid) {
+  const stats = readStats();
+  const rootStat = stats.get(pid);
+  if (rootStat === undefined) return 0;
+  let ticks = rootStat.endedChildrenTicks;
+  for (const [, stat] of treeOf(pid, stats)) ticks += stat.ticks;
+  return ticks / ticksPerSecond;
+}
+
+/** Process ids of a process and all below it. */
+export function membersOf(pid) {
+  return [...treeOf(pid, readStats())].map(([member]) => member);
+}
+
+/** Resident memory of this process alone, in MB. */
+export function ownResidentMb(pid) {
+  return megabytes(pid, 'status', /VmRSS:\s+(\d+)/);
+}
+
+/** Resident memory of this process alone, of shared pages only its share, in MB. */
+export function proportionalMb(pid) {
+  return megabytes(pid, 'smaps_rollup', /^Pss:\s+(\d+)/m);
+}
+
+/** Asks a child process to end and waits until it has; kills it when that takes too long. */
+export async function endProcess(child, signal = 'SIGTERM') {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill(signal);
+  const killer = setTimeout(() => child.kill('SIGKILL'), 15_000);
+  await ended;
+  clearTimeout(killer);
+}
+
+function* treeOf(pid, stats) {
+  const waiting = [pid];
+  while (waiting.length > 0) {
+    const member = waiting.pop();
+    const stat = stats.get(member);
+    if (stat === undefined) continue;
+    yield [member, stat];
+    for (const [other, { parent }] of stats) if (parent === member) waiting.push(other);
+  }
+}
+
+function readStats() {
+  const stats = new Map();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const text = readFileSync(`/proc/${name}/stat`, 'latin1');
+      // The name in parentheses may hold anything; state is the first field behind it.
+      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+      const [parent, ...times] = [1, 11, 12, 13, 14].map((index) => Number(fields[index]));
+      stats.set(Number(name), {
+        parent,
+        ticks: times[0] + times[1],
+        endedChildrenTicks: times[2] + times[3],
+      });
+    } catch {
+      // It ended while the folder was read.
+    }
+  }
+  return stats;
+}
+
+function megabytes(pid, file, kilobytes) {
+  try {
+    const found = kilobytes.exec(readFileSync(`/proc/${pid}/${file}`, 'latin1'));
+    return Number((Number(found?.[1] ?? 0) / 1024).toFixed(1));
+  } catch {
+    return 0;
+  }
+}

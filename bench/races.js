@@ -1,0 +1,86 @@
+/** All races of a run, with what is asserted beside speed: statements per request, and a row for each token issued. */
+import { meanStatements } from './latchkey.js';
+import { loadAverage } from './machine.js';
+import { ownResidentMb } from './processes.js';
+import { race, warmUp } from './race.js';
+import { RACES } from './settings.js';
+import { ratioOfCpu, ratioOfRates, summarise } from './statistics.js';
+
+/** Rows that one request adds, by workload: an acknowledged token that is not stored fails the run. */
+const ROWS_OF = {
+  refresh: { table: 'oauth2_refresh_tokens', filter: 'true' },
+  'client-credentials': { table: 'oauth2_sessions', filter: 'user_id is null' },
+  'password-login': { table: 'user_sessions', filter: 'true' },
+};
+
+export async function raceAll({ contestants, driver, postgres, size, wants, say }) {
+  const client = await postgres.connect();
+  const results = [];
+  try {
+    for (const plan of RACES.filter(({ workload }) => wants(workload))) {
+      const isLogin = plan.workload === 'password-login';
+      const counts = isLogin ? size.logins : size.requests;
+      const field = contestants.filter(({ name, kind }) => kind === 'latchkey' || name in plan.peers);
+      const count = isLogin ? size.logins[16] : size.warmUp;
+      await warmUp({ workload: plan.workload, contestants: field, count, driver, postgres });
+      for (const [concurrency, count] of Object.entries(counts)) {
+        const task = { ...plan, concurrency: Number(concurrency), count, rounds: size.rounds };
+        results.push(await raceOne({ ...task, field, driver, postgres, client, say }));
+      }
+    }
+  } finally {
+    await client.end();
+  }
+  return results;
+}
+
+async function raceOne({ workload, peers, statements, concurrency, field, client, say, ...rest }) {
+  const [own, rival] = field.filter(({ kind }) => kind === 'latchkey');
+  const rowsBefore = await countRows(client, workload);
+  const positions = [await own.logPosition(), await rival.logPosition()];
+  const measured = await race({ workload, concurrency, contestants: field, ...rest });
+  const lines = [await own.requestLinesSince(positions[0]), await rival.requestLinesSince(positions[1])];
+  const posts = (list) => list.filter((line) => workload !== 'password-login' || line.includes('"POST '));
+  const requests = rest.count * rest.rounds;
+  for (const list of lines) assertEqual(posts(list).length, requests, `${workload}: lines in the log`);
+  const rows = (await countRows(client, workload)) - rowsBefore;
+  if (workload in ROWS_OF) assertEqual(rows, 2 * requests, `${workload}: rows stored`);
+  const queries = meanStatements(posts(lines[0]));
+  // The client's record is read again each minute.
+  if (queries > statements + 0.01) throw new Error(`${workload}: ${queries} statements per request`);
+  const ownRounds = measured.get(own.name);
+  const against = (name) => ({
+    rate: ratioOfRates(ownRounds, measured.get(name)),
+    cpu: ratioOfCpu(ownRounds, measured.get(name)),
+  });
+  const result = {
+    workload,
+    concurrency,
+    requestsPerRound: rest.count,
+    statementsPerRequest: queries,
+    loadAverage: loadAverage(),
+    contestants: Object.fromEntries(
+      field.map(({ name, pid }) => [name, { ...summarise(measured.get(name)), residentMb: ownResidentMb(pid) }]),
+    ),
+    ratios: Object.fromEntries(Object.entries(peers).map(([name, { goal }]) => [name, { ...against(name), goal }])),
+    noise: against(rival.name),
+  };
+  say(describe(result));
+  return result;
+}
+
+function describe({ workload, concurrency, contestants, noise }) {
+  const rates = Object.entries(contestants).map(([name, { rate, serverCpu }]) => `${name} ${rate}/s ${serverCpu}s`);
+  return `${workload} at ${concurrency}: ${rates.join(', ')}; against itself ${noise.rate.median}`;
+}
+
+async function countRows(client, workload) {
+  const counted = ROWS_OF[workload];
+  if (counted === undefined) return 0;
+  const { rows } = await client.query(`select count(*)::integer as n from ${counted.table} where ${counted.filter}`);
+  return rows[0].n;
+}
+
+function assertEqual(actual, expected, what) {
+  if (actual !== expected) throw new Error(`${what}: ${actual} in place of ${expected}`);
+}

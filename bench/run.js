@@ -1,0 +1,101 @@
+/**
+ * `npm run bench`: races Latchkey against its peers and against itself, and writes what came out to `bench/results/`.
+ * Options: `--quick` (few rounds, small tables), `--only a,b` (workloads), `--rounds N`, `--checkout FOLDER` (another
+ * built checkout in place of this one), `--rival FOLDER` (races against that one in place of itself), `--dry`
+ * (writes no results).
+ */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { runToEnd } from '../scripts/steps/child.js';
+import { root } from '../scripts/steps/places.js';
+import { prepare } from '../scripts/steps/prepare.js';
+import { run } from '../scripts/steps/run.js';
+import { arePeersInstalled, startContestants } from './contestants.js';
+import { fillDatabase, uuidOf } from './data-set.js';
+import { measureHashing } from './hashing.js';
+import { CLIENT_ID, startLatchkey } from './latchkey.js';
+import { startDriver } from './load/start-driver.js';
+import { commitOf, describeMachine, loadAverage } from './machine.js';
+import { measureMemory } from './memory.js';
+import { startPostgres } from './postgres.js';
+import { raceAll } from './races.js';
+import { writeResults } from './report.js';
+import { SIZES } from './settings.js';
+import { measureStarts } from './starts.js';
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    rounds: { type: 'string' },
+    checkout: { type: 'string', default: root },
+    rival: { type: 'string' },
+    dry: { type: 'boolean', default: false },
+  },
+});
+
+await run(bench);
+
+async function bench() {
+  if (options.checkout === root) await prepare({ withTools: false });
+  if (!arePeersInstalled()) await runToEnd('npm ci', 'npm', ['ci', '--no-audit', '--no-fund'], join(root, 'tools'));
+  const size = { ...SIZES[options.quick ? 'quick' : 'full'] };
+  if (options.rounds !== undefined) size.rounds = Number(options.rounds);
+  const only = options.only?.split(',');
+  const wants = (name) => only === undefined || only.includes(name);
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-bench-'));
+  // The database's account has to pass through.
+  chmodSync(folder, 0o755);
+  const closers = [() => rmSync(folder, { recursive: true, force: true })];
+  const opened = (thing) => {
+    closers.push(thing.stop);
+    return thing;
+  };
+  try {
+    const loadBefore = loadAverage();
+    const postgres = opened(await startPostgres(join(folder, 'postgres')));
+    const place = { checkout: options.checkout, folder: join(folder, 'service'), database: postgres.asConfiguration };
+    say('filling the database');
+    const data = await fill(place, postgres, size);
+    const result = {
+      measuredAt: new Date().toISOString(),
+      commit: commitOf(options.checkout) ?? commitOf(),
+      rival: options.rival === undefined ? undefined : commitOf(options.rival),
+      isQuick: options.quick,
+      machine: describeMachine(folder),
+      postgres: { version: postgres.version, settings: postgres.settings },
+      size,
+      loadAverage: { before: loadBefore },
+    };
+    const driver = opened(startDriver());
+    if (wants('starts')) result.starts = await measureStarts({ ...place, count: size.starts, say });
+    if (wants('memory')) result.memory = await measureMemory({ ...place, driver, data, ...size.memory, say });
+    const contestants = await startContestants({ ...place, rival: options.rival, postgres, data });
+    for (const contestant of contestants) opened(contestant);
+    const common = { contestants, driver, postgres, size, say };
+    result.races = await raceAll({ ...common, wants });
+    if (wants('hashing')) result.hashing = await measureHashing({ ...common, second: opened(startDriver()) });
+    result.loadAverage.after = loadAverage();
+    writeResults(result, { isDry: options.dry });
+  } finally {
+    for (const close of closers.reverse()) await close();
+  }
+}
+
+/** The first start migrates and stores the client that the sessions belong to. */
+async function fill(place, postgres, size) {
+  const service = await startLatchkey({ name: 'first', ...place });
+  const client = await postgres.connect();
+  try {
+    return await fillDatabase(client, size, uuidOf(CLIENT_ID));
+  } finally {
+    await client.end();
+    await service.stop();
+  }
+}
+
+function say(text) {
+  process.stderr.write(`bench: ${text}\n`);
+}

@@ -1,0 +1,43 @@
+/** How much is measured. Everything is bounded by counts; `full` takes about ten minutes. */
+export const SIZES = {
+  full: {
+    rounds: 10,
+    users: 10_000,
+    sessions: 100_000,
+    /** Requests of each contestant before a workload is measured: code is compiled while it runs. */
+    warmUp: 4_000,
+    /** Requests of one measurement, by concurrency. */
+    requests: { 1: 300, 16: 2_000, 64: 2_000 },
+    logins: { 16: 100 },
+    memory: { first: 1_000, last: 20_000 },
+    starts: 5,
+  },
+  quick: {
+    rounds: 3,
+    users: 500,
+    sessions: 5_000,
+    warmUp: 1_000,
+    requests: { 1: 100, 16: 600, 64: 600 },
+    logins: { 16: 40 },
+    memory: { first: 200, last: 2_000 },
+    starts: 2,
+  },
+};
+
+/** Of the in-memory peer. */
+export const PEER_SESSIONS = 1_000;
+/** Chains of the bare server. */
+export const BARE_SESSIONS = 2_000;
+
+/**
+ * What is raced, in order: the workloads that only read come before those that fill the tables.
+ * `goal`: least ratio of rates to a peer, as `performance.md` has it.
+ */
+export const RACES = [
+  { workload: 'introspect', peers: { 'oidc-provider': { goal: 2 }, bare: { goal: 0.6 } }, statements: 1 },
+  { workload: 'userinfo', peers: { 'oidc-provider': {} }, statements: 1 },
+  { workload: 'login-page', peers: {}, statements: 0 },
+  { workload: 'client-credentials', peers: { 'oidc-provider': { goal: 2 } }, statements: 2 },
+  { workload: 'refresh', peers: { 'oidc-provider': { goal: 1 }, bare: { goal: 0.5 } }, statements: 2 },
+  { workload: 'password-login', peers: { argon2id: { goal: 0.9 } }, statements: 3 },
+];

@@ -1,0 +1,44 @@
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { endProcess } from './processes.js';
+
+/**
+ * A program of ours in a process of its own that answers orders, each a message with an `id`, by `result` or `failure`.
+ * @param url of the program; @param options of `fork`
+ */
+export function startWorker(url, options = {}) {
+  const child = fork(fileURLToPath(url), [], options);
+  const waiting = new Map();
+  let lastId = 0;
+  child.on('message', ({ id, result, failure }) => {
+    const order = waiting.get(id);
+    waiting.delete(id);
+    if (failure === undefined) order?.resolve(result);
+    else order?.reject(new Error(failure));
+  });
+  child.once('exit', (code, signal) => {
+    for (const { reject } of waiting.values()) reject(new Error(`${url} ended with ${code ?? signal}`));
+  });
+  return {
+    pid: child.pid,
+    ask: (order) =>
+      new Promise((resolve, reject) => {
+        lastId += 1;
+        waiting.set(lastId, { resolve, reject });
+        child.send({ id: lastId, ...order });
+      }),
+    stop: () => endProcess(child),
+  };
+}
+
+/** The other side: answers each order by what `carryOut` returns or throws, and ends with its parent. */
+export function serveOrders(carryOut) {
+  process.on('message', async (order) => {
+    try {
+      process.send({ id: order.id, result: await carryOut(order) });
+    } catch (error) {
+      process.send({ id: order.id, failure: error.message });
+    }
+  });
+  process.on('disconnect', () => process.exit());
+}
