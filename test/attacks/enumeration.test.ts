@@ -10,32 +10,35 @@ const attacked = attackedService({
 });
 
 describe('signing in with a wrong password', () => {
-  // Tried again when other work disturbed it; a hash that is left out shows every time.
-  it('takes the same time for every kind of account, and for none (S-79)', { retry: 3 }, async () => {
+  // Other work only ever adds time, so the fastest of each is compared, and more rounds are made until they agree: a
+  // hash that is left out keeps them apart for ever.
+  it('takes the same time for every kind of account, and for none (S-79)', { timeout: 120_000 }, async () => {
     await attacked.change(
       `insert into users (id, username, username_key, created_at)
        values (gen_random_uuid(), 'empty', 'empty', now()) on conflict do nothing`,
     );
-    const usernames = ['amira', 'empty', 'lena', 'dana', 'nobody'];
     const browser = attacked.browser();
     await browser.get('/login');
-    const times = new Map<string, number[]>(usernames.map((username) => [username, []]));
-    // Interleaved, so that whatever slows the machine down slows all of them down.
-    for (let round = 0; round < 15; round += 1) {
-      for (const username of usernames) {
+    const fastest = new Map(
+      ['amira', 'empty', 'lena', 'dana', 'nobody'].map((name) => [name, Number.POSITIVE_INFINITY]),
+    );
+    for (let round = 0; round < 100 && (round < 15 || !areAlike(fastest)); round += 1) {
+      for (const [username, least] of fastest) {
         await browser.submit({ username, password: 'wrong' });
         expect(browser.shown.errorCodes).toEqual(['invalid_credentials']);
-        times.get(username)?.push(attacked.service.requestLines().at(-1)?.elapsed ?? Number.NaN);
+        fastest.set(username, Math.min(least, attacked.service.requestLines().at(-1)?.elapsed ?? Number.NaN));
       }
     }
-    // The fastest of each, since the noise of other work only ever adds.
-    const typical = [...times].map(([username, values]) => ({ username, milliseconds: Math.min(...values) }));
-    const lowest = Math.min(...typical.map(({ milliseconds }) => milliseconds));
-    const highest = Math.max(...typical.map(({ milliseconds }) => milliseconds));
-    expect(highest - lowest, JSON.stringify(typical)).toBeLessThan(Math.max(5, lowest * 0.05));
+    expect(fastest).toSatisfy(areAlike);
     // Else the comparison says nothing.
-    expect(lowest).toBeGreaterThan(10);
+    expect(Math.min(...fastest.values())).toBeGreaterThan(10);
   });
+
+  /** By no more than 5 ms or 5 %. */
+  function areAlike(milliseconds: ReadonlyMap<string, number>): boolean {
+    const [lowest, highest] = [Math.min(...milliseconds.values()), Math.max(...milliseconds.values())];
+    return highest - lowest < Math.max(5, lowest * 0.05);
+  }
 
   it('tells of a lock or a deactivation to nobody but the owner of the password (S-80)', async () => {
     for (const [username, title] of [

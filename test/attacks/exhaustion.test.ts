@@ -222,9 +222,11 @@ describe('text made to be slow to read (S-144)', () => {
 it('a password of 1,025 bytes is wrong without being hashed, whatever a proxy lets through (S-143)', async () => {
   const browser = attacked.browser();
   await browser.get('/login');
-  await browser.submit({ username: 'amira', password: `${PASSWORD}${'é'.repeat(600)}` });
-  expect(browser.shown.errorCodes).toEqual(['invalid_credentials']);
+  const cpu = await attacked.leastCpu(async () => {
+    await browser.submit({ username: 'amira', password: `${PASSWORD}${'é'.repeat(600)}` });
+    expect(browser.shown.errorCodes).toEqual(['invalid_credentials']);
+  }, 15);
   // The hash of this configuration takes more than 15 ms, and its time counts.
-  expect(attacked.service.requestLines().at(-1)?.cpu).toBeLessThan(15);
+  expect(cpu).toBeLessThan(15);
   expect(jsonOf(await attacked.post('/oauth2/introspect', { token: 'x' }, basic(C1)))).toEqual({ active: false });
 });

@@ -1,13 +1,13 @@
 import { fromUuid, newId, type OAuth2SessionId, toUuid, type UserId } from '#base/ids.ts';
 import { sha256 } from '#base/secret.ts';
-import type { Queryable } from '#db/database.ts';
+import type { Database, Queryable } from '#db/database.ts';
 import { isUniqueViolation } from '#db/failures.ts';
 import { newAuditEventId } from '#domain/audit-events/audit-event.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { newToken, parseToken } from '#protocol/oauth/token-format.ts';
 import { refreshFamily } from './refresh-successor.ts';
 import { type CodeRow, readCode } from './statements/read-code.ts';
-import { redeemCode } from './statements/redeem-code.ts';
+import { holdUser, type RedeemCodeParams, redeemCode } from './statements/redeem-code.ts';
 import { accessTokenExpiry, type TokenSettings } from './token-settings.ts';
 
 /** A code that passed its checks, with everything that its redemption will store; nothing is written yet. */
@@ -49,53 +49,70 @@ export function prepareRedemption(
   };
 }
 
-const MAX_ATTEMPTS = 5;
+/** From where the code is redeemed. */
+export interface RedeemingDevice {
+  /** The device that the granted scope names. */
+  readonly id: string | undefined;
+  readonly userAgent: string | undefined;
+  readonly address: string | undefined;
+}
 
 /**
- * Redeems the code: session and tokens are stored and the grant is consumed, or nothing changes. One statement, sent
- * again when another session of the same user and device was opened in the same instant.
+ * Redeems the code: session and tokens are stored and the grant is consumed, or nothing changes. One statement, unless
+ * another session of the same user and device was opened in the same instant: then once more with the user held, so
+ * that however many sign in at once, each comes to its turn.
  *
  * @returns false when another request was faster, or the user, the browser session or the client is gone by now
  */
 export async function redeemAuthorizationCode(
-  database: Queryable,
+  database: Database,
   redemption: CodeRedemption,
   client: Client,
   settings: TokenSettings,
-  device: {
-    readonly id: string | undefined;
-    readonly userAgent: string | undefined;
-    readonly address: string | undefined;
-  },
+  device: RedeemingDevice,
 ): Promise<boolean> {
+  const params = redeemParams(redemption, client, settings, device);
+  try {
+    return (await database.first(redeemCode, params)) !== undefined;
+  } catch (error) {
+    if (!isUniqueViolation(error, 'oauth2_sessions_live_device')) throw error;
+  }
+  return await database.transaction(
+    async (transaction) => {
+      await transaction.first(holdUser, [redemption.row.user_id]);
+      return (await transaction.first(redeemCode, params)) !== undefined;
+    },
+    { isRepeatable: true },
+  );
+}
+
+function redeemParams(
+  redemption: CodeRedemption,
+  client: Client,
+  settings: TokenSettings,
+  device: RedeemingDevice,
+): RedeemCodeParams {
   const { row, now, refreshToken } = redemption;
   const refreshText = refreshToken === undefined ? undefined : parseToken(refreshToken);
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const redeemed = await database.first(redeemCode, [
-        row.grant_id,
-        row.user_id,
-        row.user_session_id,
-        client.version,
-        new Date(now - settings.authorizationCodeTtlSeconds * 1000),
-        new Date(now),
-        toUuid(redemption.sessionId),
-        device.id ?? null,
-        device.userAgent ?? null,
-        refreshText === undefined ? null : refreshFamily(refreshText.random),
-        toUuid(newId(now)),
-        sha256(redemption.accessToken),
-        new Date(redemption.accessTokenExpiresAt),
-        redemption.resources,
-        toUuid(newId(now)),
-        refreshToken === undefined ? null : sha256(refreshToken),
-        newAuditEventId(now),
-        newAuditEventId(now),
-        device.address ?? null,
-      ]);
-      return redeemed !== undefined;
-    } catch (error) {
-      if (attempt === MAX_ATTEMPTS || !isUniqueViolation(error, 'oauth2_sessions_live_device')) throw error;
-    }
-  }
+  return [
+    row.grant_id,
+    row.user_id,
+    row.user_session_id,
+    client.version,
+    new Date(now - settings.authorizationCodeTtlSeconds * 1000),
+    new Date(now),
+    toUuid(redemption.sessionId),
+    device.id ?? null,
+    device.userAgent ?? null,
+    refreshText === undefined ? null : refreshFamily(refreshText.random),
+    toUuid(newId(now)),
+    sha256(redemption.accessToken),
+    new Date(redemption.accessTokenExpiresAt),
+    redemption.resources,
+    toUuid(newId(now)),
+    refreshToken === undefined ? null : sha256(refreshToken),
+    newAuditEventId(now),
+    newAuditEventId(now),
+    device.address ?? null,
+  ];
 }

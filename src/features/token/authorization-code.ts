@@ -2,7 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import { LatchkeyError } from '#base/errors.ts';
 import { fromUuid } from '#base/ids.ts';
 import type { Log } from '#base/log.ts';
-import type { Queryable } from '#db/database.ts';
+import type { Database } from '#db/database.ts';
 import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import { cancelAuthorizationGrant } from '#domain/authorization-grants/cancel-authorization-grant.ts';
 import type { Client } from '#domain/clients/client.ts';
@@ -26,7 +26,7 @@ import type { Parameters } from '#protocol/parameters.ts';
 import { tokenAnswer } from './token-answer.ts';
 
 export interface AuthorizationCodeDeps {
-  readonly database: Queryable;
+  readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
   readonly activity: ActivityBuffer;

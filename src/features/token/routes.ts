@@ -3,6 +3,7 @@
  * may use the grant type, and the order of these checks (oauth.md 8.1).
  */
 import { LatchkeyError } from '#base/errors.ts';
+import type { Database } from '#db/database.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { ClientAuthentication } from '#http/client-authentication.ts';
 import { readOAuthForm, required } from '#http/oauth-form.ts';
@@ -13,6 +14,7 @@ import { type ClientCredentialsDeps, issueForClient } from './client-credentials
 import { type RefreshTokenDeps, refreshTokens } from './refresh-token.ts';
 
 export interface TokenDeps extends AuthorizationCodeDeps, RefreshTokenDeps, ClientCredentialsDeps {
+  readonly database: Database;
   readonly authentication: ClientAuthentication;
 }
 

@@ -2,6 +2,30 @@ import { statement } from '#db/statement.ts';
 import { INSERT_AUDIT_EVENT } from '#domain/audit-events/audit-event.ts';
 import { endingCtes } from '#domain/oauth2-sessions/ending-sql.ts';
 
+export type RedeemCodeParams = [
+  grantId: string,
+  userId: string,
+  userSessionId: string,
+  clientVersion: number,
+  /** Codes fulfilled before this are too old. */
+  oldest: Date,
+  now: Date,
+  sessionId: string,
+  deviceId: string | null,
+  userAgent: string | null,
+  refreshFamily: Buffer | null,
+  accessTokenId: string,
+  accessTokenHash: Buffer,
+  accessTokenExpiresAt: Date,
+  resources: readonly string[],
+  refreshTokenId: string,
+  /** Null: no refresh token is issued. */
+  refreshTokenHash: Buffer | null,
+  startedEventId: string,
+  endedEventId: string,
+  ip: string | null,
+];
+
 /**
  * Consumes a grant, ends the older session of the same user and device, opens the new one and stores its first
  * tokens. Returns a row when this caller redeemed the code; otherwise nothing changed.
@@ -11,34 +35,9 @@ import { endingCtes } from '#domain/oauth2-sessions/ending-sql.ts';
  * sessions, grants, OAuth sessions, tokens; each step depends on the rows of the one before, which fixes that order.
  *
  * Two codes for one user and device redeemed in the same instant meet at `oauth2_sessions_live_device`: the later
- * statement fails as a whole with a unique violation, and can be sent again.
+ * statement fails as a whole with a unique violation, and is sent again behind `holdUser`.
  */
-export const redeemCode = statement<
-  { id: string },
-  [
-    grantId: string,
-    userId: string,
-    userSessionId: string,
-    clientVersion: number,
-    /** Codes fulfilled before this are too old. */
-    oldest: Date,
-    now: Date,
-    sessionId: string,
-    deviceId: string | null,
-    userAgent: string | null,
-    refreshFamily: Buffer | null,
-    accessTokenId: string,
-    accessTokenHash: Buffer,
-    accessTokenExpiresAt: Date,
-    resources: readonly string[],
-    refreshTokenId: string,
-    /** Null: no refresh token is issued. */
-    refreshTokenHash: Buffer | null,
-    startedEventId: string,
-    endedEventId: string,
-    ip: string | null,
-  ]
->(
+export const redeemCode = statement<{ id: string }, RedeemCodeParams>(
   'redeem-code',
   `with recursive account as materialized (
     select id from users
@@ -94,4 +93,13 @@ export const redeemCode = statement<
       from (select id, user_id, client_id from ended order by id limit 1) replaced
   )
   select id from opened`,
+);
+
+/**
+ * Keeps every other redemption for this user waiting at its first step until the transaction ends, so that the
+ * statement behind it sees the sessions of all that came before.
+ */
+export const holdUser = statement<{ id: string }, [userId: string]>(
+  'hold-user',
+  'select id from users where id = $1::uuid for no key update',
 );
