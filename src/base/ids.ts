@@ -16,26 +16,40 @@ export type OAuth2SessionId = Ulid<'oauth2-session'>;
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const HEX = '0123456789abcdef';
-const DIGIT_OF = new Map([...ALPHABET].map((character, value) => [character, value]));
+const ULID_LENGTH = 26;
+const UUID_LENGTH = 36;
+const HYPHEN = 0x2d;
+/** Values of the digits by character code; what is no digit counts as 0. */
+const BASE32_VALUES = valuesOf(ALPHABET);
+const HEX_VALUES = valuesOf(HEX);
+/** Character codes by value. */
+const BASE32_CODES = Buffer.from(ALPHABET);
+const HEX_CODES = Buffer.from(HEX);
+// Identifiers are converted several times in each request: written into bytes, a text costs one allocation.
+const ulidText = Buffer.alloc(ULID_LENGTH);
+const uuidText = Buffer.alloc(UUID_LENGTH);
 
 /** A new identifier, sortable by `now` (milliseconds since the epoch). */
 export function newId<Kind extends string>(now: number): Ulid<Kind> {
-  const bytes = Buffer.allocUnsafe(16);
-  bytes.writeUIntBE(now, 0, 6);
-  randomBytes(10).copy(bytes, 6);
-  return fromBytes(bytes) as Ulid<Kind>;
+  const time = Math.floor(now).toString(16).padStart(12, '0');
+  const random = randomBytes(10).toString('hex');
+  return fromUuid(
+    `${time.slice(0, 8)}-${time.slice(8)}-${random.slice(0, 4)}-${random.slice(4, 8)}-${random.slice(8)}`,
+  );
 }
 
 /** Reads an identifier in either case; undefined when the text is none. */
 export function parseId<Kind extends string>(text: string): Ulid<Kind> | undefined {
-  const upper = text.length === 26 ? text.toUpperCase() : text;
+  if (text.length !== ULID_LENGTH) return undefined;
+  if (ULID.test(text)) return text as Ulid<Kind>;
+  const upper = text.toUpperCase();
   return ULID.test(upper) ? (upper as Ulid<Kind>) : undefined;
 }
 
 /** When an identifier was made: milliseconds since the epoch. */
 export function timeOfId(id: Ulid): number {
   let time = 0;
-  for (const digit of id.slice(0, 10)) time = time * 32 + (DIGIT_OF.get(digit) ?? 0);
+  for (let index = 0; index < 10; index += 1) time = time * 32 + base32Value(id, index);
   return time;
 }
 
@@ -43,38 +57,54 @@ export function timeOfId(id: Ulid): number {
 export function toUuid(id: Ulid): string {
   let bits = 0;
   let buffered = 0;
-  let hex = '';
+  let length = 0;
   // 26 digits hold 130 bits; the two leading ones are always zero.
-  for (let index = 0; index < 26; index += 1) {
-    bits = (bits << 5) | (DIGIT_OF.get(id.charAt(index)) ?? 0);
+  for (let index = 0; index < ULID_LENGTH; index += 1) {
+    bits = (bits << 5) | base32Value(id, index);
     buffered += index === 0 ? 3 : 5;
     while (buffered >= 4) {
       buffered -= 4;
-      hex += HEX.charAt((bits >> buffered) & 15);
-      if (hex.length === 8 || hex.length === 13 || hex.length === 18 || hex.length === 23) hex += '-';
+      uuidText[length] = HEX_CODES[(bits >> buffered) & 15] ?? 0;
+      length += 1;
+      if (isHyphenAt(length)) {
+        uuidText[length] = HYPHEN;
+        length += 1;
+      }
     }
     bits &= 15;
   }
-  return hex;
+  return uuidText.toString('latin1');
 }
 
 /** The identifier held by a `uuid` column. */
 export function fromUuid<Kind extends string>(uuid: string): Ulid<Kind> {
-  return fromBytes(Buffer.from(uuid.replaceAll('-', ''), 'hex')) as Ulid<Kind>;
-}
-
-function fromBytes(bytes: Uint8Array): string {
-  let text = '';
   let bits = 0;
   let buffered = 2;
-  for (const byte of bytes) {
-    bits = (bits << 8) | byte;
-    buffered += 8;
-    while (buffered >= 5) {
+  let length = 0;
+  for (let index = 0; index < UUID_LENGTH; index += 1) {
+    if (isHyphenAt(index)) continue;
+    bits = (bits << 4) | (HEX_VALUES[uuid.charCodeAt(index)] ?? 0);
+    buffered += 4;
+    if (buffered >= 5) {
       buffered -= 5;
-      text += ALPHABET.charAt((bits >> buffered) & 31);
+      ulidText[length] = BASE32_CODES[(bits >> buffered) & 31] ?? 0;
+      length += 1;
     }
     bits &= 31;
   }
-  return text;
+  return ulidText.toString('latin1') as Ulid<Kind>;
+}
+
+function isHyphenAt(index: number): boolean {
+  return index === 8 || index === 13 || index === 18 || index === 23;
+}
+
+function base32Value(id: Ulid, index: number): number {
+  return BASE32_VALUES[id.charCodeAt(index)] ?? 0;
+}
+
+function valuesOf(digits: string): Uint8Array {
+  const values = new Uint8Array(128);
+  for (const [value, digit] of [...digits].entries()) values[digit.charCodeAt(0)] = value;
+  return values;
 }

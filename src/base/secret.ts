@@ -6,6 +6,7 @@ const MARK = '[secret]';
 /** A value that must not reach a log, a dump or an error text by accident: it prints as `[secret]`. */
 export class Secret {
   readonly #value: string;
+  #digest: Buffer | undefined;
 
   constructor(value: string) {
     this.#value = value;
@@ -14,6 +15,16 @@ export class Secret {
   /** The value itself; call it only where the value is used. */
   reveal(): string {
     return this.#value;
+  }
+
+  get isEmpty(): boolean {
+    return this.#value === '';
+  }
+
+  /** Compares with a text without telling by its duration where they differ. */
+  matches(text: string): boolean {
+    this.#digest ??= sha256(this.#value);
+    return timingSafeEqual(sha256(text), this.#digest);
   }
 
   toString(): string {

@@ -11,6 +11,7 @@ export function prefersJson(accept: IncomingHttpHeaders['accept']): boolean {
 
 /** Whether an `Accept` names a media type itself, without ruling it out. */
 export function acceptsMediaType(accept: IncomingHttpHeaders['accept'], mediaType: string): boolean {
+  if (accept === undefined || !accept.toLowerCase().includes(mediaType)) return false;
   return (weightsOf(accept).get(mediaType) ?? 0) > 0;
 }
 

@@ -6,7 +6,7 @@ import type { Clock } from '#base/clock.ts';
 import { LatchkeyError } from '#base/errors.ts';
 import { type ClientId, parseId } from '#base/ids.ts';
 import type { Log } from '#base/log.ts';
-import { equalSecrets } from '#base/secret.ts';
+import { Secret } from '#base/secret.ts';
 import type { Queryable } from '#db/database.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { ClientDirectory } from '#domain/clients/client-directory.ts';
@@ -27,11 +27,15 @@ export interface ClientAuthenticationDeps {
   readonly issuer: string;
 }
 
+/** Credentials that can be compared with what a client is registered with. */
+type Verifiable = Extract<PresentedCredentials, { method: 'client_secret_basic' | 'client_secret_post' | 'none' }>;
+
 type Attempt =
   | { readonly ok: true; readonly client: Client }
   | { readonly ok: false; readonly reason: 'unknown_client' | 'wrong_auth_method' | 'bad_client_secret' };
 
 const MAX_SHUT_KEYS = 10_000;
+const NO_SECRET = new Secret('');
 const NO_CREDENTIALS = 'Authenticate the client with the method that it is registered for.';
 const REFUSED = 'The client is unknown, or its credentials or their method are not those it is registered with.';
 
@@ -79,16 +83,14 @@ export class ClientAuthentication {
     throw this.#refusal(REFUSED);
   }
 
-  async #verifyLimited(
-    context: RequestContext,
-    presented: Extract<PresentedCredentials, { method: 'client_secret_basic' | 'client_secret_post' | 'none' }>,
-  ): Promise<Client> {
+  async #verifyLimited(context: RequestContext, presented: Verifiable): Promise<Client> {
     const { clock, database, limiter, log } = this.#deps;
-    const claimed = claimedId(presented);
-    const key = `client_authentication:${claimed ?? 'malformed'}:${addressKey(context.clientAddress)}`;
-    const shutFor = this.#secondsShut(key);
+    const shutFor = this.#shutUntil.size === 0 ? 0 : this.#secondsShut(failureKey(context, presented));
     if (shutFor > 0) {
-      log.info('auth.refused', 'client authentication refused', { reason: 'rate_limited', client: claimed });
+      log.info('auth.refused', 'client authentication refused', {
+        reason: 'rate_limited',
+        client: claimedId(presented),
+      });
       throw this.#limited(shutFor);
     }
     const attempt = await this.#verify(presented);
@@ -96,15 +98,17 @@ export class ClientAuthentication {
       context.setRequester({ kind: 'oauth2-client', id: attempt.client.id });
       return attempt.client;
     }
-    log.info('auth.refused', 'client authentication refused', { reason: attempt.reason, client: claimed });
+    const key = failureKey(context, presented);
+    log.info('auth.refused', 'client authentication refused', {
+      reason: attempt.reason,
+      client: claimedId(presented),
+    });
     const seconds = await countFailure(database, clock, { key, limiter });
     if (seconds > 0) this.#shut(key, seconds);
     throw this.#refusal(REFUSED);
   }
 
-  async #verify(
-    presented: Extract<PresentedCredentials, { method: 'client_secret_basic' | 'client_secret_post' | 'none' }>,
-  ): Promise<Attempt> {
+  async #verify(presented: Verifiable): Promise<Attempt> {
     const candidates =
       presented.method === 'client_secret_basic'
         ? presented.candidates
@@ -114,7 +118,7 @@ export class ClientAuthentication {
       const id = parseId<'client'>(clientId);
       const client = id === undefined ? undefined : await this.#deps.clients.find(id);
       // Compared also without a client, so that the time tells nothing.
-      const fits = equalSecrets(secret, client?.secret?.reveal() ?? '');
+      const fits = (client?.secret ?? NO_SECRET).matches(secret);
       if (client === undefined) continue;
       if (client.authMethod !== presented.method) refused = { ok: false, reason: 'wrong_auth_method' };
       else if (!fits || (client.secret === undefined && client.authMethod !== 'none'))
@@ -155,10 +159,13 @@ export class ClientAuthentication {
   }
 }
 
+/** What failures of a client from one address are counted by. */
+function failureKey(context: RequestContext, presented: Verifiable): string {
+  return `client_authentication:${claimedId(presented) ?? 'malformed'}:${addressKey(context.clientAddress)}`;
+}
+
 /** The client that the credentials name; undefined when it cannot be an id of ours. */
-function claimedId(
-  presented: Extract<PresentedCredentials, { method: 'client_secret_basic' | 'client_secret_post' | 'none' }>,
-): ClientId | undefined {
+function claimedId(presented: Verifiable): ClientId | undefined {
   const text = presented.method === 'client_secret_basic' ? presented.candidates[0]?.clientId : presented.clientId;
   return text === undefined ? undefined : parseId<'client'>(text);
 }

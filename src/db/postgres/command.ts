@@ -1,4 +1,5 @@
 import { Query, type QueryResult, type Connection as Wire } from 'pg';
+import { PreparedQuery, type QueryDone, type RowShapes } from './prepared-query.ts';
 
 /** What is sent to the server: a registered statement, or one of the few commands of the pools themselves. */
 export interface Command {
@@ -9,11 +10,11 @@ export interface Command {
   readonly params: readonly unknown[];
 }
 
-export type QueryDone = (error: unknown, result: QueryResult | undefined) => void;
-
 /** The driver's query for a command; `done` is called once, as soon as the result is complete. */
-export function singleQuery(command: Command, done: QueryDone): Query {
-  return Object.assign(new Query(command.text, [...command.params], done), modeOf(command));
+export function singleQuery(command: Command, shapes: RowShapes, done: QueryDone): Query {
+  const { name, text, params } = command;
+  if (name !== undefined) return new PreparedQuery({ name, text, params }, shapes, done);
+  return Object.assign(new Query(text, [...params], done), modeOf(command));
 }
 
 /**

@@ -1,10 +1,8 @@
-import type { Client, QueryResult } from 'pg';
+import type { Client } from 'pg';
 import { resumeTask, type Task } from '#base/tasks.ts';
 import { ConnectionLost, readFailure } from '../failures.ts';
 import { type Command, GroupedQuery, singleQuery } from './command.ts';
-
-/** What a statement brought, rows as the driver made them. */
-export type Completed = QueryResult;
+import { type Completed, RowShapes } from './prepared-query.ts';
 
 /** Called once, outside any stretch: whoever waits for it is resumed through `resumeTask`. */
 export type Done = (failure: unknown, completed: Completed | undefined) => void;
@@ -34,6 +32,7 @@ export class Connection {
   readonly #client: Client;
   readonly #events: ConnectionEvents;
   readonly #slowMs: number;
+  readonly #shapes: RowShapes;
   #lostReason: unknown;
   #isClosing = false;
 
@@ -41,6 +40,7 @@ export class Connection {
     this.#client = client;
     this.#events = events;
     this.#slowMs = slowMs;
+    this.#shapes = new RowShapes(client);
     client.on('error', (error) => this.#end(error));
     client.on('end', () => this.#end(new Error('the server closed the connection')));
   }
@@ -89,7 +89,9 @@ export class Connection {
       }
       this.#closeWhenRetired();
     };
-    this.#client.query(before.length === 0 ? singleQuery(command, answer) : new GroupedQuery(before, command, answer));
+    this.#client.query(
+      before.length === 0 ? singleQuery(command, this.#shapes, answer) : new GroupedQuery(before, command, answer),
+    );
   }
 
   /** Gives it no further work and ends it once it is idle. */

@@ -3,7 +3,8 @@ import { currentTask } from '#base/tasks.ts';
 import type { Transaction } from '../database.ts';
 import type { Statement } from '../statement.ts';
 import type { Command } from './command.ts';
-import type { Completed, Connection } from './connection.ts';
+import type { Connection } from './connection.ts';
+import type { Completed } from './prepared-query.ts';
 import { settleFor } from './settle-for.ts';
 
 /** How statements are put to a server, with or without names. */

@@ -2,8 +2,9 @@ import { currentTask } from '#base/tasks.ts';
 import { ConnectionLost, isConflict, isLockTimeout, isStalePlan, isUnknownName, toCallersError } from '../failures.ts';
 import type { Statement } from '../statement.ts';
 import type { Command } from './command.ts';
-import type { Completed, Connection } from './connection.ts';
+import type { Connection } from './connection.ts';
 import type { ConnectionSource } from './connection-source.ts';
+import type { Completed } from './prepared-query.ts';
 import { settleFor } from './settle-for.ts';
 
 export interface SingleStatementOptions {

@@ -6,7 +6,7 @@ import { type Clock, epochSeconds } from '#base/clock.ts';
 import { LatchkeyError } from '#base/errors.ts';
 import type { ClientId } from '#base/ids.ts';
 import type { Log } from '#base/log.ts';
-import { equalSecrets, type Secret } from '#base/secret.ts';
+import type { Secret } from '#base/secret.ts';
 import type { Queryable } from '#db/database.ts';
 import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import type { Client } from '#domain/clients/client.ts';
@@ -80,8 +80,8 @@ async function answerHomeserver(
   form: Parameters,
   secret: string,
 ): Promise<Answer> {
-  const expected = deps.homeserverSecret?.reveal();
-  if (expected === undefined || expected === '' || !equalSecrets(secret, expected)) {
+  const expected = deps.homeserverSecret;
+  if (expected === undefined || expected.isEmpty || !expected.matches(secret)) {
     deps.log.info('auth.refused', 'introspection refused', { reason: 'bad_homeserver_secret' });
     throw denied('The bearer token is not the homeserver secret.', 'Bearer error="invalid_token"');
   }

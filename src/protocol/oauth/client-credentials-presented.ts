@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Parameters } from '#protocol/parameters.ts';
 
 /**
@@ -22,7 +23,8 @@ const JWT_BEARER_ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-be
 const NAMES = ['client_id', 'client_secret', 'client_assertion', 'client_assertion_type'];
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const BASIC = /^basic(?: +|$)/i;
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
+/** Text that form-encoding leaves as it is. */
+const UNENCODED = /^[^%+\0]*$/;
 
 export function presentedCredentials(authorization: string | undefined, form: Parameters): PresentedCredentials {
   const repeated = NAMES.find((name) => form.isRepeated(name));
@@ -50,7 +52,7 @@ export function presentedCredentials(authorization: string | undefined, form: Pa
 }
 
 function basicCredentials(authorization: string, bodyClientId: string | undefined): PresentedCredentials {
-  const encoded = authorization.replace(BASIC, '').trimEnd();
+  const encoded = authorization.slice(BASIC.exec(authorization)?.[0].length).trimEnd();
   const text = BASE64.test(encoded) ? decodeUtf8(Buffer.from(encoded, 'base64')) : undefined;
   const colon = text?.indexOf(':') ?? -1;
   if (text === undefined || colon === -1) return ambiguous('the Authorization header cannot be decoded');
@@ -75,15 +77,12 @@ function ambiguous(description: string): PresentedCredentials {
 }
 
 function decodeUtf8(bytes: Buffer): string | undefined {
-  try {
-    const text = UTF8.decode(bytes);
-    return text.includes('\0') ? undefined : text;
-  } catch {
-    return undefined;
-  }
+  const text = isUtf8(bytes) ? bytes.toString() : undefined;
+  return text?.includes('\0') === true ? undefined : text;
 }
 
 function formDecode(text: string): string | undefined {
+  if (UNENCODED.test(text)) return text;
   try {
     const decoded = decodeURIComponent(text.replaceAll('+', ' '));
     return decoded.includes('\0') ? undefined : decoded;

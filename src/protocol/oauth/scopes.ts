@@ -138,18 +138,21 @@ export class ScopeRules {
 
   /** The set as introspection shows it: client API and device scopes in both spellings. */
   normaliseForIntrospection(scopes: readonly string[]): readonly string[] {
-    const both = scopes.flatMap((scope) => {
-      const canonical = this.canonical(scope);
-      switch (this.classify(scope)) {
-        case 'chat-api':
-          return [scope, canonical === scope ? this.#unstableApi : this.#stableApi];
-        case 'chat-device':
-          return [scope, canonical === scope ? this.#unstableDevice + this.#deviceId(scope) : canonical];
-        default:
-          return [scope];
+    const both: string[] = [];
+    const add = (scope: string): void => {
+      if (!both.includes(scope)) both.push(scope);
+    };
+    for (const scope of scopes) {
+      add(scope);
+      if (scope === this.#stableApi || scope === this.#unstableApi) {
+        add(scope === this.#stableApi ? this.#unstableApi : this.#stableApi);
+      } else if (scope.startsWith(this.#stableDevice)) {
+        add(this.#unstableDevice + this.#deviceId(scope));
+      } else if (scope.startsWith(this.#unstableDevice)) {
+        add(this.canonical(scope));
       }
-    });
-    return [...new Set(both)];
+    }
+    return both;
   }
 
   #deviceId(scope: string): string {
