@@ -11,7 +11,7 @@ export const CLIENT_ID = '01BENCHC11ENT0000000000000';
 export const CLIENT_SECRET = 'secret-of-the-client-of-the-benchmark';
 export const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}`;
 /** What `package.json` and `bin/` give the program. */
-export const NODE_FLAGS = ['--max-semi-space-size=4'];
+export const NODE_FLAGS = ['--max-semi-space-size=8'];
 const ENVIRONMENT = { ...process.env, UV_THREADPOOL_SIZE: '12' };
 const START_TIMEOUT_MS = 30_000;
 /** The log is written in batches, the last one a moment after its request. */

@@ -1,4 +1,4 @@
-#!/usr/bin/env -S UV_THREADPOOL_SIZE=12 node --max-semi-space-size=4
+#!/usr/bin/env -S UV_THREADPOOL_SIZE=12 node --max-semi-space-size=8
 // In a clone this installs and builds first what is missing; the published package comes built, without scripts/.
 import { existsSync } from 'node:fs';
 

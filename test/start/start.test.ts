@@ -68,7 +68,7 @@ afterEach(async () => {
 describe('npm start', () => {
   test('installs, builds and runs the program with its arguments, under a small young generation', async () => {
     const started = npmStart('--', 'serve', '--quiet');
-    expect(await started.says(/hello .*/)).toBe('hello arguments=serve,--quiet flags=--max-semi-space-size=4');
+    expect(await started.says(/hello .*/)).toBe('hello arguments=serve,--quiet flags=--max-semi-space-size=8');
     expect(started.output()).toContain('installing dependencies (npm ci --omit=dev)');
     expect(started.output()).toContain('built in');
   });
@@ -138,7 +138,7 @@ describe('npm start', () => {
 describe('bin/latchkey.js', () => {
   test('runs the program of a clone, building it first, under the same flags', async () => {
     const started = run(join(clone, 'bin/latchkey.js'), '--version');
-    expect(await started.says(/hello .*/)).toBe('hello arguments=--version flags=--max-semi-space-size=4');
+    expect(await started.says(/hello .*/)).toBe('hello arguments=--version flags=--max-semi-space-size=8');
   });
 
   test('runs the published package, which has no sources and no scripts', async () => {

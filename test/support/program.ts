@@ -60,7 +60,7 @@ export class Program {
     const program = join(packageRoot, 'dist/main.js');
     return spawn(
       process.env['LATCHKEY_TEST_NODE'] ?? process.execPath,
-      ['--max-semi-space-size=4', program, '--config', this.#file, ...args],
+      ['--max-semi-space-size=8', program, '--config', this.#file, ...args],
       {
         cwd: this.#folder,
         stdio: 'pipe',

@@ -108,7 +108,7 @@ export class Latchkey {
 
   #spawn(args) {
     const node = process.env.LATCHKEY_TEST_NODE ?? process.execPath;
-    const child = spawn(node, ['--max-semi-space-size=4', program, '--config', this.#file, ...args], {
+    const child = spawn(node, ['--max-semi-space-size=8', program, '--config', this.#file, ...args], {
       cwd: this.#folder,
       stdio: ['pipe', 'ignore', 'pipe'],
     });
