@@ -179,6 +179,9 @@ create index oauth2_authorization_grants_user_session on oauth2_authorization_gr
 create index oauth2_authorization_grants_session on oauth2_authorization_grants (oauth2_session_id)
   where oauth2_session_id is not null;
 
+-- What changes in the life of a token stands in no index, and pages keep room: then neither its first use nor a refresh
+-- touches an index of the rows that it only marks. The pointers among the tokens of one session are no foreign keys for
+-- the same reason; they die with the session, and one whose row was cleaned up reads as absent.
 create table oauth2_access_tokens (
   id uuid primary key,
   session_id uuid not null references oauth2_sessions (id) on delete cascade,
@@ -189,9 +192,8 @@ create table oauth2_access_tokens (
   expires_at timestamptz not null,
   first_used_at timestamptz,
   revoked_at timestamptz
-);
+) with (fillfactor = 85);
 create index oauth2_access_tokens_session on oauth2_access_tokens (session_id);
-create index oauth2_access_tokens_revoked_at on oauth2_access_tokens (revoked_at) where revoked_at is not null;
 create index oauth2_access_tokens_expires_at on oauth2_access_tokens (expires_at);
 
 create table oauth2_refresh_tokens (
@@ -199,8 +201,10 @@ create table oauth2_refresh_tokens (
   session_id uuid not null references oauth2_sessions (id) on delete cascade,
   token_hash bytea not null unique,
   -- the access token issued together with it; replaced when a lost answer is repeated late
-  access_token_id uuid references oauth2_access_tokens (id) on delete set null,
-  successor_id uuid references oauth2_refresh_tokens (id) on delete set null,
+  access_token_id uuid,
+  -- the tokens before and after it in the session, both absent at first
+  predecessor_id uuid,
+  successor_id uuid,
   -- input of the derived successor; erased when the successor is consumed or the session ends
   rotation_salt bytea,
   replay_counter integer not null default 0,
@@ -208,12 +212,8 @@ create table oauth2_refresh_tokens (
   first_used_at timestamptz,
   consumed_at timestamptz,
   revoked_at timestamptz
-);
+) with (fillfactor = 85);
 create index oauth2_refresh_tokens_session on oauth2_refresh_tokens (session_id);
-create index oauth2_refresh_tokens_access_token on oauth2_refresh_tokens (access_token_id)
-  where access_token_id is not null;
-create index oauth2_refresh_tokens_successor on oauth2_refresh_tokens (successor_id) where successor_id is not null;
-create index oauth2_refresh_tokens_consumed_at on oauth2_refresh_tokens (consumed_at) where consumed_at is not null;
 
 create table audit_events (
   id uuid primary key,

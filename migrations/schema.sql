@@ -39,7 +39,6 @@ create table oauth2_access_tokens (
   constraint oauth2_access_tokens_session_id_fkey FOREIGN KEY (session_id) REFERENCES oauth2_sessions(id) ON DELETE CASCADE
 );
 CREATE INDEX oauth2_access_tokens_expires_at ON oauth2_access_tokens USING btree (expires_at);
-CREATE INDEX oauth2_access_tokens_revoked_at ON oauth2_access_tokens USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
 CREATE INDEX oauth2_access_tokens_session ON oauth2_access_tokens USING btree (session_id);
 
 create table oauth2_authorization_grants (
@@ -122,6 +121,7 @@ create table oauth2_refresh_tokens (
   session_id uuid not null,
   token_hash bytea not null,
   access_token_id uuid,
+  predecessor_id uuid,
   successor_id uuid,
   rotation_salt bytea,
   replay_counter integer default 0 not null,
@@ -131,14 +131,9 @@ create table oauth2_refresh_tokens (
   revoked_at timestamp with time zone,
   constraint oauth2_refresh_tokens_pkey PRIMARY KEY (id),
   constraint oauth2_refresh_tokens_token_hash_key UNIQUE (token_hash),
-  constraint oauth2_refresh_tokens_access_token_id_fkey FOREIGN KEY (access_token_id) REFERENCES oauth2_access_tokens(id) ON DELETE SET NULL,
-  constraint oauth2_refresh_tokens_session_id_fkey FOREIGN KEY (session_id) REFERENCES oauth2_sessions(id) ON DELETE CASCADE,
-  constraint oauth2_refresh_tokens_successor_id_fkey FOREIGN KEY (successor_id) REFERENCES oauth2_refresh_tokens(id) ON DELETE SET NULL
+  constraint oauth2_refresh_tokens_session_id_fkey FOREIGN KEY (session_id) REFERENCES oauth2_sessions(id) ON DELETE CASCADE
 );
-CREATE INDEX oauth2_refresh_tokens_access_token ON oauth2_refresh_tokens USING btree (access_token_id) WHERE (access_token_id IS NOT NULL);
-CREATE INDEX oauth2_refresh_tokens_consumed_at ON oauth2_refresh_tokens USING btree (consumed_at) WHERE (consumed_at IS NOT NULL);
 CREATE INDEX oauth2_refresh_tokens_session ON oauth2_refresh_tokens USING btree (session_id);
-CREATE INDEX oauth2_refresh_tokens_successor ON oauth2_refresh_tokens USING btree (successor_id) WHERE (successor_id IS NOT NULL);
 
 create table oauth2_sessions (
   id uuid not null,

@@ -42,21 +42,21 @@ export const rotateRefreshToken = statement<
     update oauth2_refresh_tokens t
        set consumed_at = $4::timestamptz, rotation_salt = $5::bytea, successor_id = $6::uuid
      where t.id = $1::uuid and t.consumed_at is null and t.revoked_at is null and exists (select from live)
-    returning t.id, t.session_id, t.access_token_id
+    returning t.id, t.session_id, t.access_token_id, t.predecessor_id
   ), revoked as (
     update oauth2_access_tokens a
        set revoked_at = $4::timestamptz
       from consumed
      where a.id = consumed.access_token_id and a.revoked_at is null
   ), forgotten as (
-    update oauth2_refresh_tokens p set rotation_salt = null from consumed where p.successor_id = consumed.id
+    update oauth2_refresh_tokens p set rotation_salt = null from consumed where p.id = consumed.predecessor_id
   ), issued_access as (
     insert into oauth2_access_tokens (id, session_id, token_hash, scope, resources, created_at, expires_at)
     select $8::uuid, session_id, $9::bytea, $11::text[], $12::text[], $4::timestamptz, $10::timestamptz from consumed
     returning id, session_id
   ), issued_refresh as (
-    insert into oauth2_refresh_tokens (id, session_id, token_hash, access_token_id, created_at)
-    select $6::uuid, session_id, $7::bytea, id, $4::timestamptz from issued_access
+    insert into oauth2_refresh_tokens (id, session_id, token_hash, access_token_id, predecessor_id, created_at)
+    select $6::uuid, session_id, $7::bytea, id, $1::uuid, $4::timestamptz from issued_access
     returning id
   )
   select id from issued_refresh`,
