@@ -37,7 +37,7 @@ create table oauth2_access_tokens (
   constraint oauth2_access_tokens_pkey PRIMARY KEY (id),
   constraint oauth2_access_tokens_token_hash_key UNIQUE (token_hash),
   constraint oauth2_access_tokens_session_id_fkey FOREIGN KEY (session_id) REFERENCES oauth2_sessions(id) ON DELETE CASCADE
-);
+) with (fillfactor=85);
 CREATE INDEX oauth2_access_tokens_expires_at ON oauth2_access_tokens USING btree (expires_at);
 CREATE INDEX oauth2_access_tokens_session ON oauth2_access_tokens USING btree (session_id);
 
@@ -132,7 +132,7 @@ create table oauth2_refresh_tokens (
   constraint oauth2_refresh_tokens_pkey PRIMARY KEY (id),
   constraint oauth2_refresh_tokens_token_hash_key UNIQUE (token_hash),
   constraint oauth2_refresh_tokens_session_id_fkey FOREIGN KEY (session_id) REFERENCES oauth2_sessions(id) ON DELETE CASCADE
-);
+) with (fillfactor=85);
 CREATE INDEX oauth2_refresh_tokens_session ON oauth2_refresh_tokens USING btree (session_id);
 
 create table oauth2_sessions (

@@ -14,7 +14,7 @@ export async function dumpSchema(connectionString: string): Promise<string> {
 
 const DUMP = `
 with tables as (
-  select c.oid, c.relname, c.relpersistence, obj_description(c.oid, 'pg_class') as remark
+  select c.oid, c.relname, c.relpersistence, c.reloptions, obj_description(c.oid, 'pg_class') as remark
   from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
 ), columns as (
   select t.oid, a.attnum as position, '  ' || quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod)
@@ -46,7 +46,7 @@ with tables as (
 select 'create ' || case t.relpersistence when 'u' then 'unlogged ' else '' end || 'table ' || quote_ident(t.relname)
   || e' (\\n'
   || (select string_agg(line, e',\\n' order by part, rank, name collate "C") from lines l where l.oid = t.oid)
-  || e'\\n);'
+  || e'\\n)' || coalesce(' with (' || array_to_string(t.reloptions, ', ') || ')', '') || ';'
   || coalesce((select string_agg(e'\\n' || line, '' order by relname collate "C") from indexes i where i.oid = t.oid), '')
   || coalesce(e'\\ncomment on table ' || quote_ident(t.relname) || ' is ' || quote_literal(t.remark) || ';', '') as sql,
   t.relname collate "C" as name
