@@ -17,9 +17,10 @@ import { buildApp } from '../app.ts';
 import { logStartup } from './banner.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
+import { requireMemoryForHashes } from './hash-memory.ts';
 import { ensureFirstAdmin } from './manage/first-admin.ts';
 import { accountDeps } from './manage/with-accounts.ts';
-import { openHasher } from './open-hasher.ts';
+import { hashesAtOnce, openHasher } from './open-hasher.ts';
 import { ownCommand } from './own-command.ts';
 import { readFirstAdmin } from './read-first-admin.ts';
 import { untilStopped } from './until-stopped.ts';
@@ -51,6 +52,7 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
   const skewTimer = setInterval(() => checkSkew(foundation), SKEW_CHECK_MS).unref();
   try {
     const { config, database, keyRing } = foundation;
+    requireMemoryForHashes(config, hashesAtOnce(config, io.environment), process.constrainedMemory());
     await makeFirstAdmin(foundation);
     if (command.sync) await syncStaticClients(database, config.clients, keyRing, systemClock, log);
     const state = { isDraining: false };

@@ -130,6 +130,73 @@ describe('migrate', () => {
     expect(await migrating).toMatchObject({ applied: ['0002-alter'] });
   });
 
+  describe('indexes built concurrently', () => {
+    const valid = (): Promise<Record<string, unknown>[]> =>
+      rows(`select c.relname as name, i.indisvalid as valid from pg_index i join pg_class c on c.oid = i.indexrelid
+        where c.relname like 'first_%'`);
+
+    it('do not hold up writers, and are there afterwards', async () => {
+      await migrate(options());
+      write(
+        '0002-index.sql',
+        '-- expand concurrently\n-- a comment; with more\ncreate index concurrently first_id\n  on first (id);\n',
+      );
+      const writer = new Client({ connectionString: empty.connectionString });
+      await writer.connect();
+      await writer.query('begin; insert into first values (2)');
+      const migrating = migrate(options());
+      await expect.poll(valid).toEqual([{ name: 'first_id', valid: false }]);
+      // Written while the build waits for the transaction that began before it.
+      await rows('insert into first values (3)');
+      await writer.query('commit');
+      await writer.end();
+      expect(await migrating).toEqual({ applied: ['0002-index'], pending: [] });
+      expect(await valid()).toEqual([{ name: 'first_id', valid: true }]);
+    });
+
+    it('left behind invalid are built anew, those that are there stay, and dropped ones go', async () => {
+      await migrate(options());
+      await rows('create index first_kept on first (id)');
+      await rows('create index first_old on first (id)');
+      await rows('insert into first values (1)');
+      // The build of a unique index over equal rows fails and leaves it invalid.
+      await expect(rows('create unique index concurrently first_left on first (id)')).rejects.toThrow(/unique/);
+      write(
+        '0002-index.sql',
+        '-- expand concurrently\ncreate index concurrently first_left on first (id);\n' +
+          'create index concurrently first_kept on first (id);\ndrop index concurrently if exists first_old;\n',
+      );
+      await migrate(options());
+      expect(await valid()).toEqual(
+        expect.arrayContaining([
+          { name: 'first_left', valid: true },
+          { name: 'first_kept', valid: true },
+        ]),
+      );
+      expect(await valid()).toHaveLength(2);
+    });
+
+    it('come alone: a file with anything else is refused', async () => {
+      write('0002-index.sql', '-- expand concurrently\nalter table first add column extra text;\n');
+      await expect(migrate(options())).rejects.toMatchObject({
+        exitCode: 1,
+        message: expect.stringMatching(/0002-index failed: only "create index concurrently".*alter table/),
+      });
+    });
+  });
+
+  it('refuses a contraction until the back-fill that it names is done', async () => {
+    await migrate(options());
+    await rows('create table server_state (key text primary key, value bytea not null)');
+    write('0002-contract.sql', '-- contract after=fill-names\nalter table first alter column id set not null;\n');
+    await expect(migrate(options())).rejects.toMatchObject({
+      exitCode: 1,
+      message: expect.stringMatching(/0002-contract waits for the back-fill fill-names/),
+    });
+    await rows(`insert into server_state values ('backfill:fill-names', '')`);
+    expect(await migrate(options())).toMatchObject({ applied: ['0002-contract'] });
+  });
+
   it('ends with exit code 69 and a hint when there is no server', async () => {
     const connection = { host: '127.0.0.1', port: 1, user: 'nobody', password: 'hidden-password', database: 'none' };
     const failing = migrate(options({ connection, connectTimeoutSeconds: 0.1 }));

@@ -7,6 +7,7 @@ import { reasonOf } from '../failures.ts';
 import { connectPatiently } from '../postgres/connect-patiently.ts';
 import type { ConnectionTarget } from '../postgres/connection-target.ts';
 import { checkServer } from '../postgres/server-checks.ts';
+import { runIndexStatements } from './concurrent-indexes.ts';
 import { type Migration, readMigrations } from './migration-files.ts';
 import { CREATE_SCHEMA_MIGRATIONS, type MigrationState, nameOf, readState } from './migration-state.ts';
 
@@ -34,12 +35,14 @@ const CONNECT_TIMEOUT_SECONDS = 30;
 const TIMEOUT_SECONDS = 600;
 /** Ours among the advisory locks of a database; any fixed number does. */
 const LOCK = '7810217731184421153';
+/** Keys of `server_state` that the jobs of back-fills leave. */
+const BACKFILL_DONE = 'backfill:';
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
 
 /**
- * Brings the database to the schema of this program, each migration in one transaction. Of several processes one
- * migrates, the others wait and find nothing left to do.
+ * Brings the database to the schema of this program, each migration in one transaction, but those that build indexes
+ * concurrently. Of several processes one migrates, the others wait and find nothing left to do.
  * @throws ExitError 1 when the database is not ours to migrate or a migration failed, 69 when it cannot be reached, 75
  *   when another process migrates, or holds locks, for too long
  */
@@ -56,7 +59,10 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
     await client.query(CREATE_SCHEMA_MIGRATIONS);
     // Read again: another process may have migrated while this one waited.
     const { pending } = await readState(client, migrations);
-    for (const migration of pending) await applyPatiently(client, migration, deadline, options);
+    for (const migration of pending) {
+      await requireBackfill(client, migration);
+      await applyPatiently(client, migration, deadline, options);
+    }
     return { applied: pending.map(nameOf), pending: [] };
   });
 }
@@ -101,7 +107,9 @@ async function applyPatiently(
 ): Promise<void> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
-      const durationMs = await apply(client, migration, clock);
+      const durationMs = migration.isConcurrent
+        ? await applyConcurrently(client, migration, clock, deadline)
+        : await apply(client, migration, clock);
       log.info('db.migrate', `applied migration ${nameOf(migration)}`, { milliseconds: durationMs });
       return;
     } catch (error) {
@@ -124,19 +132,7 @@ async function apply(client: Client, migration: Migration, clock: Clock): Promis
     await client.query(`set local lock_timeout = '3s'; set local statement_timeout = 0`);
     await client.query(migration.text);
     const durationMs = Math.round(performance.now() - startedAt);
-    await client.query(
-      `insert into schema_migrations (version, name, checksum, kind, min_reader, applied_at, duration_ms)
-      values ($1, $2, $3, $4, $5, $6, $7)`,
-      [
-        migration.version,
-        migration.name,
-        migration.checksum,
-        migration.kind,
-        migration.minReader,
-        new Date(clock.now()),
-        durationMs,
-      ],
-    );
+    await record(client, migration, clock, durationMs);
     const { command } = await client.query('commit');
     if (command !== 'COMMIT') throw new Error(`the server answered COMMIT with ${command}`);
     return durationMs;
@@ -145,6 +141,43 @@ async function apply(client: Client, migration: Migration, clock: Clock): Promis
     await client.query('rollback').catch(() => undefined);
     throw error;
   }
+}
+
+/** Its row comes last: a process that dies in between finds the indexes built and only writes the row. */
+async function applyConcurrently(
+  client: Client,
+  migration: Migration,
+  clock: Clock,
+  deadline: number,
+): Promise<number> {
+  const startedAt = performance.now();
+  await runIndexStatements(client, migration.text, deadline - startedAt);
+  const durationMs = Math.round(performance.now() - startedAt);
+  await record(client, migration, clock, durationMs);
+  return durationMs;
+}
+
+async function record(client: Client, migration: Migration, clock: Clock, durationMs: number): Promise<void> {
+  const { version, name, checksum, kind, minReader } = migration;
+  await client.query(
+    `insert into schema_migrations (version, name, checksum, kind, min_reader, applied_at, duration_ms)
+    values ($1, $2, $3, $4, $5, $6, $7)`,
+    [version, name, checksum, kind, minReader, new Date(clock.now()), durationMs],
+  );
+}
+
+/** Rows that the version before has still to fill in must not meet a schema that forbids their gaps. */
+async function requireBackfill(client: Client, migration: Migration): Promise<void> {
+  if (migration.backfill === undefined) return;
+  const { rowCount } = await client.query('select from server_state where key = $1', [
+    `${BACKFILL_DONE}${migration.backfill}`,
+  ]);
+  if (rowCount === 1) return;
+  throw new ExitError(
+    1,
+    `migration ${nameOf(migration)} waits for the back-fill ${migration.backfill}: ` +
+      'run the version before this one until its log says that it is done',
+  );
 }
 
 function isLockProblem(error: unknown): boolean {

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { loadYaml } from '#config/fixture.test-support.ts';
+import { requireMemoryForHashes } from './hash-memory.ts';
+
+const MIB = 1024 * 1024;
+
+function schemes(scheme: string) {
+  return loadYaml(`passwords: { schemes: [{ version: 1, ${scheme} }] }`);
+}
+
+describe('the memory of password hashes (operations 9.2)', () => {
+  const argon2id = () => schemes('algorithm: argon2id, memory_kib: 65536, iterations: 3');
+
+  it('may be half of the container, and not more', () => {
+    requireMemoryForHashes(argon2id(), 4, 512 * MIB);
+    expect(() => requireMemoryForHashes(argon2id(), 4, 511 * MIB)).toThrow(
+      expect.objectContaining({
+        exitCode: 78,
+        message:
+          '4 password hashes at once need 256 MiB, over half of the 511 MiB of this container: ' +
+          'set limits.password_hash_concurrency to at most 3, or give the container more memory',
+      }),
+    );
+    requireMemoryForHashes(argon2id(), 3, 511 * MIB);
+  });
+
+  it('has to hold one hash at least', () => {
+    expect(() => requireMemoryForHashes(argon2id(), 1, 64 * MIB)).toThrow(/memory_kib/);
+  });
+
+  it.each([undefined, 0, 2 ** 64])('is no matter without a limit: %s', (limit) => {
+    requireMemoryForHashes(argon2id(), 64, limit);
+  });
+
+  it('is no matter for functions that need none, and without passwords', () => {
+    requireMemoryForHashes(schemes('algorithm: bcrypt, cost: 12'), 64, 64 * MIB);
+    requireMemoryForHashes(loadYaml('passwords: { enabled: false }'), 64, 1);
+  });
+});
