@@ -24,7 +24,7 @@ const EXIT_CODES = `## Exit codes
 | 71 | the operating system refused: an address is in use, a program is missing |
 | 75 | try again later: another process holds a lock |
 | 77 | no permission for a file or directory |
-| 78 | the configuration is invalid; every problem is listed |
+| 78 | the configuration is invalid; every problem is listed. Also when password hashes at work could take over half the memory of the container |
 | 130, 143 | ended by SIGINT or SIGTERM before it was done; \`serve\` then ends with 0 |`;
 
 export function commandsPage(): string {
