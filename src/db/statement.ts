@@ -44,9 +44,12 @@ export function registeredStatements(): Iterable<Statement<unknown, never>> {
   return registry.values();
 }
 
-/** SQL that turns a `timestamptz` expression into milliseconds since the epoch, a JavaScript number. */
+/**
+ * SQL that turns a `timestamptz` expression into milliseconds since the epoch, a JavaScript number and a whole one as
+ * times of the process clock are. Without `extract`, whose exact decimals cost several times as much.
+ */
 export function ms(expression: string): string {
-  return `(extract(epoch from ${expression}) * 1000)::float8`;
+  return `round(date_part('epoch', ${expression}) * 1000)`;
 }
 
 // Strict on purpose: a keyword in a comment or in `for update` only costs a repetition that would have been harmless.

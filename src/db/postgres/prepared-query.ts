@@ -141,11 +141,22 @@ function submitPrepared(this: PreparedQuery, wire: Wire): void {
 
 /** From the year 1 to 3938; outside, the two do not write the same text. */
 const PLAIN_TIMES_MS = 62_135_596_800_000;
+const latest = { ms: Number.NaN, text: '' };
 
 function encode(value: unknown): string | Buffer | null {
   // The driver would put it into the time zone of the process, digit by digit.
-  if (value instanceof Date && Math.abs(value.getTime()) < PLAIN_TIMES_MS) return value.toISOString();
+  if (value instanceof Date && Math.abs(value.getTime()) < PLAIN_TIMES_MS) return encodeTime(value);
   return driverUtils.prepareValue(value);
+}
+
+/** Most times are that of the request, which its statements name several times. */
+function encodeTime(time: Date): string {
+  const ms = time.getTime();
+  if (ms !== latest.ms) {
+    latest.ms = ms;
+    latest.text = time.toISOString();
+  }
+  return latest.text;
 }
 
 function rowOf(shape: RowShape | undefined, fields: readonly (string | null)[]): Record<string, unknown> {

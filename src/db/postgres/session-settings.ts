@@ -23,7 +23,9 @@ function transactionCommand(text: string): Command {
 /**
  * Prepares a new connection. Not done by start-up parameters, which poolers refuse.
  *
- * Plans are generic, that is made once for all parameters: these are the plans that the plan test judges. An account
+ * Plans are generic, that is made once for all parameters, and look up by index also where a table is so small that
+ * reading it whole would be cheaper: a plan lives as long as its connection, and the table may grow meanwhile. These
+ * are the plans that the plan test judges. An account
  * or database with `synchronous_commit = off` is overruled, since an answer promises what it says is stored.
  */
 export async function prepareSession(client: Client, settings: SessionSettings): Promise<void> {
@@ -32,6 +34,7 @@ export async function prepareSession(client: Client, settings: SessionSettings):
     set lock_timeout = ${settings.lockTimeoutMs};
     set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS};
     set plan_cache_mode = force_generic_plan;
+    set enable_seqscan = off;
     select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`);
   for (const command of [BEGIN, ROLLBACK]) await client.query({ name: command.name, text: command.text });
 }
