@@ -4,7 +4,6 @@
  * The continuation (PostAuthAction) stays in the query of both and decides where an accepted form leads; this feature
  * only names the client there. Passwords, their limits and the session's row are the domain's.
  */
-import { LatchkeyError } from '#base/errors.ts';
 import { type PostAuthAction, parsePostAuthAction, postAuthActionFields } from '#base/post-auth-action.ts';
 import { query, type Urls } from '#base/urls.ts';
 import {
@@ -19,6 +18,7 @@ import type { FormProblem } from '#html/form-problems.ts';
 import { redirect } from '#http/answers.ts';
 import type { Csrf } from '#http/csrf.ts';
 import type { Interstitials } from '#http/interstitials.tsx';
+import { type Overloaded, orOverloaded } from '#http/or-overloaded.ts';
 import type { Pages } from '#http/pages.ts';
 import type { Answer, RequestContext, Route } from '#http/route.ts';
 import type { Viewers } from '#http/viewer.ts';
@@ -92,22 +92,17 @@ async function attemptSignIn(
   context: RequestContext,
   username: string,
   password: string,
-): Promise<SignInOutcome | { readonly ok: false; readonly reason: 'overloaded'; readonly retryAfterSeconds: number }> {
-  try {
-    return await signInWithPassword(deps.signIn, {
+): Promise<SignInOutcome | Overloaded> {
+  return await orOverloaded(
+    signInWithPassword(deps.signIn, {
       username,
       password,
       address: context.clientAddress,
       userAgent: context.userAgent,
       knownBrowsers: deps.viewers.knownBrowsers(context),
-    });
-  } catch (error) {
-    if (!(error instanceof LatchkeyError) || error.code !== 'overloaded') throw error;
-    return { ok: false, reason: 'overloaded', retryAfterSeconds: error.retryAfterSeconds ?? RETRY_AFTER_SECONDS };
-  }
+    }),
+  );
 }
-
-const RETRY_AFTER_SECONDS = 5;
 
 interface FormState {
   readonly action: PostAuthAction | undefined;

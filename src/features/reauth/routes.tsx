@@ -5,7 +5,6 @@
  * The continuation (PostAuthAction) stays in the query of both. A right password renews the session that there is;
  * without one, signing in does.
  */
-import { LatchkeyError } from '#base/errors.ts';
 import { toUuid } from '#base/ids.ts';
 import { type PostAuthAction, parsePostAuthAction } from '#base/post-auth-action.ts';
 import type { Urls } from '#base/urls.ts';
@@ -18,6 +17,7 @@ import {
 import { redirect } from '#http/answers.ts';
 import type { Csrf } from '#http/csrf.ts';
 import type { Interstitials } from '#http/interstitials.tsx';
+import { type Overloaded, orOverloaded } from '#http/or-overloaded.ts';
 import type { Pages } from '#http/pages.ts';
 import type { Answer, RequestContext, Route } from '#http/route.ts';
 import type { Viewers } from '#http/viewer.ts';
@@ -81,31 +81,25 @@ async function submitReauth(deps: ReauthDeps, context: RequestContext): Promise<
   return await showForm(deps, context, viewer, action, outcome);
 }
 
-/** The outcome of the domain, and one more: there was no room for the hash. */
 async function attempt(
   deps: ReauthDeps,
   context: RequestContext,
   viewer: ActiveViewer,
   password: string,
-): Promise<ReauthOutcome | { readonly ok: false; readonly reason: 'overloaded'; readonly retryAfterSeconds: number }> {
+): Promise<ReauthOutcome | Overloaded> {
   const cookie = deps.viewers.cookie(context);
   if (cookie === undefined) throw new Error('a viewer is active without a session cookie');
-  try {
-    return await reauthenticate(deps, {
+  return await orOverloaded(
+    reauthenticate(deps, {
       cookie,
       user: viewer.user,
       password,
       address: context.clientAddress,
       userAgent: context.userAgent,
       knownBrowsers: deps.viewers.knownBrowsers(context),
-    });
-  } catch (error) {
-    if (!(error instanceof LatchkeyError) || error.code !== 'overloaded') throw error;
-    return { ok: false, reason: 'overloaded', retryAfterSeconds: error.retryAfterSeconds ?? RETRY_AFTER_SECONDS };
-  }
+    }),
+  );
 }
-
-const RETRY_AFTER_SECONDS = 5;
 
 function answerWithoutSession(
   deps: ReauthDeps,

@@ -6,7 +6,7 @@ import type { Answer, RequestContext } from '#http/route.ts';
 import type { RegistrationDeps } from './deps.ts';
 import { DisplayNamePage } from './display-name.page.tsx';
 import { refusalProblem } from './registration-problems.ts';
-import { openStep, type Step } from './step.ts';
+import { openStep, type Step, stepPage } from './step.ts';
 
 /** `GET /register/steps/{id}/display-name`. */
 export async function showDisplayName(deps: RegistrationDeps, context: RequestContext): Promise<Answer> {
@@ -42,13 +42,10 @@ function answer(
   displayName: string,
   problems: readonly FormProblem[],
 ): Answer {
-  const { registration, translations, formActions, languageLinks } = step;
+  const { registration, translations } = step;
   return deps.pages.answer({
+    ...stepPage(step, problems),
     title: translations.t('display_name.title'),
-    translations,
-    isRejected: problems.length > 0,
-    formActions,
-    languageLinks,
     content: (
       <DisplayNamePage
         translations={translations}

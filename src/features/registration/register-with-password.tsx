@@ -1,10 +1,10 @@
-import { LatchkeyError } from '#base/errors.ts';
 import { type PostAuthAction, parsePostAuthAction } from '#base/post-auth-action.ts';
 import { type Destination, destinationName, findDestination } from '#domain/authorization-grants/destination.ts';
 import { type StartOutcome, type Submission, startRegistration } from '#domain/registrations/start-registration.ts';
 import type { FormProblem } from '#html/form-problems.ts';
 import type { Translations } from '#html/translations.ts';
 import { redirect } from '#http/answers.ts';
+import { type Overloaded, orOverloaded } from '#http/or-overloaded.ts';
 import type { Answer, Parameters, RequestContext } from '#http/route.ts';
 import type { RegistrationDeps } from './deps.ts';
 import { RegisterPage } from './register.page.tsx';
@@ -35,7 +35,7 @@ export async function submitPasswordForm(deps: RegistrationDeps, context: Reques
   const typed = { username: submission.username, hasAcceptedTerms: submission.acceptsTerms };
   if (isExpired) return answer(deps, context, shown, { ...typed, refusal: { reason: 'csrf-expired' } });
 
-  const outcome = await attempt(deps, submission);
+  const outcome = await orOverloaded(startRegistration(deps, submission));
   if (!outcome.ok) return reject(deps, context, shown, typed, outcome);
   bindRegistration(context, outcome.id, deps.ttlSeconds, deps.clock.now());
   return redirect(deps.urls.registrationStep(outcome.id, 'finish'));
@@ -69,20 +69,6 @@ function readSubmission(context: RequestContext, form: Parameters, shown: Shown)
     userAgent: context.userAgent,
   };
 }
-
-type Overloaded = { readonly ok: false; readonly reason: 'overloaded'; readonly retryAfterSeconds: number };
-
-/** The outcome of the domain, and one more: there was no room to estimate or hash the password. */
-async function attempt(deps: RegistrationDeps, submission: Submission): Promise<StartOutcome | Overloaded> {
-  try {
-    return await startRegistration(deps, submission);
-  } catch (error) {
-    if (!(error instanceof LatchkeyError) || error.code !== 'overloaded') throw error;
-    return { ok: false, reason: 'overloaded', retryAfterSeconds: error.retryAfterSeconds ?? RETRY_AFTER_SECONDS };
-  }
-}
-
-const RETRY_AFTER_SECONDS = 5;
 
 /** What was typed and may be shown again. */
 interface Typed {

@@ -2,6 +2,7 @@ import { LatchkeyError } from '#base/errors.ts';
 import { findDestination } from '#domain/authorization-grants/destination.ts';
 import { findRegistration } from '#domain/registrations/lookups.ts';
 import { type Registration, registrationState } from '#domain/registrations/registration.ts';
+import type { FormProblem } from '#html/form-problems.ts';
 import type { LanguageLink } from '#html/layout.tsx';
 import type { Translations } from '#html/translations.ts';
 import { redirect } from '#http/answers.ts';
@@ -47,6 +48,11 @@ export async function openStep(
         ? pages.languageLinks((language) => `${urls.registrationStep(registration.id, name)}?ui_locales=${language}`)
         : [],
   };
+}
+
+/** What the pages of all steps have in common. */
+export function stepPage({ translations, formActions, languageLinks }: Step, problems: readonly FormProblem[]) {
+  return { translations, formActions, languageLinks, isRejected: problems.length > 0 };
 }
 
 /** One and the same answer whether there is no such registration or it belongs to another browser. */

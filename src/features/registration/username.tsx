@@ -5,7 +5,7 @@ import { redirect } from '#http/answers.ts';
 import type { Answer, RequestContext } from '#http/route.ts';
 import type { RegistrationDeps } from './deps.ts';
 import { refusalProblem, rejectedName } from './registration-problems.ts';
-import { openStep, type Step } from './step.ts';
+import { openStep, type Step, stepPage } from './step.ts';
 import { UsernamePage } from './username.page.tsx';
 
 /** `GET /register/steps/{id}/username`: only when the name that was chosen cannot be had any more. */
@@ -53,13 +53,10 @@ function answer(
   username: string,
   problems: readonly FormProblem[],
 ): Answer {
-  const { registration, translations, formActions, languageLinks } = step;
+  const { registration, translations } = step;
   return deps.pages.answer({
+    ...stepPage(step, problems),
     title: translations.t('username.lost.title'),
-    translations,
-    isRejected: problems.length > 0,
-    formActions,
-    languageLinks,
     content: (
       <UsernamePage
         translations={translations}
