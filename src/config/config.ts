@@ -157,6 +157,8 @@ export interface StaticClientConfig {
   readonly firstParty: boolean;
   readonly defaultMaxAgeSeconds: number | undefined;
   readonly requireAuthTime: boolean;
+  readonly idTokenClaims: boolean;
+  readonly strictAuthMethod: boolean;
   readonly idTokenSignedResponseAlg: string;
 }
 

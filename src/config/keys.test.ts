@@ -280,6 +280,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   'clients[].first_party': bool(true),
   'clients[].default_max_age': integer(0, 'of 0 or more'),
   'clients[].require_auth_time': bool(true),
+  'clients[].id_token_claims': bool(false),
+  'clients[].strict_auth_method': bool(true),
   'clients[].id_token_signed_response_alg': choice(
     'EdDSA',
     ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'ES256K', 'EdDSA'],
@@ -650,6 +652,8 @@ clients: [{client_id: ${ULID}, client_auth_method: none}]
       firstParty: false,
       defaultMaxAgeSeconds: undefined,
       requireAuthTime: false,
+      idTokenClaims: true,
+      strictAuthMethod: false,
       idTokenSignedResponseAlg: 'RS256',
     },
   ]);

@@ -53,6 +53,12 @@ const client = mapping({
     .optional()
     .describe('Oldest sign-in in seconds that a request without `max_age` accepts.'),
   require_auth_time: bool().prefault(false).describe('ID tokens always say when the user signed in.'),
+  id_token_claims: bool()
+    .prefault(true)
+    .describe('ID tokens carry the claims of the scopes `profile` and `email`; otherwise only userinfo has them.'),
+  strict_auth_method: bool()
+    .prefault(false)
+    .describe('The secret is accepted only in the place that `client_auth_method` names, header or form.'),
   id_token_signed_response_alg: choice(SIGNING_ALGORITHMS).prefault('RS256').describe('Algorithm of its ID tokens.'),
 });
 
@@ -103,6 +109,8 @@ export function staticClientConfig(parsed: ParsedClient): StaticClientConfig {
     firstParty: parsed.first_party,
     defaultMaxAgeSeconds: parsed.default_max_age,
     requireAuthTime: parsed.require_auth_time,
+    idTokenClaims: parsed.id_token_claims,
+    strictAuthMethod: parsed.strict_auth_method,
     idTokenSignedResponseAlg: parsed.id_token_signed_response_alg,
   };
 }

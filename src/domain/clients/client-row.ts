@@ -24,6 +24,10 @@ export interface ClientMetadata {
   readonly require_auth_time?: boolean;
   /** Ours: the consent page may be skipped. */
   readonly first_party?: boolean;
+  /** Ours: claims of the scopes in ID tokens; true when it is not set. */
+  readonly id_token_claims?: boolean;
+  /** Ours: no other way to send the secret than the registered one. */
+  readonly strict_auth_method?: boolean;
 }
 
 export interface ClientRow {
@@ -57,6 +61,8 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     isFirstParty: metadata.first_party ?? false,
     defaultMaxAge: metadata.default_max_age,
     requiresAuthTime: metadata.require_auth_time ?? false,
+    hasIdTokenClaims: metadata.id_token_claims ?? true,
+    hasStrictAuthMethod: metadata.strict_auth_method ?? false,
     idTokenSignedResponseAlg: metadata.id_token_signed_response_alg,
   };
 }

@@ -29,6 +29,10 @@ export interface Client {
   /** Seconds; used when a request has no `max_age`. */
   readonly defaultMaxAge: number | undefined;
   readonly requiresAuthTime: boolean;
+  /** Its ID tokens carry the claims of the scopes `profile` and `email`, too. */
+  readonly hasIdTokenClaims: boolean;
+  /** Its secret is accepted only in the place that `authMethod` names, header or form. */
+  readonly hasStrictAuthMethod: boolean;
   /** Algorithm of its ID tokens. */
   readonly idTokenSignedResponseAlg: string;
 }

@@ -35,6 +35,8 @@ function configured(clientId: ClientId, changes: Partial<StaticClientConfig> = {
     firstParty: false,
     defaultMaxAgeSeconds: undefined,
     requireAuthTime: false,
+    idTokenClaims: true,
+    strictAuthMethod: false,
     idTokenSignedResponseAlg: 'RS256',
     ...changes,
   };
@@ -158,6 +160,20 @@ describe('static clients of the configuration', () => {
       updated: 1,
     });
     expect((await new ClientDirectory(db.database, keys, clock).find(id))?.secret).toBeUndefined();
+  });
+
+  test('id_token_claims and strict_auth_method reach the record of a client', async () => {
+    const id = newId<'client'>(9);
+    await sync(configured(id));
+    expect(await new ClientDirectory(db.database, keys, clock).find(id)).toMatchObject({
+      hasIdTokenClaims: true,
+      hasStrictAuthMethod: false,
+    });
+    await sync(configured(id, { idTokenClaims: false, strictAuthMethod: true }));
+    expect(await new ClientDirectory(db.database, keys, clock).find(id)).toMatchObject({
+      hasIdTokenClaims: false,
+      hasStrictAuthMethod: true,
+    });
   });
 
   test('an entry with the id of a dynamic client takes it over', async () => {

@@ -124,6 +124,8 @@ function wantedClient(configured: StaticClientConfig): WantedClient {
       id_token_signed_response_alg: configured.idTokenSignedResponseAlg,
       require_auth_time: configured.requireAuthTime,
       first_party: configured.firstParty,
+      id_token_claims: configured.idTokenClaims,
+      strict_auth_method: configured.strictAuthMethod,
       ...untagged('client_name', configured.clientName),
       ...untagged('client_uri', configured.clientUri),
       ...untagged('logo_uri', configured.logoUri),

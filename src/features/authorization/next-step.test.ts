@@ -25,6 +25,8 @@ const CLIENT: Client = {
   isFirstParty: false,
   defaultMaxAge: undefined,
   requiresAuthTime: false,
+  hasIdTokenClaims: true,
+  hasStrictAuthMethod: false,
   idTokenSignedResponseAlg: 'RS256',
 };
 
