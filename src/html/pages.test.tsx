@@ -161,6 +161,26 @@ describe('a rejected form', () => {
   });
 });
 
+describe('what a developer must mend', () => {
+  const problem = { code: 'invalid_redirect_uri', requestId: 'GET-3', wayOn: { kind: 'home', href: '/' } } as const;
+  const description = 'the redirect URI <https://elsewhere.example/> is not registered';
+
+  it('stands below the code in English, and is no markup (rulings: description of an error)', () => {
+    const german = catalog.in('de');
+    const content = <ProblemPage translations={german} problem={{ ...problem, description }} />;
+    const page = render(content, { translations: german });
+    expectCleanPage(page);
+    expect(page).toMatch(
+      /<code>invalid_redirect_uri<\/code><\/dd><dt>[^<]+<\/dt><dd lang="en" dir="ltr">the redirect URI &lt;/,
+    );
+    expect(textOf(page)).toContain(description);
+  });
+
+  it('is not there when there is nothing to mend', () => {
+    expect(render(<ProblemPage translations={english} problem={problem} />)).not.toContain('<dd lang="en"');
+  });
+});
+
 describe('names that others chose', () => {
   it.each([
     ['  Harbour \n Chat ', 'Harbour Chat'],

@@ -9,6 +9,8 @@ export interface Problem {
   readonly code: ErrorCode;
   /** `<METHOD>-<counter>`, by which the operator finds the log lines. */
   readonly requestId: string;
+  /** Plain English for who made the application: what its request got wrong. Absent when only a person can do something. */
+  readonly description?: string | undefined;
   /** Where the page's link leads. */
   readonly wayOn: WayOn;
 }
@@ -97,7 +99,7 @@ export function ProblemPage({
   problem: Problem;
   detail?: string;
 }): VNode {
-  const { code, requestId, wayOn } = problem;
+  const { code, description, requestId, wayOn } = problem;
   return (
     <>
       <Heading title={problemTitle(translations, code)} />
@@ -110,6 +112,14 @@ export function ProblemPage({
         <dd>
           <code>{code}</code>
         </dd>
+        {description !== undefined && (
+          <>
+            <dt>{translations.t('problem.description')}</dt>
+            <dd lang="en" dir="ltr">
+              {description}
+            </dd>
+          </>
+        )}
         <dt>{translations.t('problem.request')}</dt>
         <dd>
           <code>{requestId}</code>

@@ -18,6 +18,9 @@ export interface AskingClient {
   readonly redirectTarget: string;
   /** Set up by the people who run the service. */
   readonly isVerified: boolean;
+  /** Its privacy policy and terms of service; an address that is not https is left out. */
+  readonly policyUri?: string | undefined;
+  readonly tosUri?: string | undefined;
 }
 
 /** The account that decides, and the way to another one. */
@@ -56,6 +59,7 @@ export function ConsentPage({ translations, client, scopes, account, form, probl
           <bdi>{client.host}</bdi>
         </Fact>
       )}
+      <ClientRules translations={translations} client={client} />
       <Account translations={translations} account={account} csrf={form.csrf} />
       <h2>{translations.t('consent.permissions')}</h2>
       <ScopeList translations={translations} scopes={scopes} />
@@ -77,6 +81,35 @@ export function ConsentPage({ translations, client, scopes, account, form, probl
       </Form>
     </>
   );
+}
+
+/** Links to what the client itself says it does with data. In a new tab: the decision stays open. */
+function ClientRules({ translations, client }: { translations: Translations; client: AskingClient }): VNode | null {
+  const policyUri = httpsAddress(client.policyUri);
+  const tosUri = httpsAddress(client.tosUri);
+  if (policyUri === undefined && tosUri === undefined) return null;
+  return (
+    <Fact name={translations.t('consent.rules')}>
+      <span class="links">
+        {policyUri !== undefined && (
+          <a href={policyUri} target="_blank" rel="noopener noreferrer">
+            {translations.t('footer.privacy')}
+          </a>
+        )}
+        {tosUri !== undefined && (
+          <a href={tosUri} target="_blank" rel="noopener noreferrer">
+            {translations.t('footer.terms')}
+          </a>
+        )}
+      </span>
+    </Fact>
+  );
+}
+
+function httpsAddress(address: string | undefined): string | undefined {
+  if (address === undefined || !URL.canParse(address)) return undefined;
+  const url = new URL(address);
+  return url.protocol === 'https:' ? url.href : undefined;
 }
 
 /** Says that this account may not give what is asked for, and offers the ways on. */

@@ -16,7 +16,14 @@ const CALLBACK = 'https://app.example.org/callback';
 function decisionProps(translations: Translations, text: string) {
   return {
     translations,
-    client: { name: text, host: text, redirectTarget: text, isVerified: false },
+    client: {
+      name: text,
+      host: text,
+      redirectTarget: text,
+      isVerified: false,
+      policyUri: `https://app.example.org/?${text}`,
+      tosUri: 'https://app.example.org/terms',
+    },
     scopes: ['openid', 'urn:latchkey:admin', text],
     account: {
       displayName: `A ${text}`,
@@ -64,5 +71,36 @@ describe.each(Object.keys(PAGES))('%s page', (name) => {
     const page = render(name, 'en', text);
     expectCleanPage(page);
     expect(tagsOf(page)).toEqual(tagsOf(render(name, 'en', 'Harbour Chat')));
+  });
+});
+
+describe('the rules of the client', () => {
+  function rules(addresses: { policyUri?: string; tosUri?: string }): string[] {
+    const english = catalog.in('en');
+    const props = decisionProps(english, 'Harbour Chat');
+    const client = { ...props.client, policyUri: undefined, tosUri: undefined, ...addresses };
+    const page = renderPage(
+      { site, translations: english, title: 'test' },
+      <ConsentPage {...props} client={client} problems={[]} />,
+    );
+    return page.match(/<a [^>]*target="_blank"[^>]*>[^<]*<\/a>/g) ?? [];
+  }
+
+  it('are linked in a new tab that learns nothing of this page', () => {
+    const addresses = { policyUri: 'https://app.example.org/privacy', tosUri: 'https://app.example.org/terms' };
+    expect(rules(addresses)).toEqual([
+      '<a href="https://app.example.org/privacy" target="_blank" rel="noopener noreferrer">Privacy</a>',
+      '<a href="https://app.example.org/terms" target="_blank" rel="noopener noreferrer">Terms</a>',
+    ]);
+  });
+
+  it.each([
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'http://app.example.org/',
+    'blob:https://app.example.org/x',
+    '/',
+  ])('are left out when their address is %s (S-74)', (address) => {
+    expect(rules({ policyUri: address, tosUri: address })).toEqual([]);
   });
 });
