@@ -129,13 +129,13 @@ describe('headers (security 3.5 to 3.7)', () => {
 
   test('an answer that sets a cookie is never cacheable', async () => {
     const { headers } = await send('GET', '/sets-cookie');
-    expect(headers.get('set-cookie')).toMatch(/^__Host-lang=/);
+    expect(headers.get('set-cookie')).toMatch(/^__Host-latchkey_lang=/);
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
   test('a cookie that cannot be opened is deleted, also by an error page', async () => {
-    const { headers } = await send('GET', '/gone', { cookie: '__Host-lang=garbage' });
-    expect(headers.get('set-cookie')).toBe('__Host-lang=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0');
+    const { headers } = await send('GET', '/gone', { cookie: '__Host-latchkey_lang=garbage' });
+    expect(headers.get('set-cookie')).toBe('__Host-latchkey_lang=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0');
   });
 
   test.each(['iframe', 'image', 'script', 'frame', 'style', 'object', 'embed'])(

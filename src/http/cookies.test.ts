@@ -27,13 +27,17 @@ const ABSENT = { value: undefined, deletes: false };
 
 describe('cookies (browser-flows 2.1, security R-30, S-62 to S-64)', () => {
   test.each([
-    ['https://auth.example.org/', '__Host-session=', '; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=34560000'],
+    [
+      'https://auth.example.org/',
+      '__Host-latchkey_session=',
+      '; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=34560000',
+    ],
     [
       'https://example.org/auth/',
-      '__Secure-session=',
+      '__Secure-latchkey_session=',
       '; Path=/auth/; HttpOnly; SameSite=Lax; Secure; Max-Age=34560000',
     ],
-    ['http://localhost:8080/', 'session=', '; Path=/; HttpOnly; SameSite=Lax; Max-Age=34560000'],
+    ['http://localhost:8080/', 'latchkey_session=', '; Path=/; HttpOnly; SameSite=Lax; Max-Age=34560000'],
   ])('attributes and prefix follow the public base %s; no Domain', (publicBase, start, end) => {
     const jar = cookiesOf(publicBase).jar(undefined);
     jar.set('session', { current: 'x' });
@@ -52,7 +56,7 @@ describe('cookies (browser-flows 2.1, security R-30, S-62 to S-64)', () => {
   });
 
   test('what was written opens again, among other cookies and in any order', () => {
-    const header = `a=b; ${written('session', 'value')};__Host-sessions=x;x`;
+    const header = `a=b; ${written('session', 'value')};__Host-latchkey_sessions=x;x`;
     expect(open(cookiesOf().jar(header), 'session')).toEqual({ value: 'value', deletes: false });
   });
 
@@ -67,7 +71,7 @@ describe('cookies (browser-flows 2.1, security R-30, S-62 to S-64)', () => {
     expect(jar.open('session')).toBe('new');
     jar.clear('session');
     expect(jar.open('session')).toBeUndefined();
-    expect(jar.changes()).toEqual(['__Host-session=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0']);
+    expect(jar.changes()).toEqual(['__Host-latchkey_session=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0']);
   });
 
   test('a flipped bit, another cookie’s value, a value of 8 KiB or garbage counts as absent and is deleted', () => {
@@ -76,7 +80,7 @@ describe('cookies (browser-flows 2.1, security R-30, S-62 to S-64)', () => {
     bytes[20] = (bytes[20] ?? 0) ^ 1;
     const csrfValue = written('csrf', 'value').split('=')[1] ?? '';
     for (const forged of [bytes.toString('base64url'), csrfValue, 'A'.repeat(8192), '', '%', '"x"', '{}']) {
-      expect(open(cookiesOf().jar(`__Host-session=${forged}`), 'session')).toEqual(ABSENT_AND_CLEARED);
+      expect(open(cookiesOf().jar(`__Host-latchkey_session=${forged}`), 'session')).toEqual(ABSENT_AND_CLEARED);
     }
   });
 
@@ -90,7 +94,7 @@ describe('cookies (browser-flows 2.1, security R-30, S-62 to S-64)', () => {
 
   test('of two cookies of one name only one that opens counts, and ours is not deleted for the other', () => {
     const good = written('session', 'value');
-    for (const header of [`${good}; __Host-session=planted`, `__Host-session=planted; ${good}`]) {
+    for (const header of [`${good}; __Host-latchkey_session=planted`, `__Host-latchkey_session=planted; ${good}`]) {
       expect(open(cookiesOf().jar(header), 'session')).toEqual({ value: 'value', deletes: false });
     }
   });
@@ -101,13 +105,67 @@ describe('cookies (browser-flows 2.1, security R-30, S-62 to S-64)', () => {
   });
 
   test('200 planted cookies of one name are tried quickly', () => {
-    const header = `${'__Host-session=QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlq; '.repeat(200)}${written('session', 'value')}`;
+    const header = `${'__Host-latchkey_session=QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlq; '.repeat(200)}${written('session', 'value')}`;
     const started = performance.now();
     expect(open(cookiesOf().jar(header), 'session').value).toBe('value');
     expect(performance.now() - started).toBeLessThan(100);
   });
 
   test('nothing is written for requests that open no cookie', () => {
-    expect(cookiesOf().jar('__Host-session=garbage').changes()).toEqual([]);
+    expect(cookiesOf().jar('__Host-latchkey_session=garbage').changes()).toEqual([]);
+  });
+});
+
+/** As a browser holds it that signed in at the first version, whose cookies were called `session`, `csrf` and so on. */
+function former(name: CookieName, value: string, cookies = cookiesOf()): string {
+  return written(name, value, cookies).replace('latchkey_', '');
+}
+
+describe('cookies under the names of the first version', () => {
+  test.each(['https://auth.example.org/', 'https://example.org/auth/', 'http://localhost:8080/'])(
+    'below %s they still count and are copied to the present name, so that an upgrade signs nobody out',
+    (publicBase) => {
+      const cookies = cookiesOf(publicBase);
+      const header = former('session', 'value', cookies);
+      const jar = cookies.jar(`a=b; ${header}`);
+      expect(jar.open('session')).toBe('value');
+      const [copied = '', ...others] = jar.changes();
+      expect(others).toEqual([]);
+      const [pair = '', ...attributes] = copied.split('; ');
+      expect(pair).toBe(written('session', 'value', cookies).split('=')[0] + header.slice(header.indexOf('=')));
+      expect(attributes).toContain('Max-Age=34560000');
+      expect(open(cookies.jar(`${header}; ${pair}`), 'session')).toEqual({ value: 'value', deletes: false });
+    },
+  );
+
+  test.each(['set', 'clear'] as const)('%s deletes the former one, which would bring an old value back', (method) => {
+    const jar = cookiesOf().jar(former('session', 'old'));
+    jar.open('session');
+    if (method === 'set') jar.set('session', 'new');
+    else jar.clear('session');
+    expect(jar.changes()).toHaveLength(2);
+    expect(jar.changes()[1]).toBe('__Host-session=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0');
+  });
+
+  test('the present name wins, whatever stands under the former one', () => {
+    const header = `${former('session', 'old')}; ${written('session', 'value')}`;
+    expect(open(cookiesOf().jar(header), 'session')).toEqual({ value: 'value', deletes: false });
+    const garbage = `${former('session', 'old')}; __Host-latchkey_session=x`;
+    expect(open(cookiesOf().jar(garbage), 'session')).toEqual(ABSENT_AND_CLEARED);
+  });
+
+  test('a cookie called `session` of another program on the same host is left alone', () => {
+    const cookies = cookiesOf('http://localhost:8080/');
+    const jar = cookies.jar('session=eyJfcGVybWFuZW50Ijp0cnVlfQ.Zx.flask; csrf=django');
+    expect(jar.open('session')).toBeUndefined();
+    expect(jar.open('csrf')).toBeUndefined();
+    jar.set('session', 'value');
+    jar.clear('csrf');
+    expect(jar.changes().map((change) => change.split('=')[0])).toEqual(['latchkey_session', 'latchkey_csrf']);
+  });
+
+  test('two that both open: none counts', () => {
+    const header = `${former('session', 'victim')}; ${former('session', 'attacker')}`;
+    expect(open(cookiesOf().jar(header), 'session')).toEqual(ABSENT);
   });
 });

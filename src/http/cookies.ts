@@ -10,7 +10,10 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [name: string]: JsonValue | undefined };
 
-/** Base names; on https they go out with a prefix that keeps other hosts from writing them. */
+/**
+ * Base names. All go out as `latchkey_<name>`, since the ports of a host share its cookies and names such as `session`
+ * are defaults of web frameworks; on https a prefix before that keeps other hosts from writing them.
+ */
 export type CookieName =
   | 'session'
   | 'csrf'
@@ -22,6 +25,7 @@ export type CookieName =
   | 'known'
   | 'lang';
 
+const NAME_START = 'latchkey_';
 const DAY_SECONDS = 86_400;
 /** `Max-Age` by name; a name not listed lives as long as the browser runs. 400 days is the cap of RFC 6265bis. */
 const LIFETIME_SECONDS: Partial<Record<CookieName, number>> = {
@@ -59,26 +63,35 @@ export class Cookies {
   /** The document in one received value; undefined when it was not sealed by us under this name. */
   unseal(name: CookieName, value: string): { readonly document: unknown } | undefined {
     const opened = this.#keys.open(label(name), Buffer.from(value, 'base64url'));
-    if (opened === undefined) {
-      this.#log.debug('http.cookie.invalid', 'a cookie could not be opened', { cookie: name });
-      return undefined;
-    }
-    return { document: JSON.parse(opened.toString()) };
+    return opened === undefined ? undefined : { document: JSON.parse(opened.toString()) };
+  }
+
+  reportInvalid(wireName: string): void {
+    this.#log.debug('http.cookie.invalid', 'a cookie could not be opened', { cookie: wireName });
+  }
+
+  /** The value to send for a document. */
+  seal(name: CookieName, document: JsonValue): string {
+    return this.#keys.seal(label(name), JSON.stringify(document)).toString('base64url');
   }
 
   /** A `Set-Cookie` value. */
-  serialize(name: CookieName, document: JsonValue, maxAgeSeconds: number | undefined): string {
-    const sealed = this.#keys.seal(label(name), JSON.stringify(document)).toString('base64url');
+  serialize(wireName: string, sealed: string, maxAgeSeconds: number | undefined): string {
     const lifetime = maxAgeSeconds === undefined ? '' : `; Max-Age=${maxAgeSeconds}`;
-    return `${this.wireName(name)}=${sealed}${this.#attributes}${lifetime}`;
+    return `${wireName}=${sealed}${this.#attributes}${lifetime}`;
   }
 
   /** A `Set-Cookie` value that deletes. */
-  serializeDeletion(name: CookieName): string {
-    return `${this.wireName(name)}=${this.#attributes}; Max-Age=0`;
+  serializeDeletion(wireName: string): string {
+    return this.serialize(wireName, '', 0);
   }
 
   wireName(name: CookieName): string {
+    return this.#prefix + NAME_START + name;
+  }
+
+  /** What the first version called it; read so that an upgrade signs nobody out. */
+  formerWireName(name: CookieName): string {
     return this.#prefix + name;
   }
 }
@@ -91,7 +104,7 @@ export class CookieJar {
   readonly #cookies: Cookies;
   readonly #header: string | undefined;
   readonly #documents = new Map<CookieName, unknown>();
-  readonly #changes = new Map<CookieName, string>();
+  readonly #changes = new Map<string, string>();
 
   constructor(cookies: Cookies, header: string | undefined) {
     this.#cookies = cookies;
@@ -107,14 +120,15 @@ export class CookieJar {
   /** @param options `maxAgeSeconds` in place of the usual lifetime of this cookie */
   set(name: CookieName, value: JsonValue, options: { readonly maxAgeSeconds?: number } = {}): void {
     this.#documents.set(name, value);
-    const maxAgeSeconds = options.maxAgeSeconds ?? LIFETIME_SECONDS[name];
-    this.#changes.set(name, this.#cookies.serialize(name, value, maxAgeSeconds));
+    this.#write(name, this.#cookies.seal(name, value), options.maxAgeSeconds ?? LIFETIME_SECONDS[name]);
+    this.#deleteFormer(name);
   }
 
   /** Deletes the cookie from the browser. */
   clear(name: CookieName): void {
     this.#documents.set(name, undefined);
-    this.#changes.set(name, this.#cookies.serializeDeletion(name));
+    this.#delete(this.#cookies.wireName(name));
+    this.#deleteFormer(name);
   }
 
   /** `Set-Cookie` values of the answer. */
@@ -123,15 +137,48 @@ export class CookieJar {
   }
 
   #openReceived(name: CookieName): unknown {
-    const received = receivedValues(this.#header, this.#cookies.wireName(name));
+    const wireName = this.#cookies.wireName(name);
+    const received = receivedValues(this.#header, wireName);
+    if (received.length === 0) return this.#adoptFormer(name);
     const opened = received.flatMap((value) => this.#cookies.unseal(name, value) ?? []);
+    if (opened.length < received.length) this.#cookies.reportInvalid(wireName);
     // One of two that open may have been planted by a neighbouring host, and nothing tells which: neither counts.
     // Nor is either deleted then, since that would remove ours and leave the other.
     if (opened.length === 1) return opened[0]?.document;
-    if (opened.length === 0 && received.length > 0) {
-      this.#changes.set(name, this.#cookies.serializeDeletion(name));
-    }
+    if (opened.length === 0) this.#delete(wireName);
     return undefined;
+  }
+
+  /**
+   * Copies a cookie under its former name to the present one. It stays until it is written the next time, so that
+   * instances of the version before understand the browser during an upgrade.
+   */
+  #adoptFormer(name: CookieName): unknown {
+    const [former, another] = this.#openFormer(name);
+    if (former === undefined || another !== undefined) return undefined;
+    this.#write(name, former.value, LIFETIME_SECONDS[name]);
+    return former.document;
+  }
+
+  #deleteFormer(name: CookieName): void {
+    if (this.#openFormer(name).length > 0) this.#delete(this.#cookies.formerWireName(name));
+  }
+
+  // What does not open is another program's cookie on the same host, and not ours to delete.
+  #openFormer(name: CookieName): { readonly value: string; readonly document: unknown }[] {
+    return receivedValues(this.#header, this.#cookies.formerWireName(name)).flatMap((value) => {
+      const opened = this.#cookies.unseal(name, value);
+      return opened === undefined ? [] : [{ value, document: opened.document }];
+    });
+  }
+
+  #write(name: CookieName, sealed: string, maxAgeSeconds: number | undefined): void {
+    const wireName = this.#cookies.wireName(name);
+    this.#changes.set(wireName, this.#cookies.serialize(wireName, sealed, maxAgeSeconds));
+  }
+
+  #delete(wireName: string): void {
+    this.#changes.set(wireName, this.#cookies.serializeDeletion(wireName));
   }
 }
 

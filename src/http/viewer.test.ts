@@ -49,7 +49,7 @@ function requestWith(documents: Partial<Record<CookieName, JsonValue>>): TestReq
   const names: CookieName[] = ['session', 'known'];
   const pairs = names.flatMap((name) => {
     const document = documents[name];
-    return document === undefined ? [] : [cookies.serialize(name, document, undefined).split(';', 1)[0]];
+    return document === undefined ? [] : [`${cookies.wireName(name)}=${cookies.seal(name, document)}`];
   });
   return new TestRequest(pairs.join('; '));
 }

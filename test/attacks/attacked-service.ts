@@ -169,7 +169,7 @@ export class AttackedService {
     await browser.get('/login');
     await browser.submit({ username, password: PASSWORD });
     if (browser.shown.status !== 303) throw new Error(`signing in ${username} gave ${browser.shown.status}`);
-    this.secrets.add(browser.cookies.get('__Host-session') ?? '');
+    this.secrets.add(browser.cookies.get('__Host-latchkey_session') ?? '');
     // What is asked for from now on comes after the sign-in.
     this.clock.advanceSeconds(1);
     return browser;

@@ -40,7 +40,7 @@ describe('what a shared cache may keep (S-153)', () => {
     ['Accept-Language', 'de'],
     ['Accept', 'text/html'],
     ['Origin', 'https://evil.example'],
-    ['Cookie', '__Host-lang=evil; __Host-session=evil'],
+    ['Cookie', '__Host-latchkey_lang=evil; __Host-latchkey_session=evil'],
     ['Authorization', 'Bearer evil'],
     ['Range', 'bytes=0-1'],
     ['If-Modified-Since', 'Thu, 01 Jan 2099 00:00:00 GMT'],

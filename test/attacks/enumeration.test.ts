@@ -49,7 +49,7 @@ describe('signing in with a wrong password', () => {
       await browser.get('/login');
       expect((await browser.submit({ username, password: 'wrong' })).text).not.toContain(title);
       expect((await browser.submit({ username, password: PASSWORD })).text).toContain(title);
-      expect(browser.cookies.has('__Host-session')).toBe(false);
+      expect(browser.cookies.has('__Host-latchkey_session')).toBe(false);
     }
   });
 });

@@ -88,7 +88,7 @@ describe('a form that our page did not send (S-57)', () => {
     const fields = new URLSearchParams({ csrf, username: 'bruno', password: PASSWORD });
     await victim.post('/login', fields, { 'sec-fetch-site': undefined, origin: undefined });
     expect(victim.shown.status).toBe(403);
-    expect(victim.cookies.has('__Host-session')).toBe(false);
+    expect(victim.cookies.has('__Host-latchkey_session')).toBe(false);
   });
 });
 
@@ -131,14 +131,14 @@ describe('cookies that someone else wrote (S-62)', () => {
   it('a session planted beside the own one: neither counts, and nobody is signed in as the attacker', async () => {
     const victim = await attacked.signedIn('amira');
     const attacker = await attacked.signedIn('bruno');
-    const own = `__Host-session=${victim.cookies.get('__Host-session')}`;
-    const planted = `__Host-session=${attacker.cookies.get('__Host-session')}`;
+    const own = `__Host-latchkey_session=${victim.cookies.get('__Host-latchkey_session')}`;
+    const planted = `__Host-latchkey_session=${attacker.cookies.get('__Host-latchkey_session')}`;
     for (const cookie of [`${own}; ${planted}`, `${planted}; ${own}`]) {
       const shown = await victim.get('/', { cookie });
       expect(shown.status).toBe(200);
       expect(shown.text).not.toMatch(/amira|bruno/);
     }
-    expect((await victim.get('/', { cookie: `${own}; __Host-session=garbage` })).text).toContain('amira');
+    expect((await victim.get('/', { cookie: `${own}; __Host-latchkey_session=garbage` })).text).toContain('amira');
   });
 
   it('a form token planted by a neighbouring host does not fit the victim’s session', async () => {
@@ -146,8 +146,8 @@ describe('cookies that someone else wrote (S-62)', () => {
     const attacker = attacked.browser();
     await attacker.get('/login');
     const csrf = attacker.shown.forms[0]?.inputs.get('csrf') ?? '';
-    const session = `__Host-session=${victim.cookies.get('__Host-session')}`;
-    const cookie = `${session}; __Host-csrf=${attacker.cookies.get('__Host-csrf')}`;
+    const session = `__Host-latchkey_session=${victim.cookies.get('__Host-latchkey_session')}`;
+    const cookie = `${session}; __Host-latchkey_csrf=${attacker.cookies.get('__Host-latchkey_csrf')}`;
     await attacked.changingNothing(async () => {
       const shown = await victim.post('/logout', new URLSearchParams({ csrf }), { cookie });
       expect(shown).toMatchObject({ status: 403, errorCodes: ['csrf_mismatch'] });
@@ -156,10 +156,10 @@ describe('cookies that someone else wrote (S-62)', () => {
 
   it.each([
     ['200 of them', Array.from({ length: 200 }, (_, index) => `c${index}=x`).join('; '), 200],
-    ['200 sessions', Array.from({ length: 100 }, () => '__Host-session=x').join('; '), 200],
+    ['200 sessions', Array.from({ length: 100 }, () => '__Host-latchkey_session=x').join('; '), 200],
     ['20 KiB', `flood=${'x'.repeat(20_000)}`, 431],
     ['names of object properties', '__proto__=x; constructor=y; toString=z; __Host-__proto__=x', 200],
-    ['no names', '=; ;;; =x; __Host-session; __Host-session=', 200],
+    ['no names', '=; ;;; =x; __Host-latchkey_session; __Host-latchkey_session=', 200],
   ])('a flood of %s works or is refused as a whole', async (_, cookie, status) => {
     expect((await attacked.browser().get('/login', { cookie })).status).toBe(status);
   });
@@ -169,38 +169,38 @@ describe('a cookie that was tampered with (S-63)', () => {
   it('in any of its bytes, or moved to another name, counts as absent and is cleared', async () => {
     const browser = await attacked.signedIn('amira');
     await browser.get('/');
-    const value = browser.cookies.get('__Host-session') ?? '';
+    const value = browser.cookies.get('__Host-latchkey_session') ?? '';
     const sealed = Buffer.from(value, 'base64url');
     const names = ['session', 'csrf', 'known'];
     const broken = Array.from({ length: sealed.length }, (_, index) => {
       const copy = Buffer.from(sealed);
       copy[index] = (copy[index] ?? 0) ^ (1 << (index % 8));
-      return `__Host-session=${copy.toString('base64url')}`;
+      return `__Host-latchkey_session=${copy.toString('base64url')}`;
     });
     const swapped = names.flatMap((name) =>
       names
         .filter((other) => other !== name)
-        .map((other) => `__Host-${name}=${browser.cookies.get(`__Host-${other}`)}`),
+        .map((other) => `__Host-latchkey_${name}=${browser.cookies.get(`__Host-latchkey_${other}`)}`),
     );
     const garbage = ['', 'x', '%00', 'e30', '{}', 'null', 'A'.repeat(8000), value.slice(0, -1), `${value}AAAA`].map(
-      (text) => `__Host-session=${text}`,
+      (text) => `__Host-latchkey_session=${text}`,
     );
     for (const cookie of [...broken, ...swapped, ...garbage]) {
       const shown = await browser.get('/', { cookie });
       expect([shown.status, shown.text.includes('amira')], cookie).toEqual([200, false]);
-      if (cookie.startsWith('__Host-session=')) {
-        const cleared = shown.headers['set-cookie']?.find((line) => line.startsWith('__Host-session='));
-        expect(cleared, cookie).toMatch(/^__Host-session=; .*Max-Age=0$/);
+      if (cookie.startsWith('__Host-latchkey_session=')) {
+        const cleared = shown.headers['set-cookie']?.find((line) => line.startsWith('__Host-latchkey_session='));
+        expect(cleared, cookie).toMatch(/^__Host-latchkey_session=; .*Max-Age=0$/);
       }
     }
-    browser.cookies.set('__Host-session', value);
+    browser.cookies.set('__Host-latchkey_session', value);
     expect((await browser.get('/')).text).toContain('amira');
   });
 
   it('what another person’s browser remembers of sign-ins opens no session', async () => {
     const one = await attacked.signedIn('amira');
     const shown = await attacked.browser().get('/', {
-      cookie: `__Host-known=${one.cookies.get('__Host-known')}; __Host-session=${one.cookies.get('__Host-known')}`,
+      cookie: `__Host-latchkey_known=${one.cookies.get('__Host-latchkey_known')}; __Host-latchkey_session=${one.cookies.get('__Host-latchkey_known')}`,
     });
     expect(shown.text).not.toContain('amira');
   });
@@ -222,7 +222,7 @@ it('only pages set cookies: sealed, for this host and path, unreadable to script
   const lines = sent.flatMap((entry) => entry.lines);
   expect(lines.length).toBeGreaterThan(0);
   for (const line of lines) {
-    expect(line).toMatch(/^__Host-[a-z]+=[\w-]*; Path=\/; HttpOnly; SameSite=Lax; Secure(; Max-Age=\d+)?$/);
+    expect(line).toMatch(/^__Host-latchkey_[a-z]+=[\w-]*; Path=\/; HttpOnly; SameSite=Lax; Secure(; Max-Age=\d+)?$/);
   }
 });
 
@@ -244,9 +244,12 @@ it('reading /logout signs nobody out, by whatever method (S-67)', async () => {
   const browser = await attacked.signedIn('amira');
   await attacked.changingNothing(async () => {
     for (const method of ['GET', 'HEAD', 'OPTIONS']) {
-      const cookie = `__Host-session=${browser.cookies.get('__Host-session')}`;
+      const cookie = `__Host-latchkey_session=${browser.cookies.get('__Host-latchkey_session')}`;
       const answer = await attacked.ask({ method, target: '/logout?scope=everywhere', headers: [['Cookie', cookie]] });
-      expect([method, setCookies(answer).some((line) => line.startsWith('__Host-session='))]).toEqual([method, false]);
+      expect([method, setCookies(answer).some((line) => line.startsWith('__Host-latchkey_session='))]).toEqual([
+        method,
+        false,
+      ]);
     }
     await browser.get('/logout', { 'x-http-method-override': 'POST', purpose: 'prefetch' });
   });

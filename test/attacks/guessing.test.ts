@@ -38,7 +38,7 @@ describe('guessing the password of one account (S-87)', () => {
       expect(await guess(attacked.browser(), username), username).toBe('invalid_credentials');
     }
     // The browser in which the account was used has a bucket of its own, so a stolen session is taken elsewhere.
-    session.cookies.delete('__Host-known');
+    session.cookies.delete('__Host-latchkey_known');
     for (let count = spellings.length; count < ACCOUNT_TRIES; count += 1) {
       await session.get('/reauth');
       const form = session.shown.forms.find(({ action }) => action.startsWith('/reauth')) ?? expect.fail('no form');

@@ -54,7 +54,7 @@ describe('hostile text on pages comes out as text (S-74)', () => {
     const headers: [string, string][] = [
       ['Accept', `text/html;x="${encodeURIComponent(text)}"`],
       ['Accept-Language', encodeURIComponent(text)],
-      ['Cookie', `__Host-lang=${encodeURIComponent(text)}`],
+      ['Cookie', `__Host-latchkey_lang=${encodeURIComponent(text)}`],
     ];
     const answer = await attacked.ask({ target: path, headers });
     expect(answer.status).toBe(404);

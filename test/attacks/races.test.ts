@@ -59,7 +59,7 @@ describe('a lock that lands in the middle (S-102)', () => {
       const shown = await signingIn;
       expect(shown).toMatchObject({ status: 200, location: undefined });
       expect(shown.text).toContain('Account locked');
-      expect(browser.cookies.has('__Host-session')).toBe(false);
+      expect(browser.cookies.has('__Host-latchkey_session')).toBe(false);
       expect(await sessionsOf('bruno')).toBe(0);
     } finally {
       await unlock('bruno');

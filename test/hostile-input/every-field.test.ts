@@ -30,7 +30,8 @@ async function sendAll(requests: Iterable<HostileRequest>): Promise<number> {
     ).toEqual([answer.status]);
     expectSoundAnswer(answer, where);
     // Signed in anew, out, or about to be for too many wrong passwords.
-    const setsSession = answer.headers.get('set-cookie')?.some((line) => line.startsWith('__Host-session=')) === true;
+    const setsSession =
+      answer.headers.get('set-cookie')?.some((line) => line.startsWith('__Host-latchkey_session=')) === true;
     const isWrongPassword = request.method === 'POST' && request.path === '/reauth' && answer.status === 200;
     if (setsSession || isWrongPassword) await victim.recover(['user_sessions']);
     if (answer.status === 303 && request.path === '/authorize') await victim.recover(['oauth2_authorization_grants']);

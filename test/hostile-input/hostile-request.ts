@@ -152,7 +152,7 @@ function cookieHeader({ deadCookies, genuine }: Surroundings): fc.Arbitrary<stri
   const name = fc.constantFrom('session', 'csrf', 'known', 'grants', 'lang', 'login', 'registrations', '__proto__');
   const made = fc
     .array(fc.tuple(name, hostileValue(genuine)), { minLength: 1, maxLength: 4 })
-    .map((pairs) => pairs.map(([key, text]) => `__Host-${key}=${text}`).join('; '));
+    .map((pairs) => pairs.map(([key, text]) => `__Host-latchkey_${key}=${text}`).join('; '));
   const doubled = fc.tuple(fc.oneof(sound, dead), fc.oneof(dead, made)).map(([one, other]) => `${one}; ${other}`);
   return fc.oneof(
     { weight: 2, arbitrary: fc.constant(undefined) },

@@ -14,7 +14,7 @@ export function expectSoundAnswer(answer: RawAnswer, where = ''): void {
     expect(answer.headers.has(name), name).toBe(false);
   }
   for (const line of answer.headers.get('set-cookie') ?? []) {
-    expect(line).toMatch(/^__Host-[a-z]+=[\w-]*; Path=\/; HttpOnly; SameSite=Lax; Secure(; Max-Age=\d+)?$/);
+    expect(line).toMatch(/^__Host-latchkey_[a-z]+=[\w-]*; Path=\/; HttpOnly; SameSite=Lax; Secure(; Max-Age=\d+)?$/);
   }
   const location = headerOf(answer, 'location');
   if (location !== undefined) expect(leadsToUsOrTheClient(location), location).toBe(true);

@@ -67,13 +67,30 @@ describe('GET /', () => {
     'a session cookie of "%.10s" counts as none (S-63)',
     async (value) => {
       const browser = service.browser();
-      browser.cookies.set('__Host-session', value);
+      browser.cookies.set('__Host-latchkey_session', value);
       const page = await browser.get('/');
       expect(page.status).toBe(200);
       expect(page.body).toContain('href="/login"');
-      expect(browser.cookies.has('__Host-session')).toBe(false);
+      expect(browser.cookies.has('__Host-latchkey_session')).toBe(false);
     },
   );
+
+  it('keeps somebody signed in whose cookies have the names of the first version', async () => {
+    const browser = await signedIn(service);
+    for (const [name, value] of [...browser.cookies]) {
+      browser.cookies.delete(name);
+      browser.cookies.set(name.replace('latchkey_', ''), value);
+    }
+    await browser.get('/');
+    expect(service.lastRequest().requester).toMatch(/^user:/);
+    expect(browser.cookies.has('__Host-session')).toBe(true);
+    expect(browser.cookies.has('__Host-latchkey_session')).toBe(true);
+    await browser.submit({}, { action: '/logout' });
+    expect(browser.shown.status).toBe(303);
+    expect(browser.cookies.has('__Host-session')).toBe(false);
+    await browser.get('/');
+    expect(service.lastRequest().requester).toBeUndefined();
+  });
 
   it('sends visitors elsewhere when the operator says so, but not those who are signed in', async () => {
     const redirecting = await startPages(testDatabase.database, {

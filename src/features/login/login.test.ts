@@ -94,7 +94,7 @@ describe('POST /login with the right password', () => {
   it('sets sealed cookies that no script reads and no other host writes (R-30)', async () => {
     const { headers } = await signIn();
     for (const name of ['session', 'csrf', 'known']) {
-      const cookie = headers['set-cookie']?.find((line) => line.startsWith(`__Host-${name}=`));
+      const cookie = headers['set-cookie']?.find((line) => line.startsWith(`__Host-latchkey_${name}=`));
       expect(cookie, name).toMatch(/; Path=\/; HttpOnly; SameSite=Lax; Secure/);
       expect(cookie).not.toMatch(/domain/i);
     }
@@ -149,14 +149,14 @@ describe('POST /login with the right password', () => {
     await browser.get('/login');
     const planted = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
     await browser.submit({ username: 'amira', password: PASSWORD });
-    const first = browser.cookies.get('__Host-session');
+    const first = browser.cookies.get('__Host-latchkey_session');
     const late = await browser.post(
       '/login',
       new URLSearchParams({ csrf: planted, username: 'amira', password: PASSWORD }),
     );
     expect(late.status).toBe(403);
     expect(late.errorCodes).toEqual(['csrf_mismatch']);
-    expect(browser.cookies.get('__Host-session')).toBe(first);
+    expect(browser.cookies.get('__Host-latchkey_session')).toBe(first);
   });
 });
 
@@ -233,7 +233,7 @@ describe('POST /login with something wrong', () => {
       expect(right.text).toContain(title);
       expect(right.forms[0]?.action).toBe('/logout');
       expect(right.forms[0]?.inputs.get('kind')).toBe('change_password');
-      expect(right.headers['set-cookie']?.some((line) => line.startsWith('__Host-session='))).toBe(false);
+      expect(right.headers['set-cookie']?.some((line) => line.startsWith('__Host-latchkey_session='))).toBe(false);
       expect(service.lastRequest()).toMatchObject({ status: 200, requester: undefined });
       expect(service.refusals().at(-1)).toBe(username === 'gone' ? 'deactivated' : username);
     }
@@ -527,7 +527,11 @@ describe('GET /login', () => {
         status: 303,
         location: 'https://example.org/auth/account/password/change',
       });
-      expect([...browser.cookies.keys()].sort()).toEqual(['__Secure-csrf', '__Secure-known', '__Secure-session']);
+      expect([...browser.cookies.keys()].sort()).toEqual([
+        '__Secure-latchkey_csrf',
+        '__Secure-latchkey_known',
+        '__Secure-latchkey_session',
+      ]);
     });
   });
 

@@ -131,7 +131,7 @@ describe('POST /logout', () => {
     expect(browser.shown.status).toBe(303);
     expect(service.lastRequest().requester).toBeUndefined();
     expect(await sessions()).toEqual([{ isLive: false, reason: 'elsewhere' }]);
-    expect(browser.cookies.has('__Host-session')).toBe(false);
+    expect(browser.cookies.has('__Host-latchkey_session')).toBe(false);
   });
 
   it('makes the form of another tab worthless (S-65)', async () => {

@@ -52,13 +52,13 @@ describe('re-authentication', () => {
     await browser.get('/reauth?kind=change_password');
     expect(browser.shown.status).toBe(200);
     expect(browser.shown.text).toContain('alice');
-    const oldCookie = browser.cookies.get('__Host-session');
+    const oldCookie = browser.cookies.get('__Host-latchkey_session');
     const oldToken = browser.shown.forms.at(-1)?.inputs.get('csrf');
     await browser.submit({ password: PASSWORD }, { action: '/reauth?kind=change_password' });
     expect(browser.shown.location).toBe(`${AUTHORIZATION_ISSUER}account/password/change`);
     expect(service.lastRequest().requester).toMatch(/\(alice\)$/);
     expect(await authentications('alice')).toBe(before + 1);
-    expect(browser.cookies.get('__Host-session')).not.toBe(oldCookie);
+    expect(browser.cookies.get('__Host-latchkey_session')).not.toBe(oldCookie);
     await browser.get('/reauth');
     expect(browser.shown.status).toBe(200);
     expect(browser.shown.forms.at(-1)?.inputs.get('csrf')).not.toBe(oldToken);

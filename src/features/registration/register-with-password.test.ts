@@ -257,7 +257,7 @@ describe('POST /register/password', () => {
     )?.[1];
     expect(id).toBeDefined();
     expect(service.lastRequest()).toMatchObject({ requester: undefined, status: 303 });
-    const cookie = answer.headers['set-cookie']?.find((line) => line.startsWith('__Host-registrations='));
+    const cookie = answer.headers['set-cookie']?.find((line) => line.startsWith('__Host-latchkey_registrations='));
     expect(cookie).toMatch(/; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
     const rows = await sql<{ username: string; row: string; action: unknown }>(
       testDatabase.database,

@@ -223,7 +223,7 @@ describe('the session that a registration ends in (S-61)', () => {
     const answer = await browser.get(finish);
     expect(answer.status).toBe(303);
     expect(service.lastRequest().requester).toMatch(/\(fresh\)$/);
-    for (const name of ['__Host-session', '__Host-csrf', '__Host-known']) {
+    for (const name of ['__Host-latchkey_session', '__Host-latchkey_csrf', '__Host-latchkey_known']) {
       expect(browser.cookies.get(name), name).not.toBe(before.get(name));
     }
     const forged = await browser.post('/logout', new URLSearchParams({ csrf: planted }));
@@ -234,7 +234,7 @@ describe('the session that a registration ends in (S-61)', () => {
 
   it('counts the browser among those that the new account is known by', async () => {
     const answer = await registerWholly(service.browser(), 'known-one');
-    expect(answer.headers['set-cookie']?.some((line) => line.startsWith('__Host-known='))).toBe(true);
+    expect(answer.headers['set-cookie']?.some((line) => line.startsWith('__Host-latchkey_known='))).toBe(true);
   });
 });
 
@@ -252,12 +252,12 @@ describe('GET finish', () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'twice', '?kind=change_password');
     await browser.get(finish);
-    const session = browser.cookies.get('__Host-session');
+    const session = browser.cookies.get('__Host-latchkey_session');
     const again = await browser.get(finish);
     expect(again).toMatchObject({ status: 303, location: `${ORIGIN}/account/password/change` });
     expect(again.headers['set-cookie']).toBeUndefined();
     expect(service.lastRequest().requester).toBeUndefined();
-    expect(browser.cookies.get('__Host-session')).toBe(session);
+    expect(browser.cookies.get('__Host-latchkey_session')).toBe(session);
     expect(await accounts('twice')).toBe(1);
     for (const step of ['display-name', 'username']) {
       const answer = await browser.get(finish.replace('finish', step));
@@ -323,7 +323,7 @@ describe('steps that belong to another browser, to nobody or to the past (S-59, 
       }
       expect(new Set(bodies).size).toBe(1);
     }
-    expect(victim.cookies.get('__Host-session')).toBe(cookies.get('__Host-session'));
+    expect(victim.cookies.get('__Host-latchkey_session')).toBe(cookies.get('__Host-latchkey_session'));
     expect(await accounts('attacker')).toBe(0);
   });
 
@@ -585,7 +585,7 @@ describe('registrations that finish at the same moment, on two instances', () =>
       const losers = answers.filter((answer) => answer.location?.endsWith('/username') === true);
       expect(losers).toHaveLength(19);
       for (const loser of losers) {
-        expect(loser.headers['set-cookie']?.some((line) => line.startsWith('__Host-session='))).not.toBe(true);
+        expect(loser.headers['set-cookie']?.some((line) => line.startsWith('__Host-latchkey_session='))).not.toBe(true);
       }
       expect(await accounts('race')).toBe(1);
       const [left] = await rows(
@@ -609,7 +609,7 @@ describe('registrations that finish at the same moment, on two instances', () =>
       const answers = await Promise.all(tabs.map((tab) => tab.get(finish)));
       expect(new Set(answers.map((answer) => answer.location))).toEqual(new Set([`${ORIGIN}/account/password/change`]));
       const signedIn = answers.filter((answer) =>
-        answer.headers['set-cookie']?.some((line) => line.startsWith('__Host-session=')),
+        answer.headers['set-cookie']?.some((line) => line.startsWith('__Host-latchkey_session=')),
       );
       expect(signedIn).toHaveLength(1);
       expect(await accounts('parallel')).toBe(1);
@@ -632,6 +632,6 @@ describe('a registration that cannot be finished for a fault of ours', () => {
     expect((await browser.get(finish)).status).toBe(500);
     expect(await accounts('half')).toBe(0);
     expect(await rows('select count(*)::integer as events from audit_events')).toEqual([before]);
-    expect(browser.cookies.has('__Host-session')).toBe(false);
+    expect(browser.cookies.has('__Host-latchkey_session')).toBe(false);
   });
 });
