@@ -100,7 +100,7 @@ function configuration(port, folder, database, logFile) {
   return {
     data_dir: join(folder, 'data'),
     http: {
-      public_base: `http://127.0.0.1:${port}/`,
+      public_base: `http://127.0.0.1:${port}`,
       listeners: [
         {
           name: 'web',

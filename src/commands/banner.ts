@@ -31,5 +31,6 @@ export async function logStartup(started: {
   if (loaded.trial) log.info('startup', 'trial mode: no configuration file; listening on this machine only');
   if (await hasAdmins(database)) log.info('startup', 'an admin account exists');
   else log.info('startup', `no admin account yet; make the first one with: ${adminCommand}`);
+  log.info('startup', `issuer to type into applications, letter by letter: ${config.http.issuer}`);
   log.info('startup', `ready at ${config.http.publicBase}`);
 }

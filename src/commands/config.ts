@@ -85,7 +85,7 @@ export async function generateConfig(options: GenerateConfigOptions, output: Com
   const { generateSigningKeys } = await import('#config/reference/generate-signing-keys.ts');
   const text = sampleConfig(
     {
-      http: { public_base: 'http://localhost:8080/' },
+      http: { public_base: 'http://localhost:8080' },
       database: { uri: 'embedded:' },
       secrets: {
         encryption: randomBytes(32).toString('hex'),

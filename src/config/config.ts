@@ -32,7 +32,7 @@ export interface Config {
 export interface HttpConfig {
   /** Absolute, with a trailing slash; the only source of absolute URLs. */
   readonly publicBase: string;
-  /** Published exactly as written. */
+  /** `http.issuer`, else `http.public_base`, letter by letter as it was typed: with or without a final slash. */
   readonly issuer: string;
   readonly trustedProxies: readonly Cidr[];
   readonly clientIpHeader: 'x-forwarded-for' | 'forwarded' | 'none';

@@ -502,7 +502,7 @@ test('without any source, the defaults are those of the manual', () => {
     protocolName: 'chat',
     http: {
       publicBase: 'http://localhost:8080/',
-      issuer: 'http://localhost:8080/',
+      issuer: 'http://localhost:8080',
       trustedProxies: [
         { address: '127.0.0.0', prefixLength: 8, family: 'ipv4' },
         { address: '::1', prefixLength: 128, family: 'ipv6' },

@@ -60,6 +60,21 @@ describe('http', () => {
     expect(loadYaml(yaml).http.publicBase).toBe('http://localhost:9000/auth/');
   });
 
+  test.each([
+    ['https://example.org', 'https://example.org/'],
+    ['https://example.org/', 'https://example.org/'],
+    ['https://Example.org/auth', 'https://example.org/auth/'],
+    ['https://example.org/auth/', 'https://example.org/auth/'],
+  ])('without an issuer of its own, the issuer is the public base %s as it was typed', (typed, publicBase) => {
+    expect(loadYaml(`http: {public_base: "${typed}"}`).http).toMatchObject({ publicBase, issuer: typed });
+  });
+
+  test('where nothing is typed, the issuer has no final slash', () => {
+    expect(loadYaml('').http.issuer).toBe('http://localhost:8080');
+    const yaml = listener('{resources: [human], prefix: /auth, binds: [{address: "127.0.0.1:9000"}]}');
+    expect(loadYaml(yaml).http.issuer).toBe('http://127.0.0.1:9000/auth');
+  });
+
   test('an issuer is published as written, a public base with a slash at its end', () => {
     const { http } = loadYaml('http: {public_base: "https://example.org/auth", issuer: "https://example.org"}');
     expect(http).toMatchObject({ publicBase: 'https://example.org/auth/', issuer: 'https://example.org' });

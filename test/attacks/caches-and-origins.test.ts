@@ -87,6 +87,9 @@ describe('pages of other origins (S-154)', () => {
   const MATRIX: Readonly<Record<string, typeof READ>> = {
     '/.well-known/openid-configuration': READ,
     '/.well-known/oauth-authorization-server': READ,
+    '//.well-known/openid-configuration': READ,
+    '//.well-known/oauth-authorization-server': READ,
+    '/.well-known/oauth-authorization-server/': READ,
     '/.well-known/webfinger': READ,
     '/oauth2/keys.json': READ,
     '/oauth2/token': CALL,

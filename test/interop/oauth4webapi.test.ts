@@ -32,7 +32,7 @@ describe('a public client with oauth4webapi', () => {
     });
     userId = await service.registerUser('amira', PASSWORD);
     browser = new Browser({ listener: service.address, publicBase: service.publicBase });
-    const issuer = new URL(service.publicBase);
+    const issuer = new URL(service.issuer);
     for (const algorithm of ['oidc', 'oauth2'] as const) {
       const response = await oauth.discoveryRequest(issuer, { algorithm, ...INSECURE });
       server = await oauth.processDiscoveryResponse(issuer, response);

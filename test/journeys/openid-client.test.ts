@@ -39,7 +39,7 @@ describe('an unmodified OpenID client signs a person in', () => {
     userId = await service.registerUser('amira', PASSWORD);
     browser = new Browser({ listener: service.address, publicBase: service.publicBase });
     config = await oidc.discovery(
-      new URL(service.publicBase),
+      new URL(service.issuer),
       CLIENT_ID,
       undefined,
       oidc.ClientSecretBasic(CLIENT_SECRET),
@@ -97,7 +97,7 @@ describe('an unmodified OpenID client signs a person in', () => {
     expect(granted.status).toBe(303);
     expect(lineOf('POST', '/authorize')).toMatchObject({ status: 303, requester: `user:${userId}(amira)` });
     const callback = new URL(granted.location ?? '');
-    expect(callback.searchParams.get('iss')).toBe(service.publicBase);
+    expect(callback.searchParams.get('iss')).toBe(service.issuer);
     expect(granted.headers.location?.endsWith('#')).toBe(true);
 
     tokens = await oidc.authorizationCodeGrant(config, callback, {
@@ -105,7 +105,7 @@ describe('an unmodified OpenID client signs a person in', () => {
       expectedState: state,
       expectedNonce: nonce,
     });
-    expect(tokens.claims()).toMatchObject({ sub: userId, iss: service.publicBase, aud: CLIENT_ID, nonce });
+    expect(tokens.claims()).toMatchObject({ sub: userId, iss: service.issuer, aud: CLIENT_ID, nonce });
     expect(tokens.access_token).toMatch(/^mat_/);
     expect(tokens.refresh_token).toMatch(/^mar_/);
     expect(lineOf('POST', '/oauth2/token')).toMatchObject({
@@ -151,7 +151,7 @@ describe('an unmodified OpenID client signs a person in', () => {
       expect(answer.headers.get('content-type')).toBe('application/token-introspection+jwt');
       expect(answer.headers.get('cache-control')).toBe('no-store');
       const { payload } = await jwtVerify(await answer.text(), keys, {
-        issuer: service.publicBase,
+        issuer: service.issuer,
         audience: CLIENT_ID,
         typ: 'token-introspection+jwt',
       });

@@ -87,13 +87,9 @@ function matches(pattern: string, path: string): boolean {
 }
 
 async function signInAndUseTokens(): Promise<void> {
-  const config = await oidc.discovery(
-    new URL(service.publicBase),
-    CLIENT_ID,
-    undefined,
-    oidc.ClientSecretBasic(SECRET),
-    { execute: [oidc.allowInsecureRequests] },
-  );
+  const config = await oidc.discovery(new URL(service.issuer), CLIENT_ID, undefined, oidc.ClientSecretBasic(SECRET), {
+    execute: [oidc.allowInsecureRequests],
+  });
   const browser = newBrowser();
   await browser.get('/login');
   // Twice: the second time consent is remembered.
@@ -142,7 +138,10 @@ async function registerOneself(): Promise<void> {
 async function visitTheRest(): Promise<void> {
   for (const path of [
     '/.well-known/oauth-authorization-server',
-    `/.well-known/webfinger?resource=${encodeURIComponent(service.publicBase)}&rel=http%3A%2F%2Fopenid.net%2Fspecs%2Fconnect%2F1.0%2Fissuer`,
+    '//.well-known/openid-configuration',
+    '//.well-known/oauth-authorization-server',
+    '/.well-known/oauth-authorization-server/',
+    `/.well-known/webfinger?resource=${encodeURIComponent(service.issuer)}&rel=http%3A%2F%2Fopenid.net%2Fspecs%2Fconnect%2F1.0%2Fissuer`,
     '/oauth2/keys.json',
     '/health',
     '/health?probe=live',

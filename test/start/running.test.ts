@@ -19,7 +19,7 @@ beforeAll(async () => {
   base = `http://${address}/`;
   const program = new Program(folder, {
     data_dir: join(folder, 'data'),
-    http: { public_base: base, listeners: [{ resources: ['human', 'health'], binds: [{ address }] }] },
+    http: { public_base: base.slice(0, -1), listeners: [{ resources: ['human', 'health'], binds: [{ address }] }] },
     logging: { output: logFile },
   });
   service = await program.serve(base);
@@ -44,6 +44,11 @@ it('the start-up lines name a command that makes the first admin, wherever it is
   });
   await new Promise((resolve) => pasted.once('close', resolve));
   expect(printed).toMatch(/^[0-9A-Z]{26}\talice\n$/);
+});
+
+it('the start-up lines show the issuer to type into applications as the configuration spells it', async () => {
+  const [, issuer] = /issuer to type into applications, letter by letter: (.*)$/m.exec(await logWith('ready at')) ?? [];
+  expect(issuer).toBe(base.slice(0, -1));
 });
 
 it('SIGHUP without a terminal opens a rotated log file anew, and the service goes on', async () => {

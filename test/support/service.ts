@@ -29,6 +29,8 @@ export interface TestService {
   readonly address: string;
   /** `http.public_base`, with a trailing slash. */
   readonly publicBase: string;
+  /** What the service says of itself, and clients compare letter by letter. */
+  readonly issuer: string;
   readonly database: OpenDatabase;
   readonly connectionString: string;
   /** Everything that it mounts. */
@@ -102,6 +104,7 @@ export async function startService(
   const service: TestService = {
     address,
     publicBase: config.http.publicBase,
+    issuer: config.http.issuer,
     database: own,
     connectionString: testDatabase.connectionString,
     routes,
@@ -144,7 +147,7 @@ function configOf(settings: Readonly<Record<string, unknown>>, port: number) {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-service-'));
   try {
     const http = {
-      public_base: `http://127.0.0.1:${port}/`,
+      public_base: `http://127.0.0.1:${port}`,
       listeners: [
         {
           name: 'web',

@@ -77,15 +77,19 @@ const listeners = listKeysRule(
 );
 
 export const httpSection = mapping({
-  public_base: hint(webUrl({ allowQuery: false }), { defaultText: '`http://localhost:8080/` (follows the listener)' })
+  public_base: hint(webUrl({ allowQuery: false }), { defaultText: '`http://localhost:8080` (follows the listener)' })
     .optional()
     .describe(
       'Address under which browsers and clients reach the service; every link is built from it and from no request ' +
-        'header. A missing trailing slash is added. With https, cookies are marked `Secure` and HSTS is sent.',
+        'header. With or without a final slash, which only matters for `http.issuer`. With https, cookies are marked ' +
+        '`Secure` and HSTS is sent.',
     ),
-  issuer: hint(webUrl({ allowQuery: false }), { defaultText: '`http.public_base`' })
+  issuer: hint(webUrl({ allowQuery: false }), { defaultText: '`http.public_base` as it is written there' })
     .optional()
-    .describe('Issuer identifier, published exactly as written.'),
+    .describe(
+      'Issuer identifier, published exactly as written. Applications compare it letter by letter, the final slash ' +
+        'included.',
+    ),
   trusted_proxies: list(cidr())
     .prefault(['127.0.0.0/8', '::1/128', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fd00::/8'])
     .describe('Who may name the client in a forwarding header. `[]`: nobody.'),
@@ -137,10 +141,10 @@ export interface DefaultBind {
 
 export function httpConfig(parsed: ParsedHttp, defaultBind: DefaultBind): HttpConfig {
   const listeners = parsed.listeners?.map(listenerConfig) ?? [defaultListener(defaultBind)];
-  const publicBase = withTrailingSlash(parsed.public_base ?? publicBaseOf(listeners));
+  const typedBase = parsed.public_base ?? publicBaseOf(listeners);
   return {
-    publicBase,
-    issuer: parsed.issuer ?? publicBase,
+    publicBase: withTrailingSlash(typedBase),
+    issuer: parsed.issuer ?? typedBase,
     trustedProxies: parsed.trusted_proxies,
     clientIpHeader: parsed.client_ip_header,
     hsts: parsed.hsts,
@@ -183,13 +187,13 @@ function parseSocketAddress(text: string): TcpBindConfig | undefined {
   return { host, port };
 }
 
-/** Follows the first socket that serves people; an address that stands for all becomes `localhost`. */
+/** Follows the first socket that serves people, without a final slash; all addresses become `localhost`. */
 function publicBaseOf(listeners: readonly ListenerConfig[]): string {
   const listener = listeners.find(({ resources }) => resources.some(({ name }) => name === 'human')) ?? listeners[0];
   const { host = 'localhost', port = DEFAULT_PORT } = listener?.binds.find((entry) => 'port' in entry) ?? {};
   const name = host === '::' || host === '0.0.0.0' ? 'localhost' : host;
   const url = new URL(`http://${isIP(name) === 6 ? `[${name}]` : name}:${port}/`);
-  return `${url.origin}${listener?.prefix ?? ''}/`;
+  return `${url.origin}${listener?.prefix ?? ''}`;
 }
 
 function withTrailingSlash(url: string): string {

@@ -31,7 +31,7 @@ describe('discovery', () => {
 
   it('every address in the metadata is one that the service answers, and the issuer is the configured one', async () => {
     const { body } = await read(service, '/.well-known/openid-configuration');
-    expect(body['issuer']).toBe(service.publicBase);
+    expect(body['issuer']).toBe(service.issuer);
     expect(body['service_documentation']).toBe('https://docs.example/');
     const addresses = Object.entries(body).filter(([name]) => name.endsWith('_endpoint') || name === 'jwks_uri');
     expect(addresses.length).toBeGreaterThan(5);
@@ -82,6 +82,86 @@ describe('discovery', () => {
   });
 });
 
+describe.each(['https://auth.example.test', 'https://auth.example.test/'])('discovery of the issuer %s', (typed) => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService({
+      http: { public_base: typed, listeners: [{ resources: ['discovery'], binds: [{ address: '127.0.0.1:0' }] }] },
+    });
+  });
+  afterAll(async () => await service.stop());
+
+  it.each([
+    '/.well-known/openid-configuration',
+    '//.well-known/openid-configuration',
+    '/.well-known/oauth-authorization-server',
+    '//.well-known/oauth-authorization-server',
+    '/.well-known/oauth-authorization-server/',
+  ])('is found at %s, wherever a client puts the slash, and says the issuer as it was typed', async (path) => {
+    expect((await read(service, path)).body['issuer']).toBe(typed);
+  });
+
+  it('webfinger leads to the issuer as it was typed', async () => {
+    const { body } = await read(service, '/.well-known/webfinger?resource=acct:amira@example.test');
+    expect(body['links']).toEqual([expect.objectContaining({ href: typed })]);
+  });
+});
+
+describe.each([
+  ['https://example.org/auth', 'https://example.org/auth'],
+  ['https://example.org/auth/', 'https://example.org/auth/'],
+])('discovery of a public base with a path, typed as %s', (typed, issuer) => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService({
+      http: {
+        public_base: typed,
+        listeners: [{ resources: ['discovery'], prefix: '/auth', binds: [{ address: '127.0.0.1:0' }] }],
+      },
+    });
+  });
+  afterAll(async () => await service.stop());
+
+  it.each([
+    '/auth/.well-known/openid-configuration',
+    '/auth//.well-known/openid-configuration',
+    '/.well-known/oauth-authorization-server/auth',
+    '/.well-known/oauth-authorization-server/auth/',
+  ])('is found at %s (RFC 8414 3.1)', async (path) => {
+    expect((await read(service, path)).body['issuer']).toBe(issuer);
+  });
+
+  it('the origin is left to what else is there', async () => {
+    expect((await fetch(`${service.address}/.well-known/openid-configuration`)).status).toBe(404);
+  });
+});
+
+describe('discovery of an issuer at the origin, with a public base below a path', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService({
+      http: {
+        public_base: 'https://example.org/auth',
+        issuer: 'https://example.org',
+        listeners: [{ resources: ['discovery'], prefix: '/auth', binds: [{ address: '127.0.0.1:0' }] }],
+      },
+    });
+  });
+  afterAll(async () => await service.stop());
+
+  it.each([
+    '/.well-known/openid-configuration',
+    '//.well-known/openid-configuration',
+    '/.well-known/oauth-authorization-server',
+    '/auth/.well-known/openid-configuration',
+    '/auth/.well-known/oauth-authorization-server',
+  ])('is found at %s', async (path) => {
+    const { body } = await read(service, path);
+    expect(body['issuer']).toBe('https://example.org');
+    expect(body['token_endpoint']).toBe('https://example.org/auth/oauth2/token');
+  });
+});
+
 describe('discovery of an issuer with a path', () => {
   let service: TestService;
   beforeAll(async () => {
@@ -98,12 +178,11 @@ describe('discovery of an issuer with a path', () => {
   it.each([
     '/auth/.well-known/openid-configuration',
     '/tenant/.well-known/openid-configuration',
+    '/tenant//.well-known/openid-configuration',
     '/.well-known/oauth-authorization-server/tenant',
+    '/.well-known/openid-configuration',
+    '/.well-known/oauth-authorization-server',
   ])('is found at %s (RFC 8414 3.1)', async (path) => {
     expect((await read(service, path)).body['issuer']).toBe('https://example.org/tenant');
-  });
-
-  it('is not found at the origin without its path', async () => {
-    expect((await fetch(`${service.address}/.well-known/openid-configuration`)).status).toBe(404);
   });
 });

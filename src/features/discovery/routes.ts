@@ -34,19 +34,34 @@ export function mount(deps: DiscoveryDeps): Route[] {
   ];
 }
 
+interface MetadataPath {
+  readonly path: string;
+  readonly isAtOrigin: boolean;
+}
+
+const OPENID = '/.well-known/openid-configuration';
+const OAUTH = '/.well-known/oauth-authorization-server';
+
 /**
  * Where clients look for the metadata: below the issuer (OpenID Connect Discovery 4.1), or at the origin with the
- * issuer's path behind (RFC 8414 3.1).
+ * issuer's path behind (RFC 8414 3.1). An issuer with another path than the public base is looked for at the origin's
+ * root too, and clients that forget to take the final slash off an issuer ask with one slash more.
  */
-function metadataPaths(issuer: string, basePath: string): { path: string; isAtOrigin: boolean }[] {
+function metadataPaths(issuer: string, basePath: string): MetadataPath[] {
   const issuerPath = new URL(issuer).pathname.replace(/\/$/, '');
-  const paths = [
-    { path: '/.well-known/openid-configuration', isAtOrigin: false },
-    { path: '/.well-known/oauth-authorization-server', isAtOrigin: false },
-  ];
-  if (issuerPath !== '') paths.push({ path: `/.well-known/oauth-authorization-server${issuerPath}`, isAtOrigin: true });
-  if (`${issuerPath}/` !== basePath && issuerPath !== '') {
-    paths.push({ path: `${issuerPath}/.well-known/openid-configuration`, isAtOrigin: true });
+  const isElsewhere = `${issuerPath}/` !== basePath;
+  const paths = [OPENID, OAUTH].flatMap((path) => withDoubledSlash(path, isElsewhere));
+  paths.push({ path: `${OAUTH}${issuerPath}/`, isAtOrigin: true });
+  if (issuerPath !== '') {
+    paths.push({ path: `${OAUTH}${issuerPath}`, isAtOrigin: true });
+    if (isElsewhere) paths.push(...withDoubledSlash(`${issuerPath}${OPENID}`, true));
   }
   return paths;
+}
+
+function withDoubledSlash(path: string, isAtOrigin: boolean): MetadataPath[] {
+  return [
+    { path, isAtOrigin },
+    { path: path.replace('/.well-known/', '//.well-known/'), isAtOrigin },
+  ];
 }
