@@ -7,7 +7,6 @@ import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import { cancelAuthorizationGrant } from '#domain/authorization-grants/cancel-authorization-grant.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { endOAuth2Session } from '#domain/oauth2-sessions/end-oauth2-session.ts';
-import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import { type CodeRefusal, judgeCode } from '#domain/tokens/judge-code.ts';
 import {
   type CodeRedemption,
@@ -17,24 +16,22 @@ import {
 } from '#domain/tokens/redeem-authorization-code.ts';
 import type { CodeRow } from '#domain/tokens/statements/read-code.ts';
 import type { TokenSettings } from '#domain/tokens/token-settings.ts';
+import { userFacts } from '#domain/users/user-facts.ts';
 import { required } from '#http/oauth-form.ts';
 import type { Answer, RequestContext } from '#http/route.ts';
 import { verifierFits } from '#protocol/oauth/pkce.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
-import { idTokenClaims } from '#protocol/oidc/id-token-claims.ts';
 import type { Parameters } from '#protocol/parameters.ts';
+import { type IdTokenDeps, signIdToken } from './id-token.ts';
 import { tokenAnswer } from './token-answer.ts';
 
-export interface AuthorizationCodeDeps {
+export interface AuthorizationCodeDeps extends IdTokenDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
   readonly activity: ActivityBuffer;
   readonly scopeRules: ScopeRules;
   readonly settings: TokenSettings;
-  readonly signingKeys: Pick<SigningKeys, 'signJwt'>;
-  readonly issuer: string;
-  readonly idTokenTtlSeconds: number;
   /** User names that may ask for admin scopes beside those who have the right in their account. */
   readonly adminUsers: ReadonlySet<string>;
 }
@@ -73,7 +70,7 @@ export async function exchangeCode(
 
   const redemption = prepareRedemption(verdict.row, client, resources, settings, now);
   // Signed before anything is written: a key that fails must not cost the client its code.
-  const idToken = await signIdToken(deps, client, redemption, code);
+  const idToken = await idTokenOf(deps, client, redemption, code);
   const device = {
     id: deps.scopeRules.deviceIdOf(verdict.row.scope),
     userAgent: context.userAgent,
@@ -94,31 +91,26 @@ export async function exchangeCode(
   });
 }
 
-async function signIdToken(
+async function idTokenOf(
   deps: AuthorizationCodeDeps,
   client: Client,
   redemption: CodeRedemption,
   code: string,
 ): Promise<string | undefined> {
-  const { row } = redemption;
-  if (!row.scope.includes('openid')) return undefined;
-  const algorithm = client.idTokenSignedResponseAlg;
-  const claims = idTokenClaims({
-    issuer: deps.issuer,
-    clientId: client.id,
-    subject: redemption.userId,
-    now: redemption.now,
-    lifetimeSeconds: deps.idTokenTtlSeconds,
-    nonce: row.nonce ?? undefined,
+  const { row, userId, sessionId, accessToken, now } = redemption;
+  return await signIdToken(deps, client, {
+    userId,
+    user: userFacts(row),
+    sessionId,
+    scope: row.scope,
     authenticatedAt: row.auth_time ?? undefined,
     acr: row.acr ?? undefined,
     amr: row.amr,
-    sessionId: redemption.sessionId,
-    accessToken: redemption.accessToken,
+    accessToken,
+    nonce: row.nonce ?? undefined,
     code,
-    algorithm,
+    now,
   });
-  return await deps.signingKeys.signJwt(claims, { alg: algorithm });
 }
 
 /** What a refused code leads to beside the answer: a grant that someone tampers with is dead for everyone. */

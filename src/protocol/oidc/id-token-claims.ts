@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { UserClaims } from './user-claims.ts';
 
-/** What an ID token of the authorization code grant says. Times in milliseconds since the epoch. */
+/** What an ID token says. Times in milliseconds since the epoch. */
 export interface IdTokenFacts {
   readonly issuer: string;
   readonly clientId: string;
@@ -11,10 +12,12 @@ export interface IdTokenFacts {
   readonly authenticatedAt: number | undefined;
   readonly acr: string | undefined;
   readonly amr: readonly string[];
-  /** Id of the OAuth session: unlike per client, so that it links nothing. */
+  /** Id of the OAuth session: differs per client, so that clients cannot correlate sessions. */
   readonly sessionId: string;
   readonly accessToken: string;
   readonly code: string | undefined;
+  /** About the person, for the granted scopes. */
+  readonly userClaims: UserClaims;
   /** The algorithm that will sign; it decides the hash of `at_hash` and `c_hash`. */
   readonly algorithm: string;
 }
@@ -23,6 +26,7 @@ export interface IdTokenFacts {
 export function idTokenClaims(facts: IdTokenFacts): Record<string, unknown> {
   const issuedAt = Math.floor(facts.now / 1000);
   return {
+    ...facts.userClaims,
     iss: facts.issuer,
     sub: facts.subject,
     aud: facts.clientId,

@@ -1,13 +1,13 @@
 import { ms, statement } from '#db/statement.ts';
+import { type UserFactsRow, userFactsColumns } from '#domain/users/user-facts.ts';
 
 /** What a presented authorization code amounts to: its grant, its sign-in and the client that presents it. */
-export interface CodeRow {
+export interface CodeRow extends UserFactsRow {
   readonly grant_id: string;
   readonly is_own_client: boolean;
   /** False: the cached record of the presenting client is out of date. */
   readonly client_is_current: boolean;
   readonly user_id: string;
-  readonly username: string;
   readonly can_request_admin: boolean;
   /** The browser session that consented still lives, and its user is neither locked nor deactivated. */
   readonly sign_in_is_usable: boolean;
@@ -27,7 +27,7 @@ export interface CodeRow {
   readonly oauth2_session_id: string | null;
 }
 
-/** Unique index on `code_hash`, then primary keys. */
+/** Unique index on `code_hash`, then primary keys and `user_emails_user_id`. */
 export const readCode = statement<CodeRow, [codeHash: Buffer, clientId: string, clientVersion: number]>(
   'code-by-hash',
   `select g.id as grant_id,
@@ -36,7 +36,7 @@ export const readCode = statement<CodeRow, [codeHash: Buffer, clientId: string, 
             select from oauth2_clients c where c.id = $2::uuid and c.version = $3::integer and c.disabled_at is null
           ) as client_is_current,
           u.id as user_id,
-          u.username,
+          ${userFactsColumns('g.scope')},
           u.can_request_admin,
           us.finished_at is null and u.locked_at is null and u.deactivated_at is null as sign_in_is_usable,
           us.id as user_session_id,

@@ -1,14 +1,10 @@
 import { statement } from '#db/statement.ts';
+import type { UserFactsRow } from '#domain/users/user-facts.ts';
 
-export interface UserOfTokenRow {
+export interface UserOfTokenRow extends UserFactsRow {
   readonly session_id: string;
   readonly user_id: string;
-  readonly username: string;
-  readonly display_name: string | null;
-  readonly locale: string | null;
   readonly scope: readonly string[];
-  /** The oldest address, only when the scope `email` was granted. */
-  readonly email: string | null;
   readonly is_live: boolean;
 }
 

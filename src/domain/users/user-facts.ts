@@ -1,0 +1,33 @@
+import type { UserFacts } from '#protocol/oidc/user-claims.ts';
+
+/** The columns that claims are made of. */
+export interface UserFactsRow {
+  readonly username: string;
+  readonly display_name: string | null;
+  readonly locale: string | null;
+  /** The oldest address, null unless the scope `email` was granted. */
+  readonly email: string | null;
+}
+
+/**
+ * Selects the columns of a `UserFactsRow` from the user `u`. Others than those with the scope `email` do not pay for
+ * the look-up of the address, which uses the index `user_emails_user_id`.
+ * @param scope an expression of type `text[]`
+ */
+export function userFactsColumns(scope: string): string {
+  return `u.username,
+          u.display_name,
+          u.locale,
+          case when 'email' = any(${scope}) then (
+            select e.email from user_emails e where e.user_id = u.id order by e.created_at, e.id limit 1
+          ) end as email`;
+}
+
+export function userFacts(row: UserFactsRow): UserFacts {
+  return {
+    username: row.username,
+    displayName: row.display_name ?? undefined,
+    locale: row.locale ?? undefined,
+    email: row.email ?? undefined,
+  };
+}

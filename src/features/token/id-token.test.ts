@@ -1,0 +1,108 @@
+import { createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ClientId, newId, toUuid, type UserId } from '#base/ids.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+import {
+  CLIENT_SECRET,
+  type MachineAnswer,
+  member,
+  type OAuthService,
+  type SignedIn,
+  startOAuthService,
+  TEST_ISSUER,
+} from '#test/support/oauth-service.ts';
+
+let db: TestDatabase;
+let service: OAuthService;
+let client: ClientId;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  service = await startOAuthService(db.database);
+  client = await service.client();
+});
+afterAll(async () => {
+  await service.close();
+  await db.drop();
+});
+
+const PROFILE = ['preferred_username', 'name', 'locale', 'email', 'email_verified'];
+
+async function addEmail(userId: UserId): Promise<void> {
+  await sql(
+    db.database,
+    `insert into user_emails (id, user_id, email, email_key, created_at)
+     values ($1::uuid, $2::uuid, $3::text, $3::text, $4::timestamptz)`,
+    [toUuid(newId(0)), toUuid(userId), `${userId.toLowerCase()}@example.org`, new Date(service.clock.now())],
+  );
+}
+
+async function person(scope: readonly string[], of: ClientId = client): Promise<SignedIn> {
+  const signedIn = await service.signIn(of, { scope, nonce: 'a nonce', user: { displayName: 'Ada Lovelace' } });
+  await addEmail(signedIn.userId);
+  await sql(db.database, `update users set locale = 'de' where id = $1::uuid`, [toUuid(signedIn.userId)]);
+  return signedIn;
+}
+
+/** The verified claims of the ID token in an answer. */
+async function claimsOf(answer: MachineAnswer, audience: ClientId = client): Promise<JWTPayload> {
+  const { payload } = await jwtVerify(
+    member(answer, 'id_token'),
+    createLocalJWKSet({ keys: [...service.publicJwks.keys] }),
+    { issuer: TEST_ISSUER, audience, currentDate: new Date(service.clock.now()) },
+  );
+  return payload;
+}
+
+describe('ID token: claims of the granted scopes (OpenID Connect Core 5.4)', () => {
+  test('profile and email show there what they show at userinfo, without a further statement', async () => {
+    const { code, userId } = await person(['openid', 'profile', 'email']);
+    const answer = await service.exchange(client, code);
+    expect(service.lastRequest().queries).toBe(2);
+    const claims = await claimsOf(answer);
+    expect(claims).toMatchObject({
+      sub: userId,
+      preferred_username: `user-${userId.toLowerCase()}`,
+      name: 'Ada Lovelace',
+      locale: 'de',
+      email: `${userId.toLowerCase()}@example.org`,
+      email_verified: true,
+    });
+    const { body } = await service.request('/oauth2/userinfo', {
+      headers: { authorization: `Bearer ${member(answer, 'access_token')}` },
+    });
+    const { username, ...shown } = body;
+    expect(username).toBe(shown['preferred_username']);
+    expect(claims).toMatchObject(shown);
+  });
+
+  test.each([
+    [['openid'], []],
+    [
+      ['openid', 'profile'],
+      ['preferred_username', 'name', 'locale'],
+    ],
+    [
+      ['openid', 'email'],
+      ['email', 'email_verified'],
+    ],
+  ])('the scope %j shows no more than its own claims', async (scope, expected) => {
+    const { code } = await person(scope);
+    const claims = await claimsOf(await service.exchange(client, code));
+    expect(PROFILE.filter((name) => name in claims)).toEqual(expected);
+  });
+
+  test('what is not known of a person is left out', async () => {
+    const { code } = await service.signIn(client, { scope: ['openid', 'profile', 'email'] });
+    const claims = await claimsOf(await service.exchange(client, code));
+    expect(PROFILE.filter((name) => name in claims)).toEqual(['preferred_username']);
+  });
+
+  test('id_token_claims: false leaves them to userinfo', async () => {
+    const slim = await service.client({ secret: CLIENT_SECRET, metadata: { id_token_claims: false } });
+    const { code } = await person(['openid', 'profile', 'email'], slim);
+    const claims = await claimsOf(await service.exchange(slim, code), slim);
+    expect(PROFILE.filter((name) => name in claims)).toEqual([]);
+  });
+});

@@ -1,0 +1,56 @@
+import type { OAuth2SessionId, UserId } from '#base/ids.ts';
+import type { Client } from '#domain/clients/client.ts';
+import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import { idTokenClaims } from '#protocol/oidc/id-token-claims.ts';
+import { type UserFacts, userClaims } from '#protocol/oidc/user-claims.ts';
+
+export interface IdTokenDeps {
+  readonly signingKeys: Pick<SigningKeys, 'signJwt'>;
+  readonly issuer: string;
+  readonly idTokenTtlSeconds: number;
+}
+
+/** Whom an ID token is about and what goes out with it. Times in milliseconds since the epoch. */
+export interface IdTokenSubject {
+  readonly userId: UserId;
+  readonly user: UserFacts;
+  readonly sessionId: OAuth2SessionId;
+  /** Of the access token that is issued with it. */
+  readonly scope: readonly string[];
+  readonly authenticatedAt: number | undefined;
+  readonly acr: string | undefined;
+  readonly amr: readonly string[];
+  readonly accessToken: string;
+  /** Only in the answer to an authorization code. */
+  readonly nonce?: string | undefined;
+  readonly code?: string | undefined;
+  readonly now: number;
+}
+
+/** The signed ID token; undefined when the scope has no `openid`. */
+export async function signIdToken(
+  deps: IdTokenDeps,
+  client: Client,
+  subject: IdTokenSubject,
+): Promise<string | undefined> {
+  const { scope } = subject;
+  if (!scope.includes('openid')) return undefined;
+  const algorithm = client.idTokenSignedResponseAlg;
+  const claims = idTokenClaims({
+    issuer: deps.issuer,
+    clientId: client.id,
+    subject: subject.userId,
+    now: subject.now,
+    lifetimeSeconds: deps.idTokenTtlSeconds,
+    nonce: subject.nonce,
+    authenticatedAt: subject.authenticatedAt,
+    acr: subject.acr,
+    amr: subject.amr,
+    sessionId: subject.sessionId,
+    accessToken: subject.accessToken,
+    code: subject.code,
+    userClaims: client.hasIdTokenClaims ? userClaims(subject.user, scope) : {},
+    algorithm,
+  });
+  return await deps.signingKeys.signJwt(claims, { alg: algorithm });
+}
