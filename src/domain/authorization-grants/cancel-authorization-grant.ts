@@ -1,6 +1,6 @@
 import { type AuthorizationGrantId, type ClientId, toUuid } from '#base/ids.ts';
 import type { Queryable } from '#db/database.ts';
-import { redirectUriMatches } from '#protocol/oauth/redirect-uris.ts';
+import { type RedirectUriOwner, redirectUriMatches } from '#protocol/oauth/redirect-uris.ts';
 import { listPendingRedirectUris } from './lookups.ts';
 import { cancelGrant, cancelPendingGrantsTo } from './writes.ts';
 
@@ -44,11 +44,11 @@ export async function cancelAuthorizationGrant(
 export async function cancelGrantsOutsideRedirectUris(
   queryable: Queryable,
   client: ClientId,
-  redirectUris: readonly string[],
+  owner: RedirectUriOwner,
   now: number,
 ): Promise<void> {
   const pending = await queryable.rows(listPendingRedirectUris, [toUuid(client)]);
-  const gone = pending.map((row) => row.redirect_uri).filter((uri) => !redirectUriMatches(redirectUris, uri));
+  const gone = pending.map((row) => row.redirect_uri).filter((uri) => !redirectUriMatches(owner, uri));
   if (gone.length === 0) return;
   const reason: CancelReason = 'redirect-uri-removed';
   await queryable.execute(cancelPendingGrantsTo, [toUuid(client), gone, reason, new Date(now)]);

@@ -197,7 +197,8 @@ describe('static clients of the configuration', () => {
   test('a client that looks otherwise is consented to anew, and grants to an address it lost end', async () => {
     const id = newId<'client'>(8);
     const loopback = 'http://127.0.0.1/cb';
-    await sync(configured(id, { redirectUris: ['https://app.example.org/cb', loopback] }));
+    const native = { clientAuthMethod: 'none', clientSecret: undefined } as const;
+    await sync(configured(id, { ...native, redirectUris: ['https://app.example.org/cb', loopback] }));
     const user = await insertUser(db.database, clock.now());
     await sql(
       db.database,
@@ -217,9 +218,9 @@ describe('static clients of the configuration', () => {
     const consents = async () =>
       (await sql(db.database, 'select 1 from oauth2_consents where client_id = $1::uuid', [toUuid(id)])).length;
 
-    await sync(configured(id, { redirectUris: ['https://app.example.org/cb', loopback], firstParty: true }));
+    await sync(configured(id, { ...native, redirectUris: ['https://app.example.org/cb', loopback], firstParty: true }));
     expect(await consents()).toBe(1);
-    await sync(configured(id, { redirectUris: [loopback] }));
+    await sync(configured(id, { ...native, redirectUris: [loopback] }));
     expect(await consents()).toBe(0);
     const grants = await sql<{ redirect_uri: string; cancel_reason: string | null }>(
       db.database,

@@ -94,7 +94,9 @@ async function endWhatNoLongerHolds(transaction: Queryable, client: ChangedClien
   const shown = (metadata: ClientMetadata): string => canonicalJson(SHOWN.map((name) => metadata[name] ?? null));
   if (shown(client.metadata) === shown(client.former)) return;
   await forgetConsentsOfClient(transaction, id);
-  await cancelGrantsOutsideRedirectUris(transaction, id, client.metadata.redirect_uris, now);
+  const { redirect_uris, token_endpoint_auth_method } = client.metadata;
+  const owner = { redirectUris: redirect_uris, isPublic: token_endpoint_auth_method === 'none' };
+  await cancelGrantsOutsideRedirectUris(transaction, id, owner, now);
 }
 
 function agrees(wanted: WantedClient, row: ClientRow, keys: KeyRing): boolean {

@@ -58,6 +58,19 @@ describe('an authorization request that cannot be answered to the client', () =>
     expect(await grantCount()).toBe(before);
   });
 
+  it('another port of the loopback address of a client with a secret gets a page (S-186, R-10)', async () => {
+    const metadata = { redirect_uris: ['http://127.0.0.1:3000/cb'] };
+    const confidential = await service.client({ secret: 's', metadata });
+    const publicClient = await service.client({ metadata });
+    const redirect_uri = 'http://127.0.0.1:4000/cb';
+    const refused = await service.browser().get(authorizeUrl(confidential, { redirect_uri }));
+    expect(refused).toMatchObject({ status: 400, location: undefined, errorCodes: ['invalid_redirect_uri'] });
+    const code_challenge = 'a'.repeat(43);
+    const pkce = { code_challenge, code_challenge_method: 'S256' };
+    const accepted = await service.browser().get(authorizeUrl(publicClient, { redirect_uri, ...pkce }));
+    expect(accepted.location).toContain('/login?');
+  });
+
   it('unknown, disabled and malformed client ids get one and the same page (S-06)', async () => {
     const disabled = await service.client();
     service.clients.forget(disabled);

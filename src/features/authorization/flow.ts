@@ -80,7 +80,7 @@ export async function openFlow(deps: AuthorizationDeps, context: RequestContext,
     return { state: 'used', isOpening: state === 'fulfilled' && isOpening(grant, viewer, now) };
   }
   const client = await clients.find(grant.clientId);
-  const mayAnswer = client !== undefined && redirectUriMatches(client.redirectUris, grant.target.redirectUri);
+  const mayAnswer = client !== undefined && mayReceiveAnswer(client, grant);
   if (state === 'expired') return { state, grant, client: mayAnswer ? client : undefined };
   if (!mayAnswer) {
     await cancelAuthorizationGrant(database, grant.id, 'redirect-uri-removed', now);
@@ -99,6 +99,12 @@ export async function openFlow(deps: AuthorizationDeps, context: RequestContext,
     now,
   };
   return { state: 'open', flow: { grant, client, facts } };
+}
+
+/** Whether the address that the request named still belongs to the client. */
+function mayReceiveAnswer(client: Client, grant: AuthorizationGrant): boolean {
+  const owner = { redirectUris: client.redirectUris, isPublic: client.authMethod === 'none' };
+  return redirectUriMatches(owner, grant.target.redirectUri);
 }
 
 /** The way back to this request after signing in. */

@@ -233,7 +233,7 @@ function grantableScope(
 function provenRedirectUri(parameters: Parameters, client: RequestingClient): string | undefined {
   const requested = parameters.get('redirect_uri');
   if (requested === undefined) return client.redirectUris.length === 1 ? client.redirectUris[0] : undefined;
-  return redirectUriMatches(client.redirectUris, requested) ? requested : undefined;
+  return redirectUriMatches(client, requested) ? requested : undefined;
 }
 
 /** Undefined: unknown. Without one it follows from the response type, even one that is refused. */

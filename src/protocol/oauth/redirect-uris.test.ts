@@ -73,6 +73,10 @@ describe('registering a redirect URI', () => {
   });
 });
 
+function publicClient(redirectUris: readonly string[]) {
+  return { redirectUris, isPublic: true };
+}
+
 describe('redirect URI of a request', () => {
   it.each([
     'https://app.example/cb/',
@@ -95,17 +99,19 @@ describe('redirect URI of a request', () => {
     'https://xn--pp-hza.example/cb',
     '',
   ])('%j is not the registered https://app.example/cb (S-01)', (requested) => {
-    expect(redirectUriMatches(['https://app.example/cb'], requested)).toBe(false);
+    expect(redirectUriMatches(publicClient(['https://app.example/cb']), requested)).toBe(false);
   });
 
   it('equals one of several registered ones', () => {
-    expect(redirectUriMatches(['https://app.example/cb', 'com.example:/cb'], 'com.example:/cb')).toBe(true);
+    expect(redirectUriMatches(publicClient(['https://app.example/cb', 'com.example:/cb']), 'com.example:/cb')).toBe(
+      true,
+    );
   });
 
   it.each(['1', '8080', '65535'])('a loopback address may have port %s (RFC 8252 7.3)', (port) => {
-    expect(redirectUriMatches(['http://127.0.0.1/cb'], `http://127.0.0.1:${port}/cb`)).toBe(true);
-    expect(redirectUriMatches(['http://[::1]:9999/cb?x=1'], `http://[::1]:${port}/cb?x=1`)).toBe(true);
-    expect(redirectUriMatches(['http://localhost:9999/cb'], 'http://localhost/cb')).toBe(true);
+    expect(redirectUriMatches(publicClient(['http://127.0.0.1/cb']), `http://127.0.0.1:${port}/cb`)).toBe(true);
+    expect(redirectUriMatches(publicClient(['http://[::1]:9999/cb?x=1']), `http://[::1]:${port}/cb?x=1`)).toBe(true);
+    expect(redirectUriMatches(publicClient(['http://localhost:9999/cb']), 'http://localhost/cb')).toBe(true);
   });
 
   it.each([
@@ -125,11 +131,19 @@ describe('redirect URI of a request', () => {
     'http://127.0.0.1:8080/cb?x',
     'http://127.0.0.1.evil.example:8080/cb',
   ])('%s is not the registered http://127.0.0.1/cb (S-03)', (requested) => {
-    expect(redirectUriMatches(['http://127.0.0.1/cb'], requested)).toBe(false);
+    expect(redirectUriMatches(publicClient(['http://127.0.0.1/cb']), requested)).toBe(false);
+  });
+
+  it('a client with a secret gets its codes at the registered port only (S-186, R-10)', () => {
+    const client = { redirectUris: ['http://127.0.0.1:9999/cb', 'http://localhost/cb'], isPublic: false };
+    expect(redirectUriMatches(client, 'http://127.0.0.1:9999/cb')).toBe(true);
+    for (const requested of ['http://127.0.0.1:9998/cb', 'http://127.0.0.1/cb', 'http://localhost:8080/cb']) {
+      expect(redirectUriMatches(client, requested)).toBe(false);
+    }
   });
 
   it('the port of any other address counts', () => {
-    expect(redirectUriMatches(['https://localhost/cb'], 'https://localhost:8443/cb')).toBe(false);
-    expect(redirectUriMatches(['http://app.example/cb'], 'http://app.example:8080/cb')).toBe(false);
+    expect(redirectUriMatches(publicClient(['https://localhost/cb']), 'https://localhost:8443/cb')).toBe(false);
+    expect(redirectUriMatches(publicClient(['http://app.example/cb']), 'http://app.example:8080/cb')).toBe(false);
   });
 });

@@ -34,13 +34,23 @@ export function redirectUriProblem(uri: string): string | undefined {
   return undefined;
 }
 
+/** The client that an address is judged for. */
+export interface RedirectUriOwner {
+  readonly redirectUris: readonly string[];
+  /** It has no secret: a native application, or one that runs in a browser. */
+  readonly isPublic: boolean;
+}
+
 /**
  * Whether an authorization request may name this address: it equals a registered one as a string. The only variance
- * is the port of an http loopback address, which a native application learns when it starts to listen.
+ * is the port of an http loopback address of a public client: a native application learns its port when it starts to
+ * listen. One that keeps a secret runs on a server, which has a fixed port.
  * @see security R-10, RFC 8252 7.3, RFC 9700 4.1
  */
-export function redirectUriMatches(registered: readonly string[], requested: string): boolean {
+export function redirectUriMatches(client: RedirectUriOwner, requested: string): boolean {
+  const registered = client.redirectUris;
   if (registered.includes(requested)) return true;
+  if (!client.isPublic) return false;
   const wanted = loopbackWithoutPort(requested);
   return wanted !== undefined && registered.some((uri) => loopbackWithoutPort(uri) === wanted);
 }
