@@ -4,7 +4,7 @@ import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 
 export interface ConsentFacts {
   readonly request: Pick<PendingRequest, 'prompts' | 'scope' | 'target'>;
-  readonly client: Pick<Client, 'authMethod' | 'isFirstParty'>;
+  readonly client: Pick<Client, 'authMethod' | 'isFirstParty' | 'isStatic'>;
   /** What the person has allowed this client before. */
   readonly remembered: readonly string[];
   /** The request was made in this browser. */
@@ -19,12 +19,25 @@ export function isConsentNeeded(facts: ConsentFacts, rules: ScopeRules): boolean
   const { prompts, scope } = request;
   if (prompts.includes('consent') || prompts.includes('select_account')) return true;
   if (!isBound) return true;
-  // A native application cannot prove itself, whatever was allowed before (RFC 8252 8.6).
-  if (client.authMethod === 'none' && !request.target.redirectUri.startsWith('https://')) return true;
+  if (client.authMethod === 'none' && !isProvenAddress(facts, rules)) return true;
   if (scope.some((asked) => rules.isAdmin(asked))) return true;
   if (scope.includes('offline_access') && !remembered.includes('offline_access')) return true;
   if (client.isFirstParty) return false;
   // A device is new each time, and with the client API comes everything that the account can do there.
   if (scope.some((asked) => rules.isChat(asked))) return true;
   return !facts.mayRemember || !rules.isCovered(scope, remembered);
+}
+
+/**
+ * A native application cannot prove itself, whatever was allowed before (RFC 8252 8.6): another program may listen at
+ * its address. Loopback and plain http are good enough for what the operator vouches for: a first-party client, or a
+ * configured one that learns only who signs in. There an answer to the same request counts, once it was given.
+ */
+function isProvenAddress({ request, client, remembered }: ConsentFacts, rules: ScopeRules): boolean {
+  const { redirectUri } = request.target;
+  if (redirectUri.startsWith('https://')) return true;
+  if (!redirectUri.startsWith('http://')) return false;
+  const isVouchedFor =
+    client.isFirstParty || (client.isStatic && request.scope.every((scope) => rules.isIdentity(scope)));
+  return isVouchedFor && rules.isCovered(request.scope, remembered);
 }

@@ -206,6 +206,10 @@ describe('consent is skipped only if all of this holds (oauth 7.6)', () => {
   const confidential = CLIENT;
   const firstParty = { ...CLIENT, isFirstParty: true };
   const publicClient = { ...CLIENT, authMethod: 'none' } as const;
+  const firstPartyPublic = { ...publicClient, isFirstParty: true };
+  const selfMade = { ...publicClient, isStatic: false };
+  const loopback = { redirectUri: 'http://127.0.0.1:5173/cb', responseMode: 'query', state: undefined } as const;
+  const plain = { ...loopback, redirectUri: 'http://app.example/cb' };
   const api = 'urn:chat:client:api:*';
   const device = 'urn:chat:client:device:ABCDEFGHIJ';
   const native = { redirectUri: 'com.example.app:/cb', responseMode: 'query', state: undefined } as const;
@@ -226,13 +230,33 @@ describe('consent is skipped only if all of this holds (oauth 7.6)', () => {
     ['offline access is new to a first-party client', firstParty, { scope: ['offline_access'] }, [], 'consent'],
     ['a public client at https', publicClient, {}, ['openid'], 'fulfil'],
     ['a native application', publicClient, { target: native }, ['openid'], 'consent'],
+    ['a native first-party application', firstPartyPublic, { target: native }, ['openid'], 'consent'],
+    ['a configured public client on loopback', publicClient, { target: loopback }, ['openid'], 'fulfil'],
+    ['a configured public client on plain http', publicClient, { target: plain }, ['openid'], 'fulfil'],
+    ['a configured public client on loopback, never asked', publicClient, { target: loopback }, [], 'consent'],
+    ['a public client on loopback that registered itself', selfMade, { target: loopback }, ['openid'], 'consent'],
     [
-      'a native first-party application',
-      { ...publicClient, isFirstParty: true },
-      { target: native },
+      'more than identity for a configured public client on loopback',
+      publicClient,
+      { target: loopback, scope: ['openid', 'offline_access'] },
+      ['openid', 'offline_access'],
+      'consent',
+    ],
+    [
+      'more than identity for a first-party public client on loopback',
+      firstPartyPublic,
+      { target: loopback, scope: ['openid', 'offline_access'] },
+      ['openid', 'offline_access'],
+      'fulfil',
+    ],
+    [
+      'the client API for a first-party public client on loopback',
+      firstPartyPublic,
+      { target: loopback, scope: [api] },
       ['openid'],
       'consent',
     ],
+    ['a first-party public client on loopback, never asked', firstPartyPublic, { target: loopback }, [], 'consent'],
     ['a confidential client elsewhere', confidential, { target: native }, ['openid'], 'fulfil'],
   ] as const)('%s', (_, client, request: Request, remembered, kind) => {
     expect(step(request, { client, remembered }).kind).toBe(kind);

@@ -70,6 +70,12 @@ export class ScopeRules {
     return kind === 'admin' || kind === 'homeserver-admin';
   }
 
+  /** Tells the client who signs in, and nothing more. */
+  isIdentity(scope: string): boolean {
+    const kind = this.classify(scope);
+    return kind === 'openid' || kind === 'claims';
+  }
+
   /** The full client API of the homeserver, or a device there. */
   isChat(scope: string): boolean {
     const kind = this.classify(scope);
