@@ -240,7 +240,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     good: ULID,
     reads: ULID,
     bad: 'app',
-    problem: 'expected a ULID: 26 characters of Crockford base32 in upper case, the first 0 to 7, got "app"',
+    problem: 'expected a ULID: 26 characters of Crockford base32 in upper case, the first 0 to 7 (here is a new one: ',
   },
   'clients[].client_auth_method': choice('none', 'none', 'client_secret_basic', 'client_secret_post'),
   'clients[].client_secret': {

@@ -118,6 +118,15 @@ describe('database', () => {
 describe('clients', () => {
   const client = (...fields: string[]) => `clients: [{client_id: ${ULID}, ${fields.join(', ')}}]`;
 
+  test('an id that is no ULID, or is missing, is answered with a new one to copy, another for each client', () => {
+    const problems = complaints('clients: [{client_id: app, client_auth_method: none}, {client_auth_method: none}]');
+    const ids = problems.map((problem) => /here is a new one: ([0-9A-Z]{26})\)/.exec(problem)?.[1] ?? problem);
+    expect(new Set(ids).size).toBe(2);
+    for (const id of ids) {
+      expect(complaints(`clients: [{client_id: ${id}, client_auth_method: none}]`)).toEqual([]);
+    }
+  });
+
   test('secret methods need a secret, none forbids one', () => {
     expect(complaints(client('client_auth_method: client_secret_basic'))).toEqual([
       'clients[0]: "client_secret_basic" needs "client_secret" or "client_secret_file"',

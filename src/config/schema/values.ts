@@ -3,7 +3,8 @@
  * report adds what was found and where.
  */
 import { z } from 'zod';
-import { parseId, type Ulid } from '#base/ids.ts';
+import { systemClock } from '#base/clock.ts';
+import { newId, parseId, type Ulid } from '#base/ids.ts';
 import type { Cidr } from '../config.ts';
 import { parseCidr } from './cidr.ts';
 import { hint } from './hints.ts';
@@ -111,18 +112,25 @@ function isWebUrl(value: string, allowQuery: boolean): boolean {
   return url.username === '' && url.password === '' && !/^https?:\/\/[^/?]*@/i.test(value);
 }
 
-export function ulid<Kind extends string>() {
-  const error = 'expected a ULID: 26 characters of Crockford base32 in upper case, the first 0 to 7';
+const NO_ULID = 'expected a ULID: 26 characters of Crockford base32 in upper case, the first 0 to 7';
+
+/** @param error the message for a value that is no ULID */
+export function ulid<Kind extends string>(error: () => string = () => NO_ULID) {
   const schema = z
     .string({ error })
     .regex(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/, { error, abort: true })
     .transform((value, context): Ulid<Kind> => {
       const id = parseId<Kind>(value);
       if (id !== undefined) return id;
-      context.addIssue(error);
+      context.addIssue(error());
       return z.NEVER;
     });
   return hint(schema, { type: 'ULID' });
+}
+
+/** An id that the operator makes up: the message has a new one to copy. */
+export function chosenUlid<Kind extends string>() {
+  return ulid<Kind>(() => `${NO_ULID} (here is a new one: ${newId<Kind>(systemClock.now())})`);
 }
 
 /** @param except words that stand for something else than a path */

@@ -5,7 +5,18 @@ import { redirectUriProblem } from '#protocol/oauth/redirect-uris.ts';
 import type { StaticClientConfig } from '../config.ts';
 import { hint } from '../schema/hints.ts';
 import { listKeysRule, rule } from '../schema/rule.ts';
-import { bool, choice, integer, list, mapping, secret, secretFile, text, ulid, webUrl } from '../schema/values.ts';
+import {
+  bool,
+  choice,
+  chosenUlid,
+  integer,
+  list,
+  mapping,
+  secret,
+  secretFile,
+  text,
+  webUrl,
+} from '../schema/values.ts';
 
 const GRANT_TYPES = ['authorization_code', 'refresh_token', 'client_credentials'] as const;
 
@@ -21,7 +32,7 @@ const redirectUri = text({ expected: 'expected an absolute URI' }).superRefine((
 });
 
 const client = mapping({
-  client_id: ulid<'client'>().describe('Identifier of the client, unique.'),
+  client_id: chosenUlid<'client'>().describe('Identifier of the client, unique.'),
   client_auth_method: choice(['none', 'client_secret_basic', 'client_secret_post']).describe(
     'How the client proves itself; `none` for one that can keep no secret.',
   ),
