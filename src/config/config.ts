@@ -148,7 +148,6 @@ export interface StaticClientConfig {
   readonly redirectUris: readonly string[];
   readonly clientName: string | undefined;
   readonly clientUri: string | undefined;
-  readonly logoUri: string | undefined;
   readonly policyUri: string | undefined;
   readonly tosUri: string | undefined;
   readonly grantTypes: readonly StaticClientGrantType[];

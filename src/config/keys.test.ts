@@ -258,7 +258,6 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   'clients[].client_name': text(255),
   'clients[].client_uri': url(),
-  'clients[].logo_uri': url(),
   'clients[].policy_uri': url(),
   'clients[].tos_uri': url(),
   'clients[].grant_types': {
@@ -644,7 +643,6 @@ clients: [{client_id: ${ULID}, client_auth_method: none}]
       redirectUris: [],
       clientName: undefined,
       clientUri: undefined,
-      logoUri: undefined,
       policyUri: undefined,
       tosUri: undefined,
       grantTypes: ['authorization_code', 'refresh_token'],

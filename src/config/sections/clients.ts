@@ -42,10 +42,13 @@ const client = mapping({
   client_secret_file: secretFile('client_secret'),
   redirect_uris: list(redirectUri).prefault([]).describe('Where answers may be sent, compared character by character.'),
   client_name: text({ maximum: 255 }).optional().describe('Name that people see.'),
-  client_uri: webUrl().optional().describe('Home page of the client.'),
-  logo_uri: webUrl().optional().describe('Picture of the client.'),
-  policy_uri: webUrl().optional().describe('Privacy policy of the client.'),
-  tos_uri: webUrl().optional().describe('Terms of service of the client.'),
+  client_uri: webUrl().optional().describe('Home page of the client; the consent page names its host.'),
+  policy_uri: webUrl()
+    .optional()
+    .describe('Privacy policy of the client, linked on the consent page when it is https.'),
+  tos_uri: webUrl()
+    .optional()
+    .describe('Terms of service of the client, linked on the consent page when they are https.'),
   grant_types: hint(list(choice(GRANT_TYPES), { minimum: 1 }), {
     defaultText: 'all; without `client_credentials` for method `none`',
   })
@@ -63,7 +66,9 @@ const client = mapping({
   default_max_age: integer(0)
     .optional()
     .describe('Oldest sign-in in seconds that a request without `max_age` accepts.'),
-  require_auth_time: bool().prefault(false).describe('ID tokens always say when the user signed in.'),
+  require_auth_time: bool()
+    .prefault(false)
+    .describe('The client relies on `auth_time`. Every ID token has it, with or without this setting.'),
   id_token_claims: bool()
     .prefault(true)
     .describe('ID tokens carry the claims of the scopes `profile` and `email`; otherwise only userinfo has them.'),
@@ -112,7 +117,6 @@ export function staticClientConfig(parsed: ParsedClient): StaticClientConfig {
     redirectUris: parsed.redirect_uris,
     clientName: parsed.client_name,
     clientUri: parsed.client_uri,
-    logoUri: parsed.logo_uri,
     policyUri: parsed.policy_uri,
     tosUri: parsed.tos_uri,
     grantTypes: parsed.grant_types ?? defaultGrantTypes,

@@ -15,7 +15,6 @@ export interface ClientMetadata {
   readonly id_token_signed_response_alg: string;
   readonly client_name?: Localised;
   readonly client_uri?: Localised;
-  readonly logo_uri?: Localised;
   readonly policy_uri?: Localised;
   readonly tos_uri?: Localised;
   /** Space-separated. */
@@ -55,7 +54,6 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     scope: metadata.scope?.split(' '),
     name: metadata.client_name ?? {},
     clientUri: metadata.client_uri?.[''],
-    logoUri: metadata.logo_uri?.[''],
     policyUri: metadata.policy_uri?.[''],
     tosUri: metadata.tos_uri?.[''],
     isFirstParty: metadata.first_party ?? false,

@@ -21,7 +21,6 @@ export interface Client {
   /** Localised names by language tag, the untagged one under `""`. */
   readonly name: Readonly<Record<string, string>>;
   readonly clientUri: string | undefined;
-  readonly logoUri: string | undefined;
   readonly policyUri: string | undefined;
   readonly tosUri: string | undefined;
   /** The consent page may be skipped. */

@@ -27,7 +27,6 @@ function configured(clientId: ClientId, changes: Partial<StaticClientConfig> = {
     redirectUris: ['https://app.example.org/cb'],
     clientName: 'An application',
     clientUri: undefined,
-    logoUri: undefined,
     policyUri: undefined,
     tosUri: undefined,
     grantTypes: ['authorization_code', 'refresh_token'],
@@ -232,6 +231,32 @@ describe('static clients of the configuration', () => {
       { redirect_uri: 'http://127.0.0.1:5000/cb', cancel_reason: null },
       { redirect_uri: 'https://app.example.org/cb', cancel_reason: 'redirect-uri-removed' },
     ]);
+  });
+
+  test.each<[string, Partial<StaticClientConfig>, boolean]>([
+    ['another path of the same host', { redirectUris: ['https://app.example.org/other'] }, true],
+    ['another secret', { clientSecret: new Secret('quite another secret') }, true],
+    ['other grants and scopes', { grantTypes: ['authorization_code'], scope: ['openid'] }, true],
+    ['another page of its website', { clientUri: 'https://example.org/other' }, true],
+    ['another website', { clientUri: 'https://example.com/' }, false],
+    ['another name', { clientName: 'Something else' }, false],
+    ['a privacy policy', { policyUri: 'https://example.org/privacy' }, false],
+    ['terms of service', { tosUri: 'https://example.org/terms' }, false],
+    ['one more host', { redirectUris: ['https://app.example.org/cb', 'https://b.example.org/cb'] }, false],
+  ])('a change that consent pages show ends consents, no other does: %s (oauth 7.6)', async (_, changes, isKept) => {
+    const id = newId<'client'>(clock.now());
+    const before = { clientUri: 'https://example.org/' };
+    await sync(configured(id, before));
+    const user = await insertUser(db.database, clock.now());
+    await sql(
+      db.database,
+      `insert into oauth2_consents (user_id, client_id, scope, created_at, updated_at)
+       values ($1::uuid, $2::uuid, '{openid}', $3::timestamptz, $3::timestamptz)`,
+      [toUuid(user), toUuid(id), new Date(clock.now())],
+    );
+    expect(await sync(configured(id, { ...before, ...changes }))).toMatchObject({ updated: 1 });
+    const left = await sql(db.database, 'select 1 from oauth2_consents where client_id = $1::uuid', [toUuid(id)]);
+    expect(left).toHaveLength(isKept ? 1 : 0);
   });
 
   test('instances that start together add each client once', async () => {

@@ -6,6 +6,7 @@ import type { StaticClientConfig } from '#config/config.ts';
 import type { Database, Queryable } from '#db/database.ts';
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorization-grants/cancel-authorization-grant.ts';
 import { forgetConsentsOfClient } from '#domain/consents/forget-consents.ts';
+import { redirectTarget } from './client-name.ts';
 import { type ClientMetadata, type ClientRow, type Localised, openSecret, sealSecret } from './client-row.ts';
 import { findStaticClients } from './lookups.ts';
 import { lockConfigSync, upsertStaticClient } from './writes.ts';
@@ -85,18 +86,23 @@ async function compare(queryable: Queryable, wanted: readonly WantedClient[], ke
   };
 }
 
-/** What the consent page shows of a client, beside the host of the redirect URI. */
-const SHOWN = ['client_name', 'client_uri', 'logo_uri', 'policy_uri', 'tos_uri', 'redirect_uris'] as const;
-
 /** Consents to a client that looked otherwise, and grants that wait for an address it no longer has. */
 async function endWhatNoLongerHolds(transaction: Queryable, client: ChangedClient, now: number): Promise<void> {
   const id = fromUuid<'client'>(client.uuid);
-  const shown = (metadata: ClientMetadata): string => canonicalJson(SHOWN.map((name) => metadata[name] ?? null));
-  if (shown(client.metadata) === shown(client.former)) return;
-  await forgetConsentsOfClient(transaction, id);
+  if (shownOnConsentPage(client.metadata) !== shownOnConsentPage(client.former)) {
+    await forgetConsentsOfClient(transaction, id);
+  }
   const { redirect_uris, token_endpoint_auth_method } = client.metadata;
   const owner = { redirectUris: redirect_uris, isPublic: token_endpoint_auth_method === 'none' };
   await cancelGrantsOutsideRedirectUris(transaction, id, owner, now);
+}
+
+/** What people agreed to when they consented to a client (oauth 7.6), for comparison. */
+function shownOnConsentPage(metadata: ClientMetadata): string {
+  const { client_name, client_uri, policy_uri, tos_uri, redirect_uris } = metadata;
+  const host = client_uri?.[''] === undefined ? undefined : redirectTarget(client_uri['']);
+  const targets = [...new Set(redirect_uris.map(redirectTarget))].sort();
+  return canonicalJson([client_name, host, policy_uri, tos_uri, targets].map((part) => part ?? null));
 }
 
 function agrees(wanted: WantedClient, row: ClientRow, keys: KeyRing): boolean {
@@ -130,7 +136,6 @@ function wantedClient(configured: StaticClientConfig): WantedClient {
       strict_auth_method: configured.strictAuthMethod,
       ...untagged('client_name', configured.clientName),
       ...untagged('client_uri', configured.clientUri),
-      ...untagged('logo_uri', configured.logoUri),
       ...untagged('policy_uri', configured.policyUri),
       ...untagged('tos_uri', configured.tosUri),
       ...(configured.scope === undefined ? {} : { scope: configured.scope.join(' ') }),

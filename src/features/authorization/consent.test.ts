@@ -78,6 +78,17 @@ describe('the consent page', () => {
     expect(headers['cache-control']).toBe('no-store');
   });
 
+  it('links the privacy policy and the terms of the client', async () => {
+    const policy_uri = { '': 'https://app.example.org/privacy' };
+    const tos_uri = { '': 'https://app.example.org/terms' };
+    const other = await service.client({ secret: 's', metadata: { policy_uri, tos_uri } });
+    const browser = await service.signedIn('alice');
+    await browser.open(authorizeUrl(other));
+    for (const uri of [policy_uri[''], tos_uri['']]) {
+      expect(browser.shown.body).toContain(`<a href="${uri}" target="_blank" rel="noopener noreferrer">`);
+    }
+  });
+
   it('says of a client of the operator that it was set up here', async () => {
     const [browser] = await asked();
     expect(browser.shown.text).toContain('have set up this application');

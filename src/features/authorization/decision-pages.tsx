@@ -103,6 +103,8 @@ function askingClient({ client, grant }: Flow, translations: Translations): Aski
     host: clientUri !== undefined && URL.canParse(clientUri) ? new URL(clientUri).host : undefined,
     redirectTarget: redirectTarget(grant.target.redirectUri),
     isVerified: client.isStatic,
+    policyUri: client.policyUri,
+    tosUri: client.tosUri,
   };
 }
 

@@ -19,7 +19,6 @@ const CLIENT: Client = {
   scope: undefined,
   name: {},
   clientUri: undefined,
-  logoUri: undefined,
   policyUri: undefined,
   tosUri: undefined,
   isFirstParty: false,
