@@ -1,0 +1,54 @@
+import pg from 'pg';
+
+const DEADLINE_MS = 10_000;
+
+/** A change of rows that another process has made and not committed yet. */
+export class HeldChange {
+  readonly #client: pg.Client;
+  readonly #watcher: pg.Client;
+
+  private constructor(client: pg.Client, watcher: pg.Client) {
+    this.#client = client;
+    this.#watcher = watcher;
+  }
+
+  /** Makes the change and keeps its transaction open. */
+  static async make(connectionString: string, text: string, params: readonly unknown[]): Promise<HeldChange> {
+    const client = new pg.Client({ connectionString });
+    const watcher = new pg.Client({ connectionString });
+    await Promise.all([client.connect(), watcher.connect()]);
+    await client.query('begin');
+    const { rowCount } = await client.query(text, [...params]);
+    if (rowCount !== 1) throw new Error(`${rowCount ?? 'no'} rows changed by ${text}`);
+    return new HeldChange(client, watcher);
+  }
+
+  /** Commits as soon as `work` waits for the change, or is over without having waited. @returns its result */
+  async commitDuring<T>(work: Promise<T>): Promise<T> {
+    let isOver = false;
+    const over = (): void => {
+      isOver = true;
+    };
+    work.then(over, over);
+    try {
+      const deadline = performance.now() + DEADLINE_MS;
+      while (!isOver && !(await this.#isAwaited())) {
+        if (performance.now() > deadline) throw new Error('nobody waits for the change');
+      }
+      await this.#client.query('commit');
+      return await work;
+    } finally {
+      await Promise.all([this.#client.end(), this.#watcher.end()]);
+    }
+  }
+
+  async #isAwaited(): Promise<boolean> {
+    const { rows } = await this.#watcher.query<{ is_awaited: boolean }>(
+      `select exists (
+         select from pg_stat_activity waiting
+          where waiting.datname = current_database() and cardinality(pg_blocking_pids(waiting.pid)) > 0
+       ) as is_awaited`,
+    );
+    return rows[0]?.is_awaited === true;
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * Security 4.11, S-102: an account is locked, or a session ended, while something is being issued for it. Each change
+ * here is made but not committed when the issuing statement arrives: it has to wait, and to issue nothing then. Were it
+ * to go on, a session or token would be stored that nobody ends any more.
+ */
+import { afterEach, describe, expect, it } from 'vitest';
+import { sha256 } from '#base/secret.ts';
+import { attackedService, C1, C3, PASSWORD } from './attacked-service.ts';
+import { HeldChange } from './held-change.ts';
+
+const attacked = attackedService();
+
+/** All that is issued for a person. */
+const ISSUED = [
+  'user_sessions where finished_at is null',
+  'oauth2_authorization_grants where code_hash is not null',
+  'oauth2_authorization_grants where exchanged_at is not null',
+  'oauth2_sessions where finished_at is null',
+  'oauth2_access_tokens where revoked_at is null',
+  'oauth2_refresh_tokens where consumed_at is null and revoked_at is null',
+];
+
+const ACCOUNT_CHANGES = [
+  ['a lock', "update users set locked_at = created_at where username = 'amira'"],
+  ['a deactivation', "update users set deactivated_at = created_at where username = 'amira'"],
+] as const;
+
+/** Of the browser session that is the newest. */
+const SIGN_OUT = [
+  'a sign-out',
+  `update user_sessions set finished_at = created_at, finish_reason = 'logged_out'
+    where id = (select id from user_sessions order by created_at desc, id desc limit 1)`,
+] as const;
+
+afterEach(async () => {
+  await attacked.change('update users set locked_at = null, deactivated_at = null where username = $1::text', [
+    'amira',
+  ]);
+});
+
+async function hold(text: string, params: readonly unknown[] = []): Promise<HeldChange> {
+  return await HeldChange.make(attacked.service.connectionString, text, params);
+}
+
+/** How many rows there are of each kind. */
+async function issued(): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const from of ISSUED) counts[from] = await attacked.count(from);
+  return counts;
+}
+
+/** The same but for browser sessions, of which the test itself ends one. */
+function withoutSignIns(counts: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).filter(([from]) => !from.startsWith('user_sessions')));
+}
+
+describe.each([...ACCOUNT_CHANGES, SIGN_OUT])('%s that commits in the middle (S-102)', (_, change) => {
+  it('of the redemption of a code: no session and no token is stored, and the code is not used up', async () => {
+    const code = await attacked.code(await attacked.signedIn('amira'), C1);
+    const before = await issued();
+    const held = await hold(change);
+    const answer = await held.commitDuring(attacked.exchange(C1, code));
+    expect(withoutSignIns(await issued())).toEqual(withoutSignIns(before));
+    expect(answer.status).toBe(400);
+  });
+
+  it('of the making of a code, by remembered consent: none is stored', async () => {
+    const browser = await attacked.signedIn('amira');
+    await attacked.code(browser, C1);
+    const before = await issued();
+    const held = await hold(change);
+    const shown = await held.commitDuring(browser.get(attacked.authorizeUrl(C1)));
+    expect(withoutSignIns(await issued())).toEqual(withoutSignIns(before));
+    expect(shown.location ?? '').not.toContain('code=');
+  });
+
+  it('of the making of a code, by the button of the consent page: none is stored', async () => {
+    const browser = await attacked.signedIn('amira');
+    await browser.open(attacked.authorizeUrl(C3, { prompt: 'consent' }));
+    const before = await issued();
+    const held = await hold(change);
+    const shown = await held.commitDuring(browser.submit({ action: 'consent' }, { action: '/authorize' }));
+    expect(withoutSignIns(await issued())).toEqual(withoutSignIns(before));
+    expect(shown.location ?? '').not.toContain('code=');
+  });
+});
+
+describe('the end of a session that commits in the middle (S-102)', () => {
+  const END = `update oauth2_sessions set finished_at = created_at, finish_reason = 'revoked'
+    where id = (select session_id from oauth2_refresh_tokens where token_hash = $1::bytea)`;
+
+  async function expectNothingIssued(refreshToken: string): Promise<void> {
+    const before = await tokensOf(refreshToken);
+    const held = await hold(END, [sha256(refreshToken)]);
+    const answer = await held.commitDuring(attacked.refresh(C1, refreshToken));
+    expect(await tokensOf(refreshToken)).toBe(before);
+    expect(answer.status).toBe(400);
+  }
+
+  async function tokensOf(refreshToken: string): Promise<number> {
+    const ofSession = 'session_id = (select session_id from oauth2_refresh_tokens where token_hash = $1::bytea)';
+    return (
+      (await attacked.count(`oauth2_access_tokens where ${ofSession}`, [sha256(refreshToken)])) +
+      (await attacked.count(`oauth2_refresh_tokens where ${ofSession}`, [sha256(refreshToken)]))
+    );
+  }
+
+  it('of a refresh: the session gets no token after its end', async () => {
+    const { refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
+    await expectNothingIssued(refreshToken);
+  });
+
+  it('of a refresh whose first answer was lost: the session gets no token after its end', async () => {
+    const { refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
+    await attacked.refresh(C1, refreshToken);
+    attacked.clock.advanceSeconds(60);
+    await expectNothingIssued(refreshToken);
+  });
+});
+
+describe('a change of the account that commits in the middle (S-102)', () => {
+  const PASSWORD_CHANGE = [
+    'a change of password',
+    `update user_passwords set id = gen_random_uuid()
+      where user_id = (select id from users where username = 'amira')`,
+  ] as const;
+
+  it.each([...ACCOUNT_CHANGES, PASSWORD_CHANGE])('of a sign-in: %s leaves no session', async (_, change) => {
+    const browser = attacked.browser();
+    await browser.get('/login');
+    const before = await issued();
+    const held = await hold(change);
+    const shown = await held.commitDuring(browser.submit({ username: 'amira', password: PASSWORD }));
+    expect(await issued()).toEqual(before);
+    expect(shown).toMatchObject({ status: 200, location: undefined });
+  });
+
+  it.each(ACCOUNT_CHANGES)('of a refresh: after %s the new tokens are as dead as the old ones', async (_, change) => {
+    const { refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
+    const held = await hold(change);
+    const answer = await held.commitDuring(attacked.refresh(C1, refreshToken));
+    const pair = answer.status === 200 ? attacked.held('', answer) : undefined;
+    for (const token of pair === undefined ? [refreshToken] : [pair.accessToken, pair.refreshToken]) {
+      expect(await attacked.introspect(token)).toEqual({ active: false });
+    }
+    expect((await attacked.refresh(C1, pair?.refreshToken ?? refreshToken)).status).toBe(400);
+  });
+});
