@@ -19,6 +19,8 @@ import {
 import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
 
 const attacked = attackedService();
+/** Its requests wait longer than a browser is known to have made them. */
+const patient = attackedService({ oauth: { authorization_grant_ttl: '24h' } });
 const PKCE = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
 
 function expectNoTokens(answer: RawAnswer, error = 'invalid_grant'): void {
@@ -158,6 +160,42 @@ describe('a request that waits for consent', () => {
     expect(other.shown.text).toContain('bruno');
     expect(other.shown.text).not.toContain('amira');
   });
+
+  it.each([
+    [59, false],
+    [61, true],
+  ])(
+    'posted and opened by its ticket %i s later, the way of a link from a stranger: asked is %s (S-24)',
+    async (seconds, isAsked) => {
+      const victim = await attacked.signedIn('amira');
+      await attacked.code(victim, C3);
+      const form = new URLSearchParams(attacked.authorizeUrl(C3).split('?')[1]);
+      const { location = '' } = await attacked.browser().post('/authorize', form, { cookie: undefined });
+      expect(location).toContain('bind=');
+      attacked.clock.advanceSeconds(seconds);
+      await victim.open(location);
+      expect(isConsent(victim.shown)).toBe(isAsked);
+      expect(victim.shown.location?.startsWith(C3.callback)).toBe(isAsked ? undefined : true);
+    },
+  );
+
+  it.each([
+    [3599, false],
+    [3601, true],
+  ])(
+    'made in this browser %i s ago, perhaps by someone else at its keyboard: asked is %s (S-24)',
+    async (seconds, isAsked) => {
+      await patient.code(await patient.signedIn('amira'), C3);
+      const browser = patient.browser();
+      await browser.get(patient.authorizeUrl(C3));
+      const id = new URL(browser.shown.location ?? '').searchParams.get('id') ?? '';
+      patient.clock.advanceSeconds(seconds - 1);
+      await patient.signedIn('amira', browser);
+      await browser.open(`/authorize/${id}`);
+      expect(isConsent(browser.shown)).toBe(isAsked);
+      expect(browser.shown.location?.startsWith(C3.callback)).toBe(isAsked ? undefined : true);
+    },
+  );
 
   it('counts as it was stored: fields beside the decision change nothing (S-26)', async () => {
     const browser = await attacked.signedIn('amira');

@@ -65,6 +65,26 @@ describe('a form that our page did not send (S-57)', () => {
     });
   });
 
+  it('rendered more than an hour ago is shown again, with nothing done (S-57)', async () => {
+    const browser = await attacked.signedIn('amira');
+    const grant = await waitingGrant(browser);
+    const csrf = await token(browser);
+    attacked.clock.advanceSeconds(3601);
+    await attacked.changingNothing(async () => {
+      for (const path of pagePaths('POST')) {
+        const { cookies } = browser;
+        const kept = new Map(cookies);
+        const shown = await browser.post(path, fieldsOf(path, grant, csrf));
+        // Whoever is signed in is led away from registration.
+        const mayRedirect = path.startsWith('/register');
+        const isShown = mayRedirect || shown.location === undefined;
+        expect([path, shown.status, isShown]).toEqual([path, expect.toBeOneOf([200, 303, 404, 405, 410]), true]);
+        // Each form comes with the expired cookie, not with the fresh one of the page before.
+        for (const [name, value] of kept) cookies.set(name, value);
+      }
+    });
+  });
+
   it.each(['text/plain', 'multipart/form-data; boundary=x', 'application/json', ''])(
     'content type %j, which another site can send without asking: 415',
     async (type) => {
@@ -224,6 +244,43 @@ it('only pages set cookies: sealed, for this host and path, unreadable to script
   for (const line of lines) {
     expect(line).toMatch(/^__Host-latchkey_[a-z]+=[\w-]*; Path=\/; HttpOnly; SameSite=Lax; Secure(; Max-Age=\d+)?$/);
   }
+});
+
+describe('confirming the password', () => {
+  async function confirm(browser: Browser, password: string): Promise<void> {
+    await browser.get('/reauth');
+    await browser.submit({ password }, { action: '/reauth' });
+  }
+
+  it('makes a copy of the session’s cookie worthless half a minute later (S-61)', async () => {
+    const owner = await attacked.signedIn('amira');
+    const copy = `__Host-session=${owner.cookies.get('__Host-session')}`;
+    await confirm(owner, PASSWORD);
+    expect(owner.shown.status).toBe(303);
+    attacked.clock.advanceSeconds(31);
+    expect((await attacked.browser().get('/', { cookie: copy })).text).not.toContain('amira');
+    expect((await owner.get('/')).text).toContain('amira');
+  });
+
+  it('ends the session at the fifth wrong one in a row, so that a stolen one guesses no further (S-87)', async () => {
+    const thief = await attacked.signedIn('amira');
+    const cookie = `__Host-session=${thief.cookies.get('__Host-session')}`;
+    for (let count = 0; count < 4; count += 1) await confirm(thief, 'guess');
+    expect(thief.shown.errorCodes).toEqual(['invalid_credentials']);
+    expect((await thief.get('/')).text).toContain('amira');
+    await confirm(thief, 'guess');
+    expect(thief.shown.errorCodes).not.toContain('invalid_credentials');
+    expect(await attacked.count("user_sessions where finish_reason = 'too_many_reauths'")).toBe(1);
+    expect((await attacked.browser().get('/reauth', { cookie })).forms.map(({ action }) => action)).not.toContain(
+      '/reauth',
+    );
+  });
+
+  it('rightly in between begins the count again (S-87)', async () => {
+    const owner = await attacked.signedIn('amira');
+    for (const password of ['a', 'b', 'c', 'd', PASSWORD, 'e', 'f', 'g', 'h']) await confirm(owner, password);
+    expect((await owner.get('/')).text).toContain('amira');
+  });
 });
 
 it('signing out in one tab kills the form of the other, and its pages are not kept (S-65)', async () => {

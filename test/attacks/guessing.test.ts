@@ -5,6 +5,7 @@ import { attackedService, C1, PASSWORD } from './attacked-service.ts';
 
 const ACCOUNT_TRIES = 6;
 const ADDRESS_TRIES = 4;
+const KNOWN_TRIES = 3;
 
 const attacked = attackedService({
   rate_limiting: {
@@ -12,7 +13,7 @@ const attacked = attackedService({
       // The clock of these tests moves by seconds, and by the hour where a bucket has to fill again.
       per_ip: { burst: ADDRESS_TRIES, per_second: ADDRESS_TRIES / 3600 },
       per_account: { burst: ACCOUNT_TRIES, per_second: ACCOUNT_TRIES / 3600 },
-      per_known_browser: { burst: 100, per_second: 1 },
+      per_known_browser: { burst: KNOWN_TRIES, per_second: KNOWN_TRIES / 3600 },
     },
   },
 });
@@ -93,6 +94,21 @@ describe('someone whose account is under attack (S-88)', () => {
     await known.submit({}, { action: '/logout' });
     expect(await guess(known, 'adele', PASSWORD)).toBeUndefined();
     expect(known.shown.status).toBe(303);
+  });
+
+  it('signs in from one known browser while another one, lost or stolen, guesses', async () => {
+    attacked.clock.advanceSeconds(3600);
+    const stolen = await attacked.signedIn('adele');
+    const own = await attacked.signedIn('adele');
+    for (const browser of [stolen, own]) {
+      await browser.get('/');
+      await browser.submit({}, { action: '/logout' });
+    }
+    const guesses = [];
+    for (let count = 0; count <= KNOWN_TRIES; count += 1) guesses.push(await guess(stolen, 'adele'));
+    expect(guesses).toEqual([...new Array(KNOWN_TRIES).fill('invalid_credentials'), 'rate_limit_exceeded']);
+    expect(await guess(own, 'adele', PASSWORD)).toBeUndefined();
+    expect(own.shown.status).toBe(303);
   });
 });
 

@@ -96,6 +96,26 @@ describe('refresh tokens', () => {
     }, 100);
     expect(cpu).toBeLessThan(100);
   });
+
+  it.each([
+    ['50 words', 'openid '.repeat(50), 200],
+    ['51 words, each of which is granted', 'openid '.repeat(51), 400],
+    ['2,048 characters', 'openid'.padEnd(2048), 200],
+    ['2,049 characters, of which all but one word are blanks', 'openid'.padEnd(2049), 400],
+  ])('a scope of %s counts by its length, not by what it means (S-43)', async (_, scope, status) => {
+    const browser = await attacked.signedIn('amira');
+    const { refreshToken } = await attacked.tokens(browser, C1);
+    const forItself = { grant_type: 'client_credentials', scope };
+    for (const answer of [
+      await attacked.refresh(C1, refreshToken, { scope }),
+      await attacked.post('/oauth2/token', forItself, basic(C1)),
+    ]) {
+      expect(answer.status).toBe(status);
+      if (status === 400) expect(jsonOf(answer)['error']).toBe('invalid_scope');
+    }
+    const { searchParams } = await attacked.callbackOf(browser, C1, { scope });
+    expect(searchParams.get('error')).toBe(status === 400 ? 'invalid_scope' : null);
+  });
 });
 
 it('an ID token opens nothing: it is no access token, no assertion and no refresh token (S-36)', async () => {
