@@ -1,0 +1,386 @@
+/**
+ * What stands between an attack and its success, and the test that would notice its loss. `mutations.js` takes each
+ * out of a copy of the tree and expects the test to fail; the page of attack tests lists them.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Protection {
+  /** For the command line. */
+  readonly name: string;
+  /** What is taken out. */
+  readonly what: string;
+  /** Number of the attack. */
+  readonly attack: number;
+  readonly removals: readonly Removal[];
+  /** File of the test. */
+  readonly test: string;
+  /** Part of the name of the test, or of several. */
+  readonly testName: string;
+}
+
+export interface Removal {
+  /** Stands exactly once in the source, in whatever file. */
+  readonly text: string;
+  /** What takes its place; nothing unless given. */
+  readonly instead?: string;
+}
+
+export const PROTECTIONS: readonly Protection[] = [
+  {
+    name: 'redirect-uri-exact',
+    what: 'a redirect URI is compared whole, not by its beginning',
+    attack: 1,
+    removals: [
+      {
+        text: 'if (registered.includes(requested)) return true;',
+        instead: 'if (registered.some((uri) => requested.startsWith(uri))) return true;',
+      },
+    ],
+    test: 'test/attacks/authorization-endpoint.test.ts',
+    testName: '(S-01)',
+  },
+  {
+    name: 'code-own-client',
+    what: 'a code is redeemed by the client it was issued to',
+    attack: 14,
+    removals: [
+      {
+        text: "if (!row.is_own_client) return refuse('other-client');\n  if (row.exchanged_at",
+        instead: 'if (row.exchanged_at',
+      },
+    ],
+    test: 'test/attacks/codes-and-pkce.test.ts',
+    testName: '(S-14)',
+  },
+  {
+    name: 'code-single-use',
+    what: 'the update that redeems a code finds it unredeemed',
+    attack: 17,
+    removals: [
+      { text: 'and g.exchanged_at is null and g.cancelled_at is null', instead: 'and g.cancelled_at is null' },
+    ],
+    test: 'test/attacks/codes-and-pkce.test.ts',
+    testName: '(S-17)',
+  },
+  {
+    name: 'code-verifier',
+    what: 'the PKCE verifier is compared with the challenge',
+    attack: 18,
+    removals: [
+      { text: "if (!rules.verifierFits(request.codeVerifier, row.code_challenge)) return refuse('verifier-wrong');" },
+    ],
+    test: 'test/attacks/codes-and-pkce.test.ts',
+    testName: '(S-18)',
+  },
+  {
+    name: 'bind-ticket-expiry',
+    what: 'the ticket of a posted authorization request ends after a minute',
+    attack: 24,
+    removals: [
+      {
+        text: 'return opened !== undefined && now < Number(opened.toString());',
+        instead: 'return opened !== undefined;',
+      },
+    ],
+    test: 'test/attacks/codes-and-pkce.test.ts',
+    testName: 'opened by its ticket',
+  },
+  {
+    name: 'grants-cookie-expiry',
+    what: 'the list of requests made in this browser forgets each after an hour',
+    attack: 24,
+    removals: [{ text: '\n    .filter((entry) => epochSeconds(now) - entry.at < LIFETIME_SECONDS)' }],
+    test: 'test/attacks/codes-and-pkce.test.ts',
+    testName: 'made in this browser',
+  },
+  {
+    name: 'scope-length',
+    what: 'a scope has at most 2,048 characters',
+    attack: 43,
+    removals: [
+      { text: '  if (text.length > MAX_CHARACTERS) return undefined;\n  const tokens', instead: '  const tokens' },
+    ],
+    test: 'test/attacks/tokens.test.ts',
+    testName: '(S-43)',
+  },
+  {
+    name: 'scope-count',
+    what: 'a scope names at most 50 tokens',
+    attack: 43,
+    removals: [
+      {
+        text: 'if (tokens.length === 0 || tokens.length > MAX_SCOPES) return undefined;',
+        instead: 'if (tokens.length === 0) return undefined;',
+      },
+    ],
+    test: 'test/attacks/tokens.test.ts',
+    testName: '(S-43)',
+  },
+  {
+    name: 'homeserver-secret',
+    what: 'the homeserver proves its secret at introspection',
+    attack: 44,
+    removals: [
+      {
+        text: 'if (expected === undefined || expected.isEmpty || !expected.matches(secret)) {',
+        instead: 'if (expected === undefined || expected.isEmpty) {',
+      },
+    ],
+    test: 'test/attacks/tokens.test.ts',
+    testName: '(S-44)',
+  },
+  {
+    name: 'form-origin',
+    what: 'a form that another site sends is refused by its headers',
+    attack: 57,
+    removals: [
+      { text: "    if (!this.#isSameOrigin(context.headers)) throw new LatchkeyError('cross_site_request');\n" },
+    ],
+    test: 'test/attacks/forms-cookies-sessions.test.ts',
+    testName: '(S-57)',
+  },
+  {
+    name: 'form-expiry',
+    what: 'a form ends an hour after it was rendered',
+    attack: 57,
+    removals: [{ text: "return cookie.exp > this.#now() ? 'valid' : 'expired';", instead: "return 'valid';" }],
+    test: 'test/attacks/forms-cookies-sessions.test.ts',
+    testName: '(S-57)',
+  },
+  {
+    name: 'form-session',
+    what: 'the token of a form belongs to one browser session',
+    attack: 62,
+    removals: [{ text: ' || cookie.session !== currentSession(context.cookies)' }],
+    test: 'test/attacks/forms-cookies-sessions.test.ts',
+    testName: '(S-62)',
+  },
+  {
+    name: 'doubled-cookies',
+    what: 'of two cookies of one name that open, neither counts',
+    attack: 62,
+    removals: [
+      {
+        text: 'if (opened.length === 1) return opened[0]?.document;',
+        instead: 'if (opened.length > 0) return opened[0]?.document;',
+      },
+    ],
+    test: 'test/attacks/forms-cookies-sessions.test.ts',
+    testName: '(S-62)',
+  },
+  {
+    name: 'session-key-rotation',
+    what: 'a fresh confirmation replaces the key of the session',
+    attack: 61,
+    removals: [
+      {
+        text: 'key_hash = case when s.key_hash = $10::bytea then $11::bytea else s.key_hash end,',
+        instead: 'key_hash = case when $11::bytea is null then s.key_hash else s.key_hash end,',
+      },
+    ],
+    test: 'test/attacks/forms-cookies-sessions.test.ts',
+    testName: '(S-61)',
+  },
+  {
+    name: 'previous-session-key',
+    what: 'the key before the last one fits for half a minute only',
+    attack: 61,
+    removals: [{ text: '    now - rotatedAt < PREVIOUS_KEY_FITS_MS &&\n' }],
+    test: 'test/attacks/forms-cookies-sessions.test.ts',
+    testName: '(S-61)',
+  },
+  {
+    name: 'embedding',
+    what: 'a page is not served into an image, script or frame',
+    attack: 68,
+    removals: [{ text: "  throw new LatchkeyError('embedding_refused');\n" }],
+    test: 'test/attacks/forms-cookies-sessions.test.ts',
+    testName: '(S-68)',
+  },
+  {
+    name: 'dummy-hash',
+    what: 'a name that no account has costs a hash as well',
+    attack: 79,
+    removals: [
+      { text: '      await this.#queue.run(() => this.#newest.verify(this.#newest.dummy, password), caller);\n' },
+    ],
+    test: 'test/attacks/enumeration.test.ts',
+    testName: '(S-79)',
+  },
+  {
+    name: 'fifth-confirmation',
+    what: 'the fifth wrong confirmation in a row ends the session',
+    attack: 87,
+    removals: [{ text: 'const MOST_FAILURES = 5;', instead: 'const MOST_FAILURES = 5_000;' }],
+    test: 'test/attacks/forms-cookies-sessions.test.ts',
+    testName: 'at the fifth wrong one',
+  },
+  {
+    name: 'ipv6-network',
+    what: 'an IPv6 address is counted by its /64',
+    attack: 87,
+    removals: [{ text: '    .slice(0, 4)\n' }],
+    test: 'test/attacks/guessing.test.ts',
+    testName: '(S-87)',
+  },
+  {
+    name: 'known-browser',
+    what: 'tries from a browser that the account knows are counted apart',
+    attack: 88,
+    removals: [
+      { text: '        where known.user_id = account.user_id limit 1', instead: '        where false limit 1' },
+    ],
+    test: 'test/attacks/guessing.test.ts',
+    testName: '(S-88)',
+  },
+  {
+    name: 'known-browser-nonce',
+    what: 'each browser that the account knows is counted by itself',
+    attack: 88,
+    removals: [
+      {
+        text: "select 'login:known:' || subject.key || ':' || subject.nonce,",
+        instead: "select 'login:known:' || subject.key,",
+      },
+    ],
+    test: 'test/attacks/guessing.test.ts',
+    testName: '(S-88)',
+  },
+  {
+    name: 'pending-grants',
+    what: 'one address has at most 100 pending requests',
+    attack: 95,
+    removals: [{ text: 'const MAX_PENDING = 100;', instead: 'const MAX_PENDING = 1_000_000;' }],
+    test: 'test/attacks/guessing.test.ts',
+    testName: '(S-95)',
+  },
+  {
+    name: 'exchange-locks-user',
+    what: 'the redemption of a code locks the user',
+    attack: 102,
+    removals: [
+      {
+        text: '       for share\n  ), sign_in as materialized (\n    select id from user_sessions',
+        instead: '  ), sign_in as materialized (\n    select id from user_sessions',
+      },
+    ],
+    test: 'test/attacks/locks.test.ts',
+    testName: 'of the redemption of a code',
+  },
+  {
+    name: 'exchange-locks-session',
+    what: 'the redemption of a code locks the browser session',
+    attack: 102,
+    removals: [{ text: '       for share\n  ), consumed as (', instead: '  ), consumed as (' }],
+    test: 'test/attacks/locks.test.ts',
+    testName: 'of the redemption of a code',
+  },
+  {
+    name: 'refresh-locks-session',
+    what: 'a refresh locks the session',
+    attack: 102,
+    removals: [{ text: '\n     for share of s`;', instead: '`;' }],
+    test: 'test/attacks/locks.test.ts',
+    testName: 'of a refresh',
+  },
+  {
+    name: 'fulfilment-locks-user',
+    what: 'the making of a code locks the user',
+    attack: 102,
+    removals: [
+      {
+        text: '       for share\n  ), sign_in as materialized (\n    select id, authenticated_at',
+        instead: '  ), sign_in as materialized (\n    select id, authenticated_at',
+      },
+    ],
+    test: 'test/attacks/locks.test.ts',
+    testName: 'of the making of a code',
+  },
+  {
+    name: 'fulfilment-locks-session',
+    what: 'the making of a code locks the browser session',
+    attack: 102,
+    removals: [{ text: '       for share\n  ), fulfilled as (', instead: '  ), fulfilled as (' }],
+    test: 'test/attacks/locks.test.ts',
+    testName: 'of the making of a code',
+  },
+  {
+    name: 'sign-in-locks-user',
+    what: 'a sign-in locks the user',
+    attack: 102,
+    removals: [{ text: '    for share of u for no key update of p\n', instead: '    for no key update of p\n' }],
+    test: 'test/attacks/locks.test.ts',
+    testName: 'of a sign-in',
+  },
+  {
+    name: 'sign-in-locks-password',
+    what: 'a sign-in locks the password',
+    attack: 102,
+    removals: [{ text: '    for share of u for no key update of p\n', instead: '    for share of u\n' }],
+    test: 'test/attacks/locks.test.ts',
+    testName: 'of a sign-in',
+  },
+  {
+    name: 'two-hashes',
+    what: 'two hashes are computed at a time',
+    attack: 143,
+    removals: [
+      {
+        text: 'if (this.#running < this.#options.concurrency) this.#running += 1;',
+        instead: 'if (this.#running < 4 * this.#options.concurrency) this.#running += 1;',
+      },
+    ],
+    test: 'test/attacks/exhaustion.test.ts',
+    testName: '(S-143)',
+  },
+  {
+    name: 'linear-expressions',
+    what: 'expressions read a text in linear time (a quadratic one is planted)',
+    attack: 144,
+    removals: [{ text: 'const PLAIN = /^[A-Za-z0-9', instead: 'const PLAIN = /^(?!.*\\s+$)(?!.*\\.+-$)[A-Za-z0-9' }],
+    test: 'test/attacks/exhaustion.test.ts',
+    testName: '(S-144)',
+  },
+  {
+    name: 'last-request',
+    what: 'what follows the last request of a connection is not served',
+    attack: 150,
+    removals: [
+      {
+        text: '    if (connection === undefined || connection.isOver) return;\n    const task',
+        instead: '    if (connection === undefined) return;\n    const task',
+      },
+    ],
+    test: 'test/attacks/proxies-and-framing.test.ts',
+    testName: '(S-150)',
+  },
+  {
+    name: 'nul',
+    what: 'a NUL in a field is refused',
+    attack: 159,
+    removals: [
+      {
+        text: "if (PLAIN.test(text)) return text;\n  try {\n    const decoded = decodeURIComponent(text.replaceAll('+', ' '));\n    return decoded.includes('\\0') ? undefined : decoded;",
+        instead:
+          "if (PLAIN.test(text)) return text;\n  try {\n    return decodeURIComponent(text.replaceAll('+', ' '));",
+      },
+    ],
+    test: 'test/attacks/parsers.test.ts',
+    testName: '(S-159)',
+  },
+];
+
+/** Where a text stands in the source, or what is wrong with it. */
+export function placeOf(root: string, text: string): { readonly file: string; readonly problem?: string } {
+  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name) && !/\.test(-support)?\.tsx?$/.test(name))
+    .map((name) => join('src', name));
+  const places = files.flatMap((file) =>
+    new Array<string>(readFileSync(join(root, file), 'utf8').split(text).length - 1).fill(file),
+  );
+  const [file = ''] = places;
+  if (places.length === 1) return { file };
+  const found = places.length === 0 ? 'nowhere' : `${places.length} times`;
+  return { file, problem: `stands ${found} in the source: ${JSON.stringify(text)}` };
+}
