@@ -254,7 +254,7 @@ describe('confirming the password', () => {
 
   it('makes a copy of the session’s cookie worthless half a minute later (S-61)', async () => {
     const owner = await attacked.signedIn('amira');
-    const copy = `__Host-session=${owner.cookies.get('__Host-session')}`;
+    const copy = `__Host-latchkey_session=${owner.cookies.get('__Host-latchkey_session')}`;
     await confirm(owner, PASSWORD);
     expect(owner.shown.status).toBe(303);
     attacked.clock.advanceSeconds(31);
@@ -264,7 +264,7 @@ describe('confirming the password', () => {
 
   it('ends the session at the fifth wrong one in a row, so that a stolen one guesses no further (S-87)', async () => {
     const thief = await attacked.signedIn('amira');
-    const cookie = `__Host-session=${thief.cookies.get('__Host-session')}`;
+    const cookie = `__Host-latchkey_session=${thief.cookies.get('__Host-latchkey_session')}`;
     for (let count = 0; count < 4; count += 1) await confirm(thief, 'guess');
     expect(thief.shown.errorCodes).toEqual(['invalid_credentials']);
     expect((await thief.get('/')).text).toContain('amira');
