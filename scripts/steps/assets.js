@@ -1,36 +1,50 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { extname, join } from 'node:path';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { basename, extname, join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
-const MINIFIED = new Set(['.css', '.js']);
+const BUNDLED = new Set(['.css', '.js']);
+// The best compression of a larger file takes seconds and saves a twentieth of it.
+const LARGE_BYTES = 512 * 1024;
 const COMPRESSED = new Set(['.css', '.js', '.svg', '.json']);
 
 /**
  * Writes each asset under a name that holds a hash of its content, so that browsers may keep it for ever, beside it
  * the compressed forms `.br` and `.gz`, and `manifest.json`: published name by plain name.
+ * @param browserEntries scripts outside of the folder: `X.browser.ts` becomes the asset `X.js`
  */
-export async function publishAssets(from, to) {
+export async function publishAssets(from, to, browserEntries = []) {
   mkdirSync(to, { recursive: true });
   const manifest = {};
-  for (const name of existsSync(from) ? readdirSync(from).toSorted() : []) {
+  const files = existsSync(from) ? readdirSync(from).map((name) => join(from, name)) : [];
+  for (const file of [...files, ...browserEntries].toSorted()) {
+    const name = basename(file).replace(/\.browser\.ts$/, '.js');
     const extension = extname(name);
-    const content = await minified(readFileSync(join(from, name)), extension);
+    const content = BUNDLED.has(extension) ? await bundled(file) : readFileSync(file);
     const hash = createHash('sha256').update(content).digest('hex').slice(0, 8);
     const published = `${name.slice(0, -extension.length)}-${hash}${extension}`;
     manifest[name] = published;
     writeFileSync(join(to, published), content);
     if (COMPRESSED.has(extension)) {
-      writeFileSync(join(to, `${published}.br`), brotliCompressSync(content));
+      const quality = content.length > LARGE_BYTES ? 9 : constants.BROTLI_MAX_QUALITY;
+      const params = { [constants.BROTLI_PARAM_QUALITY]: quality };
+      writeFileSync(join(to, `${published}.br`), brotliCompressSync(content, { params }));
       writeFileSync(join(to, `${published}.gz`), gzipSync(content, { level: 9 }));
     }
   }
   writeFileSync(join(to, 'manifest.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
 
-async function minified(content, extension) {
-  if (!MINIFIED.has(extension)) return content;
-  const { transform } = await import('esbuild');
-  const { code } = await transform(content, { loader: extension.slice(1), minify: true });
-  return Buffer.from(code);
+async function bundled(file) {
+  const { build } = await import('esbuild');
+  const { outputFiles } = await build({
+    entryPoints: [file],
+    write: false,
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    platform: 'browser',
+    logLevel: 'warning',
+  });
+  return outputFiles[0].contents;
 }

@@ -17,7 +17,7 @@ export function isBuilt() {
 }
 
 /**
- * Bundles the program, each worker thread (`*.worker.ts`) and the assets into `dist/`. All names but those of entries
+ * Bundles the program, each worker thread (`*.worker.ts`), the assets and each script (`*.browser.ts`) into `dist/`. All names but those of entries
  * hold a hash of the content, and the files of the build before stay: a process that still runs on it may load more.
  */
 export async function build() {
@@ -27,7 +27,8 @@ export async function build() {
   rmSync(place, { recursive: true, force: true });
   try {
     await bundle(place);
-    await publishAssets(join(root, 'src/html/assets'), join(place, 'assets'));
+    const browserEntries = listFiles(join(root, 'src')).filter((file) => file.endsWith('.browser.ts'));
+    await publishAssets(join(root, 'src/html/assets'), join(place, 'assets'), browserEntries);
     publish(place, digest);
   } finally {
     rmSync(place, { recursive: true, force: true });

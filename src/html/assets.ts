@@ -1,5 +1,5 @@
-/** The files of `src/html/assets/` that pages name. */
-export type AssetName = 'pages.css' | 'pages.js' | 'favicon.svg';
+/** The published files that pages name. */
+export type AssetName = 'pages.css' | 'pages.js' | 'strength.js' | 'strength-estimator.js' | 'favicon.svg';
 
 /** Where the browser finds a file of the build. */
 export interface AssetPaths {

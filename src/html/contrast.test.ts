@@ -45,6 +45,9 @@ const TEXT_PAIRS = [
 const CONTROL_PAIRS = [
   ['control', 'surface'],
   ['danger', 'surface'],
+  ['danger', 'sunken'],
+  ['warning', 'sunken'],
+  ['success', 'sunken'],
   ['focus', 'surface'],
   ['focus', 'ground'],
 ] as const;

@@ -25,6 +25,8 @@ export interface PageFrame {
   readonly width?: 'form' | 'decision' | undefined;
   /** After a rejected form the document's title says so. */
   readonly isRejected?: boolean | undefined;
+  /** A password is chosen here: its strength is shown. */
+  readonly hasNewPassword?: boolean | undefined;
   /** This page in the other languages; only on pages that read `ui_locales`. */
   readonly languageLinks?: readonly LanguageLink[] | undefined;
 }
@@ -53,6 +55,9 @@ function Page({ frame, children }: { frame: PageFrame; children: VNode }): VNode
         <link rel="icon" type="image/svg+xml" href={site.assetPath('favicon.svg')} />
         <link rel="stylesheet" href={site.assetPath('pages.css')} />
         <script src={site.assetPath('pages.js')} defer />
+        {frame.hasNewPassword === true && (
+          <script src={site.assetPath('strength.js')} data-estimator={site.assetPath('strength-estimator.js')} defer />
+        )}
       </head>
       <body>
         <div class={frame.width === 'decision' ? 'page page-wide' : 'page'}>

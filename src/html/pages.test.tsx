@@ -12,6 +12,7 @@ import { AccountCard, Fact } from './components/decision.tsx';
 import { PasswordField, TextField } from './components/fields.tsx';
 import { ErrorSummary, Form } from './components/form.tsx';
 import { ScopeList } from './components/scope-list.tsx';
+import { StrengthMeter } from './components/strength-meter.tsx';
 import { ClientName, cleanName, Heading, Notice } from './components/text.tsx';
 import { type DeadSessionKind, DeadSessionPage, deadSessionTitle } from './dead-session-page.tsx';
 import type { FormProblem } from './form-problems.ts';
@@ -134,6 +135,13 @@ describe('a page', () => {
     expect(assetPaths('/auth/', {}).assetPath('pages.js')).toBe('/auth/assets/pages.js');
   });
 
+  it('loads the strength meter only where a password is chosen (browser-flows 5.7)', () => {
+    expect(render(<h1>x</h1>)).not.toContain('strength');
+    expect(render(<h1>x</h1>, { hasNewPassword: true })).toContain(
+      '<script src="/assets/strength.js" data-estimator="/assets/strength-estimator.js" defer></script>',
+    );
+  });
+
   it('has no footer when there is nothing to put into it', () => {
     const bare: Site = { serviceName: 'x', indexPath: '/', ...assetPaths('/', {}) };
     expect(render(<h1>x</h1>, { site: bare, languageLinks: [] })).not.toContain('<footer');
@@ -218,8 +226,39 @@ describe('the scope list', () => {
   });
 });
 
-it('style sheet and script stay within the page weight (12.1): 20 KiB and 40 KiB compressed', () => {
+describe('the strength meter', () => {
+  const rules = { minimumScore: 3, minimumLength: 8, serviceName: 'example.org' };
+  const meter = (minimumScore: number) => {
+    const content = (
+      <StrengthMeter
+        translations={english}
+        passwordName="password"
+        usernameName="username"
+        rules={{ ...rules, minimumScore }}
+      />
+    );
+    return render(content);
+  };
+
+  it('is a meter with a name, and not there without scripts (browser-flows 5.7, 12.1)', () => {
+    expect(meter(3)).toMatch(/<div class="strength" hidden[^>]*>\s*<div [^>]*role="meter" aria-label="[^"]+"/);
+    expect(meter(3)).toContain('aria-valuemin="0" aria-valuemax="4"');
+    expect(meter(3)).toContain('aria-live="polite"');
+  });
+
+  it('says of each score in words whether it is enough', () => {
+    const words = (minimumScore: number): unknown => {
+      const [, list = ''] = /data-words="([^"]*)"/.exec(meter(minimumScore)) ?? [];
+      return JSON.parse(list.replaceAll('&quot;', '"'));
+    };
+    const suffix = ': not strong enough yet';
+    expect(words(3)).toEqual([`Very weak${suffix}`, `Weak${suffix}`, `Fair${suffix}`, 'Good', 'Very good']);
+    expect(words(0)).toEqual(['Very weak', 'Weak', 'Fair', 'Good', 'Very good']);
+  });
+});
+
+it('style sheet and scripts stay within the page weight (12.1): 20 KiB and 40 KiB compressed', () => {
   const size = (name: string) => gzipSync(readFileSync(new URL(`assets/${name}`, import.meta.url))).length;
   expect(size('pages.css')).toBeLessThanOrEqual(20 * 1024);
-  expect(size('pages.js')).toBeLessThanOrEqual(40 * 1024);
+  expect(size('pages.js') + size('strength.js')).toBeLessThanOrEqual(40 * 1024);
 });

@@ -17,6 +17,8 @@ export interface Page {
   readonly width?: 'form' | 'decision';
   /** The form was rejected, which the document's title says. */
   readonly isRejected?: boolean;
+  /** A password is chosen here: its strength is shown. */
+  readonly hasNewPassword?: boolean;
   /** Addresses to which a successful submit may redirect; browsers hold `form-action` against redirects as well. */
   readonly formActions?: readonly string[];
   /** Of pages that read `ui_locales`; see `Pages.languageLinks`. */
@@ -65,8 +67,8 @@ export class Pages {
   }
 
   answer(page: Page): Answer {
-    const { title, translations, width, isRejected, languageLinks } = page;
-    const frame = { site: this.#site, title, translations, width, isRejected, languageLinks };
+    const { title, translations, width, isRejected, hasNewPassword, languageLinks } = page;
+    const frame = { site: this.#site, title, translations, width, isRejected, hasNewPassword, languageLinks };
     return {
       status: page.status ?? 200,
       headers: {

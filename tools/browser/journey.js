@@ -49,6 +49,7 @@ async function register(page, base, username, hasScript) {
   await press(page, page.getByRole('link', { name: 'Create an account' }));
   await typeInto(page, page.getByLabel('Username'), username);
   await typeInto(page, page.getByRole('textbox', { name: 'Password', exact: true }), PASSWORD);
+  await checkStrength(page, hasScript);
   if (hasScript) await showPassword(page);
   await typeInto(page, page.getByRole('textbox', { name: 'Password again', exact: true }), PASSWORD);
   await tabTo(page, page.getByRole('checkbox'));
@@ -58,6 +59,18 @@ async function register(page, base, username, hasScript) {
   await pressEnter(page);
   assert.equal(page.url(), base);
   assert.match(await page.getByRole('main').innerText(), new RegExp(`${username} of the Harbour`));
+}
+
+/** The meter knows the password as strong, without sending it anywhere. */
+async function checkStrength(page, hasScript) {
+  if (!hasScript) {
+    assert.equal(await page.getByRole('meter').count(), 0);
+    return;
+  }
+  const meter = page.getByRole('meter', { name: 'Strength of the password' });
+  await page.getByText('Very good', { exact: true }).waitFor();
+  assert.equal(await meter.getAttribute('aria-valuenow'), '4');
+  assert.equal(await meter.getAttribute('aria-valuetext'), 'Very good');
 }
 
 async function showPassword(page) {

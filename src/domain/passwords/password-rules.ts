@@ -30,7 +30,8 @@ export async function findPasswordProblem(
   return isCommon || score < rules.minimumComplexity ? 'password_too_weak' : undefined;
 }
 
-function knownWords(owner: PasswordOwner): string[] {
+/** Words that are easy to guess for whoever knows the account. */
+export function knownWords(owner: PasswordOwner): string[] {
   const addresses = owner.emails.flatMap((email) => [email, ...email.split('@')]);
   const names = owner.serviceName.split(/\s+/);
   return [owner.username, ...addresses, owner.serviceName, ...names].filter((word) => word !== '');

@@ -3,7 +3,6 @@ import { LatchkeyError } from '#base/errors.ts';
 import { outside } from '#base/tasks.ts';
 import type { Strength, StrengthAnswer, StrengthQuestion } from './strength-messages.ts';
 
-const ESTIMATED_CHARACTERS = 64;
 const MOST_WAITING = 16;
 const IDLE_MS = 60_000;
 const RETRY_AFTER_SECONDS = 5;
@@ -43,8 +42,7 @@ export class StrengthEstimator {
     clearTimeout(this.#idleTimer);
     this.#lastId += 1;
     const id = this.#lastId;
-    const estimated = [...password].slice(0, ESTIMATED_CHARACTERS).join('');
-    const question: StrengthQuestion = { id, password, estimated, knownWords };
+    const question: StrengthQuestion = { id, password, knownWords };
     return await outside(
       new Promise<Strength>((resolve, reject) => {
         this.#asked.set(id, { resolve, reject });

@@ -2,8 +2,6 @@
 export interface StrengthQuestion {
   readonly id: number;
   readonly password: string;
-  /** The part of the password that is estimated: the work grows steeply with its length. */
-  readonly estimated: string;
   /** Words that are easy to guess for whoever knows the account. */
   readonly knownWords: readonly string[];
 }

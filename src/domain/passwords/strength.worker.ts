@@ -3,26 +3,10 @@
  * estimate up to a second of processor time, so neither belongs into the main thread.
  */
 import { parentPort } from 'node:worker_threads';
-import { ZxcvbnFactory } from '@zxcvbn-ts/core';
-import { adjacencyGraphs, dictionary as commonDictionary } from '@zxcvbn-ts/language-common';
-import { dictionary as englishDictionary } from '@zxcvbn-ts/language-en';
+import { estimateStrength } from './estimate-strength.ts';
 import type { StrengthAnswer, StrengthQuestion } from './strength-messages.ts';
 
-const COMMONEST = 10_000;
-
-// Sorted by how often they are used.
-const commonest = new Set(commonDictionary['passwords-common'].slice(0, COMMONEST));
-const zxcvbn = new ZxcvbnFactory({
-  dictionary: { ...commonDictionary, ...englishDictionary },
-  graphs: adjacencyGraphs,
-});
-
-parentPort?.on('message', (question: StrengthQuestion) => {
-  const { id, password, estimated, knownWords } = question;
-  const answer: StrengthAnswer = {
-    id,
-    score: zxcvbn.check(estimated, [...knownWords]).score,
-    isCommon: commonest.has(password) || commonest.has(password.toLowerCase()),
-  };
+parentPort?.on('message', ({ id, password, knownWords }: StrengthQuestion) => {
+  const answer: StrengthAnswer = { id, ...estimateStrength(password, knownWords) };
   parentPort?.postMessage(answer);
 });

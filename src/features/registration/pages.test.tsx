@@ -23,7 +23,8 @@ function render(translations: Translations, content: VNode): string {
 
 function registerPage(translations: Translations, text: string, problems: readonly FormProblem[] = []): string {
   const terms = { uri: 'https://example.org/terms', isAccepted: false };
-  const form = { path: '/register/password', csrf: text, username: text, minimumPasswordLength: 8, terms, problems };
+  const passwordRules = { minimumScore: 3, minimumLength: 8, serviceName: text };
+  const form = { path: '/register/password', csrf: text, username: text, passwordRules, terms, problems };
   const page = <RegisterPage translations={translations} clientName={text} loginPath="/login" form={form} />;
   return render(translations, page);
 }

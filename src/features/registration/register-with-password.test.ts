@@ -163,6 +163,8 @@ describe('GET /register/password', () => {
     });
     expect(page.body).toContain('href="/login?kind=change_password"');
     expect(page.body).toMatch(/id="password"[^>]*autocomplete="new-password"/);
+    expect(page.body).toMatch(/<div class="strength" hidden[^>]* data-minimum-score="3" data-minimum-length="8"/);
+    expect(page.body).toContain('<script src="/assets/strength.js"');
     expectCleanPage(page.body);
   });
 

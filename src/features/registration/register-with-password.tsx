@@ -110,6 +110,7 @@ function answer(
     title: translations.t('register.title'),
     translations,
     isRejected: problems.length > 0,
+    hasNewPassword: true,
     formActions: destination === undefined ? [] : [destination.redirectUri],
     // Where the client has chosen the language, the reader's choice here would change nothing.
     languageLinks:
@@ -125,7 +126,11 @@ function answer(
           path: urls.registerWithPassword(action),
           csrf: deps.csrf.field(context),
           username: state.username,
-          minimumPasswordLength: deps.passwordRules.minimumLength,
+          passwordRules: {
+            minimumScore: deps.passwordRules.minimumComplexity,
+            minimumLength: deps.passwordRules.minimumLength,
+            serviceName: deps.serviceName,
+          },
           terms: tosUri === undefined ? undefined : { uri: tosUri, isAccepted: state.hasAcceptedTerms },
           problems,
         }}

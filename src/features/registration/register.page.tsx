@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { Button } from '#html/components/buttons.tsx';
 import { CheckField, PasswordField, TextField } from '#html/components/fields.tsx';
 import { ErrorSummary, Form } from '#html/components/form.tsx';
+import { StrengthMeter, type StrengthRules } from '#html/components/strength-meter.tsx';
 import { Alternative, ClientName, Heading } from '#html/components/text.tsx';
 import type { FormProblem } from '#html/form-problems.ts';
 import type { Translations } from '#html/translations.ts';
@@ -12,8 +13,7 @@ export interface RegisterForm {
   readonly csrf: string;
   /** What was typed before, or a proposal. */
   readonly username: string;
-  /** In characters. */
-  readonly minimumPasswordLength: number;
+  readonly passwordRules: StrengthRules;
   /** Terms to accept; undefined: none. */
   readonly terms: { readonly uri: string; readonly isAccepted: boolean } | undefined;
   readonly problems: readonly FormProblem[];
@@ -54,10 +54,17 @@ export function RegisterPage({
           name="password"
           label={translations.t('login.password')}
           autocomplete="new-password"
-          hint={translations.t('register.password_hint', { minimum: form.minimumPasswordLength })}
+          hint={translations.t('register.password_hint', { minimum: form.passwordRules.minimumLength })}
           translations={translations}
           problems={problems}
-        />
+        >
+          <StrengthMeter
+            translations={translations}
+            passwordName="password"
+            usernameName="username"
+            rules={form.passwordRules}
+          />
+        </PasswordField>
         <PasswordField
           name="password_confirm"
           label={translations.t('register.password_confirm')}

@@ -27,8 +27,15 @@ export function TextField({ value, ...field }: FieldProps & { value: string | un
 // A name or an address: the browser is not to spell, correct or capitalise it; its writing direction is its own.
 const EXACT = { autocapitalize: 'none', autocorrect: 'off', spellcheck: false, dir: 'auto' } as const;
 
-/** A password, never filled in by the service, with a button that shows it when scripts run. */
-export function PasswordField({ translations, ...field }: FieldProps & { translations: Translations }): VNode {
+/**
+ * A password, never filled in by the service, with a button that shows it when scripts run. `children`: what is said
+ * of the password while it is typed.
+ */
+export function PasswordField({
+  translations,
+  children,
+  ...field
+}: FieldProps & { translations: Translations; children?: ComponentChildren }): VNode {
   const buttonId = `${field.name}-reveal`;
   return (
     <FieldFrame field={field}>
@@ -46,6 +53,7 @@ export function PasswordField({ translations, ...field }: FieldProps & { transla
           {translations.t('field.show_password')}
         </button>
       </div>
+      {children}
     </FieldFrame>
   );
 }

@@ -26,6 +26,21 @@ export const registrationPages = [
       await send(page, { username: 'Amira Okafor', password: 'abc', password_confirm: 'abd' });
     },
   },
+  ...[
+    ['too-short', 'plum 47', 0],
+    ['common', 'password123', 0],
+    ['weak', 'lantern1987', 1],
+    ['fair', 'summer-1987', 2],
+    ['good', PASSWORD, 4],
+  ].map(([strength, password, score]) => ({
+    name: `register-strength-${strength}`,
+    reach: async (page, { base }) => {
+      await page.goto(`${base}register`);
+      await page.locator('[name=username]').fill('amira-okafor');
+      await page.locator('[name=password]').fill(password);
+      await page.locator(`[role=meter][aria-valuenow="${score}"][aria-valuetext]`).waitFor();
+    },
+  })),
   { name: 'register-closed', reach: (page, { closedBase }) => page.goto(`${closedBase}register`) },
   { name: 'display-name', reach: (page, house) => beginRegistration(page, house) },
   {

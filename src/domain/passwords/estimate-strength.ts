@@ -1,0 +1,28 @@
+import { ZxcvbnFactory } from '@zxcvbn-ts/core';
+import { adjacencyGraphs, dictionary as commonDictionary } from '@zxcvbn-ts/language-common';
+import { dictionary as englishDictionary } from '@zxcvbn-ts/language-en';
+import type { Strength } from './strength-messages.ts';
+
+const COMMONEST = 10_000;
+// The work grows steeply with the length.
+const MAX_ESTIMATED_CHARACTERS = 64;
+
+// Sorted by how often they are used.
+const commonest = new Set(commonDictionary['passwords-common'].slice(0, COMMONEST));
+const zxcvbn = new ZxcvbnFactory({
+  dictionary: { ...commonDictionary, ...englishDictionary },
+  graphs: adjacencyGraphs,
+});
+
+/**
+ * How hard a password is to guess, on the server and in the browser alike. Importing this loads the dictionaries,
+ * 60 MB, and an estimate takes up to a second: both belong into a worker.
+ * @param knownWords easy to guess for whoever knows the account
+ */
+export function estimateStrength(password: string, knownWords: readonly string[]): Strength {
+  const estimated = [...password].slice(0, MAX_ESTIMATED_CHARACTERS).join('');
+  return {
+    score: zxcvbn.check(estimated, [...knownWords]).score,
+    isCommon: commonest.has(password) || commonest.has(password.toLowerCase()),
+  };
+}

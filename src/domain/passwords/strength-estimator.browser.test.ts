@@ -1,0 +1,66 @@
+import { fileURLToPath } from 'node:url';
+import { runInNewContext } from 'node:vm';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { bundleWorker } from '#test/support/worker-entry.ts';
+import { StrengthEstimator } from './strength-estimator.ts';
+import type { Strength } from './strength-messages.ts';
+
+let script = '';
+
+beforeAll(async () => {
+  const entry = fileURLToPath(new URL('./strength-estimator.browser.ts', import.meta.url));
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    write: false,
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    platform: 'browser',
+    logLevel: 'silent',
+  });
+  script = outputFiles[0]?.text ?? '';
+});
+
+/** Asks the script in a global scope that has nothing but what a worker of every browser has. */
+function estimates(passwords: readonly string[], username: string, serviceName: string): Strength[] {
+  const answers: Strength[] = [];
+  const self: { onmessage?: (event: unknown) => void; postMessage: (answer: Strength) => void } = {
+    postMessage: (answer) => answers.push({ ...answer }),
+  };
+  runInNewContext(script, { self });
+  for (const password of passwords) self.onmessage?.({ data: { password, username, serviceName } });
+  return answers;
+}
+
+const PASSWORDS = [
+  'password',
+  'BASEBALL',
+  'florentina.b',
+  'Klabauterdienst',
+  'klabauter florentina',
+  'qwertzuiop123',
+  'vortex-Lampion 71 pergola',
+  `${'ab'.repeat(40)}!`,
+];
+
+describe('the estimator of the browser', () => {
+  test('says of every password what the server says (browser-flows 5.7)', async () => {
+    const estimator = new StrengthEstimator(await bundleWorker(new URL('./strength.worker.ts', import.meta.url)));
+    try {
+      const words = ['florentina.b', 'Klabauter Dienst', 'Klabauter', 'Dienst'];
+      const expected: Strength[] = [];
+      for (const password of PASSWORDS) expected.push(await estimator.estimate(password, words));
+      expect(estimates(PASSWORDS, 'florentina.b', 'Klabauter Dienst')).toEqual(expected);
+      expect(new Set(expected.map(({ score }) => score)).size).toBeGreaterThan(1);
+      expect(expected.some(({ isCommon }) => isCommon)).toBe(true);
+    } finally {
+      await estimator.close();
+    }
+  });
+
+  test('stays below 1 MiB compressed, all its dictionaries included', () => {
+    expect(gzipSync(script).length).toBeLessThan(1024 * 1024);
+  });
+});

@@ -1,0 +1,24 @@
+/**
+ * Entry of a web worker, published among the assets: the estimate of the server for the meter of a form. The password
+ * does not leave the browser.
+ */
+import { estimateStrength } from './estimate-strength.ts';
+import { knownWords } from './password-rules.ts';
+import type { Strength } from './strength-messages.ts';
+
+/** What `strength.js` sends. */
+interface Question {
+  readonly password: string;
+  readonly username: string;
+  readonly serviceName: string;
+}
+
+/** The global scope of a dedicated worker, as far as it is used here. */
+declare const self: {
+  onmessage: (event: { readonly data: Question }) => void;
+  postMessage(answer: Strength): void;
+};
+
+self.onmessage = ({ data: { password, username, serviceName } }) => {
+  self.postMessage(estimateStrength(password, knownWords({ username, emails: [], serviceName })));
+};
