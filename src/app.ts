@@ -12,6 +12,7 @@ import { ClientDirectory } from '#domain/clients/client-directory.ts';
 import { PasswordChecks } from '#domain/passwords/check-password.ts';
 import type { StrengthEstimator } from '#domain/passwords/strength-estimator.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import { foldUsername } from '#domain/users/username.ts';
 import { mount as mountAuthorization } from '#features/authorization/routes.ts';
 import { mount as mountDiscovery } from '#features/discovery/routes.ts';
 import { mount as mountIndexPage } from '#features/index-page/routes.tsx';
@@ -165,7 +166,11 @@ export function buildApp(deps: AppDeps): App {
       hasher: deps.hasher,
       estimator: deps.estimator,
       limits: config.rateLimiting,
-      namePolicy: { serverName: config.homeserver.homeserver, ...config.policy.data.registration },
+      namePolicy: {
+        serverName: config.homeserver.homeserver,
+        ...config.policy.data.registration,
+        reservedUsernames: new Set(config.policy.data.adminUsers.map(foldUsername)),
+      },
       passwordRules: config.passwords,
       tosUri,
       isOpen: isRegistrationOpen,

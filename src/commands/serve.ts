@@ -18,6 +18,7 @@ import { logStartup } from './banner.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
 import { requireMemoryForHashes } from './hash-memory.ts';
+import { warnOfMissingAdmins } from './listed-admins.ts';
 import { ensureFirstAdmin } from './manage/first-admin.ts';
 import { accountDeps } from './manage/with-accounts.ts';
 import { hashesAtOnce, openHasher } from './open-hasher.ts';
@@ -80,6 +81,8 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
     const bound = await server.listen();
     activity.start();
     const adminCommand = ownCommand(['manage', 'register-user', '--admin'], options, io.workingDirectory);
+    const registerCommand = ownCommand(['manage', 'register-user'], options, io.workingDirectory);
+    await warnOfMissingAdmins(database, config.policy.data.adminUsers, log, registerCommand);
     await logStartup({ foundation, bound, version: io.version, adminCommand });
     return await untilStopped({
       log,

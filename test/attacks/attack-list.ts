@@ -179,7 +179,7 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [174, 'security reports', 'the first release'],
   [175, 'pipelined requests without end, answers never read', 'bounds of connections'],
   [176, 'heads of requests whose bodies never come', 'bounds of connections'],
-  [177, 'name of an administrator, registered by a stranger', 'reserved names'],
+  [177, 'name of an administrator, registered by a stranger'],
   [178, 'admin scope kept after the right to it was taken away', 'admin scope judged again'],
   [179, 'requests with client ids and grants without end', 'bounds of what is stored'],
   [180, 'connections from many addresses of one IPv6 network', 'bounds of connections'],

@@ -21,6 +21,7 @@ beforeAll(async () => {
     data_dir: join(folder, 'data'),
     http: { public_base: base.slice(0, -1), listeners: [{ resources: ['human', 'health'], binds: [{ address }] }] },
     logging: { output: logFile },
+    policy: { data: { admin_users: ['alice'] } },
   });
   service = await program.serve(base);
 });
@@ -49,6 +50,12 @@ it('the start-up lines name a command that makes the first admin, wherever it is
 it('the start-up lines show the issuer to type into applications as the configuration spells it', async () => {
   const [, issuer] = /issuer to type into applications, letter by letter: (.*)$/m.exec(await logWith('ready at')) ?? [];
   expect(issuer).toBe(base.slice(0, -1));
+});
+
+it('the start-up lines name accounts of policy.data.admin_users that do not exist (S-177)', async () => {
+  expect(await logWith('policy.data.admin_users')).toMatch(
+    /WARN .*startup .*manage register-user NAME.* missing=alice/,
+  );
 });
 
 it('SIGHUP without a terminal opens a rotated log file anew, and the service goes on', async () => {

@@ -185,7 +185,7 @@ export async function startPages(database: OpenDatabase, options: PageServiceOpt
 }
 
 const NO_NAME = { literals: [], prefixes: [], suffixes: [], substrings: [] };
-const ANY_NAME = { allowedUsernames: NO_NAME, bannedUsernames: NO_NAME };
+const ANY_NAME = { allowedUsernames: NO_NAME, bannedUsernames: NO_NAME, reservedUsernames: new Set<string>() };
 
 const SERVER_LIMITS = {
   maxConnections: 1000,

@@ -32,7 +32,11 @@ function nameMatcher(literals: string[]) {
 
 export const policySection = mapping({
   data: mapping({
-    admin_users: names().prefault([]).describe('User names that may ask for the admin scope.'),
+    admin_users: names()
+      .prefault([])
+      .describe(
+        'User names that may ask for the admin scope. People cannot register them, nor names that differ in case only; `latchkey manage register-user` makes such accounts.',
+      ),
     admin_clients: list(ulid<'client'>()).prefault([]).describe('Clients that may get the admin scope for themselves.'),
     registration: mapping({
       allowed_usernames: nameMatcher([]).describe('The only user names that people may choose; none named: all.'),

@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { foldUsername } from '#domain/users/username.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { measured } from '#test/support/measured.ts';
 import { findNameProblems, suggestName } from './name-policy.ts';
 
 const NO_NAME = { literals: [], prefixes: [], suffixes: [], substrings: [] };
-const free = { serverName: 'example.org', allowedUsernames: NO_NAME, bannedUsernames: NO_NAME };
+const free = {
+  serverName: 'example.org',
+  allowedUsernames: NO_NAME,
+  bannedUsernames: NO_NAME,
+  reservedUsernames: new Set<string>(),
+};
 
 let test: TestDatabase;
 
@@ -46,6 +52,30 @@ describe('banned names', () => {
       'username-invalid-chars',
       'username-banned',
     ]);
+  });
+});
+
+describe('names that an operator has reserved (S-177)', () => {
+  const policy = { ...free, reservedUsernames: new Set([' Amira', 'ｂｅａ', 'carol', '_x'].map(foldUsername)) };
+
+  it.each(['amira', 'bea', 'carol'])('%s is one', async (name) => {
+    expect(await findNameProblems(test.database, name, policy)).toEqual(['username-reserved']);
+  });
+
+  it('in other case, and together with what else is wrong, but named once', async () => {
+    expect(await findNameProblems(test.database, 'AMIRA', policy)).toEqual([
+      'username-invalid-chars',
+      'username-reserved',
+    ]);
+    expect(await findNameProblems(test.database, '_x', policy)).toEqual(['username-reserved']);
+  });
+
+  it.each(['amira.', 'amiraa', 'a.mira'])('%s is another name', async (name) => {
+    expect(await findNameProblems(test.database, name, policy)).toEqual([]);
+  });
+
+  it('are not suggested to somebody who typed one in capitals', () => {
+    expect(suggestName('Amira', policy)).toBeUndefined();
   });
 });
 

@@ -1,7 +1,7 @@
 import type { NameMatcher } from '#config/config.ts';
 import type { Queryable } from '#db/database.ts';
 import { findUserByName } from '#domain/users/lookups.ts';
-import { type UsernameProblem, usernameProblems } from '#domain/users/username.ts';
+import { foldUsername, type UsernameProblem, usernameProblems } from '#domain/users/username.ts';
 
 /** Why a person cannot have a name, as policies call it (browser-flows 5.5). */
 export type NameProblem = UsernameProblem | 'username-banned' | 'username-not-allowed' | 'exists';
@@ -12,6 +12,11 @@ export interface NamePolicy {
   /** Empty: every name. */
   readonly allowedUsernames: NameMatcher;
   readonly bannedUsernames: NameMatcher;
+  /**
+   * Names that bring rights with them, folded by `foldUsername`. Only an operator makes such accounts: the first
+   * stranger to ask for one would be an admin.
+   */
+  readonly reservedUsernames: ReadonlySet<string>;
 }
 
 /**
@@ -19,11 +24,17 @@ export interface NamePolicy {
  * statement, only when no rule is broken.
  */
 export async function findNameProblems(queryable: Queryable, name: string, policy: NamePolicy): Promise<NameProblem[]> {
-  const problems: NameProblem[] = usernameProblems(name, policy.serverName);
-  if (fits(policy.bannedUsernames, name)) problems.push('username-banned');
-  if (!isEmpty(policy.allowedUsernames) && !fits(policy.allowedUsernames, name)) problems.push('username-not-allowed');
+  const problems = brokenRules(name, policy);
   if (problems.length > 0) return problems;
   return (await findUserByName(queryable, name)) === undefined ? [] : ['exists'];
+}
+
+function brokenRules(name: string, policy: NamePolicy): NameProblem[] {
+  const problems = new Set<NameProblem>(usernameProblems(name, policy.serverName));
+  if (policy.reservedUsernames.has(foldUsername(name))) problems.add('username-reserved');
+  if (fits(policy.bannedUsernames, name)) problems.add('username-banned');
+  if (!isEmpty(policy.allowedUsernames) && !fits(policy.allowedUsernames, name)) problems.add('username-not-allowed');
+  return [...problems];
 }
 
 // Written with capital letters: what would be a good name in small ones.
@@ -33,7 +44,7 @@ const CAPITALS = /^[A-Za-z0-9.=_/+-]+$/;
 export function suggestName(name: string, policy: NamePolicy): string | undefined {
   const suggestion = name.trim().toLowerCase();
   if (suggestion === name || !CAPITALS.test(name.trim())) return undefined;
-  return usernameProblems(suggestion, policy.serverName).length === 0 ? suggestion : undefined;
+  return brokenRules(suggestion, policy).length === 0 ? suggestion : undefined;
 }
 
 function fits(matcher: NameMatcher, name: string): boolean {

@@ -16,6 +16,11 @@ const byName = statement<UserRow, [username: string, usernameKey: string]>(
   order by u.username = $1::text desc limit 1`,
 );
 
+const namesLike = statement<{ username: string }, [names: readonly string[], keys: readonly string[]]>(
+  'list-usernames-like',
+  `select u.username from users u where u.username = any($1::text[]) or u.username_key = any($2::text[])`,
+);
+
 const anyUser = statement<{ is_any: boolean }, []>('is-any-user', 'select exists (select from users) as is_any');
 
 const anyAdmin = statement<{ is_any: boolean }, []>(
@@ -32,6 +37,12 @@ export async function findUser(queryable: Queryable, id: UserId): Promise<User |
 export async function findUserByName(queryable: Queryable, username: string): Promise<User | undefined> {
   const row = await queryable.first(byName, [username, username.toLowerCase()]);
   return row === undefined ? undefined : toUser(row);
+}
+
+/** The names of accounts that are called like one of these, in any case. */
+export async function listUsernamesLike(queryable: Queryable, names: readonly string[]): Promise<string[]> {
+  const rows = await queryable.rows(namesLike, [names, names.map((name) => name.toLowerCase())]);
+  return rows.map((row) => row.username);
 }
 
 /** The account that an operator means: a name, `@name:server`, or an identifier. */

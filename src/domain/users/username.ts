@@ -23,3 +23,8 @@ export function usernameProblems(name: string, serverName: string): UsernameProb
   if (name.startsWith('_') || RESERVED.has(name)) problems.push('username-reserved');
   return problems;
 }
+
+/** The same for all names that a reader could take for one another: case, width and surrounding white space are gone. */
+export function foldUsername(name: string): string {
+  return name.normalize('NFKC').trim().toLowerCase();
+}

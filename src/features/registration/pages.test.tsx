@@ -15,7 +15,12 @@ import { UsernamePage } from './username.page.tsx';
 const catalog = loadTranslations();
 const site = { serviceName: 'example.org', indexPath: '/', ...assetPaths('/', {}) };
 const NO_NAME = { literals: [], prefixes: [], suffixes: [], substrings: [] };
-const policy = { serverName: 'example.org', allowedUsernames: NO_NAME, bannedUsernames: NO_NAME };
+const policy = {
+  serverName: 'example.org',
+  allowedUsernames: NO_NAME,
+  bannedUsernames: NO_NAME,
+  reservedUsernames: new Set<string>(),
+};
 
 function render(translations: Translations, content: VNode): string {
   return renderPage({ site, translations, title: 'x' }, content);

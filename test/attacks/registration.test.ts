@@ -1,0 +1,74 @@
+/** Accounts that people make for themselves, attacked. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Browser } from '#test/support/browser.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { beginRegistration, registerUpToFinish, registerWholly } from '#test/support/registering.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+import { bundleWorker } from '#test/support/worker-entry.ts';
+import { ISSUER, PASSWORD, SETTINGS } from './attacked-service.ts';
+
+let strengthWorker: URL;
+let service: TestService;
+let addresses = 0;
+
+beforeAll(async () => {
+  strengthWorker = await bundleWorker(new URL('../../src/domain/passwords/strength.worker.ts', import.meta.url));
+  service = await startService(
+    { ...SETTINGS, policy: { data: { admin_users: ['adele', 'Berta', 'ｃｌａｒａ'] } } },
+    { strengthWorker },
+  );
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+function browserAt(at: TestService, address?: string): Browser {
+  addresses += 1;
+  const headers = { 'x-forwarded-for': address ?? `198.19.0.${addresses}` };
+  return new Browser({ listener: at.address, publicBase: ISSUER, headers });
+}
+
+async function usernames(): Promise<string[]> {
+  const rows = await sql<{ username: string }>(service.database, 'select username from users order by username');
+  return rows.map((row) => row.username);
+}
+
+describe('names that policy.data.admin_users lists, without an account (S-177)', () => {
+  it.each(['adele', 'Adele', 'berta', 'Berta', 'clara'])('nobody can register as %s', async (username) => {
+    const answer = await beginRegistration(browserAt(service), { username });
+    expect(answer.status).toBe(200);
+    expect(answer.errorCodes).toContain('username-reserved');
+    expect(await usernames()).toEqual([]);
+  });
+
+  it('nobody can take one in the step that changes the name, or finish with one that was listed later', async () => {
+    const open = await startService(SETTINGS, { strengthWorker, like: service });
+    try {
+      const browser = browserAt(open);
+      const finish = await registerUpToFinish(browser, 'berta');
+      // The same browser at the instance where the name is listed.
+      const moved = browserAt(service);
+      for (const [name, value] of browser.cookies) moved.cookies.set(name, value);
+      const lost = await moved.open(finish);
+      expect(new URL(lost.url).pathname).toMatch(/\/username$/);
+      expect(lost.errorCodes).toEqual(['username-reserved']);
+      expect((await moved.submit({ username: 'adele' })).errorCodes).toEqual(['username-reserved']);
+      expect((await moved.submit({ username: 'someone' })).status).toBe(303);
+      await moved.follow();
+      expect(await usernames()).toEqual(['someone']);
+    } finally {
+      await open.stop();
+    }
+  });
+
+  it('an operator makes such an account, and nobody can register over it', async () => {
+    await service.registerUser('adele', PASSWORD);
+    const answer = await beginRegistration(browserAt(service), { username: 'adele' });
+    expect(answer.errorCodes).toEqual(['username-reserved']);
+  });
+
+  it('other names are free', async () => {
+    expect((await registerWholly(browserAt(service), 'adele.')).status).toBe(303);
+  });
+});
