@@ -16,6 +16,14 @@ CREATE INDEX audit_events_created_at ON audit_events USING btree (created_at);
 CREATE INDEX audit_events_user ON audit_events USING btree (user_id, created_at) WHERE (user_id IS NOT NULL);
 comment on table audit_events is 'security events, written in the transaction of the change they record';
 
+create table leases (
+  name text not null,
+  holder uuid not null,
+  expires_at timestamp with time zone not null,
+  constraint leases_pkey PRIMARY KEY (name)
+);
+comment on table leases is 'work that one process does at a time; a lease that ran out belongs to nobody';
+
 create unlogged table login_failures (
   key text not null,
   failed_at timestamp with time zone[] not null,
@@ -195,6 +203,13 @@ create table server_state (
   constraint server_state_pkey PRIMARY KEY (key)
 );
 comment on table server_state is 'facts fixed at first start: check value of the encryption key, protocol name';
+
+create table sweep_runs (
+  name text not null,
+  due_at timestamp with time zone not null,
+  constraint sweep_runs_pkey PRIMARY KEY (name)
+);
+comment on table sweep_runs is 'when each clean-up is due next';
 
 create table user_emails (
   id uuid not null,

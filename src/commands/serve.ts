@@ -13,6 +13,7 @@ import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';
 import { loadAssets } from '#features/operations/asset-files.ts';
 import { EventLoopLag } from '#http/event-loop-lag.ts';
 import type { OpenLog } from '#http/logging/open-log.ts';
+import { CleanUp } from '#jobs/clean-up.ts';
 import { buildApp } from '../app.ts';
 import { logStartup } from './banner.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
@@ -24,6 +25,7 @@ import { accountDeps } from './manage/with-accounts.ts';
 import { hashesAtOnce, openHasher } from './open-hasher.ts';
 import { ownCommand } from './own-command.ts';
 import { readFirstAdmin } from './read-first-admin.ts';
+import { sweeps } from './sweeps.ts';
 import { untilStopped } from './until-stopped.ts';
 import { strengthWorkerUrl } from './worker-urls.ts';
 
@@ -80,6 +82,15 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
     io.signals.check();
     const bound = await server.listen();
     activity.start();
+    const cleanUp = new CleanUp({
+      database,
+      clock: systemClock,
+      log,
+      retention: config.retention,
+      sweeps,
+      isBusy: () => server.isOverloaded || database.statistics().waiting > 0,
+    });
+    cleanUp.start();
     const adminCommand = ownCommand(['manage', 'register-user', '--admin'], options, io.workingDirectory);
     const registerCommand = ownCommand(['manage', 'register-user'], options, io.workingDirectory);
     await warnOfMissingAdmins(database, config.policy.data.adminUsers, log, registerCommand);
@@ -92,7 +103,9 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
       },
       limits: config.limits,
       server,
-      finish: async () => await activity.stop(),
+      finish: async () => {
+        await Promise.all([activity.stop(), cleanUp.stop()]);
+      },
     });
   } finally {
     clearInterval(skewTimer);

@@ -13,6 +13,7 @@ import { oauthConfig } from './sections/oauth.ts';
 import { passwordsConfig } from './sections/passwords.ts';
 import { policyConfig } from './sections/policy.ts';
 import { rateLimitingConfig } from './sections/rate-limiting.ts';
+import { retentionConfig } from './sections/retention.ts';
 import { type KeyFile, secretsConfig } from './sections/secrets.ts';
 import type { Environment } from './sources/dot-env.ts';
 import type { OtherVariables } from './sources/other-variables.ts';
@@ -51,6 +52,11 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
     index: { redirect: parsed.index.redirect },
     i18n: { defaultLanguage: parsed.i18n.default_language },
     logging: loggingConfig(parsed.logging, variables.log.targetLevels),
+    retention: retentionConfig(
+      parsed.retention,
+      parsed.account.activity_retention,
+      parsed.oauth.authorization_grant_ttl,
+    ),
     limits: limitsConfig(parsed.limits),
     experimental: { accessTokenTtlSeconds: parsed.experimental.access_token_ttl },
   };

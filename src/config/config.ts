@@ -25,6 +25,7 @@ export interface Config {
   readonly index: { readonly redirect: string | undefined };
   readonly i18n: { readonly defaultLanguage: string };
   readonly logging: LoggingConfig;
+  readonly retention: RetentionConfig;
   readonly limits: LimitsConfig;
   readonly experimental: { readonly accessTokenTtlSeconds: number };
 }
@@ -274,6 +275,19 @@ export interface LoggingConfig {
   readonly output: 'stderr' | 'stdout' | { readonly path: string };
   readonly color: 'auto' | 'always' | 'never';
   readonly padLevel: boolean;
+}
+
+/** How long rows are kept after they are over (operations 6.4). */
+export interface RetentionConfig {
+  readonly revokedTokensSeconds: number;
+  readonly expiredTokensSeconds: number;
+  readonly finishedSessionsSeconds: number;
+  readonly inactiveIpsSeconds: number;
+  /** Longer than an authorization request or its code can be good. */
+  readonly pendingFlowsSeconds: number;
+  readonly registrationsSeconds: number;
+  /** `account.activity_retention`. */
+  readonly activitySeconds: number;
 }
 
 export interface LimitsConfig {

@@ -15,6 +15,7 @@ import { oauthSection } from '../sections/oauth.ts';
 import { passwordsSection } from '../sections/passwords.ts';
 import { policySection } from '../sections/policy.ts';
 import { rateLimitingSection } from '../sections/rate-limiting.ts';
+import { retentionSection } from '../sections/retention.ts';
 import { secretsSection } from '../sections/secrets.ts';
 import { hint } from './hints.ts';
 import { duration, mapping, path, text } from './values.ts';
@@ -45,6 +46,7 @@ export const configSchema = mapping({
   index: indexSection.prefault({}).describe('The page at the public base.'),
   i18n: i18nSection.prefault({}).describe('Languages.'),
   logging: loggingSection.prefault({}).describe('The log.'),
+  retention: retentionSection.prefault({}).describe('How long what is over is kept before it is deleted.'),
   limits: limitsSection.prefault({}).describe('Bounds on connections, requests and work.'),
   experimental: mapping({
     access_token_ttl: duration('60s', '86400s').prefault('5m').describe('Lifetime of access tokens.'),

@@ -12,6 +12,9 @@ export const accountSection = mapping({
   password_registration_enabled: hint(bool(), { defaultText: '`false`; `true` in trial mode' })
     .optional()
     .describe('People may make accounts for themselves, with a password.'),
+  activity_retention: duration('30d', '1095d')
+    .prefault('180d')
+    .describe('How long the events of accounts (sign-ins, changes) are kept.'),
   registration_ttl: duration('10m', '24h').prefault('1h').describe('How long a person has to finish a registration.'),
 });
 

@@ -1,0 +1,18 @@
+import { statement } from '#db/statement.ts';
+import { deleteOldestSql, type Sweep, secondsBefore, sweepAll } from '#jobs/sweep.ts';
+
+/** The alarm looks back that far. */
+const KEPT_SECONDS = 24 * 3600;
+
+const sweepLoginFailures = statement<never, [failedBefore: Date]>(
+  'sweep-login-failures',
+  deleteOldestSql('login_failures', 'key', 'last_failed_at', 't.last_failed_at < $1::timestamptz'),
+);
+
+export const loginFailureSweeps: readonly Sweep[] = [
+  {
+    name: 'cleanup-login-failures',
+    minute: 54,
+    sweep: (database, now) => sweepAll(database, sweepLoginFailures, [secondsBefore(now, KEPT_SECONDS)]),
+  },
+];

@@ -1,0 +1,61 @@
+/**
+ * Which tokens are kept although they are dead: those by which a refresh token that comes back is judged (oauth 9.4).
+ * Of each live session that is its last consumed refresh token, and the access token of that one's successor.
+ */
+import { statement } from '#db/statement.ts';
+import { type Sweep, secondsBefore, sweepSome, type WalkRow, walkSql } from '#jobs/sweep.ts';
+
+// Walks the index on `expires_at`: nothing that changes in the life of a token stands in an index (decision 0001).
+const sweepAccessTokens = statement<
+  WalkRow,
+  [fromAt: string, fromId: string, revokedBefore: Date, expiredBefore: Date]
+>(
+  'sweep-oauth2-access-tokens',
+  walkSql({
+    table: 'oauth2_access_tokens',
+    range: '(t.expires_at, t.id) > ($1::timestamptz, $2::uuid)',
+    orderedBy: 'expires_at',
+    isDue: `(t.revoked_at < $3::timestamptz or t.expires_at < $4::timestamptz) and not exists (
+      select from oauth2_refresh_tokens n
+        join oauth2_sessions s on s.id = n.session_id and s.finished_at is null
+       where n.session_id = t.session_id and n.access_token_id = t.id
+         and n.predecessor_id is not null and n.consumed_at is null and n.revoked_at is null
+    )`,
+    action: 'delete from oauth2_access_tokens t',
+  }),
+);
+
+// Walks the primary key, which orders by the time of creation.
+const sweepRefreshTokens = statement<WalkRow, [fromId: string, deadBefore: Date]>(
+  'sweep-oauth2-refresh-tokens',
+  walkSql({
+    table: 'oauth2_refresh_tokens',
+    range: 't.id > $1::uuid',
+    isDue: `(t.consumed_at < $2::timestamptz or t.revoked_at < $2::timestamptz) and not exists (
+      select from oauth2_refresh_tokens n
+        join oauth2_sessions s on s.id = n.session_id and s.finished_at is null
+       where n.id = t.successor_id and n.consumed_at is null
+    )`,
+    action: 'delete from oauth2_refresh_tokens t',
+  }),
+);
+
+export const tokenSweeps: readonly Sweep[] = [
+  {
+    name: 'cleanup-oauth2-access-tokens',
+    minute: 0,
+    sweep: (database, now, { revokedTokensSeconds, expiredTokensSeconds }, from) =>
+      sweepSome(database, sweepAccessTokens, [
+        from.at,
+        from.id,
+        secondsBefore(now, revokedTokensSeconds),
+        secondsBefore(now, expiredTokensSeconds),
+      ]),
+  },
+  {
+    name: 'cleanup-oauth2-refresh-tokens',
+    minute: 5,
+    sweep: (database, now, { revokedTokensSeconds }, from) =>
+      sweepSome(database, sweepRefreshTokens, [from.id, secondsBefore(now, revokedTokensSeconds)]),
+  },
+];
