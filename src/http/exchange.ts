@@ -4,7 +4,7 @@ import type { Task } from '#base/tasks.ts';
 import type { HttpConfig } from '#config/config.ts';
 import { Parameters } from '#protocol/parameters.ts';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
-import type { Connection, PendingRequest } from './connections.ts';
+import type { Connection, PendingRequest } from './connection.ts';
 import type { CookieJar, Cookies } from './cookies.ts';
 import { decodeReceived, escapeText } from './logging/escaping.ts';
 import { isFormType, parseForm, RequestBody, requirePageForm } from './request-body.ts';

@@ -3,7 +3,7 @@ import { createServer, Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { Task } from '#base/tasks.ts';
 import { until } from '#test/support/route-server.ts';
-import { Connection } from './connections.ts';
+import { Connection } from './connection.ts';
 import { RequestBody } from './request-body.ts';
 
 describe('peers that are too slow (operations 9.1, security S-139)', () => {
