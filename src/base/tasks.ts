@@ -12,7 +12,7 @@
  */
 export class Task {
   /** `POST-71` for a request, `job-<queue>-<n>` for a job; shared by every log line written on its behalf. */
-  readonly id: string;
+  id: string;
   /** W3C trace id, 32 lower-case hex digits, when the task belongs to a trace. */
   traceId: string | undefined;
   /** Number of stretches so far. */

@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net';
 import type { LimitsConfig } from '#config/config.ts';
 import type { TrustedProxies } from './client-address.ts';
-import { Connection, type PendingRequest } from './connection.ts';
+import { Connection } from './connection.ts';
 
 export type ConnectionLimits = Pick<LimitsConfig, 'maxConnections' | 'maxConnectionsPerAddress'>;
 
 /** All connections of the server, within their bounds. */
-export class Connections<Request extends PendingRequest> {
+export class Connections {
   readonly #limits: ConnectionLimits;
   readonly #proxies: TrustedProxies;
-  readonly #bySocket = new Map<Socket, Connection<Request>>();
+  readonly #bySocket = new Map<Socket, Connection>();
   readonly #countByAddress = new Map<string, number>();
 
   constructor(limits: ConnectionLimits, proxies: TrustedProxies) {
@@ -25,7 +25,7 @@ export class Connections<Request extends PendingRequest> {
    * Undefined when the connection exceeds a bound, or its peer is gone already; it is closed then.
    * @param isLocal it came in by a Unix socket, and so has no address
    */
-  accept(socket: Socket, isLocal: boolean): Connection<Request> | undefined {
+  accept(socket: Socket, isLocal: boolean): Connection | undefined {
     const peer = this.#proxies.peer(socket.remoteAddress);
     const counted = peer.isTrusted ? undefined : peer.address;
     const ofAddress = counted === undefined ? 0 : (this.#countByAddress.get(counted) ?? 0);
@@ -35,17 +35,18 @@ export class Connections<Request extends PendingRequest> {
       socket.destroy();
       return undefined;
     }
-    const connection = new Connection<Request>(socket, peer);
+    const connection = new Connection(socket, peer);
     this.#bySocket.set(socket, connection);
     if (counted !== undefined) this.#countByAddress.set(counted, ofAddress + 1);
     socket.on('close', () => {
+      connection.drop();
       this.#bySocket.delete(socket);
       if (counted !== undefined) this.#uncount(counted);
     });
     return connection;
   }
 
-  of(socket: Socket): Connection<Request> | undefined {
+  of(socket: Socket): Connection | undefined {
     return this.#bySocket.get(socket);
   }
 

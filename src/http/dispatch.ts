@@ -36,7 +36,7 @@ export function dispatch(exchange: Exchange, settings: DispatchSettings, load: L
   if (load.isFull) throw overloaded();
   const flaw = judgeHead(request, settings.limits);
   if (flaw !== undefined) {
-    connection.isBroken = true;
+    connection.endsWithCurrent = true;
     throw flaw;
   }
   const method = request.method ?? '';

@@ -28,7 +28,7 @@ export interface ExchangeParts {
   readonly task: Task;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly connection: Connection<Exchange>;
+  readonly connection: Connection;
   /** The client waits for `100 Continue` before it sends the body. */
   readonly expectsContinue: boolean;
   start(exchange: Exchange): void;
@@ -41,7 +41,7 @@ export class Exchange implements RequestContext, PendingRequest {
   readonly task: Task;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly connection: Connection<Exchange>;
+  readonly connection: Connection;
   readonly table: RouteTable;
   readonly body: RequestBody;
   /** Path of the target as received, with the listener's prefix. */
@@ -85,6 +85,25 @@ export class Exchange implements RequestContext, PendingRequest {
 
   get isReceived(): boolean {
     return this.request.complete;
+  }
+
+  get isBodyUndeclared(): boolean {
+    const { headers, method } = this.request;
+    const isDeclared = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+    return method === 'POST' && !isDeclared;
+  }
+
+  get isSent(): boolean {
+    // Without socket: Node has taken it off the answer, and the next one may have it.
+    return this.response.writableFinished && this.response.socket === null;
+  }
+
+  onceSent(callback: () => void): void {
+    this.response.once('finish', callback);
+  }
+
+  failBody(failure: LatchkeyError): void {
+    this.body.fail(failure);
   }
 
   get loggedMethod(): string {

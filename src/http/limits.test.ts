@@ -5,6 +5,10 @@ import type { Route } from './route.ts';
 
 /** Requests to `/held` are answered when this is called. */
 let release: () => void = () => {};
+/** More than the operating system keeps for a reader who takes nothing. */
+const LARGE_BYTES = 8_000_000;
+/** Requests to `/large` that were served. */
+let large = 0;
 
 const routes: Route[] = [
   { method: 'GET', path: '/', resource: 'human', face: 'page', handle: () => json(200, {}) },
@@ -18,6 +22,16 @@ const routes: Route[] = [
         release = resolve;
       });
       return json(200, {});
+    },
+  },
+  {
+    method: 'GET',
+    path: '/large',
+    resource: 'human',
+    face: 'page',
+    handle: () => {
+      large += 1;
+      return { status: 200, headers: {}, body: Buffer.alloc(LARGE_BYTES, 'x') };
     },
   },
   {
@@ -40,6 +54,7 @@ const routes: Route[] = [
 
 let service: RouteServer | undefined;
 afterEach(async () => {
+  large = 0;
   await service?.close();
   service = undefined;
 });
@@ -186,15 +201,80 @@ describe('limits of connections and requests (operations 9.1)', () => {
   test('pipelined requests are answered in their order, one after another', async () => {
     const { connect, server } = await start();
     const socket = await connect();
-    socket.write(`GET /held HTTP/1.1\r\nHost: x\r\n\r\n${GET.repeat(50)}`);
+    socket.write(`GET /held HTTP/1.1\r\nHost: x\r\n\r\n${GET.repeat(16)}`);
     await until(() => server.inFlight === 1);
     let reply = '';
     socket.on('data', (bytes: Buffer) => {
       reply += bytes.toString();
     });
     release();
-    await until(() => (reply.match(/HTTP\/1\.1 200 OK/g) ?? []).length === 51);
+    await until(() => (reply.match(/HTTP\/1\.1 200 OK/g) ?? []).length === 17);
     socket.destroy();
+  });
+
+  test('a connection on which a 17th request has to wait is cut, and none of those that wait is served (S-175)', async () => {
+    const { connect, exchange, lines, server } = await start();
+    const socket = await connect();
+    socket.write(`GET /held HTTP/1.1\r\nHost: x\r\n\r\n${GET.repeat(17)}`);
+    await until(() => socket.closed);
+    release();
+    await until(() => server.inFlight === 0);
+    expect(await exchange(GET_CLOSE)).toMatch(/^HTTP\/1\.1 200 /);
+    const requests = lines.filter((line) => line.includes('http.server.response'));
+    expect(requests.map((line) => / (GET-\d+) - "GET (\S+) /.exec(line)?.slice(1))).toEqual([
+      ['GET-1', '/held'],
+      ['GET-2', '/'],
+    ]);
+    expect(lines.join('\n')).toMatch(/http\.connection\.rejected connection rejected reason=limit client\.address=/);
+  });
+
+  test('the next request is served only when the answer before it was taken from the process (S-175)', async () => {
+    const { connect, server } = await start();
+    const socket = await connect();
+    socket.pause();
+    socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(10));
+    await until(() => large > 0);
+    // Whatever is served comes in the same turn of the loop, or waits for the reader.
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(large).toBe(1);
+    let received = 0;
+    socket.on('data', (bytes: Buffer) => {
+      received += bytes.length;
+    });
+    socket.resume();
+    await until(() => received > 10 * LARGE_BYTES);
+    expect(large).toBe(10);
+    expect(server.inFlight).toBe(0);
+    socket.destroy();
+  });
+
+  describe('what no route can get, behind requests that wait (S-185)', () => {
+    test.each([
+      ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
+      ['a method that nobody knows', 'FROB / HTTP/1.1\r\nHost: x\r\n\r\n', 405],
+      ['a malformed request', 'GET / HTTP/1.1\r\nHost : x\r\n\r\n', 400],
+      ['a head that is too large', `GET / HTTP/1.1\r\nHost: x\r\na: ${'b'.repeat(30_000)}\r\n\r\n`, 431],
+      ['a broken body', 'POST /form HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n', 415],
+      ['a broken form', `POST /form HTTP/1.1\r\nHost: x\r\n${FORM}Transfer-Encoding: chunked\r\n\r\nx\r\n`, 400],
+    ])('%s is answered last, and ends the connection', async (_case, bytes, status) => {
+      const { connect, server } = await start();
+      const socket = await connect();
+      let reply = '';
+      socket.on('data', (part: Buffer) => {
+        reply += part.toString();
+      });
+      socket.write('GET /held HTTP/1.1\r\nHost: x\r\n\r\n');
+      await until(() => server.inFlight === 1);
+      socket.write(`GET /large HTTP/1.1\r\nHost: x\r\n\r\n${bytes}${GET}`);
+      // The answers before it are not there yet, so it has to wait.
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      expect(reply).toBe('');
+      release();
+      await until(() => socket.closed);
+      const heads = reply.match(/HTTP\/1\.1 \d{3} |connection: close/gi);
+      expect(heads).toEqual(['HTTP/1.1 200 ', 'HTTP/1.1 200 ', `HTTP/1.1 ${status} `, expect.stringMatching(/close/i)]);
+      expect(reply.length).toBeGreaterThan(LARGE_BYTES);
+    });
   });
 });
 

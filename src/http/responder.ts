@@ -37,7 +37,7 @@ export class Responder {
     // Throws for what may not stand in a header, while nothing has been logged or sent yet.
     response.writeHead(answer.status, headers);
     exchange.isAnswered = true;
-    if (isLast && !request.complete) connection.lingerOnClose();
+    if (isLast && (!request.complete || connection.isUnreadable)) connection.lingerOnClose();
     this.#options.log.request({
       task: exchange.task,
       method: exchange.loggedMethod,
@@ -68,7 +68,8 @@ export class Responder {
   }
 
   #isLast({ body, connection, request }: Exchange): boolean {
-    if (this.isClosing || connection.isBroken) return true;
+    if (this.isClosing || connection.endsWithCurrent) return true;
+    if (connection.isUnreadable && !connection.hasWaiting) return true;
     if (connection.answered + 1 >= this.#options.maxRequestsPerConnection) return true;
     // What is left of a small body is read and dropped; more is not worth waiting for.
     return !request.complete && (body.announcedBytes ?? Number.POSITIVE_INFINITY) > MAX_DRAINED_BODY_BYTES;

@@ -3,7 +3,7 @@
  * `Exchange`, is served by one handler that returns an answer or throws, and leaves one line in the log before the
  * first byte of its answer.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { LatchkeyError } from '#base/errors.ts';
 import { resumeTask, Task } from '#base/tasks.ts';
 import type { Urls } from '#base/urls.ts';
@@ -11,6 +11,7 @@ import type { HttpConfig, LimitsConfig, ListenerConfig } from '#config/config.ts
 import { CommonHeaders } from './answer-headers.ts';
 import { type BoundAddress, bind } from './binds.ts';
 import { TrustedProxies } from './client-address.ts';
+import type { Connection } from './connection.ts';
 import { Connections } from './connections.ts';
 import type { Cookies } from './cookies.ts';
 import { dispatch } from './dispatch.ts';
@@ -59,10 +60,9 @@ const HANDLER_TIMEOUT_RETRY_SECONDS = 5;
 export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #settings: ExchangeSettings;
-  readonly #connections: Connections<Exchange>;
+  readonly #connections: Connections;
   readonly #rejections: Rejections;
   readonly #responder: Responder;
-  readonly #unreadable: UnreadableRequests;
   readonly #inFlight = new Set<Exchange>();
   readonly #servers: Server[] = [];
   readonly #sweeper: NodeJS.Timeout;
@@ -88,12 +88,6 @@ export class HttpServer {
       faces: options.faces,
       headers: new CommonHeaders({ isHttps: urls.isHttps, hsts: http.hsts }),
       maxRequestsPerConnection: limits.maxRequestsPerConnection,
-    });
-    this.#unreadable = new UnreadableRequests({
-      connections: this.#connections,
-      rejections: this.#rejections,
-      log,
-      newTask: (method) => this.#newTask(method),
     });
     const sweepMs = Math.min(MAX_SWEEP_MS, this.#settings.handlerTimeoutMs / 4);
     this.#sweeper = setInterval(() => this.#sweep(), sweepMs).unref();
@@ -180,27 +174,50 @@ export class HttpServer {
     server.on('request', (request, response) => this.#receive(table, request, response, false));
     server.on('checkContinue', (request, response) => this.#receive(table, request, response, true));
     server.on('checkExpectation', (request, response) => this.#receive(table, request, response, false));
-    server.on('connect', (request) => this.#unreadable.onConnect(request));
-    server.on('clientError', (error, stream) => this.#unreadable.onClientError(error, stream));
+    const unreadable = new UnreadableRequests({
+      connections: this.#connections,
+      rejections: this.#rejections,
+      serve: (connection, request) => this.#receiveLast(table, connection, request),
+    });
+    server.on('connect', (request) => unreadable.onConnect(request));
+    server.on('clientError', (error, stream) => unreadable.onClientError(error, stream));
     return server;
-  }
-
-  #newTask(method: string): Task {
-    this.#counter += 1;
-    return new Task(`${method}-${this.#counter}`);
   }
 
   #receive(table: RouteTable, request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
     const connection = this.#connections.of(request.socket);
     if (connection === undefined || connection.isOver) return;
-    const task = this.#newTask(loggedMethod(request.method ?? ''));
-    task.traceId = traceIdOf(request.headers['traceparent']);
+    const task = newTask(request);
+    const start = (exchange: Exchange): void => this.#begin(exchange);
+    const settings = this.#settings;
+    const parts = { settings, table, task, request, response, connection, expectsContinue, start };
+    if (connection.admit(new Exchange(parts))) return;
+    // Not on behalf of the request that is being served on it.
+    resumeTask(undefined, () => this.#rejections.report('limit', undefined, connection.peer.address));
+  }
+
+  /** A request that Node makes no response for; nothing can follow it on its connection. */
+  #receiveLast(table: RouteTable, connection: Connection, request: IncomingMessage): void {
+    const { socket } = connection;
+    const response = new ServerResponse(request);
     const start = (exchange: Exchange): void => {
-      this.#inFlight.add(exchange);
-      resumeTask(task, () => void this.#serve(exchange));
+      response.assignSocket(socket);
+      response.once('finish', () => socket.destroySoon());
+      this.#begin(exchange);
     };
     const settings = this.#settings;
-    connection.admit(new Exchange({ settings, table, task, request, response, connection, expectsContinue, start }));
+    const task = newTask(request);
+    connection.admit(
+      new Exchange({ settings, table, task, request, response, connection, expectsContinue: false, start }),
+    );
+  }
+
+  #begin(exchange: Exchange): void {
+    // Numbered only now: of what waited on a connection that was cut, no line and no number remains.
+    this.#counter += 1;
+    exchange.task.id = `${exchange.loggedMethod}-${this.#counter}`;
+    this.#inFlight.add(exchange);
+    resumeTask(exchange.task, () => void this.#serve(exchange));
   }
 
   async #serve(exchange: Exchange): Promise<void> {
@@ -232,6 +249,12 @@ export class HttpServer {
     const error = new LatchkeyError('temporarily_unavailable', { retryAfterSeconds: HANDLER_TIMEOUT_RETRY_SECONDS });
     resumeTask(exchange.task, () => this.#responder.answerFailure(exchange, error));
   }
+}
+
+function newTask(request: IncomingMessage): Task {
+  const task = new Task(loggedMethod(request.method ?? ''));
+  task.traceId = traceIdOf(request.headers['traceparent']);
+  return task;
 }
 
 /** The server for these routes; nothing listens until `listen`. */

@@ -2,15 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { LatchkeyError } from '#base/errors.ts';
-import { resumeTask, type Task } from '#base/tasks.ts';
-import type { Connection } from './connection.ts';
+import { resumeTask } from '#base/tasks.ts';
+import type { Connection, PendingRequest } from './connection.ts';
 import type { Connections } from './connections.ts';
-import type { Exchange } from './exchange.ts';
-import type { LogWriter } from './logging/log-writer.ts';
 import type { RejectionReason, Rejections } from './logging/rejections.ts';
-import type { RequestRecord } from './logging/request-line.ts';
-import { answerRaw, readUnknownMethodHead } from './raw-answer.ts';
-import { splitTarget } from './request-head.ts';
+import { answerRaw } from './raw-answer.ts';
+import { readUnknownMethod } from './unknown-method.ts';
 
 /** What the parser tells of a connection it gave up. */
 export interface ParserError extends NodeJS.ErrnoException {
@@ -19,14 +16,16 @@ export interface ParserError extends NodeJS.ErrnoException {
 }
 
 export interface UnreadableRequestsOptions {
-  readonly connections: Connections<Exchange>;
+  readonly connections: Connections;
   readonly rejections: Rejections;
-  readonly log: LogWriter;
-  /** A task with the next request's identifier. */
-  newTask(method: string): Task;
+  /** Answers a request that Node gives no response object for, after those that wait before it. */
+  serve(connection: Connection, request: IncomingMessage): void;
 }
 
-/** What arrives on a connection and never reaches a route: broken, unfinished, or by a method that nobody serves. */
+/**
+ * What arrives on a connection and never reaches a route: broken, unfinished, or by a method that nobody serves. It is
+ * the last of its connection, and is answered after the requests before it.
+ */
 export class UnreadableRequests {
   readonly #options: UnreadableRequestsOptions;
 
@@ -39,22 +38,19 @@ export class UnreadableRequests {
     const connection = stream instanceof Socket ? this.#options.connections.of(stream) : undefined;
     // It closes by itself once the last answer has left.
     if (connection?.isOver === true) return;
-    if (connection === undefined || connection.isBroken) {
-      // Of a broken connection the answer under way is all that is still wanted.
-      if (connection?.current === undefined) stream.destroy();
+    if (connection === undefined || connection.isUnreadable) {
+      // What is being answered is all that is still wanted of it.
+      if (connection?.isBusy !== true) stream.destroy();
       return;
     }
-    connection.isBroken = true;
-    const { current, latest } = connection;
+    connection.isUnreadable = true;
     const rejection = rejectionOf(error.code);
-    if (current !== undefined && !current.isReceived) {
+    const { receiving } = connection;
+    if (receiving?.isAnswered === false) {
       // It is the body of a request that was handed over already: its own line tells what became of it.
-      current.body.fail(new LatchkeyError(rejection?.status === 408 ? 'request_timeout' : 'malformed_request'));
-    } else if (rejection === undefined || latest?.isReceived === false) {
+      receiving.failBody(new LatchkeyError(rejection?.status === 408 ? 'request_timeout' : 'malformed_request'));
+    } else if (rejection === undefined || receiving !== undefined) {
       stream.destroy();
-    } else if (current !== undefined) {
-      // The connection ends with the answer to the request before.
-      this.#options.rejections.report(rejection.reason, rejection.status, connection.peer.address);
     } else {
       this.#reject(connection, error, rejection);
     }
@@ -70,38 +66,53 @@ export class UnreadableRequests {
       connection.socket.destroySoon();
       return;
     }
-    this.#refuseMethod(connection, {
-      method: 'CONNECT',
-      path: '*',
-      httpVersion: request.httpVersion,
-      userAgent: request.headers['user-agent'],
-    });
+    connection.isUnreadable = true;
+    // Not what a tunnel would lead to, which is no path of ours (operations 5.1).
+    request.url = '*';
+    this.#options.serve(connection, request);
   }
 
-  #reject(connection: Connection<Exchange>, error: ParserError, rejection: Rejection): void {
+  #reject(connection: Connection, error: ParserError, rejection: Rejection): void {
     const { code, rawPacket, bytesParsed = 0 } = error;
-    const isUnknownMethod = code === 'HPE_INVALID_METHOD' && rawPacket !== undefined;
-    const head = isUnknownMethod ? readUnknownMethodHead(rawPacket, bytesParsed) : undefined;
-    if (head !== undefined) {
-      const { httpVersion, target, userAgent } = head;
-      this.#refuseMethod(connection, { method: '_OTHER', path: splitTarget(target).path, httpVersion, userAgent });
+    // What follows a POST of no declared length is rather its body than a request by a method of its own.
+    const isUnknownMethod = code === 'HPE_INVALID_METHOD' && rawPacket !== undefined && !connection.isBodyUndeclared;
+    const request = isUnknownMethod ? readUnknownMethod(connection.socket, rawPacket, bytesParsed) : undefined;
+    if (request !== undefined) {
+      this.#options.serve(connection, request);
       return;
     }
-    this.#options.rejections.report(rejection.reason, rejection.status, connection.peer.address);
-    answerRaw(connection.socket, rejection.status);
+    const { reason, status } = rejection;
+    // Not on behalf of a request that came in the same packet.
+    resumeTask(undefined, () => this.#options.rejections.report(reason, status, connection.peer.address));
+    connection.admit(new RawRefusal(connection, rejection.status));
+  }
+}
+
+/** Stands in the queue of a connection for bytes that could not be read as a request. */
+class RawRefusal implements PendingRequest {
+  readonly isAnswered = false;
+  readonly isReceived = true;
+  readonly isBodyUndeclared = false;
+  readonly isSent = false;
+  readonly #connection: Connection;
+  readonly #status: number;
+
+  constructor(connection: Connection, status: number) {
+    this.#connection = connection;
+    this.#status = status;
   }
 
-  #refuseMethod(
-    connection: Connection<Exchange>,
-    head: Pick<RequestRecord, 'method' | 'path' | 'httpVersion' | 'userAgent'>,
-  ): void {
-    const task = this.#options.newTask(head.method);
-    resumeTask(task, () => {
-      const clientAddress = connection.peer.address;
-      this.#options.log.request({ ...head, task, status: 405, requester: undefined, clientAddress });
-      answerRaw(connection.socket, 405, { Allow: '' });
-    });
+  start(): void {
+    this.#connection.lingerOnClose();
+    answerRaw(this.#connection.socket, this.#status);
+    this.#connection.drop();
   }
+
+  /** Nothing follows it. */
+  onceSent(): void {}
+
+  /** It has none. */
+  failBody(): void {}
 }
 
 interface Rejection {
