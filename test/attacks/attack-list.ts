@@ -177,7 +177,7 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [172, 'race for the first administrator', 'registration'],
   [173, 'API description page', 'admin API'],
   [174, 'security reports', 'the first release'],
-  [175, 'pipelined requests without end, answers never read', 'bounds of connections'],
+  [175, 'pipelined requests without end, answers never read'],
   [176, 'heads of requests whose bodies never come', 'bounds of connections'],
   [177, 'name of an administrator, registered by a stranger'],
   [178, 'admin scope kept after the right to it was taken away', 'admin scope judged again'],
@@ -187,7 +187,7 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [182, 'clients shut out by failures in their name', 'failures counted by address'],
   [183, 'passwords that are slow to estimate', 'bounds of the estimation'],
   [184, 'keys planted by another user of the machine', 'owners of files'],
-  [185, 'answers of pipelined requests out of order', 'bounds of connections'],
+  [185, 'answers of pipelined requests out of order'],
   [186, 'loopback port of a client that is not native', 'ports of native clients'],
   [187, 'file descriptors used up', 'bounds of connections'],
 ];
