@@ -11,9 +11,11 @@ const KNOWN_MS = 60_000;
 /** Short, so that a client registered at another instance works at once for a person's patience. */
 const UNKNOWN_MS = 2_000;
 const MAX_ENTRIES = 10_000;
+/** Anybody can ask for IDs that do not exist; they must not push out clients that do. */
+const MAX_UNKNOWN = 1_000;
 
 interface Entry {
-  readonly client: Client | undefined;
+  readonly client: Client;
   readonly staleAt: number;
 }
 
@@ -28,6 +30,8 @@ export class ClientDirectory {
   readonly #clock: Clock;
   /** In order of reading, so that the first is the oldest. */
   readonly #entries = new Map<ClientId, Entry>();
+  /** Until when an ID counts as that of no client, in order of reading. */
+  readonly #unknown = new Map<ClientId, number>();
   readonly #pending = new Map<ClientId, Promise<Client | undefined>>();
 
   constructor(database: Queryable, keys: KeyRing, clock: Clock) {
@@ -41,15 +45,20 @@ export class ClientDirectory {
    * @throws Error when its stored secret cannot be opened
    */
   async find(id: ClientId): Promise<Client | undefined> {
+    const now = this.#clock.now();
     const entry = this.#entries.get(id);
-    if (entry !== undefined && this.#clock.now() < entry.staleAt) return entry.client;
+    if (entry !== undefined && now < entry.staleAt) return entry.client;
+    if (now < (this.#unknown.get(id) ?? 0)) return undefined;
     const pending = this.#pending.get(id);
     // Another task's promise: continue as a stretch of our own.
     if (pending !== undefined) return outside(pending);
     const reading = this.#read(id);
     this.#pending.set(id, reading);
     try {
-      return await reading;
+      const client = await reading;
+      // After `forget`, what was read may be older than the change.
+      if (this.#pending.get(id) === reading) this.#remember(id, client);
+      return client;
     } finally {
       if (this.#pending.get(id) === reading) this.#pending.delete(id);
     }
@@ -58,20 +67,32 @@ export class ClientDirectory {
   /** Drops what is known of a client, after a statement found it changed. */
   forget(id: ClientId): void {
     this.#entries.delete(id);
+    this.#unknown.delete(id);
     // A reading under way may have begun before the change.
     this.#pending.delete(id);
   }
 
   async #read(id: ClientId): Promise<Client | undefined> {
     const row = await this.#database.first(findClient, [toUuid(id)]);
-    const client = row === undefined ? undefined : clientOfRow(row, this.#keys);
-    this.#entries.delete(id);
-    const staleAt = this.#clock.now() + (client === undefined ? UNKNOWN_MS : KNOWN_MS);
-    this.#entries.set(id, { client, staleAt });
-    if (this.#entries.size > MAX_ENTRIES) {
-      const oldest = this.#entries.keys().next();
-      if (oldest.done !== true) this.#entries.delete(oldest.value);
-    }
-    return client;
+    return row === undefined ? undefined : clientOfRow(row, this.#keys);
   }
+
+  #remember(id: ClientId, client: Client | undefined): void {
+    this.#entries.delete(id);
+    this.#unknown.delete(id);
+    const now = this.#clock.now();
+    if (client === undefined) {
+      this.#unknown.set(id, now + UNKNOWN_MS);
+      dropOldest(this.#unknown, MAX_UNKNOWN);
+    } else {
+      this.#entries.set(id, { client, staleAt: now + KNOWN_MS });
+      dropOldest(this.#entries, MAX_ENTRIES);
+    }
+  }
+}
+
+function dropOldest(map: Map<ClientId, unknown>, maximum: number): void {
+  if (map.size <= maximum) return;
+  const oldest = map.keys().next();
+  if (oldest.done !== true) map.delete(oldest.value);
 }

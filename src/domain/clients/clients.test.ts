@@ -3,11 +3,13 @@ import { type ClientId, newId, toUuid } from '#base/ids.ts';
 import { KeyRing } from '#base/sealing.ts';
 import { Secret } from '#base/secret.ts';
 import type { StaticClientConfig } from '#config/config.ts';
+import type { Queryable } from '#db/database.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { insertClient, insertUser, randomRoot, sql } from '#test/support/fixtures.ts';
 import { measured } from '#test/support/measured.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
+import { until } from '#test/support/route-server.ts';
 import { ClientDirectory } from './client-directory.ts';
 import { syncStaticClients } from './sync-static-clients.ts';
 
@@ -100,6 +102,48 @@ describe('client directory', () => {
     const found = await Promise.all(Array.from({ length: 50 }, () => measured(() => directory.find(id))));
     expect(found.reduce((sum, { task }) => sum + task.queries, 0)).toBe(1);
     expect(found.every(({ result }) => result?.id === id)).toBe(true);
+  });
+
+  test('a read that began before a client was forgotten is not kept, since it may be older than the change', async () => {
+    const clock = new FakeClock();
+    // Answers wait here after they were read.
+    const waiting: (() => void)[] = [];
+    const held: Queryable = {
+      rows: async (statement, params) => await db.database.rows(statement, params),
+      execute: async (statement, params) => await db.database.execute(statement, params),
+      first: async (statement, params) => {
+        const row = await db.database.first(statement, params);
+        await new Promise<void>((resolve) => waiting.push(resolve));
+        return row;
+      },
+    };
+    const answerNext = async (): Promise<void> => {
+      await until(() => waiting.length > 0);
+      waiting.shift()?.();
+    };
+    const directory = new ClientDirectory(held, keys, clock);
+    const id = await insertClient(db.database, keys, clock.now());
+    const early = directory.find(id);
+    await until(() => waiting.length > 0);
+    await sql(db.database, 'update oauth2_clients set version = 2 where id = $1::uuid', [toUuid(id)]);
+    directory.forget(id);
+    await answerNext();
+    expect(await early).toMatchObject({ version: 1 });
+
+    const late = directory.find(id);
+    await answerNext();
+    expect(await late).toMatchObject({ version: 2 });
+  });
+
+  test('ids that no client has push no client out of memory, however many are asked for (S-179)', async () => {
+    const clock = new FakeClock();
+    const directory = new ClientDirectory(db.database, keys, clock);
+    const id = await insertClient(db.database, keys, clock.now());
+    await directory.find(id);
+    for (let asked = 0; asked < 12_000; asked += 1000) {
+      await Promise.all(Array.from({ length: 1000 }, (_, index) => directory.find(newId<'client'>(asked + index))));
+    }
+    expect((await measured(() => directory.find(id))).task.queries).toBe(0);
   });
 
   test('a sealed secret moved to another client’s row does not open (R-06)', async () => {
