@@ -97,6 +97,7 @@ export function buildApp(deps: AppDeps): App {
     log,
     limiter: config.rateLimiting.clientAuthentication.perClient,
     issuer,
+    origin: urls.origin,
   });
   const checks = new PasswordChecks({
     database,

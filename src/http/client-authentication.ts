@@ -10,11 +10,10 @@ import { Secret } from '#base/secret.ts';
 import type { Queryable } from '#db/database.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { ClientDirectory } from '#domain/clients/client-directory.ts';
-import { addressKey } from '#domain/rate-limits/bucket-keys.ts';
 import type { Limiter } from '#domain/rate-limits/limiter.ts';
-import { countFailure } from '#domain/rate-limits/rate-limits.ts';
 import { type PresentedCredentials, presentedCredentials } from '#protocol/oauth/client-credentials-presented.ts';
 import type { Parameters } from '#protocol/parameters.ts';
+import { ClientFailures } from './client-failures.ts';
 import type { RequestContext } from './request-context.ts';
 
 export interface ClientAuthenticationDeps {
@@ -25,6 +24,8 @@ export interface ClientAuthenticationDeps {
   /** Failures of one client from one address. */
   readonly limiter: Limiter;
   readonly issuer: string;
+  /** What browsers send as `Origin` from our own pages. */
+  readonly origin: string;
 }
 
 /** Credentials that can be compared with what a client is registered with. */
@@ -32,20 +33,24 @@ type Verifiable = Extract<PresentedCredentials, { method: 'client_secret_basic' 
 
 type Attempt =
   | { readonly ok: true; readonly client: Client }
-  | { readonly ok: false; readonly reason: 'unknown_client' | 'wrong_auth_method' | 'bad_client_secret' };
+  | {
+      readonly ok: false;
+      readonly reason: 'unknown_client' | 'wrong_auth_method' | 'bad_client_secret';
+      /** Undefined: the credentials name no client. */
+      readonly client: Client | undefined;
+    };
 
-const MAX_SHUT_KEYS = 10_000;
 const NO_SECRET = new Secret('');
 const NO_CREDENTIALS = 'Authenticate the client with the method that it is registered for.';
 const REFUSED = 'The client is unknown, or its credentials or their method are not those it is registered with.';
 
 export class ClientAuthentication {
   readonly #deps: ClientAuthenticationDeps;
-  /** Until when (milliseconds since the epoch) a key answers 429 without any work, as the database said. */
-  readonly #shutUntil = new Map<string, number>();
+  readonly #failures: ClientFailures;
 
   constructor(deps: ClientAuthenticationDeps) {
     this.#deps = deps;
+    this.#failures = new ClientFailures(deps);
   }
 
   /**
@@ -84,27 +89,32 @@ export class ClientAuthentication {
   }
 
   async #verifyLimited(context: RequestContext, presented: Verifiable): Promise<Client> {
-    const { clock, database, limiter, log } = this.#deps;
-    const shutFor = this.#shutUntil.size === 0 ? 0 : this.#secondsShut(failureKey(context, presented));
-    if (shutFor > 0) {
-      log.info('auth.refused', 'client authentication refused', {
-        reason: 'rate_limited',
-        client: claimedId(presented),
-      });
-      throw this.#limited(shutFor);
-    }
+    const { log } = this.#deps;
+    const claimed = claimedId(presented);
+    const shutFor = hasSecret(presented) ? this.#failures.secondsShut(context, claimed) : 0;
+    if (shutFor > 0) throw this.#limited(claimed, shutFor);
     const attempt = await this.#verify(presented);
     if (attempt.ok) {
-      context.setRequester({ kind: 'oauth2-client', id: attempt.client.id });
-      return attempt.client;
+      const { client } = attempt;
+      context.setRequester({ kind: 'oauth2-client', id: client.id });
+      if (client.authMethod !== presented.method) {
+        const fields = { client: client.id, method: presented.method, registered: client.authMethod };
+        log.debug('auth.method', 'client authenticated otherwise than registered', fields);
+      }
+      return client;
     }
-    const key = failureKey(context, presented);
+    const { client, reason } = attempt;
+    if (client === undefined) {
+      const unknownShutFor = this.#failures.secondsShut(context, undefined);
+      if (unknownShutFor > 0) throw this.#limited(claimed, unknownShutFor);
+    }
     log.info('auth.refused', 'client authentication refused', {
-      reason: attempt.reason,
-      client: claimedId(presented),
+      reason,
+      client: claimed,
+      method: presented.method,
+      registered: client?.authMethod,
     });
-    const seconds = await countFailure(database, clock, { key, limiter });
-    if (seconds > 0) this.#shut(key, seconds);
+    if (hasSecret(presented) && client?.authMethod !== 'none') await this.#failures.count(context, client?.id);
     throw this.#refusal(REFUSED);
   }
 
@@ -113,37 +123,23 @@ export class ClientAuthentication {
       presented.method === 'client_secret_basic'
         ? presented.candidates
         : [{ clientId: presented.clientId, secret: presented.method === 'none' ? '' : presented.secret }];
-    let refused: Attempt = { ok: false, reason: 'unknown_client' };
+    let refused: Attempt = { ok: false, reason: 'unknown_client', client: undefined };
     for (const { clientId, secret } of candidates) {
       const id = parseId<'client'>(clientId);
       const client = id === undefined ? undefined : await this.#deps.clients.find(id);
       // Compared also without a client, so that the time tells nothing.
       const fits = (client?.secret ?? NO_SECRET).matches(secret);
       if (client === undefined) continue;
-      if (client.authMethod !== presented.method) refused = { ok: false, reason: 'wrong_auth_method' };
+      if (!mayPresent(client, presented)) refused = { ok: false, reason: 'wrong_auth_method', client };
       else if (!fits || (client.secret === undefined && client.authMethod !== 'none'))
-        refused = { ok: false, reason: 'bad_client_secret' };
+        refused = { ok: false, reason: 'bad_client_secret', client };
       else return { ok: true, client };
     }
     return refused;
   }
 
-  #secondsShut(key: string): number {
-    const until = this.#shutUntil.get(key);
-    if (until === undefined) return 0;
-    const seconds = (until - this.#deps.clock.now()) / 1000;
-    if (seconds <= 0) this.#shutUntil.delete(key);
-    return seconds;
-  }
-
-  #shut(key: string, seconds: number): void {
-    this.#shutUntil.set(key, this.#deps.clock.now() + seconds * 1000);
-    if (this.#shutUntil.size <= MAX_SHUT_KEYS) return;
-    const oldest = this.#shutUntil.keys().next();
-    if (oldest.done !== true) this.#shutUntil.delete(oldest.value);
-  }
-
-  #limited(seconds: number): LatchkeyError {
+  #limited(client: ClientId | undefined, seconds: number): LatchkeyError {
+    this.#deps.log.info('auth.refused', 'too many failed client authentications', { reason: 'rate_limited', client });
     return new LatchkeyError('rate_limited', {
       description: 'Too many failed authentications of this client.',
       retryAfterSeconds: Math.ceil(seconds),
@@ -159,9 +155,25 @@ export class ClientAuthentication {
   }
 }
 
-/** What failures of a client from one address are counted by. */
-function failureKey(context: RequestContext, presented: Verifiable): string {
-  return `client_authentication:${claimedId(presented) ?? 'malformed'}:${addressKey(context.clientAddress)}`;
+/**
+ * Whether a client may prove itself in this way. Libraries differ in where they put the secret, so header and form are
+ * as good as each other, and a public client may send the header with an empty secret, unless the client is strict.
+ */
+function mayPresent(client: Client, presented: Verifiable): boolean {
+  const isInTwoPlaces = presented.method === 'client_secret_basic' && presented.isInFormToo;
+  if (client.hasStrictAuthMethod) return presented.method === client.authMethod && !isInTwoPlaces;
+  return client.authMethod === 'none' ? !hasSecret(presented) : presented.method !== 'none';
+}
+
+function hasSecret(presented: Verifiable): boolean {
+  switch (presented.method) {
+    case 'client_secret_basic':
+      return presented.candidates.some(({ secret }) => secret !== '');
+    case 'client_secret_post':
+      return true;
+    case 'none':
+      return false;
+  }
 }
 
 /** The client that the credentials name; undefined when it cannot be an id of ours. */

@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { type AuthorizationGrantId, type BrowserSessionId, type ClientId, newId, type UserId } from '#base/ids.ts';
+import type { Log } from '#base/log.ts';
 import { KeyRing } from '#base/sealing.ts';
 import { Secret } from '#base/secret.ts';
 import type { Database } from '#db/database.ts';
@@ -32,6 +33,10 @@ export interface OAuthServiceOptions {
   readonly limiter?: { readonly burst: number; readonly perSecond: number };
   readonly adminClients?: readonly ClientId[];
   readonly clock?: FakeClock;
+  /** In place of one that keeps every line. */
+  readonly log?: Log;
+  /** Loopback may say for whom it asks, by X-Forwarded-For. */
+  readonly isBehindProxy?: boolean;
 }
 
 export interface MachineAnswer {
@@ -55,7 +60,8 @@ export type OAuthService = Awaited<ReturnType<typeof startOAuthService>>;
 export async function startOAuthService(database: Database, options: OAuthServiceOptions = {}) {
   const clock = options.clock ?? new FakeClock();
   const keys = new KeyRing(root);
-  const log = new RecordingLog();
+  const recording = new RecordingLog();
+  const log = options.log ?? recording;
   const clients = new ClientDirectory(database, keys, clock);
   const activity = new ActivityBuffer(database, log);
   const scopeRules = new ScopeRules('chat');
@@ -73,10 +79,11 @@ export async function startOAuthService(database: Database, options: OAuthServic
     clock,
     log,
     issuer: TEST_ISSUER,
+    origin: new URL(TEST_ISSUER).origin,
     limiter: options.limiter ?? { burst: 1000, perSecond: 1000 },
   });
   const shared = { authentication, database, clock, log, activity, scopeRules, settings, issuer: TEST_ISSUER };
-  const server = await startRouteServer([
+  const routes = [
     ...mountToken({
       ...shared,
       signingKeys,
@@ -93,7 +100,10 @@ export async function startOAuthService(database: Database, options: OAuthServic
     }),
     ...mountRevocation(shared),
     ...mountUserinfo(shared),
-  ]);
+  ];
+  const loopback = { address: '127.0.0.1', prefixLength: 32, family: 'ipv4' } as const;
+  const trustedProxies = options.isBehindProxy === true ? [loopback] : [];
+  const server = await startRouteServer(routes, { http: { trustedProxies } });
 
   const request = async (path: string, init: RequestInit): Promise<MachineAnswer> => {
     const response = await fetch(`${server.origin}${path}`, init);
@@ -122,7 +132,7 @@ export async function startOAuthService(database: Database, options: OAuthServic
     activity,
     clients,
     /** Lines of one event, apart from those of requests. */
-    logged: (event: string) => log.lines.filter((line) => line.event === event),
+    logged: (event: string) => recording.lines.filter((line) => line.event === event),
     publicJwks: signingKeys.publicJwks(),
     request,
     post,

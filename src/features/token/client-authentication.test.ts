@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ClientId, toUuid } from '#base/ids.ts';
+import { type ClientId, newId, toUuid } from '#base/ids.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { basic, CLIENT_SECRET, type OAuthService, startOAuthService, unusedId } from '#test/support/oauth-service.ts';
@@ -69,23 +69,13 @@ describe('client authentication', () => {
     ['an empty secret', () => GRANT, () => basic(basicClient, '')],
     ['an unknown client', () => GRANT, () => basic(unusedId(), CLIENT_SECRET)],
     ['an id that is none', () => GRANT, () => basic("' or 1=1 --", CLIENT_SECRET)],
-    [
-      'the right secret in the body of a client registered for Basic',
-      () => ({ ...GRANT, client_id: basicClient, client_secret: CLIENT_SECRET }),
-      () => undefined,
-    ],
-    [
-      'the right secret in the header of a client registered for the body',
-      () => GRANT,
-      () => basic(postClient, CLIENT_SECRET),
-    ],
     ['a confidential client without its secret', () => ({ ...GRANT, client_id: basicClient }), () => undefined],
     [
       'a secret from a public client (R-15)',
       () => ({ ...GRANT, client_id: publicClient, client_secret: 'x' }),
       () => undefined,
     ],
-    ['a public client in a Basic header', () => GRANT, () => basic(publicClient, '')],
+    ['a public client with a secret in a Basic header', () => GRANT, () => basic(publicClient, 'x')],
     ['nothing at all', () => GRANT, () => undefined],
     ['a bearer token', () => GRANT, () => 'Bearer abc'],
     [
@@ -116,7 +106,7 @@ describe('client authentication', () => {
 
   test.each<[string, () => string, () => string | undefined]>([
     [
-      'header and body at once',
+      'another secret in the body than in the header',
       () => `grant_type=client_credentials&client_secret=x`,
       () => basic(basicClient, CLIENT_SECRET),
     ],
@@ -172,6 +162,72 @@ describe('client authentication', () => {
   });
 });
 
+describe('secret by header or form (RFC 6749 2.3.1)', () => {
+  const inForm = (client: ClientId): Record<string, string> => ({ client_id: client, client_secret: CLIENT_SECRET });
+  const WAYS: [string, (client: ClientId) => Record<string, string>, (client: ClientId) => string | undefined][] = [
+    ['in the form', inForm, () => undefined],
+    ['in the header', () => ({}), (client) => basic(client, CLIENT_SECRET)],
+    ['in both', inForm, (client) => basic(client, CLIENT_SECRET)],
+    ['in both, without client_id', () => ({ client_secret: CLIENT_SECRET }), (client) => basic(client, CLIENT_SECRET)],
+  ];
+
+  describe.each(['/oauth2/token', '/oauth2/introspect', '/oauth2/revoke'])('at %s', (path) => {
+    test.each(WAYS)('a client of either method may send it %s', async (_, form, header) => {
+      for (const client of [basicClient, postClient]) {
+        const answer = await service.post(path, { ...GRANT, token: 'x', ...form(client) }, header(client));
+        expect(answer.status).toBe(200);
+        expect(service.lastRequest().requester).toBe(`oauth2-client:${client}`);
+      }
+    });
+
+    test('strict_auth_method: true accepts it in the one registered place alone (S-28)', async () => {
+      for (const [method, accepted] of [
+        ['client_secret_post', 'in the form'],
+        ['client_secret_basic', 'in the header'],
+      ] as const) {
+        const metadata = { token_endpoint_auth_method: method, strict_auth_method: true };
+        const client = await service.client({ secret: CLIENT_SECRET, metadata });
+        for (const [way, form, header] of WAYS) {
+          const answer = await service.post(path, { ...GRANT, token: 'x', ...form(client) }, header(client));
+          expect(answer.status, `${method} ${way}`).toBe(way === accepted ? 200 : 401);
+        }
+      }
+    });
+  });
+
+  test('a public client may send a Basic header with an empty secret, unless it is strict', async () => {
+    const metadata = { strict_auth_method: true };
+    const strict = await service.client({ metadata });
+    for (const [client, status] of [
+      [publicClient, 200],
+      [strict, 401],
+    ] as const) {
+      expect((await service.post('/oauth2/revoke', { token: 'x' }, basic(client, ''))).status).toBe(status);
+      expect((await service.post('/oauth2/revoke', { token: 'x', client_id: client })).status).toBe(200);
+    }
+  });
+
+  test('an empty secret is none: a confidential client is refused in every way of sending it', async () => {
+    for (const header of [basic(basicClient, ''), undefined]) {
+      const form = { ...GRANT, client_id: basicClient, client_secret: '' };
+      expect((await service.post('/oauth2/token', form, header)).status).toBe(401);
+    }
+  });
+
+  test('the log says which method came and which is registered', async () => {
+    await service.post('/oauth2/token', { ...GRANT, client_id: basicClient });
+    expect(service.logged('auth.refused').at(-1)).toMatchObject({
+      level: 'info',
+      fields: { reason: 'wrong_auth_method', method: 'none', registered: 'client_secret_basic', client: basicClient },
+    });
+    await service.post('/oauth2/token', { ...GRANT, ...inForm(basicClient) });
+    expect(service.logged('auth.method').at(-1)).toMatchObject({
+      level: 'debug',
+      fields: { method: 'client_secret_post', registered: 'client_secret_basic', client: basicClient },
+    });
+  });
+});
+
 describe('limit of failed client authentications', () => {
   let limited: OAuthService;
   let client: ClientId;
@@ -195,6 +251,91 @@ describe('limit of failed client authentications', () => {
     expect((await limited.post('/oauth2/token', GRANT, basic(other, CLIENT_SECRET))).status).toBe(200);
     limited.clock.advanceSeconds(10);
     expect((await limited.post('/oauth2/token', GRANT, basic(client, CLIENT_SECRET))).status).toBe(200);
+  });
+
+  async function buckets(): Promise<number> {
+    const rows = await sql(db.database, `select key from rate_limits where key like 'client_authentication:%'`);
+    return rows.length;
+  }
+
+  async function refusals(count: number, form: Record<string, string>, headers: Record<string, string>): Promise<void> {
+    for (let failure = 0; failure < count; failure += 1) {
+      const answer = await limited.request('/oauth2/token', {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+        body: new URLSearchParams({ ...GRANT, ...form }).toString(),
+      });
+      expect(answer.status).toBe(401);
+    }
+  }
+
+  test('failures of a public client are not counted, whatever secret it sends (S-182)', async () => {
+    const open = await limited.client({});
+    const before = await buckets();
+    await refusals(8, { client_id: open, client_secret: 'x' }, {});
+    await refusals(8, {}, { authorization: basic(open, 'x') });
+    expect(await buckets()).toBe(before);
+    expect((await limited.post('/oauth2/revoke', { token: 'x', client_id: open })).status).toBe(200);
+  });
+
+  test('requests without a secret are not counted', async () => {
+    const confidential = await limited.client();
+    const before = await buckets();
+    await refusals(8, { client_id: confidential }, {});
+    await refusals(8, {}, { authorization: basic(confidential, '') });
+    expect(await buckets()).toBe(before);
+  });
+
+  test('what a foreign page makes a browser send is not counted (S-182)', async () => {
+    const victim = await limited.client();
+    const before = await buckets();
+    for (const origin of ['https://evil.example', 'null', 'https://auth.example.test:8443']) {
+      await refusals(8, { client_id: victim, client_secret: 'x' }, { origin });
+    }
+    expect(await buckets()).toBe(before);
+    expect((await limited.post('/oauth2/token', GRANT, basic(victim, CLIENT_SECRET))).status).toBe(200);
+    await refusals(3, { client_id: victim, client_secret: 'x' }, { origin: 'https://auth.example.test' });
+    expect((await limited.post('/oauth2/token', GRANT, basic(victim, CLIENT_SECRET))).status).toBe(429);
+  });
+
+  test('ids that no client has share one counter for each address, and shut no client there (S-179)', async () => {
+    const known = await limited.client();
+    await sql(db.database, 'delete from rate_limits');
+    const statuses = new Set<number>();
+    for (let index = 0; index < 8; index += 1) {
+      statuses.add((await limited.post('/oauth2/token', GRANT, basic(newId<'client'>(index), 'x'))).status);
+    }
+    expect([...statuses]).toEqual([401, 429]);
+    expect(await buckets()).toBe(1);
+    limited.clients.forget(known);
+    expect((await limited.post('/oauth2/token', GRANT, basic(known, CLIENT_SECRET))).status).toBe(200);
+  });
+
+  test('one address never shuts a client for another (S-182)', async () => {
+    const proxied = await startOAuthService(db.database, {
+      limiter: { burst: 3, perSecond: 0.1 },
+      isBehindProxy: true,
+    });
+    const client = await proxied.client();
+    const from = async (address: string, secret: string): Promise<number> => {
+      const answer = await proxied.request('/oauth2/token', {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          'x-forwarded-for': address,
+          authorization: basic(client, secret),
+        },
+        body: 'grant_type=client_credentials',
+      });
+      return answer.status;
+    };
+    try {
+      for (let failure = 0; failure < 3; failure += 1) expect(await from('192.0.2.1', 'wrong')).toBe(401);
+      expect(await from('192.0.2.1', CLIENT_SECRET)).toBe(429);
+      expect(await from('192.0.2.2', CLIENT_SECRET)).toBe(200);
+    } finally {
+      await proxied.close();
+    }
   });
 
   test('successes are not counted', async () => {

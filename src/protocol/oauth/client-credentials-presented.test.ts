@@ -16,10 +16,12 @@ describe('credentials that a client presents', () => {
         { clientId: 'id', secret: 'a:b c' },
         { clientId: 'id', secret: 'a%3Ab+c' },
       ],
+      isInFormToo: false,
     });
     expect(presentedCredentials(header('id:100%'), none)).toEqual({
       method: 'client_secret_basic',
       candidates: [{ clientId: 'id', secret: '100%' }],
+      isInFormToo: false,
     });
   });
 
@@ -34,6 +36,17 @@ describe('credentials that a client presents', () => {
   test('a client_id beside a Basic header must name the same client', () => {
     expect(presentedCredentials(header('id:s'), Parameters.of({ client_id: 'ID' })).method).toBe('client_secret_basic');
     expect(presentedCredentials(header('id:s'), Parameters.of({ client_id: 'other' })).method).toBe('ambiguous');
+  });
+
+  test('a secret in both places counts once when it is equal in one of the readings of the header', () => {
+    const form = Parameters.of({ client_id: 'id', client_secret: 'a%3Ab' });
+    expect(presentedCredentials(header('id:a%3Ab'), form)).toEqual({
+      method: 'client_secret_basic',
+      candidates: [{ clientId: 'id', secret: 'a%3Ab' }],
+      isInFormToo: true,
+    });
+    expect(presentedCredentials(header('id:other'), form).method).toBe('ambiguous');
+    expect(presentedCredentials(header('id:'), form).method).toBe('ambiguous');
   });
 
   test('another scheme presents nothing', () => {

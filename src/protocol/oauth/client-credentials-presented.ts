@@ -6,7 +6,12 @@ import type { Parameters } from '#protocol/parameters.ts';
  * `candidates` are the readings of a Basic header in the order in which they are tried.
  */
 export type PresentedCredentials =
-  | { readonly method: 'client_secret_basic'; readonly candidates: readonly IdAndSecret[] }
+  | {
+      readonly method: 'client_secret_basic';
+      readonly candidates: readonly IdAndSecret[];
+      /** The form repeats the secret of the header. */
+      readonly isInFormToo: boolean;
+    }
   | { readonly method: 'client_secret_post'; readonly clientId: string; readonly secret: string }
   | { readonly method: 'none'; readonly clientId: string }
   | { readonly method: 'assertion' }
@@ -35,8 +40,8 @@ export function presentedCredentials(authorization: string | undefined, form: Pa
 
   if (authorization !== undefined) {
     if (!BASIC.test(authorization)) return { method: 'absent' };
-    if (secret !== undefined || hasAssertion) return ambiguous('use one method of client authentication only');
-    return basicCredentials(authorization, clientId);
+    if (hasAssertion) return ambiguous('use one method of client authentication only');
+    return basicCredentials(authorization, clientId, secret);
   }
   if (hasAssertion) {
     if (secret !== undefined) return ambiguous('use one method of client authentication only');
@@ -51,7 +56,11 @@ export function presentedCredentials(authorization: string | undefined, form: Pa
   return secret === undefined ? { method: 'none', clientId } : { method: 'client_secret_post', clientId, secret };
 }
 
-function basicCredentials(authorization: string, bodyClientId: string | undefined): PresentedCredentials {
+function basicCredentials(
+  authorization: string,
+  bodyClientId: string | undefined,
+  bodySecret: string | undefined,
+): PresentedCredentials {
   const encoded = authorization.slice(BASIC.exec(authorization)?.[0].length).trimEnd();
   const text = BASE64.test(encoded) ? decodeUtf8(Buffer.from(encoded, 'base64')) : undefined;
   const colon = text?.indexOf(':') ?? -1;
@@ -64,12 +73,13 @@ function basicCredentials(authorization: string, bodyClientId: string | undefine
     candidates.push({ clientId: decoded.clientId, secret: decoded.secret });
   }
   if (decoded.clientId !== raw.clientId || decoded.secret !== raw.secret) candidates.push(raw);
-  const fitting =
-    bodyClientId === undefined
-      ? candidates
-      : candidates.filter((candidate) => candidate.clientId.toUpperCase() === bodyClientId.toUpperCase());
-  if (fitting.length === 0) return ambiguous('client_id differs from the Authorization header');
-  return { method: 'client_secret_basic', candidates: fitting };
+  const ofClient = candidates.filter(
+    ({ clientId }) => bodyClientId === undefined || clientId.toUpperCase() === bodyClientId.toUpperCase(),
+  );
+  if (ofClient.length === 0) return ambiguous('client_id differs from the Authorization header');
+  const fitting = ofClient.filter(({ secret }) => bodySecret === undefined || secret === bodySecret);
+  if (fitting.length === 0) return ambiguous('client_secret differs from the Authorization header');
+  return { method: 'client_secret_basic', candidates: fitting, isInFormToo: bodySecret !== undefined };
 }
 
 function ambiguous(description: string): PresentedCredentials {

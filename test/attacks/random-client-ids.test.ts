@@ -1,0 +1,99 @@
+/** Security 4.3: strangers who make up client ids. If one of these fails, they fill the database or the memory. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newId } from '#base/ids.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { basic, type OAuthService, startOAuthService } from '#test/support/oauth-service.ts';
+import { silentLog } from '#test/support/silent-log.ts';
+
+const CONNECTIONS = 16;
+const PIPELINED = 8;
+
+let db: TestDatabase;
+let service: OAuthService;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  service = await startOAuthService(db.database, { log: silentLog, limiter: { burst: 20, perSecond: 1 / 3 } });
+});
+afterAll(async () => {
+  await service.close();
+  await db.drop();
+});
+
+it('100,000 made-up client ids at the token, introspection and revocation endpoints leave nothing behind (S-179)', async () => {
+  const honest = await service.client();
+  await ask(20_000);
+  const before = { stored: await storedBytes(), heap: heapBytes() };
+  await ask(80_000);
+  const growth = { stored: (await storedBytes()) - before.stored, heap: heapBytes() - before.heap };
+  expect(growth.stored).toBeLessThan(100_000);
+  expect(growth.heap).toBeLessThan(5_000_000);
+  const buckets = await sql<{ key: string }>(db.database, 'select key from rate_limits');
+  expect(buckets.map(({ key }) => key)).toEqual(['client_authentication:unknown:127.0.0.1']);
+  const form = { grant_type: 'client_credentials' };
+  const answer = await service.post('/oauth2/token', form, basic(honest, 'the secret of the client'));
+  expect(answer.status).toBe(200);
+}, 300_000);
+
+/** Each request names a client of its own, every other one with a secret. */
+async function ask(count: number): Promise<void> {
+  let asked = 0;
+  const next = (): string => {
+    const path = ['/oauth2/token', '/oauth2/introspect', '/oauth2/revoke'][asked % 3] ?? '';
+    const id = newId<'client'>(asked);
+    const secret = asked % 2 === 0 ? '&client_secret=a-secret-that-is-long-enough' : '';
+    const body = `grant_type=client_credentials&token=x&client_id=${id}${secret}`;
+    asked += 1;
+    return `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  };
+  const work = async (): Promise<void> => {
+    const { hostname, port } = new URL(service.address);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    while (asked < count) {
+      const requests = Array.from({ length: PIPELINED }, next);
+      for (const status of await answers(socket, requests)) expect(['401', '429']).toContain(status);
+      // The harness keeps the lines of requests.
+      service.lines.length = 0;
+    }
+    socket.destroy();
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, work));
+}
+
+async function answers(socket: Socket, requests: readonly string[]): Promise<string[]> {
+  let received = '';
+  return await new Promise((resolve) => {
+    const receive = (chunk: Buffer): void => {
+      received += chunk.toString('latin1');
+      const statuses = [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status = '']) => status);
+      // Each answer ends with a JSON object.
+      if (statuses.length < requests.length || !received.endsWith('}')) return;
+      socket.off('data', receive);
+      resolve(statuses);
+    };
+    socket.on('data', receive);
+    socket.write(requests.join(''));
+  });
+}
+
+async function storedBytes(): Promise<number> {
+  const [row] = await sql<{ bytes: number }>(
+    db.database,
+    `select sum(pg_total_relation_size(oid))::float8 as bytes from pg_class
+      where relkind = 'r' and relnamespace = 'public'::regnamespace`,
+  );
+  return row?.bytes ?? 0;
+}
+
+function heapBytes(): number {
+  setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  if (typeof collect === 'function') collect();
+  return process.memoryUsage().heapUsed;
+}
