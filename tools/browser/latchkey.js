@@ -24,19 +24,22 @@ export class Latchkey {
   #child;
   #log = '';
 
-  /** @param settings of the configuration file; listener, public base and data directory are added */
-  static async start(folder, name, settings) {
+  /**
+   * @param settings of the configuration file; listener, public base and data directory are added
+   * @param host of the public base
+   */
+  static async start(folder, name, settings, host = '127.0.0.1') {
     if (!existsSync(program)) throw new Error('dist/main.js is not there: run "npm run build" first');
     const latchkey = new Latchkey();
     const port = await freePort();
-    latchkey.base = `http://127.0.0.1:${port}/`;
+    latchkey.base = `http://${host}:${port}/`;
     latchkey.#folder = folder;
     latchkey.#file = join(folder, `${name}.json`);
     const listener = {
       resources: ['discovery', 'human', 'oauth', 'assets', 'health'],
       binds: [{ address: `127.0.0.1:${port}` }],
     };
-    const http = { public_base: latchkey.base, listeners: [listener] };
+    const http = { public_base: `http://${host}:${port}`, listeners: [listener] };
     writeFileSync(latchkey.#file, JSON.stringify({ ...settings, data_dir: join(folder, 'data'), http }));
     await latchkey.#serve();
     return latchkey;
@@ -134,7 +137,8 @@ function ended(child) {
   return new Promise((resolve) => child.once('close', resolve));
 }
 
-function freePort() {
+/** A port that nobody listens on right now. */
+export function freePort() {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);

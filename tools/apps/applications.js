@@ -1,0 +1,85 @@
+/**
+ * The applications: unmodified libraries and servers with the settings of their manuals. Each is given an issuer, a
+ * client id and a secret as environment variables, and answers `/me` with the `sub`, `name` and `email` it learned.
+ */
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { debianPackages, goProgram, python, run } from './install.js';
+import { singlePageChecks } from './oidc-client-ts/checks.js';
+import { homeserverChecks } from './synapse/checks.js';
+
+const node = () => [process.execPath, 'app.js'];
+const inPython = () => [python(), 'app.py'];
+
+export const applications = [
+  {
+    name: 'Auth.js (@auth/express)',
+    folder: 'auth-js',
+    callback: '/auth/callback/latchkey',
+    command: node,
+    enter: async (page, base) => {
+      await page.goto(`${base}/auth/signin`);
+      await page.getByRole('button', { name: 'Sign in with Latchkey' }).click();
+    },
+    refusal: /Try signing in with a different account/,
+  },
+  {
+    name: 'express-openid-connect',
+    folder: 'express-openid-connect',
+    callback: '/callback',
+    command: node,
+    refusal: /authorization response from the server is an error/,
+  },
+  {
+    name: 'Authlib with Flask',
+    folder: 'flask-authlib',
+    callback: '/callback',
+    command: inPython,
+    refusal: /access_denied: the user cancelled the request/,
+  },
+  {
+    name: 'go-oidc',
+    folder: 'go-oidc',
+    callback: '/callback',
+    command: () => [goProgram('go-oidc')],
+    refusal: /access_denied: the user cancelled the request/,
+  },
+  {
+    name: 'mod_auth_openidc',
+    folder: 'mod-auth-openidc',
+    callback: '/me/callback',
+    command: ({ FOLDER }) => {
+      debianPackages(['apache2', 'libapache2-mod-auth-openidc'], '/usr/lib/apache2/modules/mod_auth_openidc.so');
+      const folder = join(import.meta.dirname, 'mod-auth-openidc');
+      // Its own account may not get to where this repository is.
+      cpSync(join(folder, 'site'), join(FOLDER, 'site'), { recursive: true });
+      return ['/usr/sbin/apache2', '-D', 'FOREGROUND', '-f', join(folder, 'httpd.conf')];
+    },
+    me: '/me/',
+    // This version takes an error with `iss` (RFC 9207) for the answer of a page that chooses providers.
+    refusal: /SSO to this module without specifying a "target_link_uri"/,
+    enter: (page, base) => page.goto(`${base}/me/`),
+  },
+  {
+    name: 'oidc-client-ts in a single-page application',
+    folder: 'oidc-client-ts',
+    callback: '/callback',
+    isPublic: true,
+    command: node,
+    checks: singlePageChecks,
+  },
+  {
+    name: 'Synapse with oidc_providers',
+    folder: 'synapse',
+    callback: '/_synapse/client/oidc/callback',
+    command: (settings) => {
+      const file = join(import.meta.dirname, 'synapse', 'homeserver.yaml');
+      const text = readFileSync(file, 'utf8').replaceAll(/\$\{(\w+)\}/g, (_, name) => settings[name]);
+      const own = join(settings.FOLDER, 'homeserver.yaml');
+      writeFileSync(own, text);
+      run(python(), ['-m', 'synapse.app.homeserver', '--config-path', own, '--generate-keys']);
+      return [python(), '-m', 'synapse.app.homeserver', '--config-path', own];
+    },
+    checks: homeserverChecks,
+  },
+];

@@ -1,0 +1,79 @@
+/** What a page without a server of its own does; every call goes from the browser to another origin. */
+import assert from 'node:assert/strict';
+import { decide, PERSON, signIn, subjectOf } from '../person.js';
+
+export function singlePageChecks() {
+  return [
+    [
+      'a person signs in, and the page learns subject, name and e-mail address',
+      async ({ page, application, latchkey }) => {
+        const profile = await signInAtPage(page, application, latchkey);
+        assert.equal(profile.sub, subjectOf(latchkey));
+        assert.equal(profile.name, PERSON.name);
+        assert.equal(profile.email, PERSON.email);
+      },
+    ],
+    [
+      'it renews in a frame with prompt=none, without any page',
+      async ({ page, application, latchkey }) => {
+        await signInAtPage(page, application, latchkey);
+        const before = await tokens(page);
+        await page.evaluate(() => globalThis.manager.signinSilent({ forceIframeAuth: true }));
+        const after = await tokens(page);
+        assert.notEqual(after.refresh_token, before.refresh_token);
+        assert.equal(after.profile.sub, before.profile.sub);
+      },
+    ],
+    [
+      'it signs out of the page: its tokens are worthless, and it is told login_required once the browser signed out',
+      async ({ page, application, latchkey }) => {
+        await signInAtPage(page, application, latchkey);
+        const { access_token } = await tokens(page);
+        assert.equal(await userInfoStatus(latchkey, access_token), 200);
+        await page.evaluate(async () => {
+          await globalThis.manager.revokeTokens();
+          await globalThis.manager.removeUser();
+        });
+        assert.equal(await userInfoStatus(latchkey, access_token), 401);
+        await page.goto(latchkey.base);
+        await page.getByRole('button', { name: 'Sign out' }).click();
+        await page.waitForURL(`${latchkey.base}login`);
+        await openPage(page, application);
+        const refusal = await page.evaluate(() =>
+          globalThis.manager.signinSilent({ forceIframeAuth: true }).catch(({ error }) => error),
+        );
+        assert.equal(refusal, 'login_required');
+      },
+    ],
+  ];
+}
+
+async function openPage(page, { base }) {
+  await page.goto(base);
+  await page.waitForFunction(() => globalThis.manager !== undefined);
+}
+
+/** @returns the claims that the page has got */
+async function signInAtPage(page, application, latchkey) {
+  await openPage(page, application);
+  // Not awaited: the page is left by it.
+  await page.evaluate(() => void globalThis.manager.signinRedirect());
+  await signIn(page, latchkey.base);
+  await page.waitForURL((url) => url.href.startsWith(application.base) || url.pathname.startsWith('/consent/'));
+  if (page.url().startsWith(latchkey.base)) await decide(page, latchkey.base, 'consent');
+  await page.waitForFunction(() => globalThis.manager !== undefined);
+  assert.equal(await page.innerText('#state'), 'signed in');
+  return (await tokens(page)).profile;
+}
+
+async function tokens(page) {
+  return await page.evaluate(async () => {
+    const { access_token, refresh_token, id_token, profile } = await globalThis.manager.getUser();
+    return { access_token, refresh_token, id_token, profile };
+  });
+}
+
+async function userInfoStatus({ base }, token) {
+  const { status } = await fetch(`${base}oauth2/userinfo`, { headers: { authorization: `Bearer ${token}` } });
+  return status;
+}

@@ -1,0 +1,95 @@
+/** Real applications sign a person in with the built program, their browser is Chromium. */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Checks, say } from '../browser/checks.js';
+import { launchChromium } from '../browser/chromium.js';
+import { freePort, Latchkey } from '../browser/latchkey.js';
+import { Application } from './application.js';
+import { applications } from './applications.js';
+import { PASSWORD, PERSON } from './person.js';
+import { signInChecks } from './sign-in-checks.js';
+
+const LIMIT_MS = 8 * 60_000;
+// With characters that libraries encode in different ways, such as those of Base64.
+const CLIENT_SECRET = 'a+secret/of%41least&16;characters==';
+
+setTimeout(() => {
+  say(`not done after ${LIMIT_MS / 60_000} minutes`);
+  process.exit(1);
+}, LIMIT_MS).unref();
+
+/** Words: the applications alone whose names hold one of them. */
+const words = process.argv.slice(2);
+const wanted = applications.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+if (wanted.length === 0) throw new Error(`no application has a name that holds ${words.join(' or ')}`);
+
+const checks = new Checks();
+const folder = mkdtempSync(join(tmpdir(), 'latchkey-apps-'));
+// Run by root, the database and Apache have accounts of their own, which have to get there.
+chmodSync(folder, 0o711);
+const browser = await launchChromium();
+const entries = [];
+for (const [index, definition] of wanted.entries()) {
+  const settings = {
+    CLIENT_ID: `01JD3Q5Z8W2N4K6M7P9R0S1T${20 + index}`,
+    CLIENT_SECRET,
+    PORT: String(await freePort()),
+    FOLDER: join(folder, definition.folder),
+  };
+  entries.push({ definition, settings });
+}
+const clients = entries.map(({ definition, settings }) => ({
+  client_id: settings.CLIENT_ID,
+  client_name: definition.name,
+  redirect_uris: [`http://localhost:${settings.PORT}${definition.callback}`],
+  ...(definition.isPublic
+    ? { client_auth_method: 'none' }
+    : { client_auth_method: 'client_secret_basic', client_secret: CLIENT_SECRET }),
+}));
+const latchkey = await Latchkey.start(folder, 'latchkey', { clients }, 'localhost');
+try {
+  const { username, name, email } = PERSON;
+  const account = ['manage', 'register-user', '--yes', '--password-file', '-', '--display-name', name];
+  await latchkey.command([...account, '--email', email, username], PASSWORD);
+  const issuer = latchkey.base.slice(0, -1);
+  for (const { definition, settings } of entries) await checkApplication(definition, { ...settings, ISSUER: issuer });
+} finally {
+  await browser.close();
+  await latchkey.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exitCode = checks.close();
+
+async function checkApplication(definition, settings) {
+  let application;
+  const isThere = await checks.that(`${definition.name}: starts`, async () => {
+    application = await Application.start(definition, settings);
+  });
+  if (!isThere) return;
+  try {
+    for (const [claim, check] of (definition.checks ?? signInChecks)(definition)) {
+      await checks.that(`${definition.name}: ${claim}`, () =>
+        inBrowser(application, (page) => check({ page, application, latchkey })),
+      );
+    }
+  } finally {
+    await application.stop();
+  }
+}
+
+/** A failure tells what the person saw last, and the ends of both logs. */
+async function inBrowser(application, work) {
+  const context = await browser.newContext({ locale: 'en' });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  try {
+    return await work(page);
+  } catch (error) {
+    const shown = (await page.innerText('body').catch(() => '')).slice(0, 1_500);
+    const logs = [application.said.split('\n'), latchkey.logLines()].map((lines) => lines.slice(-8).join('\n'));
+    throw new Error([error.stack, page.url(), shown, ...logs].join('\n'));
+  } finally {
+    await context.close();
+  }
+}

@@ -1,0 +1,38 @@
+/** What every application does that signs people in on its server. */
+import assert from 'node:assert/strict';
+import { decide, PERSON, signIn, subjectOf, textAt } from './person.js';
+
+/** @param definition of the application. @returns pairs of a claim and its check */
+export function signInChecks({ enter = (page, base) => page.goto(`${base}/login`), me = '/me', refusal }) {
+  return [
+    [
+      'a person refuses, and it is told so',
+      async ({ page, application, latchkey }) => {
+        const answer = nextAnswer(page, application);
+        await enter(page, application.base);
+        await signIn(page, latchkey.base);
+        await decide(page, latchkey.base, 'cancel');
+        const { searchParams } = await answer;
+        assert.equal(searchParams.get('error'), 'access_denied');
+        assert.equal(searchParams.get('iss'), latchkey.base.slice(0, -1));
+        assert.match(await page.innerText('body'), refusal);
+      },
+    ],
+    [
+      'a person signs in, and it learns subject, name and e-mail address',
+      async ({ page, application, latchkey }) => {
+        await enter(page, application.base);
+        await signIn(page, latchkey.base);
+        await decide(page, latchkey.base, 'consent');
+        const learned = JSON.parse(await textAt(page, application.base, me));
+        assert.deepEqual(learned, { sub: subjectOf(latchkey), name: PERSON.name, email: PERSON.email });
+      },
+    ],
+  ];
+}
+
+/** The answer of Latchkey that the browser takes to an application. */
+async function nextAnswer(page, { base }) {
+  const request = await page.waitForRequest((one) => one.url().startsWith(base) && one.url().includes('error='));
+  return new URL(request.url());
+}
