@@ -4,6 +4,7 @@ import type { Route } from '#http/route.ts';
 import { Browser, type Shown } from '#test/support/browser.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
+import { parseRequestLine } from '#test/support/log-expression.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 import { jsonOf, type RawAnswer, type RawRequest, sendRequest, textMember } from './raw-http.ts';
 import { changedTables, TableReader, type TableStates } from './table-states.ts';
@@ -315,17 +316,16 @@ export class AttackedService {
     return result;
   }
 
-  /**
-   * Processor time in ms of the last request of `work`. Others run on this machine too: what takes too long gets five
-   * more tries, and the least of them counts.
-   */
-  async leastCpu(work: () => Promise<unknown>, enough: number): Promise<number> {
-    let least = Number.POSITIVE_INFINITY;
-    for (let run = 0; run < 6 && least >= enough; run += 1) {
-      await work();
-      least = Math.min(least, this.service.requestLines().at(-1)?.cpu ?? least);
-    }
-    return least;
+  /** Milliseconds of processor time of a request, as the log tells them. */
+  async cpuOf(request: RawRequest): Promise<number> {
+    await this.ask(request);
+    return this.lastCpu();
+  }
+
+  /** Of the last request. */
+  lastCpu(): number {
+    const line = this.service.logLines().findLast((text) => text.includes(' http.server.response '));
+    return parseRequestLine(line ?? '').cpu;
   }
 
   /** What holds after every attack (security 1.2). */

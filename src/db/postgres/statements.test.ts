@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LatchkeyError } from '#base/errors.ts';
 import { bankCurrentStretch, currentTask } from '#base/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { leastOf } from '#test/support/measuring.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { runTask } from '#test/support/run-task.ts';
 import { isUniqueViolation, StatementError } from '../failures.ts';
@@ -137,30 +138,35 @@ describe('refused statements', () => {
 
 describe('statistics', () => {
   it('a task that waits 50 ms for a statement is charged database time, not processor time (operations 5.4)', async () => {
-    const task = await runTask('GET-1', async () => {
-      await test.database.rows(sleep, [0.05]);
-      bankCurrentStretch();
-    });
-    expect(task.queries).toBe(1);
-    expect(task.fetched).toBe(1);
-    expect(task.dbMs).toBeGreaterThanOrEqual(45);
-    expect(task.cpuMs).toBeLessThan(10);
-    expect(task.polls).toBeGreaterThanOrEqual(2);
+    const charged = await leastOf(async () => {
+      const task = await runTask('GET-1', async () => {
+        await test.database.rows(sleep, [0.05]);
+        bankCurrentStretch();
+      });
+      expect(task).toMatchObject({ queries: 1, fetched: 1 });
+      expect(task.dbMs).toBeGreaterThanOrEqual(45);
+      expect(task.polls).toBeGreaterThanOrEqual(2);
+      return task.cpuMs;
+    }, 10);
+    expect(charged).toBeLessThanOrEqual(10);
   });
 
-  it('a waiting task is not charged for another that spins meanwhile', async () => {
-    const waiting = runTask('GET-2', async () => {
-      await test.database.rows(sleep, [0.02]);
-      bankCurrentStretch();
-    });
-    const spinning = runTask('GET-3', async () => {
-      await test.database.rows(sleep, [0]);
-      const until = performance.now() + 50;
-      while (performance.now() < until);
-      bankCurrentStretch();
-    });
-    expect((await waiting).cpuMs).toBeLessThan(10);
-    expect((await spinning).cpuMs).toBeGreaterThanOrEqual(45);
+  it('a waiting task is not charged for another that spins at the same time', async () => {
+    const charged = await leastOf(async () => {
+      const waiting = runTask('GET-2', async () => {
+        await test.database.rows(sleep, [0.02]);
+        bankCurrentStretch();
+      });
+      const spinning = runTask('GET-3', async () => {
+        await test.database.rows(sleep, [0]);
+        const until = performance.now() + 50;
+        while (performance.now() < until);
+        bankCurrentStretch();
+      });
+      expect((await spinning).cpuMs).toBeGreaterThanOrEqual(45);
+      return (await waiting).cpuMs;
+    }, 10);
+    expect(charged).toBeLessThanOrEqual(10);
   });
 
   it('code after a statement runs on behalf of the task that sent it', async () => {

@@ -1,0 +1,56 @@
+/**
+ * Measurements on a machine that does other work as well. That work only ever adds time, so the least of several runs
+ * is what counts, and more runs are made while it is too much: a lack that the test is about adds to every run.
+ */
+import { expect } from 'vitest';
+
+const MAX_RUNS = 40;
+/** A single short run may be the one that was interrupted, and would make the long one look short. */
+const MIN_RUNS = 5;
+const FACTOR = 8;
+/** Linear work grows by `FACTOR` at most, quadratic work by its square. */
+const MAX_GROWTH = 2.5 * FACTOR;
+
+/** Milliseconds that `work` takes. */
+export function timeOf(work: () => void): number {
+  const started = performance.now();
+  work();
+  return performance.now() - started;
+}
+
+/** The least of several measurements, of which the first that is small enough is the last. */
+export async function leastOf(measure: () => number | Promise<number>, enough: number): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < MAX_RUNS && least > enough; run += 1) least = Math.min(least, await measure());
+  return least;
+}
+
+/**
+ * Fails when the cost of an input grows faster than the input, as that of a hostile text for a careless expression.
+ * @param cost milliseconds for an input of `size`; @param resolution milliseconds that the measurement cannot tell apart
+ */
+export async function expectLinear(
+  cost: (size: number) => number | Promise<number>,
+  largest: number,
+  { resolution = 0.05, what = 'cost' }: { readonly resolution?: number; readonly what?: string } = {},
+): Promise<void> {
+  const smallest = Math.floor(largest / FACTOR);
+  let [small, large] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const hasGrown = (): boolean => large > MAX_GROWTH * Math.max(small, resolution);
+  for (let run = 0; run < MIN_RUNS || (run < MAX_RUNS && hasGrown()); run += 1) {
+    small = Math.min(small, await cost(smallest));
+    large = Math.min(large, await cost(largest));
+  }
+  expect(hasGrown(), `${what}: ${small} ms for ${smallest}, ${large} ms for ${largest}`).toBe(false);
+}
+
+/** The middle one. */
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+/** @param share 0.95: the value that 95 of 100 do not exceed */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
