@@ -24,6 +24,13 @@ export const applications = [
     refusal: /Try signing in with a different account/,
   },
   {
+    name: 'passport-openidconnect',
+    folder: 'passport-openidconnect',
+    callback: '/callback',
+    command: node,
+    refusal: /the user cancelled the request/,
+  },
+  {
     name: 'express-openid-connect',
     folder: 'express-openid-connect',
     callback: '/callback',
@@ -36,6 +43,17 @@ export const applications = [
     callback: '/callback',
     command: inPython,
     refusal: /access_denied: the user cancelled the request/,
+  },
+  {
+    name: 'django-allauth',
+    folder: 'django-allauth',
+    callback: '/accounts/oidc/latchkey/login/callback/',
+    command: inPython,
+    enter: async (page, base) => {
+      await page.goto(`${base}/accounts/oidc/latchkey/login/`);
+      await page.getByRole('button', { name: 'Continue' }).click();
+    },
+    refusal: /You decided to cancel logging in/,
   },
   {
     name: 'go-oidc',
