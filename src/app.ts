@@ -28,6 +28,7 @@ import { mount as mountToken } from '#features/token/routes.ts';
 import { mount as mountUserinfo } from '#features/userinfo/routes.ts';
 import type { PasswordHasher } from '#gateways/password-hash/password-hasher.ts';
 import { assetPaths } from '#html/assets.ts';
+import { brandOf } from '#html/brand.ts';
 import { loadTranslations } from '#html/translations.ts';
 import { ClientAuthentication } from '#http/client-authentication.ts';
 import { Cookies } from '#http/cookies.ts';
@@ -72,13 +73,16 @@ export function buildApp(deps: AppDeps): App {
   const urls = new Urls(config.http.publicBase);
   const catalog = loadTranslations();
   const { serviceName, policyUri, tosUri, imprint } = config.branding;
+  const brand = brandOf(config.branding);
+  const assets = deps.assets.with(Object.values(brand).filter((file) => file !== undefined));
   const site = {
     serviceName,
+    brand,
     policyUri,
     tosUri,
     imprint,
     indexPath: urls.index(),
-    ...assetPaths(urls.basePath, deps.assets.publishedNames),
+    ...assetPaths(urls.basePath, assets.publishedNames),
   };
   const pages = new Pages({ site, catalog, defaultLanguage: config.i18n.defaultLanguage });
   const csrf = new Csrf({ urls, clock });
@@ -211,7 +215,8 @@ export function buildApp(deps: AppDeps): App {
     ...mountRevocation({ authentication, database, clock }),
     ...mountUserinfo({ database, clock, activity, issuer }),
     ...mountOperations({
-      assets: deps.assets,
+      assets,
+      icon: brand.icon?.name ?? 'favicon.svg',
       health: {
         version: deps.version,
         lag: deps.lag,

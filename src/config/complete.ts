@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import type { Config } from './config.ts';
 import type { ParsedConfig } from './schema/schema.ts';
 import { accountConfig } from './sections/account.ts';
-import { brandingConfig } from './sections/branding.ts';
+import { brandingConfig, type Pictures } from './sections/branding.ts';
 import { staticClientConfig } from './sections/clients.ts';
 import { databaseConfig } from './sections/database.ts';
 import { homeserverConfig } from './sections/homeserver.ts';
@@ -24,6 +24,7 @@ export interface Surroundings {
   readonly variables: OtherVariables;
   readonly workingDirectory: string;
   readonly directoryKeys: readonly KeyFile[];
+  readonly pictures: Pictures;
   readonly isTrial: boolean;
   /** The file spells the section `homeserver` as `matrix`. */
   readonly isMatrix: boolean;
@@ -48,7 +49,7 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
     rateLimiting: rateLimitingConfig(parsed.rate_limiting),
     oauth: oauthConfig(parsed.oauth),
     policy: policyConfig(parsed.policy),
-    branding: brandingConfig(parsed.branding, http.publicBase),
+    branding: brandingConfig(parsed.branding, http.publicBase, surroundings.pictures),
     index: { redirect: parsed.index.redirect },
     i18n: { defaultLanguage: parsed.i18n.default_language },
     logging: loggingConfig(parsed.logging, variables.log.targetLevels),

@@ -263,6 +263,18 @@ export interface BrandingConfig {
   readonly imprint: string | undefined;
   readonly loginMessage: string | undefined;
   readonly showTechnicalInfo: boolean;
+  readonly logo: PictureConfig | undefined;
+  /** In place of `logo` on dark pages. */
+  readonly logoDark: PictureConfig | undefined;
+  readonly favicon: PictureConfig | undefined;
+  /** `#rrggbb` in lower case, readable on every background of its theme. */
+  readonly accentColor: string | undefined;
+  readonly accentColorDark: string | undefined;
+}
+
+export interface PictureConfig {
+  readonly format: 'svg' | 'png';
+  readonly content: Buffer;
 }
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug' | 'trace';

@@ -58,6 +58,11 @@ function url(): Row {
   return { good, reads: good, bad: 'ftp://example.org/', problem: `${URL_PROBLEM} "ftp://example.org/"` };
 }
 
+function color(): Row {
+  const problem = 'expected a color in quotes: "#" and six hexadecimal digits, got "teal"';
+  return { good: '"#0B5FA5"', reads: '#0b5fa5', bad: 'teal', problem };
+}
+
 function path(as?: string): Row {
   const row = { good: '/srv/somewhere', reads: '/srv/somewhere', bad: '[]', problem: 'expected a path, got a list' };
   return as === undefined ? row : { ...row, as };
@@ -354,6 +359,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   'branding.imprint': text(500),
   'branding.login_message': text(500),
   'branding.show_technical_info': bool(false),
+  'branding.accent_color': color(),
+  'branding.accent_color_dark': { ...color(), good: '"#8DB4FF"', reads: '#8db4ff' },
   'index.redirect': url(),
   'i18n.default_language': choice('de', 'en', 'de'),
   'logging.level': choice('trace', 'error', 'warn', 'info', 'debug', 'trace'),
@@ -486,8 +493,9 @@ function variableOf(key: string): string {
 }
 
 test('every key of the schema is tried above', () => {
-  // Files with secrets have tests of their own.
-  const tried = [...Object.keys(ROWS), 'secrets.keys_dir', 'secrets.encryption_previous[].file'];
+  // Files with secrets and pictures have tests of their own.
+  const pictures = ['branding.logo', 'branding.logo_dark', 'branding.favicon'];
+  const tried = [...Object.keys(ROWS), ...pictures, 'secrets.keys_dir', 'secrets.encryption_previous[].file'];
   expect(leavesOf(configShape(), '').filter((key) => !tried.includes(key))).toEqual([]);
 });
 
@@ -611,6 +619,11 @@ test('without any source, the defaults are those of the manual', () => {
       imprint: undefined,
       loginMessage: undefined,
       showTechnicalInfo: true,
+      logo: undefined,
+      logoDark: undefined,
+      favicon: undefined,
+      accentColor: undefined,
+      accentColorDark: undefined,
     },
     index: { redirect: undefined },
     i18n: { defaultLanguage: 'en' },

@@ -14,6 +14,7 @@ import { type Environment, withDotEnv } from './sources/dot-env.ts';
 import { withEnvironment } from './sources/environment.ts';
 import { configurationFiles, readConfigurationFile } from './sources/files.ts';
 import { type OtherVariables, otherVariables } from './sources/other-variables.ts';
+import { readPictures } from './sources/picture-files.ts';
 import { SecretFiles } from './sources/secret-files.ts';
 import { withOwnNames } from './tree/aliases.ts';
 import { withAbsolutePaths, withoutNulls } from './tree/settle.ts';
@@ -74,8 +75,14 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   const secretFiles = new SecretFiles();
   const complete = secretFiles.contents(tree, shape);
   const directoryKeys = secretFiles.keyDirectory(complete);
+  const { pictures, problems: pictureProblems } = readPictures(complete);
   const { parsed, problems } = checkTree(complete, shape);
-  const found = [...reading.problems, ...secretFiles.problems, ...problems.filter(isNotConsequence(secretFiles))];
+  const found = [
+    ...reading.problems,
+    ...secretFiles.problems,
+    ...pictureProblems,
+    ...problems.filter(isNotConsequence(secretFiles)),
+  ];
   // A file that cannot be read says nothing of its keys, so that what seems to be missing may stand there.
   if (reading.isUnreadable) throw configurationError([...reading.problems]);
   if (parsed === undefined || found.length > 0) throw configurationError(found);
@@ -86,6 +93,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     variables,
     workingDirectory,
     directoryKeys,
+    pictures,
     isTrial,
     isMatrix: reading.aliases.has('matrix'),
   });

@@ -1,5 +1,12 @@
 /** The published files that pages name. */
-export type AssetName = 'pages.css' | 'pages.js' | 'strength.js' | 'strength-estimator.js' | 'favicon.svg';
+export type AssetName =
+  | 'pages.css'
+  | 'pages.js'
+  | 'strength.js'
+  | 'strength-estimator.js'
+  | 'favicon.svg'
+  | 'brand.css'
+  | `${'logo' | 'logo-dark' | 'icon'}.${'svg' | 'png'}`;
 
 /** Where the browser finds a file of the build. */
 export interface AssetPaths {

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { AssetPaths } from './assets.ts';
+import type { Brand } from './brand.ts';
 import { Icon } from './components/icon.tsx';
 import type { Translations } from './translations.ts';
 
@@ -13,6 +14,7 @@ export interface Site extends AssetPaths {
   readonly tosUri?: string | undefined;
   /** Plain text. */
   readonly imprint?: string | undefined;
+  readonly brand?: Brand | undefined;
 }
 
 /** Everything about a page but its content. */
@@ -52,8 +54,11 @@ function Page({ frame, children }: { frame: PageFrame; children: VNode }): VNode
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex" />
-        <link rel="icon" type="image/svg+xml" href={site.assetPath('favicon.svg')} />
+        <Favicon site={site} />
         <link rel="stylesheet" href={site.assetPath('pages.css')} />
+        {site.brand?.stylesheet !== undefined && (
+          <link rel="stylesheet" href={site.assetPath(site.brand.stylesheet.name)} />
+        )}
         <script src={site.assetPath('pages.js')} defer />
         {frame.hasNewPassword === true && (
           <script src={site.assetPath('strength.js')} data-estimator={site.assetPath('strength-estimator.js')} defer />
@@ -63,8 +68,7 @@ function Page({ frame, children }: { frame: PageFrame; children: VNode }): VNode
         <div class={frame.width === 'decision' ? 'page page-wide' : 'page'}>
           <header class="brand">
             <a href={site.indexPath}>
-              <Icon name="key" />
-              <bdi>{site.serviceName}</bdi>
+              <ServiceName site={site} />
             </a>
           </header>
           <main class="card">{children}</main>
@@ -72,6 +76,31 @@ function Page({ frame, children }: { frame: PageFrame; children: VNode }): VNode
         </div>
       </body>
     </html>
+  );
+}
+
+function Favicon({ site }: { site: Site }): VNode {
+  const name = site.brand?.icon?.name ?? 'favicon.svg';
+  const type = name.endsWith('.png') ? 'image/png' : 'image/svg+xml';
+  return <link rel="icon" type={type} href={site.assetPath(name)} />;
+}
+
+/** The operator's logo, or the name next to ours. */
+function ServiceName({ site }: { site: Site }): VNode {
+  const { logo, darkLogo } = site.brand ?? {};
+  if (logo === undefined) {
+    return (
+      <>
+        <Icon name="key" />
+        <bdi>{site.serviceName}</bdi>
+      </>
+    );
+  }
+  return (
+    <picture>
+      {darkLogo !== undefined && <source srcset={site.assetPath(darkLogo.name)} media="(prefers-color-scheme: dark)" />}
+      <img class="logo" src={site.assetPath(logo.name)} alt={site.serviceName} />
+    </picture>
   );
 }
 

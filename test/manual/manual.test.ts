@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -48,6 +48,10 @@ function loaded(yaml: string) {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-manual-'));
   try {
     writeFileSync(join(folder, 'latchkey.yaml'), yaml);
+    mkdirSync(join(folder, 'branding'));
+    for (const [picture] of yaml.matchAll(/\bbranding\/[\w.-]+/g)) {
+      copyFileSync('src/html/assets/favicon.svg', join(folder, picture));
+    }
     return loadConfig({ files: [], environment: {}, flags: {}, workingDirectory: folder });
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { branding } from './brand.js';
 import { Checks, say } from './checks.js';
 import { launchChromium } from './chromium.js';
 import { travel } from './journey.js';
@@ -10,7 +11,7 @@ import { Latchkey } from './latchkey.js';
 import { checkPages } from './pages/check-pages.js';
 import { RelyingParty } from './relying-party.js';
 import { checkRequestLines } from './request-lines.js';
-import { closedSettings, PASSWORD, settings } from './settings.js';
+import { brandedSettings, closedSettings, PASSWORD, settings } from './settings.js';
 
 const LIMIT_MS = 6 * 60_000;
 
@@ -65,6 +66,7 @@ async function checkJourneys() {
 async function checkEveryPage() {
   const latchkey = await Latchkey.start(folder, 'pages', settings(relyingParty.callback));
   const closed = await Latchkey.start(folder, 'closed', closedSettings(relyingParty.callback));
+  const branded = await Latchkey.start(folder, 'branded', brandedSettings(relyingParty.callback, branding(folder)));
   try {
     await relyingParty.discover(latchkey.base);
     for (const [username, ...options] of [['amira', '--display-name', 'Amira Okafor'], ['bo'], ['faro']]) {
@@ -74,10 +76,11 @@ async function checkEveryPage() {
       );
     }
     const pictures = process.env.SCREENSHOTS ?? mkdtempSync(join(tmpdir(), 'latchkey-screenshots-'));
-    const house = { latchkey, base: latchkey.base, closedBase: closed.base, relyingParty };
+    const house = { latchkey, base: latchkey.base, closedBase: closed.base, brandedBase: branded.base, relyingParty };
     await checkPages(checks, browser, house, { pictures, only });
     say(`screenshots are in ${pictures}`);
   } finally {
+    await branded.stop();
     await closed.stop();
     await latchkey.stop();
   }

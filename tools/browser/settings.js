@@ -47,3 +47,8 @@ export function closedSettings(callback) {
     },
   };
 }
+
+/** The open house in other colors. @param brand settings of the section */
+export function brandedSettings(callback, brand) {
+  return { ...settings(callback), branding: brand };
+}

@@ -1,20 +1,72 @@
-import type { z } from 'zod';
-import type { BrandingConfig } from '../config.ts';
+import { z } from 'zod';
+import { MIN_TEXT_CONTRAST, readable, type Theme, themeContrast } from '#base/contrast.ts';
+import type { BrandingConfig, PictureConfig } from '../config.ts';
 import { hint } from '../schema/hints.ts';
-import { bool, choice, mapping, text, webUrl } from '../schema/values.ts';
+import { rule } from '../schema/rule.ts';
+import { bool, choice, mapping, path, text, webUrl } from '../schema/values.ts';
 
-export const brandingSection = mapping({
-  service_name: hint(text({ maximum: 100 }), { defaultText: 'host of `http.public_base`' })
-    .optional()
-    .describe('Name of the service on its pages.'),
-  policy_uri: webUrl().optional().describe('Privacy policy, linked in the footer.'),
-  tos_uri: webUrl().optional().describe('Terms of service, linked in the footer.'),
-  imprint: text({ maximum: 500 }).optional().describe('Line in the footer, for example who runs the service.'),
-  login_message: text({ maximum: 500 }).optional().describe('Plain text above the sign-in form.'),
-  show_technical_info: bool().prefault(true).describe('The index page names the discovery document.'),
-});
+/** Keys whose value is the path of a picture. */
+export const PICTURE_KEYS = ['logo', 'logo_dark', 'favicon'] as const;
+export type Pictures = Readonly<Partial<Record<(typeof PICTURE_KEYS)[number], PictureConfig>>>;
 
-export function brandingConfig(parsed: z.output<typeof brandingSection>, publicBase: string): BrandingConfig {
+const PICTURE = 'SVG or PNG of at most 256 KiB, read at start.';
+
+export const brandingSection = rule(
+  mapping({
+    service_name: hint(text({ maximum: 100 }), { defaultText: 'host of `http.public_base`' })
+      .optional()
+      .describe('Name of the service on its pages.'),
+    logo: path().optional().describe(`Stands above every page in place of the service's name. ${PICTURE}`),
+    logo_dark: path().optional().describe(`The logo for readers who want dark pages. ${PICTURE}`),
+    favicon: path().optional().describe(`Picture in the browser's tabs and bookmarks. ${PICTURE}`),
+    accent_color: hint(accentColor('light'), { defaultText: 'that of the bundled pages' })
+      .optional()
+      .describe('Color of main buttons, links and drawings; in quotes. It needs a contrast of 4.5:1 on every page.'),
+    accent_color_dark: hint(accentColor('dark'), {
+      defaultText: '`accent_color`, lightened until it can be read on dark pages',
+    })
+      .optional()
+      .describe('The same for dark pages.'),
+    policy_uri: webUrl().optional().describe('Privacy policy, linked in the footer.'),
+    tos_uri: webUrl().optional().describe('Terms of service, linked in the footer.'),
+    imprint: text({ maximum: 500 }).optional().describe('Line in the footer, for example who runs the service.'),
+    login_message: text({ maximum: 500 }).optional().describe('Plain text above the sign-in form.'),
+    show_technical_info: bool().prefault(true).describe('The index page names the discovery document.'),
+  }),
+  ['logo', 'logo_dark'],
+  ({ logo, logo_dark }, problem) => {
+    if (logo_dark !== undefined && logo === undefined) problem(['logo_dark'], 'needs "logo", which light pages show');
+  },
+);
+
+/** `#rrggbb` that can be read on every background of the theme. */
+function accentColor(theme: Theme) {
+  const error = 'expected a color in quotes: "#" and six hexadecimal digits';
+  const schema = z
+    .string({ error })
+    .regex(/^#[0-9a-f]{6}$/i, { error, abort: true })
+    .transform((value) => value.toLowerCase())
+    .superRefine((color, context) => {
+      const ratio = themeContrast(color, theme);
+      if (ratio < MIN_TEXT_CONTRAST)
+        context.addIssue({ code: 'custom', message: contrastMessage(color, theme, ratio) });
+    });
+  return hint(schema, { type: 'color' });
+}
+
+function contrastMessage(color: string, theme: Theme, ratio: number): string {
+  // Rounded down, so that what is refused never reads as enough.
+  const found = (Math.floor(ratio * 10) / 10).toFixed(1);
+  const needed = `a contrast of ${MIN_TEXT_CONTRAST}:1 on ${theme} pages`;
+  return `${color} is hard to read: it needs ${needed} and has ${found}:1; "${readable(color, theme)}" would do`;
+}
+
+export function brandingConfig(
+  parsed: z.output<typeof brandingSection>,
+  publicBase: string,
+  pictures: Pictures,
+): BrandingConfig {
+  const accent = parsed.accent_color;
   return {
     serviceName: parsed.service_name ?? new URL(publicBase).hostname,
     policyUri: parsed.policy_uri,
@@ -22,6 +74,11 @@ export function brandingConfig(parsed: z.output<typeof brandingSection>, publicB
     imprint: parsed.imprint,
     loginMessage: parsed.login_message,
     showTechnicalInfo: parsed.show_technical_info,
+    logo: pictures.logo,
+    logoDark: pictures.logo_dark,
+    favicon: pictures.favicon,
+    accentColor: accent,
+    accentColorDark: parsed.accent_color_dark ?? (accent === undefined ? undefined : readable(accent, 'dark')),
   };
 }
 

@@ -130,6 +130,7 @@ class DocumentReader {
       const name = String(key.value);
       // A place for anchors (operations 1.1): read only where an alias asks for it.
       if (path.length === 0 && name.startsWith('x-')) continue;
+      if (isUnquotedColor(value)) this.#report([...path, name], UNQUOTED, at);
       if (entries.has(name)) this.#report([...path, name], 'duplicate key', at);
       else entries.set(name, { at, value: this.#node(value, [...path, name]) });
     }
@@ -157,6 +158,14 @@ class DocumentReader {
   #report(path: Path, message: string, at: Origin): void {
     this.#problems.push({ key: path.length === 0 ? undefined : pathText(path), message, at });
   }
+}
+
+const UNQUOTED = 'has no value: "#" begins a comment, so a color has to stand in quotes';
+
+/** `key: #0a6a5a`, which would read as a key that is to have its default. */
+function isUnquotedColor(value: unknown): boolean {
+  if (!isScalar(value) || value.value !== null || value.source !== '') return false;
+  return /^[0-9a-f]{3,8}\s*$/i.test(value.comment ?? '');
 }
 
 function offsetOf(node: unknown): number {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 /** One file of the build in the codings it was stored in. */
 export interface AssetFile {
@@ -23,15 +24,25 @@ const CONTENT_TYPES = new Map([
   ['.woff2', 'font/woff2'],
 ]);
 
+const COMPRESSED = new Set(['.css', '.svg']);
+
 /** The files of the build manifest, under their published and their plain names. No other name leads to a file. */
 export class AssetFiles {
   /** Published name by plain name. */
   readonly publishedNames: Readonly<Record<string, string>>;
-  readonly #files = new Map<string, AssetFile>();
+  readonly #files: Map<string, AssetFile>;
 
-  /** @param read the bytes of a file of the build, undefined when there is none of that name */
-  constructor(publishedNames: Readonly<Record<string, string>>, read: (name: string) => Buffer | undefined) {
-    this.publishedNames = publishedNames;
+  /**
+   * @param read the bytes of a file of the build, undefined when there is none of that name
+   * @param others files that are published as well; one of the same plain name is replaced
+   */
+  constructor(
+    publishedNames: Readonly<Record<string, string>>,
+    read: (name: string) => Buffer | undefined,
+    others?: AssetFiles,
+  ) {
+    this.publishedNames = { ...others?.publishedNames, ...publishedNames };
+    this.#files = new Map(others === undefined ? [] : others.#files);
     for (const [plain, published] of Object.entries(publishedNames)) {
       const content = read(published);
       if (content === undefined) throw new Error(`the build manifest lists ${published}, which does not exist`);
@@ -49,6 +60,23 @@ export class AssetFiles {
 
   find(name: string): AssetFile | undefined {
     return this.#files.get(name);
+  }
+
+  /** These and some more, under names with a hash of their content and compressed, as the build does it. */
+  with(more: readonly { readonly name: string; readonly content: Buffer }[]): AssetFiles {
+    const names: Record<string, string> = {};
+    const contents = new Map<string, Buffer>();
+    for (const { name, content } of more) {
+      const extension = extname(name);
+      const hash = createHash('sha256').update(content).digest('hex').slice(0, 8);
+      const published = `${name.slice(0, -extension.length)}-${hash}${extension}`;
+      names[name] = published;
+      contents.set(published, content);
+      if (!COMPRESSED.has(extension)) continue;
+      contents.set(`${published}.br`, brotliCompressSync(content));
+      contents.set(`${published}.gz`, gzipSync(content, { level: 9 }));
+    }
+    return new AssetFiles(names, (name) => contents.get(name), this);
   }
 }
 

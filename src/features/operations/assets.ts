@@ -3,6 +3,9 @@ import { acceptsEncoding } from '#http/accept.ts';
 import type { Answer, RequestContext } from '#http/route.ts';
 import type { AssetFile } from './asset-files.ts';
 
+// Opened by itself, a drawing is a document: it may hold scripts, which must not run on this origin.
+const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+
 /** A file in the smallest coding that the browser takes, or 304 for one that it has. Throws `not_found`. */
 export function answerAsset(file: AssetFile | undefined, headers: RequestContext['headers']): Answer {
   if (file === undefined) throw new LatchkeyError('not_found');
@@ -17,7 +20,8 @@ export function answerAsset(file: AssetFile | undefined, headers: RequestContext
   const known = headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   if (known?.includes(etag) === true || known?.includes('*') === true) return { status: 304, headers: caching };
   const encoding = coding === undefined ? {} : { 'content-encoding': coding };
-  return { status: 200, headers: { 'content-type': file.contentType, ...caching, ...encoding }, body };
+  const policy = file.contentType === 'image/svg+xml' ? { 'content-security-policy': SVG_POLICY } : {};
+  return { status: 200, headers: { 'content-type': file.contentType, ...caching, ...encoding, ...policy }, body };
 }
 
 function choose(file: AssetFile, accepted: string | string[] | undefined): { body: Buffer; coding?: string } {

@@ -39,7 +39,7 @@ beforeAll(async () => {
   symlinkSync('/etc/passwd', join(directory, 'passwd'));
   const manifest = { 'pages.css': 'pages-0a1b2c3d.css', 'favicon.svg': 'favicon-4e5f6a7b.svg' };
   writeFileSync(join(directory, 'manifest.json'), JSON.stringify(manifest));
-  service = await startRouteServer(mount({ assets: loadAssets(directory), health }));
+  service = await startRouteServer(mount({ assets: loadAssets(directory), icon: 'favicon.svg', health }));
 });
 afterAll(async () => {
   await service.close();

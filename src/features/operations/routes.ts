@@ -10,12 +10,14 @@ import { answerHealth, type HealthDeps } from './health.ts';
 
 export interface OperationsDeps {
   readonly assets: AssetFiles;
+  /** Plain name of the picture in the browser's tabs. */
+  readonly icon: string;
   readonly health: HealthDeps;
 }
 
 const ROBOTS_HEADERS = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'public, max-age=86400' };
 
-export function mount({ assets, health }: OperationsDeps): Route[] {
+export function mount({ assets, icon, health }: OperationsDeps): Route[] {
   // Asked for by pages of ours, which may be on their way while the event loop lags.
   const file = { method: 'GET', face: 'page', embedding: 'allowed', priority: true } as const;
   return [
@@ -37,7 +39,7 @@ export function mount({ assets, health }: OperationsDeps): Route[] {
       ...file,
       path: '/favicon.ico',
       resource: 'human',
-      handle: ({ headers }) => answerAsset(assets.find('favicon.svg'), headers),
+      handle: ({ headers }) => answerAsset(assets.find(icon), headers),
     },
     {
       ...file,

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { authorizationPages } from './authorization.js';
+import { brandedPages, checkBrand } from './branded.js';
 import { APPEARANCES, appear, checkDocument, checkFocus, checkWidth, checkWithAxe } from './examine.js';
 import { problemPages } from './problems.js';
 import { registrationPages } from './registration.js';
 import { signInPages } from './sign-in.js';
 
-const PAGES = [...signInPages, ...registrationPages, ...authorizationPages, ...problemPages];
+const PAGES = [...signInPages, ...registrationPages, ...authorizationPages, ...problemPages, ...brandedPages];
 
 const NORMAL = { colorScheme: 'light', viewport: { width: 1280, height: 800 }, direction: 'ltr' };
 const NARROW = { ...NORMAL, viewport: { width: 320, height: 640 } };
@@ -28,6 +29,9 @@ const PICTURES = [
 export async function checkPages(checks, browser, house, { pictures, only = '' }) {
   mkdirSync(pictures, { recursive: true });
   await checks.that('other sites cannot show a page in a frame', () => checkFrame(browser, house));
+  await checks.that('logo and colors of the operator are shown, and no script of a logo runs', () =>
+    checkBrand(browser, house),
+  );
   const picture = (page, name) => page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
   const entries = PAGES.filter(({ name }) => name.includes(only));
   if (entries.length === 0) throw new Error(`no page has a name that holds "${only}"`);

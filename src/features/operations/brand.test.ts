@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expectCleanPage } from '#test/support/clean-page.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+
+const SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 1"><script>alert(1)</script></svg>';
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+let directory: string;
+let service: TestService;
+let page: string;
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'latchkey-brand-'));
+  const place = (name: string, content: string | Buffer) => {
+    writeFileSync(join(directory, name), content);
+    return join(directory, name);
+  };
+  service = await startService({
+    branding: {
+      service_name: '<Harbour> "Chat"',
+      logo: place('logo', SVG),
+      logo_dark: place('dark', PNG),
+      favicon: place('icon', PNG),
+      accent_color: '#0b5fa5',
+    },
+  });
+  page = await (await fetch(`${service.address}/`)).text();
+});
+afterAll(async () => {
+  await service.stop();
+  rmSync(directory, { recursive: true });
+});
+
+function addressOf(tag: RegExp): string {
+  const [, path = ''] = tag.exec(page) ?? [];
+  expect(path).toMatch(/^\/assets\/[a-z-]+-[0-9a-f]{8}\.(svg|png|css)$/);
+  return service.address + path;
+}
+
+describe('a service with looks of its own (browser-flows 12.4)', () => {
+  test('shows its logo under its name, and the dark one to readers who want dark pages', () => {
+    expectCleanPage(page);
+    expect(page).toMatch(
+      /<picture><source srcset="\/assets\/logo-dark-[0-9a-f]{8}\.png" media="\(prefers-color-scheme: dark\)"\/?><img class="logo" src="[^"]+" alt="&lt;Harbour> &quot;Chat&quot;"\/?><\/picture>/,
+    );
+  });
+
+  test('a drawing is served so that scripts in it cannot run', async () => {
+    const answer = await fetch(addressOf(/<img class="logo" src="([^"]+)"/));
+    expect(answer.headers.get('content-type')).toBe('image/svg+xml');
+    expect(answer.headers.get('content-security-policy')).toBe(
+      "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    );
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(await answer.text()).toBe(SVG);
+  });
+
+  test('files have names with a hash of their content, are kept for ever, and compressed where that helps', async () => {
+    for (const [tag, type, coding] of [
+      [/<img class="logo" src="([^"]+)"/, 'image/svg+xml', 'br'],
+      [/<source srcset="([^"]+)"/, 'image/png', null],
+      [/<link rel="icon" type="image\/png" href="([^"]+)"/, 'image/png', null],
+      [/<link rel="stylesheet" href="([^"]*brand[^"]*)"/, 'text/css; charset=utf-8', 'br'],
+    ] as const) {
+      const answer = await fetch(addressOf(tag), { headers: { 'accept-encoding': 'br' } });
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, type]);
+      expect(answer.headers.get('content-encoding')).toBe(coding);
+      expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+      expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(0);
+    }
+  });
+
+  test('the colors stand in a stylesheet of their own after the bundled one, not in the page', async () => {
+    expect(page.indexOf('/assets/brand-')).toBeGreaterThan(page.indexOf('/assets/pages.css'));
+    const css = await (await fetch(addressOf(/<link rel="stylesheet" href="([^"]*brand[^"]*)"/))).text();
+    expect(css).toContain('--accent:#0b5fa5');
+    expect(css).toContain('prefers-color-scheme:dark');
+    expect(page).not.toContain('#0b5fa5');
+  });
+
+  test('/favicon.ico is the favicon', async () => {
+    const answer = await fetch(`${service.address}/favicon.ico`);
+    expect(answer.headers.get('content-type')).toBe('image/png');
+    expect(Buffer.from(await answer.arrayBuffer()).equals(PNG)).toBe(true);
+  });
+});

@@ -1,0 +1,32 @@
+/** Files and settings of an operator who wants the pages to look like the rest of the house. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** @param ink of the letters. A script that ran would be seen by its mark on the window. */
+function wordmark(ink) {
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 176 48">
+  <script>globalThis.logoRan = true</script>
+  <style>text { font: 700 26px sans-serif }</style>
+  <circle cx="24" cy="24" r="22" fill="#8a1c7c"/><path d="M10 28q7-8 14 0t14 0" fill="none" stroke="#fff" stroke-width="4"/>
+  <text x="58" y="33" fill="${ink}">Harbour</text>
+</svg>
+`;
+}
+
+/** @param folder that the files are written to */
+export function branding(folder) {
+  const place = (name, content) => {
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    return path;
+  };
+  return {
+    service_name: 'example.org',
+    logo: place('logo.svg', wordmark('#2a1126')),
+    logo_dark: place('logo-dark.svg', wordmark('#f6e9f4')),
+    favicon: place('favicon.svg', wordmark('#8a1c7c')),
+    accent_color: '#8a1c7c',
+    tos_uri: 'https://example.org/terms',
+    login_message: 'New here? The harbour office makes your account.',
+  };
+}
