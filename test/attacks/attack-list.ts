@@ -184,11 +184,11 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [179, 'requests with client ids and grants without end', 'bounds of what is stored'],
   [180, 'connections from many addresses of one IPv6 network', 'bounds of connections'],
   [181, 'authorization and sign-in embedded by the hundred', 'embedding for silent requests only'],
-  [182, 'clients shut out by failures in their name', 'failures counted by address'],
+  [182, 'clients shut out by failures in their name'],
   [183, 'passwords that are slow to estimate', 'bounds of the estimation'],
   [184, 'keys planted by another user of the machine', 'owners of files'],
   [185, 'answers of pipelined requests out of order'],
-  [186, 'loopback port of a client that is not native', 'ports of native clients'],
+  [186, 'loopback port of a client that is not native'],
   [187, 'file descriptors used up', 'bounds of connections'],
 ];
 

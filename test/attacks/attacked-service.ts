@@ -5,7 +5,8 @@ import { Browser, type Shown } from '#test/support/browser.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { parseRequestLine } from '#test/support/log-expression.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { type ServiceOptions, startService, type TestService } from '#test/support/service.ts';
+import { bundleWorker } from '#test/support/worker-entry.ts';
 import { jsonOf, type RawAnswer, type RawRequest, sendRequest, textMember } from './raw-http.ts';
 import { changedTables, TableReader, type TableStates } from './table-states.ts';
 
@@ -90,6 +91,8 @@ export interface HeldTokens {
 export interface AttackedOptions {
   /** Statuses of 500 and above that the tests of a file provoke. */
   readonly expectedStatuses?: readonly number[];
+  /** Passwords are chosen, so their strength is estimated. */
+  readonly arePasswordsChosen?: boolean;
 }
 
 /**
@@ -114,6 +117,8 @@ export class AttackedService {
   readonly secrets = new Set<string>([HOMESERVER_SECRET, PASSWORD]);
   readonly #settings: Readonly<Record<string, unknown>>;
   readonly #expectedStatuses: readonly number[];
+  readonly #arePasswordsChosen: boolean;
+  #strengthWorker: URL | undefined;
   #service: TestService | undefined;
   #tables: TableReader | undefined;
   #checkedLines = 0;
@@ -122,6 +127,7 @@ export class AttackedService {
   constructor(settings: Readonly<Record<string, unknown>>, options: AttackedOptions) {
     this.#settings = settings;
     this.#expectedStatuses = options.expectedStatuses ?? [];
+    this.#arePasswordsChosen = options.arePasswordsChosen ?? false;
     for (const { secret } of [C1, C2, C3, CQ, CP]) this.secrets.add(secret);
   }
 
@@ -131,6 +137,11 @@ export class AttackedService {
   }
 
   async start(): Promise<void> {
+    if (this.#arePasswordsChosen) {
+      this.#strengthWorker = await bundleWorker(
+        new URL('../../src/domain/passwords/strength.worker.ts', import.meta.url),
+      );
+    }
     this.#service = await startService(this.#settings, this.#serviceOptions());
     this.#tables = new TableReader(this.service.database);
     for (const username of ['amira', 'bruno', 'lena', 'dana', 'adele']) {
@@ -345,8 +356,12 @@ export class AttackedService {
     expect(leaked, 'G3: secrets in the log').toEqual([]);
   }
 
-  #serviceOptions() {
-    return { clock: this.clock, expectedErrors: this.#expectedStatuses.map((status) => `" ${status} `) };
+  #serviceOptions(): ServiceOptions {
+    return {
+      clock: this.clock,
+      expectedErrors: this.#expectedStatuses.map((status) => `" ${status} `),
+      ...(this.#strengthWorker === undefined ? {} : { strengthWorker: this.#strengthWorker }),
+    };
   }
 }
 

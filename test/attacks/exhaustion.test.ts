@@ -1,5 +1,4 @@
 /** Security 4.17: making the service work, wait or remember more than the caller pays for. */
-import { connect, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { hashes } from '#test/support/counted-argon2.ts';
 import { expectLinear, median, quantile } from '#test/support/measuring.ts';
@@ -26,42 +25,6 @@ const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
 function postPaths(): string[] {
   return attacked.routes({ method: 'POST' }).map(({ target }) => target);
 }
-
-describe('connections that take their time (S-139)', () => {
-  const SLOW: [string, string][] = [
-    ['say nothing', ''],
-    ['never finish their head', 'GET / HTTP/1.1\r\nHost: x\r\nX-Slow: '],
-    ['never finish their body', `POST /oauth2/token HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 100\r\n\r\ngrant`],
-    ['never ask again', 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n'],
-  ];
-
-  it('are closed at the limits, 100 of each kind, while honest requests are served', async () => {
-    const sockets = SLOW.flatMap(([, bytes]) => Array.from({ length: 100 }, () => openSlow(bytes)));
-    const closed = Promise.all(
-      sockets.map((socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()))),
-    );
-    let isClosed = false;
-    void closed.then(() => {
-      isClosed = true;
-    });
-    const statuses = new Set<number>();
-    while (!isClosed) {
-      statuses.add((await attacked.ask({ target: '/health' })).status);
-      statuses.add((await attacked.browser().get('/login')).status);
-    }
-    expect([...statuses]).toEqual([200]);
-    const late = attacked.service.requestLines().filter(({ status }) => status === 408);
-    expect(late.map(({ path }) => path)).toEqual(Array.from({ length: 100 }, () => '/oauth2/token'));
-  });
-
-  function openSlow(bytes: string): Socket {
-    const { hostname, port } = new URL(attacked.service.address);
-    const socket = connect(Number(port), hostname, () => socket.write(bytes));
-    socket.on('error', () => {});
-    socket.resume();
-    return socket;
-  }
-});
 
 describe('heads that are too large (S-140)', () => {
   it.each([

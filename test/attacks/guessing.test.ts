@@ -131,20 +131,3 @@ it('a burst of 100 guesses over two instances gets no more checks than the limit
     expect(checked).toBeGreaterThan(0);
   });
 });
-
-describe('requests begun by the thousand (S-95)', () => {
-  it('leave no more rows than one address may have, and go on after those expired', async () => {
-    const address = '203.0.113.9';
-    const before = await attacked.count('oauth2_authorization_grants');
-    const statuses = [];
-    for (let count = 0; count < 130; count += 1) {
-      const headers: [string, string][] = [['X-Forwarded-For', address]];
-      statuses.push((await attacked.ask({ target: attacked.authorizeUrl(C1), headers })).status);
-    }
-    expect(statuses.filter((status) => status === 303)).toHaveLength(100);
-    expect(statuses.slice(100)).toEqual(statuses.slice(100).map(() => 429));
-    expect(await attacked.count('oauth2_authorization_grants')).toBe(before + 100);
-    attacked.clock.advanceSeconds(3601);
-    expect((await attacked.browser({ address }).get(attacked.authorizeUrl(C1))).status).toBe(303);
-  });
-});

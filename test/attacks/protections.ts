@@ -252,7 +252,15 @@ export const PROTECTIONS: readonly Protection[] = [
     what: 'one address has at most 100 pending requests',
     attack: 95,
     removals: [{ text: 'const MAX_PENDING = 100;', instead: 'const MAX_PENDING = 1_000_000;' }],
-    test: 'test/attacks/guessing.test.ts',
+    test: 'test/attacks/flows-begun.test.ts',
+    testName: '(S-95)',
+  },
+  {
+    name: 'registrations-of-address',
+    what: 'one address begins only so many registrations',
+    attack: 95,
+    removals: [{ text: "  if (!charged.ok) return { ...charged, reason: 'rate-limited' };\n" }],
+    test: 'test/attacks/flows-begun.test.ts',
     testName: '(S-95)',
   },
   {
@@ -320,6 +328,14 @@ export const PROTECTIONS: readonly Protection[] = [
     removals: [{ text: '    for share of u for no key update of p\n', instead: '    for share of u\n' }],
     test: 'test/attacks/locks.test.ts',
     testName: 'of a sign-in',
+  },
+  {
+    name: 'idle-connections',
+    what: 'a connection that asks nothing more is closed',
+    attack: 139,
+    removals: [{ text: 'keepAliveTimeout: limits.keepAliveTimeoutSeconds * 1000,', instead: 'keepAliveTimeout: 0,' }],
+    test: 'test/attacks/slow-connections.test.ts',
+    testName: '(S-139)',
   },
   {
     name: 'two-hashes',

@@ -1,0 +1,118 @@
+/** Security 4.10, S-95: flows begun by the thousand, which nobody means to finish, from one address. */
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '#config/load.ts';
+import { CleanUp } from '#jobs/clean-up.ts';
+import { sweeps } from '#src/commands/sweeps.ts';
+import type { Shown } from '#test/support/browser.ts';
+import { NEW_PASSWORD } from '#test/support/registering.ts';
+import { silentLog } from '#test/support/silent-log.ts';
+import { attackedService, C1 } from './attacked-service.ts';
+
+const STARTS = 1000;
+const HOUR = 3600;
+const TIMEOUT_MS = 120_000;
+const { retention } = loadConfig({
+  files: [],
+  environment: {},
+  flags: {},
+  workingDirectory: '/nowhere',
+}).config;
+
+/** With the limits that it has unless it is told others. */
+const attacked = attackedService({ rate_limiting: {} }, { arePasswordsChosen: true });
+
+/** Does what comes due within the next hour. */
+async function cleanUp(): Promise<void> {
+  const { database } = attacked.service;
+  const { clock } = attacked;
+  const work = new CleanUp({
+    database,
+    clock,
+    log: silentLog,
+    retention,
+    sweeps,
+    isBusy: () => false,
+    pause: async () => {},
+  });
+  await work.run();
+  clock.advanceSeconds(HOUR);
+  await work.run();
+}
+
+function counted(answers: readonly Shown[]): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+describe('1,000 authorization requests from one address (S-95)', () => {
+  const address = '203.0.113.9';
+
+  it('by GET and by POST: 100 are stored, the others hear 429', { timeout: TIMEOUT_MS }, async () => {
+    const before = await attacked.count('oauth2_authorization_grants');
+    const answers = [];
+    for (let count = 0; count < STARTS; count += 1) {
+      const url = attacked.authorizeUrl(C1, { state: `start-${count}` });
+      const browser = attacked.browser({ address });
+      const form = new URLSearchParams(url.split('?')[1]);
+      answers.push(count % 2 === 0 ? await browser.get(url) : await browser.post('/authorize', form));
+    }
+    expect(counted(answers)).toEqual({ 303: 100, 429: STARTS - 100 });
+    expect(await attacked.count('oauth2_authorization_grants')).toBe(before + 100);
+  });
+
+  it('others are served, and the address again after an hour', async () => {
+    expect((await attacked.browser().get(attacked.authorizeUrl(C1))).status).toBe(303);
+    expect((await attacked.browser({ address }).get(attacked.authorizeUrl(C1))).status).toBe(429);
+    attacked.clock.advanceSeconds(HOUR + 1);
+    expect((await attacked.browser({ address }).get(attacked.authorizeUrl(C1))).status).toBe(303);
+  });
+
+  it('what expired is deleted', async () => {
+    expect(await attacked.count('oauth2_authorization_grants')).toBeGreaterThan(100);
+    attacked.clock.advanceSeconds(retention.pendingFlowsSeconds);
+    await cleanUp();
+    expect(await attacked.count('oauth2_authorization_grants')).toBe(0);
+  });
+});
+
+describe('1,000 registrations from one address (S-95)', () => {
+  const address = '203.0.113.10';
+
+  it('begun: three are stored, the others are told to wait; opening the page stores nothing', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    await attacked.changingNothing(async () => {
+      for (let count = 0; count < STARTS; count += 1) {
+        const path = count % 2 === 0 ? '/register' : '/register/password';
+        await attacked.ask({ target: path, headers: [['X-Forwarded-For', address]] });
+      }
+    });
+    const browser = attacked.browser({ address });
+    await browser.get('/register/password');
+    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
+    const answers = [];
+    for (let count = 0; count < STARTS; count += 1) {
+      const fields = { csrf, username: `someone-${count}`, password: NEW_PASSWORD, password_confirm: NEW_PASSWORD };
+      answers.push(await browser.post('/register/password', new URLSearchParams(fields)));
+    }
+    expect(counted(answers)).toEqual({ 200: STARTS - 3, 303: 3 });
+    for (const { status, errorCodes } of answers.slice(3)) {
+      expect([status, errorCodes]).toEqual([200, ['rate_limit_exceeded']]);
+    }
+    expect(await attacked.count('user_registrations')).toBe(3);
+    // A bucket for each limiter of the address.
+    expect(await attacked.count("rate_limits where key like '%203.0.113.10%'")).toBeLessThanOrEqual(2);
+  });
+
+  it('others may register, and those that were never completed are deleted', async () => {
+    const browser = attacked.browser();
+    await browser.get('/register/password');
+    const fields = { username: 'newcomer', password: NEW_PASSWORD, password_confirm: NEW_PASSWORD };
+    expect((await browser.submit(fields)).status).toBe(303);
+    attacked.clock.advanceSeconds(24 * HOUR);
+    await cleanUp();
+    expect(await attacked.count('user_registrations')).toBe(0);
+    expect(await attacked.count('rate_limits')).toBe(0);
+  });
+});
