@@ -190,6 +190,7 @@ export function buildApp(deps: AppDeps): App {
       keyRing,
       scopeRules,
       issuer,
+      signingKeys,
       adminUsers,
       languages: catalog.languages,
       serverName: config.homeserver.homeserver,

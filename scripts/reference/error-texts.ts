@@ -183,12 +183,14 @@ export const AUTHORIZATION_TEXTS: Record<AuthorizationErrorCode, string> = {
   invalid_request: 'A parameter is missing, malformed, contradictory or not supported; the description names it.',
   invalid_scope: 'The scope is malformed, or none of it can be granted to this client.',
   invalid_target: 'A `resource` was asked for (RFC 8707), which is not supported.',
-  login_required: '`prompt=none`, and nobody is signed in, or too long ago for `max_age`.',
+  login_required:
+    '`prompt=none`, and nobody is signed in, too long ago for `max_age`, or another person than the one that `id_token_hint` or `claims` names.',
   registration_not_supported: 'The parameter `registration` is not supported.',
   request_not_supported: 'Request objects are not supported.',
   request_uri_not_supported: 'The parameter `request_uri` is not supported.',
   server_error: 'The service failed; the log tells why.',
   temporarily_unavailable: 'The service was too busy. Send the person here again later.',
   unauthorized_client: 'The client is not registered for the grant type `authorization_code`.',
+  unmet_authentication_requirements: '`claims` asks for an essential `acr` that nobody can reach here.',
   unsupported_response_type: '`response_type` has to be `code`.',
 };

@@ -1,9 +1,11 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { type AuthorizationGrantId, type ClientId, parseId } from '#base/ids.ts';
 import { Urls } from '#base/urls.ts';
 import type { Database } from '#db/database.ts';
 import { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import { ClientDirectory } from '#domain/clients/client-directory.ts';
 import { PasswordChecks } from '#domain/passwords/check-password.ts';
+import { SigningKeys, signingKey } from '#domain/signing-keys/signing-keys.ts';
 import { type AuthorizationDeps, mount as mountAuthorization } from '#features/authorization/routes.ts';
 import { mount as mountLogin } from '#features/login/routes.tsx';
 import { mount as mountLogout } from '#features/logout/routes.tsx';
@@ -26,6 +28,10 @@ import { startRouteServer, TEST_KEYS } from './route-server.ts';
 export const AUTHORIZATION_ISSUER = 'https://auth.example.test/';
 export const CALLBACK = 'https://app.example.org/callback';
 export const PASSWORD = 'correct horse battery staple';
+
+const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+/** What signs ID tokens; hints are verified with it. */
+export const TEST_SIGNING_KEYS = new SigningKeys([signingKey(privateKey, publicKey, { isActive: true })]);
 
 const AMPLE = { burst: 100_000, perSecond: 1000 };
 
@@ -74,6 +80,7 @@ export async function startAuthorizationService(database: Database, options: Aut
     clients,
     keyRing: TEST_KEYS,
     issuer: AUTHORIZATION_ISSUER,
+    signingKeys: TEST_SIGNING_KEYS,
     languages: catalog.languages,
     serverName: 'example.test',
     grantTtlSeconds: 3600,

@@ -111,16 +111,18 @@ const insertGrantRow = statement<
     expiresAt: Date,
     userSessionId: string,
     codeHash: Buffer,
+    claims: string | null,
   ]
 >(
   'fixture-grant',
   `insert into oauth2_authorization_grants (
      id, client_id, redirect_uri, redirect_uri_sent, scope, response_mode, nonce, code_challenge,
-     created_at, expires_at, user_session_id, auth_time, acr, amr, code_hash, fulfilled_at
+     created_at, expires_at, user_session_id, auth_time, acr, amr, code_hash, fulfilled_at,
+     claims
    ) values (
      $1::uuid, $2::uuid, $3::text, $4::boolean, $5::text[], 'query', $6::text, $7::text,
      $8::timestamptz, $9::timestamptz, $10::uuid, $8::timestamptz, 'urn:latchkey:acr:1', '{pwd}', $11::bytea,
-     $8::timestamptz
+     $8::timestamptz, $12::jsonb
    )`,
 );
 
@@ -131,6 +133,8 @@ export interface GrantFixture {
   readonly redirectUri?: string;
   readonly redirectUriSent?: boolean;
   readonly nonce?: string;
+  /** Asked for one by one, as they are stored. */
+  readonly claims?: Readonly<Record<'id_token' | 'userinfo', readonly string[]>>;
   /** The verifier whose S256 challenge the request carried. */
   readonly codeVerifier?: string;
 }
@@ -155,6 +159,7 @@ export async function insertFulfilledGrant(
     new Date(now + 3_600_000),
     toUuid(grant.browserSessionId),
     sha256(code),
+    grant.claims === undefined ? null : JSON.stringify(grant.claims),
   ]);
   return { id, code };
 }

@@ -1,6 +1,8 @@
-import type { AuthorizationGrantId, BrowserSessionId, ClientId } from '#base/ids.ts';
+import type { AuthorizationGrantId, BrowserSessionId, ClientId, UserId } from '#base/ids.ts';
 import type { Prompt } from '#protocol/oauth/authorization-parameters.ts';
 import type { ResponseTarget } from '#protocol/oauth/authorization-response.ts';
+import type { WantedAcr } from '#protocol/oauth/voluntary-parameters.ts';
+import type { RequestedClaims } from '#protocol/oidc/claims-parameter.ts';
 
 /**
  * One authorization request, from `/authorize` to the exchange of its code: table `oauth2_authorization_grants`,
@@ -31,6 +33,11 @@ export interface PendingRequest {
   /** Seconds. */
   readonly maxAge: number | undefined;
   readonly loginHint: string | undefined;
+  readonly acr: WantedAcr;
+  /** Claims that are asked for one by one, beyond those of the scope. */
+  readonly claims: RequestedClaims;
+  /** The one account that may answer; undefined: whoever signs in. */
+  readonly expectedUserId: UserId | undefined;
   /** Of the installed languages the one that the client asked for, once fulfilled the one that the person read. */
   readonly locale: string | undefined;
 }

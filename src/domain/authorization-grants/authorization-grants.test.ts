@@ -28,6 +28,10 @@ const REQUEST: AuthorizationRequest = {
   maxAge: undefined,
   loginHint: undefined,
   uiLocales: undefined,
+  acr: { values: [], isEssential: false },
+  claims: { idToken: [], userinfo: [] },
+  subject: undefined,
+  idTokenHint: undefined,
 };
 
 let test: TestDatabase;
@@ -50,6 +54,7 @@ async function create(options: { address?: string | undefined; now?: number } = 
   return await createAuthorizationGrant(test.database, {
     clientId,
     request: REQUEST,
+    expectedUserId: undefined,
     locale: undefined,
     address: 'address' in options ? options.address : `10.0.${addresses >> 8}.${addresses & 255}`,
     now: options.now ?? NOW,

@@ -1,7 +1,8 @@
-import { type AuthorizationGrantId, type ClientId, newId, toUuid } from '#base/ids.ts';
+import { type AuthorizationGrantId, type ClientId, newId, toUuid, type UserId } from '#base/ids.ts';
 import type { Queryable } from '#db/database.ts';
 import { addressKey } from '#domain/rate-limits/bucket-keys.ts';
 import type { AuthorizationRequest } from '#protocol/oauth/authorization-parameters.ts';
+import { claimsToJson } from '#protocol/oidc/claims-parameter.ts';
 import { insertGrant } from './writes.ts';
 
 /** Pending grants of one client address (security 3.10). */
@@ -12,6 +13,7 @@ const UNKNOWN_ADDRESS = '0.0.0.0';
 export interface NewGrant {
   readonly clientId: ClientId;
   readonly request: AuthorizationRequest;
+  readonly expectedUserId: UserId | undefined;
   /** Of the installed languages the one that the client asked for. */
   readonly locale: string | undefined;
   readonly address: string | undefined;
@@ -42,6 +44,10 @@ export async function createAuthorizationGrant(
     request.maxAge ?? null,
     request.loginHint ?? null,
     grant.locale ?? null,
+    request.acr.values,
+    request.acr.isEssential,
+    claimsToJson(request.claims),
+    grant.expectedUserId === undefined ? null : toUuid(grant.expectedUserId),
     key === 'unknown' ? UNKNOWN_ADDRESS : key,
     new Date(now),
     new Date(now + grant.lifetimeSeconds * 1000),

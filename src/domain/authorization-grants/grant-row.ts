@@ -2,6 +2,7 @@ import { fromUuid } from '#base/ids.ts';
 import { ms } from '#db/statement.ts';
 import { PROMPTS } from '#protocol/oauth/authorization-parameters.ts';
 import { RESPONSE_MODES, type ResponseMode } from '#protocol/oauth/authorization-response.ts';
+import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
 import type { AuthorizationGrant, Decision } from './authorization-grant.ts';
 
 /** What `grantColumns` selects. */
@@ -16,6 +17,10 @@ export interface GrantRow {
   readonly grant_max_age: number | null;
   readonly grant_login_hint: string | null;
   readonly grant_locale: string | null;
+  readonly grant_acr_values: readonly string[];
+  readonly grant_acr_essential: boolean;
+  readonly grant_claims: unknown;
+  readonly grant_expected_user_id: string | null;
   readonly grant_registration_offered: boolean;
   readonly grant_created_at: number;
   readonly grant_expires_at: number;
@@ -38,6 +43,10 @@ export function grantColumns(alias: string): string {
     ${alias}.max_age as grant_max_age,
     ${alias}.login_hint as grant_login_hint,
     ${alias}.locale as grant_locale,
+    ${alias}.acr_values as grant_acr_values,
+    ${alias}.acr_essential as grant_acr_essential,
+    ${alias}.claims as grant_claims,
+    ${alias}.expected_user_id as grant_expected_user_id,
     ${alias}.registration_offered as grant_registration_offered,
     ${ms(`${alias}.created_at`)} as grant_created_at,
     ${ms(`${alias}.expires_at`)} as grant_expires_at,
@@ -62,6 +71,9 @@ export function toGrant(row: GrantRow): AuthorizationGrant {
     maxAge: row.grant_max_age ?? undefined,
     loginHint: row.grant_login_hint ?? undefined,
     locale: row.grant_locale ?? undefined,
+    acr: { values: row.grant_acr_values, isEssential: row.grant_acr_essential },
+    claims: claimsFromJson(row.grant_claims),
+    expectedUserId: row.grant_expected_user_id === null ? undefined : fromUuid(row.grant_expected_user_id),
     isRegistrationOffered: row.grant_registration_offered,
     createdAt: row.grant_created_at,
     expiresAt: row.grant_expires_at,

@@ -22,6 +22,10 @@ export const insertGrant = statement<
     maxAge: number | null,
     loginHint: string | null,
     locale: string | null,
+    acrValues: readonly string[],
+    isAcrEssential: boolean,
+    claims: string | null,
+    expectedUserId: string | null,
     addressKey: string,
     now: Date,
     expiresAt: Date,
@@ -30,17 +34,19 @@ export const insertGrant = statement<
 >(
   'insert-authorization-grant',
   `insert into oauth2_authorization_grants (id, client_id, redirect_uri, redirect_uri_sent, scope, response_mode, state,
-     nonce, code_challenge, prompt, max_age, login_hint, locale, requester_ip, created_at, expires_at)
+     nonce, code_challenge, prompt, max_age, login_hint, locale, acr_values, acr_essential, claims, expected_user_id,
+     requester_ip, created_at, expires_at)
    select $1::uuid, $2::uuid, $3::text, $4::boolean, $5::text[], $6::text, $7::text, $8::text, $9::text, $10::text[],
-     $11::integer, $12::text, $13::text, $14::inet, $15::timestamptz, $16::timestamptz
+     $11::integer, $12::text, $13::text, $14::text[], $15::boolean, $16::jsonb, $17::uuid,
+     $18::inet, $19::timestamptz, $20::timestamptz
     where (
       select count(*) from (
         select from oauth2_authorization_grants pending
-         where pending.requester_ip = $14::inet and pending.expires_at > $15::timestamptz
+         where pending.requester_ip = $18::inet and pending.expires_at > $19::timestamptz
            and pending.fulfilled_at is null and pending.cancelled_at is null
-         limit $17::integer
+         limit $21::integer
       ) as counted
-    ) < $17::integer
+    ) < $21::integer
    returning id`,
 );
 

@@ -6,7 +6,7 @@ import { type AcceptedPassword, acceptedPasswordParams } from '#domain/passwords
 import type { PasswordChecks } from '#domain/passwords/check-password.ts';
 import type { User } from '#domain/users/user.ts';
 import { toUser } from '#domain/users/user-row.ts';
-import { PASSWORD_ACR, PASSWORD_AMR } from './authentication-classes.ts';
+import { PASSWORD_ACR, PASSWORD_AMR } from '#protocol/oidc/authentication-classes.ts';
 import type { KnownBrowser } from './known-browsers.ts';
 import { newSessionKey, type SessionCookie, type SessionCredentials } from './session-key.ts';
 import { renewAuthentication } from './statements/renew-authentication.ts';

@@ -8,7 +8,7 @@ import type { PasswordChecks } from '#domain/passwords/check-password.ts';
 import { type LoginNameRules, parseLoginName } from '#domain/users/login-name.ts';
 import type { User } from '#domain/users/user.ts';
 import { toUser } from '#domain/users/user-row.ts';
-import { PASSWORD_ACR, PASSWORD_AMR } from './authentication-classes.ts';
+import { PASSWORD_ACR, PASSWORD_AMR } from '#protocol/oidc/authentication-classes.ts';
 import type { KnownBrowser } from './known-browsers.ts';
 import { newSessionKey, type SessionCredentials } from './session-key.ts';
 import { type OpenedSessionRow, openBrowserSession } from './statements/open-browser-session.ts';

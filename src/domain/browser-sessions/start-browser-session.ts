@@ -1,6 +1,6 @@
 import { newId, toUuid, type UserId } from '#base/ids.ts';
 import type { Queryable } from '#db/database.ts';
-import { PASSWORD_ACR, PASSWORD_AMR } from './authentication-classes.ts';
+import { PASSWORD_ACR, PASSWORD_AMR } from '#protocol/oidc/authentication-classes.ts';
 import { newSessionKey, type SessionCredentials } from './session-key.ts';
 import { insertSession } from './writes.ts';
 

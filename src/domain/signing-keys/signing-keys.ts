@@ -14,6 +14,7 @@ import {
   type SigningAlgorithm,
   signInput,
 } from './signing-algorithms.ts';
+import { verifyJwt } from './verify-jwt.ts';
 
 const signInThreadPool = promisify(sign);
 
@@ -62,6 +63,11 @@ export class SigningKeys {
         ...(key.algorithms.length === 1 && key.algorithms[0] !== undefined ? { alg: key.algorithms[0] } : {}),
       })),
     };
+  }
+
+  /** The claims of a JWT that one of the published keys signed, however old it is; undefined for any other text. */
+  verifyJwt(token: string): Readonly<Record<string, unknown>> | undefined {
+    return verifyJwt(token, this.#keys);
   }
 
   /**

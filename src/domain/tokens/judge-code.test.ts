@@ -13,6 +13,7 @@ const good: CodeRow = {
   display_name: null,
   locale: null,
   email: null,
+  claims: null,
   can_request_admin: false,
   sign_in_is_usable: true,
   user_session_id: 's',

@@ -5,20 +5,21 @@ export interface UserFactsRow {
   readonly username: string;
   readonly display_name: string | null;
   readonly locale: string | null;
-  /** The oldest address, null unless the scope `email` was granted. */
+  /** The oldest address, null unless it was granted. */
   readonly email: string | null;
 }
 
 /**
- * Selects the columns of a `UserFactsRow` from the user `u`. Others than those with the scope `email` do not pay for
- * the look-up of the address, which uses the index `user_emails_user_id`.
+ * Selects the columns of a `UserFactsRow` from the user `u`. Others than those with the scope `email`, or that asked
+ * for single claims, do not pay for its look-up, which uses the index `user_emails_user_id`.
  * @param scope an expression of type `text[]`
+ * @param claims an expression of type `jsonb`: the claims that were asked for one by one, or null
  */
-export function userFactsColumns(scope: string): string {
+export function userFactsColumns(scope: string, claims: string): string {
   return `u.username,
           u.display_name,
           u.locale,
-          case when 'email' = any(${scope}) then (
+          case when 'email' = any(${scope}) or ${claims} is not null then (
             select e.email from user_emails e where e.user_id = u.id order by e.created_at, e.id limit 1
           ) end as email`;
 }

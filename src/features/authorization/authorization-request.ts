@@ -1,5 +1,5 @@
 import { LatchkeyError } from '#base/errors.ts';
-import { type AuthorizationGrantId, parseId, toUuid } from '#base/ids.ts';
+import { type AuthorizationGrantId, parseId, toUuid, type UserId } from '#base/ids.ts';
 import { describeError } from '#base/log.ts';
 import { query } from '#base/urls.ts';
 import { createAuthorizationGrant } from '#domain/authorization-grants/create-authorization-grant.ts';
@@ -16,16 +16,19 @@ import type { ResponseTarget } from '#protocol/oauth/authorization-response.ts';
 import { Parameters } from '#protocol/parameters.ts';
 import { sealBindTicket } from './bind-ticket.ts';
 import { answerClient } from './client-responses.tsx';
+import { expectedUser } from './expected-user.ts';
 import { type AuthorizationDeps, continuation } from './flow.ts';
 import { bindGrant } from './grants-cookie.ts';
 import { nextStep } from './next-step.ts';
 import { readViewerAndConsent } from './queries.ts';
-import { fulfilFlow, leadToRegistration } from './take-step.tsx';
+import { fulfilFlow, leadToRegistration, loginHint } from './take-step.tsx';
 
 /** A request that passed every check which needs no database. */
 interface AcceptedRequest {
   readonly client: Client;
   readonly request: AuthorizationRequest;
+  /** The one account that may answer; undefined: whoever signs in. */
+  readonly expectedUserId: UserId | undefined;
   /** Of the installed languages the one that the client asked for. */
   readonly locale: string | undefined;
 }
@@ -81,8 +84,12 @@ async function checkRequest(
       throw new LatchkeyError(checked.code, { description: checked.description });
     case 'redirect':
       return answerClient(deps, context, checked.target, checked, locale);
-    case 'accepted':
-      return { client, request: checked.request, locale };
+    case 'accepted': {
+      const { request } = checked;
+      const expected = expectedUser(deps, client, request);
+      if (!expected.ok) return answerClient(deps, context, request.target, expected, locale);
+      return { client, request, expectedUserId: expected.userId, locale };
+    }
   }
 }
 
@@ -93,11 +100,8 @@ function unknownClient(): LatchkeyError {
   });
 }
 
-async function beginFlow(
-  deps: AuthorizationDeps,
-  context: RequestContext,
-  { client, request, locale }: AcceptedRequest,
-): Promise<Answer> {
+async function beginFlow(deps: AuthorizationDeps, context: RequestContext, accepted: AcceptedRequest): Promise<Answer> {
+  const { client, request, expectedUserId, locale } = accepted;
   const { database, viewers, urls } = deps;
   const now = deps.clock.now();
   const cookie = viewers.cookie(context);
@@ -107,7 +111,7 @@ async function beginFlow(
       : await database.first(readViewerAndConsent, [toUuid(cookie.id), toUuid(client.id)]);
   const viewer = await viewers.accept(context, row);
   const facts = {
-    request: { ...request, locale, createdAt: now },
+    request: { ...request, expectedUserId, locale, createdAt: now },
     client,
     viewer,
     remembered: row?.consent_scope ?? [],
@@ -120,15 +124,16 @@ async function beginFlow(
   // Nothing is stored for a request that ends here (security S-10).
   if (step.kind === 'refuse') return answerClient(deps, context, request.target, step, locale);
 
-  const id = await storeGrant(deps, context, { client, request, locale }, now);
+  const id = await storeGrant(deps, context, accepted, now);
   bindGrant(context, id, now);
   switch (step.kind) {
     case 'login':
-      return redirect(urls.login(continuation(id), request.loginHint));
+      return redirect(urls.login(continuation(id), await loginHint(deps, facts.request)));
     case 'register':
       return await leadToRegistration(deps, { id, loginHint: request.loginHint });
     case 'reauth':
       return redirect(urls.reauth(continuation(id)));
+    case 'other-account':
     case 'consent':
       return redirect(urls.consent(id));
     case 'fulfil':
@@ -145,12 +150,13 @@ async function beginFlow(
 async function storeGrant(
   deps: AuthorizationDeps,
   context: RequestContext,
-  { client, request, locale }: AcceptedRequest,
+  { client, request, expectedUserId, locale }: AcceptedRequest,
   now: number,
 ): Promise<AuthorizationGrantId> {
   const id = await createAuthorizationGrant(deps.database, {
     clientId: client.id,
     request,
+    expectedUserId,
     locale,
     address: context.clientAddress,
     now,

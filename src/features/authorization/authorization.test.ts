@@ -117,7 +117,7 @@ describe('an authorization request that is refused', () => {
     ['prompt', { prompt: 'none login' }, 'invalid_request'],
     ['request', { request: 'x' }, 'request_not_supported'],
     ['request_uri', { request_uri: 'https://evil.example/x' }, 'request_uri_not_supported'],
-    ['claims', { claims: '{}' }, 'invalid_request'],
+    ['claims', { claims: '[]' }, 'invalid_request'],
   ])('for its %s goes back with error, state and iss, ending in # (S-11, S-13, S-23)', async (_, fields, error) => {
     const before = await grantCount();
     const shown = await service.browser().get(authorizeUrl(client, { state: 'a b&c#', ...fields }));

@@ -144,6 +144,39 @@ export function ForbiddenPage({
   );
 }
 
+/** Says that the client expects another account, and offers the way to it. */
+export function OtherAccountPage({
+  translations,
+  client,
+  wanted,
+  account,
+  form,
+}: Omit<ConsentPageProps, 'problems' | 'scopes'> & {
+  /** Undefined: the account is gone. */
+  readonly wanted: string | undefined;
+}): VNode {
+  const name = <ClientName name={client.name} />;
+  return (
+    <>
+      <Heading title={translations.t('consent.other_account.title')}>
+        {wanted === undefined
+          ? translations.rich('consent.other_account.gone', { client: name })
+          : translations.rich('consent.other_account.text', {
+              client: name,
+              account: <bdi class="name">{wanted}</bdi>,
+            })}
+      </Heading>
+      <Account translations={translations} account={account} csrf={form.csrf} />
+      <Form action={form.path} csrf={form.csrf}>
+        <HiddenFields fields={[['grant_id', form.grantId]]} />
+        <Button kind="secondary" name="action" value="cancel">
+          {translations.t('consent.cancel')}
+        </Button>
+      </Form>
+    </>
+  );
+}
+
 function Account({
   translations,
   account,

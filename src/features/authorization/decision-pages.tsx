@@ -1,6 +1,7 @@
 import type { LatchkeyError } from '#base/errors.ts';
 import { parseId } from '#base/ids.ts';
 import { clientName, redirectTarget } from '#domain/clients/client-name.ts';
+import { findUser } from '#domain/users/lookups.ts';
 import { cleanName } from '#html/components/text.tsx';
 import type { FormProblem } from '#html/form-problems.ts';
 import { ProblemPage, problemTitle } from '#html/problem-page.tsx';
@@ -12,9 +13,12 @@ import {
   type DecidingAccount,
   type DecisionForm,
   ForbiddenPage,
+  OtherAccountPage,
 } from './consent.page.tsx';
+import { consentScopes } from './consent-needed.ts';
 import { type AuthorizationDeps, continuation, type Flow } from './flow.ts';
-import type { ActiveViewer } from './next-step.ts';
+import type { ActiveViewer, Step } from './next-step.ts';
+
 import { readerLanguage } from './reader-language.ts';
 
 /** The page on which a person decides. @param problem why the form is shown again */
@@ -38,10 +42,36 @@ export function showConsent(
       <ConsentPage
         translations={translations}
         client={client}
-        scopes={flow.grant.scope}
+        scopes={consentScopes(flow.grant)}
         account={decidingAccount(deps, flow, viewer)}
         form={decisionForm(deps, context, flow)}
         problems={problem === undefined ? [] : [formProblem(translations, problem)]}
+      />
+    ),
+  });
+}
+
+/** Another person is signed in than the client expects (oauth 7.3, step 9). */
+export async function showOtherAccount(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  flow: Flow,
+  { viewer, expected }: Extract<Step, { readonly kind: 'other-account' }>,
+): Promise<Answer> {
+  const translations = readerLanguage(deps.pages, context, flow.grant.locale);
+  const wanted = await findUser(deps.database, expected);
+  return deps.pages.answer({
+    title: translations.t('consent.other_account.title'),
+    translations,
+    width: 'decision',
+    formActions: [flow.grant.target.redirectUri],
+    content: (
+      <OtherAccountPage
+        translations={translations}
+        client={askingClient(flow, translations)}
+        wanted={wanted === undefined ? undefined : accountIdentifier(deps, wanted.username)}
+        account={decidingAccount(deps, flow, viewer)}
+        form={decisionForm(deps, context, flow)}
       />
     ),
   });
@@ -111,10 +141,14 @@ function askingClient({ client, grant }: Flow, translations: Translations): Aski
 function decidingAccount(deps: AuthorizationDeps, { grant }: Flow, { user }: ActiveViewer): DecidingAccount {
   return {
     displayName: user.displayName,
-    identifier: `@${user.username}:${deps.serverName}`,
+    identifier: accountIdentifier(deps, user.username),
     logoutPath: deps.urls.logout(),
     action: continuation(grant.id),
   };
+}
+
+function accountIdentifier({ serverName }: AuthorizationDeps, username: string): string {
+  return `@${username}:${serverName}`;
 }
 
 function decisionForm(deps: AuthorizationDeps, context: RequestContext, { grant }: Flow): DecisionForm {

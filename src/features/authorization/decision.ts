@@ -4,7 +4,7 @@ import { decideAuthorizationGrant } from '#domain/authorization-grants/decide-au
 import { redirect } from '#http/answers.ts';
 import type { Answer, RequestContext } from '#http/route.ts';
 import type { Parameters } from '#protocol/parameters.ts';
-import { showConsent } from './decision-pages.tsx';
+import { showConsent, showOtherAccount } from './decision-pages.tsx';
 import { type AuthorizationDeps, type Flow, openFlow } from './flow.ts';
 import { type ActiveViewer, maySeeConsentPage, nextStep } from './next-step.ts';
 import { answerFinished, cancelFlow, fulfilFlow, takeStep } from './take-step.tsx';
@@ -16,6 +16,7 @@ export async function answerConsentPage(deps: AuthorizationDeps, context: Reques
   const { flow } = opened;
   if (isSilent(flow)) return redirect(deps.urls.authorizationGrant(flow.grant.id));
   const step = nextStep({ ...flow.facts, decision: undefined }, deps);
+  if (step.kind === 'other-account') return await showOtherAccount(deps, context, flow, step);
   if (!maySeeConsentPage(step)) return await takeStep(deps, context, flow, step);
   return showConsent(deps, context, flow, step.viewer);
 }

@@ -19,17 +19,17 @@ import type { RequestContext } from '#http/route.ts';
 import type { Viewers } from '#http/viewer.ts';
 import { redirectUriMatches } from '#protocol/oauth/redirect-uris.ts';
 import { opensBindTicket } from './bind-ticket.ts';
+import type { ExpectedUserDeps } from './expected-user.ts';
 import { bindGrant, isGrantBound } from './grants-cookie.ts';
 import type { StepFacts, StepRules } from './next-step.ts';
 import { readContinuation } from './queries.ts';
 
-export interface AuthorizationDeps extends StepRules {
+export interface AuthorizationDeps extends StepRules, ExpectedUserDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
   readonly keyRing: KeyRing;
   readonly urls: Urls;
-  readonly issuer: string;
   readonly clients: ClientDirectory;
   readonly pages: Pages;
   /** Installed languages, from which `ui_locales` chooses. */

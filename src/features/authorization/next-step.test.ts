@@ -75,6 +75,9 @@ function step(request: Request, facts: Partial<Omit<StepFacts, 'request'>> = {},
     maxAge: undefined,
     loginHint: undefined,
     locale: undefined,
+    acr: { values: [], isEssential: false },
+    claims: { idToken: [], userinfo: [] },
+    expectedUserId: undefined,
   };
   return nextStep(
     {

@@ -1,8 +1,10 @@
+import type { UserId } from '#base/ids.ts';
 import type { Decision, PendingRequest } from '#domain/authorization-grants/authorization-grant.ts';
 import type { Viewer } from '#domain/browser-sessions/browser-session.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { AuthorizationErrorCode } from '#protocol/oauth/authorization-response.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
+import { reachesAcr } from '#protocol/oidc/authentication-classes.ts';
 import { isConsentNeeded } from './consent-needed.ts';
 import { isAuthenticationTooOld } from './freshness.ts';
 
@@ -42,6 +44,8 @@ export type Step =
   | { readonly kind: 'register' }
   | { readonly kind: 'interstitial'; readonly viewer: DeadViewer }
   | { readonly kind: 'reauth' }
+  /** Another person is signed in than the one whom the client expects. */
+  | { readonly kind: 'other-account'; readonly viewer: ActiveViewer; readonly expected: UserId }
   | { readonly kind: 'forbidden'; readonly viewer: ActiveViewer; readonly scopes: readonly string[] }
   | { readonly kind: 'consent'; readonly viewer: ActiveViewer }
   | { readonly kind: 'cancel' }
@@ -65,6 +69,12 @@ export function nextStep(facts: StepFacts, rules: StepRules): Step {
   if (facts.decision === 'cancel') return { kind: 'cancel' };
   if (wantsAccount && !facts.isRegistrationOffered) return { kind: 'register' };
 
+  const { expectedUserId } = request;
+  if (expectedUserId !== undefined && expectedUserId !== viewer.user.id) {
+    if (!isSilent) return { kind: 'other-account', viewer, expected: expectedUserId };
+    return { kind: 'refuse', error: 'login_required', description: 'another user is signed in than the one expected' };
+  }
+
   const adminScopes = request.scope.filter((scope) => rules.scopeRules.isAdmin(scope));
   const mayAdminister = viewer.user.canRequestAdmin || rules.adminUsers.has(viewer.user.username);
   const isForbidden = adminScopes.length > 0 && !mayAdminister;
@@ -74,6 +84,8 @@ export function nextStep(facts: StepFacts, rules: StepRules): Step {
     if (!isSilent) return { kind: 'reauth' };
     return { kind: 'refuse', error: 'login_required', description: 'the user has to authenticate again' };
   }
+  const acrStep = stepToAcr(request, viewer);
+  if (acrStep !== undefined) return acrStep;
   if (isForbidden) {
     if (!isSilent) return { kind: 'forbidden', viewer, scopes: adminScopes };
     return { kind: 'refuse', error: 'access_denied', description: 'the user may not grant an admin scope' };
@@ -88,6 +100,25 @@ export function nextStep(facts: StepFacts, rules: StepRules): Step {
     return { kind: 'refuse', error: 'consent_required', description: 'the user has to be asked for consent' };
   }
   return { kind: 'fulfil', viewer, isDecided: false };
+}
+
+/**
+ * What the wanted authentication class asks for, once for each request. A silent request goes on without a class that
+ * is not essential (OpenID Connect Core 1.0 3.1.2.1, 5.5.1.1).
+ */
+function stepToAcr({ acr, prompts, createdAt }: StepFacts['request'], { session }: ActiveViewer): Step | undefined {
+  const [preferred] = acr.values;
+  if (preferred === undefined) return undefined;
+  const accepted = acr.isEssential ? acr.values : [preferred];
+  if (accepted.some((value) => reachesAcr(session.acr, value))) return undefined;
+  if (prompts.includes('none')) {
+    if (!acr.isEssential) return undefined;
+    return { kind: 'refuse', error: 'login_required', description: 'the user has to authenticate in another way' };
+  }
+  if (session.authenticatedAt <= createdAt) return { kind: 'reauth' };
+  if (!acr.isEssential) return undefined;
+  const description = 'the user did not authenticate in the way that claims asks for';
+  return { kind: 'refuse', error: 'unmet_authentication_requirements', description };
 }
 
 /** Whether the page that asks is what comes next, or could be shown just as well. */

@@ -5,7 +5,7 @@ import { assetPaths } from '#html/assets.ts';
 import { renderPage } from '#html/layout.tsx';
 import { loadTranslations, type Translations } from '#html/translations.ts';
 import { expectCleanPage, HOSTILE_TEXTS, tagsOf } from '#test/support/clean-page.ts';
-import { ConsentPage, ForbiddenPage } from './consent.page.tsx';
+import { ConsentPage, ForbiddenPage, OtherAccountPage } from './consent.page.tsx';
 import { ExpiredPage, OpeningPage } from './finished.page.tsx';
 import { FormPostPage } from './form-post.page.tsx';
 
@@ -42,6 +42,10 @@ const PAGES: Readonly<Record<string, (translations: Translations, text: string) 
     <ConsentPage {...decisionProps(translations, text)} problems={[{ code: 'invalid_action', message: text }]} />
   ),
   forbidden: (translations, text) => <ForbiddenPage {...decisionProps(translations, text)} />,
+  'another account': (translations, text) => <OtherAccountPage {...decisionProps(translations, text)} wanted={text} />,
+  'another account that is gone': (translations, text) => (
+    <OtherAccountPage {...decisionProps(translations, text)} wanted={undefined} />
+  ),
   'expired with a link': (translations) => (
     <ExpiredPage translations={translations} wayBack={{ kind: 'link', href: CALLBACK }} />
   ),

@@ -8,10 +8,12 @@ import { fulfilAuthorizationGrant } from '#domain/authorization-grants/fulfil-au
 import { offerRegistration } from '#domain/authorization-grants/offer-registration.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { rememberableScopes } from '#domain/consents/rememberable-scopes.ts';
+import { findUser } from '#domain/users/lookups.ts';
 import { redirect } from '#http/answers.ts';
 import type { Answer, RequestContext } from '#http/route.ts';
 import { type AuthorizationResult, responseFields, responseLocation } from '#protocol/oauth/authorization-response.ts';
 import { answerClient } from './client-responses.tsx';
+import { consentScopes } from './consent-needed.ts';
 import { showForbidden } from './decision-pages.tsx';
 import { ExpiredPage, OpeningPage, type WayBack } from './finished.page.tsx';
 import { type AuthorizationDeps, continuation, type Flow, type Opened } from './flow.ts';
@@ -45,7 +47,7 @@ export async function takeStep(
   const { grant } = flow;
   switch (step.kind) {
     case 'login':
-      return redirect(deps.urls.login(continuation(grant.id), grant.loginHint));
+      return redirect(deps.urls.login(continuation(grant.id), await loginHint(deps, grant)));
     case 'register':
       return await leadToRegistration(deps, grant);
     case 'reauth':
@@ -58,6 +60,7 @@ export async function takeStep(
       });
     case 'forbidden':
       return showForbidden(deps, context, flow, step.viewer, step.scopes);
+    case 'other-account':
     case 'consent':
       return redirect(deps.urls.consent(grant.id));
     case 'cancel':
@@ -67,6 +70,15 @@ export async function takeStep(
     case 'fulfil':
       return await fulfilFlow(deps, context, flow, step.viewer, step.isDecided);
   }
+}
+
+/** What the sign-in page proposes: the client's own hint, else the name of the account that it expects. */
+export async function loginHint(
+  deps: Pick<AuthorizationDeps, 'database'>,
+  request: Pick<AuthorizationGrant, 'loginHint' | 'expectedUserId'>,
+): Promise<string | undefined> {
+  if (request.loginHint !== undefined || request.expectedUserId === undefined) return request.loginHint;
+  return (await findUser(deps.database, request.expectedUserId))?.username;
 }
 
 /** The one way to register that there is (oauth 7.3, steps 5 and 8). */
@@ -81,7 +93,7 @@ export async function leadToRegistration(
 
 /** What a code is made from. */
 export interface FulfillableFlow {
-  readonly grant: Pick<AuthorizationGrant, 'id' | 'locale' | 'scope' | 'target'>;
+  readonly grant: Pick<AuthorizationGrant, 'id' | 'claims' | 'locale' | 'scope' | 'target'>;
   readonly client: Client;
 }
 
@@ -103,7 +115,7 @@ export async function fulfilFlow(
     clientVersion: client.version,
     locale: readerLanguage(deps.pages, context, grant.locale).language,
     isDecided,
-    rememberedScopes: isRemembered ? rememberableScopes(grant.scope, deps.scopeRules) : [],
+    rememberedScopes: isRemembered ? rememberableScopes(consentScopes(grant), deps.scopeRules) : [],
     address: context.clientAddress,
     userAgent: context.userAgent,
     now: clock.now(),

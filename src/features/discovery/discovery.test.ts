@@ -41,6 +41,11 @@ describe('discovery', () => {
     }
   });
 
+  it('says which acr values are issued and that claims may be asked for one by one', async () => {
+    const { body } = await read(service, '/.well-known/openid-configuration');
+    expect(body).toMatchObject({ acr_values_supported: ['urn:latchkey:acr:1'], claims_parameter_supported: true });
+  });
+
   it('a known ETag is answered 304 without a body', async () => {
     for (const path of ['/.well-known/openid-configuration', '/oauth2/keys.json']) {
       const etag = (await read(service, path)).headers.get('etag') ?? '';

@@ -1,4 +1,5 @@
 import type { Urls } from '#base/urls.ts';
+import { ISSUED_ACR_VALUES } from '#protocol/oidc/authentication-classes.ts';
 
 /** What the metadata depends on; every field stands for something that is mounted and works. */
 export interface MetadataFacts {
@@ -66,7 +67,8 @@ export function providerMetadata(facts: MetadataFacts): Record<string, unknown> 
       'email_verified',
       'locale',
     ],
-    claims_parameter_supported: false,
+    claims_parameter_supported: true,
+    acr_values_supported: ISSUED_ACR_VALUES,
     request_parameter_supported: false,
     request_uri_parameter_supported: false,
     require_request_uri_registration: false,

@@ -21,6 +21,7 @@ import { required } from '#http/oauth-form.ts';
 import type { Answer, RequestContext } from '#http/route.ts';
 import { verifierFits } from '#protocol/oauth/pkce.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
+import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
 import type { Parameters } from '#protocol/parameters.ts';
 import { type IdTokenDeps, signIdToken } from './id-token.ts';
 import { tokenAnswer } from './token-answer.ts';
@@ -101,6 +102,7 @@ async function idTokenOf(
   return await signIdToken(deps, client, {
     userId,
     user: userFacts(row),
+    namedClaims: claimsFromJson(row.claims).idToken,
     sessionId,
     scope: row.scope,
     authenticatedAt: row.auth_time ?? undefined,

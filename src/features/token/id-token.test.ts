@@ -55,6 +55,11 @@ async function claimsOf(answer: MachineAnswer, audience: ClientId = client): Pro
   return payload;
 }
 
+async function userinfo(answer: MachineAnswer): Promise<MachineAnswer['body']> {
+  const headers = { authorization: `Bearer ${member(answer, 'access_token')}` };
+  return (await service.request('/oauth2/userinfo', { headers })).body;
+}
+
 describe('ID token: claims of the granted scopes (OpenID Connect Core 5.4)', () => {
   test('profile and email show there what they show at userinfo, without a further statement', async () => {
     const { code, userId } = await person(['openid', 'profile', 'email']);
@@ -97,6 +102,23 @@ describe('ID token: claims of the granted scopes (OpenID Connect Core 5.4)', () 
     const { code } = await service.signIn(client, { scope: ['openid', 'profile', 'email'] });
     const claims = await claimsOf(await service.exchange(client, code));
     expect(PROFILE.filter((name) => name in claims)).toEqual(['preferred_username']);
+  });
+
+  test('claims that were asked for one by one stand where they were asked for, also after a refresh (Core 5.5)', async () => {
+    const slim = await service.client({ secret: CLIENT_SECRET, metadata: { id_token_claims: false } });
+    for (const of of [client, slim]) {
+      const claims = { id_token: ['email', 'name'], userinfo: ['email_verified', 'locale'] };
+      const { code, userId } = await service.signIn(of, { claims, user: { displayName: 'Ada Lovelace' } });
+      await addEmail(userId);
+      await sql(db.database, `update users set locale = 'de' where id = $1::uuid`, [toUuid(userId)]);
+      const answer = await service.exchange(of, code);
+      expect(service.lastRequest().queries).toBe(2);
+      const inToken = await claimsOf(answer, of);
+      expect(PROFILE.filter((name) => name in inToken)).toEqual(['name', 'email']);
+      const shown = { sub: userId, username: expect.any(String), email_verified: true, locale: 'de' };
+      expect(await userinfo(answer)).toEqual(shown);
+      expect(await userinfo(await service.refresh(of, member(answer, 'refresh_token')))).toEqual(shown);
+    }
   });
 
   test('id_token_claims: false leaves them to userinfo', async () => {

@@ -2,7 +2,7 @@ import type { OAuth2SessionId, UserId } from '#base/ids.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import { idTokenClaims } from '#protocol/oidc/id-token-claims.ts';
-import { type UserFacts, userClaims } from '#protocol/oidc/user-claims.ts';
+import { type UserClaimName, type UserFacts, userClaims } from '#protocol/oidc/user-claims.ts';
 
 export interface IdTokenDeps {
   readonly signingKeys: Pick<SigningKeys, 'signJwt'>;
@@ -17,6 +17,8 @@ export interface IdTokenSubject {
   readonly sessionId: OAuth2SessionId;
   /** Of the access token that is issued with it. */
   readonly scope: readonly string[];
+  /** Claims that the client asked for one by one. */
+  readonly namedClaims: readonly UserClaimName[];
   readonly authenticatedAt: number | undefined;
   readonly acr: string | undefined;
   readonly amr: readonly string[];
@@ -49,7 +51,7 @@ export async function signIdToken(
     sessionId: subject.sessionId,
     accessToken: subject.accessToken,
     code: subject.code,
-    userClaims: client.hasIdTokenClaims ? userClaims(subject.user, scope) : {},
+    userClaims: userClaims(subject.user, client.hasIdTokenClaims ? scope : [], subject.namedClaims),
     algorithm,
   });
   return await deps.signingKeys.signJwt(claims, { alg: algorithm });

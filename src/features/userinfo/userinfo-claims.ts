@@ -1,6 +1,7 @@
 import { fromUuid } from '#base/ids.ts';
 import type { UserOfTokenRow } from '#domain/tokens/use-access-token.ts';
 import { userFacts } from '#domain/users/user-facts.ts';
+import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
 import { type UserClaims, userClaims } from '#protocol/oidc/user-claims.ts';
 
 /** OpenID Connect Core 1.0 5.3.2. */
@@ -10,5 +11,9 @@ export interface UserinfoClaims extends UserClaims {
 }
 
 export function userinfoClaims(row: UserOfTokenRow): UserinfoClaims {
-  return { sub: fromUuid(row.user_id), username: row.username, ...userClaims(userFacts(row), row.scope) };
+  return {
+    sub: fromUuid(row.user_id),
+    username: row.username,
+    ...userClaims(userFacts(row), row.scope, claimsFromJson(row.claims).userinfo),
+  };
 }

@@ -8,6 +8,7 @@ import {
 import { challengeProblem } from './pkce.ts';
 import { redirectUriMatches } from './redirect-uris.ts';
 import { parseScope, type ScopeRules } from './scopes.ts';
+import { type VoluntaryParameters, voluntaryParameters, voluntaryProblem } from './voluntary-parameters.ts';
 
 /**
  * The checks of an authorization request that need no database, in the order of oauth 6.3: what is answered by a page
@@ -31,7 +32,7 @@ export const PROMPTS = ['none', 'login', 'consent', 'select_account', 'create'] 
 export type Prompt = (typeof PROMPTS)[number];
 
 /** A request that may go on. */
-export interface AuthorizationRequest {
+export interface AuthorizationRequest extends VoluntaryParameters {
   readonly target: ResponseTarget;
   /** False when the single registered address was implied. */
   readonly isRedirectUriSent: boolean;
@@ -65,7 +66,13 @@ const MAX_LOGIN_HINT_CHARACTERS = 256;
 const HIGHEST_MAX_AGE = 2 ** 31 - 1;
 /** A repetition of one of these leaves open who asks, or where the answer goes. */
 const DECISIVE = ['client_id', 'redirect_uri', 'response_mode', 'state', 'response_type', 'request', 'request_uri'];
-const MAY_REPEAT = new Set(['resource', 'audience']);
+/** Names that mean something here. Any other is ignored, however often it is given (RFC 6749 3.1). */
+const SINGLE = new Set([
+  ...DECISIVE,
+  ...['acr_values', 'authorization_details', 'claims', 'claims_locales', 'code_challenge', 'code_challenge_method'],
+  ...['display', 'dpop_jkt', 'id_token_hint', 'login_hint', 'max_age', 'nonce', 'prompt', 'registration', 'scope'],
+  'ui_locales',
+]);
 
 /** The parameter whose repetition forbids any redirect (6.3 step 1). */
 export function repeatedDecisiveParameter(parameters: Parameters): string | undefined {
@@ -110,7 +117,13 @@ export function checkAuthorizationRequest(
   if (parameters.has('resource')) {
     return refuse(target, 'invalid_target', 'no resource can be asked for: resource is not supported');
   }
+  const voluntary = voluntaryParameters(parameters, scope.scope, client.scope, rules);
+  if (voluntary === undefined) {
+    const description = 'none of the acr values that claims asks for as essential is issued here';
+    return refuse(target, 'unmet_authentication_requirements', description);
+  }
   const request: AuthorizationRequest = {
+    ...voluntary,
     target,
     isRedirectUriSent: parameters.has('redirect_uri'),
     scope: scope.scope,
@@ -138,6 +151,7 @@ const CHECKS: readonly Check[] = [
   malformedLoginHint,
   malformedMaxAge,
   contradictoryPrompts,
+  malformedVoluntary,
   unsupportedParameter,
   responseType,
   grantType,
@@ -145,12 +159,8 @@ const CHECKS: readonly Check[] = [
 ];
 
 function repetition(parameters: Parameters): Refusal | undefined {
-  const name = parameters.firstRepeated(MAY_REPEAT);
-  if (name === undefined) return undefined;
-  // A name that is not ours may hold anything; it must not travel in a description.
-  return invalid(
-    /^[a-z_]{1,40}$/.test(name) ? `${name} is given more than once` : 'a parameter is given more than once',
-  );
+  const name = [...SINGLE].find((candidate) => parameters.isRepeated(candidate));
+  return name === undefined ? undefined : invalid(`${name} is given more than once`);
 }
 
 function malformedNonce(parameters: Parameters): Refusal | undefined {
@@ -174,13 +184,15 @@ function contradictoryPrompts(parameters: Parameters): Refusal | undefined {
   return invalid('prompt none must stand alone');
 }
 
+function malformedVoluntary(parameters: Parameters): Refusal | undefined {
+  const problem = voluntaryProblem(parameters);
+  return problem === undefined ? undefined : invalid(problem);
+}
+
 /** Parameters that must not be ignored, since the client would believe that they were heeded. */
 const UNSUPPORTED: readonly (readonly [name: string, error: AuthorizationErrorCode])[] = [
-  ['acr_values', 'invalid_request'],
   ['authorization_details', 'invalid_request'],
-  ['claims', 'invalid_request'],
   ['dpop_jkt', 'invalid_request'],
-  ['id_token_hint', 'invalid_request'],
   ['request_uri', 'request_uri_not_supported'],
   ['registration', 'registration_not_supported'],
 ];

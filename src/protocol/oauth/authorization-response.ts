@@ -25,6 +25,7 @@ export type AuthorizationErrorCode =
   | 'server_error'
   | 'temporarily_unavailable'
   | 'unauthorized_client'
+  | 'unmet_authentication_requirements'
   | 'unsupported_response_type';
 
 /** `description`: a sentence in plain ASCII that tells the client's developer what to do. */

@@ -15,21 +15,39 @@ export interface UserClaims {
   readonly email_verified?: true;
 }
 
+export type UserClaimName = keyof UserClaims;
+
+/** The scope that brings each claim. */
+export const CLAIM_SCOPES: Readonly<Record<UserClaimName, 'profile' | 'email'>> = {
+  preferred_username: 'profile',
+  name: 'profile',
+  locale: 'profile',
+  email: 'email',
+  email_verified: 'email',
+};
+
+export function isUserClaimName(name: unknown): name is UserClaimName {
+  return typeof name === 'string' && Object.hasOwn(CLAIM_SCOPES, name);
+}
+
 /**
  * The claims that the scopes `profile` and `email` stand for, in the ID token and at userinfo alike. What is not known
  * is left out.
+ * @param named claims that the client asked for one by one, whatever the scope
  * @see OpenID Connect Core 1.0 5.1, 5.4
  */
-export function userClaims(facts: UserFacts, scope: readonly string[]): UserClaims {
+export function userClaims(
+  facts: UserFacts,
+  scope: readonly string[],
+  named: readonly UserClaimName[] = [],
+): UserClaims {
   const { username, displayName, locale, email } = facts;
+  const isWanted = (name: UserClaimName): boolean => scope.includes(CLAIM_SCOPES[name]) || named.includes(name);
   return {
-    ...(scope.includes('profile')
-      ? {
-          preferred_username: username,
-          ...(displayName === undefined ? {} : { name: displayName }),
-          ...(locale === undefined ? {} : { locale }),
-        }
-      : {}),
-    ...(scope.includes('email') && email !== undefined ? { email, email_verified: true } : {}),
+    ...(isWanted('preferred_username') ? { preferred_username: username } : {}),
+    ...(isWanted('name') && displayName !== undefined ? { name: displayName } : {}),
+    ...(isWanted('locale') && locale !== undefined ? { locale } : {}),
+    ...(isWanted('email') && email !== undefined ? { email } : {}),
+    ...(isWanted('email_verified') && email !== undefined ? { email_verified: true } : {}),
   };
 }

@@ -15,6 +15,8 @@ export interface CodeRow extends UserFactsRow {
   readonly redirect_uri: string;
   readonly redirect_uri_sent: boolean;
   readonly scope: readonly string[];
+  /** Asked for one by one; see `claimsFromJson`. */
+  readonly claims: unknown;
   readonly resources: readonly string[];
   readonly nonce: string | null;
   readonly code_challenge: string | null;
@@ -36,13 +38,14 @@ export const readCode = statement<CodeRow, [codeHash: Buffer, clientId: string, 
             select from oauth2_clients c where c.id = $2::uuid and c.version = $3::integer and c.disabled_at is null
           ) as client_is_current,
           u.id as user_id,
-          ${userFactsColumns('g.scope')},
+          ${userFactsColumns('g.scope', 'g.claims')},
           u.can_request_admin,
           us.finished_at is null and u.locked_at is null and u.deactivated_at is null as sign_in_is_usable,
           us.id as user_session_id,
           g.redirect_uri,
           g.redirect_uri_sent,
           g.scope,
+          g.claims,
           g.resources,
           g.nonce,
           g.code_challenge,

@@ -57,7 +57,7 @@ export const redeemCode = statement<{ id: string }, RedeemCodeParams>(
        and exists (
          select from oauth2_clients c where c.id = g.client_id and c.version = $4::integer and c.disabled_at is null
        )
-    returning g.client_id, g.scope, g.resources, g.locale, g.auth_time, g.acr, g.amr
+    returning g.client_id, g.scope, g.claims, g.resources, g.locale, g.auth_time, g.acr, g.amr
   ), ${endingCtes(
     `select id from oauth2_sessions
       where user_id = $2::uuid and device_id = $8::text and finished_at is null and exists (select from consumed)`,
@@ -65,10 +65,10 @@ export const redeemCode = statement<{ id: string }, RedeemCodeParams>(
     `'device_replaced'`,
   )}, opened as (
     insert into oauth2_sessions (
-      id, user_id, user_session_id, client_id, scope, resources, device_id, locale, user_agent,
+      id, user_id, user_session_id, client_id, scope, claims, resources, device_id, locale, user_agent,
       auth_time, acr, amr, refresh_family, created_at
     )
-    select $7::uuid, $2::uuid, $3::uuid, client_id, scope, resources, $8::text, locale, $9::text,
+    select $7::uuid, $2::uuid, $3::uuid, client_id, scope, claims, resources, $8::text, locale, $9::text,
            auth_time, acr, amr, $10::bytea, $6::timestamptz
       from consumed
      -- the count makes the older session of the device end before the unique index is asked

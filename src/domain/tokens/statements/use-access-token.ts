@@ -5,6 +5,8 @@ export interface UserOfTokenRow extends UserFactsRow {
   readonly session_id: string;
   readonly user_id: string;
   readonly scope: readonly string[];
+  /** Asked for one by one; see `claimsFromJson`. */
+  readonly claims: unknown;
   readonly is_live: boolean;
 }
 
@@ -24,6 +26,7 @@ export const useAccessToken = statement<UserOfTokenRow, [tokenHash: Buffer, now:
            u.display_name,
            u.locale,
            t.scope,
+           s.claims,
            t.first_used_at is not null as was_used,
            t.revoked_at is null and t.expires_at > $2::timestamptz
              and s.finished_at is null and c.disabled_at is null
@@ -47,7 +50,8 @@ export const useAccessToken = statement<UserOfTokenRow, [tokenHash: Buffer, now:
          p.display_name,
          p.locale,
          p.scope,
-         case when p.is_live and 'email' = any(p.scope) then (
+         p.claims,
+         case when p.is_live and ('email' = any(p.scope) or p.claims is not null) then (
            select e.email from user_emails e where e.user_id = p.user_id order by e.created_at, e.id limit 1
          ) end as email,
          p.is_live

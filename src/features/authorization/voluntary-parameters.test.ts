@@ -1,0 +1,321 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ClientId, fromUuid, newId, type UserId } from '#base/ids.ts';
+import { SigningKeys, signingKey } from '#domain/signing-keys/signing-keys.ts';
+import {
+  AUTHORIZATION_ISSUER,
+  type AuthorizationService,
+  authorizeUrl,
+  grantIdOf,
+  PASSWORD,
+  responseOf,
+  startAuthorizationService,
+  TEST_SIGNING_KEYS,
+} from '#test/support/authorization-service.ts';
+import type { Browser } from '#test/support/browser.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+
+let test: TestDatabase;
+let service: AuthorizationService;
+let client: ClientId;
+let alice: UserId;
+let bob: UserId;
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+  service = await startAuthorizationService(test.database);
+  client = await service.client({ secret: 's', metadata: { first_party: true } });
+  alice = await person('alice');
+  bob = await person('bob');
+});
+
+afterAll(async () => {
+  await service.close();
+  await test.drop();
+});
+
+async function person(username: string): Promise<UserId> {
+  await service.person(username);
+  const [row] = await sql<{ id: string }>(test.database, 'select id from users where username = $1::text', [username]);
+  return fromUuid(row?.id ?? '');
+}
+
+async function grantCount(): Promise<number> {
+  const [row] = await sql<{ count: number }>(
+    test.database,
+    'select count(*)::integer as count from oauth2_authorization_grants',
+  );
+  return row?.count ?? -1;
+}
+
+interface StoredGrant {
+  readonly claims: unknown;
+  readonly acr: string | null;
+}
+
+async function lastGrant(): Promise<StoredGrant | undefined> {
+  const [row] = await sql<StoredGrant>(
+    test.database,
+    'select claims, acr from oauth2_authorization_grants order by created_at desc, id desc limit 1',
+  );
+  return row;
+}
+
+async function forgetAcr(): Promise<void> {
+  await sql(test.database, 'update user_sessions set acr = null where true returning id');
+}
+
+const CODE = { code: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/), state: 'st' };
+const ISSUED = 'urn:latchkey:acr:1';
+
+describe('parameters that are voluntary, or that nobody knows (OpenID Connect Core 3.1.2.1, 15.1, RFC 6749 3.1)', () => {
+  it.each<[string, Record<string, string>]>([
+    ['acr_values that are not issued here', { acr_values: '1 2' }],
+    ['acr_values that are', { acr_values: `1 ${ISSUED}` }],
+    ['display', { display: 'popup' }],
+    ['claims_locales', { claims_locales: 'de fr' }],
+    ['an essential claim', { claims: '{"userinfo": {"name": {"essential": true}}}' }],
+    ['claims for null and for unknown names', { claims: '{"id_token": null, "userinfo": {"x": null}, "y": 1}' }],
+    ['an essential acr without values', { claims: '{"id_token": {"acr": {"essential": true}}}' }],
+    ['a voluntary acr of another service', { claims: '{"id_token": {"acr": {"value": "2"}}}' }],
+    ['unknown names', { audience: 'https://api.example.org', access_type: 'offline', extra: 'foobar' }],
+    ['names that other objects have', { constructor: 'x', __proto__: 'y', toString: 'z' }],
+  ])('%s: the code is issued', async (_, fields) => {
+    const browser = await service.signedIn('alice');
+    expect(responseOf(await browser.get(authorizeUrl(client, fields)))).toMatchObject(CODE);
+  });
+
+  it('an unknown name given twice is ignored, one that means something is refused', async () => {
+    const browser = await service.signedIn('alice');
+    expect(responseOf(await browser.get(`${authorizeUrl(client)}&extra=1&extra=2`))).toMatchObject(CODE);
+    for (const name of ['scope', 'claims', 'acr_values', 'display', 'max_age', 'dpop_jkt']) {
+      const shown = await browser.get(`${authorizeUrl(client)}&${name}=1&${name}=2`);
+      expect(responseOf(shown)).toMatchObject({
+        error: 'invalid_request',
+        error_description: expect.stringContaining(name),
+      });
+    }
+  });
+
+  it.each<[Record<string, string>, string]>([
+    [{ request_uri: 'https://app.example.org/r' }, 'request_uri_not_supported'],
+    [{ request: 'x' }, 'request_not_supported'],
+    [{ registration: '{}' }, 'registration_not_supported'],
+    [{ authorization_details: '[]' }, 'invalid_request'],
+    [{ dpop_jkt: 'x' }, 'invalid_request'],
+    [{ resource: 'https://api.example.org' }, 'invalid_target'],
+  ])('%j is refused: the client would believe that it was heeded', async (fields, error) => {
+    const browser = await service.signedIn('alice');
+    expect(responseOf(await browser.get(authorizeUrl(client, fields)))).toMatchObject({ error });
+  });
+});
+
+describe('acr_values and an essential acr (OpenID Connect Core 5.5.1.1, oauth 15.3)', () => {
+  const essential = (value: string) => JSON.stringify({ id_token: { acr: { essential: true, values: [value, '2'] } } });
+
+  it('a sign-in without a class is asked for the password once, and the grant has the class then', async () => {
+    for (const fields of [{ acr_values: ISSUED }, { claims: essential(ISSUED) }]) {
+      const browser = await service.signedIn('alice');
+      await forgetAcr();
+      const shown = await browser.get(authorizeUrl(client, fields));
+      expect(shown.location).toContain('/reauth?');
+      service.clock.advanceSeconds(5);
+      await browser.open(shown.location ?? '');
+      const { pathname, search } = new URL(browser.shown.url);
+      await browser.submit({ password: PASSWORD }, { action: pathname + search });
+      await browser.follow();
+      expect(responseOf(browser.shown)).toMatchObject(CODE);
+      expect(await lastGrant()).toMatchObject({ acr: ISSUED });
+    }
+  });
+
+  it('with prompt=none a voluntary class is done without, an essential one is login_required', async () => {
+    const browser = await service.signedIn('alice');
+    await forgetAcr();
+    const silent = { prompt: 'none' };
+    expect(responseOf(await browser.get(authorizeUrl(client, { ...silent, acr_values: ISSUED })))).toMatchObject(CODE);
+    expect(responseOf(await browser.get(authorizeUrl(client, { ...silent, claims: essential(ISSUED) })))).toMatchObject(
+      {
+        error: 'login_required',
+      },
+    );
+  });
+
+  it('an essential class that is not issued here is refused before anybody signs in in vain', async () => {
+    const before = await grantCount();
+    const shown = await service.browser().get(authorizeUrl(client, { claims: essential('phr') }));
+    expect(responseOf(shown)).toMatchObject({ error: 'unmet_authentication_requirements', state: 'st' });
+    expect(await grantCount()).toBe(before);
+  });
+});
+
+/** An ID token as the token endpoint would have issued it. */
+async function idToken(changes: Record<string, unknown> = {}, keys: SigningKeys = TEST_SIGNING_KEYS, typ = 'JWT') {
+  const claims = { iss: AUTHORIZATION_ISSUER, aud: client, sub: alice, iat: 1, exp: 2, ...changes };
+  return await keys.signJwt(claims, { alg: 'RS256', typ });
+}
+
+function foreignKeys(): SigningKeys {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const { kid } = TEST_SIGNING_KEYS.publicJwks().keys[0] ?? {};
+  return new SigningKeys([signingKey(privateKey, publicKey, { kid, isActive: true })]);
+}
+
+async function rebuilt(header: object, signature?: string): Promise<string> {
+  const [, body, original] = (await idToken()).split('.');
+  const { kid } = TEST_SIGNING_KEYS.publicJwks().keys[0] ?? {};
+  const head = Buffer.from(JSON.stringify({ kid, typ: 'JWT', ...header })).toString('base64url');
+  return `${head}.${body}.${signature ?? original}`;
+}
+
+describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', () => {
+  it('of the person who is signed in, long expired: prompt=none issues the code', async () => {
+    const browser = await service.signedIn('alice');
+    const fields = { prompt: 'none', id_token_hint: await idToken() };
+    expect(responseOf(await browser.get(authorizeUrl(client, fields)))).toMatchObject(CODE);
+  });
+
+  it.each<[string, () => Promise<Record<string, string>>]>([
+    ['id_token_hint', async () => ({ id_token_hint: await idToken() })],
+    ['claims', async () => ({ claims: JSON.stringify({ id_token: { sub: { value: alice } } }) })],
+  ])('%s of someone else: prompt=none is login_required and leaves no grant', async (_, fields) => {
+    const browser = await service.signedIn('bob');
+    const before = await grantCount();
+    const shown = await browser.get(authorizeUrl(client, { prompt: 'none', ...(await fields()) }));
+    expect(responseOf(shown)).toMatchObject({ error: 'login_required', state: 'st' });
+    expect(await grantCount()).toBe(before);
+  });
+
+  it('of someone else: a page names the account, offers no consent, and leads to it', async () => {
+    const browser = await service.signedIn('bob');
+    await browser.open(authorizeUrl(client, { id_token_hint: await idToken() }));
+    const { shown } = browser;
+    expect(new URL(shown.url).pathname).toMatch(/^\/consent\//);
+    expect(shown.text).toContain('Another account is needed');
+    expect(shown.text).toContain('@alice:example.test');
+    expect(shown.body).not.toContain('value="consent"');
+
+    await browser.submit({}, { action: '/logout' });
+    await browser.follow();
+    await browser.follow();
+    expect(new URL(browser.shown.url).searchParams.get('login_hint')).toBe('alice');
+    await signInHere(browser, 'alice');
+    await browser.follow();
+    expect(responseOf(browser.shown)).toMatchObject(CODE);
+  });
+
+  it('of someone else cannot be consented to by a posted form, but given up', async () => {
+    const browser = await service.signedIn('bob');
+    await browser.open(authorizeUrl(client, { id_token_hint: await idToken() }));
+    const id = grantIdOf(browser.shown);
+    await browser.submit({ action: 'consent' }, { action: '/authorize' });
+    expect(browser.shown.location).toBe(`${AUTHORIZATION_ISSUER}consent/${id}`);
+    await browser.open(`/consent/${id}`);
+    await browser.submit({ action: 'cancel' }, { action: '/authorize' });
+    expect(responseOf(browser.shown)).toMatchObject({ error: 'access_denied' });
+  });
+
+  it('of an account that is gone: the page says so', async () => {
+    const browser = await service.signedIn('bob');
+    await browser.open(authorizeUrl(client, { id_token_hint: await idToken({ sub: newId<'user'>(7) }) }));
+    expect(browser.shown.text).toContain('an account that does not exist any more');
+  });
+
+  it('proposes the account on the sign-in page, unless the client proposes a name itself', async () => {
+    const id_token_hint = await idToken({ sub: bob });
+    const shown = await service.browser().get(authorizeUrl(client, { id_token_hint }));
+    expect(new URL(shown.location ?? '').searchParams.get('login_hint')).toBe('bob');
+    const named = await service.browser().get(authorizeUrl(client, { id_token_hint, login_hint: 'carol' }));
+    expect(new URL(named.location ?? '').searchParams.get('login_hint')).toBe('carol');
+  });
+
+  it('that names another account than claims does can be answered by nobody', async () => {
+    const claims = JSON.stringify({ id_token: { sub: { value: bob } } });
+    const browser = await service.signedIn('alice');
+    const shown = await browser.get(authorizeUrl(client, { id_token_hint: await idToken(), claims }));
+    expect(responseOf(shown)).toMatchObject({ error: 'login_required' });
+  });
+
+  it.each<[string, () => Promise<string>]>([
+    ['no JWT', async () => 'x'],
+    ['of another issuer', async () => await idToken({ iss: 'https://elsewhere.example/' })],
+    ['of another client', async () => await idToken({ aud: newId<'client'>(1) })],
+    ['without a subject', async () => await idToken({ sub: undefined })],
+    ['signed by someone else', async () => await idToken({}, foreignKeys())],
+    ['another kind of JWT', async () => await idToken({}, TEST_SIGNING_KEYS, 'token-introspection+jwt')],
+    ['not signed', async () => await rebuilt({ alg: 'none' }, '')],
+    ['with an algorithm of another key', async () => await rebuilt({ alg: 'HS256' })],
+    ['with a tampered signature', async () => await rebuilt({ alg: 'RS256' }, 'AAAA')],
+    ['too long', async () => 'x'.repeat(4097)],
+  ])('%s: invalid_request, and nothing is stored', async (_, hint) => {
+    const browser = await service.signedIn('alice');
+    const before = await grantCount();
+    const shown = await browser.get(authorizeUrl(client, { id_token_hint: await hint() }));
+    expect(responseOf(shown)).toMatchObject({
+      error: 'invalid_request',
+      error_description: expect.stringContaining('id_token_hint'),
+    });
+    expect(await grantCount()).toBe(before);
+  });
+});
+
+describe('claims asked for one by one (OpenID Connect Core 5.5)', () => {
+  const EMAIL = JSON.stringify({ id_token: { email: { essential: true } }, userinfo: { name: null, zoneinfo: null } });
+
+  it('are part of what the person is asked, are stored with the grant, and are remembered', async () => {
+    const asking = await service.client({ secret: 's' });
+    const browser = await service.signedIn('alice');
+    const silent = authorizeUrl(asking, { prompt: 'none', claims: EMAIL });
+    expect(responseOf(await browser.get(silent))).toMatchObject({ error: 'consent_required' });
+    await browser.open(authorizeUrl(asking, { claims: EMAIL }));
+    expect(browser.shown.text).toContain('See your e-mail address');
+    await browser.submit({ action: 'consent' }, { action: '/authorize' });
+    expect(responseOf(browser.shown)).toMatchObject(CODE);
+    expect(await lastGrant()).toMatchObject({ claims: { id_token: ['email'], userinfo: ['name'] } });
+    expect(responseOf(await browser.get(silent))).toMatchObject(CODE);
+    const more = authorizeUrl(asking, { prompt: 'none', claims: '{"userinfo": {"email_verified": null}}' });
+    expect(responseOf(await browser.get(more))).toMatchObject(CODE);
+  });
+
+  it('that were never agreed to are asked for, though the scope was', async () => {
+    const asking = await service.client({ secret: 's' });
+    const browser = await service.signedIn('alice');
+    await browser.open(authorizeUrl(asking));
+    await browser.submit({ action: 'consent' }, { action: '/authorize' });
+    const shown = await browser.get(authorizeUrl(asking, { prompt: 'none', claims: EMAIL }));
+    expect(responseOf(shown)).toMatchObject({ error: 'consent_required' });
+  });
+
+  it('beyond what the client is registered for are left out, and without openid all are', async () => {
+    const limited = await service.client({ secret: 's', metadata: { first_party: true, scope: 'openid profile' } });
+    const browser = await service.signedIn('alice');
+    await browser.get(authorizeUrl(limited, { claims: EMAIL }));
+    expect(await lastGrant()).toMatchObject({ claims: { id_token: [], userinfo: ['name'] } });
+    service.clock.advanceSeconds(1);
+    await browser.get(authorizeUrl(client, { scope: 'profile', claims: EMAIL }));
+    expect(await lastGrant()).toMatchObject({ claims: null });
+  });
+
+  it.each([
+    '{',
+    '[]',
+    '"x"',
+    'null',
+    '{"id_token": []}',
+    '{"userinfo": "name"}',
+    '{"id_token": {"name": true}}',
+    JSON.stringify({ userinfo: { name: { value: 'x'.repeat(4096) } } }),
+  ])('malformed ones are invalid_request: %.40s', async (claims) => {
+    const shown = await service.browser().get(authorizeUrl(client, { claims }));
+    expect(responseOf(shown)).toMatchObject({
+      error: 'invalid_request',
+      error_description: expect.stringContaining('claims must be'),
+    });
+  });
+});
+
+async function signInHere(browser: Browser, username: string): Promise<void> {
+  await browser.submit({ username, password: PASSWORD });
+  if (browser.shown.status !== 303) throw new Error(`signing in ${username} gave ${browser.shown.status}`);
+}
