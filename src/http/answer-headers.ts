@@ -1,7 +1,15 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { HttpConfig } from '#config/config.ts';
 import { corsHeaders } from './cors.ts';
-import type { Answer, Route } from './route.ts';
+import { PAGE_SECURITY_HEADERS } from './page-headers.ts';
+import type { Answer, Face, Route } from './route.ts';
+
+/** Where an answer comes from, as far as its headers depend on it. */
+export interface AnswerOrigin {
+  readonly face: Face;
+  readonly cors: NonNullable<Route['cors']>;
+  readonly setCookies: readonly string[];
+}
 
 /** Headers that every answer carries, whoever made it (security 3.5 to 3.7). */
 export class CommonHeaders {
@@ -15,12 +23,13 @@ export class CommonHeaders {
   }
 
   /** The headers of an answer as they go out; those that it brings itself win. */
-  complete(answer: Answer, cors: NonNullable<Route['cors']>, setCookies: readonly string[]): OutgoingHttpHeaders {
+  complete(answer: Answer, { face, cors, setCookies }: AnswerOrigin): OutgoingHttpHeaders {
     const headers: OutgoingHttpHeaders = {
       'cache-control': 'no-store',
       'cross-origin-resource-policy': cors === 'none' ? 'same-origin' : 'cross-origin',
       ...this.#always,
       ...corsHeaders(cors),
+      ...(face === 'page' ? PAGE_SECURITY_HEADERS : {}),
     };
     for (const [name, value] of Object.entries(answer.headers)) {
       headers[name] = typeof value === 'string' ? value : [...value];

@@ -5,7 +5,8 @@ import { Urls } from '#base/urls.ts';
 import { loadTranslations } from '#html/translations.ts';
 import { type RouteServer, startRouteServer } from '#test/support/route-server.ts';
 import { json, redirect } from './answers.ts';
-import { contentSecurityPolicy, Pages } from './pages.ts';
+import { contentSecurityPolicy } from './page-headers.ts';
+import { Pages } from './pages.ts';
 import type { Face, Route } from './route.ts';
 
 const urls = new Urls('https://auth.example.test/');
@@ -28,9 +29,10 @@ const routes: Route[] = [
   route('/', 'page', (context) =>
     pages.answer({ title: 'Step', translations: pages.language(context), content: h('h1', null, 'Heading') }),
   ),
-  route('/away', 'page', () => redirect('https://client.example/cb')),
+  route('/away', 'page', () => redirect('https://client.example/cb', { 'referrer-policy': 'no-referrer' })),
   route('/refused', 'page', refuse(new LatchkeyError('csrf_mismatch'))),
   route('/login', 'page', () => json(200, {})),
+  route('/named/:name', 'page', ({ params }) => json(200, params['name'])),
   route('/login', 'page', refuse(new LatchkeyError('csrf_missing')), { method: 'POST' }),
   route('/gone', 'page', refuse(new LatchkeyError('expired'))),
   route('/taken', 'page', refuse(new LatchkeyError('already_used'))),
@@ -66,6 +68,11 @@ const routes: Route[] = [
     throw secretCause;
   }),
 ];
+
+/** A header of an answer as it came over the wire. */
+function headerOf(reply: string, name: string): string | undefined {
+  return new RegExp(`^${name}: (.*)\r$`, 'im').exec(reply)?.[1];
+}
 
 let service: RouteServer;
 beforeAll(async () => {
@@ -103,6 +110,17 @@ describe('headers (security 3.5 to 3.7)', () => {
       expect(headers).not.toHaveProperty(absent);
     }
   });
+
+  test.each(['/', '/away', '/refused', '/nowhere', '/login'])(
+    '%s carries the headers of pages, redirects and JSON included',
+    async (path) => {
+      const { headers } = await send('GET', path);
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+      expect(headers.get('x-frame-options')).toBe('DENY');
+      expect(headers.get('referrer-policy')).toBe(path === '/away' ? 'no-referrer' : 'same-origin');
+      expect(headers.get('permissions-policy')).toContain('camera=()');
+    },
+  );
 
   test.each(['/', '/refused', '/gone', '/nowhere'])('%s cannot be framed (security S-60)', async (path) => {
     const { headers } = await send('GET', path);
@@ -199,10 +217,29 @@ describe('CORS (security 3.7, S-154)', () => {
     expect(headers.get('cross-origin-resource-policy')).toBe(origin === null ? 'same-origin' : 'cross-origin');
   });
 
-  test('a preflight names headers and lasts an hour; answers expose the challenge', async () => {
-    const preflight = await send('OPTIONS', '/oauth2/client', PREFLIGHT);
-    expect(preflight.headers.get('access-control-allow-headers')).toMatch(/Authorization, Content-Type, .*traceparent/);
-    expect(preflight.headers.get('access-control-max-age')).toBe('3600');
+  const ALLOWED = 'access-control-allow-headers';
+
+  test.each(['/oauth2/client', '/oauth2/keys.json'])(
+    'a preflight of %s allows every header that is asked for, and lasts an hour',
+    async (path) => {
+      const asked = 'authorization,content-type, baggage, sentry-trace,x-datadog-trace-id';
+      const preflight = await send('OPTIONS', path, { ...EVIL, 'access-control-request-headers': asked });
+      expect(preflight.headers.get(ALLOWED)).toBe(asked);
+      expect(preflight.headers.get('access-control-max-age')).toBe('3600');
+      const unasked = await send('OPTIONS', path, EVIL);
+      expect(unasked.headers.get(ALLOWED)).toMatch(/Authorization, Content-Type, .*traceparent/);
+      // What is no list of names is not repeated.
+      const hostile = await send('OPTIONS', path, { ...EVIL, 'access-control-request-headers': 'x: y; z' });
+      expect(hostile.headers.get(ALLOWED)).not.toContain('y;');
+    },
+  );
+
+  test('a preflight of a page allows nothing', async () => {
+    const preflight = await send('OPTIONS', '/login', { ...EVIL, 'access-control-request-headers': 'authorization' });
+    expect(preflight.headers.get(ALLOWED)).toBeNull();
+  });
+
+  test('answers expose the challenge', async () => {
     const answer = await send('POST', '/oauth2/client', EVIL);
     expect(answer.headers.get('access-control-expose-headers')).toBe('WWW-Authenticate, DPoP-Nonce');
   });
@@ -239,8 +276,17 @@ describe('errors of machine routes (oauth.md 18)', () => {
     expect((await send('POST', '/oauth2/limited')).headers.get('retry-after')).toBe('7');
   });
 
-  test('an unknown path below /oauth2/ answers exactly {"error":"not_found"}', async () => {
-    expect(await (await send('GET', '/oauth2/nowhere')).text()).toBe('{"error":"not_found"}');
+  test.each([
+    ['GET', '/oauth2/nowhere', 404, 'not_found'],
+    ['DELETE', '/oauth2/client', 405, 'method_not_allowed'],
+    ['GET', '/.well-known/nowhere', 404, 'not_found'],
+    ['POST', '/oauth2/keys.json', 405, 'method_not_allowed'],
+  ])('%s %s: %i %s with a description', async (method, path, status, error) => {
+    const answer = await send(method, path);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      status,
+      { error, error_description: expect.stringMatching(/^[\x20-\x7e]+$/) },
+    ]);
   });
 
   test('a fault names a reference that is in the log, and nothing of its cause', async () => {
@@ -287,8 +333,64 @@ describe('error pages (browser-flows 10)', () => {
     expect(service.lines.join()).not.toContain('s3cret');
   });
 
-  test('405 lists the methods that there are', async () => {
-    expect((await send('PUT', '/login')).headers.get('allow')).toBe('GET, HEAD, POST, OPTIONS');
+  const ALL = 'GET, HEAD, POST, OPTIONS';
+  test.each([
+    ['PUT', '/login', ALL, 'text/html; charset=utf-8'],
+    ['TRACE', '/login', ALL, 'text/html; charset=utf-8'],
+    ['PROPFIND', '/login', ALL, 'text/html; charset=utf-8'],
+    ['FROB', '/login', ALL, 'text/html; charset=utf-8'],
+    ['FROB', '/oauth2/client', 'POST, OPTIONS', 'application/json'],
+    ['TRACE', '/oauth2/keys.json', 'GET, HEAD, OPTIONS', 'application/json'],
+    ['FROB', '/nowhere', ALL, 'text/html; charset=utf-8'],
+    ['TRACE', '/oauth2/nowhere', ALL, 'application/json'],
+    ['CONNECT', 'x:443', ALL, 'text/html; charset=utf-8'],
+  ])('%s %s: 405 with the methods that there are, as the address answers errors', async (method, path, allow, type) => {
+    const reply = await service.exchange(
+      `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept-Language: de\r\n\r\n`,
+    );
+    expect(reply).toMatch(/^HTTP\/1\.1 405 /);
+    expect(headerOf(reply, 'allow')).toBe(allow);
+    expect(headerOf(reply, 'content-type')).toBe(type);
+    expect(headerOf(reply, 'x-content-type-options')).toBe('nosniff');
+    expect(headerOf(reply, 'strict-transport-security')).toBe('max-age=31536000');
+    expect(headerOf(reply, 'connection')).toBe('close');
+    const isPage = type.startsWith('text/html');
+    expect(headerOf(reply, 'x-frame-options')).toBe(isPage ? 'DENY' : undefined);
+    expect(headerOf(reply, 'content-language')).toBe(isPage ? 'de' : undefined);
+    expect(reply).toContain(isPage ? 'data-error-code="method_not_allowed"' : '"error":"method_not_allowed"');
+  });
+
+  test('what 405 lists is what OPTIONS lists', async () => {
+    for (const path of ['/login', '/oauth2/client', '/oauth2/keys.json', '/']) {
+      const { headers, status } = await send('OPTIONS', path);
+      expect([path, status, headers.get('allow')]).toEqual([
+        path,
+        204,
+        (await send('DELETE', path)).headers.get('allow'),
+      ]);
+    }
+  });
+
+  test.each([
+    ['a request line of HTTP/2', 'GET / HTTP/2.0\r\nHost: x\r\n'],
+    ['a request line of HTTP/0.9', 'GET / HTTP/0.9\r\nHost: x\r\n'],
+    ['GET *', 'GET * HTTP/1.1\r\nHost: x\r\n'],
+    ['an address of another scheme', 'GET ftp://x/ HTTP/1.1\r\nHost: x\r\n'],
+  ])('%s: 400, and the connection ends (RFC 9112 3)', async (_case, head) => {
+    const reply = await service.exchange(`${head}\r\n${head}\r\n`);
+    expect(reply.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 400']);
+  });
+
+  test.each(['/%6cogin', '/logi%6e', '/%6Cogin', '/oauth2%2fclient', '/oauth2/%6beys.json', '/%2e/login'])(
+    '%s is another path than the one it encodes (security S-152)',
+    async (path) => {
+      const reply = await service.exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      expect(reply).toMatch(/^HTTP\/1\.1 404 /);
+    },
+  );
+
+  test('a parameter in a path is decoded', async () => {
+    expect(await (await send('GET', '/named/a%20%6cb')).json()).toBe('a lb');
   });
 
   test('a refused form offers to open it again with the same query', async () => {

@@ -22,8 +22,10 @@ export interface Load {
 }
 
 const NO_MATCH: Match = { kind: 'none' };
-/** Methods that HTTP knows and no route of ours has. */
-const UNSUPPORTED_METHODS = new Set(['TRACE', '_OTHER']);
+/** Methods that no route has, refused as such where there is no route either. */
+const UNSUPPORTED_METHODS = new Set(['CONNECT', 'TRACE', '_OTHER']);
+/** What the server as a whole answers. */
+const SERVER_METHODS = 'GET, HEAD, POST, OPTIONS';
 
 /**
  * Finds the handler of a request and calls it. Refusals come in the order of their cost: load, head, path, method,
@@ -41,7 +43,7 @@ export function dispatch(exchange: Exchange, settings: DispatchSettings, load: L
   }
   const method = request.method ?? '';
   const match = path === undefined ? NO_MATCH : table.match(method, path);
-  if (method === 'OPTIONS') return answerOptions(exchange.path, match);
+  if (method === 'OPTIONS') return answerOptions(exchange, match);
   if (match.kind === 'route') {
     const { route } = match;
     exchange.route = route;
@@ -60,7 +62,7 @@ export function dispatch(exchange: Exchange, settings: DispatchSettings, load: L
     throw new LatchkeyError('method_not_allowed', { headers: { allow: match.allow.join(', ') } });
   }
   if (UNSUPPORTED_METHODS.has(loggedMethod(method))) {
-    throw new LatchkeyError('method_not_allowed', { headers: { allow: '' } });
+    throw new LatchkeyError('method_not_allowed', { headers: { allow: SERVER_METHODS } });
   }
   throw new LatchkeyError('not_found');
 }
@@ -71,9 +73,12 @@ function overloaded(): LatchkeyError {
 }
 
 /** A preflight, or a plain question for the methods of a path. */
-function answerOptions(target: string, match: Match): Answer {
-  if (target === '*') return { status: 204, headers: { allow: 'GET, HEAD, POST, OPTIONS' } };
+function answerOptions(exchange: Exchange, match: Match): Answer {
+  if (exchange.path === '*') return { status: 204, headers: { allow: SERVER_METHODS } };
   if (match.kind !== 'other-methods') throw new LatchkeyError('not_found');
   const open = match.routes.find((route) => route.cors !== undefined && route.cors !== 'none');
-  return { status: 204, headers: { allow: match.allow.join(', '), ...preflightHeaders(open?.cors ?? 'none') } };
+  exchange.route = open ?? match.routes[0];
+  exchange.face = exchange.route?.face ?? exchange.face;
+  const asked = exchange.headers['access-control-request-headers'];
+  return { status: 204, headers: { allow: match.allow.join(', '), ...preflightHeaders(open?.cors ?? 'none', asked) } };
 }

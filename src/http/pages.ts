@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { type LanguageLink, renderPage, type Site } from '#html/layout.tsx';
 import { matchLanguages, negotiateLanguage } from '#html/negotiate-language.ts';
 import type { TranslationCatalog, Translations } from '#html/translations.ts';
+import { contentSecurityPolicy } from './page-headers.ts';
 import type { RequestContext } from './request-context.ts';
 import type { Answer } from './route.ts';
 
@@ -83,36 +84,9 @@ export class Pages {
   }
 }
 
-/** Headers of every page, whatever it shows; the server adds those that all answers carry. */
+/** Headers of every page, whatever it shows; the server adds those that all answers of a page's address carry. */
 const PAGE_HEADERS = {
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'same-origin',
-  'permissions-policy':
-    'camera=(), microphone=(), geolocation=(), payment=(), usb=(), ' +
-    'publickey-credentials-get=(self), publickey-credentials-create=(self)',
   'cross-origin-resource-policy': 'same-origin',
   'cache-control': 'no-store',
   vary: 'Accept-Language, Cookie',
 } as const;
-
-/** The policy of security 3.5, with the sources that `formActions` add to `form-action`. */
-export function contentSecurityPolicy(formActions: readonly string[]): string {
-  const sources = new Set(formActions.flatMap((address) => formActionSource(address) ?? []));
-  return (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-    `connect-src 'self'; form-action ${["'self'", ...sources].join(' ')}; frame-ancestors 'none'; base-uri 'none'; ` +
-    "object-src 'none'"
-  );
-}
-
-// What a source may be written with; anything else could begin another source or directive.
-const SAFE_SOURCE = /^[A-Za-z0-9\-._~:/[\]%]+$/;
-
-/** Origin of an http(s) address, `scheme:` of any other; undefined when there is none that a policy could hold. */
-function formActionSource(address: string): string | undefined {
-  if (!URL.canParse(address)) return undefined;
-  const url = new URL(address);
-  const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
-  const source = isWeb ? url.origin : url.protocol;
-  return SAFE_SOURCE.test(source) ? source : undefined;
-}

@@ -50,7 +50,15 @@ export function judgeHead(request: IncomingMessage, limits: HeadLimits): Latchke
   const isFramingOk =
     encoding === undefined ||
     (encoding.toLowerCase() === 'chunked' && httpVersion !== '1.0' && !('content-length' in request.headers));
-  return isHostOk && isFramingOk && !url.includes('#') ? undefined : new LatchkeyError('malformed_request');
+  const isVersionOk = httpVersion === '1.1' || httpVersion === '1.0';
+  const isOk = isHostOk && isFramingOk && isVersionOk && isTargetOk(method, url);
+  return isOk ? undefined : new LatchkeyError('malformed_request');
+}
+
+/** A path, an absolute address, or the asterisk that goes with OPTIONS (RFC 9112 3.2); CONNECT was given that too. */
+function isTargetOk(method: string, target: string): boolean {
+  if (target === '*') return method === 'OPTIONS' || method === 'CONNECT';
+  return (target.startsWith('/') || /^https?:\/\//i.test(target)) && !target.includes('#');
 }
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;

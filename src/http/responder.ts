@@ -31,7 +31,8 @@ export class Responder {
   answer(exchange: Exchange, answer: Answer): void {
     if (exchange.isAnswered) return;
     const { connection, request, response } = exchange;
-    const headers = this.#options.headers.complete(answer, corsOf(exchange), exchange.cookieChanges);
+    const { face, cookieChanges: setCookies } = exchange;
+    const headers = this.#options.headers.complete(answer, { face, cors: corsOf(exchange), setCookies });
     const isLast = this.#isLast(exchange);
     if (isLast) headers['connection'] = 'close';
     // Throws for what may not stand in a header, while nothing has been logged or sent yet.

@@ -43,16 +43,29 @@ export class RouteTable {
 
   #find(method: string, path: string): (Match & { kind: 'route' }) | undefined {
     const known = ROUTE_METHODS.find((candidate) => candidate === method);
-    // The router would take what follows a number sign for a query.
-    if (known === undefined || path.includes('#')) return undefined;
+    // The router would take what follows a number sign for a query, and what does not begin with a slash for `/`.
+    if (known === undefined || path.includes('#') || !path.startsWith('/')) return undefined;
     const found = this.#router.find(known, path);
     // Also null for a path that cannot be decoded.
     if (found === null) return undefined;
     const route: Route = found.store;
+    if (!isSpelledAs(route.path, path)) return undefined;
     const params: Record<string, string> = {};
     for (const [name, value] of Object.entries(found.params)) params[name] = value ?? '';
     return { kind: 'route', route, params };
   }
+}
+
+/**
+ * The router decodes what it compares. Here only parameters may be encoded, so that a path means one thing in the log,
+ * in the rules of a proxy and to us (security S-152).
+ */
+function isSpelledAs(pattern: string, path: string): boolean {
+  if (!path.includes('%')) return true;
+  const received = path.split('/');
+  return pattern
+    .split('/')
+    .every((segment, index) => segment.startsWith(':') || segment === '*' || segment === received[index]);
 }
 
 /** The router calls no handler here: it is only asked which route a path belongs to. */

@@ -7,11 +7,37 @@ import type { Answer, RequestContext } from '#http/route.ts';
  */
 export function cacheableDocument(value: unknown, cacheControl: string): (context: RequestContext) => Answer {
   const body = Buffer.from(JSON.stringify(value));
+  const answers = taggedAnswers(body, { 'cache-control': cacheControl, 'content-type': 'application/json' });
+  return (context) => choose(context, answers);
+}
+
+/** 200 with a body that was made for this request, or 304 for who has the same already. */
+export function answerTagged(context: RequestContext, body: Buffer, headers: DocumentHeaders): Answer {
+  return choose(context, taggedAnswers(body, headers));
+}
+
+interface DocumentHeaders {
+  readonly 'cache-control': string;
+  readonly 'content-type': string;
+}
+
+interface TaggedAnswers {
+  readonly etag: string;
+  readonly full: Answer;
+  readonly notModified: Answer;
+}
+
+function taggedAnswers(body: Buffer, headers: DocumentHeaders): TaggedAnswers {
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
-  const headers = { 'cache-control': cacheControl, etag };
-  const full: Answer = { status: 200, headers: { ...headers, 'content-type': 'application/json' }, body };
-  const notModified: Answer = { status: 304, headers };
-  return (context) => (isKnown(context.headers['if-none-match'], etag) ? notModified : full);
+  return {
+    etag,
+    full: { status: 200, headers: { ...headers, etag }, body },
+    notModified: { status: 304, headers: { 'cache-control': headers['cache-control'], etag } },
+  };
+}
+
+function choose(context: RequestContext, { etag, full, notModified }: TaggedAnswers): Answer {
+  return isKnown(context.headers['if-none-match'], etag) ? notModified : full;
 }
 
 function isKnown(header: string | undefined, etag: string): boolean {

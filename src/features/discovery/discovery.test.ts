@@ -47,7 +47,8 @@ describe('discovery', () => {
   });
 
   it('a known ETag is answered 304 without a body', async () => {
-    for (const path of ['/.well-known/openid-configuration', '/oauth2/keys.json']) {
+    const webfinger = '/.well-known/webfinger?resource=acct:amira@example.org';
+    for (const path of ['/.well-known/openid-configuration', '/oauth2/keys.json', webfinger]) {
       const etag = (await read(service, path)).headers.get('etag') ?? '';
       expect(etag).toMatch(/^"[\w-]+"$/);
       expect((await read(service, path, { 'if-none-match': `"other", ${etag}` })).status).toBe(304);

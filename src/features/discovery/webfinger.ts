@@ -1,8 +1,9 @@
 import { LatchkeyError } from '#base/errors.ts';
 import type { Answer, RequestContext } from '#http/route.ts';
+import { answerTagged } from './cacheable-document.ts';
 
 const ISSUER_RELATION = 'http://openid.net/specs/connect/1.0/issuer';
-const MAXIMUM_RESOURCE_CHARACTERS = 2048;
+const MAX_RESOURCE_CHARACTERS = 2048;
 
 /**
  * OpenID Connect issuer discovery (RFC 7033, OpenID Connect Discovery 2). The resource is echoed, never looked up, so
@@ -10,19 +11,16 @@ const MAXIMUM_RESOURCE_CHARACTERS = 2048;
  */
 export function answerWebfinger(context: RequestContext, issuer: string): Answer {
   const resource = context.query.get('resource');
-  if (resource === undefined || resource.length > MAXIMUM_RESOURCE_CHARACTERS || context.query.isRepeated('resource')) {
+  if (resource === undefined || resource.length > MAX_RESOURCE_CHARACTERS || context.query.isRepeated('resource')) {
     throw new LatchkeyError('invalid_request', {
-      description: `resource is required once, with at most ${MAXIMUM_RESOURCE_CHARACTERS} characters`,
+      description: `resource is required once, with at most ${MAX_RESOURCE_CHARACTERS} characters`,
     });
   }
   const relations = context.query.all('rel');
   const wantsIssuer = relations.length === 0 || relations.includes(ISSUER_RELATION);
-  return {
-    status: 200,
-    headers: { 'content-type': 'application/jrd+json', 'cache-control': 'public, max-age=600' },
-    body: JSON.stringify({
-      subject: resource,
-      links: wantsIssuer ? [{ rel: ISSUER_RELATION, href: issuer }] : [],
-    }),
-  };
+  const links = wantsIssuer ? [{ rel: ISSUER_RELATION, href: issuer }] : [];
+  return answerTagged(context, Buffer.from(JSON.stringify({ subject: resource, links })), {
+    'content-type': 'application/jrd+json',
+    'cache-control': 'public, max-age=600',
+  });
 }

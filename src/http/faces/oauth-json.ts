@@ -1,13 +1,11 @@
-import type { ErrorCode, LatchkeyError } from '#base/errors.ts';
+import type { ErrorCode } from '#base/errors.ts';
 import { json } from '../answers.ts';
 import type { Answer } from '../route.ts';
-import { errorHeaders, type FailedRequest, plainDescription, type RenderError } from './face.ts';
+import { describeForDevelopers, errorHeaders, plainDescription, type RenderError } from './face.ts';
 
 interface WireError {
   readonly status: number;
   readonly error: string;
-  /** In place of the thrower's. */
-  readonly description?: string;
   /** Scheme of the challenge. */
   readonly challenge?: 'Basic' | 'Bearer';
 }
@@ -19,14 +17,14 @@ const FORBIDDEN: WireError = { status: 403, error: 'access_denied' };
 const WIRE: Record<ErrorCode, WireError> = {
   access_denied: { status: 400, error: 'access_denied' },
   already_used: { status: 400, error: 'invalid_grant' },
-  body_too_large: { status: 413, error: 'invalid_request', description: 'the request body is too large' },
+  body_too_large: { status: 413, error: 'invalid_request' },
   cross_site_request: FORBIDDEN,
   csrf_expired: FORBIDDEN,
   csrf_mismatch: FORBIDDEN,
   csrf_missing: FORBIDDEN,
   embedding_refused: FORBIDDEN,
   expired: { status: 400, error: 'invalid_grant' },
-  headers_too_large: { status: 431, error: 'invalid_request', description: 'the request headers are too large' },
+  headers_too_large: { status: 431, error: 'invalid_request' },
   insufficient_scope: { status: 403, error: 'insufficient_scope', challenge: 'Bearer' },
   internal: { status: 500, error: 'server_error' },
   invalid_client: { status: 401, error: 'invalid_client', challenge: 'Basic' },
@@ -44,8 +42,8 @@ const WIRE: Record<ErrorCode, WireError> = {
   registration_closed: FORBIDDEN,
   registration_expired: BAD_REQUEST,
   registration_not_found: BAD_REQUEST,
-  request_line_too_long: { status: 414, error: 'invalid_request', description: 'the request target is too long' },
-  request_timeout: { status: 408, error: 'invalid_request', description: 'the request took too long to arrive' },
+  request_line_too_long: { status: 414, error: 'invalid_request' },
+  request_timeout: { status: 408, error: 'invalid_request' },
   temporarily_unavailable: { status: 503, error: UNAVAILABLE },
   unauthorized_client: { status: 400, error: 'unauthorized_client' },
   unsupported_grant_type: { status: 400, error: 'unsupported_grant_type' },
@@ -61,7 +59,7 @@ export function oauthJsonFace(issuer: string): RenderError {
   const realm = plainDescription(issuer);
   return (error, failed): Answer => {
     const wire = WIRE[error.code];
-    const description = describe(error, wire, failed);
+    const description = describeForDevelopers(error, failed.requestId);
     const thrown = errorHeaders(error);
     const hasOwnChallenge = thrown['www-authenticate'] !== undefined;
     const headers: Record<string, string> = { pragma: 'no-cache' };
@@ -73,11 +71,4 @@ export function oauthJsonFace(issuer: string): RenderError {
     const status = error.code === 'access_denied' && hasOwnChallenge ? 401 : wire.status;
     return json(status, { error: wire.error, error_description: description }, { ...headers, ...thrown });
   };
-}
-
-function describe(error: LatchkeyError, wire: WireError, failed: FailedRequest): string | undefined {
-  // What broke is in the log under this reference, and nowhere else.
-  if (error.code === 'internal') return `internal error, reference ${failed.requestId}`;
-  const description = error.description ?? wire.description;
-  return description === undefined ? undefined : plainDescription(description);
 }

@@ -1,15 +1,18 @@
 import type { LatchkeyError } from '#base/errors.ts';
 import { json } from '../answers.ts';
 import type { Answer } from '../route.ts';
-import { errorHeaders, type FailedRequest, plainDescription } from './face.ts';
+import { describeForDevelopers, errorHeaders, type FailedRequest } from './face.ts';
 import { STATUSES } from './statuses.ts';
 
 /** `{ error, error_description?, request_id }`, also what a page's address answers a program that asks for JSON. */
 export function renderPlainJson(error: LatchkeyError, failed: FailedRequest): Answer {
-  const description = error.description === undefined ? undefined : plainDescription(error.description);
   return json(
     STATUSES[error.code],
-    { error: error.code, error_description: description, request_id: failed.requestId },
+    {
+      error: error.code,
+      error_description: describeForDevelopers(error, failed.requestId),
+      request_id: failed.requestId,
+    },
     errorHeaders(error),
   );
 }
