@@ -42,7 +42,7 @@ for (const [index, definition] of wanted.entries()) {
 const clients = entries.map(({ definition, settings }) => ({
   client_id: settings.CLIENT_ID,
   client_name: definition.name,
-  redirect_uris: [`http://localhost:${settings.PORT}${definition.callback}`],
+  redirect_uris: ['localhost', '127.0.0.1'].map((host) => `http://${host}:${settings.PORT}${definition.callback}`),
   ...(definition.isPublic
     ? { client_auth_method: 'none' }
     : { client_auth_method: 'client_secret_basic', client_secret: CLIENT_SECRET }),

@@ -8,11 +8,12 @@ export function signInChecks({ enter = (page, base) => page.goto(`${base}/login`
     [
       'a person refuses, and it is told so',
       async ({ page, application, latchkey }) => {
-        const answer = nextAnswer(page, application);
+        const answers = errorAnswers(page, application);
         await enter(page, application.base);
         await signIn(page, latchkey.base);
         await decide(page, latchkey.base, 'cancel');
-        const { searchParams } = await answer;
+        await page.waitForURL((url) => url.href.startsWith(application.base));
+        const [{ searchParams }] = answers;
         assert.equal(searchParams.get('error'), 'access_denied');
         assert.equal(searchParams.get('iss'), latchkey.base.slice(0, -1));
         assert.match(await page.innerText('body'), refusal);
@@ -31,8 +32,12 @@ export function signInChecks({ enter = (page, base) => page.goto(`${base}/login`
   ];
 }
 
-/** The answer of Latchkey that the browser takes to an application. */
-async function nextAnswer(page, { base }) {
-  const request = await page.waitForRequest((one) => one.url().startsWith(base) && one.url().includes('error='));
-  return new URL(request.url());
+/** The errors that the browser takes from Latchkey to an application, from now on. */
+function errorAnswers(page, { base }) {
+  const answers = [];
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.href.startsWith(base) && url.searchParams.has('error')) answers.push(url);
+  });
+  return answers;
 }

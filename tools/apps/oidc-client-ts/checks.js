@@ -25,6 +25,21 @@ export function singlePageChecks() {
       },
     ],
     [
+      'on another site its frame is told login_required, and its refresh token renews',
+      async ({ page, application, latchkey }) => {
+        // The same server under a name that browsers take for another site.
+        await signInAtPage(page, { base: application.base.replace('localhost', '127.0.0.1') }, latchkey);
+        const refusal = await page.evaluate(() =>
+          globalThis.manager.signinSilent({ forceIframeAuth: true }).catch(({ error }) => error),
+        );
+        assert.equal(refusal, 'login_required');
+        const before = await tokens(page);
+        await page.evaluate(() => globalThis.manager.signinSilent());
+        const after = await tokens(page);
+        assert.notEqual(after.access_token, before.access_token);
+      },
+    ],
+    [
       'it signs out of the page: its tokens are worthless, and it is told login_required once the browser signed out',
       async ({ page, application, latchkey }) => {
         await signInAtPage(page, application, latchkey);
