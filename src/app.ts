@@ -12,6 +12,7 @@ import { ClientDirectory } from '#domain/clients/client-directory.ts';
 import { PasswordChecks } from '#domain/passwords/check-password.ts';
 import type { StrengthEstimator } from '#domain/passwords/strength-estimator.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import { AdminRights } from '#domain/tokens/admin-rights.ts';
 import { foldUsername } from '#domain/users/username.ts';
 import { mount as mountAuthorization } from '#features/authorization/routes.ts';
 import { mount as mountDiscovery } from '#features/discovery/routes.ts';
@@ -121,7 +122,9 @@ export function buildApp(deps: AppDeps): App {
   };
   const isRegistrationOpen = config.passwords.enabled && config.account.passwordRegistrationEnabled;
   const browser = { urls, pages, csrf, viewers, interstitials, protocolName, serviceName };
-  const tokens = { authentication, database, clock, log, activity, scopeRules, settings, issuer };
+  const adminClients = new Set(config.policy.data.adminClients);
+  const adminRights = new AdminRights({ scopeRules, users: adminUsers, clients: adminClients });
+  const tokens = { adminRights, authentication, database, clock, log, activity, scopeRules, settings, issuer };
 
   const routes: Route[] = [
     ...mountDiscovery({
@@ -203,9 +206,7 @@ export function buildApp(deps: AppDeps): App {
       ...tokens,
       signingKeys,
       idTokenTtlSeconds: config.oauth.idTokenTtlSeconds,
-      adminUsers,
       rotationKeys: keyRing.deriveAll('refresh-rotation'),
-      adminClients: new Set(config.policy.data.adminClients),
     }),
     ...mountIntrospection({
       ...tokens,
@@ -214,7 +215,7 @@ export function buildApp(deps: AppDeps): App {
       callers: config.oauth.introspectionCallers,
     }),
     ...mountRevocation({ authentication, database, clock }),
-    ...mountUserinfo({ database, clock, activity, issuer }),
+    ...mountUserinfo({ database, clock, activity, issuer, adminRights }),
     ...mountOperations({
       assets,
       icon: brand.icon?.name ?? 'favicon.svg',

@@ -180,7 +180,7 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [175, 'pipelined requests without end, answers never read'],
   [176, 'heads of requests whose bodies never come', 'bounds of connections'],
   [177, 'name of an administrator, registered by a stranger'],
-  [178, 'admin scope kept after the right to it was taken away', 'admin scope judged again'],
+  [178, 'admin scope kept after the right to it was taken away'],
   [179, 'requests with client ids and grants without end', 'bounds of what is stored'],
   [180, 'connections from many addresses of one IPv6 network', 'bounds of connections'],
   [181, 'authorization and sign-in embedded by the hundred', 'embedding for silent requests only'],

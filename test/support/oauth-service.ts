@@ -7,6 +7,7 @@ import type { Database } from '#db/database.ts';
 import { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import { ClientDirectory } from '#domain/clients/client-directory.ts';
 import { SigningKeys, signingKey } from '#domain/signing-keys/signing-keys.ts';
+import { AdminRights } from '#domain/tokens/admin-rights.ts';
 import type { TokenSettings } from '#domain/tokens/token-settings.ts';
 import { type IntrospectionDeps, mount as mountIntrospection } from '#features/introspection/routes.ts';
 import { mount as mountRevocation } from '#features/revocation/routes.ts';
@@ -32,6 +33,7 @@ export interface OAuthServiceOptions {
   readonly callers?: IntrospectionDeps['callers'];
   readonly limiter?: { readonly burst: number; readonly perSecond: number };
   readonly adminClients?: readonly ClientId[];
+  readonly adminUsers?: readonly string[];
   readonly clock?: FakeClock;
   /** In place of one that keeps every line. */
   readonly log?: Log;
@@ -82,15 +84,28 @@ export async function startOAuthService(database: Database, options: OAuthServic
     origin: new URL(TEST_ISSUER).origin,
     limiter: options.limiter ?? { burst: 1000, perSecond: 1000 },
   });
-  const shared = { authentication, database, clock, log, activity, scopeRules, settings, issuer: TEST_ISSUER };
+  const adminRights = new AdminRights({
+    scopeRules,
+    users: new Set(options.adminUsers ?? ['operator']),
+    clients: new Set(options.adminClients ?? []),
+  });
+  const shared = {
+    adminRights,
+    authentication,
+    database,
+    clock,
+    log,
+    activity,
+    scopeRules,
+    settings,
+    issuer: TEST_ISSUER,
+  };
   const routes = [
     ...mountToken({
       ...shared,
       signingKeys,
       idTokenTtlSeconds: 3600,
-      adminUsers: new Set(['operator']),
       rotationKeys: keys.deriveAll('refresh-rotation'),
-      adminClients: new Set(options.adminClients ?? []),
     }),
     ...mountIntrospection({
       ...shared,

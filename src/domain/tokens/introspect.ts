@@ -1,6 +1,7 @@
 import { type ClientId, fromUuid, type OAuth2SessionId, toUuid, type UserId } from '#base/ids.ts';
 import { sha256 } from '#base/secret.ts';
 import type { Queryable } from '#db/database.ts';
+import type { AdminRights } from './admin-rights.ts';
 import {
   type IntrospectionParams,
   type IntrospectionRow,
@@ -22,6 +23,7 @@ export interface LiveToken {
   readonly clientId: ClientId;
   readonly user: { readonly id: UserId; readonly username: string } | undefined;
   readonly deviceId: string | undefined;
+  /** Without admin scopes that their holder may no longer have. */
   readonly scope: readonly string[];
   readonly resources: readonly string[];
   readonly createdAt: number;
@@ -47,6 +49,7 @@ export async function introspectToken(
   token: string,
   caller: IntrospectionCaller,
   settings: TokenSettings,
+  rights: AdminRights,
   now: number,
 ): Promise<LiveToken | 'client-changed' | undefined> {
   const row = await readToken(database, kind, token, caller, settings, now);
@@ -58,7 +61,7 @@ export async function introspectToken(
     // Revoked between the two statements.
     if ((await database.execute(mark, [row.token_id, new Date(now)])) === 0) return undefined;
   }
-  return liveToken(kind, row);
+  return liveToken(kind, row, rights);
 }
 
 async function readToken(
@@ -81,7 +84,7 @@ async function readToken(
     : await database.first(introspectRefreshToken, params);
 }
 
-function liveToken(kind: TokenKind, row: IntrospectionRow): LiveToken {
+function liveToken(kind: TokenKind, row: IntrospectionRow, rights: AdminRights): LiveToken {
   return {
     kind,
     id: fromUuid(row.token_id),
@@ -90,7 +93,7 @@ function liveToken(kind: TokenKind, row: IntrospectionRow): LiveToken {
     user:
       row.user_id === null || row.username === null ? undefined : { id: fromUuid(row.user_id), username: row.username },
     deviceId: row.device_id ?? undefined,
-    scope: row.scope,
+    scope: rights.remainingScope(row.scope, row),
     resources: row.resources,
     createdAt: row.created_at,
     expiresAt: row.expires_at ?? undefined,

@@ -6,6 +6,7 @@ import { type OpenDatabase, openDatabase } from '#db/postgres/open-database.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { ClientDirectory } from '#domain/clients/client-directory.ts';
 import { endOAuth2Session } from '#domain/oauth2-sessions/end-oauth2-session.ts';
+import { ScopeRules } from '#protocol/oauth/scopes.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
@@ -19,6 +20,7 @@ import {
 } from '#test/support/fixtures.ts';
 import { measured } from '#test/support/measured.ts';
 import { silentLog } from '#test/support/silent-log.ts';
+import { AdminRights } from './admin-rights.ts';
 import { introspectToken } from './introspect.ts';
 import { findCode, prepareRedemption, redeemAuthorizationCode } from './redeem-authorization-code.ts';
 import { type Refreshed, type RefreshOutcome, type RefreshRequest, refresh } from './refresh.ts';
@@ -32,6 +34,8 @@ const settings: TokenSettings = {
   refreshGraceSeconds: 30,
   sessionMaxLifetimeSeconds: undefined,
 };
+
+const rights = new AdminRights({ scopeRules: new ScopeRules('chat'), users: new Set(), clients: new Set() });
 
 let db: TestDatabase;
 let second: OpenDatabase;
@@ -107,6 +111,7 @@ async function present(
       ...options,
     },
     options.rules ?? settings,
+    rights,
     (options.keys ?? keys).deriveAll('refresh-rotation'),
     clock.now(),
   );
@@ -121,7 +126,7 @@ async function mustRefresh(refreshToken: string, options: Parameters<typeof pres
 /** As a homeserver would: a positive answer marks the first use. */
 async function isActive(kind: 'access-token' | 'refresh-token', token: string): Promise<boolean> {
   const caller = { client: undefined, maySee: () => true };
-  return (await introspectToken(db.database, kind, token, caller, settings, clock.now())) !== undefined;
+  return (await introspectToken(db.database, kind, token, caller, settings, rights, clock.now())) !== undefined;
 }
 
 async function accessTokenIsLive(token: string): Promise<boolean> {

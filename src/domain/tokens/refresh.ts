@@ -1,10 +1,13 @@
-import { fromUuid, newId, type OAuth2SessionId, toUuid } from '#base/ids.ts';
+import { fromUuid, newId, type OAuth2SessionId, toUuid, type UserId } from '#base/ids.ts';
 import { randomBytes } from '#base/random.ts';
 import { sha256 } from '#base/secret.ts';
 import type { Queryable } from '#db/database.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { endOAuth2Session } from '#domain/oauth2-sessions/end-oauth2-session.ts';
+import { userFacts } from '#domain/users/user-facts.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
+import type { UserFacts } from '#protocol/oidc/user-claims.ts';
+import type { AdminRights } from './admin-rights.ts';
 import { judgeRefreshToken, type RefreshRefusal, type RefreshVerdict } from './judge-refresh-token.ts';
 import {
   deriveSuccessor,
@@ -19,7 +22,7 @@ import { accessTokenExpiry, sessionExpiry, type TokenSettings } from './token-se
 
 export interface RefreshRequest {
   readonly refreshToken: string;
-  /** Narrows the session's scope to that of the new access token; undefined when the request asks for more. */
+  /** Narrows the session's scope to that of the new access token; undefined when the request asks for what is not there. */
   readonly narrowScope: (granted: readonly string[]) => readonly string[] | undefined;
   /** Empty: all that the session was granted. */
   readonly resources: readonly string[];
@@ -27,9 +30,22 @@ export interface RefreshRequest {
   readonly userAgent: string | undefined;
 }
 
+export interface RefreshedSession {
+  readonly id: OAuth2SessionId;
+  /** All that was granted to it. */
+  readonly scope: readonly string[];
+  /** Asked for one by one; see `claimsFromJson`. */
+  readonly claims: unknown;
+  readonly user: { readonly id: UserId; readonly facts: UserFacts } | undefined;
+  /** Milliseconds since the epoch. */
+  readonly authenticatedAt: number | undefined;
+  readonly acr: string | undefined;
+  readonly amr: readonly string[];
+}
+
 export interface Refreshed {
   readonly ok: true;
-  readonly sessionId: OAuth2SessionId;
+  readonly session: RefreshedSession;
   readonly pair: SuccessorPair;
   /** Of the access token. */
   readonly scope: readonly string[];
@@ -55,6 +71,7 @@ export async function refresh(
   client: Client,
   request: RefreshRequest,
   settings: TokenSettings,
+  rights: AdminRights,
   keys: readonly Buffer[],
   now: number,
 ): Promise<RefreshOutcome> {
@@ -84,8 +101,10 @@ export async function refresh(
       await endOAuth2Session(database, sessionId, { reason: 'refresh_token_reused', now, address, userAgent });
       return { ok: false, reason: 'reuse', sessionId };
     }
-    const scope = request.narrowScope(row.scope);
-    if (scope === undefined) return { ok: false, reason: 'scope' };
+    const holder = { ...row, client_id: toUuid(client.id), client_scope: client.scope?.join(' ') ?? null };
+    const asked = request.narrowScope(row.scope);
+    const scope = asked === undefined ? [] : rights.remainingScope(asked, holder);
+    if (scope.length === 0) return { ok: false, reason: 'scope' };
     if (!request.resources.every((resource) => row.resources.includes(resource))) {
       return { ok: false, reason: 'resource' };
     }
@@ -97,10 +116,28 @@ export async function refresh(
     };
     const issued = await issue(database, client, row, verdict, keys, presented, wanted);
     if (issued === 'no-key') return { ok: false, reason: 'revoked' };
-    if (issued !== undefined) return { ok: true, sessionId, ...issued };
+    if (issued !== undefined) {
+      return { ok: true, session: sessionOf(row), ...issued, scope: rights.remainingScope(issued.scope, holder) };
+    }
     lost = { verdict, replayCounter: row.replay_counter };
   }
   return { ok: false, reason: 'revoked' };
+}
+
+function sessionOf(row: RefreshTokenRow): RefreshedSession {
+  const { user_id: userId, username } = row;
+  return {
+    id: fromUuid(row.session_id),
+    scope: row.scope,
+    claims: row.claims,
+    user:
+      userId === null || username === null
+        ? undefined
+        : { id: fromUuid(userId), facts: userFacts({ ...row, username }) },
+    authenticatedAt: row.auth_time ?? undefined,
+    acr: row.acr ?? undefined,
+    amr: row.amr,
+  };
 }
 
 interface WantedToken {

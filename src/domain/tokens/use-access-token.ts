@@ -1,6 +1,7 @@
 import { sha256 } from '#base/secret.ts';
 import type { Queryable } from '#db/database.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
+import type { AdminRights } from './admin-rights.ts';
 import { type UserOfTokenRow, useAccessToken } from './statements/use-access-token.ts';
 
 /**
@@ -13,11 +14,12 @@ export async function findUserOfAccessToken(
   database: Queryable,
   token: string,
   neededScope: string,
+  rights: AdminRights,
   now: number,
 ): Promise<UserOfTokenRow | undefined> {
   if (parseToken(token)?.prefix !== 'mat') return undefined;
   const row = await database.first(useAccessToken, [sha256(token), new Date(now), neededScope]);
-  return row?.is_live === true ? row : undefined;
+  return row?.is_live === true ? { ...row, scope: rights.remainingScope(row.scope, row) } : undefined;
 }
 
 export type { UserOfTokenRow };

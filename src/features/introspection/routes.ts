@@ -11,6 +11,7 @@ import type { Queryable } from '#db/database.ts';
 import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import type { AdminRights } from '#domain/tokens/admin-rights.ts';
 import { type IntrospectionCaller, introspectToken, type TokenKind } from '#domain/tokens/introspect.ts';
 import type { TokenSettings } from '#domain/tokens/token-settings.ts';
 import { acceptsMediaType } from '#http/accept.ts';
@@ -32,6 +33,7 @@ export interface IntrospectionDeps {
   readonly activity: ActivityBuffer;
   readonly scopeRules: ScopeRules;
   readonly settings: TokenSettings;
+  readonly adminRights: AdminRights;
   readonly issuer: string;
   readonly signingKeys: Pick<SigningKeys, 'signJwt'>;
   /** Undefined: no homeserver may ask. */
@@ -138,7 +140,7 @@ async function introspect(
   const kind = kindOf(token, form.get('token_type_hint'));
   if (kind === undefined) return INACTIVE;
   const now = deps.clock.now();
-  const live = await introspectToken(deps.database, kind, token, caller, deps.settings, now);
+  const live = await introspectToken(deps.database, kind, token, caller, deps.settings, deps.adminRights, now);
   if (live === 'client-changed') return live;
   if (live === undefined) return INACTIVE;
   deps.activity.recordOAuth2Session(live.sessionId, now, undefined);

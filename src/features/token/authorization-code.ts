@@ -7,6 +7,7 @@ import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import { cancelAuthorizationGrant } from '#domain/authorization-grants/cancel-authorization-grant.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { endOAuth2Session } from '#domain/oauth2-sessions/end-oauth2-session.ts';
+import type { AdminRights } from '#domain/tokens/admin-rights.ts';
 import { type CodeRefusal, judgeCode } from '#domain/tokens/judge-code.ts';
 import {
   type CodeRedemption,
@@ -33,8 +34,7 @@ export interface AuthorizationCodeDeps extends IdTokenDeps {
   readonly activity: ActivityBuffer;
   readonly scopeRules: ScopeRules;
   readonly settings: TokenSettings;
-  /** User names that may ask for admin scopes beside those who have the right in their account. */
-  readonly adminUsers: ReadonlySet<string>;
+  readonly adminRights: AdminRights;
 }
 
 /** 256 bits in base64url; anything else is no code, without a query. */
@@ -60,7 +60,7 @@ export async function exchangeCode(
       lifetimeSeconds: settings.authorizationCodeTtlSeconds,
       verifierFits,
       isAdminScope: (scope) => deps.scopeRules.isAdmin(scope),
-      mayRequestAdmin: (found) => found.can_request_admin || deps.adminUsers.has(found.username),
+      mayRequestAdmin: (found) => deps.adminRights.mayUserAdminister(found),
     },
     now,
   );

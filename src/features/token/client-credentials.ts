@@ -1,9 +1,9 @@
 import type { Clock } from '#base/clock.ts';
 import { LatchkeyError } from '#base/errors.ts';
-import type { ClientId } from '#base/ids.ts';
 import type { Queryable } from '#db/database.ts';
 import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import type { Client } from '#domain/clients/client.ts';
+import type { AdminRights } from '#domain/tokens/admin-rights.ts';
 import { issueTokenToClient } from '#domain/tokens/issue-client-token.ts';
 import type { TokenSettings } from '#domain/tokens/token-settings.ts';
 import type { Answer, RequestContext } from '#http/route.ts';
@@ -17,8 +17,7 @@ export interface ClientCredentialsDeps {
   readonly activity: ActivityBuffer;
   readonly scopeRules: ScopeRules;
   readonly settings: TokenSettings;
-  /** Clients that may act as administrators. */
-  readonly adminClients: ReadonlySet<ClientId>;
+  readonly adminRights: AdminRights;
 }
 
 /** A token for a confidential client itself (RFC 6749 4.4): no user, no refresh token, no ID token. */
@@ -49,7 +48,7 @@ function grantedScope(deps: ClientCredentialsDeps, client: Client, requested: st
       ? undefined
       : deps.scopeRules.filterForClient(scopes, {
           registered: client.scope,
-          mayAdminister: deps.adminClients.has(client.id),
+          mayAdminister: deps.adminRights.mayClientAdminister(client.id),
         });
   if (granted === undefined) {
     throw new LatchkeyError('invalid_scope', {

@@ -1,6 +1,7 @@
 import { createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ClientId, newId, toUuid, type UserId } from '#base/ids.ts';
+import { sha256 } from '#base/secret.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import {
@@ -117,7 +118,10 @@ describe('ID token: claims of the granted scopes (OpenID Connect Core 5.4)', () 
       expect(PROFILE.filter((name) => name in inToken)).toEqual(['name', 'email']);
       const shown = { sub: userId, username: expect.any(String), email_verified: true, locale: 'de' };
       expect(await userinfo(answer)).toEqual(shown);
-      expect(await userinfo(await service.refresh(of, member(answer, 'refresh_token')))).toEqual(shown);
+      const refreshed = await service.refresh(of, member(answer, 'refresh_token'));
+      expect(await userinfo(refreshed)).toEqual(shown);
+      const renewed = await claimsOf(refreshed, of);
+      expect(PROFILE.filter((name) => name in renewed)).toEqual(['name', 'email']);
     }
   });
 
@@ -126,5 +130,52 @@ describe('ID token: claims of the granted scopes (OpenID Connect Core 5.4)', () 
     const { code } = await person(['openid', 'profile', 'email'], slim);
     const claims = await claimsOf(await service.exchange(slim, code), slim);
     expect(PROFILE.filter((name) => name in claims)).toEqual([]);
+  });
+});
+
+describe('ID token on refresh (OpenID Connect Core 12.2)', () => {
+  test('says the same of the sign-in as the first one, without nonce, in the two statements of every refresh', async () => {
+    const { code, userId } = await person(['openid', 'profile', 'email']);
+    const first = await service.exchange(client, code);
+    const former = await claimsOf(first);
+    service.clock.advanceSeconds(30);
+    await sql(db.database, `update users set display_name = 'Countess' where id = $1::uuid`, [toUuid(userId)]);
+    const answer = await service.refresh(client, member(first, 'refresh_token'));
+    expect(service.lastRequest().queries).toBe(2);
+    const claims = await claimsOf(answer);
+    for (const name of ['iss', 'sub', 'aud', 'auth_time', 'acr', 'amr', 'sid', 'email', 'preferred_username']) {
+      expect(claims[name], name).toEqual(former[name]);
+      expect(claims[name], name).toBeDefined();
+    }
+    expect(claims).toMatchObject({ iat: Math.floor(service.clock.now() / 1000), name: 'Countess' });
+    expect(claims).not.toHaveProperty('nonce');
+    expect(claims).not.toHaveProperty('c_hash');
+    expect(claims['at_hash']).toBe(sha256(member(answer, 'access_token')).subarray(0, 16).toString('base64url'));
+  });
+
+  test('a lost answer that is repeated has it too', async () => {
+    const { code } = await person(['openid']);
+    const first = await service.exchange(client, code);
+    await service.refresh(client, member(first, 'refresh_token'));
+    const repeated = await service.refresh(client, member(first, 'refresh_token'));
+    expect((await claimsOf(repeated)).sub).toBe((await claimsOf(first)).sub);
+  });
+
+  test.each([
+    ['openid was not granted', ['profile'], undefined],
+    ['the refresh narrows it away', ['openid', 'profile'], 'profile'],
+    ['the session is that of a chat client', ['openid', 'urn:chat:client:api:*'], undefined],
+    [
+      'the session is that of a chat client, although the refresh narrows that away',
+      ['openid', 'urn:chat:client:api:*'],
+      'openid',
+    ],
+  ])('none when %s', async (_, scope, asked) => {
+    const { code } = await person(scope);
+    const first = await service.exchange(client, code);
+    const fields: Record<string, string> = asked === undefined ? {} : { scope: asked };
+    const answer = await service.refresh(client, member(first, 'refresh_token'), fields);
+    expect(answer.status).toBe(200);
+    expect(answer.body).not.toHaveProperty('id_token');
   });
 });

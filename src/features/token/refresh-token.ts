@@ -4,26 +4,33 @@ import type { Log } from '#base/log.ts';
 import type { Queryable } from '#db/database.ts';
 import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import type { Client } from '#domain/clients/client.ts';
-import { type RefreshOutcome, refresh } from '#domain/tokens/refresh.ts';
+import type { AdminRights } from '#domain/tokens/admin-rights.ts';
+import { type Refreshed, type RefreshOutcome, refresh } from '#domain/tokens/refresh.ts';
 import type { TokenSettings } from '#domain/tokens/token-settings.ts';
 import { required } from '#http/oauth-form.ts';
 import type { Answer, RequestContext } from '#http/route.ts';
 import { parseScope, type ScopeRules } from '#protocol/oauth/scopes.ts';
+import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
 import type { Parameters } from '#protocol/parameters.ts';
+import { type IdTokenDeps, signIdToken } from './id-token.ts';
 import { tokenAnswer } from './token-answer.ts';
 
-export interface RefreshTokenDeps {
+export interface RefreshTokenDeps extends IdTokenDeps {
   readonly database: Queryable;
   readonly clock: Clock;
   readonly log: Log;
   readonly activity: ActivityBuffer;
   readonly scopeRules: ScopeRules;
   readonly settings: TokenSettings;
+  readonly adminRights: AdminRights;
   /** `KeyRing.deriveAll('refresh-rotation')`. */
   readonly rotationKeys: readonly Buffer[];
 }
 
-/** RFC 6749 6, with rotation (RFC 9700 4.14.2). No ID token is issued. */
+/**
+ * RFC 6749 6, with rotation (RFC 9700 4.14.2). A session with `openid` gets an ID token too (OpenID Connect Core 12.2),
+ * unless it is one of the homeserver's clients: those refresh all day and never read it.
+ */
 export async function refreshTokens(
   deps: RefreshTokenDeps,
   context: RequestContext,
@@ -37,12 +44,14 @@ export async function refreshTokens(
     client,
     {
       refreshToken: required(form, 'refresh_token'),
-      narrowScope: (granted) => (requested === undefined ? granted : narrow(deps.scopeRules, requested, granted)),
+      narrowScope: (granted) =>
+        requested === undefined ? granted : narrow(deps.scopeRules, client, requested, granted),
       resources: form.all('resource'),
       address: context.clientAddress,
       userAgent: context.userAgent,
     },
     deps.settings,
+    deps.adminRights,
     deps.rotationKeys,
     now,
   );
@@ -50,20 +59,55 @@ export async function refreshTokens(
     if (outcome.reason === 'client-changed') return outcome.reason;
     throw refusal(deps.log, client, outcome);
   }
-  deps.activity.recordOAuth2Session(outcome.sessionId, now, context.clientAddress);
+  deps.activity.recordOAuth2Session(outcome.session.id, now, context.clientAddress);
   return tokenAnswer({
     accessToken: outcome.pair.accessToken,
     refreshToken: outcome.pair.refreshToken,
     expiresAt: outcome.accessTokenExpiresAt,
     scope: outcome.scope,
+    // A key that fails costs nothing: the repeated request is answered with the same pair.
+    idToken: await idTokenOf(deps, client, outcome, now),
     now,
   });
 }
 
-/** A subset, in either spelling; undefined for anything more. */
-function narrow(rules: ScopeRules, requested: string, granted: readonly string[]): readonly string[] | undefined {
+async function idTokenOf(
+  deps: RefreshTokenDeps,
+  client: Client,
+  { session, scope, pair }: Refreshed,
+  now: number,
+): Promise<string | undefined> {
+  const { user, authenticatedAt, acr, amr } = session;
+  if (user === undefined || session.scope.some((name) => deps.scopeRules.isChat(name))) return undefined;
+  return await signIdToken(deps, client, {
+    userId: user.id,
+    user: user.facts,
+    namedClaims: claimsFromJson(session.claims).idToken,
+    sessionId: session.id,
+    scope,
+    authenticatedAt,
+    acr,
+    amr,
+    accessToken: pair.accessToken,
+    now,
+  });
+}
+
+/**
+ * A subset, in either spelling; undefined for anything more. What the authorization request was not given since it is
+ * unknown here or beyond the client's registration is left out again: many clients repeat the scope that they began with.
+ */
+function narrow(
+  rules: ScopeRules,
+  client: Client,
+  requested: string,
+  granted: readonly string[],
+): readonly string[] | undefined {
   const scopes = parseScope(requested);
-  return scopes !== undefined && rules.isCovered(scopes, granted) ? scopes : undefined;
+  if (scopes === undefined) return undefined;
+  const others = scopes.filter((scope) => !rules.isCovered([scope], granted));
+  if (rules.filterForUser(others, client.scope).length > 0) return undefined;
+  return scopes.filter((scope) => !others.includes(scope));
 }
 
 type Refused = Extract<RefreshOutcome, { ok: false }>;

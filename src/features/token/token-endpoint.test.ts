@@ -119,7 +119,7 @@ describe('token endpoint: refresh_token', () => {
     return member(await service.exchange(client, code), 'refresh_token');
   };
 
-  test('a refresh answers a new pair without an ID token', async () => {
+  test('a refresh of a chat client answers a new pair without an ID token', async () => {
     const answer = await service.refresh(client, await signedIn());
     expect(answer.status).toBe(200);
     expect(Object.keys(answer.body).sort()).toEqual([
@@ -161,6 +161,24 @@ describe('token endpoint: refresh_token', () => {
     expect(narrowed.body['scope']).toBe('urn:chat:org.chat.msc2967.client:api:*');
     const next = await service.refresh(client, member(narrowed, 'refresh_token'));
     expect(next.body['scope']).toBe('openid urn:chat:client:api:*');
+  });
+
+  test('a scope that the authorization request was not given is left out again, one never granted is refused (RFC 6749 6)', async () => {
+    const narrow = await service.client({ secret: CLIENT_SECRET, metadata: { scope: 'openid profile' } });
+    const { code } = await service.signIn(narrow, { scope: ['openid'] });
+    let refreshToken = member(await service.exchange(narrow, code), 'refresh_token');
+    for (const scope of ['openid email', 'openid offline groups urn:example:unknown']) {
+      const answer = await service.refresh(narrow, refreshToken, { scope });
+      expect(answer).toMatchObject({ status: 200, body: { scope: 'openid' } });
+      refreshToken = member(answer, 'refresh_token');
+    }
+    for (const scope of ['openid profile', 'groups', 'email', 'openid "']) {
+      expect(await service.refresh(narrow, refreshToken, { scope })).toMatchObject({
+        status: 400,
+        body: { error: 'invalid_scope' },
+      });
+    }
+    expect((await service.refresh(narrow, refreshToken)).status).toBe(200);
   });
 
   test('reuse after the successor was used ends the session, with a WARN line (S-38)', async () => {

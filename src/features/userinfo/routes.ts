@@ -7,6 +7,7 @@ import { type ErrorCode, LatchkeyError } from '#base/errors.ts';
 import { fromUuid } from '#base/ids.ts';
 import type { Queryable } from '#db/database.ts';
 import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
+import type { AdminRights } from '#domain/tokens/admin-rights.ts';
 import { findUserOfAccessToken } from '#domain/tokens/use-access-token.ts';
 import { json } from '#http/answers.ts';
 import { readOAuthForm } from '#http/oauth-form.ts';
@@ -19,6 +20,7 @@ export interface UserinfoDeps {
   readonly clock: Clock;
   readonly activity: ActivityBuffer;
   readonly issuer: string;
+  readonly adminRights: AdminRights;
 }
 
 export function mount(deps: UserinfoDeps): Route[] {
@@ -72,7 +74,7 @@ async function answer(deps: UserinfoDeps, context: RequestContext, token: string
     };
   }
   const now = deps.clock.now();
-  const row = await findUserOfAccessToken(deps.database, token, 'openid', now);
+  const row = await findUserOfAccessToken(deps.database, token, 'openid', deps.adminRights, now);
   if (row === undefined) {
     throw challenge(deps, 'invalid_token', 'The access token is unknown, expired or revoked, or has no user.');
   }

@@ -15,6 +15,9 @@ export interface IntrospectionRow {
   readonly client_id: string;
   readonly user_id: string | null;
   readonly username: string | null;
+  readonly can_request_admin: boolean | null;
+  /** What the client of the token is registered for; null: no restriction. */
+  readonly client_scope: string | null;
   readonly device_id: string | null;
   readonly scope: readonly string[];
   readonly resources: readonly string[];
@@ -52,6 +55,8 @@ export const introspectAccessToken = statement<IntrospectionRow, [...Introspecti
           s.client_id,
           s.user_id,
           u.username,
+          u.can_request_admin,
+          c.metadata ->> 'scope' as client_scope,
           s.device_id,
           t.scope,
           t.resources,
@@ -75,6 +80,8 @@ export const introspectRefreshToken = statement<IntrospectionRow, IntrospectionP
           s.client_id,
           s.user_id,
           u.username,
+          u.can_request_admin,
+          c.metadata ->> 'scope' as client_scope,
           s.device_id,
           s.scope,
           s.resources,

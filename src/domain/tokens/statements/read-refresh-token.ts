@@ -1,4 +1,5 @@
 import { ms, statement } from '#db/statement.ts';
+import { userFactsColumns } from '#domain/users/user-facts.ts';
 
 /** A session found by the family tag of a presented refresh token, and what is stored of that token. */
 export interface RefreshTokenRow {
@@ -9,8 +10,19 @@ export interface RefreshTokenRow {
   readonly is_finished: boolean;
   readonly user_is_usable: boolean;
   readonly user_id: string | null;
+  readonly username: string | null;
+  readonly display_name: string | null;
+  readonly locale: string | null;
+  /** The oldest address, null unless it was granted. */
+  readonly email: string | null;
+  readonly can_request_admin: boolean | null;
+  readonly auth_time: number | null;
+  readonly acr: string | null;
+  readonly amr: readonly string[];
   readonly session_created_at: number;
   readonly scope: readonly string[];
+  /** Asked for one by one; see `claimsFromJson`. */
+  readonly claims: unknown;
   readonly resources: readonly string[];
   /** Null: the tag is that of the session, but no such token is stored (any more). */
   readonly token_id: string | null;
@@ -45,8 +57,14 @@ export const readRefreshToken = statement<
           s.finished_at is not null as is_finished,
           s.user_id is null or (u.locked_at is null and u.deactivated_at is null) as user_is_usable,
           s.user_id,
+          ${userFactsColumns('s.scope', 's.claims')},
+          u.can_request_admin,
+          ${ms('s.auth_time')} as auth_time,
+          s.acr,
+          s.amr,
           ${ms('s.created_at')} as session_created_at,
           s.scope,
+          s.claims,
           s.resources,
           t.id as token_id,
           t.revoked_at is not null as is_revoked,

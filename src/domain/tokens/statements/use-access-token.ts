@@ -7,6 +7,9 @@ export interface UserOfTokenRow extends UserFactsRow {
   readonly scope: readonly string[];
   /** Asked for one by one; see `claimsFromJson`. */
   readonly claims: unknown;
+  readonly client_id: string;
+  readonly client_scope: string | null;
+  readonly can_request_admin: boolean;
   readonly is_live: boolean;
 }
 
@@ -25,6 +28,9 @@ export const useAccessToken = statement<UserOfTokenRow, [tokenHash: Buffer, now:
            u.username,
            u.display_name,
            u.locale,
+           u.can_request_admin,
+           c.id as client_id,
+           c.metadata ->> 'scope' as client_scope,
            t.scope,
            s.claims,
            t.first_used_at is not null as was_used,
@@ -49,6 +55,9 @@ export const useAccessToken = statement<UserOfTokenRow, [tokenHash: Buffer, now:
          p.username,
          p.display_name,
          p.locale,
+         p.can_request_admin,
+         p.client_id,
+         p.client_scope,
          p.scope,
          p.claims,
          case when p.is_live and ('email' = any(p.scope) or p.claims is not null) then (

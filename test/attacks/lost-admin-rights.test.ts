@@ -1,0 +1,143 @@
+/** Security 4.15: administrators who were. If one of these fails, they stay administrators for as long as they refresh. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ClientId, toUuid, type UserId } from '#base/ids.ts';
+import { type OpenDatabase, openDatabase } from '#db/postgres/open-database.ts';
+import { AdminRights } from '#domain/tokens/admin-rights.ts';
+import { findUserOfAccessToken } from '#domain/tokens/use-access-token.ts';
+import { ScopeRules } from '#protocol/oauth/scopes.ts';
+import { parseConnectionUri } from '#test/support/connection-uri.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { basic, CLIENT_SECRET, member, type OAuthService, startOAuthService } from '#test/support/oauth-service.ts';
+import { silentLog } from '#test/support/silent-log.ts';
+
+const ADMIN = ['urn:latchkey:admin', 'urn:synapse:admin:*'];
+const KEPT = ['openid', 'urn:chat:client:api:*'];
+
+let db: TestDatabase;
+let secondDatabase: OpenDatabase;
+let service: OAuthService;
+/** Another instance, whose configuration names nobody. */
+let second: OAuthService;
+let client: ClientId;
+let adminClient: ClientId;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  secondDatabase = await openDatabase({
+    connection: parseConnectionUri(db.connectionString),
+    log: silentLog,
+    clock: { now: () => Date.now() },
+  });
+  const setup = await startOAuthService(db.database);
+  client = await setup.client();
+  adminClient = await setup.client();
+  await setup.close();
+  const { clock } = setup;
+  service = await startOAuthService(db.database, { clock, adminUsers: ['adele'], adminClients: [adminClient] });
+  second = await startOAuthService(secondDatabase, { clock, adminUsers: [] });
+});
+afterAll(async () => {
+  await service.close();
+  await second.close();
+  await secondDatabase.close();
+  await db.drop();
+});
+
+interface Admin {
+  readonly userId: UserId;
+  readonly accessToken: string;
+  readonly refreshToken: string;
+}
+
+async function signIn(user: { username?: string; canRequestAdmin?: boolean }, of = client): Promise<Admin> {
+  const { code, userId } = await service.signIn(of, { scope: [...KEPT, ...ADMIN], user });
+  const answer = await service.exchange(of, code);
+  expect(answer.body['scope']).toBe([...KEPT, ...ADMIN].join(' '));
+  return { userId, accessToken: member(answer, 'access_token'), refreshToken: member(answer, 'refresh_token') };
+}
+
+/** The admin scopes that introspection shows of a token. */
+async function adminScopes(at: OAuthService, token: string): Promise<string[]> {
+  const answer = await at.introspect(token);
+  expect(answer.body['active']).toBe(true);
+  expect(at.lastRequest().queries).toBeLessThanOrEqual(2);
+  const scope = answer.body['scope'] === undefined ? [] : member(answer, 'scope').split(' ');
+  return scope.filter((name) => ADMIN.includes(name));
+}
+
+/** What a resource of the service itself sees: userinfo, later the admin API. */
+async function ownAdminScopes(users: string[], token: string): Promise<string[]> {
+  const scopeRules = new ScopeRules('chat');
+  const rights = new AdminRights({ scopeRules, users: new Set(users), clients: new Set() });
+  const row = await findUserOfAccessToken(db.database, token, 'openid', rights, service.clock.now());
+  return (row?.scope ?? []).filter((name) => ADMIN.includes(name));
+}
+
+async function expectGone(at: OAuthService, admin: Admin, of = client): Promise<void> {
+  expect(await adminScopes(at, admin.accessToken)).toEqual([]);
+  expect(await adminScopes(at, admin.refreshToken)).toEqual([]);
+  expect(await ownAdminScopes([], admin.accessToken)).toEqual([]);
+  const refreshed = await at.refresh(of, admin.refreshToken);
+  expect(refreshed).toMatchObject({ status: 200, body: { scope: KEPT.join(' ') } });
+  expect(await adminScopes(service, member(refreshed, 'access_token'))).toEqual([]);
+  const { body } = await at.refresh(of, admin.refreshToken, { scope: [...KEPT, ...ADMIN].join(' ') });
+  expect(body['scope']).toBe(KEPT.join(' '));
+}
+
+describe('an admin right that is taken away (S-178)', () => {
+  it('on the account: the scope is gone at once, on every instance', async () => {
+    for (const at of [service, second]) {
+      const admin = await signIn({ canRequestAdmin: true });
+      expect(await adminScopes(at, admin.accessToken)).toEqual(ADMIN);
+      expect(await ownAdminScopes([], admin.accessToken)).toEqual(ADMIN);
+      await sql(db.database, 'update users set can_request_admin = false where id = $1::uuid', [toUuid(admin.userId)]);
+      await expectGone(at, admin);
+    }
+  });
+
+  it('in policy.data.admin_users: the scope is gone on each instance that has the new configuration', async () => {
+    const admin = await signIn({ username: 'adele' });
+    expect(await adminScopes(service, admin.accessToken)).toEqual(ADMIN);
+    expect(await ownAdminScopes(['adele'], admin.accessToken)).toEqual(ADMIN);
+    await expectGone(second, admin);
+  });
+
+  it('of the client, by its registered scope: the scope is gone at once, on every instance', async () => {
+    for (const at of [service, second]) {
+      const narrowed = await service.client();
+      const admin = await signIn({ canRequestAdmin: true }, narrowed);
+      await sql(
+        db.database,
+        `update oauth2_clients set version = version + 1, metadata = metadata || $2::jsonb where id = $1::uuid`,
+        [toUuid(narrowed), JSON.stringify({ scope: KEPT.join(' ') })],
+      );
+      await expectGone(at, admin, narrowed);
+    }
+  });
+
+  it('in policy.data.admin_clients: the scope of the client’s own token is gone', async () => {
+    const form = { grant_type: 'client_credentials', scope: 'openid urn:latchkey:admin' };
+    const answer = await service.post('/oauth2/token', form, basic(adminClient, CLIENT_SECRET));
+    const token = member(answer, 'access_token');
+    expect(await adminScopes(service, token)).toEqual(['urn:latchkey:admin']);
+    expect(await adminScopes(second, token)).toEqual([]);
+  });
+
+  it('a refresh whose answer was lost is answered again without the scope', async () => {
+    const { refreshToken, userId } = await signIn({ canRequestAdmin: true });
+    expect((await service.refresh(client, refreshToken)).body['scope']).toContain('urn:latchkey:admin');
+    await sql(db.database, 'update users set can_request_admin = false where id = $1::uuid', [toUuid(userId)]);
+    expect((await service.refresh(client, refreshToken)).body['scope']).toBe(KEPT.join(' '));
+  });
+
+  it('leaves nothing of a session that had no other scope', async () => {
+    const { code, userId } = await service.signIn(client, { scope: ADMIN, user: { canRequestAdmin: true } });
+    const answer = await service.exchange(client, code);
+    await sql(db.database, 'update users set can_request_admin = false where id = $1::uuid', [toUuid(userId)]);
+    expect(await service.refresh(client, member(answer, 'refresh_token'))).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_scope' },
+    });
+  });
+});
