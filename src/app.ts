@@ -164,7 +164,7 @@ export function buildApp(deps: AppDeps): App {
       isRegistrationOpen,
     }),
     ...mountLogout({ ...browser, database, clock }),
-    ...mountReauth({ ...browser, database, clock, checks, arePasswordsEnabled: config.passwords.enabled }),
+    ...mountReauth({ ...browser, database, clock, log, checks, arePasswordsEnabled: config.passwords.enabled }),
     ...mountRegistration({
       ...browser,
       database,

@@ -63,6 +63,7 @@ export class Exchange implements RequestContext, PendingRequest {
   #form: Promise<Parameters> | undefined;
   #clientAddress: string | undefined;
   #hasClientAddress = false;
+  #abort: AbortController | undefined;
 
   constructor(parts: ExchangeParts) {
     const { path, query } = splitTarget(parts.request.url ?? '/');
@@ -154,6 +155,16 @@ export class Exchange implements RequestContext, PendingRequest {
     const received = this.request.headers['user-agent'];
     if (received === undefined) return undefined;
     return escapeText(decodeReceived(received, MAX_USER_AGENT_CHARACTERS - 1));
+  }
+
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      const abort = new AbortController();
+      if (this.response.closed || this.connection.socket.destroyed) abort.abort();
+      else this.response.once('close', () => abort.abort());
+      this.#abort = abort;
+    }
+    return this.#abort.signal;
   }
 
   readForm(): Promise<Parameters> {

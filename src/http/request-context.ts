@@ -27,6 +27,8 @@ export interface RequestContext {
   /** Cut to 512 characters; undefined when absent. */
   readonly userAgent: string | undefined;
   readonly cookies: CookieJar;
+  /** Aborted when the client has left, or the answer was given: work that still waits for its turn is in vain. */
+  readonly signal: AbortSignal;
   /**
    * The body of an `application/x-www-form-urlencoded` request. Throws `unsupported_media_type`, `body_too_large` or
    * `malformed_request` (invalid encoding, NUL, more than 100 fields).

@@ -10,6 +10,7 @@ import { type AuthorizationDeps, mount as mountAuthorization } from '#features/a
 import { mount as mountLogin } from '#features/login/routes.tsx';
 import { mount as mountLogout } from '#features/logout/routes.tsx';
 import { mount as mountReauth } from '#features/reauth/routes.tsx';
+import type { PasswordHasher } from '#gateways/password-hash/password-hasher.ts';
 import { assetPaths } from '#html/assets.ts';
 import { loadTranslations } from '#html/translations.ts';
 import { Csrf } from '#http/csrf.ts';
@@ -42,6 +43,7 @@ export interface AuthorizationServiceOptions {
   readonly adminUsers?: readonly string[];
   readonly reauthMaxAgeSeconds?: number;
   readonly arePasswordsEnabled?: boolean;
+  readonly hasher?: PasswordHasher;
   /** What the routes of authorization get in place of the database. */
   readonly failing?: (database: Database) => Database;
 }
@@ -63,7 +65,7 @@ export async function startAuthorizationService(database: Database, options: Aut
   const viewers = new Viewers({ database, clock, limits, activity: new ActivityBuffer(database, log) });
   const checks = new PasswordChecks({
     database,
-    hasher: cheapHasher(),
+    hasher: options.hasher ?? cheapHasher(),
     clock,
     log,
     keyRing: TEST_KEYS,
@@ -93,7 +95,7 @@ export async function startAuthorizationService(database: Database, options: Aut
   const server = await startRouteServer(
     [
       ...mountAuthorization(authorization),
-      ...mountReauth({ ...browserDeps, database, clock, checks, arePasswordsEnabled }),
+      ...mountReauth({ ...browserDeps, database, clock, log, checks, arePasswordsEnabled }),
       ...mountLogin({
         ...browserDeps,
         database,

@@ -33,6 +33,8 @@ export interface SubmitOptions {
   readonly action?: string;
   /** Headers that differ from a browser's; `undefined` leaves one out. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
+  /** Ends the connection before the answer. */
+  readonly signal?: AbortSignal;
 }
 
 const MAX_REDIRECTS = 10;
@@ -90,7 +92,7 @@ export class Browser {
     if (form === undefined) throw new Error(`no form ${options.action ?? ''} on ${url}`);
     const values = new URLSearchParams([...form.inputs]);
     for (const [name, value] of Object.entries(fields)) values.set(name, value);
-    return await this.post(form.action, values, options.headers);
+    return await this.post(form.action, values, options.headers, options.signal);
   }
 
   /** Posts fields as a form of this site would, whatever the page shown. */
@@ -98,8 +100,9 @@ export class Browser {
     address: string,
     fields: URLSearchParams,
     headers: Readonly<Record<string, string | undefined>> = {},
+    signal?: AbortSignal,
   ): Promise<Shown> {
-    return await this.postRaw(address, fields.toString(), headers);
+    return await this.postRaw(address, fields.toString(), headers, signal);
   }
 
   /** The same with a body as it is. */
@@ -107,14 +110,16 @@ export class Browser {
     address: string,
     body: string,
     headers: Readonly<Record<string, string | undefined>> = {},
+    signal?: AbortSignal,
   ): Promise<Shown> {
     const { origin } = new URL(this.#base);
-    return await this.#load('POST', this.#resolve(address), body, {
+    const all = {
       'content-type': 'application/x-www-form-urlencoded',
       'sec-fetch-site': 'same-origin',
       origin,
       ...headers,
-    });
+    };
+    return await this.#load('POST', this.#resolve(address), body, all, signal);
   }
 
   /** Follows the redirects of the last answer as long as they stay at the service. */
@@ -136,6 +141,7 @@ export class Browser {
     url: string,
     body: string | undefined,
     headers: Readonly<Record<string, string | undefined>>,
+    signal?: AbortSignal,
   ): Promise<Shown> {
     const { pathname, search } = new URL(url);
     const all = {
@@ -150,7 +156,7 @@ export class Browser {
       ...headers,
     };
     const sent = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
-    const answer = await exchange(method, this.#options.listener + pathname + search, sent, body);
+    const answer = await exchange(method, this.#options.listener + pathname + search, sent, body, signal);
     for (const line of answer.headers['set-cookie'] ?? []) this.#keep(line);
     const { location } = answer.headers;
     this.#shown = {
@@ -178,18 +184,23 @@ function exchange(
   url: string,
   headers: Readonly<Record<string, string | undefined>>,
   body: string | undefined,
+  signal: AbortSignal | undefined,
 ): Promise<Pick<Shown, 'status' | 'headers' | 'body'>> {
   return new Promise((resolve, reject) => {
     // A connection for each request: none is left open when the service under test stops.
-    const outgoing = request(url, { method, headers: { ...headers }, agent: false }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () => {
-        const text = Buffer.concat(chunks).toString();
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text });
-      });
-    });
+    const outgoing = request(
+      url,
+      { method, headers: { ...headers }, agent: false, ...(signal && { signal }) },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text });
+        });
+      },
+    );
     outgoing.on('error', reject);
     outgoing.end(body);
   });

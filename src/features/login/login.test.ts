@@ -8,7 +8,9 @@ import { expectCleanPage, HOSTILE_TEXTS } from '#test/support/clean-page.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { insertClient, sql } from '#test/support/fixtures.ts';
 import { type PageService, type PageServiceOptions, startPages } from '#test/support/page-service.ts';
+import { until } from '#test/support/route-server.ts';
 import { silentLog } from '#test/support/silent-log.ts';
+import { WaitingHasher } from '#test/support/waiting-hasher.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const ORIGIN = 'https://auth.example.org';
@@ -297,6 +299,25 @@ describe('limits of POST /login', () => {
       expect(answer.errorCodes).toEqual(['overloaded']);
       expect(answer.forms[0]?.inputs.get('username')).toBe('amira');
     });
+  });
+});
+
+it('a password that waits to be hashed leaves the queue when its client leaves, and counts nothing (operations 9.2)', async () => {
+  const hasher = new WaitingHasher();
+  await withService({ hasher, limits: { perIp: { burst: 1, perSecond: 1 / 3600 } } }, async (waiting) => {
+    const browser = waiting.browser();
+    await browser.get('/login');
+    for (let count = 1; count <= 3; count += 1) {
+      const client = new AbortController();
+      const submitting = browser.submit({ username: 'amira', password: PASSWORD }, { signal: client.signal });
+      await until(() => hasher.count === 1);
+      client.abort();
+      await expect(submitting).rejects.toThrow();
+      await until(() => waiting.refusals().length === count);
+      expect(hasher.count).toBe(0);
+    }
+    expect(waiting.refusals()).toEqual(['overloaded', 'overloaded', 'overloaded']);
+    expect(waiting.lines.join()).toContain('the client left');
   });
 });
 

@@ -94,12 +94,14 @@ async function attemptSignIn(
   password: string,
 ): Promise<SignInOutcome | Overloaded> {
   return await orOverloaded(
+    deps.signIn.log,
     signInWithPassword(deps.signIn, {
       username,
       password,
       address: context.clientAddress,
       userAgent: context.userAgent,
       knownBrowsers: deps.viewers.knownBrowsers(context),
+      signal: context.signal,
     }),
   );
 }

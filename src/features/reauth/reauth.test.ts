@@ -11,6 +11,8 @@ import {
 } from '#test/support/authorization-service.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
+import { until } from '#test/support/route-server.ts';
+import { WaitingHasher } from '#test/support/waiting-hasher.ts';
 
 const REAUTH = { action: '/reauth' };
 
@@ -39,6 +41,25 @@ async function authentications(username: string): Promise<number> {
 }
 
 describe('re-authentication', () => {
+  it('leaves the queue for hashes when its client leaves (operations 9.2)', async () => {
+    const hasher = new WaitingHasher();
+    const waiting = await startAuthorizationService(test.database, { clock: service.clock, hasher });
+    try {
+      const browser = waiting.browser();
+      for (const [name, value] of (await service.signedIn('alice')).cookies) browser.cookies.set(name, value);
+      await browser.get('/reauth');
+      const client = new AbortController();
+      const submitting = browser.submit({ password: PASSWORD }, { ...REAUTH, signal: client.signal });
+      await until(() => hasher.count === 1);
+      client.abort();
+      await expect(submitting).rejects.toThrow();
+      await until(() => waiting.log.lines.some((line) => line.fields['code'] === 'overloaded'));
+      expect(hasher.count).toBe(0);
+    } finally {
+      await waiting.close();
+    }
+  });
+
   it('without a session leads to the sign-in page, the continuation kept', async () => {
     const browser = service.browser();
     const shown = await browser.get('/reauth?kind=change_password');

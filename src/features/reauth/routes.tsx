@@ -6,6 +6,7 @@
  * without one, signing in does.
  */
 import { toUuid } from '#base/ids.ts';
+import type { Log } from '#base/log.ts';
 import { type PostAuthAction, parsePostAuthAction } from '#base/post-auth-action.ts';
 import type { Urls } from '#base/urls.ts';
 import type { Viewer } from '#domain/browser-sessions/browser-session.ts';
@@ -26,6 +27,7 @@ import { ReauthPage } from './reauth.page.tsx';
 import { type ReauthProblem, reauthProblem } from './reauth-problems.ts';
 
 export interface ReauthDeps extends ReauthOperationDeps {
+  readonly log: Log;
   readonly urls: Urls;
   readonly pages: Pages;
   readonly csrf: Csrf;
@@ -90,6 +92,7 @@ async function attempt(
   const cookie = deps.viewers.cookie(context);
   if (cookie === undefined) throw new Error('a viewer is active without a session cookie');
   return await orOverloaded(
+    deps.log,
     reauthenticate(deps, {
       cookie,
       user: viewer.user,
@@ -97,6 +100,7 @@ async function attempt(
       address: context.clientAddress,
       userAgent: context.userAgent,
       knownBrowsers: deps.viewers.knownBrowsers(context),
+      signal: context.signal,
     }),
   );
 }

@@ -107,6 +107,27 @@ describe('the queue in front of password hashes (operations 9.2, S-143)', () => 
     expect(queue.running).toBe(0);
   });
 
+  test('work that throws at once frees its place too', async () => {
+    const queue = queueOf({ concurrency: 1, length: 4 });
+    const throwing = (): Promise<never> => {
+      throw new Error('no such function');
+    };
+    const both = [queue.run(throwing, { address: 'a' }), queue.run(throwing, { address: 'b' })];
+    for (const result of await Promise.allSettled(both)) expect(result.status).toBe('rejected');
+    expect(queue.running).toBe(0);
+    expect(await queue.run(async () => 'done', { address: 'c' })).toBe('done');
+  });
+
+  test('a client that leaves when it is its turn costs no hash', async () => {
+    const bench = new Workbench();
+    const queue = queueOf({ concurrency: 1, length: 4 });
+    const client = new AbortController();
+    const first = queue.run(() => bench.work().finally(() => process.nextTick(() => client.abort())), { address: 'a' });
+    const left = queue.run(bench.work, { address: 'b', signal: client.signal });
+    await Promise.all([bench.drain(), first, expect(left).rejects.toMatchObject({ code: 'overloaded' })]);
+    expect(queue.running).toBe(0);
+  });
+
   test('the time of a hash counts as the request’s own, the time of waiting for a place does not', async () => {
     const queue = queueOf({ concurrency: 1, length: 4 });
     const work = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 60));

@@ -54,13 +54,20 @@ export class HashQueue {
     if (caller.signal?.aborted === true) throw clientLeft();
     if (this.#running < this.#options.concurrency) this.#running += 1;
     else await this.#awaitTurn(caller);
+    return await outside(this.#compute(work, caller.signal));
+  }
+
+  /** Gives the place back whatever becomes of the work, also when it throws before it returns a promise. */
+  async #compute<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     const task = currentTask();
     const startedAt = performance.now();
-    const measured = work().finally(() => {
+    try {
+      if (signal?.aborted === true) throw clientLeft();
+      return await work();
+    } finally {
       if (task !== undefined) task.cpuMs += performance.now() - startedAt;
       this.#passOn();
-    });
-    return await outside(measured);
+    }
   }
 
   #awaitTurn(caller: HashCaller): Promise<void> {

@@ -1,0 +1,35 @@
+import { LatchkeyError } from '#base/errors.ts';
+import { outside } from '#base/tasks.ts';
+import { type HashCaller, PasswordHasher } from '#gateways/password-hash/password-hasher.ts';
+import { CHEAP_SCHEME } from './accounts.ts';
+import { silentLog } from './silent-log.ts';
+
+/** Hashes that are never computed: they wait in the queue until their client leaves. */
+export class WaitingHasher extends PasswordHasher {
+  /** Callers that wait. */
+  count = 0;
+
+  constructor() {
+    super({ schemes: [CHEAP_SCHEME], concurrency: 1, queueLength: 1, log: silentLog });
+  }
+
+  override hash(_password: string, caller: HashCaller): Promise<never> {
+    return this.#wait(caller);
+  }
+
+  override verify(_stored: unknown, _password: string, caller: HashCaller): Promise<never> {
+    return this.#wait(caller);
+  }
+
+  #wait({ signal }: HashCaller): Promise<never> {
+    this.count += 1;
+    return outside(
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => {
+          this.count -= 1;
+          reject(new LatchkeyError('overloaded', { description: 'the client left', retryAfterSeconds: 5 }));
+        });
+      }),
+    );
+  }
+}
