@@ -185,7 +185,7 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [180, 'connections from many addresses of one IPv6 network', 'bounds of connections'],
   [181, 'authorization and sign-in embedded by the hundred', 'embedding for silent requests only'],
   [182, 'clients shut out by failures in their name'],
-  [183, 'passwords that are slow to estimate', 'bounds of the estimation'],
+  [183, 'passwords that are slow to estimate'],
   [184, 'keys planted by another user of the machine', 'owners of files'],
   [185, 'answers of pipelined requests out of order'],
   [186, 'loopback port of a client that is not native'],

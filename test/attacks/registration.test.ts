@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Browser } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { beginRegistration, registerUpToFinish, registerWholly } from '#test/support/registering.ts';
+import { until } from '#test/support/route-server.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 import { bundleWorker } from '#test/support/worker-entry.ts';
 import { ISSUER, PASSWORD, SETTINGS } from './attacked-service.ts';
@@ -15,7 +16,7 @@ beforeAll(async () => {
   strengthWorker = await bundleWorker(new URL('../../src/domain/passwords/strength.worker.ts', import.meta.url));
   service = await startService(
     { ...SETTINGS, policy: { data: { admin_users: ['adele', 'Berta', 'ｃｌａｒａ'] } } },
-    { strengthWorker },
+    { strengthWorker, expectedErrors: ['" 503 '] },
   );
 });
 
@@ -33,6 +34,30 @@ async function usernames(): Promise<string[]> {
   const rows = await sql<{ username: string }>(service.database, 'select username from users order by username');
   return rows.map((row) => row.username);
 }
+
+describe('sixteen passwords from one address that take seconds to estimate (S-183)', () => {
+  it('do not keep somebody elsewhere from registering', async () => {
+    // Substitutions in every place, the worst for the estimator within the characters that it looks at.
+    const password = 'mp@$$w0rd1'.repeat(9);
+    const attackers = Array.from({ length: 16 }, (_, index) => {
+      const browser = browserAt(service, '198.19.9.9');
+      return beginRegistration(browser, { username: `slow-${index}`, password, password_confirm: password });
+    });
+    let areAllAnswered = false;
+    const all = Promise.all(attackers).then((answers) => {
+      areAllAnswered = true;
+      return answers.filter((answer) => answer.status === 503).length;
+    });
+    const arrived = () => service.logLines().filter((line) => line.includes('198.19.9.9')).length;
+    // Their pages have been read, and twelve forms found no room.
+    await until(() => arrived() >= 16 + 12);
+    const answer = await beginRegistration(browserAt(service), { username: 'honest' });
+    expect(answer.status).toBe(303);
+    expect(areAllAnswered).toBe(false);
+    expect(await all).toBe(12);
+    expect(service.logLines().join()).toMatch(/auth\.refused .*too many password estimates of one address/);
+  });
+});
 
 describe('names that policy.data.admin_users lists, without an account (S-177)', () => {
   it.each(['adele', 'Adele', 'berta', 'Berta', 'clara'])('nobody can register as %s', async (username) => {

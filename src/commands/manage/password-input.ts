@@ -60,7 +60,7 @@ export async function hashNewPassword(
   owner: PasswordOwner,
   options: { readonly ignoreComplexity: boolean; readonly exitCode: number },
 ): Promise<StoredHash> {
-  const problem = await findPasswordProblem(deps.rules, deps.estimator, password, owner);
+  const problem = await findPasswordProblem(deps.rules, deps.estimator, password, owner, COMMAND_CALLER);
   const isIgnored = options.ignoreComplexity && (problem === 'password_too_weak' || problem === 'password_too_short');
   if (problem !== undefined && !isIgnored) throw new ExitError(options.exitCode, passwordRefusal(problem, deps));
   const stored = await deps.hasher.hash(password, COMMAND_CALLER);

@@ -18,9 +18,14 @@ const zxcvbn = new ZxcvbnFactory({
  * How hard a password is to guess, on the server and in the browser alike. Importing this loads the dictionaries,
  * 60 MB, and an estimate takes up to a second: both belong into a worker.
  * @param knownWords easy to guess for whoever knows the account
+ * @param maxCharacters how much of the password the score is about
  */
-export function estimateStrength(password: string, knownWords: readonly string[]): Strength {
-  const estimated = [...password].slice(0, MAX_ESTIMATED_CHARACTERS).join('');
+export function estimateStrength(
+  password: string,
+  knownWords: readonly string[],
+  maxCharacters = MAX_ESTIMATED_CHARACTERS,
+): Strength {
+  const estimated = [...password].slice(0, maxCharacters).join('');
   return {
     score: zxcvbn.check(estimated, [...knownWords]).score,
     isCommon: commonest.has(password) || commonest.has(password.toLowerCase()),

@@ -1,4 +1,5 @@
 import type { PasswordsConfig } from '#config/config.ts';
+import type { HashCaller } from '#gateways/password-hash/password-hasher.ts';
 import type { StrengthEstimator } from './strength-estimator.ts';
 
 /** Codes of the rules that a new password breaks (browser-flows 5.7). */
@@ -22,11 +23,12 @@ export async function findPasswordProblem(
   estimator: StrengthEstimator,
   password: string,
   owner: PasswordOwner,
+  caller: HashCaller,
 ): Promise<PasswordProblem | undefined> {
   if (Buffer.byteLength(password) > rules.maximumLength) return 'password_too_long';
   if (password.includes('\0')) return 'password_invalid';
   if ([...password].length < rules.minimumLength) return 'password_too_short';
-  const { score, isCommon } = await estimator.estimate(password, knownWords(owner));
+  const { score, isCommon } = await estimator.estimate(password, knownWords(owner), caller);
   return isCommon || score < rules.minimumComplexity ? 'password_too_weak' : undefined;
 }
 

@@ -1,14 +1,14 @@
-/** What the main thread asks the strength worker. */
+/** What the main thread asks a strength worker, one question at a time. */
 export interface StrengthQuestion {
-  readonly id: number;
   readonly password: string;
   /** Words that are easy to guess for whoever knows the account. */
   readonly knownWords: readonly string[];
+  /** How much of the password is judged; undefined: as much as is usual. */
+  readonly maxCharacters: number | undefined;
 }
 
-export interface StrengthAnswer extends Strength {
-  readonly id: number;
-}
+/** What the worker sends: that it has taken the question up, then the answer. */
+export type StrengthReply = 'begun' | Strength;
 
 export interface Strength {
   /** zxcvbn score, 0 (guessed at once) to 4. */

@@ -8,7 +8,7 @@ import { findPasswordProblem, type PasswordProblem, type PasswordRules } from '#
 import type { StrengthEstimator } from '#domain/passwords/strength-estimator.ts';
 import { addressKey } from '#domain/rate-limits/bucket-keys.ts';
 import { refundTokens } from '#domain/rate-limits/rate-limits.ts';
-import type { PasswordHasher, StoredHash } from '#gateways/password-hash/password-hasher.ts';
+import type { HashCaller, PasswordHasher, StoredHash } from '#gateways/password-hash/password-hasher.ts';
 import { chargeAddress } from './charge-address.ts';
 import { findNameProblems, type NamePolicy, type NameProblem } from './name-policy.ts';
 import { insertRegistration } from './writes.ts';
@@ -38,6 +38,8 @@ export interface Submission {
   readonly locale: string;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
+  /** Aborted when the client has left. */
+  readonly signal: AbortSignal;
 }
 
 /** One thing that is wrong with a submission. */
@@ -70,7 +72,7 @@ export async function startRegistration(deps: RegistrationDeps, submission: Subm
   if (!charged.ok) return { ...charged, reason: 'rate-limited' };
   let stored: StoredHash | undefined;
   try {
-    stored = await deps.hasher.hash(submission.password, { address: addressKey(address) });
+    stored = await deps.hasher.hash(submission.password, callerOf(submission));
   } finally {
     // Nothing was begun, so it does not count.
     if (stored === undefined) await refundTokens(deps.database, charged.charges);
@@ -87,7 +89,7 @@ async function findProblems(deps: RegistrationDeps, submission: Submission): Pro
   const names =
     username === '' ? ['required' as const] : await findNameProblems(deps.database, username, deps.namePolicy);
   for (const problem of names) problems.push({ field: 'username', problem });
-  const passwordProblem = password === '' ? 'required' : await weaknessOf(deps, username, password);
+  const passwordProblem = password === '' ? 'required' : await weaknessOf(deps, submission);
   if (passwordProblem !== undefined) problems.push({ field: 'password', problem: passwordProblem });
   if (passwordConfirm === '') problems.push({ field: 'password_confirm', problem: 'required' });
   else if (passwordConfirm !== password) problems.push({ field: 'password_confirm', problem: 'password_mismatch' });
@@ -99,10 +101,14 @@ async function findProblems(deps: RegistrationDeps, submission: Submission): Pro
 
 async function weaknessOf(
   { passwordRules, estimator, serviceName }: RegistrationDeps,
-  username: string,
-  password: string,
+  submission: Submission,
 ): Promise<PasswordProblem | undefined> {
-  return await findPasswordProblem(passwordRules, estimator, password, { username, emails: [], serviceName });
+  const owner = { username: submission.username, emails: [], serviceName };
+  return await findPasswordProblem(passwordRules, estimator, submission.password, owner, callerOf(submission));
+}
+
+function callerOf({ address, signal }: Submission): HashCaller {
+  return { address: addressKey(address), signal };
 }
 
 async function store(deps: RegistrationDeps, submission: Submission, stored: StoredHash): Promise<RegistrationId> {

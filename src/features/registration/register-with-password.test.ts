@@ -9,7 +9,9 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { insertClient, sql } from '#test/support/fixtures.ts';
 import { type PageService, type PageServiceOptions, startPages } from '#test/support/page-service.ts';
 import { beginRegistration, NEW_PASSWORD, openEstimator, registerWholly } from '#test/support/registering.ts';
+import { until } from '#test/support/route-server.ts';
 import { silentLog } from '#test/support/silent-log.ts';
+import { WaitingHasher } from '#test/support/waiting-hasher.ts';
 
 const ORIGIN = 'https://auth.example.org';
 const NOT_BANNED = { literals: [], prefixes: [], suffixes: [], substrings: [] };
@@ -435,6 +437,27 @@ describe('POST /register/password', () => {
         expect((await begin({ username }, strict)).status, username).toBe(303);
       }
     });
+  });
+
+  it('leaves the queue for hashes when its client leaves (operations 9.2)', async () => {
+    const hasher = new WaitingHasher();
+    await withService(
+      {},
+      async (waiting) => {
+        const browser = waiting.browser();
+        await browser.get('/register/password');
+        const client = new AbortController();
+        const fields = { username: 'leaving', password: NEW_PASSWORD, password_confirm: NEW_PASSWORD };
+        const submitting = browser.submit(fields, { signal: client.signal });
+        await until(() => hasher.count === 1);
+        client.abort();
+        await expect(submitting).rejects.toThrow();
+        await until(() => waiting.refusals().length === 1);
+        expect(waiting.refusals()).toEqual(['overloaded']);
+        expect(hasher.count).toBe(0);
+      },
+      { hasher },
+    );
   });
 
   it('is a 503 that keeps the name when there is no room for the hash, and counts nothing', async () => {

@@ -35,7 +35,7 @@ export async function submitPasswordForm(deps: RegistrationDeps, context: Reques
   const typed = { username: submission.username, hasAcceptedTerms: submission.acceptsTerms };
   if (isExpired) return answer(deps, context, shown, { ...typed, refusal: { reason: 'csrf-expired' } });
 
-  const outcome = await orOverloaded(startRegistration(deps, submission));
+  const outcome = await orOverloaded(deps.log, startRegistration(deps, submission));
   if (!outcome.ok) return reject(deps, context, shown, typed, outcome);
   bindRegistration(context, outcome.id, deps.ttlSeconds, deps.clock.now());
   return redirect(deps.urls.registrationStep(outcome.id, 'finish'));
@@ -67,6 +67,7 @@ function readSubmission(context: RequestContext, form: Parameters, shown: Shown)
     locale: shown.translations.language,
     address: context.clientAddress,
     userAgent: context.userAgent,
+    signal: context.signal,
   };
 }
 

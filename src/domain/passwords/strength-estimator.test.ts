@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { StrengthEstimator } from './strength-estimator.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'latchkey-strength-'));
+const workerUrl = pathToFileURL(join(directory, 'worker.mjs'));
+// `slow` works without end on the whole password, `endless` on a part of it too. The score tells what was judged: the
+// characters, or the number of the thread.
+writeFileSync(
+  workerUrl,
+  `import { parentPort, threadId } from 'node:worker_threads';
+   parentPort.on('message', ({ password, maxCharacters }) => {
+     parentPort.postMessage('begun');
+     const isSlow = password.startsWith('slow') && maxCharacters === undefined;
+     while (isSlow || password.startsWith('endless'));
+     const score = password.startsWith('thread') ? threadId : (maxCharacters ?? 0);
+     parentPort.postMessage({ score, isCommon: false });
+   });`,
+);
+
+let estimator: StrengthEstimator;
+
+afterEach(async () => await estimator.close());
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const FOREVER_MS = 600_000;
+
+function ask(password: string, address: string, signal?: AbortSignal): Promise<number> {
+  return estimator.estimate(password, [], { address, signal }).then(({ score }) => score);
+}
+
+/** Does not wait for an answer that may never come. */
+function begin(password: string, address: string, signal?: AbortSignal): Promise<string> {
+  return ask(password, address, signal).then(String, (error: Error) => error.message);
+}
+
+describe('passwords that are slow to estimate (S-183)', () => {
+  it('are given up after the time limit and judged by their first characters; the thread is replaced', async () => {
+    estimator = new StrengthEstimator(workerUrl, 100);
+    expect(await ask('slow', 'a')).toBe(16);
+    expect(await ask('quick', 'a')).toBe(0);
+  });
+
+  it('are refused when even that takes too long, and the next is answered', async () => {
+    estimator = new StrengthEstimator(workerUrl, 100);
+    await expect(ask('endless', 'a')).rejects.toMatchObject({ code: 'overloaded' });
+    expect(await ask('quick', 'a')).toBe(0);
+  });
+
+  it('of one address do not keep others waiting', async () => {
+    estimator = new StrengthEstimator(workerUrl, FOREVER_MS);
+    const endless = [1, 2, 3].map(() => begin('endless', 'attacker'));
+    expect(await ask('quick', 'somebody')).toBe(0);
+    expect(await ask('quick', 'somebody else')).toBe(0);
+    await estimator.close();
+    expect(await Promise.all(endless)).toEqual(endless.map(() => expect.stringContaining('closed')));
+  });
+
+  it('may wait four at a time for one address, sixteen for all', async () => {
+    estimator = new StrengthEstimator(workerUrl, FOREVER_MS);
+    const admitted = [];
+    for (const address of ['a', 'b', 'c', 'd']) {
+      for (let count = 0; count < 4; count += 1) admitted.push(begin('endless', address));
+      await expect(ask('quick', address)).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 5 });
+    }
+    await expect(ask('quick', 'e')).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 5 });
+    await estimator.close();
+    await Promise.all(admitted);
+  });
+
+  it('are worked at by two threads at most', async () => {
+    estimator = new StrengthEstimator(workerUrl, FOREVER_MS);
+    const addresses = Array.from({ length: 10 }, (_, index) => `address ${index}`);
+    const threads = await Promise.all(addresses.map((address) => ask('thread', address)));
+    expect(new Set(threads).size).toBeLessThanOrEqual(2);
+  });
+
+  it('wait in turns: an address with many comes after one with few', async () => {
+    estimator = new StrengthEstimator(workerUrl, 100);
+    const order: string[] = [];
+    const asked = ['slow', 'a-1', 'a-2'].map((password) => ask(password, 'a').then(() => order.push(password)));
+    asked.push(...['slow', 'b-1', 'b-2'].map((password) => ask(password, 'b').then(() => order.push(password))));
+    asked.push(ask('c-1', 'c').then(() => order.push('c-1')));
+    await Promise.all(asked);
+    expect(order.indexOf('c-1')).toBeLessThan(order.indexOf('a-2'));
+    expect(order.indexOf('c-1')).toBeLessThan(order.indexOf('b-2'));
+  });
+});
+
+it('a question whose client left gives up its place', async () => {
+  estimator = new StrengthEstimator(workerUrl, FOREVER_MS);
+  const client = new AbortController();
+  const endless = begin('endless', 'a');
+  const left = begin('quick', 'a', client.signal);
+  client.abort();
+  expect(await left).toContain('the client left');
+  expect(await begin('quick', 'a', client.signal)).toContain('the client left');
+  await estimator.close();
+  await endless;
+});
+
+it('a thread that cannot start fails its question and not the process', async () => {
+  estimator = new StrengthEstimator(new URL('file:///no-such-worker.mjs'));
+  await expect(ask('quick', 'a')).rejects.toThrow();
+});
