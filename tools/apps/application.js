@@ -16,6 +16,8 @@ process.on('exit', () => {
 export class Application {
   /** Where it is, without a trailing slash. */
   base;
+  /** The client that it says it is. */
+  clientId;
   #child;
   #output;
 
@@ -26,6 +28,7 @@ export class Application {
   static async start(definition, settings) {
     const application = new Application();
     application.base = `http://localhost:${settings.PORT}`;
+    application.clientId = settings.CLIENT_ID;
     mkdirSync(settings.FOLDER, { recursive: true, mode: 0o755 });
     const [command, ...args] = await definition.command(settings);
     // A file and no pipe, so that Apache can open it by the name of its standard error.

@@ -7,6 +7,7 @@ import { launchChromium } from '../browser/chromium.js';
 import { freePort, Latchkey } from '../browser/latchkey.js';
 import { Application } from './application.js';
 import { applications } from './applications.js';
+import { misconfigured } from './misconfigured.js';
 import { PASSWORD, PERSON } from './person.js';
 import { signInChecks } from './sign-in-checks.js';
 
@@ -21,7 +22,9 @@ setTimeout(() => {
 
 /** Words: the applications alone whose names hold one of them. */
 const words = process.argv.slice(2);
-const wanted = applications.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+const wanted = [...applications, ...misconfigured].filter(
+  ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
+);
 if (wanted.length === 0) throw new Error(`no application has a name that holds ${words.join(' or ')}`);
 
 const checks = new Checks();
@@ -35,7 +38,7 @@ for (const [index, definition] of wanted.entries()) {
     CLIENT_ID: `01JD3Q5Z8W2N4K6M7P9R0S1T${20 + index}`,
     CLIENT_SECRET,
     PORT: String(await freePort()),
-    FOLDER: join(folder, definition.folder),
+    FOLDER: join(folder, String(index)),
   };
   entries.push({ definition, settings });
 }
@@ -46,6 +49,7 @@ const clients = entries.map(({ definition, settings }) => ({
   ...(definition.isPublic
     ? { client_auth_method: 'none' }
     : { client_auth_method: 'client_secret_basic', client_secret: CLIENT_SECRET }),
+  ...definition.client,
 }));
 const latchkey = await Latchkey.start(folder, 'latchkey', { clients }, 'localhost');
 try {
@@ -53,7 +57,9 @@ try {
   const account = ['manage', 'register-user', '--yes', '--password-file', '-', '--display-name', name];
   await latchkey.command([...account, '--email', email, username], PASSWORD);
   const issuer = latchkey.base.slice(0, -1);
-  for (const { definition, settings } of entries) await checkApplication(definition, { ...settings, ISSUER: issuer });
+  for (const { definition, settings } of entries) {
+    await checkApplication(definition, { ...settings, ISSUER: issuer, ...definition.settings });
+  }
 } finally {
   await browser.close();
   await latchkey.stop();

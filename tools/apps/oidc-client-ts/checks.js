@@ -14,6 +14,19 @@ export function singlePageChecks() {
       },
     ],
     [
+      'it renews with its refresh token, and learns of the person again',
+      async ({ page, application, latchkey }) => {
+        await signInAtPage(page, application, latchkey);
+        const before = await tokens(page);
+        await page.evaluate(() => globalThis.manager.signinSilent());
+        const after = await tokens(page);
+        assert.notEqual(after.access_token, before.access_token);
+        assert.notEqual(after.id_token, before.id_token);
+        // The library keeps what it learned first, so the token itself is read.
+        assert.equal(claimsOf(after.id_token).name, PERSON.name);
+      },
+    ],
+    [
       'it renews in a frame with prompt=none, without any page',
       async ({ page, application, latchkey }) => {
         await signInAtPage(page, application, latchkey);
@@ -86,6 +99,10 @@ async function tokens(page) {
     const { access_token, refresh_token, id_token, profile } = await globalThis.manager.getUser();
     return { access_token, refresh_token, id_token, profile };
   });
+}
+
+function claimsOf(idToken) {
+  return JSON.parse(Buffer.from(idToken.split('.')[1], 'base64url').toString());
 }
 
 async function userInfoStatus({ base }, token) {
