@@ -89,7 +89,8 @@ export async function openFoundation(
   const sources = configSources(options, io);
   const first = loadConfig(sources);
   const log = openConfiguredLog(first.config, options);
-  for (const warning of first.warnings) log.log.warn('deprecated', warning);
+  for (const warning of first.warnings) log.log.warn('startup', warning);
+  for (const deprecation of first.deprecations) log.log.warn('deprecated', deprecation);
   const closers: (() => Promise<void>)[] = [() => log.sink.flush()];
   const close = async (): Promise<void> => {
     for (const closer of closers.splice(0).reverse()) await closer();

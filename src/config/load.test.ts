@@ -284,7 +284,7 @@ describe('warnings', () => {
     chmodSync(join(directory, 's'), 0o644);
     const sources = { files: [], environment: {}, flags: {}, workingDirectory: directory };
     expect(loadConfig(sources).warnings).toEqual([
-      `homeserver.secret_file: other users can read or write ${join(directory, 's')} (mode 0644)`,
+      `homeserver.secret_file: ${join(directory, 's')} has mode 0644: every account may read it; run chmod o-r on it`,
     ]);
     chmodSync(join(directory, 's'), 0o640);
     expect(loadConfig(sources).warnings).toEqual([]);

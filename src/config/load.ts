@@ -3,8 +3,11 @@
  * one before it. All problems of all sources are collected before anything is refused. This room is the only reader
  * of files and environment.
  */
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { completeConfig } from './complete.ts';
 import type { Config } from './config.ts';
+import { judgeOwnership, type ProcessAccount, processAccount } from './ownership.ts';
 import { configurationError, type Problem } from './problems.ts';
 import { checkTree } from './schema/check.ts';
 import { deprecationWarnings } from './schema/deprecations.ts';
@@ -15,7 +18,7 @@ import { withEnvironment } from './sources/environment.ts';
 import { configurationFiles, readConfigurationFile } from './sources/files.ts';
 import { type OtherVariables, otherVariables } from './sources/other-variables.ts';
 import { readPictures } from './sources/picture-files.ts';
-import { SecretFiles } from './sources/secret-files.ts';
+import { holdsSecrets, SecretFiles } from './sources/secret-files.ts';
 import { withOwnNames } from './tree/aliases.ts';
 import { withAbsolutePaths, withoutNulls } from './tree/settle.ts';
 import { type MappingNode, mappingNode, merge, nodeAt, nodeOf, type Origin } from './tree/tree.ts';
@@ -30,6 +33,8 @@ export interface ConfigSources {
   readonly workingDirectory: string;
   /** Secrets of the data directory, for what no source sets. */
   readonly generated?: GeneratedSecrets;
+  /** Of this process; for tests. */
+  readonly account?: ProcessAccount;
 }
 
 export interface ConfigFlags {
@@ -50,6 +55,8 @@ export interface LoadedConfig {
   readonly config: Config;
   /** One sentence each, for the log at the start. */
   readonly warnings: readonly string[];
+  /** One sentence for each key in use that is to go away. */
+  readonly deprecations: readonly string[];
   /** No file and no public base: the service is being tried out (operations 2.1). */
   readonly trial: boolean;
   /** The files that were read, as they were named. */
@@ -66,13 +73,14 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   const shape = configShape();
   const { environment, warnings } = withDotEnv(sources.environment, workingDirectory);
   const names = configurationFiles(sources.files, environment, workingDirectory);
-  const reading = new Reading(shape, workingDirectory);
+  const account = sources.account ?? processAccount();
+  const reading = new Reading(shape, workingDirectory, account);
   reading.addFiles(names);
   const variables = reading.addEnvironment(environment);
   reading.addFlags(sources.flags);
 
   const tree = withGenerated(withAbsolutePaths(withoutNulls(reading.tree, shape), shape), sources.generated);
-  const secretFiles = new SecretFiles();
+  const secretFiles = new SecretFiles(account);
   const complete = secretFiles.contents(tree, shape);
   const directoryKeys = secretFiles.keyDirectory(complete);
   const { pictures, problems: pictureProblems } = readPictures(complete);
@@ -99,7 +107,8 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   });
   return {
     config,
-    warnings: [...warnings, ...secretFiles.warnings, ...deprecationWarnings(tree, shape), ...configWarnings(config)],
+    warnings: [...warnings, ...reading.warnings, ...secretFiles.warnings, ...configWarnings(config)],
+    deprecations: deprecationWarnings(tree, shape),
     trial: isTrial,
     files: names,
     environment,
@@ -121,17 +130,20 @@ export function configShape(): MappingShape {
 /** The sources laid over one another, lowest first, and what is wrong with them. */
 class Reading {
   readonly problems: Problem[] = [];
+  readonly warnings: string[] = [];
   readonly aliases = new Set<string>();
   /** A file holds text that is no YAML, or could not be read at all. */
   isUnreadable = false;
   tree: MappingNode;
   readonly #shape: MappingShape;
   readonly #directory: string;
+  readonly #account: ProcessAccount | undefined;
   #rank = 0;
 
-  constructor(shape: MappingShape, directory: string) {
+  constructor(shape: MappingShape, directory: string, account: ProcessAccount | undefined) {
     this.#shape = shape;
     this.#directory = directory;
+    this.#account = account;
     this.tree = mappingNode({ rank: 0, source: 'defaults', directory });
   }
 
@@ -147,9 +159,18 @@ class Reading {
       const { root, problems, aliases } = withOwnNames(content.root, this.#shape);
       this.problems.push(...problems);
       for (const alias of aliases) this.aliases.add(alias);
+      if (holdsSecrets(root, this.#shape)) this.#judgeFile(name, root.at);
       if (root.kind === 'mapping') this.#lay(root);
       else this.problems.push({ key: undefined, message: 'expected a mapping of sections', at: root.at });
     }
+  }
+
+  /** A file that holds secrets itself is to be read and written by nobody else. */
+  #judgeFile(name: string, at: Origin): void {
+    const path = resolve(this.#directory, name);
+    const { error, warning } = judgeOwnership(path, statSync(path), this.#account);
+    if (error !== undefined) this.problems.push({ key: undefined, message: error, at: { ...at, line: 1, column: 1 } });
+    if (warning !== undefined) this.warnings.push(`${warning}; it holds secrets`);
   }
 
   addEnvironment(environment: Environment): OtherVariables {

@@ -1,6 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -111,7 +112,7 @@ describe('data directory: modes', () => {
     chmodSync(join(dataDir, 'keys/rsa-2048.pem'), 0o640);
     const { warnings } = await prepare();
     expect(warnings).toHaveLength(2);
-    expect(warnings[0]).toContain(`${dataDir} has mode 0755`);
+    expect(warnings[0]).toContain(`${dataDir} has mode 0755: every account may read it`);
     expect(warnings[1]).toContain('keys/rsa-2048.pem has mode 0640');
   });
 
@@ -130,5 +131,55 @@ describe('data directory: modes', () => {
     mkdirSync(dataDir);
     await prepare({ dataDir: join(dataDir, 'deeper/still') });
     expect(existsSync(join(dataDir, 'deeper/still/encryption.key'))).toBe(true);
+  });
+});
+
+describe('data directory at a start as root (security S-184)', () => {
+  const isRoot = process.getuid?.() === 0;
+  const account = { uid: 0, groups: [0] };
+  /** Tests that do not run as root own every file anyway. */
+  const giveAway = (path: string): void => {
+    if (isRoot) chownSync(join(dataDir, path), 65_534, 65_534);
+  };
+
+  test.each(['.', 'encryption.key', 'keys', 'keys/rsa-2048.pem'])(
+    '%s belongs to another user, who may have planted it: exit 78 that says what to do, and it is not used',
+    async (path) => {
+      await prepare();
+      giveAway(path);
+      const error = await prepare({ account }).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ exitCode: 78 });
+      expect(String(error)).toMatch(
+        /belongs to user \d+, who could change it, and this process is root: run chown root/,
+      );
+      expect(String(error)).toContain(join(dataDir, path === '.' ? '' : path).replace(/\/$/, ''));
+    },
+  );
+
+  test('a planted root key in a directory that somebody else made first is refused before anything is written', async () => {
+    mkdirSync(join(dataDir, 'keys'), { recursive: true });
+    writeFileSync(join(dataDir, 'encryption.key'), `${'ab'.repeat(32)}\n`, { mode: 0o600 });
+    for (const path of ['.', 'keys', 'encryption.key']) giveAway(path);
+    await expect(prepare({ account })).rejects.toMatchObject({ exitCode: 78 });
+    expect(readdirSync(dataDir).sort()).toEqual(['encryption.key', 'keys']);
+  });
+
+  test.runIf(isRoot)('a foreign group that may write: exit 78; that may read: a warning', async () => {
+    await prepare();
+    chownSync(dataDir, 0, 65_534);
+    chmodSync(dataDir, 0o770);
+    await expect(prepare()).rejects.toMatchObject({
+      exitCode: 78,
+      message: expect.stringContaining('members of group 65534 may write to it'),
+    });
+    chmodSync(dataDir, 0o750);
+    expect((await prepare()).warnings).toEqual([
+      `${dataDir} has mode 0750: members of group 65534 have access to it; run chmod g-rw on it`,
+    ]);
+  });
+
+  test.runIf(isRoot)('an account of its own may use what belongs to root: volumes are made that way', async () => {
+    await prepare();
+    expect((await prepare({ account: { uid: 1000, groups: [0] } })).warnings).toEqual([]);
   });
 });

@@ -4,6 +4,7 @@
  */
 import { mkdir, stat } from 'node:fs/promises';
 import { ExitError } from '#base/errors.ts';
+import { type ProcessAccount, processAccount } from '../ownership.ts';
 import { readOrMakeEncryptionKey } from './encryption-key.ts';
 import { listPermissionProblems } from './permissions.ts';
 import { makeSigningKeys } from './signing-key-files.ts';
@@ -18,6 +19,8 @@ export interface DataDirectoryOptions {
   readonly needsEncryptionKey: boolean;
   /** Whether no source sets `secrets.keys`. */
   readonly needsSigningKeys: boolean;
+  /** Of this process; for tests. */
+  readonly account?: ProcessAccount | undefined;
   /** Of the program, for the file `VERSION`. */
   readonly version: string;
 }
@@ -32,7 +35,7 @@ export interface DataDirectory {
 
 /**
  * Makes the directory and what is missing in it.
- * @throws ExitError 77 when it cannot be made or written, 78 when others may write to it or a file cannot be used
+ * @throws ExitError 77 when it cannot be made or written, 78 when others own it or may write to it, or a file cannot be used
  */
 export async function prepareDataDirectory(options: DataDirectoryOptions): Promise<DataDirectory> {
   const { dataDir } = options;
@@ -40,7 +43,7 @@ export async function prepareDataDirectory(options: DataDirectoryOptions): Promi
     const mode = options.isPassable ? 0o711 : 0o700;
     await mkdir(dataDir, { recursive: true, mode });
     if (!(await stat(dataDir)).isDirectory()) throw new ExitError(78, `data_dir: ${dataDir} is not a directory`);
-    const before = await listPermissionProblems(dataDir);
+    const before = await listPermissionProblems(dataDir, options.account ?? processAccount());
     if (before.errors.length > 0) throw new ExitError(78, before.errors.join('\n'));
     await writeVersion(dataDir, options.version);
     const [encryptionKey, keysDir] = await Promise.all([

@@ -1,6 +1,9 @@
+import { chmodSync, chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { load, problemsOf } from '../fixture.test-support.ts';
+import { ExitError } from '#base/errors.ts';
+import { load, problemsOf, workingDirectory } from '../fixture.test-support.ts';
+import { loadConfig } from '../load.ts';
 
 const ULID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const HEX = 'ab'.repeat(32);
@@ -147,5 +150,68 @@ describe('signing keys', () => {
     expect(problemsOf({ files: { 'latchkey.yaml': 'secrets: {keys_dir: /gone}\n' } })).toEqual([
       'secrets.keys_dir: cannot read the directory /gone: no such file (latchkey.yaml:1:21)',
     ]);
+  });
+});
+
+describe('files of secrets that others reach (operations 1.3, security S-184)', () => {
+  const root = { uid: 0, groups: [0] };
+  const isRoot = process.getuid?.() === 0;
+  /** A directory with these files, each of them of another user than root. */
+  function foreign(files: Readonly<Record<string, string>>): string {
+    const directory = workingDirectory(files);
+    if (isRoot) for (const name of Object.keys(files)) chownSync(join(directory, name), 65_534, 65_534);
+    return directory;
+  }
+  function problems(directory: string): string {
+    const sources = { files: ['latchkey.yaml'], environment: {}, flags: {}, workingDirectory: directory };
+    try {
+      loadConfig({ ...sources, account: root });
+      return '';
+    } catch (error) {
+      return error instanceof ExitError && error.exitCode === 78 ? error.message : String(error);
+    }
+  }
+
+  test('a key file of another user is refused at a start as root, at the line that names it', () => {
+    const directory = foreign({ key: HEX });
+    writeFileSync(join(directory, 'latchkey.yaml'), 'secrets: {encryption_file: key}\n', { mode: 0o600 });
+    expect(problems(directory)).toMatch(
+      /^ {2}secrets\.encryption_file: \S+\/key belongs to user \d+, .*run chown root on it.*\(latchkey\.yaml:1:28\)$/m,
+    );
+  });
+
+  test('a keys_dir that another user may write to is refused at a start as root', () => {
+    const directory = workingDirectory({ 'latchkey.yaml': 'secrets: {keys_dir: keys}\n', 'keys/a.pem': 'PEM' });
+    if (isRoot) chownSync(join(directory, 'keys'), 65_534, 65_534);
+    expect(problems(directory)).toMatch(/^ {2}secrets\.keys_dir: \S+\/keys belongs to user \d+/m);
+  });
+
+  test('a configuration file of another user is refused at a start as root when it holds secrets', () => {
+    const withSecret = foreign({ 'latchkey.yaml': `secrets: {encryption: ${HEX}}\n` });
+    expect(problems(withSecret)).toMatch(/^ {2}\S+\/latchkey\.yaml belongs to user \d+.*\(latchkey\.yaml:1:1\)$/m);
+    expect(problems(foreign({ 'latchkey.yaml': 'branding: {service_name: Ours}\n' }))).toBe('');
+  });
+
+  test.each([
+    ['a root key', `secrets: {encryption: ${HEX}}`, 1],
+    ['a database password', 'database: {uri: "postgres://role:pass@db/name"}', 1],
+    ['no secret: a database without a password', 'database: {uri: "postgres://role@db/name"}', 0],
+    ['no secret: the file of one', 'database: {host: h, password_file: password}', 0],
+  ])('a configuration file that everybody may read and that holds %s: %#', (_what, yaml, count) => {
+    const directory = workingDirectory({ 'latchkey.yaml': `${yaml}\n`, password: 'pass' });
+    chmodSync(join(directory, 'latchkey.yaml'), 0o644);
+    const sources = { files: ['latchkey.yaml'], environment: {}, flags: {}, workingDirectory: directory };
+    const said = loadConfig(sources).warnings;
+    expect(said).toHaveLength(count);
+    if (count > 0) {
+      expect(said[0]).toMatch(/latchkey\.yaml has mode 0644: every account may read it; run chmod o-r on it; it holds/);
+    }
+  });
+
+  test('a file of secrets that everybody may write to is refused whoever starts the service', () => {
+    const directory = workingDirectory({ 'latchkey.yaml': 'secrets: {encryption_file: key}\n', key: HEX });
+    chmodSync(join(directory, 'key'), 0o602);
+    const sources = { files: ['latchkey.yaml'], environment: {}, flags: {}, workingDirectory: directory };
+    expect(() => loadConfig(sources)).toThrow(/key has mode 0602: every account may write to it/);
   });
 });

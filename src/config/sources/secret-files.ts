@@ -1,15 +1,18 @@
-import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { accessSync, constants, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { judgeOwnership, type ProcessAccount } from '../ownership.ts';
 import type { Problem } from '../problems.ts';
 import type { Hints } from '../schema/hints.ts';
 import { mappingOf, type Shape } from '../schema/shape.ts';
 import { DER_PREFIX, type KeyFile } from '../sections/secrets.ts';
-import { transformRoot } from '../tree/transform.ts';
+import { transform, transformRoot } from '../tree/transform.ts';
 import { type Entry, type MappingNode, type Node, nodeAt, type Path, pathText } from '../tree/tree.ts';
 import { systemReason } from './files.ts';
 
 const MAXIMUM_BYTES = 64 * 1024;
-const OTHERS_READ_OR_WRITE = 0o006;
+/** Addresses of databases are secrets for the passwords in them. */
+const ADDRESS_WITHOUT_PASSWORD = /^(?:embedded:|postgres(?:ql)?:\/\/(?!.*(?::[^/@]*@|[?&]password=)))/;
+const WRITE_BITS = 0o222;
 const KEYS_DIR = ['secrets', 'keys_dir'];
 
 /** Reads the secrets that the configuration names by file; collects what is wrong with the files. */
@@ -18,6 +21,12 @@ export class SecretFiles {
   readonly warnings: string[] = [];
   /** Keys whose value is unknown, and the mappings around them: what is said of their absence is not the cause. */
   readonly unread = new Set<string>();
+
+  readonly #account: ProcessAccount | undefined;
+
+  constructor(account: ProcessAccount | undefined) {
+    this.#account = account;
+  }
 
   /** The tree with the content of each `k_file` at `k`, and of each `{file}` in a list of secrets in its place. */
   contents(root: MappingNode, shape: Shape): MappingNode {
@@ -35,6 +44,7 @@ export class SecretFiles {
     const directory = node.value;
     let names: string[];
     try {
+      if (!this.#isTrusted(directory, statSync(directory), KEYS_DIR, node)) return [];
       names = readdirSync(directory);
     } catch (error) {
       this.#report(KEYS_DIR, `cannot read the directory ${directory}: ${systemReason(error)}`, node);
@@ -103,16 +113,44 @@ export class SecretFiles {
       return this.#report(key, `cannot read the file ${path}: ${systemReason(error)}`, node);
     }
     if (bytes.length > MAXIMUM_BYTES) return this.#report(key, `the file ${path} is larger than 64 KiB`, node);
-    if ((stats.mode & OTHERS_READ_OR_WRITE) !== 0) {
-      const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');
-      this.warnings.push(`${pathText(key)}: other users can read or write ${path} (mode ${mode})`);
-    }
+    if (!this.#isTrusted(path, stats, key, node)) return undefined;
     if (hints.binary === true && !bytes.includes('-----BEGIN')) return DER_PREFIX + bytes.toString('base64');
     const text = bytes.toString('utf8');
     return hints.trimmed === true ? text.trim() : text.replace(/\r?\n$/, '');
   }
 
+  /** Whether nobody else decides what the file, or the directory of keys, holds. */
+  #isTrusted(path: string, { mode, uid, gid }: Stats, key: Path, node: Node): boolean {
+    // Orchestrators mount secrets read-only, in directories that everybody could write to otherwise.
+    const effective = isReadOnly(path) ? mode & ~WRITE_BITS : mode;
+    const { error, warning } = judgeOwnership(path, { mode: effective, uid, gid }, this.#account);
+    if (error !== undefined) this.#report(key, error, node);
+    if (warning !== undefined) this.warnings.push(`${pathText(key)}: ${warning}`);
+    return error === undefined;
+  }
+
   #report(key: Path, message: string, node: Node): undefined {
     this.problems.push({ key: pathText(key), message, at: node.at });
   }
+}
+
+/** Whether the file system refuses every change, whoever asks. */
+function isReadOnly(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EROFS';
+  }
+}
+
+/** Whether a file spells out a secret, rather than name the file of one. */
+export function holdsSecrets(root: Node, shape: Shape): boolean {
+  let isFound = false;
+  transform(root, shape, (node, { hints }) => {
+    const text = node.kind === 'scalar' && typeof node.value === 'string' ? node.value : '';
+    isFound ||= hints.secret === true && text !== '' && !ADDRESS_WITHOUT_PASSWORD.test(text);
+    return node;
+  });
+  return isFound;
 }

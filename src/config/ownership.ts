@@ -1,0 +1,65 @@
+/**
+ * Who may read or write a file that holds secrets, judged by its owner, its group and its mode. Whoever may write to a
+ * key file decides what the service signs with, and root does not need to be asked to read it.
+ */
+import type { Stats } from 'node:fs';
+
+/** Undefined in its place stands for a system whose files have no owners. */
+export interface ProcessAccount {
+  readonly uid: number;
+  readonly groups: readonly number[];
+}
+
+export interface Judgment {
+  /** Why it must not be used. */
+  readonly error?: string;
+  /** What is allowed and still worth a word. */
+  readonly warning?: string;
+}
+
+type FileStatus = Pick<Stats, 'mode' | 'uid' | 'gid'>;
+
+const ROOT = 0;
+const GROUP_WRITES = 0o020;
+const OTHERS_WRITE = 0o002;
+const GROUP_READS = 0o040;
+const OTHERS_READ = 0o004;
+
+/** The account of this process. */
+export function processAccount(): ProcessAccount | undefined {
+  const uid = process.getuid?.();
+  const gid = process.getgid?.();
+  if (uid === undefined || gid === undefined) return undefined;
+  return { uid, groups: [gid, ...(process.getgroups?.() ?? [])] };
+}
+
+/**
+ * Judges a file, or a directory, by its status. A service that runs as root accepts what belongs to root only: another
+ * owner could put keys of their own there, and so could members of a group that may write.
+ * @param path as messages name it
+ */
+export function judgeOwnership(path: string, status: FileStatus, account: ProcessAccount | undefined): Judgment {
+  const mode = `has mode ${(status.mode & 0o777).toString(8).padStart(4, '0')}`;
+  if ((status.mode & OTHERS_WRITE) !== 0) {
+    return { error: `${path} ${mode}: every account may write to it; run chmod o-w on it` };
+  }
+  if (account === undefined) return {};
+  if (account.uid === ROOT && status.uid !== ROOT) {
+    return {
+      error:
+        `${path} belongs to user ${status.uid}, who could change it, and this process is root: ` +
+        'run chown root on it, or run Latchkey as that user',
+    };
+  }
+  const isForeignGroup = !account.groups.includes(status.gid);
+  if (account.uid === ROOT && isForeignGroup && (status.mode & GROUP_WRITES) !== 0) {
+    return { error: `${path} ${mode}: members of group ${status.gid} may write to it; run chmod g-w on it` };
+  }
+  if ((status.mode & OTHERS_READ) !== 0) {
+    return { warning: `${path} ${mode}: every account may read it; run chmod o-r on it` };
+  }
+  if (isForeignGroup && (status.mode & (GROUP_READS | GROUP_WRITES)) !== 0) {
+    return { warning: `${path} ${mode}: members of group ${status.gid} have access to it; run chmod g-rw on it` };
+  }
+  return {};
+}
