@@ -40,7 +40,10 @@ export interface Foundation {
 /** The log as configured; `--quiet` leaves out informational lines. */
 export function openConfiguredLog(config: Config, options: ConfigurationOptions): OpenLog {
   const isVerbose = config.logging.level !== 'error' && config.logging.level !== 'warn';
-  return openLog(options.isQuiet && isVerbose ? { ...config.logging, level: 'warn' } : config.logging);
+  const log = openLog(options.isQuiet && isVerbose ? { ...config.logging, level: 'warn' } : config.logging);
+  // However the process ends, also by an error that nobody caught: the lines that tell why are among those that wait.
+  process.once('exit', () => log.sink.flushSync());
+  return log;
 }
 
 /** A database server that can be connected to, and how to let go of it. */

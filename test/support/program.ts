@@ -37,8 +37,8 @@ export class Program {
   }
 
   /** Starts the service and waits until its health check at `base` answers. */
-  async serve(base: string): Promise<ChildProcess> {
-    const service = this.launch(['serve']);
+  async serve(base: string, environment: NodeJS.ProcessEnv = {}): Promise<ChildProcess> {
+    const service = this.launch(['serve'], environment);
     service.stdin?.end();
     let said = '';
     service.stderr?.on('data', (chunk: Buffer) => {
@@ -56,13 +56,15 @@ export class Program {
     }
   }
 
-  launch(args: readonly string[]): ChildProcess {
+  /** @param environment variables on top of those of this process */
+  launch(args: readonly string[], environment: NodeJS.ProcessEnv = {}): ChildProcess {
     const program = join(packageRoot, 'dist/main.js');
     return spawn(
       process.env['LATCHKEY_TEST_NODE'] ?? process.execPath,
       ['--max-semi-space-size=8', program, '--config', this.#file, ...args],
       {
         cwd: this.#folder,
+        env: { ...process.env, ...environment },
         stdio: 'pipe',
       },
     );

@@ -34,6 +34,8 @@ export class DescriptorSink implements LogSink {
   #written = 0;
   #chunkEnd = 0;
   #chunkStartedAt = 0;
+  /** False also between a refused write and its repetition. */
+  #isUnderWay = false;
   #idle: (() => void)[] = [];
 
   /** @param path set when `descriptor` is a file that `reopen` shall open anew */
@@ -72,11 +74,12 @@ export class DescriptorSink implements LogSink {
 
   /**
    * Writes what waits before returning: for fatal errors and the end of the process. Does nothing while the reader is
-   * blocked, which would keep the process from ending.
+   * blocked, which would keep the process from ending. A write that is under way ends by itself: the process waits
+   * for its threads.
    */
   flushSync(): void {
-    if (this.#writing !== undefined && performance.now() - this.#chunkStartedAt > BLOCKED_AFTER_MS) return;
-    const begun = this.#writing?.subarray(this.#chunkEnd) ?? Buffer.alloc(0);
+    if (this.#isUnderWay && performance.now() - this.#chunkStartedAt > BLOCKED_AFTER_MS) return;
+    const begun = this.#writing?.subarray(this.#isUnderWay ? this.#chunkEnd : this.#written) ?? Buffer.alloc(0);
     const rest = Buffer.concat([begun, Buffer.from(this.#waiting)]);
     this.#waiting = '';
     try {
@@ -109,7 +112,9 @@ export class DescriptorSink implements LogSink {
   #writeChunk(bytes: Buffer): void {
     this.#chunkEnd = endOfChunk(bytes, this.#written, this.#maxWriteBytes);
     this.#chunkStartedAt = performance.now();
+    this.#isUnderWay = true;
     write(this.#descriptor, bytes, this.#written, this.#chunkEnd - this.#written, null, (error, written) => {
+      this.#isUnderWay = false;
       if (error?.code === 'EAGAIN') {
         setTimeout(() => this.#writeChunk(bytes), RETRY_AFTER_MS);
         return;

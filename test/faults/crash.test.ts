@@ -1,0 +1,48 @@
+import type { ChildProcess } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { freePort } from '#test/support/free-port.ts';
+import { Program } from '#test/support/program.ts';
+
+/** Loaded before the program: the signal makes an error that nobody catches, and the process ends at once. */
+const CRASH = `
+process.on('SIGUSR2', () => {
+  process.emit('uncaughtException', new Error('the last thing that happened'));
+  process.exit(3);
+});`;
+
+let folder: string;
+let logFile: string;
+let program: Program;
+let service: ChildProcess;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'latchkey-crash-'));
+  // The database server's own account has to get through when the tests run as root.
+  chmodSync(folder, 0o711);
+  logFile = join(folder, 'latchkey.log');
+  const preload = join(folder, 'crash.mjs');
+  writeFileSync(preload, CRASH);
+  const address = `127.0.0.1:${await freePort()}`;
+  program = new Program(folder, {
+    data_dir: join(folder, 'data'),
+    http: { public_base: `http://${address}/`, listeners: [{ resources: ['health'], binds: [{ address }] }] },
+    logging: { output: logFile },
+  });
+  service = await program.serve(`http://${address}/`, { NODE_OPTIONS: `--import=${preload}` });
+});
+
+afterAll(async () => {
+  // The database that was left running is stopped by whoever uses it last.
+  await program.run(['database', 'status']);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it('a process that ends on the spot has written every line that was waiting (operations 5.9)', async () => {
+  service.kill('SIGUSR2');
+  const code = await new Promise((resolve) => service.once('close', resolve));
+  expect(code).toBe(3);
+  expect(readFileSync(logFile, 'utf8')).toMatch(/ ERROR error the last thing that happened stack=/);
+});
