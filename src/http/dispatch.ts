@@ -52,7 +52,7 @@ export function dispatch(exchange: Exchange, settings: DispatchSettings, load: L
     if (load.isLagging && route.face === 'page' && route.method === 'GET' && route.priority !== true) {
       throw overloaded();
     }
-    requireEmbeddingAllowed(route, exchange.headers);
+    requireEmbeddingAllowed(route, exchange);
     exchange.deadline = performance.now() + settings.handlerTimeoutMs;
     return route.handle(exchange);
   }

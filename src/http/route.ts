@@ -30,8 +30,11 @@ export interface Route {
   readonly headRefused?: boolean;
   /** Machine routes that browser code of any origin may call; `public` ones are read by GET only. */
   readonly cors?: 'none' | 'get' | 'get-post';
-  /** Refuses requests that embed the page in another site (`Sec-Fetch-Dest`); default for the page face. */
-  readonly embedding?: 'refused' | 'allowed';
+  /**
+   * Whether other sites may embed it (`embedding.ts`); `refused` is the default for the page face. `silent`: in a frame
+   * and with `prompt=none`.
+   */
+  readonly embedding?: 'refused' | 'allowed' | 'silent';
   /**
    * Rules for the fields of its form. `page` (default for the page face): none repeated, none over 8 KiB
    * (`credential`: 32 KiB). `protocol` (default elsewhere): the handler judges, as RFC 6749 3.1 asks for answers of

@@ -29,15 +29,13 @@ export function mount(deps: AuthorizationDeps): Route[] {
       method: 'GET',
       path: '/authorize',
       headRefused: true,
-      // Clients ask with `prompt=none` from a hidden frame.
-      embedding: 'allowed',
+      embedding: 'silent',
       handle: (context) => requestByGet(deps, context),
     },
     {
       ...page,
       method: 'POST',
       path: '/authorize',
-      embedding: 'allowed',
       formRules: 'protocol',
       handle: (context) => answerPost(deps, context),
     },

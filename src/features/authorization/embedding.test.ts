@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ClientId } from '#base/ids.ts';
+import {
+  AUTHORIZATION_ISSUER,
+  type AuthorizationService,
+  authorizeUrl,
+  CALLBACK,
+  PASSWORD,
+  responseOf,
+  startAuthorizationService,
+} from '#test/support/authorization-service.ts';
+import type { Browser } from '#test/support/browser.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+
+/**
+ * What a page of another site can make a visitor's browser send (security S-181). The headers are those that Chromium
+ * and Firefox send; the two differ in none of these cases but the first.
+ */
+let test: TestDatabase;
+let service: AuthorizationService;
+let client: ClientId;
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+  service = await startAuthorizationService(test.database);
+  client = await service.client({ secret: 's', metadata: { first_party: true } });
+  await service.person('alice');
+});
+
+afterAll(async () => {
+  await service.close();
+  await test.drop();
+});
+
+type Headers = Readonly<Record<string, string | undefined>>;
+
+const FOREIGN = { origin: undefined, referer: 'https://evil.example/', 'sec-fetch-site': 'cross-site' };
+const NAVIGATION = { ...FOREIGN, 'sec-fetch-mode': 'navigate', 'upgrade-insecure-requests': '1' };
+const BY_PERSON = { ...NAVIGATION, 'sec-fetch-user': '?1', 'sec-fetch-dest': 'document' };
+const CHROMIUM = { 'sec-ch-ua': '"Chromium";v="142"', 'sec-ch-ua-mobile': '?0', 'sec-ch-ua-platform': '"Linux"' };
+const SUBRESOURCE = { ...FOREIGN, 'sec-fetch-mode': 'no-cors' };
+const FRAME = { ...NAVIGATION, 'sec-fetch-dest': 'iframe' };
+
+const OPENED: readonly [string, Headers][] = [
+  ['a link in Chromium', { ...CHROMIUM, ...BY_PERSON }],
+  ['a link in Firefox', { ...BY_PERSON, te: 'trailers' }],
+  ['a form sent by GET', BY_PERSON],
+  ['a redirect without a click', { ...NAVIGATION, 'sec-fetch-dest': 'document' }],
+  ['a typed address', { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }],
+  ['a browser that says nothing', {}],
+];
+
+const EMBEDDED: readonly [string, Headers][] = [
+  ['an image', { ...SUBRESOURCE, 'sec-fetch-dest': 'image' }],
+  ['a script', { ...SUBRESOURCE, 'sec-fetch-dest': 'script' }],
+  ['a style sheet', { ...SUBRESOURCE, 'sec-fetch-dest': 'style' }],
+  ['fetch no-cors', { ...SUBRESOURCE, 'sec-fetch-dest': 'empty' }],
+  ['fetch no-cors of a neighbor', { ...SUBRESOURCE, 'sec-fetch-dest': 'empty', 'sec-fetch-site': 'same-site' }],
+  ['fetch cors', { ...FOREIGN, 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', origin: 'https://evil.example' }],
+  ['an object', { ...NAVIGATION, 'sec-fetch-dest': 'object' }],
+  ['an embed', { ...NAVIGATION, 'sec-fetch-dest': 'embed' }],
+  ['a frame', { ...NAVIGATION, 'sec-fetch-dest': 'frame' }],
+  ['an iframe', FRAME],
+  ['a page loaded in advance', { ...NAVIGATION, 'sec-fetch-dest': 'document', 'sec-purpose': 'prefetch' }],
+  ['a page drawn in advance', { ...NAVIGATION, 'sec-fetch-dest': 'document', 'sec-purpose': 'prefetch;prerender' }],
+];
+
+const TABLES = ['oauth2_authorization_grants', 'rate_limits', 'login_failures', 'user_sessions', 'audit_events'];
+
+/** Everything that these routes could store or count. */
+async function stored(): Promise<unknown> {
+  const counts = TABLES.map((table) => `(select count(*) from ${table})::integer as ${table}`);
+  return await sql(test.database, `select ${counts.join(', ')}`);
+}
+
+function authorizationForm(fields: Record<string, string> = {}): URLSearchParams {
+  const request = { client_id: client, response_type: 'code', redirect_uri: CALLBACK, scope: 'openid', state: 'st' };
+  return new URLSearchParams({ ...request, ...fields });
+}
+
+describe('a page of another site opens /authorize', () => {
+  it.each(OPENED)('by %s: the person is asked to sign in', async (_, headers) => {
+    const shown = await service.browser().get(authorizeUrl(client), headers);
+    expect(shown).toMatchObject({ status: 303, location: expect.stringContaining('/login?') });
+  });
+
+  it('by a form sent by POST, which clients may do (OpenID Connect Core 3.1.2.1)', async () => {
+    const headers = { ...BY_PERSON, origin: 'https://app.example.org', cookie: undefined };
+    const shown = await service.browser().post('/authorize', authorizationForm(), headers);
+    expect(shown).toMatchObject({ status: 303, location: expect.stringContaining('/authorize/') });
+  });
+});
+
+describe('a page of another site embeds /authorize or /login', () => {
+  it.each(EMBEDDED)('as %s, a hundred times: 403, nothing is stored or counted', async (_, headers) => {
+    const browser = service.browser();
+    const before = await stored();
+    for (let count = 0; count < 50; count += 1) {
+      for (const path of [authorizeUrl(client), '/login']) {
+        expect(await browser.get(path, headers)).toMatchObject({ status: 403, body: '', location: undefined });
+      }
+    }
+    expect(browser.cookies.size).toBe(0);
+    expect(await stored()).toEqual(before);
+    expect((await browser.get(authorizeUrl(client), BY_PERSON)).status).toBe(303);
+  });
+
+  it('by forms sent into frames: 403, nothing is stored or counted, with prompt=none either', async () => {
+    const browser = service.browser();
+    const before = await stored();
+    const headers = { ...FRAME, origin: 'https://evil.example', cookie: undefined };
+    for (let count = 0; count < 100; count += 1) {
+      for (const form of [authorizationForm(), authorizationForm({ prompt: 'none' })]) {
+        expect(await browser.post('/authorize', form, headers)).toMatchObject({ status: 403, body: '' });
+      }
+    }
+    expect(await stored()).toEqual(before);
+  });
+
+  it('by forms sent to /login: 403, and no attempt is counted', async () => {
+    const browser = service.browser();
+    const before = await stored();
+    const form = new URLSearchParams({ username: 'alice', password: 'wrong' });
+    for (const destination of ['document', 'iframe']) {
+      const headers = {
+        ...BY_PERSON,
+        'sec-fetch-dest': destination,
+        origin: 'https://evil.example',
+        cookie: undefined,
+      };
+      for (let count = 0; count < 50; count += 1)
+        expect((await browser.post('/login', form, headers)).status).toBe(403);
+    }
+    expect(await stored()).toEqual(before);
+    await browser.get('/login');
+    await browser.submit({ username: 'alice', password: PASSWORD });
+    expect(browser.shown.status).toBe(303);
+  });
+
+  it('our own pages may load data of the same origin', async () => {
+    const headers = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
+    expect((await service.browser().get('/login', headers)).status).toBe(200);
+  });
+});
+
+describe('silent renewal in a hidden frame (prompt=none)', () => {
+  const silent = (fields: Record<string, string> = {}) => authorizeUrl(client, { prompt: 'none', ...fields });
+  const pending = async () =>
+    await sql(test.database, 'select id from oauth2_authorization_grants where fulfilled_at is null');
+
+  it('of an application of the same site, where browsers send the cookies: a code', async () => {
+    const browser = await service.signedIn('alice');
+    const shown = await browser.get(silent(), { ...FRAME, 'sec-fetch-site': 'same-site' });
+    expect(responseOf(shown)).toMatchObject({ code: expect.any(String), state: 'st', iss: AUTHORIZATION_ISSUER });
+  });
+
+  it('of another site, where browsers withhold them: login_required, a hundred times, and nothing is stored', async () => {
+    const browser = await service.signedIn('alice');
+    const before = await stored();
+    for (let count = 0; count < 100; count += 1) {
+      const shown = await browser.get(silent(), { ...FRAME, cookie: undefined });
+      expect(responseOf(shown)).toMatchObject({ error: 'login_required' });
+    }
+    expect(await stored()).toEqual(before);
+  });
+
+  it('leaves no pending request, whatever keeps it from a code', async () => {
+    const asking = await service.client();
+    const browser: Browser = await service.signedIn('alice');
+    const before = await pending();
+    await browser.get(authorizeUrl(asking, { prompt: 'none' }), FRAME);
+    await browser.get(silent({ max_age: '1' }), FRAME);
+    await browser.get(silent({ scope: 'openid urn:latchkey:admin' }), FRAME);
+    expect(await pending()).toEqual(before);
+  });
+
+  it.each(['login', 'none login', undefined])('prompt=%s in a frame is refused', async (prompt) => {
+    const browser = await service.signedIn('alice');
+    const shown = await browser.get(authorizeUrl(client, { prompt }), FRAME);
+    expect(shown).toMatchObject({ status: 403, body: '' });
+  });
+});
