@@ -7,9 +7,10 @@ export interface IntrospectionAnswer {
   readonly scope: string | undefined;
   readonly client_id: string;
   readonly username: string | undefined;
-  readonly sub: string | undefined;
-  /** `access_token` or `refresh_token`, as the homeservers' other peer says it; RFC 7662 would have `Bearer`. */
-  readonly token_type: 'access_token' | 'refresh_token';
+  /** The person; the client for a token of its own. */
+  readonly sub: string;
+  /** RFC 7662 2.2: of access tokens the type of RFC 6749 7.1, which resource servers compare. */
+  readonly token_type: 'Bearer' | 'refresh_token';
   readonly iat: number;
   readonly nbf: number;
   readonly exp: number | undefined;
@@ -17,6 +18,7 @@ export interface IntrospectionAnswer {
   readonly expires_in: number | undefined;
   readonly jti: string;
   readonly iss: string;
+  /** The resources that it was issued for, else the client. */
   readonly aud: readonly string[] | undefined;
   readonly device_id: string | undefined;
   readonly auth_time: number | undefined;
@@ -36,19 +38,25 @@ export function introspectionAnswer(
     scope: token.scope.length === 0 ? undefined : rules.normaliseForIntrospection(token.scope).join(' '),
     client_id: token.clientId,
     username: token.user?.username,
-    sub: token.user?.id,
-    token_type: token.kind === 'access-token' ? 'access_token' : 'refresh_token',
+    sub: token.user?.id ?? token.clientId,
+    token_type: token.kind === 'access-token' ? 'Bearer' : 'refresh_token',
     iat: issuedAt,
     nbf: issuedAt,
     exp: token.expiresAt === undefined ? undefined : seconds(token.expiresAt),
     expires_in: token.expiresAt === undefined ? undefined : seconds(token.expiresAt - now),
     jti: token.id,
     iss: issuer,
-    aud: token.kind === 'refresh-token' || token.resources.length === 0 ? undefined : token.resources,
+    aud: audience(token),
     device_id: token.deviceId,
     auth_time: token.authenticatedAt === undefined ? undefined : seconds(token.authenticatedAt),
     acr: token.acr,
   };
+}
+
+/** A refresh token is for this service alone. */
+function audience(token: LiveToken): readonly string[] | undefined {
+  if (token.kind === 'refresh-token') return undefined;
+  return token.resources.length === 0 ? [token.clientId] : token.resources;
 }
 
 function seconds(milliseconds: number): number {

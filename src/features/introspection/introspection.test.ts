@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ClientId, toUuid } from '#base/ids.ts';
+import { sha256 } from '#base/secret.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import {
@@ -67,7 +68,8 @@ describe('introspection: the answer', () => {
       client_id: client,
       username: `user-${userId.toLowerCase()}`,
       sub: userId,
-      token_type: 'access_token',
+      token_type: 'Bearer',
+      aud: [client],
       iat: now - 10,
       nbf: now - 10,
       exp: now + 290,
@@ -91,6 +93,25 @@ describe('introspection: the answer', () => {
     });
     for (const absent of ['exp', 'expires_in', 'auth_time', 'acr', 'aud'])
       expect(answer.body).not.toHaveProperty(absent);
+  });
+
+  test('the audience of an access token is the resources that it was issued for, else its client (RFC 7662 2.2)', async () => {
+    const { accessToken } = await signedIn();
+    expect((await service.introspect(accessToken)).body['aud']).toEqual([client]);
+    const resources = ['https://api.example.org/', 'https://files.example.org/'];
+    await sql(db.database, 'update oauth2_access_tokens set resources = $2::text[] where token_hash = $1::bytea', [
+      sha256(accessToken),
+      resources,
+    ]);
+    expect((await service.introspect(accessToken)).body['aud']).toEqual(resources);
+  });
+
+  test('the subject of a client’s own token is the client (RFC 7662 2.2)', async () => {
+    const form = { grant_type: 'client_credentials' };
+    const issued = await service.post('/oauth2/token', form, basic(client, CLIENT_SECRET));
+    const { body } = await service.introspect(member(issued, 'access_token'));
+    expect(body).toMatchObject({ active: true, token_type: 'Bearer', sub: client, client_id: client, aud: [client] });
+    expect(body).not.toHaveProperty('username');
   });
 
   test('the first use costs two statements, every later one a single one; a malformed token none', async () => {
