@@ -11,6 +11,7 @@ import type { AdminRights } from '#domain/tokens/admin-rights.ts';
 import { findUserOfAccessToken } from '#domain/tokens/use-access-token.ts';
 import { json } from '#http/answers.ts';
 import { readOAuthForm } from '#http/oauth-form.ts';
+import { isFormType } from '#http/request-body.ts';
 import type { Answer, RequestContext, Route } from '#http/route.ts';
 import { parseBearer } from '#protocol/oauth/bearer-credentials.ts';
 import { userinfoClaims } from './userinfo-claims.ts';
@@ -22,6 +23,8 @@ export interface UserinfoDeps {
   readonly issuer: string;
   readonly adminRights: AdminRights;
 }
+
+const UNREADABLE: ReadonlySet<ErrorCode> = new Set(['body_too_large', 'malformed_request', 'unsupported_media_type']);
 
 export function mount(deps: UserinfoDeps): Route[] {
   const route = {
@@ -50,13 +53,22 @@ function tokenOfGet(deps: UserinfoDeps, context: RequestContext): string | undef
 }
 
 async function tokenOfPost(deps: UserinfoDeps, context: RequestContext): Promise<string | undefined> {
-  const form = await readOAuthForm(context, ['access_token']);
   const inHeader = headerToken(deps, context);
-  const inForm = form.get('access_token');
-  if (inHeader !== undefined && inForm !== undefined) {
+  if (inHeader === undefined) return (await readOAuthForm(context, ['access_token'])).get('access_token');
+  if (isFormType(context.headers['content-type']) && (await hasTokenInForm(context))) {
     throw challenge(deps, 'invalid_request', 'Send the access token in one place only.');
   }
-  return inHeader ?? inForm;
+  return inHeader;
+}
+
+/** Next to a token in the header any body will do (OpenID Connect Core 1.0 5.3.1), also one that is no form after all. */
+async function hasTokenInForm(context: RequestContext): Promise<boolean> {
+  try {
+    return (await context.readForm()).has('access_token');
+  } catch (error) {
+    if (error instanceof LatchkeyError && UNREADABLE.has(error.code)) return false;
+    throw error;
+  }
 }
 
 function headerToken(deps: UserinfoDeps, context: RequestContext): string | undefined {

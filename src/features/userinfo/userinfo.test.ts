@@ -84,6 +84,33 @@ describe('userinfo', () => {
     expect(await service.post('/oauth2/userinfo', {}, `Bearer ${accessToken}`)).toMatchObject({ status: 200 });
   });
 
+  test.each([
+    ['no body and no content type', undefined, undefined],
+    ['an empty form', 'application/x-www-form-urlencoded', ''],
+    ['JSON', 'application/json', '{"a": 1}'],
+    ['an empty JSON body', 'application/json', ''],
+    ['plain text', 'text/plain;charset=UTF-8', 'hello'],
+    ['a form that cannot be decoded', 'application/x-www-form-urlencoded', '{"a": "100%"}'],
+    ['a form of unknown fields', 'application/x-www-form-urlencoded', 'schema=openid&schema=openid'],
+  ])('a POST with the token in the header may have %s (OpenID Connect Core 5.3.1)', async (_, type, body) => {
+    const { accessToken, userId } = await signedIn(['openid']);
+    const answer = await service.request('/oauth2/userinfo', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${accessToken}`, ...(type === undefined ? {} : { 'content-type': type }) },
+      ...(body === undefined ? {} : { body }),
+    });
+    expect(answer).toMatchObject({ status: 200, body: { sub: userId } });
+  });
+
+  test('a POST with the token in header and form is refused (RFC 6750 2)', async () => {
+    const { accessToken } = await signedIn(['openid']);
+    const form = { access_token: accessToken };
+    expect(await service.post('/oauth2/userinfo', form, `Bearer ${accessToken}`)).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_request' },
+    });
+  });
+
   test('the first use is recorded, so that a later reuse of the refresh token is seen', async () => {
     const person = await signedIn(['openid']);
     const next = await service.refresh(client, person.refreshToken);
