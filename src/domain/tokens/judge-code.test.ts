@@ -86,6 +86,11 @@ describe('judging an authorization code (oauth.md 8.2)', () => {
   test('checks come in their order: a stranger learns nothing of a code’s state, and a used code is not cancelled', () => {
     expect(reasonOf({ is_own_client: false, exchanged_at: NOW - 60_000 })).toBe('other-client');
     expect(reasonOf({ exchanged_at: NOW - 60_000 }, { codeVerifier: 'other' })).toBe('redeemed');
+    expect(reasonOf({ exchanged_at: NOW - 1000 }, { codeVerifier: 'other' })).toBe('redeemed');
+    expect(reasonOf({ exchanged_at: NOW - 1000 }, { codeVerifier: undefined })).toBe('redeemed');
+    expect(reasonOf({ exchanged_at: NOW - 1000, code_challenge: null })).toBe('redeemed');
+    const unbound = { exchanged_at: NOW - 1000, code_challenge: null };
+    expect(reasonOf(unbound, { codeVerifier: undefined })).toBe('redeemed-just-now');
     expect(reasonOf({ fulfilled_at: NOW - 61_000 }, { codeVerifier: 'other' })).toBe('expired');
   });
 });

@@ -34,7 +34,7 @@ export interface CodeRules {
   readonly isAdminScope: (scope: string) => boolean;
 }
 
-/** A client's own double send of one request is told from the replay of a stolen code by its time. */
+/** A client's own double send of one request is told from the replay of a stolen code by its time and its proof. */
 const DOUBLE_SEND_MS = 20_000;
 
 /** The checks of oauth.md 8.2 in their order; writes nothing. */
@@ -42,7 +42,8 @@ export function judgeCode(row: CodeRow | undefined, request: CodeRequest, rules:
   if (row === undefined) return refuse('unknown');
   if (!row.is_own_client) return refuse('other-client');
   if (row.exchanged_at !== null) {
-    return refuse(now - row.exchanged_at > DOUBLE_SEND_MS ? 'redeemed' : 'redeemed-just-now');
+    const isDoubleSend = now - row.exchanged_at <= DOUBLE_SEND_MS && provesTheSame(row, request, rules);
+    return refuse(isDoubleSend ? 'redeemed-just-now' : 'redeemed');
   }
   if (row.is_cancelled) return refuse('cancelled');
   if (now - row.fulfilled_at > rules.lifetimeSeconds * 1000) return refuse('expired');
@@ -58,6 +59,12 @@ export function judgeCode(row: CodeRow | undefined, request: CodeRequest, rules:
   if (row.scope.some(rules.isAdminScope) && !rules.mayRequestAdmin(row)) return refuse('admin-scope');
   if (request.resources.some((resource) => !row.resources.includes(resource))) return refuse('resource');
   return { ok: true, row };
+}
+
+/** The client is the same; so is the verifier, when the request was bound to one. */
+function provesTheSame(row: CodeRow, { codeVerifier }: CodeRequest, rules: CodeRules): boolean {
+  if (row.code_challenge === null) return codeVerifier === undefined;
+  return codeVerifier !== undefined && rules.verifierFits(codeVerifier, row.code_challenge);
 }
 
 /** It may be left out when the authorization request had none, or when PKCE binds the code already. */

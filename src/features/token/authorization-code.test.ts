@@ -143,6 +143,23 @@ describe('token endpoint: authorization_code', () => {
     expect(events).toEqual([{ reason: 'code_reused' }]);
   });
 
+  test.each([
+    ['the same verifier leaves the session alone', { code_verifier: VERIFIER }, true],
+    ['another verifier ends the session (RFC 6749 4.1.2)', { code_verifier: 'x'.repeat(43) }, false],
+    ['no verifier ends the session (RFC 6749 4.1.2)', {}, false],
+  ])('row 3: a code presented again at once with %s', async (_, proof, isActive) => {
+    const { code } = await service.signIn(client, { codeVerifier: VERIFIER });
+    const first = await service.exchange(client, code, { code_verifier: VERIFIER });
+    service.clock.advanceSeconds(1);
+    expect(await service.exchange(client, code, proof)).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_grant' },
+    });
+    expect((await service.introspect(member(first, 'access_token'))).body['active']).toBe(isActive);
+    const refreshed = await service.refresh(client, member(first, 'refresh_token'));
+    expect(refreshed.status).toBe(isActive ? 200 : 400);
+  });
+
   test('row 4: a cancelled grant is refused', async () => {
     const { code, grantId } = await service.signIn(client);
     await sql(db.database, 'update oauth2_authorization_grants set cancelled_at = now() where id = $1::uuid', [

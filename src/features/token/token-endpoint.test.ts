@@ -67,8 +67,7 @@ describe('token endpoint: client_credentials', () => {
     expect(answer.body).toEqual({ access_token: expect.any(String), token_type: 'Bearer', expires_in: 300 });
     expect(service.lastRequest()).toMatchObject({ queries: 1, requester: `oauth2-client:${client}` });
     const introspected = await service.introspect(member(answer, 'access_token'));
-    expect(introspected.body).toMatchObject({ active: true, client_id: client });
-    expect(introspected.body).not.toHaveProperty('sub');
+    expect(introspected.body).toMatchObject({ active: true, client_id: client, sub: client });
     expect(introspected.body).not.toHaveProperty('username');
     expect(introspected.body).not.toHaveProperty('scope');
   });
@@ -206,6 +205,20 @@ describe('token endpoint: refresh_token', () => {
       expect(answer.body['error']).toBe(text === '' ? 'invalid_request' : 'invalid_grant');
     },
   );
+});
+
+test.each([
+  ['/oauth2/token', 'grant_type=client_credentials', true],
+  ['/oauth2/introspect', 'token=x', true],
+  ['/oauth2/revoke', 'token=x', true],
+  ['/oauth2/userinfo', 'access_token=', false],
+])('%s ignores parameters that it does not know, also repeated ones (RFC 6749 3.2)', async (path, form, isClient) => {
+  const { code } = await service.signIn(client, { scope: ['openid'] });
+  const accessToken = member(await service.exchange(client, code), 'access_token');
+  const unknown = '&audience=x&audience=y&prompt=none&acr_values=1&foo[]=1&foo[]=2&__proto__=x&state=%F0%9F%99%82';
+  const body = `${form}${isClient ? '' : accessToken}${unknown}`;
+  const answer = await service.post(path, body, isClient ? basic(client, CLIENT_SECRET) : undefined);
+  expect(answer.status).toBe(200);
 });
 
 test('no token, code or secret that the endpoint saw or issued is in its log (security 3.8)', async () => {
