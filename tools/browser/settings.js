@@ -14,6 +14,8 @@ export function settings(callback) {
         client_secret: CLIENT_SECRET,
         client_name: 'Harbour Chat',
         client_uri: 'https://app.harbour.example/',
+        policy_uri: 'https://app.harbour.example/privacy',
+        tos_uri: 'https://app.harbour.example/terms',
         redirect_uris: [callback],
       },
     ],

@@ -57,7 +57,7 @@ export const registrationPages = [
     codes: ['exists'],
     reach: async (page, house) => {
       await loseUsername(page, house);
-      await send(page, { username: 'amira' });
+      await send(page, { username: 'bo' });
     },
   },
   {
