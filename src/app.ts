@@ -79,6 +79,7 @@ export function buildApp(deps: AppDeps): App {
   const site = {
     serviceName,
     brand,
+    template: config.templates.page,
     policyUri,
     tosUri,
     imprint,

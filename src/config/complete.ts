@@ -17,6 +17,7 @@ import { retentionConfig } from './sections/retention.ts';
 import { type KeyFile, secretsConfig } from './sections/secrets.ts';
 import type { Environment } from './sources/dot-env.ts';
 import type { OtherVariables } from './sources/other-variables.ts';
+import type { Templates } from './sources/template-files.ts';
 
 /** What defaults depend on beside the checked tree. */
 export interface Surroundings {
@@ -25,6 +26,7 @@ export interface Surroundings {
   readonly workingDirectory: string;
   readonly directoryKeys: readonly KeyFile[];
   readonly pictures: Pictures;
+  readonly templates: Templates;
   readonly isTrial: boolean;
   /** The file spells the section `homeserver` as `matrix`. */
   readonly isMatrix: boolean;
@@ -50,6 +52,7 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
     oauth: oauthConfig(parsed.oauth),
     policy: policyConfig(parsed.policy),
     branding: brandingConfig(parsed.branding, http.publicBase, surroundings.pictures),
+    templates: surroundings.templates,
     index: { redirect: parsed.index.redirect },
     i18n: { defaultLanguage: parsed.i18n.default_language },
     logging: loggingConfig(parsed.logging, variables.log.targetLevels),

@@ -5,6 +5,7 @@
  * Every room may import these types; values of this room are for the command line and the composition only.
  */
 import type { ClientId } from '#base/ids.ts';
+import type { PageTemplate } from '#base/page-template.ts';
 import type { Secret } from '#base/secret.ts';
 
 export interface Config {
@@ -22,6 +23,8 @@ export interface Config {
   readonly oauth: OAuthConfig;
   readonly policy: PolicyConfig;
   readonly branding: BrandingConfig;
+  /** In place of bundled ones. */
+  readonly templates: { readonly page: PageTemplate | undefined };
   readonly index: { readonly redirect: string | undefined };
   readonly i18n: { readonly defaultLanguage: string };
   readonly logging: LoggingConfig;

@@ -493,9 +493,9 @@ function variableOf(key: string): string {
 }
 
 test('every key of the schema is tried above', () => {
-  // Files with secrets and pictures have tests of their own.
-  const pictures = ['branding.logo', 'branding.logo_dark', 'branding.favicon'];
-  const tried = [...Object.keys(ROWS), ...pictures, 'secrets.keys_dir', 'secrets.encryption_previous[].file'];
+  // Files with secrets, pictures and templates have tests of their own.
+  const files = ['branding.logo', 'branding.logo_dark', 'branding.favicon', 'templates.path'];
+  const tried = [...Object.keys(ROWS), ...files, 'secrets.keys_dir', 'secrets.encryption_previous[].file'];
   expect(leavesOf(configShape(), '').filter((key) => !tried.includes(key))).toEqual([]);
 });
 
@@ -625,6 +625,7 @@ test('without any source, the defaults are those of the manual', () => {
       accentColor: undefined,
       accentColorDark: undefined,
     },
+    templates: { page: undefined },
     index: { redirect: undefined },
     i18n: { defaultLanguage: 'en' },
     logging: { level: 'info', targetLevels: {}, format: 'text', output: 'stderr', color: 'auto', padLevel: false },

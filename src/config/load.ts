@@ -19,6 +19,7 @@ import { configurationFiles, readConfigurationFile } from './sources/files.ts';
 import { type OtherVariables, otherVariables } from './sources/other-variables.ts';
 import { readPictures } from './sources/picture-files.ts';
 import { holdsSecrets, SecretFiles } from './sources/secret-files.ts';
+import { readTemplates } from './sources/template-files.ts';
 import { withOwnNames } from './tree/aliases.ts';
 import { withAbsolutePaths, withoutNulls } from './tree/settle.ts';
 import { type MappingNode, mappingNode, merge, nodeAt, nodeOf, type Origin } from './tree/tree.ts';
@@ -84,11 +85,13 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   const complete = secretFiles.contents(tree, shape);
   const directoryKeys = secretFiles.keyDirectory(complete);
   const { pictures, problems: pictureProblems } = readPictures(complete);
+  const { templates, problems: templateProblems } = readTemplates(complete);
   const { parsed, problems } = checkTree(complete, shape);
   const found = [
     ...reading.problems,
     ...secretFiles.problems,
     ...pictureProblems,
+    ...templateProblems,
     ...problems.filter(isNotConsequence(secretFiles)),
   ];
   // A file that cannot be read says nothing of its keys, so that what seems to be missing may stand there.
@@ -102,6 +105,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     workingDirectory,
     directoryKeys,
     pictures,
+    templates,
     isTrial,
     isMatrix: reading.aliases.has('matrix'),
   });

@@ -1,5 +1,11 @@
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
+import {
+  BUNDLED_PAGE_TEMPLATE,
+  type PageTemplate,
+  parsePageTemplate,
+  renderPageTemplate,
+} from '#base/page-template.ts';
 import type { AssetPaths } from './assets.ts';
 import type { Brand } from './brand.ts';
 import { Icon } from './components/icon.tsx';
@@ -15,6 +21,8 @@ export interface Site extends AssetPaths {
   /** Plain text. */
   readonly imprint?: string | undefined;
   readonly brand?: Brand | undefined;
+  /** In place of the bundled one. */
+  readonly template?: PageTemplate | undefined;
 }
 
 /** Everything about a page but its content. */
@@ -38,44 +46,54 @@ export interface LanguageLink {
   readonly href: string;
 }
 
+const bundledTemplate = parsePageTemplate(BUNDLED_PAGE_TEMPLATE).template;
+
 /** The complete document. `content` is what stands in the card; it brings the one `h1`. */
 export function renderPage(frame: PageFrame, content: VNode): string {
-  return `<!doctype html>\n${renderToString(<Page frame={frame}>{content}</Page>)}\n`;
+  const { site, translations } = frame;
+  const body = renderPageTemplate(site.template ?? bundledTemplate, {
+    brand: renderToString(<BrandLink site={site} />),
+    content: renderToString(<main class="card">{content}</main>),
+    footer: renderToString(<Footer frame={frame} />),
+    index_path: site.indexPath,
+    language: translations.language,
+    page_class: frame.width === 'decision' ? 'page page-wide' : 'page',
+    service_name: site.serviceName,
+  });
+  const { language, direction } = translations;
+  const head = renderToString(<Head frame={frame} />);
+  return `<!doctype html>\n<html lang="${language}" dir="${direction}">${head}<body>${body}</body></html>\n`;
 }
 
-function Page({ frame, children }: { frame: PageFrame; children: VNode }): VNode {
+function Head({ frame }: { frame: PageFrame }): VNode {
   const { site, translations } = frame;
   const title = translations.t('page.title', { step: frame.title, service: site.serviceName });
   return (
-    <html lang={translations.language} dir={translations.direction}>
-      <head>
-        <meta charset="utf-8" />
-        <title>{frame.isRejected === true ? translations.t('page.title_error', { title }) : title}</title>
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="robots" content="noindex" />
-        <Favicon site={site} />
-        <link rel="stylesheet" href={site.assetPath('pages.css')} />
-        {site.brand?.stylesheet !== undefined && (
-          <link rel="stylesheet" href={site.assetPath(site.brand.stylesheet.name)} />
-        )}
-        <script src={site.assetPath('pages.js')} defer />
-        {frame.hasNewPassword === true && (
-          <script src={site.assetPath('strength.js')} data-estimator={site.assetPath('strength-estimator.js')} defer />
-        )}
-      </head>
-      <body>
-        <div class={frame.width === 'decision' ? 'page page-wide' : 'page'}>
-          <header class="brand">
-            <a href={site.indexPath}>
-              <ServiceName site={site} />
-            </a>
-          </header>
-          <main class="card">{children}</main>
-          <Footer frame={frame} />
-        </div>
-      </body>
-    </html>
+    <head>
+      <meta charset="utf-8" />
+      <title>{frame.isRejected === true ? translations.t('page.title_error', { title }) : title}</title>
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <meta name="robots" content="noindex" />
+      <Favicon site={site} />
+      <link rel="stylesheet" href={site.assetPath('pages.css')} />
+      {site.brand?.stylesheet !== undefined && (
+        <link rel="stylesheet" href={site.assetPath(site.brand.stylesheet.name)} />
+      )}
+      <script src={site.assetPath('pages.js')} defer />
+      {frame.hasNewPassword === true && (
+        <script src={site.assetPath('strength.js')} data-estimator={site.assetPath('strength-estimator.js')} defer />
+      )}
+    </head>
+  );
+}
+
+/** The way to the index page: the operator's logo, or the name next to our drawing. */
+function BrandLink({ site }: { site: Site }): VNode {
+  return (
+    <a href={site.indexPath}>
+      <ServiceName site={site} />
+    </a>
   );
 }
 
@@ -85,7 +103,6 @@ function Favicon({ site }: { site: Site }): VNode {
   return <link rel="icon" type={type} href={site.assetPath(name)} />;
 }
 
-/** The operator's logo, or the name next to ours. */
 function ServiceName({ site }: { site: Site }): VNode {
   const { logo, darkLogo } = site.brand ?? {};
   if (logo === undefined) {

@@ -3,6 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { BUNDLED_PAGE_TEMPLATE } from '#base/page-template.ts';
 import { loadConfig } from '#config/load.ts';
 import { parseRequestLine, REQUEST_LINE } from '#test/support/log-expression.ts';
 import { allPages, type Page, readPage } from './pages.ts';
@@ -58,6 +59,10 @@ function loaded(yaml: string) {
   }
 }
 
+it('the manual shows the bundled template of pages as it is', () => {
+  expect(readPage('docs/guides/appearance.md').blocks('html')).toEqual([BUNDLED_PAGE_TEMPLATE]);
+});
+
 describe('names in the manual', () => {
   const settings = tableRows('docs/reference/configuration.md').map(([key]) => codeOf(key));
   const logRows = tableRows('docs/reference/log.md');
@@ -68,7 +73,7 @@ describe('names in the manual', () => {
     const dotted = /^[a-z][a-z_]*(\[\])?(\.[a-z_]+(\[\])?)+$/;
     const named = instructions.flatMap(({ path, codes }) =>
       codes
-        .filter((code) => dotted.test(code) && !/\.(?:m?js|tsx?|md|sql|key|json|yaml)$/.test(code))
+        .filter((code) => dotted.test(code) && !/\.(?:m?js|tsx?|md|sql|key|json|yaml|html)$/.test(code))
         .map((code) => `${path}: ${code}`),
     );
     expect(named.length).toBeGreaterThan(50);

@@ -1,5 +1,5 @@
 /** Files and settings of an operator who wants the pages to look like the rest of the house. */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** @param ink of the letters. A script that ran would be seen by its mark on the window. */
@@ -29,4 +29,20 @@ export function branding(folder) {
     tos_uri: 'https://example.org/terms',
     login_message: 'New here? The harbour office makes your account.',
   };
+}
+
+const PAGE = `<div class="{{ page_class }}">
+  <header class="brand">{{ brand }}</header>
+  {{ content }}
+  <nav class="foot" aria-label="{{ service_name }}"><a href="https://harbour.example/">Back to the harbour</a></nav>
+  {{ footer }}
+</div>
+`;
+
+/** @returns a directory with a template of pages */
+export function templates(folder) {
+  const directory = join(folder, 'templates');
+  mkdirSync(directory);
+  writeFileSync(join(directory, 'page.html'), PAGE);
+  return directory;
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { branding } from './brand.js';
+import { branding, templates } from './brand.js';
 import { Checks, say } from './checks.js';
 import { launchChromium } from './chromium.js';
 import { travel } from './journey.js';
@@ -66,7 +66,8 @@ async function checkJourneys() {
 async function checkEveryPage() {
   const latchkey = await Latchkey.start(folder, 'pages', settings(relyingParty.callback));
   const closed = await Latchkey.start(folder, 'closed', closedSettings(relyingParty.callback));
-  const branded = await Latchkey.start(folder, 'branded', brandedSettings(relyingParty.callback, branding(folder)));
+  const looks = brandedSettings(relyingParty.callback, branding(folder), templates(folder));
+  const branded = await Latchkey.start(folder, 'branded', looks);
   try {
     await relyingParty.discover(latchkey.base);
     for (const [username, ...options] of [['amira', '--display-name', 'Amira Okafor'], ['bo'], ['faro']]) {

@@ -50,7 +50,7 @@ export function closedSettings(callback) {
   };
 }
 
-/** The open house in other colors. @param brand settings of the section */
-export function brandedSettings(callback, brand) {
-  return { ...settings(callback), branding: brand };
+/** The open house in other colors. @param brand settings of the section; @param templates directory */
+export function brandedSettings(callback, brand, templates) {
+  return { ...settings(callback), branding: brand, templates: { path: templates } };
 }

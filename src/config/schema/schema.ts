@@ -43,6 +43,13 @@ export const configSchema = mapping({
   oauth: oauthSection.prefault({}).describe('Lifetimes and choices of the OAuth 2.0 provider.'),
   policy: policySection.prefault({}).describe('Who may do what.'),
   branding: brandingSection.prefault({}).describe('How the pages look and whom they name.'),
+  templates: mapping({
+    path: path()
+      .optional()
+      .describe('Directory of templates that replace bundled ones by name: `page.html` stands around every page.'),
+  })
+    .prefault({})
+    .describe('Markup around the pages.'),
   index: indexSection.prefault({}).describe('The page at the public base.'),
   i18n: i18nSection.prefault({}).describe('Languages.'),
   logging: loggingSection.prefault({}).describe('The log.'),

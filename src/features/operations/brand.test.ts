@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -41,6 +41,37 @@ function addressOf(tag: RegExp): string {
   expect(path).toMatch(/^\/assets\/[a-z-]+-[0-9a-f]{8}\.(svg|png|css)$/);
   return service.address + path;
 }
+
+describe('a service with a template of its own (browser-flows 12.4)', () => {
+  const TEMPLATE = `<nav><a href="https://harbour.example/" title="{{ service_name }}">Harbour</a></nav>
+<div class="{{ page_class }}">{{ brand }}{{ content }}{{ footer }}</div>
+`;
+  let own: TestService;
+  beforeAll(async () => {
+    const folder = join(directory, 'templates');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'page.html'), TEMPLATE);
+    own = await startService({
+      branding: { service_name: '<Harbour>', imprint: 'Quay Street 1' },
+      templates: { path: folder },
+    });
+  });
+  afterAll(() => own.stop());
+
+  test.each(['/', '/login', '/no/such/page'])('%s stands in it, whole and clean', async (path) => {
+    const shown = await (await fetch(`${own.address}${path}`, { headers: { accept: 'text/html' } })).text();
+    expectCleanPage(shown);
+    expect(shown).toContain('<a href="https://harbour.example/" title="&lt;Harbour&gt;">Harbour</a></nav>');
+    expect(shown).toMatch(/<main class="card">.*<\/main><footer class="foot">.*Quay Street 1/s);
+  });
+
+  test('what a visitor sends is no template', async () => {
+    const query = new URLSearchParams({ login_hint: '{{ service_name }}{{ content }}' });
+    const shown = await (await fetch(`${own.address}/login?${query}`)).text();
+    expect(shown.match(/<main /g)).toHaveLength(1);
+    expect(shown).not.toContain('value="&lt;Harbour');
+  });
+});
 
 describe('a service with looks of its own (browser-flows 12.4)', () => {
   test('shows its logo under its name, and the dark one to readers who want dark pages', () => {

@@ -39,6 +39,7 @@ export async function checkBrand(browser, { brandedBase }) {
       assert.match(shown.address, logo);
       assert.ok(shown.isDrawn);
       assert.equal(shown.height, 48);
+      assert.ok(await page.getByRole('link', { name: 'Back to the harbour' }).isVisible(), 'the template is theirs');
       const color = await page
         .locator('.button-primary')
         .evaluate((element) => getComputedStyle(element).backgroundColor);

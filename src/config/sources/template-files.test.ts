@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { BUNDLED_PAGE_TEMPLATE } from '#base/page-template.ts';
+import { load, problemsOf } from '../fixture.test-support.ts';
+
+const YAML = 'templates:\n  path: looks\n';
+
+/** What is said of a template, without the folder and the place of the setting. */
+function complaints(template: string | Buffer, name = 'page.html'): string[] {
+  const found = problemsOf({ files: { 'latchkey.yaml': YAML, [`looks/${name}`]: template } });
+  return found.map((line) => {
+    const [, message] = /^templates\.path: .*\/looks\/(.*) \(latchkey\.yaml:2:9\)$/.exec(line) ?? [];
+    return message ?? line;
+  });
+}
+
+describe('templates of the operator (browser-flows 12.4)', () => {
+  test('a file of the name of a bundled one replaces it', () => {
+    const files = { 'latchkey.yaml': YAML, 'looks/page.html': BUNDLED_PAGE_TEMPLATE, 'looks/notes.txt': '{{ x }}' };
+    expect(load({ files }).config.templates.page).toBeDefined();
+    expect(load({ files: { 'latchkey.yaml': YAML, 'looks/notes.txt': '' } }).config.templates.page).toBeUndefined();
+  });
+
+  test('an unknown variable is an error at start, with its line and column', () => {
+    expect(complaints('<div>\n  {{ content }} {{ user }}\n</div>')).toEqual([
+      'page.html:2:17: there is no variable "user"; there are brand, content, footer, index_path, language, page_class, service_name',
+    ]);
+  });
+
+  test.each([
+    ['<script>alert(1)</script>{{ content }}', ['page.html:1:1: <script> cannot stand in a template']],
+    ['<SCRIPT src="/x.js"></SCRIPT>{{ content }}', ['page.html:1:1: <script> cannot stand in a template']],
+    ['<style>p { color: red }</style>{{ content }}', ['page.html:1:1: <style> cannot stand in a template']],
+    ['<form>{{ content }}</form>', ['page.html:1:1: <form> cannot stand in a template']],
+    [
+      '<p onclick="x()" style="color: red">{{ content }}</p>',
+      [
+        'page.html:1:4: inline script (onclick) is refused by the browser',
+        'page.html:1:18: inline style is refused by the browser; use the classes of the pages',
+      ],
+    ],
+    [
+      `{{ content }}<a href=' JavaScript:alert(1)'>x</a>`,
+      ['page.html:1:17: an address with code or data (href) is refused'],
+    ],
+    ['<div>{{ content }}', ['page.html:1:1: <div> is not closed']],
+    [
+      '<div><p>{{ content }}</div></p>',
+      ['page.html:1:22: </div> closes nothing', 'page.html:1:28: </p> closes nothing'],
+    ],
+    [
+      '{{ content }}<p class=x>y</p>',
+      ['page.html:1:14: not well-formed: expected a tag with its values in quotes, or &lt;'],
+    ],
+    ['{{ content }} 1 < 2', ['page.html:1:17: not well-formed: expected a tag with its values in quotes, or &lt;']],
+    ['{{ content }}<!-- ', ['page.html:1:14: not well-formed: expected a tag with its values in quotes, or &lt;']],
+  ])('%j is refused', (template, expected) => {
+    expect(complaints(template)).toEqual(expected);
+  });
+
+  test.each([
+    '<div class="a b" data-x=\'"\' hidden>{{ content }}<br><img src="/assets/logo.svg" alt=""/></div>',
+    '<!-- <script> -->\n<a href="{{ index_path }}">x &lt; y</a>{{ content }}',
+  ])('%j is accepted', (template) => {
+    expect(complaints(template)).toEqual([]);
+  });
+
+  test('a template that replaces nothing, one that cannot be read as text, and one that is too large are refused', () => {
+    expect(complaints(BUNDLED_PAGE_TEMPLATE, 'pages.html')).toEqual([
+      'pages.html replaces nothing; the template is page.html',
+    ]);
+    expect(complaints(Buffer.from([0xff]))).toEqual(['page.html is not UTF-8']);
+    expect(complaints(`{{ content }}${' '.repeat(64 * 1024)}`)).toEqual(['page.html is larger than 64 KiB']);
+  });
+
+  test('a directory that is not there is refused', () => {
+    expect(problemsOf({ files: { 'latchkey.yaml': YAML } }).join()).toMatch(
+      /^templates\.path: cannot read the directory .*\/looks: no such file \(latchkey\.yaml:2:9\)$/,
+    );
+  });
+});
