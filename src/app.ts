@@ -21,6 +21,7 @@ import { mount as mountIntrospection } from '#features/introspection/routes.ts';
 import { mount as mountLogin } from '#features/login/routes.tsx';
 import { mount as mountLogout } from '#features/logout/routes.tsx';
 import type { AssetFiles } from '#features/operations/asset-files.ts';
+import type { InstanceState } from '#features/operations/instance-state.ts';
 import { mount as mountOperations } from '#features/operations/routes.ts';
 import { mount as mountReauth } from '#features/reauth/routes.tsx';
 import { mount as mountRegistration } from '#features/registration/routes.ts';
@@ -55,8 +56,8 @@ export interface AppDeps {
   readonly estimator: StrengthEstimator;
   readonly lag: Pick<EventLoopLag, 'isLagging' | 'isStalled'>;
   readonly assets: AssetFiles;
-  /** The process is about to stop: readiness says so. */
-  readonly isDraining: () => boolean;
+  /** What this instance knows of itself that keeps it from being ready. */
+  readonly state: Pick<InstanceState, 'checks'>;
   /** Of the program. */
   readonly version: string;
 }
@@ -224,7 +225,7 @@ export function buildApp(deps: AppDeps): App {
         version: deps.version,
         lag: deps.lag,
         checks: {
-          draining: () => !deps.isDraining(),
+          ...deps.state.checks,
           overloaded: () => !server.isOverloaded,
           database: async () => {
             await database.ping();

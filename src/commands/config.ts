@@ -23,7 +23,7 @@ export interface CommandOutput {
  */
 export async function checkConfig(sources: ConfigSources, output: CommandOutput): Promise<void> {
   const loaded = await load(sources);
-  if (loaded.config.secrets.keys.length > 0) await checkSigningKeys(loaded);
+  if (loaded.config.secrets.keys.length > 0) (await import('./signing-keys.ts')).loadSigningKeys(loaded);
   for (const warning of [...loaded.warnings, ...loaded.deprecations]) output.stderr(`latchkey: warning: ${warning}\n`);
   const files = loaded.files.length === 0 ? 'no file, defaults and environment only' : loaded.files.join(', ');
   output.stdout(`Configuration is valid: ${files}\n`);
@@ -32,19 +32,6 @@ export async function checkConfig(sources: ConfigSources, output: CommandOutput)
 async function load(sources: ConfigSources): Promise<LoadedConfig> {
   const { loadConfig } = await import('#config/load.ts');
   return loadConfig(sources);
-}
-
-async function checkSigningKeys({ config }: LoadedConfig): Promise<void> {
-  const { readSigningKeys } = await import('#domain/signing-keys/read-signing-keys.ts');
-  readSigningKeys(
-    config.secrets.keys.map(({ name, kid, key, encoding, password, useForSigning }) => ({
-      name,
-      kid,
-      key: Buffer.from(key.reveal(), encoding),
-      password: password?.reveal(),
-      useForSigning,
-    })),
-  );
 }
 
 export interface DumpConfigOptions {

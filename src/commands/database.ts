@@ -1,5 +1,6 @@
 /** `latchkey database …`: the schema, without the rest of the service. */
 import { systemClock } from '#base/clock.ts';
+import type { Config } from '#config/config.ts';
 import { loadConfig } from '#config/load.ts';
 import { readDatabaseFacts } from '#db/database-facts.ts';
 import { migrate, migrationStatus } from '#db/migrator/migrate.ts';
@@ -13,11 +14,15 @@ import { MIGRATIONS_DIRECTORY, openConfiguredLog, type ServerInUse, useServer } 
 /** Applies pending migrations; with `check` only names them. @returns the exit code: 1 when some are pending */
 export async function migrateDatabase(
   options: ConfigurationOptions,
-  command: { readonly check: boolean },
+  command: { readonly check: boolean; readonly migrateTimeout?: number },
   io: CommandIo,
 ): Promise<number> {
-  return await withServer(options, io, async (server, log) => {
-    const { applied, pending } = await migrate({ ...migrations(server, log), check: command.check });
+  return await withServer(options, io, async (server, log, config) => {
+    const { applied, pending } = await migrate({
+      ...migrations(server, log, config),
+      check: command.check,
+      ...(command.migrateTimeout !== undefined && { timeoutSeconds: command.migrateTimeout }),
+    });
     const lines = [...applied.map((name) => `applied ${name}`), ...pending.map((name) => `pending ${name}`)];
     if (options.isJson) io.stdout(`${JSON.stringify({ applied, pending })}\n`);
     else io.stdout(`${lines.length === 0 ? 'no pending migrations' : lines.join('\n')}\n`);
@@ -27,13 +32,19 @@ export async function migrateDatabase(
 
 /** Server, migrations, size and largest tables. */
 export async function databaseStatus(options: ConfigurationOptions, io: CommandIo): Promise<number> {
-  return await withServer(options, io, async (server, log, kind) => {
-    const state = await migrationStatus(migrations(server, log));
-    const database = await openDatabase({ connection: server.connection, log, clock: systemClock });
+  return await withServer(options, io, async (server, log, config) => {
+    const state = await migrationStatus(migrations(server, log, config));
+    const { connectTimeoutSeconds } = config.database;
+    const database = await openDatabase({
+      connection: server.connection,
+      log,
+      clock: systemClock,
+      connectTimeoutSeconds,
+    });
     try {
       const facts = await readDatabaseFacts(database);
       const status = {
-        kind,
+        kind: config.database.server.kind === 'embedded' ? 'embedded' : 'external',
         ...facts,
         applied: state.applied.map(nameOf),
         pending: state.pending.map(nameOf),
@@ -65,22 +76,27 @@ function statusText(status: Readonly<Record<string, unknown>> & Awaited<ReturnTy
   );
 }
 
-function migrations(server: ServerInUse, log: LogWriter) {
-  return { connection: server.directConnection, directory: MIGRATIONS_DIRECTORY, log, clock: systemClock };
+function migrations(server: ServerInUse, log: LogWriter, config: Config) {
+  return {
+    connection: server.directConnection,
+    directory: MIGRATIONS_DIRECTORY,
+    log,
+    clock: systemClock,
+    connectTimeoutSeconds: config.database.connectTimeoutSeconds,
+  };
 }
 
 async function withServer(
   options: ConfigurationOptions,
   io: CommandIo,
-  work: (server: ServerInUse, log: LogWriter, kind: string) => Promise<number>,
+  work: (server: ServerInUse, log: LogWriter, config: Config) => Promise<number>,
 ): Promise<number> {
   const { config } = loadConfig(configSources(options, io));
   const { log, sink } = openConfiguredLog(config, options);
   try {
     const server = await useServer(config, log, io.version);
     try {
-      const kind = config.database.server.kind === 'embedded' ? 'embedded' : 'external';
-      return await io.signals.race(work(server, log, kind));
+      return await io.signals.race(work(server, log, config));
     } finally {
       await server.release();
     }

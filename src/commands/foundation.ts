@@ -18,9 +18,11 @@ import type { ConnectionTarget } from '#db/postgres/connection-target.ts';
 import { openDatabase } from '#db/postgres/open-database.ts';
 import type { OpenDatabase } from '#db/postgres/postgres-database.ts';
 import { hasKeyCheck, verifyServerState } from '#domain/server-state/server-state.ts';
+import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import { type OpenLog, openLog } from '#http/logging/open-log.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { configSources } from './config-sources.ts';
+import { loadSigningKeys } from './signing-keys.ts';
 
 export const MIGRATIONS_DIRECTORY = join(packageRoot, 'migrations');
 
@@ -31,6 +33,8 @@ export interface Foundation {
   readonly openLog: OpenLog;
   readonly database: OpenDatabase;
   readonly keyRing: KeyRing;
+  /** Present when they were asked for. */
+  readonly signingKeys: SigningKeys | undefined;
   /** For the operator: where the embedded database's files are, when not in the data directory. */
   readonly note: string | undefined;
   /** Closes the database, stops the embedded server as its last user, and flushes the log. */
@@ -79,15 +83,22 @@ export async function useServer(config: Config, log: OpenLog['log'], version: st
   };
 }
 
+export interface FoundationWants {
+  /** False: exit 1 when migrations are pending. */
+  readonly shouldMigrate: boolean;
+  /** Longest wait for another process that migrates. */
+  readonly migrateTimeoutSeconds?: number | undefined;
+  /** Whether signing keys are read, and made when no source sets any. */
+  readonly needsSigningKeys: boolean;
+}
+
 /**
  * Opens everything, or closes again what was opened and throws.
- * @param shouldMigrate false: exit 1 when migrations are pending
- * @param needsSigningKeys whether missing signing keys are made
  */
 export async function openFoundation(
   options: ConfigurationOptions,
   io: CommandIo,
-  wants: { readonly shouldMigrate: boolean; readonly needsSigningKeys: boolean },
+  wants: FoundationWants,
 ): Promise<Foundation> {
   const sources = configSources(options, io);
   const first = loadConfig(sources);
@@ -99,6 +110,8 @@ export async function openFoundation(
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
+    // Before anything is touched: a key that cannot be read must not be found out after the database was changed.
+    if (first.config.secrets.keys.length > 0) loadSigningKeys(first);
     const server = await useServer(first.config, log.log, io.version);
     closers.push(() => server.release());
     io.signals.check();
@@ -111,6 +124,8 @@ export async function openFoundation(
     closers.push(() => database.close());
     io.signals.check();
     const generated = await generateSecrets(first.config, database, io.version, wants.needsSigningKeys, log.log);
+    const loaded = loadConfig({ ...sources, generated });
+    const signingKeys = wants.needsSigningKeys ? loadSigningKeys(loaded) : undefined;
     const migration = await migrate({
       connection: server.directConnection,
       directory: MIGRATIONS_DIRECTORY,
@@ -118,15 +133,15 @@ export async function openFoundation(
       clock: systemClock,
       connectTimeoutSeconds: first.config.database.connectTimeoutSeconds,
       check: !wants.shouldMigrate,
+      ...(wants.migrateTimeoutSeconds !== undefined && { timeoutSeconds: wants.migrateTimeoutSeconds }),
     });
     if (migration.pending.length > 0) {
       throw new ExitError(1, `migrations are pending: ${migration.pending.join(', ')}. Run latchkey database migrate.`);
     }
-    const loaded = loadConfig({ ...sources, generated });
     const keyRing = keyRingOf(loaded.config);
     await verifyServerState(database, keyRing, loaded.config.protocolName);
     io.signals.check();
-    return { loaded, config: loaded.config, openLog: log, database, keyRing, note: server.note, close };
+    return { loaded, config: loaded.config, openLog: log, database, keyRing, signingKeys, note: server.note, close };
   } catch (error) {
     await close();
     throw error;

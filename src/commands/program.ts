@@ -3,10 +3,11 @@
  * it is called; `serve` is what runs without one.
  */
 import { join } from 'node:path';
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { ExitError } from '#base/errors.ts';
 import { describeError } from '#base/log.ts';
 import { packageRoot } from '#base/package-root.ts';
+import { parseDuration } from '#config/schema/durations.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { configSources } from './config-sources.ts';
 
@@ -45,11 +46,17 @@ export async function runProgram(argv: readonly string[], io: CommandIo): Promis
     await program.parseAsync(argv, { from: 'user' });
     return exitCode;
   } catch (error) {
-    return reportFailure(error, io);
+    return reportFailure(error, isVerbose(program.opts(), io), io);
   }
 }
 
-function reportFailure(error: unknown, io: CommandIo): number {
+/** Whether the operator asked for more than messages. */
+function isVerbose({ logLevel }: GlobalOptions, io: CommandIo): boolean {
+  const levels = logLevel ?? io.environment['LATCHKEY_LOG'] ?? '';
+  return levels.split(',').some((level) => level.trim() === 'debug');
+}
+
+function reportFailure(error: unknown, showsStack: boolean, io: CommandIo): number {
   // commander has printed its own message; help and version are no failures
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof ExitError) {
@@ -57,7 +64,8 @@ function reportFailure(error: unknown, io: CommandIo): number {
     return error.exitCode;
   }
   const { message, stack } = describeError(error);
-  io.stderr(`latchkey: internal error: ${io.environment['LATCHKEY_LOG'] === 'debug' ? (stack ?? message) : message}\n`);
+  const advice = 'this is a defect of Latchkey; --log-level debug shows where it happened';
+  io.stderr(`latchkey: internal error: ${showsStack ? (stack ?? message) : `${message} (${advice})`}\n`);
   return 70;
 }
 
@@ -83,8 +91,9 @@ export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): 
     .alias('server')
     .description('run the service')
     .option('--no-migrate', 'refuse to start when migrations are pending, instead of applying them')
+    .addOption(migrateTimeoutOption())
     .option('--no-sync', 'leave the clients in the database as they are')
-    .action(async (options: { migrate: boolean; sync: boolean }) => {
+    .action(async (options: { migrate: boolean; sync: boolean; migrateTimeout?: number }) => {
       const { serve } = await import('./serve.ts');
       finish(await serve(configuration(), options, io));
     });
@@ -102,6 +111,17 @@ function configurationOptions(options: GlobalOptions): ConfigurationOptions {
     isQuiet: options.quiet === true,
     isJson: options.json === true,
   };
+}
+
+function migrateTimeoutOption(): Option {
+  return new Option(
+    '--migrate-timeout <duration>',
+    'longest wait for another process that migrates, and for locks: 90s, 5m; default 10m',
+  ).argParser((text) => {
+    const seconds = parseDuration(text);
+    if (seconds === undefined) throw new InvalidArgumentError('Expected seconds, or a number with ms, s, m, h or d.');
+    return seconds;
+  });
 }
 
 function collect(value: string, former: readonly string[] = []): readonly string[] {
@@ -154,7 +174,8 @@ function addDatabaseCommands(
     .command('migrate')
     .description('apply pending migrations')
     .option('--check', 'apply nothing; exit 1 when some are pending', false)
-    .action(async (options: { check: boolean }) => {
+    .addOption(migrateTimeoutOption())
+    .action(async (options: { check: boolean; migrateTimeout?: number }) => {
       const { migrateDatabase } = await import('./database.ts');
       finish(await migrateDatabase(configuration(), options, io));
     });

@@ -9,15 +9,15 @@ import { packageRoot } from '#base/package-root.ts';
 import { Secret } from '#base/secret.ts';
 import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
 import { StrengthEstimator } from '#domain/passwords/strength-estimator.ts';
-import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';
 import { loadAssets } from '#features/operations/asset-files.ts';
+import { InstanceState } from '#features/operations/instance-state.ts';
 import { EventLoopLag } from '#http/event-loop-lag.ts';
 import type { OpenLog } from '#http/logging/open-log.ts';
 import { CleanUp } from '#jobs/clean-up.ts';
 import { buildApp } from '../app.ts';
 import { logStartup } from './banner.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
-import { type Foundation, openFoundation } from './foundation.ts';
+import { type Foundation, MIGRATIONS_DIRECTORY, openFoundation } from './foundation.ts';
 import { requireMemoryForHashes } from './hash-memory.ts';
 import { warnOfMissingAdmins } from './listed-admins.ts';
 import { ensureFirstAdmin } from './manage/first-admin.ts';
@@ -27,13 +27,14 @@ import { ownCommand } from './own-command.ts';
 import { readFirstAdmin } from './read-first-admin.ts';
 import { sweeps } from './sweeps.ts';
 import { untilStopped } from './until-stopped.ts';
+import { checkDatabase, watchDatabase } from './watch-database.ts';
 import { strengthWorkerUrl } from './worker-urls.ts';
-
-const SKEW_CHECK_MS = 60_000;
 
 export interface ServeOptions {
   readonly migrate: boolean;
   readonly sync: boolean;
+  /** Seconds. */
+  readonly migrateTimeout?: number;
 }
 
 /** @returns the exit code: 0 after a clean shutdown, also before the start was complete, 1 after a forced one */
@@ -47,36 +48,37 @@ export async function serve(options: ConfigurationOptions, command: ServeOptions
 }
 
 async function run(options: ConfigurationOptions, command: ServeOptions, io: CommandIo): Promise<number> {
-  const foundation = await openFoundation(options, io, { shouldMigrate: command.migrate, needsSigningKeys: true });
+  const foundation = await openFoundation(options, io, {
+    shouldMigrate: command.migrate,
+    migrateTimeoutSeconds: command.migrateTimeout,
+    needsSigningKeys: true,
+  });
   const { log } = foundation.openLog;
   io.signals.onHangUp(() => void reopenLog(foundation.openLog));
   const lag = new EventLoopLag();
   const estimator = new StrengthEstimator(strengthWorkerUrl());
-  const skewTimer = setInterval(() => checkSkew(foundation), SKEW_CHECK_MS).unref();
+  const state = new InstanceState();
+  const watched = { database: foundation.database, log, state, migrations: MIGRATIONS_DIRECTORY };
+  const endWatch = watchDatabase(watched);
   try {
-    const { config, database, keyRing } = foundation;
+    const { config, database, keyRing, signingKeys } = foundation;
+    if (signingKeys === undefined) throw new Error('the signing keys were not read');
     requireMemoryForHashes(config, hashesAtOnce(config, io.environment), process.constrainedMemory());
     await makeFirstAdmin(foundation);
     if (command.sync) await syncStaticClients(database, config.clients, keyRing, systemClock, log);
-    const state = { isDraining: false };
+    await checkDatabase(watched);
     const { server, activity } = buildApp({
       config,
       database,
       clock: systemClock,
       log,
       keyRing,
-      signingKeys: readSigningKeys(
-        config.secrets.keys.map(({ key, encoding, password, ...rest }) => ({
-          ...rest,
-          key: Buffer.from(key.reveal(), encoding),
-          password: password?.reveal(),
-        })),
-      ),
+      signingKeys,
       hasher: openHasher(config, log, io.environment),
       estimator,
       lag,
       assets: loadAssets(join(packageRoot, 'dist/assets')),
-      isDraining: () => state.isDraining,
+      state,
       version: io.version,
     });
     io.signals.check();
@@ -95,6 +97,7 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
     const registerCommand = ownCommand(['manage', 'register-user'], options, io.workingDirectory);
     await warnOfMissingAdmins(database, config.policy.data.adminUsers, log, registerCommand);
     await logStartup({ foundation, bound, version: io.version, adminCommand });
+    state.isStarted = true;
     return await untilStopped({
       log,
       signals: io.signals,
@@ -108,7 +111,7 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
       },
     });
   } finally {
-    clearInterval(skewTimer);
+    endWatch();
     lag.stop();
     await estimator.close();
     await foundation.close();
@@ -123,11 +126,6 @@ async function reopenLog({ log, sink }: OpenLog): Promise<void> {
   } catch (error) {
     log.error('reload', 'the log file could not be opened anew', describeError(error));
   }
-}
-
-function checkSkew({ database, openLog }: Foundation): void {
-  // `db.skew` is logged by the database itself; while it cannot be reached there is nothing to compare.
-  database.skewMs().catch(() => openLog.log.debug('db.skew', 'the clock of the database could not be read'));
 }
 
 async function makeFirstAdmin(foundation: Foundation): Promise<void> {

@@ -12,6 +12,7 @@ import { StrengthEstimator } from '#domain/passwords/strength-estimator.ts';
 import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';
 import { registerUser } from '#domain/users/register-user.ts';
 import { AssetFiles } from '#features/operations/asset-files.ts';
+import { InstanceState } from '#features/operations/instance-state.ts';
 import { PasswordHasher } from '#gateways/password-hash/password-hasher.ts';
 import { LogWriter } from '#http/logging/log-writer.ts';
 import type { Route } from '#http/route.ts';
@@ -85,6 +86,8 @@ export async function startService(
   const hasher = new PasswordHasher({ schemes: config.passwords.schemes, concurrency: 2, queueLength: 64, log });
   const estimator = new StrengthEstimator(options.strengthWorker ?? NO_WORKER);
   await syncStaticClients(own, config.clients, keyRing, clock, log);
+  const state = new InstanceState();
+  state.isStarted = true;
   const { server, routes, activity } = buildApp({
     config,
     database: own,
@@ -96,7 +99,7 @@ export async function startService(
     estimator,
     lag: { isLagging: false, isStalled: false },
     assets: new AssetFiles({}, () => undefined),
-    isDraining: () => false,
+    state,
     version: '0.0.0',
   });
   const [bound] = await server.listen();

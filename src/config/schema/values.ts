@@ -7,6 +7,7 @@ import { systemClock } from '#base/clock.ts';
 import { newId, parseId, type Ulid } from '#base/ids.ts';
 import type { Cidr } from '../config.ts';
 import { parseCidr } from './cidr.ts';
+import { DURATION, secondsOf } from './durations.ts';
 import { hint } from './hints.ts';
 
 export function bool() {
@@ -42,9 +43,6 @@ export function text(options: { maximum?: number; pattern?: RegExp; expected?: s
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
 const PRINTABLE = /^[^\u0000-\u0008\u000b-\u001f\u007f-\u009f]*$/;
 
-const SECONDS_OF: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 };
-const DURATION = /^(\d{1,10})(ms|s|m|h|d)$/;
-
 /** Integer seconds, or a number with its unit; read as seconds. The bounds are written like values. */
 export function duration(minimum: string, maximum?: string) {
   const lowest = secondsOf(minimum);
@@ -62,11 +60,6 @@ export function duration(minimum: string, maximum?: string) {
       return result;
     });
   return hint(schema, { type: `duration ${range}` });
-}
-
-function secondsOf(value: string): number {
-  const [, count, unit = ''] = DURATION.exec(value) ?? [];
-  return Number(count) * (SECONDS_OF[unit] ?? Number.NaN);
 }
 
 const BYTES_OF: Readonly<Record<string, number>> = { KiB: 1024, MiB: 1024 * 1024 };

@@ -17,33 +17,59 @@ export interface SigningKeySource {
 const MINIMUM_RSA_BITS = 2048;
 const MAXIMUM_RSA_BITS = 8192;
 
+/** What is wrong with one entry; of all of them together when `name` is undefined. */
+export interface SigningKeyProblem {
+  readonly name: string | undefined;
+  /** Never shows the content. */
+  readonly message: string;
+}
+
+/** Ends the start with everything that is wrong with the keys. */
+export class SigningKeyProblems extends ExitError {
+  readonly problems: readonly SigningKeyProblem[];
+
+  constructor(problems: readonly SigningKeyProblem[]) {
+    super(78, problems.map(({ name = 'secrets.keys', message }) => `${name}: ${message}`).join('\n'));
+    this.problems = problems;
+  }
+}
+
 /**
  * Reads PKCS#1, PKCS#8 (also encrypted) and SEC1 keys in PEM or DER form.
- * @throws ExitError 78 that names the entry: unreadable, wrong password, unsupported kind, RSA size out of 2048 to
- * 8192 bits, a `kid` used twice, or no RSA key to sign with (RS256 is mandatory, OpenID Connect Discovery 3)
+ * @throws SigningKeyProblems (exit 78): unreadable, wrong password, unsupported kind, RSA size out of 2048 to 8192
+ * bits, a `kid` used twice, or no RSA key to sign with (RS256 is mandatory, OpenID Connect Discovery 3)
  */
 export function readSigningKeys(sources: readonly SigningKeySource[]): SigningKeys {
+  const problems: SigningKeyProblem[] = [];
   const kids = new Map<string, string>();
-  const keys = sources.map((source) => {
+  const keys = sources.flatMap((source) => {
     const privateKey = readPrivateKey(source);
-    checkKind(source, privateKey);
+    const message = typeof privateKey === 'string' ? privateKey : kindProblem(privateKey);
+    if (typeof privateKey === 'string' || message !== undefined) {
+      problems.push({ name: source.name, message: message ?? '' });
+      return [];
+    }
     const key = signingKey(privateKey, createPublicKey(privateKey), {
       kid: source.kid,
       isActive: source.useForSigning,
     });
     const other = kids.get(key.kid);
-    if (other !== undefined) throw new ExitError(78, `${source.name}: key id ${key.kid} is used by ${other} already`);
+    if (other !== undefined) {
+      problems.push({ name: source.name, message: `key id ${key.kid} is used by ${other} already` });
+    }
     kids.set(key.kid, source.name);
-    return key;
+    return [key];
   });
   const signingKeys = new SigningKeys(keys);
-  if (!signingKeys.canSign('RS256')) {
-    throw new ExitError(78, 'secrets.keys: at least one RSA key that signs is needed (RS256 is mandatory)');
+  if (problems.length === 0 && !signingKeys.canSign('RS256')) {
+    problems.push({ name: undefined, message: 'at least one RSA key that signs is needed (RS256 is mandatory)' });
   }
+  if (problems.length > 0) throw new SigningKeyProblems(problems);
   return signingKeys;
 }
 
-function readPrivateKey(source: SigningKeySource): KeyObject {
+/** The key, or what is wrong with it. */
+function readPrivateKey(source: SigningKeySource): KeyObject | string {
   const passphrase = source.password === undefined ? {} : { passphrase: source.password };
   const bytes = typeof source.key === 'string' ? Buffer.from(source.key) : source.key;
   if (bytes.includes('-----BEGIN')) {
@@ -55,11 +81,8 @@ function readPrivateKey(source: SigningKeySource): KeyObject {
       if (key !== undefined) return key;
     }
   }
-  throw new ExitError(
-    78,
-    `${source.name}: not a private key that can be read (PKCS#1, PKCS#8 or SEC1, PEM or DER)` +
-      (source.password === undefined ? '; an encrypted key needs its password' : ', or the password is wrong'),
-  );
+  const advice = source.password === undefined ? '; an encrypted key needs its password' : ', or the password is wrong';
+  return `not a private key that can be read (PKCS#1, PKCS#8 or SEC1, PEM or DER)${advice}`;
 }
 
 function attempt<T>(read: () => T): T | undefined {
@@ -70,15 +93,13 @@ function attempt<T>(read: () => T): T | undefined {
   }
 }
 
-function checkKind(source: SigningKeySource, key: KeyObject): void {
+function kindProblem(key: KeyObject): string | undefined {
   if (algorithmsOfKey(key).length === 0) {
-    throw new ExitError(
-      78,
-      `${source.name}: unsupported kind of key; use RSA, P-256, P-384, P-521, secp256k1 or Ed25519`,
-    );
+    return 'unsupported kind of key; use RSA, P-256, P-384, P-521, secp256k1 or Ed25519';
   }
   const bits = key.asymmetricKeyDetails?.modulusLength;
   if (bits !== undefined && (bits < MINIMUM_RSA_BITS || bits > MAXIMUM_RSA_BITS)) {
-    throw new ExitError(78, `${source.name}: RSA keys have 2048 to 8192 bits, this one has ${bits}`);
+    return `RSA keys have 2048 to 8192 bits, this one has ${bits}`;
   }
+  return undefined;
 }

@@ -5,7 +5,7 @@ import type { EventLoopLag } from '#http/event-loop-lag.ts';
 import type { Answer, RequestContext } from '#http/route.ts';
 
 /** What may keep an instance from being ready; the first that fails is what the probe says. */
-const CHECK_NAMES = ['draining', 'starting', 'migrations', 'overloaded', 'database'] as const;
+const CHECK_NAMES = ['draining', 'starting', 'migrations', 'clock', 'overloaded', 'database'] as const;
 export type CheckName = (typeof CHECK_NAMES)[number];
 
 /** False, or a rejection, when that condition keeps the instance from being ready. */

@@ -6,10 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RouteServer, startRouteServer } from '#test/support/route-server.ts';
 import { loadAssets } from './asset-files.ts';
 import type { HealthDeps } from './health.ts';
+import { InstanceState } from './instance-state.ts';
 import { mount } from './routes.ts';
 
 const CSS = 'body { color: red }';
-const state = { isDraining: false, isOverloaded: false, isStalled: false, database: 'up' };
+const instance = new InstanceState();
+instance.isStarted = true;
+const state = { isOverloaded: false, isStalled: false, database: 'up' };
 const health: HealthDeps = {
   version: '1.2.3',
   lag: {
@@ -18,7 +21,7 @@ const health: HealthDeps = {
     },
   },
   checks: {
-    draining: () => !state.isDraining,
+    ...instance.checks,
     overloaded: () => !state.isOverloaded,
     database: async () => {
       if (state.database === 'down') throw new Error('no connection');
@@ -61,7 +64,6 @@ describe('GET /health (operations 7.1)', () => {
   });
 
   test.each([
-    ['draining', { isDraining: true }],
     ['overloaded', { isOverloaded: true }],
     ['database', { database: 'down' }],
   ])('503 says what is wrong: %s', async (word, change) => {
@@ -78,6 +80,19 @@ describe('GET /health (operations 7.1)', () => {
     }
   });
 
+  test.each([
+    ['draining', 'isDraining', true],
+    ['starting', 'isStarted', false],
+    ['migrations', 'isSchemaUsable', false],
+    ['clock', 'isClockRight', false],
+  ] as const)('503 says what the instance knows of itself: %s', async (word, fact, value) => {
+    instance[fact] = value;
+    const answer = await get('/health');
+    instance[fact] = !value;
+    expect([answer.status, await answer.text()]).toEqual([503, word]);
+    expect((await get('/health')).status).toBe(200);
+  });
+
   test('a loop that stalled fails the live probe', async () => {
     state.isStalled = true;
     const answer = await get('/health?probe=live');
@@ -90,7 +105,14 @@ describe('GET /health (operations 7.1)', () => {
     const accept = { accept: 'application/json' };
     expect(await (await get('/health', accept)).json()).toEqual({
       status: 'ok',
-      checks: { draining: 'ok', overloaded: 'ok', database: 'ok' },
+      checks: {
+        draining: 'ok',
+        starting: 'ok',
+        migrations: 'ok',
+        clock: 'ok',
+        overloaded: 'ok',
+        database: 'ok',
+      },
       version: '1.2.3',
     });
     state.database = 'down';

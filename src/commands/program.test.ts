@@ -1,0 +1,62 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import type { CommandIo } from './command-io.ts';
+import { runProgram } from './program.ts';
+import { StopSignals } from './stop-signals.ts';
+
+/** Runs the command line in this process. */
+async function run(argv: readonly string[], changes: Partial<CommandIo> = {}) {
+  const said = { out: '', err: '' };
+  const exitCode = await runProgram(argv, {
+    environment: {},
+    workingDirectory: '/nowhere',
+    version: '1.2.3',
+    stdin: new PassThrough(),
+    isTerminal: false,
+    terminal: new PassThrough(),
+    signals: new StopSignals(false),
+    stdout: (text) => {
+      said.out += text;
+    },
+    stderr: (text) => {
+      said.err += text;
+    },
+    ...changes,
+  });
+  return { exitCode, ...said };
+}
+
+describe('a defect in a command (operations 3.1: exit code 70)', () => {
+  const broken = {
+    stdout: () => {
+      throw new Error('something broke');
+    },
+  };
+
+  test('says what broke and how to see where', async () => {
+    const { exitCode, err } = await run(['config', 'schema'], broken);
+    expect(exitCode).toBe(70);
+    expect(err).toMatch(
+      /^latchkey: internal error: something broke \(.*--log-level debug shows where it happened\)\n$/,
+    );
+  });
+
+  test.each([
+    ['--log-level debug', ['--log-level', 'debug'], {}],
+    ['LATCHKEY_LOG=debug', [], { LATCHKEY_LOG: 'debug' }],
+    ['LATCHKEY_LOG with targets', [], { LATCHKEY_LOG: 'db=info,debug' }],
+  ])('prints its stack with %s', async (_name, options, environment) => {
+    const { exitCode, err } = await run([...options, 'config', 'schema'], { ...broken, environment });
+    expect(exitCode).toBe(70);
+    expect(err).toMatch(/^latchkey: internal error: Error: something broke\n {4}at /);
+  });
+});
+
+test.each([
+  ['serve', '10 minutes'],
+  ['database migrate', '-1'],
+])('%s --migrate-timeout refuses %j as a usage error (exit code 2)', async (command, value) => {
+  const { exitCode, err } = await run([...command.split(' '), `--migrate-timeout=${value}`]);
+  expect(exitCode).toBe(2);
+  expect(err).toContain(`'${value}' is invalid. Expected seconds, or a number with ms, s, m, h or d.`);
+});
