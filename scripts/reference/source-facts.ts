@@ -57,7 +57,7 @@ function logCallsOf({ expression, arguments: given }: ts.CallExpression, checker
 }
 
 function isLogMethod({ name }: ts.PropertyAccessExpression, checker: ts.TypeChecker): boolean {
-  if (!['error', 'warn', 'info', 'debug'].includes(name.text)) return false;
+  if (!['error', 'warn', 'info', 'debug', 'trace'].includes(name.text)) return false;
   const declarations = checker.getSymbolAtLocation(name)?.declarations ?? [];
   return declarations.some((one) => LOG_MODULES.some((path) => one.getSourceFile().fileName.endsWith(path)));
 }

@@ -9,6 +9,8 @@ export interface Log {
   warn(event: string, message: string, fields?: LogFields): void;
   info(event: string, message: string, fields?: LogFields): void;
   debug(event: string, message: string, fields?: LogFields): void;
+  /** Present when such lines are written: what is asked of it on each statement costs nothing otherwise. */
+  readonly trace?: ((event: string, message: string, fields?: LogFields) => void) | undefined;
 }
 
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;

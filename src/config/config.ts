@@ -315,7 +315,7 @@ export interface LimitsConfig {
   readonly maxRequestsPerConnection: number;
   readonly maxRequestLineBytes: number;
   readonly maxHeadersBytes: number;
-  readonly maxBody: { readonly formBytes: number; readonly jsonBytes: number };
+  readonly maxBody: { readonly formBytes: number };
   readonly passwordHashConcurrency: number;
   readonly passwordHashQueue: number;
   readonly maxInFlight: number;

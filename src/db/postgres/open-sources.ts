@@ -21,6 +21,9 @@ export interface Sources {
 /** What a server that keeps its statement time-out may be late by, before its connection counts as dead. */
 const SILENCE_MARGIN_MS = 3_000;
 
+/** A bound that every statement exceeds. */
+const EVERY_STATEMENT = -1;
+
 /** The two kinds of connections of one process, within the bound of both together. None is opened yet. */
 export function openSources(options: CompleteOptions, gauge: WaitingGauge): Sources {
   const losses = new LossReports(options.log);
@@ -64,10 +67,14 @@ async function openConnection(
     client.connection.stream.destroy();
     throw error;
   }
+  const { log } = options;
+  const slowMs = options.slowStatementSeconds * 1000;
   const slow = (label: string, elapsedMs: number): void => {
-    options.log.warn('db.slow', `statement ${label} was slow`, { milliseconds: Math.round(elapsedMs) });
+    const isSlow = elapsedMs > slowMs;
+    if (isSlow) log.warn('db.slow', `statement ${label} was slow`, { milliseconds: Math.round(elapsedMs) });
+    else log.trace?.('db.statement', `statement ${label} was answered`, { milliseconds: Number(elapsedMs.toFixed(1)) });
   };
-  return new Connection(client, { ended, slow }, options.slowStatementSeconds * 1000);
+  return new Connection(client, { ended, slow }, log.trace === undefined ? slowMs : EVERY_STATEMENT);
 }
 
 function milliseconds(seconds: number | null): number | null {

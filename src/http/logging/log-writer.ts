@@ -8,8 +8,8 @@ import { REQUEST_EVENT, type RequestRecord, requestLineJson, requestLineText } f
 import { Timestamps } from './timestamps.ts';
 
 const SEVERITY: Record<LogLevel, number> = { error: 0, warn: 1, info: 2, debug: 3, trace: 4 };
-const NAMES = { error: 'ERROR', warn: 'WARN', info: 'INFO', debug: 'DEBUG' } as const;
-const COLORS = { error: 31, warn: 33, info: 32, debug: 34 } as const;
+const NAMES = { error: 'ERROR', warn: 'WARN', info: 'INFO', debug: 'DEBUG', trace: 'TRACE' } as const;
+const COLORS = { error: 31, warn: 33, info: 32, debug: 34, trace: 35 } as const;
 type WrittenLevel = keyof typeof NAMES;
 
 export interface LogWriterOptions extends Pick<LoggingConfig, 'level' | 'targetLevels' | 'format' | 'padLevel'> {
@@ -21,6 +21,7 @@ export interface LogWriterOptions extends Pick<LoggingConfig, 'level' | 'targetL
 
 /** Formats lines by hand and hands them to the sink; lines written on behalf of a task carry its identifier. */
 export class LogWriter implements Log {
+  readonly trace: Log['trace'];
   readonly #sink: LogSink;
   readonly #timestamps: Timestamps;
   readonly #isJson: boolean;
@@ -33,7 +34,15 @@ export class LogWriter implements Log {
     this.#isJson = options.format === 'json';
     this.#levels = new LevelFilter(options.level, options.targetLevels);
     const text = (level: WrittenLevel): string => levelText(level, options);
-    this.#levelTexts = { error: text('error'), warn: text('warn'), info: text('info'), debug: text('debug') };
+    this.#levelTexts = {
+      error: text('error'),
+      warn: text('warn'),
+      info: text('info'),
+      debug: text('debug'),
+      trace: text('trace'),
+    };
+    const isTracing = [options.level, ...Object.values(options.targetLevels)].includes('trace');
+    this.trace = isTracing ? (event, message, fields) => this.#write('trace', event, message, fields) : undefined;
   }
 
   error(event: string, message: string, fields?: LogFields): void {

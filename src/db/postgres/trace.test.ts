@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { systemClock } from '#base/clock.ts';
+import { statement } from '#db/statement.ts';
+import { LogWriter } from '#http/logging/log-writer.ts';
+import { createTestDatabase } from '#test/support/database.ts';
+
+const echo = statement<{ echoed: string }, [text: string]>('trace-test-echo', 'select $1::text as echoed');
+
+it.each([
+  ['trace', {}, 1],
+  ['info', { db: 'trace' }, 1],
+  ['debug', {}, 0],
+] as const)(
+  'level %s with targets %j names each statement with its time %i times, never its parameters (operations 5.11)',
+  async (level, targetLevels, times) => {
+    const lines: string[] = [];
+    const log = new LogWriter({
+      level,
+      targetLevels,
+      format: 'text',
+      padLevel: false,
+      sink: { write: (text) => lines.push(text) },
+      clock: systemClock,
+      hasColor: false,
+    });
+    const made = await createTestDatabase({ log });
+    await made.database.first(echo, ['a parameter']);
+    await made.drop();
+    const traced = lines.filter((line) => line.includes('trace-test-echo'));
+    expect(traced).toHaveLength(times);
+    for (const line of traced) {
+      expect(line).toMatch(/^\S+ TRACE db\.statement statement trace-test-echo was answered milliseconds=[\d.]+\n$/);
+    }
+    expect(lines.join('')).not.toContain('a parameter');
+  },
+);
