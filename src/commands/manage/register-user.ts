@@ -1,5 +1,6 @@
 import { ExitError } from '#base/errors.ts';
 import { type EmailAddress, parseEmailAddress } from '#domain/emails/email-address.ts';
+import { parseDisplayName } from '#domain/users/display-name.ts';
 import { findUserByName } from '#domain/users/lookups.ts';
 import { registerUser } from '#domain/users/register-user.ts';
 import { usernameProblems } from '#domain/users/username.ts';
@@ -27,8 +28,6 @@ interface Wanted {
   readonly isAdmin: boolean;
   readonly displayName: string | undefined;
 }
-
-const MAX_DISPLAY_NAME_CHARACTERS = 255;
 
 /**
  * `manage register-user` (operations 3.5). Throws `ExitError` 1 when a check fails or the person declines, 2 when
@@ -78,9 +77,12 @@ async function collect(deps: ManageDeps, options: RegisterUserOptions, prompts: 
   const typedEmail = options.emails.length > 0 ? '' : await prompts?.text('E-mail address (empty for none)');
   const emails = parseEmails([...options.emails, typedEmail ?? ''].filter((email) => email !== ''));
   const typedName = options.displayName ?? (await prompts?.text('Display name (empty for none)')) ?? '';
-  const displayName = typedName === '' ? undefined : typedName;
-  if (displayName !== undefined && [...displayName].length > MAX_DISPLAY_NAME_CHARACTERS) {
-    throw new ExitError(1, `the display name is longer than ${MAX_DISPLAY_NAME_CHARACTERS} characters`);
+  const displayName = typedName === '' ? undefined : parseDisplayName(typedName);
+  if (typedName !== '' && displayName === undefined) {
+    throw new ExitError(
+      1,
+      'the display name is not allowed: 1 to 255 characters, no control characters and none that turn the direction of text',
+    );
   }
   const isAdmin = options.admin ?? (await prompts?.confirm('May this user ask for the admin scope?', false)) ?? false;
   return { username, password, emails, isAdmin, displayName };
