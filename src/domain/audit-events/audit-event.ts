@@ -7,8 +7,6 @@ import type { Queryable } from '#db/database.ts';
 import { statement } from '#db/statement.ts';
 
 export type AuditEventKind =
-  | 'account_locked'
-  | 'account_unlocked'
   | 'consent_given'
   | 'login'
   | 'login_failed'

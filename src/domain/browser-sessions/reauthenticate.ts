@@ -48,9 +48,9 @@ const MOST_FAILURES = 5;
  * computed.
  */
 export async function reauthenticate(deps: ReauthDeps, attempt: ReauthAttempt): Promise<ReauthOutcome> {
-  const { user, password, address, knownBrowsers, signal } = attempt;
+  const { user, password, address, userAgent, knownBrowsers, signal } = attempt;
   if (password === '') return { ok: false, reason: 'required' };
-  const check = await deps.checks.check({ account: user.id, password, address, knownBrowsers, signal });
+  const check = await deps.checks.check({ account: user.id, password, address, userAgent, knownBrowsers, signal });
   if (check.ok) return await renew(deps, attempt, check.accepted);
   if (check.reason === 'rate-limited') return check;
   return await countFailure(deps, attempt);

@@ -7,7 +7,9 @@ import type { RateLimitingConfig } from '#config/config.ts';
 import type { Database } from '#db/database.ts';
 import { openDatabase } from '#db/postgres/open-database.ts';
 import { statement } from '#db/statement.ts';
+import { newAuditEventId } from '#domain/audit-events/audit-event.ts';
 import { PasswordChecks } from '#domain/passwords/check-password.ts';
+import { recordLoginFailure } from '#domain/passwords/writes.ts';
 import { PasswordHasher, type PasswordScheme, type Verification } from '#gateways/password-hash/password-hasher.ts';
 import { CHEAP_SCHEME, insertTestAccount } from '#test/support/accounts.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
@@ -416,6 +418,56 @@ describe('limits (browser-flows 3.2.5)', () => {
     expect(limited(outcomes)).toBe(2);
     const stranger = await many(12, () => signIn('someone-else', 'wrong', { limits, knownBrowsers }));
     expect(limited(stranger)).toBe(0);
+  });
+});
+
+describe('a wrong password as a security event of its account', () => {
+  const failures = statement<{ ip: string; user_agent: string; at: number }, [userId: string]>(
+    'test-login-failed',
+    `select host(ip) as ip, user_agent, (extract(epoch from created_at) * 1000)::float8 as at
+    from audit_events where user_id = $1::uuid and kind = 'login_failed' order by created_at`,
+  );
+  const allFailures = statement<{ count: number }, []>(
+    'test-all-login-failed',
+    `select count(*)::integer as count from audit_events where kind = 'login_failed'`,
+  );
+
+  test('says when, from where and by which program', async () => {
+    const id = await insertTestAccount(database, { username: 'watched', password: 'right' });
+    await signIn('watched', 'wrong', { address: '198.51.100.7', userAgent: 'Guesser/1' });
+    await signIn('watched', 'right');
+    expect(await database.rows(failures, [toUuid(id)])).toEqual([
+      { ip: '198.51.100.7', user_agent: 'Guesser/1', at: now },
+    ]);
+  });
+
+  test('is written ten times within 24 hours, however many come, and again the day after', async () => {
+    const id = await insertTestAccount(database, { username: 'flooded', password: 'right' });
+    for (let count = 0; count < 15; count += 1) await signIn('flooded', 'wrong');
+    expect(await database.rows(failures, [toUuid(id)])).toHaveLength(10);
+    now += 24 * HOUR;
+    for (let count = 0; count < 15; count += 1) await signIn('flooded', 'wrong');
+    expect(await database.rows(failures, [toUuid(id)])).toHaveLength(20);
+  });
+
+  test('is not written for names that nobody has', async () => {
+    const before = await database.first(allFailures, []);
+    await signIn('no-such-name', 'wrong');
+    expect(await database.first(allFailures, [])).toEqual(before);
+  });
+
+  test('does not make the answer wait for the disk, which it would for accounts that exist only (S-79)', async () => {
+    const setting = statement<{ setting: string }, []>(
+      'test-synchronous-commit',
+      `select current_setting('synchronous_commit') as setting`,
+    );
+    const fail = [new Date(now), 'test:nobody', null, newAuditEventId(now), null, null, 10] as const;
+    await database.transaction(async (transaction) => {
+      await transaction.first(recordLoginFailure, [...fail]);
+      expect(await transaction.first(setting, [])).toEqual({ setting: 'off' });
+    });
+    await database.first(recordLoginFailure, [...fail]);
+    expect(await database.first(setting, [])).toEqual({ setting: 'on' });
   });
 });
 

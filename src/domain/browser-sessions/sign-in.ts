@@ -57,8 +57,8 @@ export async function signInWithPassword(deps: SignInDeps, attempt: SignInAttemp
   if (fields.length > 0) return { ok: false, reason: 'required', fields };
 
   const account = parseLoginName(typedName, deps.loginNames);
-  const { password, address, knownBrowsers, signal } = attempt;
-  const check = await deps.checks.check({ account, password, address, knownBrowsers, signal });
+  const { password, address, userAgent, knownBrowsers, signal } = attempt;
+  const check = await deps.checks.check({ account, password, address, userAgent, knownBrowsers, signal });
   if (!check.ok) return check;
   return await open(deps, attempt, check.accepted);
 }

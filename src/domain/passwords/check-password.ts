@@ -4,6 +4,7 @@ import { describeError, type Log } from '#base/log.ts';
 import type { KeyRing } from '#base/sealing.ts';
 import type { RateLimitingConfig } from '#config/config.ts';
 import type { Database } from '#db/database.ts';
+import { newAuditEventId } from '#domain/audit-events/audit-event.ts';
 import { addressKey, unknownNameKey } from '#domain/rate-limits/bucket-keys.ts';
 import { secondsPerToken } from '#domain/rate-limits/limiter.ts';
 import { type Charges, refundTokens } from '#domain/rate-limits/rate-limits.ts';
@@ -31,11 +32,15 @@ export interface PasswordAttempt {
   readonly account: UserId | LoginName;
   readonly password: string;
   readonly address: string | undefined;
+  readonly userAgent: string | undefined;
   /** Accounts that have signed in from the same browser before, each with its nonce. */
   readonly knownBrowsers: readonly { readonly user: UserId; readonly nonce: string }[];
   /** Aborted when the client has left. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** Of one account within 24 hours, in the table of security events. */
+const MAX_FAILURE_EVENTS = 10;
 
 export type PasswordCheck =
   | { readonly ok: true; readonly accepted: AcceptedPassword }
@@ -69,7 +74,9 @@ export class PasswordChecks {
     const verification = isTooLong
       ? ({ isRight: false } as const)
       : await this.#verify(stored, attempt.password, caller, charges);
-    if (!verification.isRight || user === undefined || row.password_id === null) return await this.#fail(row, user);
+    if (!verification.isRight || user === undefined || row.password_id === null) {
+      return await this.#fail(attempt, row, user);
+    }
 
     const newHash = verification.isOutdated ? await this.#rehash(attempt.password, caller, user) : undefined;
     const accepted = { user, passwordId: row.password_id, charges, subject: row.subject, newHash };
@@ -128,11 +135,20 @@ export class PasswordChecks {
     }
   }
 
-  async #fail(row: BegunCheckRow, user: User | undefined): Promise<PasswordCheck> {
+  async #fail(attempt: PasswordAttempt, row: BegunCheckRow, user: User | undefined): Promise<PasswordCheck> {
     const { clock, database, log } = this.#deps;
+    const now = clock.now();
     const code = user === undefined ? 'unknown_user' : 'bad_password';
     log.info('auth.refused', 'wrong name or password', { code, user: user?.id });
-    const failure = await database.first(recordLoginFailure, [new Date(clock.now()), row.subject]);
+    const failure = await database.first(recordLoginFailure, [
+      new Date(now),
+      row.subject,
+      user === undefined ? null : toUuid(user.id),
+      newAuditEventId(now),
+      attempt.address ?? null,
+      attempt.userAgent ?? null,
+      MAX_FAILURE_EVENTS,
+    ]);
     if (failure?.is_alarm === true && user !== undefined) {
       log.warn('login.bruteforce', '100 wrong passwords in a row within 24 hours', { user: user.id });
     }
