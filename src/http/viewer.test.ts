@@ -25,6 +25,7 @@ const cookies = new Cookies({ keys, urls: new Urls('https://auth.example.org/'),
 class TestRequest implements ViewerRequest {
   readonly cookies;
   readonly clientAddress = '192.0.2.7';
+  readonly userAgent = 'Firefox/141';
   requester: Requester | undefined;
 
   constructor(header: string | undefined) {
@@ -59,9 +60,13 @@ const insertSession = statement<never, [id: string, userId: string, keyHash: Buf
   `insert into user_sessions (id, user_id, key_hash, authenticated_at, created_at, last_active_at)
   values ($1::uuid, $2::uuid, $3::bytea, $4::timestamptz, $4::timestamptz, $4::timestamptz)`,
 );
-const activityOf = statement<{ at: number; ip: string | null; finish_reason: string | null }, [id: string]>(
+const activityOf = statement<
+  { at: number; ip: string | null; user_agent: string | null; finish_reason: string | null },
+  [id: string]
+>(
   'test-viewer-activity',
-  `select (extract(epoch from last_active_at) * 1000)::float8 as at, host(last_active_ip) as ip, finish_reason
+  `select (extract(epoch from last_active_at) * 1000)::float8 as at, host(last_active_ip) as ip, user_agent,
+    finish_reason
   from user_sessions where id = $1::uuid`,
 );
 
@@ -121,7 +126,11 @@ describe('the viewer of a request (browser-flows 2.5)', () => {
     clock.advanceSeconds(120);
     await viewers.read(requestWith({ session: cookie() }));
     await activity.flush();
-    expect(await database.first(activityOf, [toUuid(sessionId)])).toMatchObject({ at: clock.now(), ip: '192.0.2.7' });
+    expect(await database.first(activityOf, [toUuid(sessionId)])).toMatchObject({
+      at: clock.now(),
+      ip: '192.0.2.7',
+      user_agent: 'Firefox/141',
+    });
   });
 
   test('with a key that does not fit is anonymous, and the cookie stays', async () => {

@@ -19,7 +19,7 @@ import type { RequestContext } from './request-context.ts';
 const RENEW_AFTER_SECONDS = 100 * 86_400;
 
 /** What this needs of a request. */
-export type ViewerRequest = Pick<RequestContext, 'cookies' | 'clientAddress' | 'setRequester'>;
+export type ViewerRequest = Pick<RequestContext, 'cookies' | 'clientAddress' | 'userAgent' | 'setRequester'>;
 
 export interface ViewerDeps {
   readonly database: Database;
@@ -61,7 +61,7 @@ export class Viewers {
     if (remark !== undefined) this.forget(context);
     if (viewer.kind !== 'active') return viewer;
     context.setRequester({ kind: 'user', id: viewer.user.id, username: viewer.user.username });
-    activity.recordBrowserSession(viewer.session.id, now, context.clientAddress);
+    activity.recordBrowserSession(viewer.session.id, now, context.clientAddress, context.userAgent);
     if (cookie !== undefined) this.#renew(context, cookie, row);
     return viewer;
   }

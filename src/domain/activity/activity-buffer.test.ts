@@ -30,6 +30,15 @@ async function stored(id: BrowserSessionId): Promise<{ at: number | null; ip: st
   return row;
 }
 
+async function userAgent(id: BrowserSessionId): Promise<string | null | undefined> {
+  const [row] = await sql<{ agent: string | null }>(
+    db.database,
+    'select user_agent as agent from user_sessions where id = $1::uuid',
+    [toUuid(id)],
+  );
+  return row?.agent;
+}
+
 describe('activity of sessions', () => {
   test('the latest time and address are written at the flush, not before', async () => {
     const buffer = new ActivityBuffer(db.database, new RecordingLog());
@@ -42,6 +51,20 @@ describe('activity of sessions', () => {
     expect(await stored(id)).toEqual({ at: null, ip: null });
     await buffer.flush();
     expect(await stored(id)).toEqual({ at: NOW + 2, ip: '203.0.113.7' });
+  });
+
+  test('the user agent follows, and an unknown one keeps what is stored', async () => {
+    const buffer = new ActivityBuffer(db.database, new RecordingLog());
+    const id = await newSession();
+    buffer.recordBrowserSession(id, NOW + 1, undefined, 'Firefox/140');
+    buffer.recordBrowserSession(id, NOW + 2, undefined, 'Firefox/141');
+    buffer.recordBrowserSession(id, NOW + 3, undefined);
+    await buffer.flush();
+    expect(await userAgent(id)).toBe('Firefox/141');
+    buffer.recordBrowserSession(id, NOW + 4, undefined);
+    await buffer.flush();
+    expect(await userAgent(id)).toBe('Firefox/141');
+    expect(await stored(id)).toMatchObject({ at: NOW + 4 });
   });
 
   test('a session that is active all the time is written once a minute, however many others are', async () => {

@@ -8,6 +8,7 @@ import { type ActivityParams, recordBrowserSessionActivity, recordOAuth2SessionA
 interface Activity {
   at: number;
   address: string | undefined;
+  userAgent: string | undefined;
 }
 
 /** No session is written more often than that, unless `FLUSH_ENTRIES` others were active meanwhile. */
@@ -19,7 +20,7 @@ const BATCH_ENTRIES = 1_000;
 const MAX_ENTRIES = 100_000;
 
 /**
- * When and from where sessions were last active, gathered in memory and written in batches off the requests' path.
+ * When, from where and with which user agent sessions were last active, gathered in memory and written in batches off the requests' path.
  * A crash loses at most what the last minute gathered: last-seen times, nothing that decides.
  */
 export class ActivityBuffer {
@@ -35,13 +36,23 @@ export class ActivityBuffer {
     this.#log = log;
   }
 
-  /** @param at milliseconds since the epoch; @param address unknown when undefined: the stored one stays */
-  recordBrowserSession(id: BrowserSessionId, at: number, address: string | undefined): void {
-    this.#record(this.#browserSessions, id, at, address);
+  /** @param at milliseconds since the epoch; an address or user agent that is undefined keeps the stored one */
+  recordBrowserSession(
+    id: BrowserSessionId,
+    at: number,
+    address: string | undefined,
+    userAgent?: string | undefined,
+  ): void {
+    this.#record(this.#browserSessions, id, { at, address, userAgent });
   }
 
-  recordOAuth2Session(id: OAuth2SessionId, at: number, address: string | undefined): void {
-    this.#record(this.#oauth2Sessions, id, at, address);
+  recordOAuth2Session(
+    id: OAuth2SessionId,
+    at: number,
+    address: string | undefined,
+    userAgent?: string | undefined,
+  ): void {
+    this.#record(this.#oauth2Sessions, id, { at, address, userAgent });
   }
 
   /** Begins to write once a minute. */
@@ -85,6 +96,7 @@ export class ActivityBuffer {
           batch.map(([id]) => toUuid(id)),
           batch.map(([, activity]) => new Date(activity.at)),
           batch.map(([, activity]) => activity.address ?? null),
+          batch.map(([, activity]) => activity.userAgent ?? null),
         ]);
       } catch (error) {
         this.#log.warn('activity.failed', 'last-seen times could not be written yet', {
@@ -97,16 +109,17 @@ export class ActivityBuffer {
     }
   }
 
-  #record<Id extends Ulid>(sessions: Map<Id, Activity>, id: Id, at: number, address: string | undefined): void {
+  #record<Id extends Ulid>(sessions: Map<Id, Activity>, id: Id, activity: Activity): void {
     const known = sessions.get(id);
     if (known !== undefined) {
       // Changed in place: most requests come here, and leave nothing to collect.
-      known.at = at;
-      known.address = address ?? known.address;
+      known.at = activity.at;
+      known.address = activity.address ?? known.address;
+      known.userAgent = activity.userAgent ?? known.userAgent;
       return;
     }
     if (sessions.size >= MAX_ENTRIES) return;
-    sessions.set(id, { at, address });
+    sessions.set(id, activity);
     // As nobody's work: the request that happened to fill the buffer is not charged with the batch.
     if (sessions.size === FLUSH_ENTRIES) resumeTask(undefined, () => void this.flush());
   }

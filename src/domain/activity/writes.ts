@@ -1,24 +1,31 @@
 import { type Statement, statement } from '#db/statement.ts';
 
-export type ActivityParams = [ids: readonly string[], at: readonly Date[], ips: readonly (string | null)[]];
+export type ActivityParams = [
+  ids: readonly string[],
+  at: readonly Date[],
+  ips: readonly (string | null)[],
+  userAgents: readonly (string | null)[],
+];
 
 export const recordBrowserSessionActivity = activityStatement('record-browser-session-activity', 'user_sessions');
 export const recordOAuth2SessionActivity = activityStatement('record-oauth2-session-activity', 'oauth2_sessions');
 
 /**
  * Rows are locked in the order of their ids, so that batches of several instances never wait for one another in a
- * circle. An older time never replaces a newer one, and an unknown address keeps the stored one.
+ * circle. An older time never replaces a newer one, and an unknown address or user agent keeps the stored one.
  */
 function activityStatement(label: string, table: string): Statement<never, ActivityParams> {
   return statement(
     label,
     `with seen as (
-       select id, at, ip from unnest($1::uuid[], $2::timestamptz[], $3::inet[]) as seen (id, at, ip)
+       select id, at, ip, user_agent
+         from unnest($1::uuid[], $2::timestamptz[], $3::inet[], $4::text[]) as seen (id, at, ip, user_agent)
      ), locked as (
        select id from ${table} where id = any($1::uuid[]) order by id for no key update
      )
      update ${table} s
-        set last_active_at = seen.at, last_active_ip = coalesce(seen.ip, s.last_active_ip)
+        set last_active_at = seen.at, last_active_ip = coalesce(seen.ip, s.last_active_ip),
+            user_agent = coalesce(seen.user_agent, s.user_agent)
        from locked join seen on seen.id = locked.id
       where s.id = locked.id and (s.last_active_at is null or s.last_active_at < seen.at)`,
   );

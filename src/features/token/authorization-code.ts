@@ -81,7 +81,7 @@ export async function exchangeCode(
     deps.log.info('auth.refused', 'authorization code refused', { reason: 'redeemed-just-now', client: client.id });
     throw refusal('redeemed-just-now');
   }
-  deps.activity.recordOAuth2Session(redemption.sessionId, now, context.clientAddress);
+  deps.activity.recordOAuth2Session(redemption.sessionId, now, context.clientAddress, context.userAgent);
   return tokenAnswer({
     accessToken: redemption.accessToken,
     expiresAt: redemption.accessTokenExpiresAt,

@@ -36,7 +36,7 @@ export async function issueForClient(
   const now = deps.clock.now();
   const token = await issueTokenToClient(deps.database, client, scope, context.userAgent, deps.settings, now);
   if (token === undefined) return 'client-changed';
-  deps.activity.recordOAuth2Session(token.sessionId, now, context.clientAddress);
+  deps.activity.recordOAuth2Session(token.sessionId, now, context.clientAddress, context.userAgent);
   return tokenAnswer({ accessToken: token.accessToken, expiresAt: token.expiresAt, now, scope });
 }
 

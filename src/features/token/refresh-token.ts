@@ -59,7 +59,7 @@ export async function refreshTokens(
     if (outcome.reason === 'client-changed') return outcome.reason;
     throw refusal(deps.log, client, outcome);
   }
-  deps.activity.recordOAuth2Session(outcome.session.id, now, context.clientAddress);
+  deps.activity.recordOAuth2Session(outcome.session.id, now, context.clientAddress, context.userAgent);
   return tokenAnswer({
     accessToken: outcome.pair.accessToken,
     refreshToken: outcome.pair.refreshToken,

@@ -94,7 +94,7 @@ async function answer(deps: UserinfoDeps, context: RequestContext, token: string
   if (!row.scope.includes('openid')) {
     throw challenge(deps, 'insufficient_scope', 'The access token lacks the scope openid.', 'openid');
   }
-  deps.activity.recordOAuth2Session(fromUuid(row.session_id), now, context.clientAddress);
+  deps.activity.recordOAuth2Session(fromUuid(row.session_id), now, context.clientAddress, context.userAgent);
   return json(200, userinfoClaims(row), { pragma: 'no-cache' });
 }
 
