@@ -72,6 +72,11 @@ describe('templates of the operator (browser-flows 12.4)', () => {
     expect(complaints(`{{ content }}${' '.repeat(64 * 1024)}`)).toEqual(['page.html is larger than 64 KiB']);
   });
 
+  test('a directory in place of the template is refused', () => {
+    const files = { 'latchkey.yaml': YAML, 'looks/page.html/x': '' };
+    expect(problemsOf({ files }).join()).toMatch(/looks\/page\.html is not a file \(latchkey\.yaml:2:9\)$/);
+  });
+
   test('a directory that is not there is refused', () => {
     expect(problemsOf({ files: { 'latchkey.yaml': YAML } }).join()).toMatch(
       /^templates\.path: cannot read the directory .*\/looks: no such file \(latchkey\.yaml:2:9\)$/,

@@ -38,8 +38,10 @@ export function readTemplates(root: MappingNode): { readonly templates: Template
 function readTemplate(path: string, report: (message: string) => void): PageTemplate | undefined {
   let text: string;
   try {
-    if (statSync(path).size > MAX_BYTES) {
-      report(`the file ${path} is larger than 64 KiB`);
+    const stats = statSync(path);
+    // Reading a pipe would wait for ever.
+    if (!stats.isFile() || stats.size > MAX_BYTES) {
+      report(stats.isFile() ? `the file ${path} is larger than 64 KiB` : `${path} is not a file`);
       return undefined;
     }
     text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
