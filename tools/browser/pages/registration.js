@@ -27,9 +27,7 @@ export const registrationPages = [
     },
   },
   ...[
-    ['too-short', 'plum 47', 0],
     ['common', 'password123', 0],
-    ['weak', 'lantern1987', 1],
     ['fair', 'summer-1987', 2],
     ['good', PASSWORD, 4],
   ].map(([strength, password, score]) => ({
