@@ -21,6 +21,7 @@ import { type AuthorizationDeps, continuation } from './flow.ts';
 import { bindGrant } from './grants-cookie.ts';
 import { nextStep } from './next-step.ts';
 import { readViewerAndConsent } from './queries.ts';
+import { logRefusal } from './refusal-log.ts';
 import { fulfilFlow, leadToRegistration, loginHint } from './take-step.tsx';
 
 /** A request that passed every check which needs no database. */
@@ -39,7 +40,11 @@ interface AcceptedRequest {
  */
 export async function requestByGet(deps: AuthorizationDeps, context: RequestContext): Promise<Answer> {
   const parameters = Parameters.parse(context.rawQuery);
-  if (parameters === undefined) throw unknownClient();
+  if (parameters === undefined) {
+    const description = 'the query cannot be decoded: it has to be form-encoded UTF-8 without NUL';
+    logRefusal(deps.log, { code: 'invalid_request', description, client: undefined });
+    throw unknownClient();
+  }
   const accepted = await checkRequest(deps, context, parameters);
   if (!('client' in accepted)) return accepted;
   return await redirectingFaults(deps, context, accepted.request.target, () => beginFlow(deps, context, accepted));
@@ -71,23 +76,41 @@ async function checkRequest(
 ): Promise<AcceptedRequest | Answer> {
   const repeated = repeatedDecisiveParameter(parameters);
   if (repeated !== undefined) {
-    throw new LatchkeyError('invalid_request', { description: `${repeated} is given more than once` });
+    const description = `${repeated} is given more than once`;
+    logRefusal(deps.log, { code: 'invalid_request', description, client: undefined, parameters });
+    throw new LatchkeyError('invalid_request', { description });
   }
   const clientId = parseId<'client'>(parameters.get('client_id') ?? '');
   const client = clientId === undefined ? undefined : await deps.clients.find(clientId);
-  if (client === undefined) throw unknownClient();
+  if (client === undefined) {
+    const isMalformed = clientId === undefined;
+    logRefusal(deps.log, {
+      code: 'invalid_request',
+      description: isMalformed ? 'client_id is no id of a client' : 'client_id names no client, or a disabled one',
+      client: undefined,
+      parameters,
+      expected: 'a client_id of the configuration, 26 characters',
+    });
+    throw unknownClient();
+  }
   const requesting = { ...client, isPublic: client.authMethod === 'none' };
   const checked = checkAuthorizationRequest(parameters, requesting, deps.scopeRules);
   const locale = matchLanguages(parameters.get('ui_locales'), deps.languages);
   switch (checked.kind) {
     case 'page':
-      throw new LatchkeyError(checked.code, { description: checked.description });
+      logRefusal(deps.log, { ...checked, code: checked.error, client, parameters });
+      throw new LatchkeyError(checked.error, { description: checked.description });
     case 'redirect':
+      logRefusal(deps.log, { ...checked, code: checked.error, client, parameters });
       return answerClient(deps, context, checked.target, checked, locale);
     case 'accepted': {
       const { request } = checked;
       const expected = expectedUser(deps, client, request);
-      if (!expected.ok) return answerClient(deps, context, request.target, expected, locale);
+      if (!expected.ok) {
+        const { error, description } = expected;
+        logRefusal(deps.log, { code: error, description, client, parameters });
+        return answerClient(deps, context, request.target, expected, locale);
+      }
       return { client, request, expectedUserId: expected.userId, locale };
     }
   }
@@ -96,7 +119,8 @@ async function checkRequest(
 /** One answer for whatever names no client, so that it tells nothing about those there are (security S-06). */
 function unknownClient(): LatchkeyError {
   return new LatchkeyError('invalid_request', {
-    description: 'the request cannot be decoded, or its client_id names no client',
+    description:
+      'the request cannot be decoded, or its client_id names no client here; the log of the service says what it received',
   });
 }
 
@@ -122,7 +146,11 @@ async function beginFlow(deps: AuthorizationDeps, context: RequestContext, accep
   };
   const step = nextStep(facts, deps);
   // Nothing is stored for a request that ends here (security S-10).
-  if (step.kind === 'refuse') return answerClient(deps, context, request.target, step, locale);
+  if (step.kind === 'refuse') {
+    const { redirectUri } = request.target;
+    logRefusal(deps.log, { code: step.error, description: step.description, client, redirectUri });
+    return answerClient(deps, context, request.target, step, locale);
+  }
 
   const id = await storeGrant(deps, context, accepted, now);
   bindGrant(context, id, now);
@@ -162,7 +190,11 @@ async function storeGrant(
     now,
     lifetimeSeconds: deps.grantTtlSeconds,
   });
-  if (id === undefined) throw new LatchkeyError('rate_limited');
+  if (id === undefined) {
+    const description = 'too many authorization requests of this address wait for a person';
+    logRefusal(deps.log, { code: 'rate_limited', description, client, redirectUri: request.target.redirectUri });
+    throw new LatchkeyError('rate_limited', { description });
+  }
   return id;
 }
 

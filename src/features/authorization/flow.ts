@@ -23,6 +23,7 @@ import type { ExpectedUserDeps } from './expected-user.ts';
 import { bindGrant, isGrantBound } from './grants-cookie.ts';
 import type { StepFacts, StepRules } from './next-step.ts';
 import { readContinuation } from './queries.ts';
+import { logRefusal } from './refusal-log.ts';
 
 export interface AuthorizationDeps extends StepRules, ExpectedUserDeps {
   readonly database: Database;
@@ -84,9 +85,9 @@ export async function openFlow(deps: AuthorizationDeps, context: RequestContext,
   if (state === 'expired') return { state, grant, client: mayAnswer ? client : undefined };
   if (!mayAnswer) {
     await cancelAuthorizationGrant(database, grant.id, 'redirect-uri-removed', now);
-    throw new LatchkeyError('invalid_redirect_uri', {
-      description: 'the client or its redirect_uri was removed while the request waited',
-    });
+    const description = 'the client or its redirect_uri was removed while the request waited';
+    logRefusal(deps.log, { code: 'invalid_redirect_uri', description, client, redirectUri: grant.target.redirectUri });
+    throw new LatchkeyError('invalid_redirect_uri', { description });
   }
   const facts = {
     request: grant,

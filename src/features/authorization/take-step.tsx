@@ -19,6 +19,7 @@ import { ExpiredPage, OpeningPage, type WayBack } from './finished.page.tsx';
 import { type AuthorizationDeps, continuation, type Flow, type Opened } from './flow.ts';
 import type { ActiveViewer, Step } from './next-step.ts';
 import { readerLanguage } from './reader-language.ts';
+import { logRefusal } from './refusal-log.ts';
 
 /** What cannot go on any more: 409 or 410 (oauth 7.3, steps 2 and 3). */
 export function answerFinished(
@@ -59,6 +60,7 @@ export async function takeStep(
         formActions: [grant.target.redirectUri],
       });
     case 'forbidden':
+      logStepRefusal(deps, flow, 'access_denied', 'the user may not grant an admin scope');
       return showForbidden(deps, context, flow, step.viewer, step.scopes);
     case 'other-account':
     case 'consent':
@@ -66,10 +68,15 @@ export async function takeStep(
     case 'cancel':
       return await cancelFlow(deps, context, flow, 'user');
     case 'refuse':
+      logStepRefusal(deps, flow, step.error, step.description);
       return await cancelFlow(deps, context, flow, 'silent-refused', step);
     case 'fulfil':
       return await fulfilFlow(deps, context, flow, step.viewer, step.isDecided);
   }
+}
+
+function logStepRefusal(deps: AuthorizationDeps, { client, grant }: Flow, code: string, description: string): void {
+  logRefusal(deps.log, { code, description, client, redirectUri: grant.target.redirectUri });
 }
 
 /** What the sign-in page proposes: the client's own hint, else the name of the account that it expects. */

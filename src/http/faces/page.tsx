@@ -6,7 +6,7 @@ import { prefersJson } from '../accept.ts';
 import { noStore } from '../answers.ts';
 import type { Pages } from '../pages.ts';
 import type { Answer } from '../route.ts';
-import { errorHeaders, type FailedRequest, type RenderError } from './face.ts';
+import { describeForDevelopers, errorHeaders, type FailedRequest, type RenderError } from './face.ts';
 import { renderPlainJson } from './plain-json.ts';
 import { STATUSES } from './statuses.ts';
 
@@ -22,7 +22,12 @@ export function pageFace(pages: Pages, urls: Urls): RenderError {
     if (prefersJson(failed.headers.accept)) return renderPlainJson(error, failed);
     const { headers, cookies } = failed;
     const translations = pages.language({ headers, cookies, query: NO_QUERY });
-    const problem = { code: error.code, requestId: failed.requestId, wayOn: wayOn(error, failed, urls) };
+    const problem = {
+      code: error.code,
+      description: APPLICATION_CODES.has(error.code) ? describeForDevelopers(error, failed.requestId) : undefined,
+      requestId: failed.requestId,
+      wayOn: wayOn(error, failed, urls),
+    };
     return pages.answer({
       status: STATUSES[error.code],
       title: problemTitle(translations, error.code),
@@ -34,6 +39,11 @@ export function pageFace(pages: Pages, urls: Urls): RenderError {
 }
 
 const FORM_CODES: ReadonlySet<ErrorCode> = new Set(['cross_site_request', 'csrf_mismatch', 'csrf_missing']);
+/** Refusals that only the developer of the client can mend. */
+const APPLICATION_CODES: ReadonlySet<ErrorCode> = new Set([
+  ...(['invalid_client', 'invalid_redirect_uri', 'invalid_request', 'invalid_scope', 'invalid_target'] as const),
+  'unauthorized_client',
+]);
 const PASSING_CODES: ReadonlySet<ErrorCode> = new Set([
   'internal',
   'overloaded',

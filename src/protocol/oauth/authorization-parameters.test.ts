@@ -80,7 +80,7 @@ describe('authorization request', () => {
     'with redirect URI %j and several registered ones is answered by a page (S-02)',
     (redirect_uri) => {
       const client = { ...CONFIDENTIAL, redirectUris: ['https://app.example/cb', 'https://app.example/other'] };
-      expect(check({ redirect_uri }, client)).toMatchObject({ kind: 'page', code: 'invalid_redirect_uri' });
+      expect(check({ redirect_uri }, client)).toMatchObject({ kind: 'page', error: 'invalid_redirect_uri' });
       expect(check({ redirect_uri }, { ...client, redirectUris: [] })).toMatchObject({ kind: 'page' });
     },
   );
@@ -105,7 +105,7 @@ describe('authorization request', () => {
   it.each(['jwt', 'query.jwt', 'web_message', 'Query'])(
     'with response_mode %s is answered by a page (S-07)',
     (mode) => {
-      expect(check({ response_mode: mode })).toMatchObject({ kind: 'page', code: 'invalid_request' });
+      expect(check({ response_mode: mode })).toMatchObject({ kind: 'page', error: 'invalid_request' });
     },
   );
 
@@ -226,9 +226,9 @@ describe('authorization request', () => {
 /** Faults in the order of oauth 6.3; each request has its own and all later ones, and the first one answers. */
 const FAULTS: readonly (readonly [what: string, fields: Record<string, string>, expected: Record<string, unknown>])[] =
   [
-    ['address', { redirect_uri: 'https://evil.example/' }, { kind: 'page', code: 'invalid_redirect_uri' }],
+    ['address', { redirect_uri: 'https://evil.example/' }, { kind: 'page', error: 'invalid_redirect_uri' }],
     ['request object', { request: 'x' }, { kind: 'redirect', error: 'request_not_supported' }],
-    ['response mode', { response_mode: 'x' }, { kind: 'page', code: 'invalid_request' }],
+    ['response mode', { response_mode: 'x' }, { kind: 'page', error: 'invalid_request' }],
     ['state', { state: 's'.repeat(2049) }, { description: 'state must have at most 2048 characters' }],
     ['nonce', { nonce: 'n'.repeat(513) }, { description: 'nonce must have at most 512 characters' }],
     ['request_uri', { request_uri: 'x' }, { error: 'request_uri_not_supported' }],

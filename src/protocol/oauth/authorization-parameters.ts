@@ -1,3 +1,4 @@
+import { ISSUED_ACR_VALUES } from '../oidc/authentication-classes.ts';
 import type { Parameters } from '../parameters.ts';
 import {
   type AuthorizationErrorCode,
@@ -49,16 +50,22 @@ export interface AuthorizationRequest extends VoluntaryParameters {
   readonly uiLocales: string | undefined;
 }
 
+/** Why a request is refused. */
+export interface Refusal<Code> {
+  readonly error: Code;
+  /** A sentence for the developer. */
+  readonly description: string;
+  /** Names of the parameters that it is about. */
+  readonly about?: readonly string[];
+  /** What they have to be, where a value says it better than the sentence. */
+  readonly expected?: string | undefined;
+}
+
 /** `page`: never to be redirected, since the address is not proven. */
 export type CheckedRequest =
   | { readonly kind: 'accepted'; readonly request: AuthorizationRequest }
-  | { readonly kind: 'page'; readonly code: 'invalid_redirect_uri' | 'invalid_request'; readonly description: string }
-  | {
-      readonly kind: 'redirect';
-      readonly target: ResponseTarget;
-      readonly error: AuthorizationErrorCode;
-      readonly description: string;
-    };
+  | ({ readonly kind: 'page' } & Refusal<'invalid_redirect_uri' | 'invalid_request'>)
+  | ({ readonly kind: 'redirect'; readonly target: ResponseTarget } & Refusal<AuthorizationErrorCode>);
 
 const MAX_STATE_CHARACTERS = 2048;
 const MAX_NONCE_CHARACTERS = 512;
@@ -87,8 +94,7 @@ export function checkAuthorizationRequest(
 ): CheckedRequest {
   const redirectUri = provenRedirectUri(parameters, client);
   if (redirectUri === undefined) {
-    const description = 'redirect_uri must be one of those registered for the client, character for character';
-    return { kind: 'page', code: 'invalid_redirect_uri', description };
+    return { kind: 'page', ...redirectUriRefusal(parameters, client) };
   }
   const asked = askedResponseMode(parameters);
   const state = parameters.get('state');
@@ -99,28 +105,35 @@ export function checkAuthorizationRequest(
     state: isStateUsable ? state : undefined,
   };
   if (parameters.has('request')) {
-    return refuse(target, 'request_not_supported', 'request objects are not supported');
+    const description = 'request objects are not supported: send the parameters one by one';
+    return refuse(target, { error: 'request_not_supported', description });
   }
   if (asked === undefined) {
-    const description = `response_mode must be one of ${RESPONSE_MODES.join(', ')}`;
-    return { kind: 'page', code: 'invalid_request', description };
+    const expected = RESPONSE_MODES.join(', ');
+    const description = `response_mode must be one of ${expected}`;
+    return { kind: 'page', error: 'invalid_request', description, about: ['response_mode'], expected };
   }
   if (!isStateUsable) {
-    return refuse(target, 'invalid_request', `state must have at most ${MAX_STATE_CHARACTERS} characters`);
+    return refuse(target, invalid(`state must have at most ${MAX_STATE_CHARACTERS} characters`, 'state'));
   }
   for (const check of CHECKS) {
     const refusal = check(parameters, client);
-    if (refusal !== undefined) return refuse(target, refusal.error, refusal.description);
+    if (refusal !== undefined) return refuse(target, refusal);
   }
   const scope = grantableScope(parameters, client, rules);
-  if (scope.kind === 'refused') return refuse(target, 'invalid_scope', scope.description);
+  if (scope.kind === 'refused') {
+    const expected = client.scope?.join(' ');
+    return refuse(target, { error: 'invalid_scope', description: scope.description, about: ['scope'], expected });
+  }
   if (parameters.has('resource')) {
-    return refuse(target, 'invalid_target', 'no resource can be asked for: resource is not supported');
+    const description = 'no resource can be asked for: resource is not supported';
+    return refuse(target, { error: 'invalid_target', description, about: ['resource'] });
   }
   const voluntary = voluntaryParameters(parameters, scope.scope, client.scope, rules);
   if (voluntary === undefined) {
     const description = 'none of the acr values that claims asks for as essential is issued here';
-    return refuse(target, 'unmet_authentication_requirements', description);
+    const expected = ISSUED_ACR_VALUES.join(' ');
+    return refuse(target, { error: 'unmet_authentication_requirements', description, about: ['claims'], expected });
   }
   const request: AuthorizationRequest = {
     ...voluntary,
@@ -137,12 +150,8 @@ export function checkAuthorizationRequest(
   return { kind: 'accepted', request };
 }
 
-interface Refusal {
-  readonly error: AuthorizationErrorCode;
-  readonly description: string;
-}
-
-type Check = (parameters: Parameters, client: RequestingClient) => Refusal | undefined;
+type AuthorizationRefusal = Refusal<AuthorizationErrorCode>;
+type Check = (parameters: Parameters, client: RequestingClient) => AuthorizationRefusal | undefined;
 
 /** Steps 7 to 12, all answered by a redirect. */
 const CHECKS: readonly Check[] = [
@@ -158,35 +167,37 @@ const CHECKS: readonly Check[] = [
   codeChallenge,
 ];
 
-function repetition(parameters: Parameters): Refusal | undefined {
+function repetition(parameters: Parameters): AuthorizationRefusal | undefined {
   const name = [...SINGLE].find((candidate) => parameters.isRepeated(candidate));
-  return name === undefined ? undefined : invalid(`${name} is given more than once`);
+  return name === undefined ? undefined : invalid(`${name} is given more than once`, name);
 }
 
-function malformedNonce(parameters: Parameters): Refusal | undefined {
+function malformedNonce(parameters: Parameters): AuthorizationRefusal | undefined {
   const isTooLong = (parameters.get('nonce')?.length ?? 0) > MAX_NONCE_CHARACTERS;
-  return isTooLong ? invalid(`nonce must have at most ${MAX_NONCE_CHARACTERS} characters`) : undefined;
+  return isTooLong ? invalid(`nonce must have at most ${MAX_NONCE_CHARACTERS} characters`, 'nonce') : undefined;
 }
 
-function malformedLoginHint(parameters: Parameters): Refusal | undefined {
+function malformedLoginHint(parameters: Parameters): AuthorizationRefusal | undefined {
   const isTooLong = (parameters.get('login_hint')?.length ?? 0) > MAX_LOGIN_HINT_CHARACTERS;
-  return isTooLong ? invalid(`login_hint must have at most ${MAX_LOGIN_HINT_CHARACTERS} characters`) : undefined;
+  return isTooLong
+    ? invalid(`login_hint must have at most ${MAX_LOGIN_HINT_CHARACTERS} characters`, 'login_hint')
+    : undefined;
 }
 
-function malformedMaxAge(parameters: Parameters): Refusal | undefined {
+function malformedMaxAge(parameters: Parameters): AuthorizationRefusal | undefined {
   if (!parameters.has('max_age') || maxAgeOf(parameters) !== undefined) return undefined;
-  return invalid(`max_age must be a whole number of seconds from 0 to ${HIGHEST_MAX_AGE}`);
+  return invalid(`max_age must be a whole number of seconds from 0 to ${HIGHEST_MAX_AGE}`, 'max_age');
 }
 
-function contradictoryPrompts(parameters: Parameters): Refusal | undefined {
+function contradictoryPrompts(parameters: Parameters): AuthorizationRefusal | undefined {
   const values = promptValues(parameters);
   if (!values.includes('none') || values.every((value) => value === 'none')) return undefined;
-  return invalid('prompt none must stand alone');
+  return invalid('prompt none must stand alone', 'prompt');
 }
 
-function malformedVoluntary(parameters: Parameters): Refusal | undefined {
+function malformedVoluntary(parameters: Parameters): AuthorizationRefusal | undefined {
   const problem = voluntaryProblem(parameters);
-  return problem === undefined ? undefined : invalid(problem);
+  return problem === undefined ? undefined : invalid(problem, 'claims', 'id_token_hint');
 }
 
 /** Parameters that must not be ignored, since the client would believe that they were heeded. */
@@ -197,28 +208,35 @@ const UNSUPPORTED: readonly (readonly [name: string, error: AuthorizationErrorCo
   ['registration', 'registration_not_supported'],
 ];
 
-function unsupportedParameter(parameters: Parameters): Refusal | undefined {
+function unsupportedParameter(parameters: Parameters): AuthorizationRefusal | undefined {
   const found = UNSUPPORTED.find(([name]) => parameters.has(name));
-  return found === undefined ? undefined : { error: found[1], description: `${found[0]} is not supported` };
+  if (found === undefined) return undefined;
+  const [name, error] = found;
+  return { error, description: `${name} is not supported`, about: [name] };
 }
 
-function responseType(parameters: Parameters): Refusal | undefined {
+function responseType(parameters: Parameters): AuthorizationRefusal | undefined {
   const type = parameters.get('response_type');
   if (type === 'code') return undefined;
-  if (type === undefined) return invalid('response_type is required; it must be code');
-  return { error: 'unsupported_response_type', description: 'the only supported response_type is code' };
+  const about = ['response_type'];
+  const expected = 'code';
+  if (type === undefined) return { ...invalid('response_type is required; it must be code', ...about), expected };
+  const description = 'the only supported response_type is code';
+  return { error: 'unsupported_response_type', description, about, expected };
 }
 
-function grantType(_: Parameters, client: RequestingClient): Refusal | undefined {
+function grantType(_: Parameters, client: RequestingClient): AuthorizationRefusal | undefined {
   if (client.grantTypes.includes('authorization_code')) return undefined;
   const description = 'the client is not registered for the grant type authorization_code';
-  return { error: 'unauthorized_client', description };
+  return { error: 'unauthorized_client', description, expected: client.grantTypes.join(', ') };
 }
 
-function codeChallenge(parameters: Parameters, client: RequestingClient): Refusal | undefined {
+function codeChallenge(parameters: Parameters, client: RequestingClient): AuthorizationRefusal | undefined {
   const method = parameters.get('code_challenge_method');
   const problem = challengeProblem(parameters.get('code_challenge'), method, client.isPublic);
-  return problem === undefined ? undefined : invalid(problem);
+  if (problem === undefined) return undefined;
+  const expected = 'code_challenge_method=S256 with a code_challenge of 43 characters';
+  return { ...invalid(problem, 'code_challenge', 'code_challenge_method'), expected };
 }
 
 function grantableScope(
@@ -272,10 +290,21 @@ function maxAgeOf(parameters: Parameters): number | undefined {
   return seconds <= HIGHEST_MAX_AGE ? seconds : undefined;
 }
 
-function invalid(description: string): Refusal {
-  return { error: 'invalid_request', description };
+function redirectUriRefusal(parameters: Parameters, client: RequestingClient): Refusal<'invalid_redirect_uri'> {
+  const count = client.redirectUris.length;
+  const description =
+    count === 0
+      ? 'no redirect_uri is registered for the client'
+      : parameters.has('redirect_uri')
+        ? 'redirect_uri must be one of those registered for the client, character for character'
+        : 'redirect_uri is required: more than one is registered for the client';
+  return { error: 'invalid_redirect_uri', description };
 }
 
-function refuse(target: ResponseTarget, error: AuthorizationErrorCode, description: string): CheckedRequest {
-  return { kind: 'redirect', target, error, description };
+function invalid(description: string, ...about: readonly string[]): Refusal<'invalid_request'> {
+  return { error: 'invalid_request', description, about };
+}
+
+function refuse(target: ResponseTarget, refusal: AuthorizationRefusal): CheckedRequest {
+  return { kind: 'redirect', target, ...refusal };
 }

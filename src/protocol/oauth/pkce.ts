@@ -24,7 +24,7 @@ export function challengeProblem(
 ): string | undefined {
   if (challenge === undefined) {
     if (method !== undefined) return 'code_challenge_method is given without code_challenge';
-    return isRequired ? 'code_challenge is required of public clients' : undefined;
+    return isRequired ? 'code_challenge is required of public clients: turn on PKCE with S256' : undefined;
   }
   // RFC 7636 4.3: a missing method means plain, which would put the verifier itself into the request.
   if (method !== 'S256') return 'code_challenge_method must be S256';

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ClientId, newId } from '#base/ids.ts';
+import {
+  type AuthorizationService,
+  authorizeUrl,
+  CALLBACK,
+  responseOf,
+  startAuthorizationService,
+} from '#test/support/authorization-service.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+
+let test: TestDatabase;
+let service: AuthorizationService;
+let client: ClientId;
+let publicClient: ClientId;
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+  service = await startAuthorizationService(test.database);
+  client = await service.client({ secret: 's', metadata: { scope: 'openid email' } });
+  publicClient = await service.client({ metadata: { redirect_uris: [CALLBACK, 'http://localhost:3000/cb?secret=x'] } });
+  await service.person('alice');
+});
+
+afterAll(async () => {
+  await service.close();
+  await test.drop();
+});
+
+function refusals() {
+  return service.log.lines.filter((line) => line.event === 'auth.refused');
+}
+
+/** The one line that a request causes. */
+async function refusalOf(request: () => Promise<unknown>) {
+  const before = refusals().length;
+  await request();
+  const lines = refusals().slice(before);
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatchObject({ level: 'info', message: 'authorization request refused' });
+  return lines[0]?.fields ?? {};
+}
+
+const REGISTERED = 'https://app.example.org/callback';
+
+describe('whoever connects an application reads in the log what is wrong with its request', () => {
+  it.each<[string, () => string, Record<string, unknown>]>([
+    [
+      'a client id of another kind',
+      () => authorizeUrl('my-app'),
+      { code: 'invalid_request', client: 'my-app', expected: expect.stringContaining('26 characters') },
+    ],
+    [
+      'an id that names no client',
+      () => authorizeUrl('01HZX7T3Q8V3M5N6P7R8S9T0AB'),
+      { client: '01HZX7T3Q8V3M5N6P7R8S9T0AB', redirect_uri: REGISTERED, registered: undefined },
+    ],
+    [
+      'a secret in place of the client id',
+      () => authorizeUrl('correct-horse-battery-staple'),
+      { client: 'correc... (28 characters)' },
+    ],
+    [
+      'a redirect URI that differs',
+      () => authorizeUrl(publicClient, { redirect_uri: 'https://user:pw@app.example.org/callback/?token=hidden#frag' }),
+      {
+        code: 'invalid_redirect_uri',
+        redirect_uri: 'https://...@app.example.org/callback/?...',
+        registered: `${REGISTERED} http://localhost:3000/cb?...`,
+      },
+    ],
+    [
+      'a redirect URI that is none',
+      () => authorizeUrl(client, { redirect_uri: '/callback' }),
+      { redirect_uri: 'no URI (9 characters)', registered: REGISTERED },
+    ],
+    [
+      'no redirect URI where there are two',
+      () => authorizeUrl(publicClient, { redirect_uri: undefined }),
+      { description: expect.stringContaining('redirect_uri is required'), redirect_uri: undefined },
+    ],
+    [
+      'a response_mode that is unknown',
+      () => authorizeUrl(client, { response_mode: 'jwt' }),
+      { received: 'response_mode=jwt', expected: 'query, fragment, form_post' },
+    ],
+    [
+      'a parameter given twice',
+      () => `${authorizeUrl(client)}&state=2`,
+      { description: 'state is given more than once' },
+    ],
+    ['a query that cannot be decoded', () => '/authorize?client_id=%zz', { client: undefined }],
+  ])('on the page: %s', async (_, address, expected) => {
+    const fields = await refusalOf(async () => {
+      const shown = await service.browser().get(address());
+      expect(shown).toMatchObject({ status: 400, location: undefined });
+      expect(shown.body).toContain('<dd lang="en" dir="ltr">');
+    });
+    expect(fields).toMatchObject(expected);
+    expect(JSON.stringify(fields)).not.toMatch(/hidden|#frag|secret|horse|pw/);
+  });
+
+  it.each<[string, () => string, Record<string, unknown>]>([
+    [
+      'a response type',
+      () => authorizeUrl(client, { response_type: 'token' }),
+      { code: 'unsupported_response_type', received: 'response_type=token', expected: 'code' },
+    ],
+    [
+      'a scope',
+      () => authorizeUrl(client, { scope: 'groups' }),
+      { code: 'invalid_scope', received: 'scope=groups', expected: 'openid email' },
+    ],
+    [
+      'PKCE left out',
+      () => authorizeUrl(publicClient),
+      {
+        code: 'invalid_request',
+        received: 'no code_challenge, no code_challenge_method',
+        expected: expect.stringContaining('S256'),
+      },
+    ],
+    [
+      'PKCE by the plain method',
+      () => authorizeUrl(publicClient, { code_challenge: 'a'.repeat(43), code_challenge_method: 'plain' }),
+      { received: 'code_challenge of 43 characters, code_challenge_method=plain' },
+    ],
+    ['a request object', () => authorizeUrl(client, { request: 'e30.' }), { code: 'request_not_supported' }],
+    ['a hint', () => authorizeUrl(client, { id_token_hint: 'x' }), { code: 'invalid_request' }],
+    ['prompt=none without a session', () => authorizeUrl(client, { prompt: 'none' }), { code: 'login_required' }],
+  ])('by redirect: %s', async (_, address, expected) => {
+    const fields = await refusalOf(async () => {
+      const shown = await service.browser().get(address());
+      expect(responseOf(shown)).toHaveProperty('error');
+    });
+    expect(fields).toMatchObject({ ...expected, redirect_uri: REGISTERED });
+    expect(fields['client']).toMatch(/^[0-9A-Z]{26}$/);
+  });
+
+  it('an admin scope that the person may not grant, and a request that is refused when it goes on', async () => {
+    const open = await service.client();
+    const browser = await service.signedIn('alice');
+    const asking = authorizeUrl(open, { scope: 'openid urn:latchkey:admin', code_challenge: 'a'.repeat(43) });
+    const fields = await refusalOf(async () => await browser.open(`${asking}&code_challenge_method=S256`));
+    expect(fields).toMatchObject({ code: 'access_denied', client: open, redirect_uri: REGISTERED });
+  });
+
+  it('an address with too many requests that wait for a person', async () => {
+    const browser = service.browser('203.0.113.99');
+    for (let count = 0; count < 100; count += 1) await browser.get(authorizeUrl(client));
+    const fields = await refusalOf(async () => expect((await browser.get(authorizeUrl(client))).status).toBe(429));
+    expect(fields).toMatchObject({ code: 'rate_limited', client });
+  });
+});
+
+describe('the error page', () => {
+  it('tells below the code what a developer has to mend, in English, and nothing of what was sent', async () => {
+    const redirect_uri = 'https://evil.example/';
+    const shown = await service.browser().get(authorizeUrl(client, { redirect_uri }), { 'accept-language': 'de' });
+    expect(shown.headers['content-language']).toBe('de');
+    expect(shown.text).toContain('redirect_uri must be one of those registered for the client');
+    expect(shown.body).not.toContain('evil.example');
+  });
+
+  it('says the same of a client id that is malformed and of one that names nobody (S-06)', async () => {
+    const texts = [];
+    for (const id of ['my-app', newId<'client'>(1)]) {
+      const shown = await service.browser().get(authorizeUrl(id));
+      expect(shown.text).toContain('its client_id names no client here');
+      texts.push(shown.text.replace(/GET-\d+/, ''));
+    }
+    expect(texts[0]).toBe(texts[1]);
+  });
+
+  it('of what is no mistake of an application shows no description', async () => {
+    const shown = await service.browser().get(`/authorize/${newId<'authorization-grant'>(1)}`);
+    expect(shown.status).toBe(404);
+    expect(shown.body).not.toContain('<dd lang="en"');
+  });
+});
