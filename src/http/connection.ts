@@ -127,6 +127,17 @@ export class Connection {
     );
   }
 
+  /**
+   * How it can be spared when there are too many: lower first, and of equal ones the one that has been so for longer.
+   * Undefined while the service works for it.
+   */
+  get dispensability(): { readonly rank: number; readonly since: number } | undefined {
+    const since = this.#idleSince;
+    if (this.isBusy)
+      return this.receiving?.isAnswered === false && this.#waiting.length === 0 ? { rank: 2, since } : undefined;
+    return { rank: this.socket.bytesRead === this.#bytesReadWhenIdle ? 0 : 1, since };
+  }
+
   /** Resets the connection when its reader has taken nothing of an answer for 30 s. */
   resetIfStuck(now: number): void {
     const unsent = this.socket.writableLength;

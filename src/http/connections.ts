@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net';
 import type { LimitsConfig } from '#config/config.ts';
+import { addressKey } from '#domain/rate-limits/bucket-keys.ts';
 import type { TrustedProxies } from './client-address.ts';
 import { Connection } from './connection.ts';
+import { type DescriptorLimit, measureDescriptors } from './descriptors.ts';
 
 export type ConnectionLimits = Pick<LimitsConfig, 'maxConnections' | 'maxConnectionsPerAddress'>;
 
@@ -11,10 +13,14 @@ export class Connections {
   readonly #proxies: TrustedProxies;
   readonly #bySocket = new Map<Socket, Connection>();
   readonly #countByAddress = new Map<string, number>();
+  readonly #onExhausted: (limit: DescriptorLimit) => void;
+  #descriptors: DescriptorLimit = measureDescriptors(0);
 
-  constructor(limits: ConnectionLimits, proxies: TrustedProxies) {
+  /** @param onExhausted called for each connection that is closed because file descriptors run out */
+  constructor(limits: ConnectionLimits, proxies: TrustedProxies, onExhausted: (limit: DescriptorLimit) => void) {
     this.#limits = limits;
     this.#proxies = proxies;
+    this.#onExhausted = onExhausted;
   }
 
   get count(): number {
@@ -27,11 +33,13 @@ export class Connections {
    */
   accept(socket: Socket, isLocal: boolean): Connection | undefined {
     const peer = this.#proxies.peer(socket.remoteAddress);
-    const counted = peer.isTrusted ? undefined : peer.address;
+    // By network for IPv6: one customer holds a whole /64 (security S-180).
+    const counted = peer.isTrusted ? undefined : addressKey(peer.address);
     const ofAddress = counted === undefined ? 0 : (this.#countByAddress.get(counted) ?? 0);
     const isWithinBounds =
       this.#bySocket.size < this.#limits.maxConnections && ofAddress < this.#limits.maxConnectionsPerAddress;
-    if (!isWithinBounds || (socket.remoteAddress === undefined && !isLocal)) {
+    const isGone = socket.remoteAddress === undefined && !isLocal;
+    if (!isWithinBounds || isGone || !this.#hasDescriptor()) {
       socket.destroy();
       return undefined;
     }
@@ -60,6 +68,35 @@ export class Connections {
 
   destroyAll(): void {
     for (const connection of this.#bySocket.values()) connection.socket.destroy();
+  }
+
+  /** Closes what can be spared when the process may open fewer files than it was thought. */
+  measureDescriptors(): void {
+    this.#descriptors = measureDescriptors(this.#bySocket.size);
+    for (let excess = this.#bySocket.size - this.#descriptors.connections; excess > 0; excess -= 1) {
+      if (!this.#closeOne()) return;
+    }
+  }
+
+  #hasDescriptor(): boolean {
+    return this.#bySocket.size < this.#descriptors.connections || this.#closeOne();
+  }
+
+  /** Makes room for another connection. @returns false when the service works for all of them */
+  #closeOne(): boolean {
+    this.#onExhausted(this.#descriptors);
+    let chosen: { readonly connection: Connection; readonly rank: number; readonly since: number } | undefined;
+    for (const connection of this.#bySocket.values()) {
+      const candidate = connection.socket.destroyed ? undefined : connection.dispensability;
+      if (candidate === undefined) continue;
+      const isBetter =
+        chosen === undefined ||
+        candidate.rank < chosen.rank ||
+        (candidate.rank === chosen.rank && candidate.since < chosen.since);
+      if (isBetter) chosen = { connection, ...candidate };
+    }
+    chosen?.connection.cut();
+    return chosen !== undefined;
   }
 
   #uncount(address: string): void {

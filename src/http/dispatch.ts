@@ -1,8 +1,8 @@
 import { LatchkeyError } from '#base/errors.ts';
-import { randomBytes } from '#base/random.ts';
 import { preflightHeaders } from './cors.ts';
 import { requireEmbeddingAllowed } from './embedding.ts';
 import type { Exchange } from './exchange.ts';
+import { type InFlight, overloaded } from './in-flight.ts';
 import { type HeadLimits, judgeHead, loggedMethod } from './request-head.ts';
 import type { Answer } from './route.ts';
 import { faceOfPath, type Match } from './route-table.ts';
@@ -11,14 +11,7 @@ export interface DispatchSettings {
   readonly limits: HeadLimits;
   readonly protocolName: string;
   readonly handlerTimeoutMs: number;
-}
-
-/** How busy the process is at this moment. */
-export interface Load {
-  /** More requests are in flight than there may be. */
-  readonly isFull: boolean;
-  /** The event loop is late: what people wait for gives way to what machines wait for (operations 9.4). */
-  readonly isLagging: boolean;
+  readonly inFlight: InFlight;
 }
 
 const NO_MATCH: Match = { kind: 'none' };
@@ -28,14 +21,14 @@ const UNSUPPORTED_METHODS = new Set(['CONNECT', 'TRACE', '_OTHER']);
 const SERVER_METHODS = 'GET, HEAD, POST, OPTIONS';
 
 /**
- * Finds the handler of a request and calls it. Refusals come in the order of their cost: load, head, path, method,
+ * Finds the handler of a request and calls it. Refusals come in the order of their cost: head, load, path, method,
  * embedding.
+ * @param isLagging the event loop is late: what people wait for gives way to what machines wait for (operations 9.4)
  */
-export function dispatch(exchange: Exchange, settings: DispatchSettings, load: Load): Answer | Promise<Answer> {
+export function dispatch(exchange: Exchange, settings: DispatchSettings, isLagging: boolean): Answer | Promise<Answer> {
   const { connection, request, table } = exchange;
   const path = table.relative(exchange.path);
   exchange.face = path === undefined ? 'page' : faceOfPath(path, settings.protocolName);
-  if (load.isFull) throw overloaded();
   const flaw = judgeHead(request, settings.limits);
   if (flaw !== undefined) {
     connection.endsWithCurrent = true;
@@ -43,13 +36,15 @@ export function dispatch(exchange: Exchange, settings: DispatchSettings, load: L
   }
   const method = request.method ?? '';
   const match = path === undefined ? NO_MATCH : table.match(method, path);
+  if (match.kind === 'route') exchange.capacity = match.route.capacity;
+  settings.inFlight.enter(exchange);
   if (method === 'OPTIONS') return answerOptions(exchange, match);
   if (match.kind === 'route') {
     const { route } = match;
     exchange.route = route;
     exchange.face = route.face;
     exchange.params = match.params;
-    if (load.isLagging && route.face === 'page' && route.method === 'GET' && route.priority !== true) {
+    if (isLagging && route.face === 'page' && route.method === 'GET' && route.priority !== true) {
       throw overloaded();
     }
     requireEmbeddingAllowed(route, exchange);
@@ -65,11 +60,6 @@ export function dispatch(exchange: Exchange, settings: DispatchSettings, load: L
     throw new LatchkeyError('method_not_allowed', { headers: { allow: SERVER_METHODS } });
   }
   throw new LatchkeyError('not_found');
-}
-
-function overloaded(): LatchkeyError {
-  // Spread out, so that those refused together do not come back together.
-  return new LatchkeyError('overloaded', { retryAfterSeconds: 1 + ((randomBytes(1)[0] ?? 0) % 5) });
 }
 
 /** A preflight, or a plain question for the methods of a path. */

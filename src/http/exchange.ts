@@ -6,6 +6,7 @@ import { Parameters } from '#protocol/parameters.ts';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
 import type { Connection, PendingRequest } from './connection.ts';
 import type { CookieJar, Cookies } from './cookies.ts';
+import type { CountedRequest, InFlight } from './in-flight.ts';
 import { decodeReceived, escapeText } from './logging/escaping.ts';
 import { isFormType, parseForm, RequestBody, requirePageForm } from './request-body.ts';
 import type { RequestContext, Requester } from './request-context.ts';
@@ -20,6 +21,7 @@ export interface ExchangeSettings {
   readonly clientIpHeader: HttpConfig['clientIpHeader'];
   readonly maxFormBytes: number;
   readonly handlerTimeoutMs: number;
+  readonly inFlight: InFlight;
 }
 
 export interface ExchangeParts {
@@ -37,7 +39,7 @@ export interface ExchangeParts {
 const MAX_USER_AGENT_CHARACTERS = 512;
 
 /** One request on its way to one answer: what the server keeps of it, and the context that handlers see. */
-export class Exchange implements RequestContext, PendingRequest {
+export class Exchange implements RequestContext, PendingRequest, CountedRequest {
   readonly task: Task;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -53,6 +55,8 @@ export class Exchange implements RequestContext, PendingRequest {
   face: Face = 'page';
   requester: Requester | undefined;
   isAnswered = false;
+  isInFlight = false;
+  capacity: CountedRequest['capacity'];
   /** `performance.now()` by which the handler must have answered; time spent receiving the body does not count. */
   deadline = Number.POSITIVE_INFINITY;
   readonly #settings: ExchangeSettings;
@@ -187,8 +191,11 @@ export class Exchange implements RequestContext, PendingRequest {
     const reading = this.body.read(this.#settings.maxFormBytes);
     if (this.#expectsContinue) this.response.writeContinue();
     this.deadline = Number.POSITIVE_INFINITY;
-    const form = parseForm(await reading);
+    this.#settings.inFlight.leave(this);
+    const bytes = await reading;
+    this.#settings.inFlight.enter(this);
     this.deadline = performance.now() + this.#settings.handlerTimeoutMs;
+    const form = parseForm(bytes);
     if ((formRules ?? (face === 'page' ? 'page' : 'protocol')) === 'page') requirePageForm(form);
     return form;
   }

@@ -26,6 +26,22 @@ const routes: Route[] = [
   },
   {
     method: 'GET',
+    path: '/sign-in',
+    resource: 'human',
+    face: 'page',
+    capacity: 'sign-in',
+    handle: () => new Promise(() => {}),
+  },
+  {
+    method: 'GET',
+    path: '/probe',
+    resource: 'health',
+    face: 'plain-json',
+    capacity: 'essential',
+    handle: () => json(200, {}),
+  },
+  {
+    method: 'GET',
     path: '/large',
     resource: 'human',
     face: 'page',
@@ -118,7 +134,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     const { connect, exchange, server } = await start({ limits: { maxInFlight: 1 } });
     const held = await connect();
     held.write('GET /held HTTP/1.1\r\nHost: x\r\n\r\n');
-    await until(() => server.inFlight === 1);
+    await until(() => server.served === 1);
     for (const [head, shape] of [
       ['GET / HTTP/1.1', 'text/html'],
       ['POST /oauth2/token HTTP/1.1', '"error":"temporarily_unavailable"'],
@@ -129,8 +145,47 @@ describe('limits of connections and requests (operations 9.1)', () => {
     }
     release();
     held.destroy();
-    await until(() => server.inFlight === 0);
+    await until(() => server.served === 0);
     expect(await exchange(GET_CLOSE)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test('what has capacity of its own is served when all places are taken, each kind up to its share (S-176)', async () => {
+    const { connect, exchange, server } = await start({ limits: { maxInFlight: 1 } });
+    const held = await connect();
+    held.write('GET /held HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until(() => server.served === 1);
+    const ask = (path: string) => exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect(await ask('/')).toMatch(/^HTTP\/1\.1 503 /);
+    expect(await ask('/probe')).toMatch(/^HTTP\/1\.1 200 /);
+    const signingIn = await Promise.all(Array.from({ length: 8 }, () => connect()));
+    for (const socket of signingIn) socket.write('GET /sign-in HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until(() => server.served === 9);
+    expect(await ask('/sign-in')).toMatch(/^HTTP\/1\.1 503 /);
+    expect(await ask('/probe')).toMatch(/^HTTP\/1\.1 200 /);
+    for (const socket of [held, ...signingIn]) socket.destroy();
+  });
+
+  test('a request takes a place once its body is there (S-176)', async () => {
+    const { connect, exchange, server } = await start({ limits: { maxInFlight: 1 } });
+    const head = `POST /form HTTP/1.1\r\nHost: x\r\n${FORM}Connection: close\r\nContent-Length: 3\r\n\r\n`;
+    const unfinished = await connect();
+    let reply = '';
+    unfinished.on('data', (bytes: Buffer) => {
+      reply += bytes.toString();
+    });
+    unfinished.write(`${head}a=`);
+    await until(() => server.served === 1);
+    expect(await exchange(GET_CLOSE)).toMatch(/^HTTP\/1\.1 200 /);
+    const held = await connect();
+    held.write('GET /held HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until(() => server.served === 2);
+    unfinished.write('b');
+    await until(() => unfinished.closed);
+    expect(reply).toMatch(/^HTTP\/1\.1 503 .*retry-after: [1-5]\r\n/s);
+    release();
+    await until(() => server.served === 0);
+    expect(await exchange(`${head}a=b`)).toMatch(/^HTTP\/1\.1 200 /);
+    held.destroy();
   });
 
   test('while the event loop lags, pages are refused and what machines wait for is served', async () => {
@@ -145,7 +200,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     const reply = await exchange('GET /held HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
     expect(reply).toMatch(/^HTTP\/1\.1 503 .*retry-after: 5\r\n/s);
     release();
-    await until(() => server.inFlight === 0);
+    await until(() => server.served === 0);
     expect(lines.filter((line) => line.includes('http.server.response'))).toHaveLength(1);
   });
 
@@ -202,7 +257,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     const { connect, server } = await start();
     const socket = await connect();
     socket.write(`GET /held HTTP/1.1\r\nHost: x\r\n\r\n${GET.repeat(16)}`);
-    await until(() => server.inFlight === 1);
+    await until(() => server.served === 1);
     let reply = '';
     socket.on('data', (bytes: Buffer) => {
       reply += bytes.toString();
@@ -218,7 +273,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     socket.write(`GET /held HTTP/1.1\r\nHost: x\r\n\r\n${GET.repeat(17)}`);
     await until(() => socket.closed);
     release();
-    await until(() => server.inFlight === 0);
+    await until(() => server.served === 0);
     expect(await exchange(GET_CLOSE)).toMatch(/^HTTP\/1\.1 200 /);
     const requests = lines.filter((line) => line.includes('http.server.response'));
     expect(requests.map((line) => / (GET-\d+) - "GET (\S+) /.exec(line)?.slice(1))).toEqual([
@@ -244,7 +299,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     socket.resume();
     await until(() => received > 10 * LARGE_BYTES);
     expect(large).toBe(10);
-    expect(server.inFlight).toBe(0);
+    expect(server.served).toBe(0);
     socket.destroy();
   });
 
@@ -264,7 +319,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
         reply += part.toString();
       });
       socket.write('GET /held HTTP/1.1\r\nHost: x\r\n\r\n');
-      await until(() => server.inFlight === 1);
+      await until(() => server.served === 1);
       socket.write(`GET /large HTTP/1.1\r\nHost: x\r\n\r\n${bytes}${GET}`);
       // The answers before it are not there yet, so it has to wait.
       for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));

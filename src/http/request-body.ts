@@ -22,6 +22,11 @@ export class RequestBody {
     this.#task = task;
   }
 
+  /** What is missing of it will not be waited for. */
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
   /** True while a handler waits for the rest of the body. */
   get isBeingRead(): boolean {
     return this.#reject !== undefined;

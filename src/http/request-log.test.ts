@@ -148,7 +148,7 @@ describe('one line for each request (operations 5.1)', () => {
     const { lines, line } = await observe(async () => {
       const socket = await service.connect();
       socket.write(`POST /oauth2/token HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 10\r\n\r\na=`);
-      await until(() => service.server.inFlight === 1);
+      await until(() => service.server.served === 1);
       socket.destroy();
       return '';
     });
@@ -169,7 +169,7 @@ describe('one line for each request (operations 5.1)', () => {
     const { lines, line } = await observe(async () => {
       const socket = await service.connect();
       socket.write('GET /waits HTTP/1.1\r\nHost: x\r\n\r\n');
-      await until(() => service.server.inFlight === 1);
+      await until(() => service.server.served === 1);
       socket.destroy();
       return '';
     });
@@ -258,7 +258,7 @@ describe('statistics (operations 5.4)', () => {
     const charged = await leastOf(async () => {
       service.lines.length = 0;
       const waiting = service.exchange(request('GET /waits HTTP/1.1'));
-      await until(() => service.server.inFlight === 1);
+      await until(() => service.server.served === 1);
       await Promise.all([waiting, service.exchange(request('GET /spins HTTP/1.1'))]);
       const lines = (await service.requestLines(2)).map(parse);
       expect(Number(lines.find((line) => line['path'] === '/spins')?.['cpu'])).toBeGreaterThanOrEqual(45);
@@ -271,7 +271,7 @@ describe('statistics (operations 5.4)', () => {
     const { line } = await observe(async () => {
       const socket = await service.connect();
       socket.write(`POST /oauth2/token HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 4\r\n\r\na=`);
-      await until(() => service.server.inFlight === 1);
+      await until(() => service.server.served === 1);
       socket.end('bc');
       await service.requestLines(1);
       return '';

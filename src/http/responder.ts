@@ -69,7 +69,7 @@ export class Responder {
   }
 
   #isLast({ body, connection, request }: Exchange): boolean {
-    if (this.isClosing || connection.endsWithCurrent) return true;
+    if (this.isClosing || connection.endsWithCurrent || body.hasFailed) return true;
     if (connection.isUnreadable && !connection.hasWaiting) return true;
     if (connection.answered + 1 >= this.#options.maxRequestsPerConnection) return true;
     // What is left of a small body is read and dropped; more is not worth waiting for.

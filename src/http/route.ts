@@ -41,6 +41,8 @@ export interface Route {
    * its own.
    */
   readonly formRules?: 'page' | 'protocol';
+  /** Served also when `limits.max_in_flight` is reached: room is kept for each kind (security S-176). */
+  readonly capacity?: 'essential' | 'sign-in';
   /** Whether this route keeps its place when the event loop lags (operations 9.4). */
   readonly priority?: boolean;
   handle(context: RequestContext): Answer | Promise<Answer>;

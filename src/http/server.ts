@@ -18,6 +18,8 @@ import { dispatch } from './dispatch.ts';
 import type { EventLoopLag } from './event-loop-lag.ts';
 import { Exchange, type ExchangeSettings } from './exchange.ts';
 import type { RenderError } from './faces/face.ts';
+import { InFlight } from './in-flight.ts';
+import { DescriptorWarnings } from './logging/descriptor-warnings.ts';
 import type { LogWriter } from './logging/log-writer.ts';
 import { Rejections } from './logging/rejections.ts';
 import { loggedMethod, traceIdOf } from './request-head.ts';
@@ -63,7 +65,9 @@ export class HttpServer {
   readonly #connections: Connections;
   readonly #rejections: Rejections;
   readonly #responder: Responder;
-  readonly #inFlight = new Set<Exchange>();
+  readonly #inFlight: InFlight;
+  /** Requests being served, those whose body is still arriving included. */
+  readonly #served = new Set<Exchange>();
   readonly #servers: Server[] = [];
   readonly #sweeper: NodeJS.Timeout;
   #counter = 0;
@@ -73,14 +77,17 @@ export class HttpServer {
     const { http, limits, log, urls } = options;
     const proxies = new TrustedProxies(http.trustedProxies);
     this.#options = options;
+    this.#inFlight = new InFlight(limits.maxInFlight);
     this.#settings = {
       cookies: options.cookies,
       proxies,
       clientIpHeader: http.clientIpHeader,
       maxFormBytes: limits.maxBody.formBytes,
       handlerTimeoutMs: limits.handlerTimeoutSeconds * 1000,
+      inFlight: this.#inFlight,
     };
-    this.#connections = new Connections(limits, proxies);
+    const warnings = new DescriptorWarnings(log);
+    this.#connections = new Connections(limits, proxies, (limit) => warnings.report(limit));
     this.#rejections = new Rejections(log);
     this.#responder = new Responder({
       log,
@@ -94,13 +101,13 @@ export class HttpServer {
   }
 
   /** Requests being served right now. */
-  get inFlight(): number {
-    return this.#inFlight.size;
+  get served(): number {
+    return this.#served.size;
   }
 
   /** New requests are refused, all of them or those that can wait. */
   get isOverloaded(): boolean {
-    return this.#inFlight.size > this.#options.limits.maxInFlight || this.#options.lag.isLagging;
+    return this.#inFlight.isFull || this.#options.lag.isLagging;
   }
 
   /** Binds all listeners. Throws `ExitError` 71, with nothing left bound, when one fails. */
@@ -216,31 +223,33 @@ export class HttpServer {
     // Numbered only now: of what waited on a connection that was cut, no line and no number remains.
     this.#counter += 1;
     exchange.task.id = `${exchange.loggedMethod}-${this.#counter}`;
-    this.#inFlight.add(exchange);
+    this.#served.add(exchange);
     resumeTask(exchange.task, () => void this.#serve(exchange));
   }
 
   async #serve(exchange: Exchange): Promise<void> {
     const { lag, limits, protocolName } = this.#options;
     const { handlerTimeoutMs } = this.#settings;
-    const load = { isFull: this.#inFlight.size > limits.maxInFlight, isLagging: lag.isLagging };
+    const settings = { limits, protocolName, handlerTimeoutMs, inFlight: this.#inFlight };
     try {
-      const answer = await dispatch(exchange, { limits, protocolName, handlerTimeoutMs }, load);
+      const answer = await dispatch(exchange, settings, lag.isLagging);
       this.#responder.answer(exchange, answer);
     } catch (thrown) {
       this.#responder.answerFailure(exchange, thrown);
     } finally {
-      this.#inFlight.delete(exchange);
+      this.#inFlight.leave(exchange);
+      this.#served.delete(exchange);
     }
   }
 
   #sweep(): void {
     const now = performance.now();
-    for (const exchange of this.#inFlight) {
+    for (const exchange of this.#served) {
       exchange.body.failIfSlow(now);
       if (now > exchange.deadline && !exchange.isAnswered) this.#expire(exchange);
     }
     this.#connections.resetStuck(now);
+    this.#connections.measureDescriptors();
   }
 
   /** The handler took too long. It runs on, since what it has begun may commit, but its answer comes too late. */

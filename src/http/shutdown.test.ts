@@ -46,7 +46,7 @@ describe('shutdown (operations 8.5)', () => {
       reply += bytes.toString();
     });
     socket.write('GET /held HTTP/1.1\r\nHost: x\r\n\r\n');
-    await until(() => service?.server.inFlight === 1);
+    await until(() => service?.server.served === 1);
     const closing = service.server.close(5000);
     await expect(service.connect()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     release();
@@ -70,7 +70,7 @@ describe('shutdown (operations 8.5)', () => {
     const socket = await service.connect();
     socket.on('error', () => {});
     socket.write('GET /held HTTP/1.1\r\nHost: x\r\n\r\n');
-    await until(() => service?.server.inFlight === 1);
+    await until(() => service?.server.served === 1);
     expect(await service.server.close(20)).toBe('forced');
     release();
   });

@@ -178,18 +178,18 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [173, 'API description page', 'admin API'],
   [174, 'security reports', 'the first release'],
   [175, 'pipelined requests without end, answers never read'],
-  [176, 'heads of requests whose bodies never come', 'bounds of connections'],
+  [176, 'heads of requests whose bodies never come'],
   [177, 'name of an administrator, registered by a stranger'],
   [178, 'admin scope kept after the right to it was taken away'],
   [179, 'requests with client ids and grants without end', 'bounds of what is stored'],
-  [180, 'connections from many addresses of one IPv6 network', 'bounds of connections'],
+  [180, 'connections from many addresses of one IPv6 network'],
   [181, 'authorization and sign-in embedded by the hundred', 'embedding for silent requests only'],
   [182, 'clients shut out by failures in their name'],
   [183, 'passwords that are slow to estimate'],
   [184, 'keys planted by another user of the machine', 'owners of files'],
   [185, 'answers of pipelined requests out of order'],
   [186, 'loopback port of a client that is not native'],
-  [187, 'file descriptors used up', 'bounds of connections'],
+  [187, 'file descriptors used up'],
 ];
 
 /** Tests that show the outcome without naming the number. */

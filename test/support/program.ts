@@ -36,9 +36,12 @@ export class Program {
     return printed;
   }
 
-  /** Starts the service and waits until its health check at `base` answers. */
-  async serve(base: string, environment: NodeJS.ProcessEnv = {}): Promise<ChildProcess> {
-    const service = this.launch(['serve'], environment);
+  /**
+   * Starts the service and waits until its health check at `base` answers.
+   * @param openFiles how many it may have open, as `ulimit -n` says
+   */
+  async serve(base: string, environment: NodeJS.ProcessEnv = {}, openFiles?: number): Promise<ChildProcess> {
+    const service = this.launch(['serve'], environment, openFiles);
     service.stdin?.end();
     let said = '';
     service.stderr?.on('data', (chunk: Buffer) => {
@@ -57,17 +60,13 @@ export class Program {
   }
 
   /** @param environment variables on top of those of this process */
-  launch(args: readonly string[], environment: NodeJS.ProcessEnv = {}): ChildProcess {
+  launch(args: readonly string[], environment: NodeJS.ProcessEnv = {}, openFiles?: number): ChildProcess {
     const program = join(packageRoot, 'dist/main.js');
-    return spawn(
-      process.env['LATCHKEY_TEST_NODE'] ?? process.execPath,
-      ['--max-semi-space-size=8', program, '--config', this.#file, ...args],
-      {
-        cwd: this.#folder,
-        env: { ...process.env, ...environment },
-        stdio: 'pipe',
-      },
-    );
+    const node = process.env['LATCHKEY_TEST_NODE'] ?? process.execPath;
+    const call = [node, '--max-semi-space-size=8', program, '--config', this.#file, ...args];
+    const limited = openFiles === undefined ? [] : ['sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`];
+    const [command = node, ...rest] = [...limited, ...call];
+    return spawn(command, rest, { cwd: this.#folder, env: { ...process.env, ...environment }, stdio: 'pipe' });
   }
 }
 

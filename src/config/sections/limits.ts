@@ -5,10 +5,12 @@ import { hint } from '../schema/hints.ts';
 import { duration, integer, mapping, size } from '../schema/values.ts';
 
 export const limitsSection = mapping({
-  max_connections: integer(1, 1_000_000).prefault(10_000).describe('Open connections of a process.'),
+  max_connections: integer(1, 1_000_000)
+    .prefault(10_000)
+    .describe('Open connections of a process; beyond it they are closed at once.'),
   max_connections_per_address: integer(1, 1_000_000)
     .prefault(200)
-    .describe('Open connections from one address that is no trusted proxy.'),
+    .describe('Open connections from one address (IPv6: one /64) that is no trusted proxy.'),
   headers_timeout: duration('1s', '10m').prefault('10s').describe('From the first byte to the end of the head.'),
   request_timeout: duration('1s', '1h').prefault('30s').describe('Until head and body have arrived.'),
   handler_timeout: duration('1s', '10m').prefault('15s').describe('Until the answer is ready; then 503.'),
@@ -25,7 +27,12 @@ export const limitsSection = mapping({
     .optional()
     .describe('Password hashes computed at once.'),
   password_hash_queue: integer(1, 10_000).prefault(64).describe('Password checks that may wait; beyond it 503.'),
-  max_in_flight: integer(1, 1_000_000).prefault(1000).describe('Requests that a process works on; beyond it 503.'),
+  max_in_flight: integer(1, 1_000_000)
+    .prefault(1000)
+    .describe(
+      'Requests that a process works on, without those whose body is still arriving; beyond it 503. Health, ' +
+        'discovery, keys and introspection, and sign-in apart from them, have room for one more for each eight.',
+    ),
   max_db_waiters: integer(1, 1_000_000)
     .prefault(200)
     .describe('Requests that may wait for a database connection; beyond it 503.'),

@@ -63,6 +63,7 @@ export function mount(deps: IntrospectionDeps): Route[] {
       face: 'oauth-json',
       cors: 'get-post',
       priority: true,
+      capacity: 'essential',
       handle: async (context) => {
         const form = await readOAuthForm(context, SINGLE_NAMES);
         const bearer = parseBearer(context.headers.authorization);

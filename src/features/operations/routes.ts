@@ -27,6 +27,7 @@ export function mount({ assets, icon, health }: OperationsDeps): Route[] {
       resource: 'health',
       face: 'plain-json',
       priority: true,
+      capacity: 'essential',
       handle: (context) => answerHealth(context, health),
     },
     {

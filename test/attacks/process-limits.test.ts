@@ -1,0 +1,133 @@
+/** Security S-175 and S-187: what connections can take from the process as a whole. */
+import type { ChildProcess } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '#test/support/free-port.ts';
+import { Program, stopProcess } from '#test/support/program.ts';
+import { until } from '#test/support/route-server.ts';
+
+const OPEN_FILES = 200;
+const GET = 'GET /.well-known/openid-configuration HTTP/1.1\r\nHost: x\r\n\r\n';
+/** What each connection of S-175 writes, unless it is cut before. */
+const WRITTEN_BYTES = 8_000_000;
+/** Or until this has passed: a service that stops reading holds the writer up. */
+const ATTACK_MS = 5000;
+
+let folder: string;
+let logFile: string;
+let port: number;
+let service: ChildProcess;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'latchkey-limits-'));
+  // The database server's own account has to get through when the tests run as root.
+  chmodSync(folder, 0o711);
+  logFile = join(folder, 'latchkey.log');
+  port = await freePort();
+  const listener = { resources: ['discovery', 'human', 'oauth', 'health'], binds: [{ address: `127.0.0.1:${port}` }] };
+  const program = new Program(folder, {
+    data_dir: join(folder, 'data'),
+    http: { public_base: `http://127.0.0.1:${port}`, listeners: [listener] },
+    logging: { output: logFile },
+  });
+  service = await program.serve(`http://127.0.0.1:${port}/`, {}, OPEN_FILES);
+});
+
+afterAll(async () => {
+  const code = await stopProcess(service);
+  rmSync(folder, { recursive: true, force: true });
+  expect(code).toBe(0);
+});
+
+async function statusOf(path: string): Promise<number> {
+  return (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } })).status;
+}
+
+/** Resident memory of the service in bytes. */
+function residentMemory(): number {
+  const [, kib = ''] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8')) ?? [];
+  return Number(kib) * 1024;
+}
+
+function open(): Socket {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  return socket;
+}
+
+/** Writes requests and never reads, on new connections whenever one is cut, until `WRITTEN_BYTES` were sent. */
+async function pipelineWithoutReading(): Promise<void> {
+  const batch = GET.repeat(1000);
+  const giveUp = new Promise<'over'>((resolve) => setTimeout(() => resolve('over'), ATTACK_MS));
+  let written = 0;
+  while (written < WRITTEN_BYTES) {
+    const socket = open();
+    socket.pause();
+    const cut = new Promise<'cut'>((resolve) => socket.once('close', () => resolve('cut')));
+    let outcome: 'cut' | 'over' | 'written' = 'written';
+    while (outcome === 'written' && written < WRITTEN_BYTES) {
+      written += batch.length;
+      const sent = new Promise<'written'>((resolve) => socket.write(batch, () => resolve('written')));
+      outcome = await Promise.race([cut, giveUp, sent]);
+    }
+    socket.destroy();
+    if (outcome === 'over') return;
+  }
+}
+
+describe('pipelined requests whose answers nobody reads (S-175)', () => {
+  it.each([1, 3, 10])(
+    'on %i connections: memory stays within 1.5 times of before, others are served',
+    async (count) => {
+      // What the service needs for requests at all is not what is measured.
+      for (let round = 0; round < 200; round += 1) await statusOf('/.well-known/openid-configuration');
+      const before = residentMemory();
+      let isOver = false;
+      const attack = Promise.all(Array.from({ length: count }, pipelineWithoutReading)).finally(() => {
+        isOver = true;
+      });
+      let most = 0;
+      while (!isOver) {
+        expect(await statusOf('/health')).toBe(200);
+        most = Math.max(most, residentMemory());
+      }
+      await attack;
+      expect(most / before).toBeLessThan(1.5);
+    },
+    60_000,
+  );
+});
+
+describe('file descriptors used up (S-187)', () => {
+  it('400 idle connections under a limit of 200: a log line says so, honest requests are answered', async () => {
+    const sockets = Array.from({ length: 400 }, (_, index) => {
+      const socket = open();
+      // Half of them have asked before, and half say nothing.
+      if (index % 2 === 0) socket.write(GET);
+      socket.resume();
+      return socket;
+    });
+    let closed = 0;
+    for (const socket of sockets) {
+      socket.once('close', () => {
+        closed += 1;
+      });
+    }
+    for (let round = 0; round < 20; round += 1) {
+      expect(await statusOf('/health')).toBe(200);
+      expect(await statusOf('/login')).toBe(200);
+    }
+    await until(() => closed >= 200);
+    const [, limit, text = ''] =
+      / WARN http\.descriptors\.exhausted .*raise the limit of open files.* limit=(\d+) connections=(\d+)/.exec(
+        readFileSync(logFile, 'utf8'),
+      ) ?? [];
+    expect(limit).toBe(String(OPEN_FILES));
+    expect(Number(text)).toBeGreaterThan(50);
+    expect(sockets.length - closed).toBeGreaterThan(50);
+    for (const socket of sockets) socket.destroy();
+  }, 60_000);
+});
