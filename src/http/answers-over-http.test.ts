@@ -5,7 +5,7 @@ import { Urls } from '#base/urls.ts';
 import { loadTranslations } from '#html/translations.ts';
 import { type RouteServer, startRouteServer } from '#test/support/route-server.ts';
 import { json, redirect } from './answers.ts';
-import { contentSecurityPolicy } from './page-headers.ts';
+import { contentSecurityPolicy, type FormActions } from './page-headers.ts';
 import { Pages } from './pages.ts';
 import type { Face, Route } from './route.ts';
 
@@ -171,7 +171,7 @@ describe('headers (security 3.5 to 3.7)', () => {
 });
 
 describe('form-action (browser-flows 2.3)', () => {
-  const formAction = (...addresses: string[]) => /form-action ([^;]*);/.exec(contentSecurityPolicy(addresses))?.[1];
+  const formAction = (actions: FormActions) => /form-action ([^;]*);/.exec(contentSecurityPolicy(actions))?.[1];
 
   test.each([
     ['https://client.example/cb?x=1', "'self' https://client.example"],
@@ -182,12 +182,18 @@ describe('form-action (browser-flows 2.3)', () => {
     ["https://a.example;script-src 'unsafe-inline'", "'self'"],
     ['https://client.example/cb;x', "'self' https://client.example"],
     ['https://user:secret@client.example/', "'self' https://client.example"],
-  ])('%s adds %s', (address, expected) => {
-    expect(formAction(address)).toBe(expected);
+  ])('of a page that posts itself to %s is %s', (post, expected) => {
+    expect(formAction({ post })).toBe(expected);
   });
 
-  test('one source is named once', () => {
-    expect(formAction('https://a.example/1', 'https://a.example/2')).toBe("'self' https://a.example");
+  test.each([
+    [['https://client.example:8443/cb'], "'self' https:"],
+    [['http://127.0.0.1:4711/cb'], "'self' http:"],
+    [['com.example.app:/cb'], "'self' com.example.app:"],
+    [["https://a.example;script-src 'unsafe-inline'"], "'self'"],
+    [['https://a.example/', 'https://b.example/'], "'self' https:"],
+  ])('of a page whose forms redirect to %j is %s, since a client may redirect further', (redirects, expected) => {
+    expect(formAction({ redirects })).toBe(expected);
   });
 });
 

@@ -1,6 +1,6 @@
 /** What every answer of a page's address carries, redirects and errors included (security 3.5). */
 export const PAGE_SECURITY_HEADERS = {
-  'content-security-policy': contentSecurityPolicy([]),
+  'content-security-policy': contentSecurityPolicy({}),
   'x-frame-options': 'DENY',
   'referrer-policy': 'same-origin',
   'permissions-policy':
@@ -8,9 +8,18 @@ export const PAGE_SECURITY_HEADERS = {
     'publickey-credentials-get=(self), publickey-credentials-create=(self)',
 } as const;
 
-/** The policy of security 3.5, with the sources that `formActions` add to `form-action`. */
-export function contentSecurityPolicy(formActions: readonly string[]): string {
-  const sources = new Set(formActions.flatMap((address) => formActionSource(address) ?? []));
+/** Where the forms of a page lead besides this service. */
+export interface FormActions {
+  /** Addresses of others to which an accepted form redirects; where they redirect on to is theirs to decide. */
+  readonly redirects?: readonly string[];
+  /** The address of another to which the page posts itself. */
+  readonly post?: string | undefined;
+}
+
+/** The policy of security 3.5, with the sources that forms add to `form-action`. */
+export function contentSecurityPolicy({ redirects = [], post }: FormActions): string {
+  const target = post === undefined ? undefined : originSource(post);
+  const sources = new Set([...redirects.map(redirectSource), target].filter((source) => source !== undefined));
   return (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
     `connect-src 'self'; form-action ${["'self'", ...sources].join(' ')}; frame-ancestors 'none'; base-uri 'none'; ` +
@@ -22,10 +31,21 @@ export function contentSecurityPolicy(formActions: readonly string[]): string {
 const SAFE_SOURCE = /^[A-Za-z0-9\-._~:/[\]%]+$/;
 
 /** Origin of an http(s) address, `scheme:` of any other; undefined when there is none that a policy could hold. */
-function formActionSource(address: string): string | undefined {
+function originSource(address: string): string | undefined {
   if (!URL.canParse(address)) return undefined;
-  const url = new URL(address);
-  const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
-  const source = isWeb ? url.origin : url.protocol;
+  const { protocol, origin } = new URL(address);
+  const source = isWeb(protocol) ? origin : protocol;
   return SAFE_SOURCE.test(source) ? source : undefined;
+}
+
+/**
+ * `scheme:` alone. Chromium holds `form-action` against the whole chain of redirects after a form, so the origin of the
+ * client would stop a client that takes the browser on to another one, such as a homeserver to its chat client.
+ */
+function redirectSource(address: string): string | undefined {
+  return originSource(address) === undefined ? undefined : new URL(address).protocol;
+}
+
+function isWeb(protocol: string): boolean {
+  return protocol === 'https:' || protocol === 'http:';
 }

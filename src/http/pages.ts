@@ -22,6 +22,8 @@ export interface Page {
   readonly hasNewPassword?: boolean;
   /** Addresses to which a successful submit may redirect; browsers hold `form-action` against redirects as well. */
   readonly formActions?: readonly string[];
+  /** Where a form of the page posts to, when that is no address of this service. */
+  readonly formTarget?: string;
   /** Of pages that read `ui_locales`; see `Pages.languageLinks`. */
   readonly languageLinks?: readonly LanguageLink[];
   readonly headers?: Answer['headers'];
@@ -75,7 +77,10 @@ export class Pages {
       headers: {
         'content-type': 'text/html; charset=utf-8',
         'content-language': translations.language,
-        'content-security-policy': contentSecurityPolicy(page.formActions ?? []),
+        'content-security-policy': contentSecurityPolicy({
+          redirects: page.formActions ?? [],
+          post: page.formTarget,
+        }),
         ...PAGE_HEADERS,
         ...page.headers,
       },

@@ -34,7 +34,7 @@ export function answerClient(
   return deps.pages.answer({
     title: translations.t('form_post.title'),
     translations,
-    formActions: [target.redirectUri],
+    formTarget: target.redirectUri,
     // Not `no-referrer`, with which browsers would post with `Origin: null`.
     headers: { 'referrer-policy': 'strict-origin' },
     content: (

@@ -8,18 +8,12 @@ export function homeserverChecks() {
       'a person signs in to a chat client, and the homeserver takes over name, display name and e-mail address',
       async ({ page, application, latchkey }) => {
         const client = `${application.base}/chat-client`;
-        const start = new URLSearchParams({ redirectUrl: client });
-        await page.goto(`${application.base}/_matrix/client/v3/login/sso/redirect/oidc-latchkey?${start}`);
+        await startAt(page, application, client);
         await signIn(page, latchkey.base);
         await decide(page, latchkey.base, 'consent');
         const link = page.getByRole('link', { name: 'Continue' });
         await link.waitFor();
-        const returned = new URL(await link.getAttribute('href'));
-        assert.equal(returned.origin + returned.pathname, client);
-        const account = await call(application, 'POST', 'login', {
-          type: 'm.login.token',
-          token: returned.searchParams.get('loginToken'),
-        });
+        const account = await redeem(application, client, await link.getAttribute('href'));
         assert.equal(account.user_id, `@${PERSON.username}:localhost`);
         const { displayname } = await call(application, 'GET', `profile/${encodeURIComponent(account.user_id)}`);
         assert.equal(displayname, PERSON.name);
@@ -30,7 +24,36 @@ export function homeserverChecks() {
         );
       },
     ],
+    ...['the login page', 'the consent page'].map((last) => [
+      `from ${last} the browser goes by redirects over the homeserver to a chat client of another origin`,
+      async ({ page, application, latchkey }) => {
+        const client = `${application.base.replace('localhost', '127.0.0.1')}/chat-client`;
+        if (last === 'the consent page') await forgetConsents(latchkey);
+        await startAt(page, application, client);
+        await signIn(page, latchkey.base);
+        if (last === 'the consent page') await decide(page, latchkey.base, 'consent');
+        await page.waitForURL((url) => url.href.startsWith(client));
+        await redeem(application, client, page.url());
+      },
+    ]),
   ];
+}
+
+async function startAt(page, { base }, client) {
+  const query = new URLSearchParams({ redirectUrl: client });
+  await page.goto(`${base}/_matrix/client/v3/login/sso/redirect/oidc-latchkey?${query}`);
+}
+
+/** What a chat client does with the login token that it is given. @returns the answer with its access token */
+async function redeem(application, client, address) {
+  const { origin, pathname, searchParams } = new URL(address);
+  assert.equal(origin + pathname, client);
+  const token = searchParams.get('loginToken');
+  return await call(application, 'POST', 'login', { type: 'm.login.token', token });
+}
+
+async function forgetConsents(latchkey) {
+  await latchkey.sql('delete from oauth2_consents');
 }
 
 async function call({ base }, method, path, body, token) {
