@@ -55,7 +55,7 @@ describe('config generate', () => {
     const { config } = loadConfig(sources(directory));
     expect(config.secrets.encryption?.reveal()).toMatch(/^[0-9a-f]{64}$/);
     expect(config.homeserver.secret?.reveal()).toMatch(/^\w{32}$/);
-    expect(config.secrets.keys).toHaveLength(5);
+    expect(config.secrets.keys).toHaveLength(3);
     for (const { key } of config.secrets.keys) expect(key.reveal()).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
 
     const other = new Output();

@@ -22,6 +22,7 @@ import { requireMemoryForHashes } from './hash-memory.ts';
 import { warnOfMissingAdmins } from './listed-admins.ts';
 import { ensureFirstAdmin } from './manage/first-admin.ts';
 import { accountDeps } from './manage/with-accounts.ts';
+import { warnOfMissingAlgorithms } from './missing-algorithms.ts';
 import { hashesAtOnce, openHasher } from './open-hasher.ts';
 import { ownCommand } from './own-command.ts';
 import { readFirstAdmin } from './read-first-admin.ts';
@@ -67,6 +68,7 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
     await makeFirstAdmin(foundation);
     if (command.sync) await syncStaticClients(database, config.clients, keyRing, systemClock, log);
     await checkDatabase(watched);
+    warnOfMissingAlgorithms(config.clients, signingKeys, log);
     const { server, activity } = buildApp({
       config,
       database,

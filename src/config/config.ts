@@ -7,6 +7,7 @@
 import type { ClientId } from '#base/ids.ts';
 import type { PageTemplate } from '#base/page-template.ts';
 import type { Secret } from '#base/secret.ts';
+import type { SigningAlgorithmName } from './sections/signing-algorithms.ts';
 
 export interface Config {
   readonly dataDir: string;
@@ -134,6 +135,8 @@ export interface SigningKeyConfig {
   /** How messages name the entry: `secrets.keys[0]` or a file's path. */
   readonly name: string;
   readonly kid: string | undefined;
+  /** Undefined: the usual one of the kind of key. */
+  readonly alg: SigningAlgorithmName | undefined;
   /** PEM text, or DER bytes in base64, as `encoding` says. */
   readonly key: Secret;
   readonly encoding: 'utf8' | 'base64';

@@ -9,6 +9,9 @@ import { mappingOf, type Shape } from './schema/shape.ts';
 
 const ULID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const HEX = 'ab'.repeat(32);
+const ALGORITHMS = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'ES256K', 'EdDSA'],
+];
 
 interface Row {
   /** Accepted, as YAML. */
@@ -239,6 +242,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'secrets.keys[].kid': text(255),
   'secrets.keys[].key': secret(),
   'secrets.keys[].password': secret(),
+  'secrets.keys[].alg': choice('PS256', ...ALGORITHMS),
   'secrets.keys[].use_for_signing': bool(false),
   clients: { good: '[]', reads: [], bad: 'none', problem: 'expected a list, got [secret]' },
   'clients[].client_id': {
@@ -286,10 +290,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'clients[].require_auth_time': bool(true),
   'clients[].id_token_claims': bool(false),
   'clients[].strict_auth_method': bool(true),
-  'clients[].id_token_signed_response_alg': choice(
-    'EdDSA',
-    ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'ES256K', 'EdDSA'],
-  ),
+  'clients[].id_token_signed_response_alg': choice('EdDSA', ...ALGORITHMS),
   'homeserver.kind': choice('none', 'none'),
   'homeserver.homeserver': {
     good: 'example.org:8448',

@@ -1,4 +1,4 @@
-import { createPrivateKey } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -39,20 +39,20 @@ const prepare = (changes: Partial<Parameters<typeof prepareDataDirectory>[0]> = 
 const mode = (path: string): string => (statSync(join(dataDir, path)).mode & 0o777).toString(8);
 
 describe('data directory: first start (operations 2.2)', () => {
-  test('makes the directory, the root key and five PKCS#8 signing keys, private to this account', async () => {
+  test('makes the directory, the root key and three PKCS#8 signing keys, private to this account', async () => {
     const prepared = await prepare();
     expect(readFileSync(join(dataDir, 'encryption.key'), 'utf8')).toBe(`${prepared.encryptionKey}\n`);
     expect(prepared.encryptionKey).toMatch(/^[0-9a-f]{64}$/);
     expect(prepared.keysDir).toBe(join(dataDir, 'keys'));
     const keys = readdirSync(join(dataDir, 'keys')).sort();
-    expect(keys).toEqual(['ec-k256.pem', 'ec-p256.pem', 'ec-p384.pem', 'ed25519.pem', 'rsa-2048.pem']);
+    expect(keys).toEqual(['ec-p256.pem', 'ed25519.pem', 'rsa-2048.pem']);
     const kinds = keys.map((name) => {
       const pem = readFileSync(join(dataDir, 'keys', name), 'utf8');
       expect(pem).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
       const key = createPrivateKey(pem);
       return key.asymmetricKeyDetails?.namedCurve ?? key.asymmetricKeyDetails?.modulusLength ?? key.asymmetricKeyType;
     });
-    expect(kinds).toEqual(['secp256k1', 'prime256v1', 'secp384r1', 'ed25519', 2048]);
+    expect(kinds).toEqual(['prime256v1', 'ed25519', 2048]);
     expect([mode('.'), mode('keys'), mode('encryption.key'), mode('keys/rsa-2048.pem'), mode('VERSION')]).toEqual([
       '700',
       '700',
@@ -80,7 +80,7 @@ describe('data directory: first start (operations 2.2)', () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => prepare()));
     expect(new Set(all.map((prepared) => prepared.encryptionKey)).size).toBe(1);
     expect(readdirSync(dataDir).sort()).toEqual(['VERSION', 'encryption.key', 'keys']);
-    expect(readdirSync(join(dataDir, 'keys'))).toHaveLength(5);
+    expect(readdirSync(join(dataDir, 'keys'))).toHaveLength(3);
   });
 });
 
@@ -95,6 +95,21 @@ describe('data directory: later starts', () => {
     expect(existsSync(join(dataDir, 'keys/ed25519.pem'))).toBe(true);
     expect(readFileSync(join(dataDir, 'VERSION'), 'utf8')).toBe('1.3.0\n');
     expect(await hasEncryptionKey(dataDir)).toBe(true);
+  });
+
+  test('keep keys of other kinds, as earlier versions made them', async () => {
+    await prepare();
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' });
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    writeFileSync(join(dataDir, 'keys/ec-k256.pem'), pem, { mode: 0o600 });
+    await prepare();
+    expect(readdirSync(join(dataDir, 'keys')).sort()).toEqual([
+      'ec-k256.pem',
+      'ec-p256.pem',
+      'ed25519.pem',
+      'rsa-2048.pem',
+    ]);
+    expect(readFileSync(join(dataDir, 'keys/ec-k256.pem'), 'utf8')).toBe(pem);
   });
 
   test('refuse a damaged root key rather than replace it', async () => {

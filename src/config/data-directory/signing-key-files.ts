@@ -5,12 +5,13 @@ import { makePrivateDirectory, readIfThere, writeOnce } from './write-once.ts';
 
 const generate = promisify(generateKeyPair);
 
-/** One key for each algorithm that the service offers; the work is done off the main thread. */
+/**
+ * RS256, ES256 and EdDSA; the work is done off the main thread. Other keys in the directory are used too, but none is
+ * made of a kind that common verifiers do not know, since they refuse the whole set for it.
+ */
 const KEYS: readonly { readonly name: string; readonly generate: () => Promise<{ privateKey: KeyObject }> }[] = [
   { name: 'rsa-2048.pem', generate: () => generate('rsa', { modulusLength: 2048 }) },
   { name: 'ec-p256.pem', generate: () => generate('ec', { namedCurve: 'P-256' }) },
-  { name: 'ec-p384.pem', generate: () => generate('ec', { namedCurve: 'P-384' }) },
-  { name: 'ec-k256.pem', generate: () => generate('ec', { namedCurve: 'secp256k1' }) },
   { name: 'ed25519.pem', generate: () => generate('ed25519') },
 ];
 

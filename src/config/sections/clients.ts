@@ -17,14 +17,9 @@ import {
   text,
   webUrl,
 } from '../schema/values.ts';
+import { SIGNING_ALGORITHMS } from './signing-algorithms.ts';
 
 const GRANT_TYPES = ['authorization_code', 'refresh_token', 'client_credentials'] as const;
-
-/** Every algorithm that some supported key can sign with (oauth 3.1); whether a key is there is checked with the keys. */
-const SIGNING_ALGORITHMS = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'ES256K', 'EdDSA'],
-] as const;
 
 const redirectUri = text({ expected: 'expected an absolute URI' }).superRefine((uri, context) => {
   const problem = redirectUriProblem(uri);

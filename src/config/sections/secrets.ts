@@ -3,7 +3,9 @@ import { Secret } from '#base/secret.ts';
 import type { SecretsConfig, SigningKeyConfig } from '../config.ts';
 import { hint } from '../schema/hints.ts';
 import { rule } from '../schema/rule.ts';
-import { bool, list, mapping, path, secret, secretFile, text } from '../schema/values.ts';
+import { bool, choice, list, mapping, path, secret, secretFile, text } from '../schema/values.ts';
+
+import { SIGNING_ALGORITHMS } from './signing-algorithms.ts';
 
 /** Stands before a key that is given as DER bytes in base64. */
 export const DER_PREFIX = 'base64:';
@@ -21,6 +23,11 @@ const signingKey = rule(
     key_file: secretFile('key').describe('File with the private key, in PEM or DER.'),
     password: secret().optional().describe('Password of an encrypted key.'),
     password_file: secretFile('password'),
+    alg: hint(choice(SIGNING_ALGORITHMS), {
+      defaultText: 'RS256, ES256, ES384, ES512, ES256K or EdDSA, by the kind of key',
+    })
+      .optional()
+      .describe('The one algorithm that the key signs with.'),
     use_for_signing: bool().prefault(true).describe('False: the key is published but signs nothing.'),
   }),
   ['key'],
@@ -43,7 +50,9 @@ export const secretsSection = mapping({
     .describe('Earlier root keys; they open what they sealed and seal nothing.'),
   keys: hint(list(signingKey), { defaultText: 'generated in `data_dir`' })
     .optional()
-    .describe('Signing keys. The first that fits an algorithm signs; at least one RSA key is needed.'),
+    .describe(
+      'Signing keys, each with one algorithm. The first of an algorithm signs; an RSA key for RS256 is needed.',
+    ),
   keys_dir: path()
     .optional()
     .describe('Directory of unencrypted signing keys, in the order of their names, after those of `keys`.'),
@@ -63,6 +72,7 @@ export function secretsConfig(parsed: ParsedSecrets, directoryKeys: readonly Key
     name: `secrets.keys[${index}]`,
     kid: entry.kid,
     ...keyContent(entry.key ?? ''),
+    alg: entry.alg,
     password: entry.password === undefined ? undefined : new Secret(entry.password),
     useForSigning: entry.use_for_signing,
   }));
@@ -70,6 +80,7 @@ export function secretsConfig(parsed: ParsedSecrets, directoryKeys: readonly Key
     name: path,
     kid: undefined,
     ...keyContent(content),
+    alg: undefined,
     password: undefined,
     useForSigning: true,
   }));

@@ -111,12 +111,21 @@ describe('signing keys', () => {
     }).config.secrets;
     expect(keys.map(({ key, ...rest }) => ({ ...rest, key: key.reveal(), password: rest.password?.reveal() }))).toEqual(
       [
-        { name: 'secrets.keys[0]', kid: 'one', encoding: 'utf8', key: pem, password: undefined, useForSigning: true },
+        {
+          name: 'secrets.keys[0]',
+          kid: 'one',
+          encoding: 'utf8',
+          key: pem,
+          alg: undefined,
+          password: undefined,
+          useForSigning: true,
+        },
         {
           name: 'secrets.keys[1]',
           kid: undefined,
           encoding: 'base64',
           key: 'MIL/AA==',
+          alg: undefined,
           password: 'p',
           useForSigning: true,
         },

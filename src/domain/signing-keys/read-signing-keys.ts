@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { ExitError } from '#base/errors.ts';
-import { algorithmsOfKey } from './signing-algorithms.ts';
+import { algorithmsOfKey, type SigningAlgorithm } from './signing-algorithms.ts';
 import { SigningKeys, signingKey } from './signing-keys.ts';
 
 /** One configured key before it was read. */
@@ -8,6 +8,8 @@ export interface SigningKeySource {
   /** How messages name the entry: `secrets.keys[0]` or a file's path. Its content is never shown. */
   readonly name: string;
   readonly kid?: string | undefined;
+  /** Undefined: the usual one of the kind of key. */
+  readonly alg?: SigningAlgorithm | undefined;
   /** PEM text, or DER bytes. */
   readonly key: string | Buffer;
   readonly password?: string | undefined;
@@ -37,20 +39,22 @@ export class SigningKeyProblems extends ExitError {
 /**
  * Reads PKCS#1, PKCS#8 (also encrypted) and SEC1 keys in PEM or DER form.
  * @throws SigningKeyProblems (exit 78): unreadable, wrong password, unsupported kind, RSA size out of 2048 to 8192
- * bits, a `kid` used twice, or no RSA key to sign with (RS256 is mandatory, OpenID Connect Discovery 3)
+ * bits, an `alg` that the key cannot sign with, a `kid` used twice, or no RSA key that signs with RS256 (mandatory,
+ * OpenID Connect Discovery 3)
  */
 export function readSigningKeys(sources: readonly SigningKeySource[]): SigningKeys {
   const problems: SigningKeyProblem[] = [];
   const kids = new Map<string, string>();
   const keys = sources.flatMap((source) => {
     const privateKey = readPrivateKey(source);
-    const message = typeof privateKey === 'string' ? privateKey : kindProblem(privateKey);
+    const message = typeof privateKey === 'string' ? privateKey : kindProblem(privateKey, source.alg);
     if (typeof privateKey === 'string' || message !== undefined) {
       problems.push({ name: source.name, message: message ?? '' });
       return [];
     }
     const key = signingKey(privateKey, createPublicKey(privateKey), {
       kid: source.kid,
+      algorithm: source.alg,
       isActive: source.useForSigning,
     });
     const other = kids.get(key.kid);
@@ -62,7 +66,10 @@ export function readSigningKeys(sources: readonly SigningKeySource[]): SigningKe
   });
   const signingKeys = new SigningKeys(keys);
   if (problems.length === 0 && !signingKeys.canSign('RS256')) {
-    problems.push({ name: undefined, message: 'at least one RSA key that signs is needed (RS256 is mandatory)' });
+    problems.push({
+      name: undefined,
+      message: 'at least one RSA key that signs with RS256 is needed (it is mandatory)',
+    });
   }
   if (problems.length > 0) throw new SigningKeyProblems(problems);
   return signingKeys;
@@ -93,9 +100,13 @@ function attempt<T>(read: () => T): T | undefined {
   }
 }
 
-function kindProblem(key: KeyObject): string | undefined {
-  if (algorithmsOfKey(key).length === 0) {
+function kindProblem(key: KeyObject, algorithm: SigningAlgorithm | undefined): string | undefined {
+  const possible = algorithmsOfKey(key);
+  if (possible.length === 0) {
     return 'unsupported kind of key; use RSA, P-256, P-384, P-521, secp256k1 or Ed25519';
+  }
+  if (algorithm !== undefined && !possible.includes(algorithm)) {
+    return `the key cannot sign with ${algorithm}, only with ${possible.join(', ')}`;
   }
   const bits = key.asymmetricKeyDetails?.modulusLength;
   if (bits !== undefined && (bits < MINIMUM_RSA_BITS || bits > MAXIMUM_RSA_BITS)) {

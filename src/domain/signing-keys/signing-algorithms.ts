@@ -28,7 +28,10 @@ const CURVE_ALGORITHMS: Readonly<Record<string, SigningAlgorithm>> = {
   secp256k1: 'ES256K',
 };
 
-/** What a key can sign with; empty for a kind of key that is not supported. */
+/**
+ * What a key can sign with, the algorithm that it uses unless its entry says otherwise first; empty for a kind of key
+ * that is not supported.
+ */
 export function algorithmsOfKey(key: KeyObject): readonly SigningAlgorithm[] {
   switch (key.asymmetricKeyType) {
     case 'rsa':

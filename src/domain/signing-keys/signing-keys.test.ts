@@ -5,6 +5,7 @@ import { readSigningKeys } from './read-signing-keys.ts';
 import { hashOfAlgorithm } from './signing-algorithms.ts';
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+const otherRsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 const pem = (key: typeof rsa) => key.export({ type: 'pkcs8', format: 'pem' }).toString();
 const curve = (namedCurve: string) => pem(generateKeyPairSync('ec', { namedCurve }).privateKey);
 const ALL = [
@@ -19,20 +20,30 @@ const ALL = [
 describe('signing keys', () => {
   const keys = readSigningKeys(ALL);
 
-  it('lists RS256 first and every algorithm of the configured keys', () => {
-    expect(keys.algorithms()).toEqual([
-      'RS256',
-      'RS384',
-      'RS512',
-      'PS256',
-      'PS384',
-      'PS512',
-      'ES256',
-      'ES384',
-      'ES512',
-      'ES256K',
-      'EdDSA',
-    ]);
+  it('each key has the one algorithm that goes with its kind, RS256 first', () => {
+    expect(keys.algorithms()).toEqual(['RS256', 'ES256', 'ES384', 'ES512', 'ES256K', 'EdDSA']);
+  });
+
+  it('a key whose entry names another algorithm signs with that one alone', async () => {
+    const pss = { name: 'pss', key: pem(otherRsa), useForSigning: true, alg: 'PS256' } as const;
+    const both = readSigningKeys([pss, ...ALL]);
+    expect(both.algorithms()).toEqual(['RS256', 'PS256', 'ES256', 'ES384', 'ES512', 'ES256K', 'EdDSA']);
+    const { protectedHeader } = await jwtVerify(
+      await both.signJwt({ exp: 4_000_000_000 }, { alg: 'PS256' }),
+      createLocalJWKSet({ keys: [...both.publicJwks().keys] }),
+    );
+    expect(both.publicJwks().keys.find(({ kid }) => kid === protectedHeader.kid)).toMatchObject({ alg: 'PS256' });
+    expect(() => readSigningKeys([{ ...pss, alg: 'ES256' }])).toThrow(/pss: the key cannot sign with ES256, only/);
+    expect(() => readSigningKeys([pss])).toThrow(/RSA key that signs with RS256/);
+  });
+
+  it('the key of RS256 comes first in the published set, wherever it is configured', () => {
+    const next = { name: 'next', key: pem(otherRsa), useForSigning: false };
+    const { keys: published } = readSigningKeys([...ALL.slice(1), next, ...ALL.slice(0, 1)]).publicJwks();
+    const kinds = published.map(({ kty, alg }) => `${kty} ${alg}`);
+    expect(kinds).toEqual(['RSA RS256', 'RSA RS256', 'EC ES256', 'EC ES384', 'EC ES512', 'EC ES256K', 'OKP EdDSA']);
+    const [signer] = readSigningKeys(ALL.slice(0, 1)).publicJwks().keys;
+    expect(published[0]?.kid).toBe(signer?.kid);
   });
 
   it.each(keys.algorithms().filter((alg) => alg !== 'ES256K'))(
@@ -53,7 +64,7 @@ describe('signing keys', () => {
       expect(Object.keys(key)).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(d|p|q|dp|dq|qi|k|oth)$/)]));
       expect(key.use).toBe('sig');
       expect(key.kid).toMatch(/^[\w-]{43}$/);
-      expect(key.alg === undefined).toBe(key.kty === 'RSA');
+      expect(key.alg).toMatch(/^(RS256|ES256|ES384|ES512|ES256K|EdDSA)$/);
     }
   });
 
@@ -100,7 +111,7 @@ describe('signing keys', () => {
 
   it('reads encrypted PKCS#8 with its password only', () => {
     const key = rsa.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'sesame' }).toString();
-    expect(readSigningKeys([{ name: 'k', key, password: 'sesame', useForSigning: true }]).canSign('PS512')).toBe(true);
+    expect(readSigningKeys([{ name: 'k', key, password: 'sesame', useForSigning: true }]).canSign('RS256')).toBe(true);
     expect(() => readSigningKeys([{ name: 'k', key, password: 'wrong', useForSigning: true }])).toThrow(
       /password is wrong/,
     );

@@ -2,7 +2,7 @@
  * The keys that sign what Latchkey issues, and the set that others verify with (`/oauth2/keys.json`).
  *
  * Keys come from the configuration or from files; an active key signs, one marked otherwise is only published (the
- * next one, or one that retires). The first active key that fits an algorithm signs.
+ * next one, or one that retires). Each key has one algorithm, and the first active key of an algorithm signs.
  */
 import { createHash, type JsonWebKey, type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -22,13 +22,14 @@ export interface SigningKey {
   readonly kid: string;
   readonly privateKey: KeyObject;
   readonly publicJwk: JsonWebKey;
-  readonly algorithms: readonly SigningAlgorithm[];
+  /** The only one that it signs with: verifiers that take the key's own `alg`, or none, get it right. */
+  readonly algorithm: SigningAlgorithm;
   /** False: published only. */
   readonly isActive: boolean;
 }
 
 /** A public key as `/oauth2/keys.json` shows it (RFC 7517 4). */
-export type PublishedJwk = JsonWebKey & { readonly kid: string; readonly use: 'sig'; readonly alg?: string };
+export type PublishedJwk = JsonWebKey & { readonly kid: string; readonly use: 'sig'; readonly alg: string };
 
 export class SigningKeys {
   readonly #keys: readonly SigningKey[];
@@ -37,10 +38,7 @@ export class SigningKeys {
   constructor(keys: readonly SigningKey[]) {
     this.#keys = keys;
     for (const key of keys) {
-      if (!key.isActive) continue;
-      for (const algorithm of key.algorithms) {
-        if (!this.#signers.has(algorithm)) this.#signers.set(algorithm, key);
-      }
+      if (key.isActive && !this.#signers.has(key.algorithm)) this.#signers.set(key.algorithm, key);
     }
   }
 
@@ -53,15 +51,17 @@ export class SigningKeys {
     return isSigningAlgorithm(algorithm) && this.#signers.has(algorithm);
   }
 
-  /** The published set: public members only; `alg` where the key has a single one. */
+  /**
+   * The published set: public members only. The key behind RS256 comes first, then other RSA keys: some verifiers try
+   * the first key alone, or stop at one whose kind they do not know.
+   */
   publicJwks(): { readonly keys: readonly PublishedJwk[] } {
+    const rank = (key: SigningKey): number =>
+      key === this.#signers.get('RS256') ? 0 : key.publicJwk.kty === 'RSA' ? 1 : 2;
     return {
-      keys: this.#keys.map((key) => ({
-        ...key.publicJwk,
-        kid: key.kid,
-        use: 'sig',
-        ...(key.algorithms.length === 1 && key.algorithms[0] !== undefined ? { alg: key.algorithms[0] } : {}),
-      })),
+      keys: this.#keys
+        .toSorted((one, other) => rank(one) - rank(other))
+        .map((key) => ({ ...key.publicJwk, kid: key.kid, use: 'sig', alg: key.algorithm })),
     };
   }
 
@@ -90,18 +90,24 @@ export class SigningKeys {
   }
 }
 
-/** Makes the record of a private key; `kid` defaults to the RFC 7638 SHA-256 thumbprint. */
+/**
+ * Makes the record of a private key; `kid` defaults to the RFC 7638 SHA-256 thumbprint, the algorithm to the usual one
+ * of its kind.
+ * @throws Error for a kind of key that no algorithm goes with
+ */
 export function signingKey(
   privateKey: KeyObject,
   publicKey: KeyObject,
-  options: { kid?: string | undefined; isActive: boolean },
+  options: { kid?: string | undefined; algorithm?: SigningAlgorithm | undefined; isActive: boolean },
 ): SigningKey {
+  const algorithm = options.algorithm ?? algorithmsOfKey(privateKey)[0];
+  if (algorithm === undefined) throw new Error('unsupported kind of key');
   const publicJwk = publicKey.export({ format: 'jwk' });
   return {
     kid: options.kid ?? thumbprint(publicJwk),
     privateKey,
     publicJwk,
-    algorithms: algorithmsOfKey(privateKey),
+    algorithm,
     isActive: options.isActive,
   };
 }

@@ -1,5 +1,5 @@
 import { verify } from 'node:crypto';
-import { isSigningAlgorithm, signInput } from './signing-algorithms.ts';
+import { algorithmsOfKey, isSigningAlgorithm, signInput } from './signing-algorithms.ts';
 import type { SigningKey } from './signing-keys.ts';
 
 /** A segment of a compact JWS: base64url without padding. */
@@ -7,7 +7,8 @@ const SEGMENT = /^[A-Za-z0-9_-]+$/;
 
 /**
  * The claims of a compact JWT that one of the keys signed, without a look at their meaning; undefined for any other
- * text. The header names the algorithm, but only one that the key itself can produce counts (RFC 8725 3.1).
+ * text. The header names the algorithm, but only one that the key's kind can produce counts (RFC 8725 3.1);
+ * it may have been another one before.
  */
 export function verifyJwt(token: string, keys: readonly SigningKey[]): Readonly<Record<string, unknown>> | undefined {
   const segments = token.split('.');
@@ -18,7 +19,7 @@ export function verifyJwt(token: string, keys: readonly SigningKey[]): Readonly<
   const { alg, kid } = header ?? {};
   // Other kinds of JWT are signed with the same keys and say so in `typ` (RFC 8725 3.11).
   if (typeof alg !== 'string' || !isSigningAlgorithm(alg) || header?.['typ'] !== 'JWT') return undefined;
-  const key = keys.find((candidate) => candidate.kid === kid && candidate.algorithms.includes(alg));
+  const key = keys.find((candidate) => candidate.kid === kid && algorithmsOfKey(candidate.privateKey).includes(alg));
   if (key === undefined) return undefined;
   const { digest, input } = signInput(alg, key.privateKey);
   const isGenuine = verify(digest, Buffer.from(`${head}.${body}`), input, Buffer.from(signature, 'base64url'));

@@ -56,11 +56,13 @@ describe('discovery', () => {
     }
   });
 
-  it('the key set holds public members only (S-37)', async () => {
+  it('the key set holds public members only, RSA first, an algorithm with each (S-37, RFC 7517 4.4)', async () => {
     const { body } = await read(service, '/oauth2/keys.json');
     const keys = body['keys'];
     if (!Array.isArray(keys)) throw new Error('no keys');
-    expect(keys.map((key) => key.kty).sort()).toEqual(['EC', 'OKP', 'RSA']);
+    expect(keys.map((key) => `${key.kty} ${key.alg}`)).toEqual(['RSA RS256', 'EC ES256', 'OKP EdDSA']);
+    const { body: metadata } = await read(service, '/.well-known/openid-configuration');
+    expect(metadata['id_token_signing_alg_values_supported']).toEqual(['RS256', 'ES256', 'EdDSA']);
     for (const key of keys) {
       expect(Object.keys(key).filter((name) => /^(d|p|q|dp|dq|qi|k|oth)$/.test(name))).toEqual([]);
       expect(key).toMatchObject({ use: 'sig', kid: expect.any(String) });
