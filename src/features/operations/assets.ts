@@ -16,12 +16,13 @@ export function answerAsset(file: AssetFile | undefined, headers: RequestContext
     'cache-control': file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
     etag,
     vary: 'Accept-Encoding',
+    // Also with 304, whose headers replace those in the browser's cache.
+    ...(file.contentType === 'image/svg+xml' && { 'content-security-policy': SVG_POLICY }),
   };
   const known = headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   if (known?.includes(etag) === true || known?.includes('*') === true) return { status: 304, headers: caching };
   const encoding = coding === undefined ? {} : { 'content-encoding': coding };
-  const policy = file.contentType === 'image/svg+xml' ? { 'content-security-policy': SVG_POLICY } : {};
-  return { status: 200, headers: { 'content-type': file.contentType, ...caching, ...encoding, ...policy }, body };
+  return { status: 200, headers: { 'content-type': file.contentType, ...caching, ...encoding }, body };
 }
 
 function choose(file: AssetFile, accepted: string | string[] | undefined): { body: Buffer; coding?: string } {

@@ -189,6 +189,14 @@ describe('GET /assets/{path}', () => {
   });
 });
 
+test('a drawing that has not changed keeps its policy in the cache (RFC 9111 4.3.4)', async () => {
+  const sandbox = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+  const first = await get('/assets/favicon.svg');
+  expect(first.headers.get('content-security-policy')).toBe(sandbox);
+  const again = await get('/assets/favicon.svg', { 'if-none-match': first.headers.get('etag') ?? '' });
+  expect([again.status, again.headers.get('content-security-policy')]).toEqual([304, sandbox]);
+});
+
 test('/favicon.ico is an image and /robots.txt keeps crawlers out', async () => {
   const icon = await get('/favicon.ico');
   expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
