@@ -50,6 +50,51 @@ export const misconfigured = [
       assert.deepEqual([sub === undefined, name, email], [false, '', '']);
     },
   ),
+  withMistake(
+    'passport-openidconnect',
+    'whose client has no secret, without PKCE',
+    { isPublic: true },
+    'it shows that PKCE is to be turned on, and the log says what was expected and received',
+    async ({ page, application, latchkey }) => {
+      await page.goto(`${application.base}/login`);
+      assert.match(
+        await page.innerText('body'),
+        /code_challenge is required of public clients: turn on PKCE with S256/,
+      );
+      const line = refusal(latchkey, application);
+      assert.match(line, /expected="code_challenge_method=S256 with a code_challenge of 43 characters"/);
+      assert.match(line, /received="no code_challenge, no code_challenge_method"/);
+    },
+  ),
+  withMistake(
+    'django-allauth',
+    'whose callback is registered without its final slash',
+    { callback: '/accounts/oidc/latchkey/login/callback' },
+    'the page tells developers what is wrong, and the log says which address came and which is registered',
+    async ({ page, application, latchkey }) => {
+      const { enter } = applications.find(({ folder }) => folder === 'django-allauth');
+      await enter(page, application.base);
+      const shown = await page.innerText('main');
+      assert.match(shown, /invalid_redirect_uri/);
+      assert.match(shown, /redirect_uri must be one of those registered for the client, character for character/);
+      const callback = `${application.base}/accounts/oidc/latchkey/login/callback`;
+      const line = refusal(latchkey, application);
+      assert.ok(line.includes(` redirect_uri=${callback}/ `), line);
+      const [, registered = ''] = line.split(' registered=');
+      assert.ok(registered.includes(callback) && !registered.includes(`${callback}/`), line);
+    },
+  ),
+  withMistake(
+    'go-oidc',
+    'with a client id of its own invention',
+    { settings: { CLIENT_ID: 'my-app' } },
+    'the page tells developers where to look, and the log says what a client id is',
+    async ({ page, application, latchkey }) => {
+      await page.goto(`${application.base}/login`);
+      assert.match(await page.innerText('main'), /its client_id names no client here; the log of the service says/);
+      assert.match(refusal(latchkey, application), /expected="a client_id of the configuration, 26 characters"/);
+    },
+  ),
 ];
 
 /** @returns what the application shows then */

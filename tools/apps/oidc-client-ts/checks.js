@@ -14,6 +14,19 @@ export function singlePageChecks() {
       },
     ],
     [
+      'a person signs in in a pop-up window, which closes',
+      async ({ page, application, latchkey }) => {
+        await openPage(page, application);
+        const opened = page.waitForEvent('popup');
+        const signedIn = page.evaluate(async () => (await globalThis.manager.signinPopup()).profile);
+        const popup = await opened;
+        const closed = popup.waitForEvent('close');
+        await signIn(popup, latchkey.base);
+        assert.equal((await signedIn).name, PERSON.name);
+        await closed;
+      },
+    ],
+    [
       'it renews with its refresh token, and learns of the person again',
       async ({ page, application, latchkey }) => {
         await signInAtPage(page, application, latchkey);
