@@ -1,0 +1,204 @@
+/**
+ * What one stranger can store or hold is bounded: 10,000 requests, no two alike, from one address at every route that
+ * is mounted, without any proof of who asks. The clock stands still, so no limit gives anything back.
+ */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newId } from '#base/ids.ts';
+import { randomBase64Url } from '#base/random.ts';
+import type { Route } from '#http/route.ts';
+import { newToken } from '#protocol/oauth/token-format.ts';
+import { acceptableForms, PLACEHOLDERS } from '#test/hostile-input/hostile-request.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { AttackedService, basic, C1, P1, SETTINGS } from './attacked-service.ts';
+import { flood } from './flood.ts';
+import { requestBytes } from './raw-http.ts';
+
+const REQUESTS = 10_000;
+const WARM_UP = 200;
+const TIMEOUT_MS = 1_800_000;
+/** Rows that one address may leave in a table: its pending requests, and a few buckets and events. */
+const MAX_ROWS = 150;
+const MAX_BYTES = 1_000_000;
+/** Caches may fill, but what goes on growing with each round is a leak. */
+const MAX_HELD_BYTES = 40 * REQUESTS;
+const MAX_ROUNDS = 5;
+const ADDRESS = '203.0.113.77';
+const OTHER_ADDRESS = '203.0.113.78';
+
+const attacked = new AttackedService(
+  { ...SETTINGS, rate_limiting: {} },
+  { arePasswordsChosen: true, expectedStatuses: [503] },
+);
+beforeAll(async () => await attacked.start());
+afterAll(async () => await attacked.stop());
+
+interface Stored {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+it(`${REQUESTS} distinct requests of a stranger to each route store few rows and hold no memory`, {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const form = await blankForm();
+  for (const route of attacked.routes()) await send(requests(route, form, OTHER_ADDRESS, WARM_UP));
+  const atFirst = await stored();
+  for (const route of attacked.routes()) {
+    const where = `${route.method} ${route.path}`;
+    const before = await stored();
+    let growth = Number.POSITIVE_INFINITY;
+    for (let round = 0; round < MAX_ROUNDS && growth > MAX_HELD_BYTES; round += 1) {
+      const held = await heldBytes();
+      const statuses = await send(requests(route, form, ADDRESS, REQUESTS));
+      growth = (await heldBytes()) - held;
+      expect(
+        [...statuses.keys()].filter((status) => status >= 500 && status !== 503),
+        where,
+      ).toEqual([]);
+    }
+    expect(growth, `${where}: memory that goes on growing`).toBeLessThanOrEqual(MAX_HELD_BYTES);
+    await expectFewRows(before, where);
+  }
+  await expectFewRows(atFirst, 'all routes');
+});
+
+async function expectFewRows(before: ReadonlyMap<string, Stored>, where: string): Promise<void> {
+  for (const [table, { rows, bytes }] of await stored()) {
+    const had = before.get(table);
+    expect(rows - (had?.rows ?? 0), `${where}: rows of ${table}`).toBeLessThanOrEqual(MAX_ROWS);
+    expect(bytes - (had?.bytes ?? 0), `${where}: bytes of ${table}`).toBeLessThanOrEqual(MAX_BYTES);
+  }
+}
+
+/** A form token that fits the cookie, of a browser in which nobody is signed in. */
+interface BlankForm {
+  readonly csrf: string;
+  readonly cookie: string;
+}
+
+async function blankForm(): Promise<BlankForm> {
+  const browser = attacked.browser();
+  await browser.get('/login');
+  const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
+  return { csrf, cookie: [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ') };
+}
+
+async function send(requestsOfRoute: Iterable<Buffer>): Promise<Map<number, number>> {
+  const statuses = await flood(attacked.service.address, requestsOfRoute);
+  // The harness keeps the lines of the log.
+  attacked.service.logLines().length = 0;
+  return statuses;
+}
+
+function* requests(route: Route, form: BlankForm, address: string, count: number): Generator<Buffer> {
+  const forms = acceptableForms(route.path);
+  for (let index = 0; index < count; index += 1) {
+    const unique = randomBase64Url();
+    const fields = (forms[index % forms.length] ?? []).map(([name, value]) => [
+      name,
+      varied(name, value, unique, form),
+    ]);
+    // A client that needs no secret, among others that do not exist.
+    if (route.path.startsWith('/oauth2/') && index % 4 === 0) fields.push(['client_id', P1.id]);
+    const path = route.path.replaceAll(/:\w+/g, () => newId(index)).replace('*', unique);
+    const pairs = fields.map(([name, value]) => `${name}=${value}`);
+    const { query, headers } = surroundings(index, unique, address, form);
+    const isForm = route.method === 'POST';
+    const target = `${path}?${[...(isForm ? [] : pairs), ...query].join('&')}`;
+    if (!isForm) yield requestBytes({ target, headers });
+    else {
+      const type = ['Content-Type', 'application/x-www-form-urlencoded'] as const;
+      yield requestBytes({ method: 'POST', target, headers: [...headers, type], body: pairs.join('&') });
+    }
+  }
+}
+
+/** Fields that say what is asked stay as they are. */
+const KEPT = new Set(['action', 'code_verifier', 'grant_type', 'method', 'redirect_uri', 'response_type', 'scope']);
+
+function varied(name: string, value: string, unique: string, { csrf }: BlankForm): string {
+  if (KEPT.has(name) || name.startsWith('password')) return value;
+  if (value === PLACEHOLDERS.csrf) return csrf;
+  if (value === PLACEHOLDERS.grantId) return newId(0);
+  switch (name) {
+    case 'client_id':
+      return unique < 'V' ? value : newId(0);
+    case 'access_token':
+    case 'token':
+      return newToken('mat');
+    case 'refresh_token':
+      return newToken('mar');
+    case 'code':
+      return unique;
+    // Names are shorter than the longest that is allowed, and lower-case.
+    case 'username':
+      return `${value}${unique.toLowerCase().replaceAll(/[-_]/g, '.')}`;
+    default:
+      return value + unique;
+  }
+}
+
+/** What may come with any request: continuations, hints, cookies, credentials, and headers that may be kept. */
+function surroundings(index: number, unique: string, address: string, { cookie }: BlankForm) {
+  const kinds = ['continue_authorization_grant', 'continue_compat_sso_login', 'link_upstream', 'manage_account'];
+  const query = [
+    `kind=${kinds[index % kinds.length] ?? ''}`,
+    `id=${newId(index)}`,
+    `login_hint=${unique}`,
+    `nonce=${unique}`,
+    `ui_locales=${unique.slice(0, 8)}`,
+    `${unique}=x`,
+  ];
+  const cookies = [cookie, `__Host-latchkey_session=${unique}`, `${unique}=${unique}`];
+  const headers: [string, string][] = [
+    ['Connection', 'keep-alive'],
+    ['X-Forwarded-For', address],
+    ['User-Agent', `Mozilla/5.0 ${unique}`],
+    ['Accept-Language', `${unique.slice(0, 8)},en;q=0.5`],
+    ['Cookie', cookies.slice(0, 1 + (index % 3)).join('; ')],
+    ['X-Request-Id', unique],
+    ['traceparent', `00-${index.toString(16).padStart(32, '1')}-00f067aa0ba902b7-01`],
+    ['If-None-Match', `"${unique}"`],
+  ];
+  const secret = `${unique}${unique}`;
+  const credentials = [
+    undefined,
+    `Bearer ${newToken('mat')}`,
+    `Bearer ${secret}`,
+    basic({ ...C1, secret }),
+    basic({ ...C1, id: newId(index), secret }),
+  ][index % 5];
+  if (credentials !== undefined) headers.push(['Authorization', credentials]);
+  return { query, headers };
+}
+
+async function stored(): Promise<Map<string, Stored>> {
+  const { database } = attacked.service;
+  const tables = await sql<{ name: string; bytes: number }>(
+    database,
+    `select relname::text as name, pg_total_relation_size(oid)::float8 as bytes from pg_class
+      where relkind = 'r' and relnamespace = 'public'::regnamespace`,
+  );
+  const counts = await sql<{ name: string; rows: number }>(
+    database,
+    tables.map(({ name }) => `select '${name}' as name, count(*)::integer as rows from ${name}`).join(' union all '),
+  );
+  const rows = new Map(counts.map((count) => [count.name, count.rows]));
+  return new Map(tables.map(({ name, bytes }) => [name, { rows: rows.get(name) ?? 0, bytes }]));
+}
+
+/** Memory after a collection: the least of a few, since closed connections and the like go only turn by turn. */
+async function heldBytes(): Promise<number> {
+  setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  let least = Number.POSITIVE_INFINITY;
+  for (let count = 0; count < 4; count += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    if (typeof collect === 'function') collect();
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    least = Math.min(least, heapUsed + arrayBuffers);
+  }
+  return least;
+}
