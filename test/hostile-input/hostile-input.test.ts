@@ -16,7 +16,7 @@ import { cookieHeader, Victim } from './victim.ts';
 const SEED = 20_260_601;
 const REQUESTS = 2000;
 const SPOILT_REQUESTS = 1000;
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 600_000;
 
 const attacked = attackedService();
 const victim = new Victim(attacked);

@@ -33,6 +33,21 @@ export const PLACEHOLDERS = {
 
 type Field = readonly [name: string, value: WireText];
 
+/** Parameters of an authorization request that are honored where that is possible. */
+const VOLUNTARY: readonly Field[] = [
+  ['acr_values', 'urn%3Alatchkey%3Aacr%3A1'],
+  ['claims', encodeURIComponent('{"userinfo":{"email":{"essential":true}},"id_token":{"auth_time":null}}')],
+  ['claims_locales', 'de'],
+  ['display', 'page'],
+  ['id_token_hint', 'x'],
+  ['login_hint', 'amira'],
+  ['max_age', '3600'],
+  ['nonce', 'n'],
+  ['prompt', 'consent'],
+  ['response_mode', 'query'],
+  ['ui_locales', 'de'],
+];
+
 /** Forms that would be accepted but for what is then changed in them, so that hostile values come past the first checks. */
 export function acceptableForms(path: string): readonly (readonly Field[])[] {
   const csrf = ['csrf', PLACEHOLDERS.csrf] as const;
@@ -47,7 +62,7 @@ export function acceptableForms(path: string): readonly (readonly Field[])[] {
   ];
   switch (path) {
     case '/authorize':
-      return [asking, [csrf, ['grant_id', PLACEHOLDERS.grantId], ['action', 'consent']]];
+      return [asking, [...asking, ...VOLUNTARY], [csrf, ['grant_id', PLACEHOLDERS.grantId], ['action', 'consent']]];
     case '/login':
       return [[csrf, ['username', 'amira'], ['password', password]]];
     case '/reauth':

@@ -74,6 +74,16 @@ const TEXTS = [
     'ILOU'.repeat(7).slice(0, 26),
   ],
   ...['0193f1d6-0000-7000-8000-000000000000', 'mat_0123456789ABCDEFGHIJabcdefghij_0WADMv', 'mct_x', 'syt_x_y_z'],
+  ...[
+    '{"userinfo":{"__proto__":{"essential":true}},"id_token":{"constructor":null}}',
+    '{"id_token":{"sub":{"value":"x"},"auth_time":{"essential":true},"acr":{"values":[1,null,{}]}}}',
+    '{"userinfo":{"name":null,"name":{}},"userinfo":null}',
+    '{"userinfo":"\\ud800"}',
+    '[['.repeat(40),
+    '{"userinfo":'.repeat(40),
+    'eyJhbGciOiJub25lIn0.e30.',
+    'eyJhbGciOiJSUzI1NiIsImtpZCI6Il9fcHJvdG9fXyJ9.eyJzdWIiOjF9.AAAA',
+  ],
   ...['@amira:example.test', 'AMIRA', 'ａｍｉｒａ', 'amira ', 'a'.repeat(256), 'x@y', 'de', 'en-US-x-private', 'xx'],
 ];
 
