@@ -183,10 +183,10 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [178, 'admin scope kept after the right to it was taken away'],
   [179, 'requests with client ids and grants without end', 'bounds of what is stored'],
   [180, 'connections from many addresses of one IPv6 network'],
-  [181, 'authorization and sign-in embedded by the hundred', 'embedding for silent requests only'],
+  [181, 'authorization and sign-in embedded by the hundred'],
   [182, 'clients shut out by failures in their name'],
   [183, 'passwords that are slow to estimate'],
-  [184, 'keys planted by another user of the machine', 'owners of files'],
+  [184, 'keys planted by another user of the machine'],
   [185, 'answers of pipelined requests out of order'],
   [186, 'loopback port of a client that is not native'],
   [187, 'file descriptors used up'],
@@ -197,4 +197,5 @@ export const SHOWN_BY: Readonly<Record<number, string>> = {
   146: 'src/db/postgres/pools.test.ts',
   164: 'src/commands/config.test.ts',
   165: 'src/config/load.test.ts',
+  181: 'src/features/authorization/embedding.test.ts',
 };

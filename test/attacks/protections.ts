@@ -385,6 +385,166 @@ export const PROTECTIONS: readonly Protection[] = [
     test: 'test/attacks/parsers.test.ts',
     testName: '(S-159)',
   },
+  {
+    name: 'pipelined-requests',
+    what: 'at most 16 requests wait on a connection',
+    attack: 175,
+    removals: [
+      {
+        text: 'if (this.#waiting.length === MAX_PIPELINED) {',
+        instead: 'if (this.#waiting.length === 1000 * MAX_PIPELINED) {',
+      },
+    ],
+    test: 'src/http/limits.test.ts',
+    testName: '(S-175)',
+  },
+  {
+    name: 'unread-answers',
+    what: 'the next request is served once the answer before it was taken',
+    attack: 175,
+    removals: [{ text: 'if (this.#previous?.isSent === false) {', instead: 'if (this.#previous === undefined) {' }],
+    test: 'src/http/limits.test.ts',
+    testName: '(S-175)',
+  },
+  {
+    name: 'reserved-names',
+    what: 'the names of administrators are reserved',
+    attack: 177,
+    removals: [{ text: "if (policy.reservedUsernames.has(foldUsername(name))) problems.add('username-reserved');" }],
+    test: 'test/attacks/registration.test.ts',
+    testName: 'S-177',
+  },
+  {
+    name: 'admin-scope-at-introspection',
+    what: 'admin scopes are judged again at introspection',
+    attack: 178,
+    removals: [{ text: 'scope: rights.remainingScope(row.scope, row),', instead: 'scope: row.scope,' }],
+    test: 'test/attacks/lost-admin-rights.test.ts',
+    testName: '(S-178)',
+  },
+  {
+    name: 'admin-scope-at-refresh',
+    what: 'admin scopes are judged again at refresh',
+    attack: 178,
+    removals: [
+      {
+        text: 'const scope = asked === undefined ? [] : rights.remainingScope(asked, holder);',
+        instead: 'const scope = asked ?? [];',
+      },
+      { text: 'scope: rights.remainingScope(issued.scope, holder) };', instead: 'scope: issued.scope };' },
+    ],
+    test: 'test/attacks/lost-admin-rights.test.ts',
+    testName: '(S-178)',
+  },
+  {
+    name: 'unknown-clients',
+    what: 'ids that no client has share one counter',
+    attack: 179,
+    removals: [
+      {
+        text: 'await this.#failures.count(context, client?.id);',
+        instead: 'await this.#failures.count(context, client?.id ?? claimed);',
+      },
+    ],
+    test: 'test/attacks/random-client-ids.test.ts',
+    testName: '(S-179)',
+  },
+  {
+    name: 'unknown-clients-in-memory',
+    what: 'few ids that no client has are remembered',
+    attack: 179,
+    removals: [{ text: '      dropOldest(this.#unknown, MAX_UNKNOWN);\n' }],
+    test: 'test/attacks/random-client-ids.test.ts',
+    testName: '(S-179)',
+  },
+  {
+    name: 'failures-of-public-clients',
+    what: 'failures of clients without a secret are not counted',
+    attack: 182,
+    removals: [
+      { text: "if (hasSecret(presented) && client?.authMethod !== 'none')", instead: 'if (hasSecret(presented))' },
+    ],
+    test: 'src/features/token/client-authentication.test.ts',
+    testName: '(S-182)',
+  },
+  {
+    name: 'failures-by-foreign-pages',
+    what: 'failures that a foreign page causes are not counted',
+    attack: 182,
+    removals: [{ text: '    if (sentOrigin !== undefined && sentOrigin !== origin) return;\n' }],
+    test: 'src/features/token/client-authentication.test.ts',
+    testName: '(S-182)',
+  },
+  {
+    name: 'failures-by-address',
+    what: 'failures shut a client for one address',
+    attack: 182,
+    removals: [{ text: 'addressKey(context.clientAddress)}`;', instead: 'typeof context}`;' }],
+    test: 'src/features/token/client-authentication.test.ts',
+    testName: '(S-182)',
+  },
+  {
+    name: 'estimates-of-address',
+    what: 'one address has one estimate at work',
+    attack: 183,
+    removals: [{ text: '      if (served.has(address)) continue;\n' }],
+    test: 'src/domain/passwords/strength-estimator.test.ts',
+    testName: '(S-183)',
+  },
+  {
+    name: 'estimates-waiting',
+    what: 'few estimates of one address wait',
+    attack: 183,
+    removals: [
+      {
+        text: "    if (isOverdrawn) throw overloaded('too many password estimates of one address are waiting');\n",
+      },
+    ],
+    test: 'test/attacks/registration.test.ts',
+    testName: 'sixteen passwords',
+  },
+  {
+    name: 'loopback-port',
+    what: 'only a public client varies the port of a loopback address',
+    attack: 186,
+    removals: [{ text: '  if (!client.isPublic) return false;\n' }],
+    test: 'src/features/authorization/authorization.test.ts',
+    testName: 'S-186',
+  },
+  {
+    name: 'order-of-refusals',
+    what: 'bytes that are no request are answered in their turn',
+    attack: 185,
+    removals: [
+      {
+        text: 'connection.admit(new RawRefusal(connection, rejection.status));',
+        instead: 'new RawRefusal(connection, rejection.status).start();',
+      },
+    ],
+    test: 'src/http/limits.test.ts',
+    testName: '(S-185)',
+  },
+  {
+    name: 'silent-embedding',
+    what: 'a frame is served only a question by prompt=none',
+    attack: 181,
+    removals: [{ text: "(embedding === 'silent' && isSilent(request))", instead: "embedding === 'silent'" }],
+    test: 'src/features/authorization/embedding.test.ts',
+    testName: 'a page of another site embeds',
+  },
+  {
+    name: 'owner-of-files',
+    what: 'a service that runs as root refuses files of other users',
+    attack: 184,
+    removals: [
+      {
+        text: 'if (account.uid === ROOT && status.uid !== ROOT) {',
+        instead: 'if (account.uid !== ROOT && status.uid !== ROOT && status.uid !== account.uid) {',
+      },
+    ],
+    test: 'src/config/data-directory/data-directory.test.ts',
+    testName: 'S-184',
+  },
 ];
 
 /** Where a text stands in the source, or what is wrong with it. */
