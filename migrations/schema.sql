@@ -84,6 +84,7 @@ create table oauth2_authorization_grants (
   cancelled_at timestamp with time zone,
   cancel_reason text,
   acr_essential boolean default false not null,
+  requester_user_id uuid,
   constraint oauth2_authorization_grants_pkey PRIMARY KEY (id),
   constraint oauth2_authorization_grants_code_hash_key UNIQUE (code_hash),
   constraint oauth2_authorization_grants_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth2_clients(id) ON DELETE CASCADE,
@@ -92,8 +93,9 @@ create table oauth2_authorization_grants (
 );
 CREATE INDEX oauth2_authorization_grants_client ON oauth2_authorization_grants USING btree (client_id);
 CREATE INDEX oauth2_authorization_grants_created_at ON oauth2_authorization_grants USING btree (created_at);
-CREATE INDEX oauth2_authorization_grants_pending ON oauth2_authorization_grants USING btree (requester_ip, expires_at) WHERE ((fulfilled_at IS NULL) AND (cancelled_at IS NULL));
 CREATE INDEX oauth2_authorization_grants_session ON oauth2_authorization_grants USING btree (oauth2_session_id) WHERE (oauth2_session_id IS NOT NULL);
+CREATE INDEX oauth2_authorization_grants_unused ON oauth2_authorization_grants USING btree (requester_ip, expires_at) WHERE (exchanged_at IS NULL);
+CREATE INDEX oauth2_authorization_grants_unused_of_user ON oauth2_authorization_grants USING btree (requester_user_id, expires_at) WHERE ((exchanged_at IS NULL) AND (requester_user_id IS NOT NULL));
 CREATE INDEX oauth2_authorization_grants_user_session ON oauth2_authorization_grants USING btree (user_session_id) WHERE (user_session_id IS NOT NULL);
 
 create table oauth2_clients (

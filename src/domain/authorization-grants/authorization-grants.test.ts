@@ -49,12 +49,13 @@ beforeAll(async () => {
 
 afterAll(async () => await test.drop());
 
-async function create(options: { address?: string | undefined; now?: number } = {}) {
+async function create(options: { address?: string | undefined; now?: number; user?: UserId } = {}) {
   addresses += 1;
   return await createAuthorizationGrant(test.database, {
     clientId,
     request: REQUEST,
     expectedUserId: undefined,
+    userId: options.user,
     locale: undefined,
     address: 'address' in options ? options.address : `10.0.${addresses >> 8}.${addresses & 255}`,
     now: options.now ?? NOW,
@@ -230,6 +231,35 @@ describe('pending grants of one address', () => {
     expect(await create({ address })).toBeUndefined();
     expect(await create({ address: '198.51.100.2' })).toBeDefined();
     expect(await create({ address, now: NOW + 3_600_000 })).toBeDefined();
+  });
+
+  it('count on when they are given up or their code is not redeemed, and no more after the exchange (S-179)', async () => {
+    const address = '198.51.100.7';
+    const ids: AuthorizationGrantId[] = [];
+    for (let count = 0; count < 100; count += 1) ids.push((await create({ address })) ?? newId(NOW));
+    for (const id of ids.slice(0, 50))
+      expect(await cancelAuthorizationGrant(test.database, id, 'user', NOW)).toBe(true);
+    for (const id of ids.slice(50)) {
+      expect(await fulfilAuthorizationGrant(test.database, fulfilment(id))).toBeDefined();
+    }
+    expect(await create({ address })).toBeUndefined();
+    await sql(
+      test.database,
+      'update oauth2_authorization_grants set exchanged_at = fulfilled_at where id = $1::uuid returning id',
+      [toUuid(ids[99] ?? newId(NOW))],
+    );
+    expect(await create({ address })).toBeDefined();
+    expect(await create({ address })).toBeUndefined();
+  });
+
+  it('are at most 100 of one person, from however many addresses; others are not counted (S-179)', async () => {
+    const user = await insertUser(test.database, NOW);
+    const other = await insertUser(test.database, NOW);
+    for (let count = 0; count < 100; count += 1) expect(await create({ user })).toBeDefined();
+    expect(await create({ user })).toBeUndefined();
+    expect(await create({ user: other })).toBeDefined();
+    expect(await create()).toBeDefined();
+    expect(await create({ user, now: NOW + 3_600_000 })).toBeDefined();
   });
 
   it('of IPv6 are counted by network (R-40)', async () => {

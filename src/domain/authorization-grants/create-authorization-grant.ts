@@ -5,8 +5,8 @@ import type { AuthorizationRequest } from '#protocol/oauth/authorization-paramet
 import { claimsToJson } from '#protocol/oidc/claims-parameter.ts';
 import { insertGrant } from './writes.ts';
 
-/** Pending grants of one client address (security 3.10). */
-const MAX_PENDING = 100;
+/** Grants of one client address, or of one person, that no code was exchanged for (security 3.10, S-179). */
+const MAX_UNUSED = 100;
 /** Callers without a known address share one bound. */
 const UNKNOWN_ADDRESS = '0.0.0.0';
 
@@ -17,12 +17,14 @@ export interface NewGrant {
   /** Of the installed languages the one that the client asked for. */
   readonly locale: string | undefined;
   readonly address: string | undefined;
+  /** Who is signed in; undefined: nobody, or unknown. */
+  readonly userId: UserId | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly lifetimeSeconds: number;
 }
 
-/** Stores a pending grant; undefined when this address has too many. */
+/** Stores a pending grant; undefined when this address or this person has too many. */
 export async function createAuthorizationGrant(
   database: Queryable,
   grant: NewGrant,
@@ -51,7 +53,8 @@ export async function createAuthorizationGrant(
     key === 'unknown' ? UNKNOWN_ADDRESS : key,
     new Date(now),
     new Date(now + grant.lifetimeSeconds * 1000),
-    MAX_PENDING,
+    MAX_UNUSED,
+    grant.userId === undefined ? null : toUuid(grant.userId),
   ]);
   return row === undefined ? undefined : id;
 }

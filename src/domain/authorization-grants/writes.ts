@@ -1,10 +1,12 @@
 import { statement } from '#db/statement.ts';
 
 /**
- * No row when this address has too many pending grants already. Two requests at the same moment may both see room:
- * the bound is for what one address can pile up, and a few more do no harm.
+ * No row when the address, or the person who is signed in, has too many grants of the last hour that no code was
+ * exchanged for: pending ones, and those that were given up or whose code nobody came for. Two requests at the same
+ * moment may both see room: the bound is for what can pile up, and a few more do no harm.
  *
- * Partial index `oauth2_authorization_grants_pending`, of which at most `limit` entries are read.
+ * Partial indexes `oauth2_authorization_grants_unused` and `..._unused_of_user`, of which at most `limit` entries each
+ * are read.
  */
 export const insertGrant = statement<
   { id: string },
@@ -30,22 +32,30 @@ export const insertGrant = statement<
     now: Date,
     expiresAt: Date,
     limit: number,
+    userId: string | null,
   ]
 >(
   'insert-authorization-grant',
   `insert into oauth2_authorization_grants (id, client_id, redirect_uri, redirect_uri_sent, scope, response_mode, state,
      nonce, code_challenge, prompt, max_age, login_hint, locale, acr_values, acr_essential, claims, expected_user_id,
-     requester_ip, created_at, expires_at)
+     requester_ip, created_at, expires_at, requester_user_id)
    select $1::uuid, $2::uuid, $3::text, $4::boolean, $5::text[], $6::text, $7::text, $8::text, $9::text, $10::text[],
      $11::integer, $12::text, $13::text, $14::text[], $15::boolean, $16::jsonb, $17::uuid,
-     $18::inet, $19::timestamptz, $20::timestamptz
+     $18::inet, $19::timestamptz, $20::timestamptz, $22::uuid
     where (
       select count(*) from (
-        select from oauth2_authorization_grants pending
-         where pending.requester_ip = $18::inet and pending.expires_at > $19::timestamptz
-           and pending.fulfilled_at is null and pending.cancelled_at is null
+        select from oauth2_authorization_grants unused
+         where unused.requester_ip = $18::inet and unused.expires_at > $19::timestamptz and unused.exchanged_at is null
          limit $21::integer
-      ) as counted
+      ) as of_address
+    ) < $21::integer
+      and (
+      select count(*) from (
+        select from oauth2_authorization_grants unused
+         where unused.requester_user_id = $22::uuid and unused.expires_at > $19::timestamptz
+           and unused.exchanged_at is null
+         limit $21::integer
+      ) as of_user
     ) < $21::integer
    returning id`,
 );

@@ -63,7 +63,7 @@ export async function requestByPost(
   if (!('client' in accepted)) return accepted;
   return await redirectingFaults(deps, context, accepted.request.target, async () => {
     const now = deps.clock.now();
-    const id = await storeGrant(deps, context, accepted, now);
+    const id = await storeGrant(deps, context, accepted, undefined, now);
     return redirect(deps.urls.authorizationGrant(id) + query([['bind', sealBindTicket(deps.keyRing, id, now)]]));
   });
 }
@@ -152,7 +152,7 @@ async function beginFlow(deps: AuthorizationDeps, context: RequestContext, accep
     return answerClient(deps, context, request.target, step, locale);
   }
 
-  const id = await storeGrant(deps, context, accepted, now);
+  const id = await storeGrant(deps, context, accepted, viewer.kind === 'active' ? viewer.user.id : undefined, now);
   bindGrant(context, id, now);
   switch (step.kind) {
     case 'login':
@@ -179,6 +179,7 @@ async function storeGrant(
   deps: AuthorizationDeps,
   context: RequestContext,
   { client, request, expectedUserId, locale }: AcceptedRequest,
+  userId: UserId | undefined,
   now: number,
 ): Promise<AuthorizationGrantId> {
   const id = await createAuthorizationGrant(deps.database, {
@@ -187,11 +188,12 @@ async function storeGrant(
     expectedUserId,
     locale,
     address: context.clientAddress,
+    userId,
     now,
     lifetimeSeconds: deps.grantTtlSeconds,
   });
   if (id === undefined) {
-    const description = 'too many authorization requests of this address wait for a person';
+    const description = 'too many authorization requests of this address or user led to nothing in the last hour';
     logRefusal(deps.log, { code: 'rate_limited', description, client, redirectUri: request.target.redirectUri });
     throw new LatchkeyError('rate_limited', { description });
   }

@@ -10,6 +10,7 @@ import {
   responseOf,
   startAuthorizationService,
 } from '#test/support/authorization-service.ts';
+import type { Shown } from '#test/support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 
@@ -417,7 +418,62 @@ describe('many requests from one address (S-95)', () => {
     expect(await grantCount()).toBe(before);
     expect((await service.browser('203.0.113.78').get(authorizeUrl(client))).status).toBe(303);
   });
+
+  it('count also when a page of theirs ended them: asking and giving up goes on no longer than asking (S-179)', async () => {
+    const address = '203.0.113.90';
+    const request = {
+      client_id: client,
+      response_type: 'code',
+      redirect_uri: CALLBACK,
+      scope: 'openid',
+      prompt: 'none',
+    };
+    const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://app.example.org', cookie: undefined };
+    let refused = 0;
+    for (let count = 0; count < 110; count += 1) {
+      const browser = service.browser(address);
+      const shown = await browser.post('/authorize', new URLSearchParams(request), headers);
+      if (shown.status === 429) refused += 1;
+      else expect(responseOf(await browser.get(new URL(shown.location ?? '').pathname))).toHaveProperty('error');
+    }
+    expect(refused).toBe(10);
+    expect((await service.browser().get(authorizeUrl(client))).status).toBe(303);
+  });
+
+  it('of one person who is signed in are bounded from all addresses together (S-179)', async () => {
+    await service.person('scripted');
+    const browser = await service.signedIn('scripted');
+    const trusted = await service.client({ secret: 's', metadata: { first_party: true } });
+    let codes = 0;
+    for (let count = 0; count < 110; count += 1) {
+      const headers = { 'x-forwarded-for': `203.0.114.${count}` };
+      if ('code' in responseOfAny(await browser.get(authorizeUrl(trusted), headers))) codes += 1;
+    }
+    expect(codes).toBe(100);
+    expect((await service.browser().get(authorizeUrl(trusted))).status).toBe(303);
+  });
+
+  it('with ids that name no client store nothing, however many there are (S-179)', async () => {
+    const stored = async () => {
+      const tables = ['oauth2_authorization_grants', 'oauth2_clients', 'rate_limits', 'audit_events'];
+      const counts = tables.map((table) => `(select count(*) from ${table})::integer as ${table}`);
+      return await sql(test.database, `select ${counts.join(', ')}`);
+    };
+    const browser = service.browser();
+    const before = await stored();
+    for (let count = 0; count < 1000; count += 1) {
+      const id = count % 2 === 0 ? newId<'client'>(count) : `app-${count}`;
+      expect((await browser.get(authorizeUrl(id))).status).toBe(400);
+    }
+    expect(await stored()).toEqual(before);
+    expect((await browser.get(authorizeUrl(client))).status).toBe(303);
+  });
 });
+
+/** Of an answer that may also be a page. */
+function responseOfAny(shown: Shown): Readonly<Record<string, string>> {
+  return shown.headers.location === undefined ? {} : responseOf(shown);
+}
 
 /** A browser whose person has agreed to give the client its scopes. */
 async function consented(username: string) {
