@@ -11,6 +11,7 @@ import { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import { ClientDirectory } from '#domain/clients/client-directory.ts';
 import { PasswordChecks } from '#domain/passwords/check-password.ts';
 import type { StrengthEstimator } from '#domain/passwords/strength-estimator.ts';
+import { RequesterPolicy } from '#domain/registrations/requester-policy.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import { AdminRights } from '#domain/tokens/admin-rights.ts';
 import { foldUsername } from '#domain/users/username.ts';
@@ -181,6 +182,7 @@ export function buildApp(deps: AppDeps): App {
         ...config.policy.data.registration,
         reservedUsernames: new Set(config.policy.data.adminUsers.map(foldUsername)),
       },
+      requesterPolicy: new RequesterPolicy(config.policy.data.requester),
       passwordRules: config.passwords,
       tosUri,
       isOpen: isRegistrationOpen,

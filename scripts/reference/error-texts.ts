@@ -160,18 +160,21 @@ export const FORM_TEXTS: Readonly<Record<string, string>> = {
   invalid_action: 'The button or method is not one that the form offers.',
   invalid_credentials: 'Wrong name or password. Nothing tells which, so that accounts cannot be found out.',
   overloaded: 'Too many password checks are waiting; the status is 503 with `Retry-After`.',
+  password_compromised: 'The password is among the 10,000 most common ones.',
   password_mismatch: 'The two passwords differ.',
   password_too_long: 'The password is longer than `passwords.maximum_length` bytes.',
   password_too_weak:
     'The password is too short (`passwords.minimum_length`) or too easy (`passwords.minimum_complexity`).',
   rate_limit_exceeded: 'Too many attempts (`rate_limiting`).',
+  'requester-banned': 'The policy forbids the address or the user agent (`policy.data.requester`).',
   required: 'The field is empty.',
   too_long: 'The field is longer than it may be.',
+  unknown_provider: 'The form names a provider that does not exist.',
   'username-all-numeric': 'The username has digits only.',
   'username-banned': 'The policy forbids the username (`policy.data.registration.banned_usernames`).',
   'username-invalid-chars': 'The username has characters that are not allowed.',
   'username-not-allowed': 'The policy allows other usernames only (`policy.data.registration.allowed_usernames`).',
-  'username-reserved': 'The username is kept for the homeserver (it begins with `_`).',
+  'username-reserved': 'The username begins with `_`, or is `.`, `..` or a name in `policy.data.admin_users`.',
   'username-too-long': 'The full identifier would be longer than 255 bytes.',
 };
 

@@ -248,18 +248,25 @@ export interface PolicyConfig {
     readonly adminClients: readonly ClientId[];
     readonly registration: {
       /** Empty: every name. */
-      readonly allowedUsernames: NameMatcher;
-      readonly bannedUsernames: NameMatcher;
+      readonly allowedUsernames: TextMatcher;
+      readonly bannedUsernames: TextMatcher;
+    };
+    /** Who may not register. */
+    readonly requester: {
+      readonly bannedIps: readonly Cidr[];
+      readonly bannedUserAgents: TextMatcher;
     };
   };
 }
 
-/** Fits a name that is, starts with, ends with or holds one of these texts, in any case. */
-export interface NameMatcher {
+/** Fits a text that is, starts with, ends with or holds one of these texts, or one of the expressions, in any case. */
+export interface TextMatcher {
   readonly literals: readonly string[];
   readonly prefixes: readonly string[];
   readonly suffixes: readonly string[];
   readonly substrings: readonly string[];
+  /** As RE2 has them. */
+  readonly regexes: readonly string[];
 }
 
 export interface BrandingConfig {

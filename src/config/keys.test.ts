@@ -93,7 +93,22 @@ function names(matcher: string): Record<string, Row> {
   );
 }
 
-const NO_NAMES = { literals: [], prefixes: [], suffixes: [], substrings: [] };
+/** The same, and the expressions. */
+function matcher(key: string): Record<string, Row> {
+  return {
+    ...names(key),
+    [`${key}.regexes`]: { good: '["^a+$"]', reads: ['^a+$'], bad: '^a', problem: 'expected a list, got "^a"' },
+    [`${key}.regexes[]`]: {
+      good: '"^mod[0-9]+$"',
+      reads: '^mod[0-9]+$',
+      bad: '"(?=a)b"',
+      problem:
+        'expected a regular expression as RE2 has them (invalid or unsupported Perl syntax: `(?=`), got "(?=a)b"',
+    },
+  };
+}
+
+const NO_NAMES = { literals: [], prefixes: [], suffixes: [], substrings: [], regexes: [] };
 
 const RESOURCES = ['discovery', 'human', 'oauth', 'assets', 'health'];
 const LISTENER = {
@@ -352,8 +367,21 @@ const ROWS: Readonly<Record<string, Row>> = {
   'policy.data.admin_users[]': text(255),
   'policy.data.admin_clients': { good: `[${ULID}]`, reads: [ULID], bad: 'app', problem: 'expected a list, got "app"' },
   'policy.data.admin_clients[]': { good: ULID, reads: ULID, bad: 'app', problem: 'expected a ULID' },
-  ...names('policy.data.registration.allowed_usernames'),
-  ...names('policy.data.registration.banned_usernames'),
+  ...matcher('policy.data.registration.allowed_usernames'),
+  ...matcher('policy.data.registration.banned_usernames'),
+  'policy.data.requester.banned_ips': {
+    good: '["192.0.2.1"]',
+    reads: [{ address: '192.0.2.1', prefixLength: 32, family: 'ipv4' }],
+    bad: '192.0.2.1',
+    problem: 'expected a list, got "192.0.2.1"',
+  },
+  'policy.data.requester.banned_ips[]': {
+    good: '192.0.2.0/24',
+    reads: { address: '192.0.2.0', prefixLength: 24, family: 'ipv4' },
+    bad: '192.0.2.1/24',
+    problem: 'expected an IP address or network (IP/prefix, no host bits set), got "192.0.2.1/24"',
+  },
+  ...matcher('policy.data.requester.banned_user_agents'),
   'branding.service_name': text(100),
   'branding.policy_uri': url(),
   'branding.tos_uri': url(),
@@ -610,6 +638,7 @@ test('without any source, the defaults are those of the manual', () => {
             ],
           },
         },
+        requester: { bannedIps: [], bannedUserAgents: NO_NAMES },
       },
     },
     branding: {

@@ -8,6 +8,7 @@ import { ClientDirectory } from '#domain/clients/client-directory.ts';
 import { PasswordChecks } from '#domain/passwords/check-password.ts';
 import type { StrengthEstimator } from '#domain/passwords/strength-estimator.ts';
 import type { NamePolicy } from '#domain/registrations/name-policy.ts';
+import { RequesterPolicy } from '#domain/registrations/requester-policy.ts';
 import { mount as mountIndexPage } from '#features/index-page/routes.tsx';
 import { mount as mountLogin } from '#features/login/routes.tsx';
 import { mount as mountLogout } from '#features/logout/routes.tsx';
@@ -52,6 +53,7 @@ export interface RegistrationOptions {
   readonly isOpen?: boolean;
   readonly tosUri?: string;
   readonly namePolicy?: Partial<NamePolicy>;
+  readonly requester?: Partial<ConstructorParameters<typeof RequesterPolicy>[0]>;
   readonly limits?: Partial<Pick<RateLimitingConfig, 'registration' | 'registrationCheck'>>;
   readonly ttlSeconds?: number;
 }
@@ -133,6 +135,7 @@ export async function startPages(database: OpenDatabase, options: PageServiceOpt
             estimator: registration.estimator,
             limits: { registration: AMPLE, registrationCheck: AMPLE, ...registration.limits },
             namePolicy: { serverName: 'example.org', ...ANY_NAME, ...registration.namePolicy },
+            requesterPolicy: new RequesterPolicy({ ...NOBODY, ...registration.requester }),
             passwordRules: { minimumComplexity: 3, minimumLength: 8, maximumLength: 1024 },
             tosUri: registration.tosUri,
             isOpen: isRegistrationOpen,
@@ -184,7 +187,8 @@ export async function startPages(database: OpenDatabase, options: PageServiceOpt
   };
 }
 
-const NO_NAME = { literals: [], prefixes: [], suffixes: [], substrings: [] };
+const NO_NAME = { literals: [], prefixes: [], suffixes: [], substrings: [], regexes: [] };
+const NOBODY = { bannedIps: [], bannedUserAgents: NO_NAME };
 const ANY_NAME = { allowedUsernames: NO_NAME, bannedUsernames: NO_NAME, reservedUsernames: new Set<string>() };
 
 const SERVER_LIMITS = {

@@ -45,10 +45,14 @@ export function passwordRefusal(problem: PasswordProblem, deps: AccountDeps): st
       return `password is too long: at most ${deps.rules.maximumLength} bytes`;
     case 'password_invalid':
       return 'password holds a zero byte';
+    case 'password_compromised':
+      return 'password is one of the most common ones';
     case 'password_too_weak':
       return 'password is too weak';
   }
 }
+
+const COMPLEXITY = new Set<PasswordProblem>(['password_compromised', 'password_too_short', 'password_too_weak']);
 
 /**
  * Checks a new password and hashes it.
@@ -61,7 +65,7 @@ export async function hashNewPassword(
   options: { readonly ignoreComplexity: boolean; readonly exitCode: number },
 ): Promise<StoredHash> {
   const problem = await findPasswordProblem(deps.rules, deps.estimator, password, owner, COMMAND_CALLER);
-  const isIgnored = options.ignoreComplexity && (problem === 'password_too_weak' || problem === 'password_too_short');
+  const isIgnored = options.ignoreComplexity && problem !== undefined && COMPLEXITY.has(problem);
   if (problem !== undefined && !isIgnored) throw new ExitError(options.exitCode, passwordRefusal(problem, deps));
   const stored = await deps.hasher.hash(password, COMMAND_CALLER);
   if (stored === undefined) throw new ExitError(options.exitCode, 'password and pepper are longer than bcrypt reads');

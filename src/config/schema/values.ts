@@ -9,6 +9,7 @@ import type { Cidr } from '../config.ts';
 import { parseCidr } from './cidr.ts';
 import { DURATION, secondsOf } from './durations.ts';
 import { hint } from './hints.ts';
+import { regexpProblem } from './linear-regexp.ts';
 
 export function bool() {
   return hint(z.boolean({ error: 'expected true or false' }), { type: 'boolean' });
@@ -160,6 +161,20 @@ export function cidr() {
     return z.NEVER;
   });
   return hint(schema, { type: 'IP address or network' });
+}
+
+/** A regular expression that is searched in linear time, since what strangers type is held against it. */
+export function linearRegexp() {
+  const error = 'expected a regular expression as RE2 has them';
+  const schema = z
+    .string({ error })
+    .min(1, { error })
+    .max(255, { error })
+    .superRefine((value, context) => {
+      const problem = regexpProblem(value);
+      if (problem !== undefined) context.addIssue(`${error} (${problem})`);
+    });
+  return hint(schema, { type: 'regular expression (RE2)' });
 }
 
 export function list<Element extends z.ZodType>(element: Element, options: { minimum?: number } = {}) {

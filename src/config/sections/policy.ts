@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { NameMatcher, PolicyConfig } from '../config.ts';
-import { list, mapping, text, ulid } from '../schema/values.ts';
+import type { PolicyConfig, TextMatcher } from '../config.ts';
+import { cidr, linearRegexp, list, mapping, text, ulid } from '../schema/values.ts';
 
 /** Names by which a stranger would seem to speak for the service. */
 const OFFICIAL_NAMES = [
@@ -21,12 +21,17 @@ function names() {
   return list(text({ maximum: 255 }));
 }
 
-function nameMatcher(literals: string[]) {
+function textMatcher(literals: string[]) {
   return mapping({
-    literals: names().prefault(literals).describe('Whole names.'),
-    prefixes: names().prefault([]).describe('What names start with.'),
-    suffixes: names().prefault([]).describe('What names end with.'),
-    substrings: names().prefault([]).describe('What names hold.'),
+    literals: names().prefault(literals).describe('Whole texts.'),
+    prefixes: names().prefault([]).describe('What they start with.'),
+    suffixes: names().prefault([]).describe('What they end with.'),
+    substrings: names().prefault([]).describe('What they hold.'),
+    regexes: list(linearRegexp())
+      .prefault([])
+      .describe(
+        'Regular expressions, found anywhere unless `^` and `$` say otherwise; without look-around and back references.',
+      ),
   }).prefault({});
 }
 
@@ -39,20 +44,26 @@ export const policySection = mapping({
       ),
     admin_clients: list(ulid<'client'>()).prefault([]).describe('Clients that may get the admin scope for themselves.'),
     registration: mapping({
-      allowed_usernames: nameMatcher([]).describe('The only user names that people may choose; none named: all.'),
-      banned_usernames: nameMatcher(OFFICIAL_NAMES).describe('User names that people may not choose.'),
+      allowed_usernames: textMatcher([]).describe('The only user names that people may choose; none named: all.'),
+      banned_usernames: textMatcher(OFFICIAL_NAMES).describe('User names that people may not choose.'),
     })
       .prefault({})
       .describe('Accounts that people make for themselves; those that an operator makes are free.'),
+    requester: mapping({
+      banned_ips: list(cidr()).prefault([]).describe('Addresses and networks from which nobody may register.'),
+      banned_user_agents: textMatcher([]).describe('User agents with which nobody may register.'),
+    })
+      .prefault({})
+      .describe('Who may not make an account, whatever its name.'),
   })
     .prefault({})
     .describe('Lists that the rules consult.'),
 });
 
-type ParsedRegistration = z.output<typeof policySection>['data']['registration'];
+type ParsedData = z.output<typeof policySection>['data'];
 
 export function policyConfig(parsed: z.output<typeof policySection>): PolicyConfig {
-  const { admin_users, admin_clients, registration } = parsed.data;
+  const { admin_users, admin_clients, registration, requester } = parsed.data;
   return {
     data: {
       adminUsers: admin_users,
@@ -61,15 +72,15 @@ export function policyConfig(parsed: z.output<typeof policySection>): PolicyConf
         allowedUsernames: matcherConfig(registration.allowed_usernames),
         bannedUsernames: matcherConfig(registration.banned_usernames),
       },
+      requester: {
+        bannedIps: requester.banned_ips,
+        bannedUserAgents: matcherConfig(requester.banned_user_agents),
+      },
     },
   };
 }
 
-function matcherConfig({
-  literals,
-  prefixes,
-  suffixes,
-  substrings,
-}: ParsedRegistration['banned_usernames']): NameMatcher {
-  return { literals, prefixes, suffixes, substrings };
+function matcherConfig(parsed: ParsedData['registration']['banned_usernames']): TextMatcher {
+  const { literals, prefixes, suffixes, substrings, regexes } = parsed;
+  return { literals, prefixes, suffixes, substrings, regexes };
 }

@@ -3,7 +3,13 @@ import type { HashCaller } from '#gateways/password-hash/password-hasher.ts';
 import type { StrengthEstimator } from './strength-estimator.ts';
 
 /** Codes of the rules that a new password breaks (browser-flows 5.7). */
-export type PasswordProblem = 'password_too_short' | 'password_too_long' | 'password_invalid' | 'password_too_weak';
+export type PasswordProblem =
+  | 'password_too_short'
+  | 'password_too_long'
+  | 'password_invalid'
+  /** Among the most common ones, which are the first to be tried. */
+  | 'password_compromised'
+  | 'password_too_weak';
 
 export type PasswordRules = Pick<PasswordsConfig, 'minimumComplexity' | 'minimumLength' | 'maximumLength'>;
 
@@ -29,7 +35,8 @@ export async function findPasswordProblem(
   if (password.includes('\0')) return 'password_invalid';
   if ([...password].length < rules.minimumLength) return 'password_too_short';
   const { score, isCommon } = await estimator.estimate(password, knownWords(owner), caller);
-  return isCommon || score < rules.minimumComplexity ? 'password_too_weak' : undefined;
+  if (isCommon) return 'password_compromised';
+  return score < rules.minimumComplexity ? 'password_too_weak' : undefined;
 }
 
 /** Words that are easy to guess for whoever knows the account. */

@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { measured } from '#test/support/measured.ts';
 import { findNameProblems, suggestName } from './name-policy.ts';
 
-const NO_NAME = { literals: [], prefixes: [], suffixes: [], substrings: [] };
+const NO_NAME = { literals: [], prefixes: [], suffixes: [], substrings: [], regexes: [] };
 const free = {
   serverName: 'example.org',
   allowedUsernames: NO_NAME,
@@ -36,7 +36,13 @@ describe('a name that somebody has', () => {
 });
 
 describe('banned names', () => {
-  const bannedUsernames = { literals: ['Admin'], prefixes: ['sys'], suffixes: ['bot'], substrings: ['official'] };
+  const bannedUsernames = {
+    literals: ['Admin'],
+    prefixes: ['sys'],
+    suffixes: ['bot'],
+    substrings: ['official'],
+    regexes: [],
+  };
   const policy = { ...free, bannedUsernames };
 
   it.each(['admin', 'sys', 'system', 'bot', 'a.bot', 'the-official-one'])('%s is one', async (name) => {
@@ -52,6 +58,31 @@ describe('banned names', () => {
       'username-invalid-chars',
       'username-banned',
     ]);
+  });
+});
+
+describe('regular expressions', () => {
+  const banned = (...regexes: string[]) => ({ ...free, bannedUsernames: { ...NO_NAME, regexes } });
+
+  it('ban what they are found in, in any case', async () => {
+    const policy = banned('^mod[0-9]+$', 'Official');
+    for (const name of ['mod1', 'mod42', 'the-official-one']) {
+      expect(await findNameProblems(test.database, name, policy), name).toEqual(['username-banned']);
+    }
+    for (const name of ['mod', 'mod1a']) expect(await findNameProblems(test.database, name, policy), name).toEqual([]);
+    expect(await findNameProblems(test.database, 'MOD1', policy)).toContain('username-banned');
+  });
+
+  it('may be the only names that are allowed', async () => {
+    const policy = { ...free, allowedUsernames: { ...NO_NAME, regexes: ['^[a-z]+\\.[a-z]+$'] } };
+    expect(await findNameProblems(test.database, 'amira.okafor', policy)).toEqual([]);
+    expect(await findNameProblems(test.database, 'amira', policy)).toEqual(['username-not-allowed']);
+  });
+
+  // Those of JavaScript would search the first of these for longer than the sun shines.
+  it.each([240, 8000])('that look harmless do not hang the process on %i characters', async (length) => {
+    const policy = banned('(a+)+$', '(a|a)*$', '^(([a-z])+.)+[A-Z]([a-z])+$');
+    expect(await findNameProblems(test.database, `${'a'.repeat(length)}!`, policy)).toContain('username-invalid-chars');
   });
 });
 

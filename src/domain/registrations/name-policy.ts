@@ -1,7 +1,8 @@
-import type { NameMatcher } from '#config/config.ts';
+import type { TextMatcher } from '#config/config.ts';
 import type { Queryable } from '#db/database.ts';
 import { findUserByName } from '#domain/users/lookups.ts';
 import { foldUsername, type UsernameProblem, usernameProblems } from '#domain/users/username.ts';
+import { fits, isEmpty } from './text-matcher.ts';
 
 /** Why a person cannot have a name, as policies call it (browser-flows 5.5). */
 export type NameProblem = UsernameProblem | 'username-banned' | 'username-not-allowed' | 'exists';
@@ -10,8 +11,8 @@ export interface NamePolicy {
   /** Server name of `@name:server` identifiers. */
   readonly serverName: string;
   /** Empty: every name. */
-  readonly allowedUsernames: NameMatcher;
-  readonly bannedUsernames: NameMatcher;
+  readonly allowedUsernames: TextMatcher;
+  readonly bannedUsernames: TextMatcher;
   /**
    * Names that bring rights with them, folded by `foldUsername`. Only an operator makes such accounts: the first
    * stranger to ask for one would be an admin.
@@ -45,20 +46,4 @@ export function suggestName(name: string, policy: NamePolicy): string | undefine
   const suggestion = name.trim().toLowerCase();
   if (suggestion === name || !CAPITALS.test(name.trim())) return undefined;
   return brokenRules(suggestion, policy).length === 0 ? suggestion : undefined;
-}
-
-function fits(matcher: NameMatcher, name: string): boolean {
-  const key = name.toLowerCase();
-  const some = (texts: readonly string[], test: (text: string) => boolean) =>
-    texts.some((text) => test(text.toLowerCase()));
-  return (
-    some(matcher.literals, (text) => key === text) ||
-    some(matcher.prefixes, (text) => key.startsWith(text)) ||
-    some(matcher.suffixes, (text) => key.endsWith(text)) ||
-    some(matcher.substrings, (text) => key.includes(text))
-  );
-}
-
-function isEmpty(matcher: NameMatcher): boolean {
-  return Object.values(matcher).every((texts: readonly string[]) => texts.length === 0);
 }

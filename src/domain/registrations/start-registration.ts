@@ -11,6 +11,7 @@ import { refundTokens } from '#domain/rate-limits/rate-limits.ts';
 import type { HashCaller, PasswordHasher, StoredHash } from '#gateways/password-hash/password-hasher.ts';
 import { chargeAddress } from './charge-address.ts';
 import { findNameProblems, type NamePolicy, type NameProblem } from './name-policy.ts';
+import type { RequesterPolicy } from './requester-policy.ts';
 import { insertRegistration } from './writes.ts';
 
 export interface RegistrationDeps {
@@ -21,6 +22,7 @@ export interface RegistrationDeps {
   readonly estimator: StrengthEstimator;
   readonly limits: Pick<RateLimitingConfig, 'registration' | 'registrationCheck'>;
   readonly namePolicy: NamePolicy;
+  readonly requesterPolicy: RequesterPolicy;
   readonly passwordRules: PasswordRules;
   readonly serviceName: string;
   /** Terms that have to be accepted. */
@@ -51,6 +53,7 @@ export type SubmissionProblem =
 
 export type StartOutcome =
   | { readonly ok: true; readonly id: RegistrationId }
+  | { readonly ok: false; readonly reason: 'requester-banned' }
   | { readonly ok: false; readonly reason: 'rejected'; readonly problems: readonly SubmissionProblem[] }
   | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
 
@@ -65,6 +68,11 @@ export async function startRegistration(deps: RegistrationDeps, submission: Subm
   // Every form counts, since each tells whether a name is taken (security S-82).
   const checked = await chargeAddress(deps, { name: 'registration-check', limiter: registrationCheck, address });
   if (!checked.ok) return { ...checked, reason: 'rate-limited' };
+  const setting = deps.requesterPolicy.ban(address, submission.userAgent);
+  if (setting !== undefined) {
+    deps.log.info('auth.refused', 'a registration by a banned requester', { code: 'requester_banned', setting });
+    return { ok: false, reason: 'requester-banned' };
+  }
   const problems = await findProblems(deps, submission);
   if (problems.length > 0) return { ok: false, reason: 'rejected', problems };
 

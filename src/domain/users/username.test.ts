@@ -4,7 +4,7 @@ import { usernameProblems } from './username.ts';
 const problems = (name: string): string[] => usernameProblems(name, 'example.org');
 
 describe('username rules (browser-flows 5.5, S-97)', () => {
-  test.each(['alice', 'alice.', 'a', 'a-b_c=d/e+f.1', '1a', 'constructor', 'admin', '...'])(
+  test.each(['alice', 'alice.', '.alice', '..alice', 'a', 'a-b_c=d/e+f.1', '1a', 'constructor', 'admin', '...'])(
     '%j may be taken',
     (name) => {
       expect(problems(name)).toEqual([]);

@@ -97,6 +97,21 @@ describe('re-authentication', () => {
     expect((await browser.get('/reauth')).status).toBe(200);
   });
 
+  it('with a password above the limit of bytes answers as with a wrong one, and counts it', async () => {
+    const page = async (password: string): Promise<string> => {
+      const browser = await service.signedIn('alice');
+      await browser.get('/reauth');
+      await browser.submit({ password }, REAUTH);
+      expect(browser.shown.status).toBe(200);
+      return browser.shown.body.replace(/name="csrf" value="[^"]*"/g, '');
+    };
+    expect(await page('x'.repeat(1025))).toBe(await page('wrong'));
+    const browser = await service.signedIn('alice');
+    await browser.get('/reauth');
+    for (let count = 0; count < 5; count += 1) await browser.submit({ password: 'x'.repeat(1025) }, REAUTH);
+    expect(browser.shown.text).toContain('You were signed out');
+  });
+
   it('with a wrong password shows the error at its field, and the user stays the requester', async () => {
     const browser = await service.signedIn('alice');
     const before = await authentications('alice');

@@ -14,7 +14,7 @@ import { UsernamePage } from './username.page.tsx';
 
 const catalog = loadTranslations();
 const site = { serviceName: 'example.org', indexPath: '/', ...assetPaths('/', {}) };
-const NO_NAME = { literals: [], prefixes: [], suffixes: [], substrings: [] };
+const NO_NAME = { literals: [], prefixes: [], suffixes: [], substrings: [], regexes: [] };
 const policy = {
   serverName: 'example.org',
   allowedUsernames: NO_NAME,
@@ -54,6 +54,7 @@ function everyProblem(translations: Translations): FormProblem[] {
     { field: 'password', problem: 'required' },
     { field: 'password', problem: 'password_too_short' },
     { field: 'password', problem: 'password_too_long' },
+    { field: 'password', problem: 'password_compromised' },
     { field: 'password', problem: 'password_too_weak' },
     { field: 'password', problem: 'password_invalid' },
     { field: 'password_confirm', problem: 'required' },
@@ -62,6 +63,8 @@ function everyProblem(translations: Translations): FormProblem[] {
   ] as const;
   const refusals = [
     { reason: 'csrf-expired' },
+    { reason: 'requester-banned' },
+    { reason: 'unknown-provider' },
     { reason: 'invalid-action' },
     { reason: 'rate-limited', retryAfterSeconds: 1200 },
     { reason: 'overloaded', retryAfterSeconds: 5 },

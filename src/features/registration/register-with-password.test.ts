@@ -14,7 +14,7 @@ import { silentLog } from '#test/support/silent-log.ts';
 import { WaitingHasher } from '#test/support/waiting-hasher.ts';
 
 const ORIGIN = 'https://auth.example.org';
-const NOT_BANNED = { literals: [], prefixes: [], suffixes: [], substrings: [] };
+const NOT_BANNED = { literals: [], prefixes: [], suffixes: [], substrings: [], regexes: [] };
 const namePolicy = { bannedUsernames: { ...NOT_BANNED, literals: ['admin'], prefixes: ['mod-'] } };
 
 let testDatabase: TestDatabase;
@@ -119,6 +119,17 @@ describe('POST /register', () => {
     expect(answer.status).toBe(303);
     expect(answer.location).toBe(`${ORIGIN}/register/password?kind=change_password${more}`);
   });
+
+  it.each(['01JD3Q5Z8W2N4K6M7P9R0S1T2V', 'google', '"><svg>'])(
+    'refuses the provider %s, which there is not, and keeps the name (browser-flows 5.2)',
+    async (provider) => {
+      const answer = await post({ provider, username: 'dana' });
+      expect(answer).toMatchObject({ status: 200, errorCodes: ['unknown_provider'], location: undefined });
+      expect(answer.forms[0]?.inputs.get('username')).toBe('dana');
+      expectCleanPage(answer.body);
+      expect((await post({ provider: '' })).status).toBe(303);
+    },
+  );
 
   it('leads to sign-in when registration is closed', async () => {
     await withService({ isOpen: false }, async (closed) => {
@@ -284,12 +295,17 @@ describe('POST /register/password', () => {
     [
       'everything wrong at once',
       { username: '_Öl', password: 'password', password_confirm: 'passwort' },
-      ['username-invalid-chars', 'username-reserved', 'password_too_weak', 'password_mismatch'],
+      ['username-invalid-chars', 'username-reserved', 'password_compromised', 'password_mismatch'],
     ],
     [
       'a taken name and a weak password, together',
-      { username: 'alice', password: 'qwertyuiop', password_confirm: 'qwertyuiop' },
+      { username: 'alice', password: 'alicealicealice', password_confirm: 'alicealicealice' },
       ['exists', 'password_too_weak'],
+    ],
+    [
+      'one of the most common passwords, by a code of its own',
+      { password: 'qwertyuiop', password_confirm: 'qwertyuiop' },
+      ['password_compromised'],
     ],
   ])('refuses %s', async (_, fields, codes) => {
     const before = await registrations();
@@ -355,18 +371,17 @@ describe('POST /register/password', () => {
   });
 
   it.each([
-    ['among the commonest', 'password1'],
-    ['common in capitals', 'SUNSHINE'],
+    ['among the commonest', 'password1', 'password_compromised'],
+    ['common in capitals', 'SUNSHINE', 'password_compromised'],
     ['of 7 characters', 'xK7#qp2'],
     ['of spaces only', ' '.repeat(20)],
     ['the username', 'kalamitsiya'],
     ['the username twice', 'kalamitsiyakalamitsiya'],
     ['the name of the service', 'example.org'],
-    ['of 1,025 bytes', 'ö'.repeat(513)],
-  ])('refuses a password %s (S-93)', async (_, password) => {
+    ['of 1,025 bytes', 'ö'.repeat(513), 'password_too_long'],
+  ])('refuses a password %s (S-93)', async (_, password, code = 'password_too_weak') => {
     const answer = await begin({ username: 'kalamitsiya', password, password_confirm: password });
     expect(answer.status).toBe(200);
-    const code = Buffer.byteLength(password) > 1024 ? 'password_too_long' : 'password_too_weak';
     expect(answer.errorCodes).toEqual([code]);
     expect(answer.forms[0]?.inputs.get('password')).toBe('');
     expect(answer.forms[0]?.inputs.get('password_confirm')).toBe('');
@@ -430,12 +445,51 @@ describe('POST /register/password', () => {
   });
 
   it('lets people choose only names that are allowed, where some are', async () => {
-    const allowedUsernames = { literals: ['eve'], prefixes: ['team-'], suffixes: ['.guest'], substrings: ['-and-'] };
+    const allowedUsernames = {
+      literals: ['eve'],
+      prefixes: ['team-'],
+      suffixes: ['.guest'],
+      substrings: ['-and-'],
+      regexes: [],
+    };
     await withService({ namePolicy: { allowedUsernames } }, async (strict) => {
       expect((await begin({ username: 'someone' }, strict)).errorCodes).toEqual(['username-not-allowed']);
       for (const username of ['eve', 'team-eve', 'eve.guest', 'eve-and-bob']) {
         expect((await begin({ username }, strict)).status, username).toBe(303);
       }
+    });
+  });
+
+  it('refuses requesters that are banned by address or user agent, and logs by which setting (5.5)', async () => {
+    const requester = {
+      bannedIps: [
+        { address: '198.51.100.0', prefixLength: 24, family: 'ipv4' },
+        { address: '2001:db8::', prefixLength: 32, family: 'ipv6' },
+      ],
+      bannedUserAgents: { ...NOT_BANNED, substrings: ['BadBot'], regexes: ['^curl/[0-9]'] },
+    } as const;
+    await withService({ requester }, async (strict) => {
+      const fields = { username: 'by-ban', password: NEW_PASSWORD, password_confirm: NEW_PASSWORD };
+      const send = async (address: string, userAgent?: string) => {
+        const browser = strict.browser({ address });
+        await browser.get('/register/password');
+        return await browser.submit(fields, userAgent === undefined ? {} : { headers: { 'user-agent': userAgent } });
+      };
+      const before = await registrations();
+      for (const [address, agent] of [
+        ['198.51.100.77', undefined],
+        ['2001:db8:1::5', undefined],
+        ['203.0.113.5', 'some badbot/2'],
+        ['203.0.113.6', 'curl/8.1'],
+      ] as const) {
+        const answer = await send(address, agent);
+        expect(answer, address).toMatchObject({ status: 200, errorCodes: ['requester-banned'] });
+        expectCleanPage(answer.body);
+      }
+      expect(await registrations()).toBe(before);
+      const settings = strict.lines.flatMap((line) => /code=requester_banned setting=(\w+)/.exec(line)?.[1] ?? []);
+      expect(settings).toEqual(['banned_ips', 'banned_ips', 'banned_user_agents', 'banned_user_agents']);
+      expect((await send('203.0.113.7', 'libcurl/8.1')).status).toBe(303);
     });
   });
 

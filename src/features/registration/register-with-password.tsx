@@ -7,8 +7,8 @@ import { redirect } from '#http/answers.ts';
 import { type Overloaded, orOverloaded } from '#http/or-overloaded.ts';
 import type { Answer, Parameters, RequestContext } from '#http/route.ts';
 import type { RegistrationDeps } from './deps.ts';
+import { proposedUsername } from './proposed-username.ts';
 import { RegisterPage } from './register.page.tsx';
-import { proposedUsername } from './register.tsx';
 import { type FormRefusal, refusalProblem, rejectedName, submissionProblem } from './registration-problems.ts';
 import { bindRegistration } from './registrations-cookie.ts';
 import { passSignedIn } from './signed-in.ts';
@@ -39,6 +39,18 @@ export async function submitPasswordForm(deps: RegistrationDeps, context: Reques
   if (!outcome.ok) return reject(deps, context, shown, typed, outcome);
   bindRegistration(context, outcome.id, deps.ttlSeconds, deps.clock.now());
   return redirect(deps.urls.registrationStep(outcome.id, 'finish'));
+}
+
+/** The same page for a form that named a provider which does not exist. */
+export async function showUnknownProvider(
+  deps: RegistrationDeps,
+  context: RequestContext,
+  username = '',
+): Promise<Answer> {
+  const elsewhere = await passSignedIn(deps, context, parsePostAuthAction(context.query, deps.protocolName));
+  if (elsewhere !== undefined) return elsewhere;
+  const shown = await begin(deps, context, parsePostAuthAction(context.query, deps.protocolName));
+  return answer(deps, context, shown, { username, hasAcceptedTerms: false, refusal: { reason: 'unknown-provider' } });
 }
 
 /** What the page depends on beside the form. */

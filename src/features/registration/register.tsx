@@ -1,12 +1,11 @@
 import { parsePostAuthAction } from '#base/post-auth-action.ts';
-import { usernameOfHint } from '#domain/users/login-hint.ts';
 import { redirect } from '#http/answers.ts';
 import type { Answer, RequestContext } from '#http/route.ts';
 import { ClosedPage } from './closed.page.tsx';
 import type { RegistrationDeps } from './deps.ts';
+import { MAX_USERNAME_CHARACTERS, proposedUsername } from './proposed-username.ts';
+import { showUnknownProvider } from './register-with-password.tsx';
 import { passSignedIn } from './signed-in.ts';
-
-const MAX_USERNAME_CHARACTERS = 255;
 
 /** `GET /register`: leads to the one way that there is to register. */
 export async function showRegister(deps: RegistrationDeps, context: RequestContext): Promise<Answer> {
@@ -33,15 +32,9 @@ export async function submitRegister(deps: RegistrationDeps, context: RequestCon
   await deps.viewers.read(context);
   const action = parsePostAuthAction(context.query, deps.protocolName);
   if (!deps.isOpen) return redirect(deps.urls.login(action));
+  // No provider is built in yet, so whatever is named does not exist.
+  if ((form.get('provider') ?? '') !== '') return await showUnknownProvider(deps, context, form.get('username'));
   return redirect(withUsername(deps, action, form.get('username')));
-}
-
-/** What the query proposes as username, by its own name or as `login_hint`. */
-export function proposedUsername(deps: RegistrationDeps, context: RequestContext): string | undefined {
-  const username = context.query.get('username')?.trim();
-  if (username !== undefined && username.length <= MAX_USERNAME_CHARACTERS) return username;
-  const { serverName } = deps.namePolicy;
-  return usernameOfHint(context.query.get('login_hint'), { serverName, isEmailAllowed: false });
 }
 
 function withUsername(

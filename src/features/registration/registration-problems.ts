@@ -5,7 +5,7 @@ import type { MessageKey, Translations } from '#html/translations.ts';
 
 /** Why a form as a whole was not accepted, whatever was typed. */
 export type FormRefusal =
-  | { readonly reason: 'csrf-expired' | 'invalid-action' }
+  | { readonly reason: 'csrf-expired' | 'invalid-action' | 'requester-banned' | 'unknown-provider' }
   | { readonly reason: 'rate-limited' | 'overloaded'; readonly retryAfterSeconds: number };
 
 export function refusalProblem(translations: Translations, refusal: FormRefusal): FormProblem {
@@ -14,6 +14,10 @@ export function refusalProblem(translations: Translations, refusal: FormRefusal)
       return { code: 'csrf_expired', message: translations.t('form.csrf_expired') };
     case 'invalid-action':
       return { code: 'invalid_action', message: translations.t('form.invalid_action') };
+    case 'requester-banned':
+      return { code: 'requester-banned', message: translations.t('register.requester_banned') };
+    case 'unknown-provider':
+      return { code: 'unknown_provider', message: translations.t('register.unknown_provider') };
     case 'rate-limited': {
       const minutes = Math.max(1, Math.ceil(refusal.retryAfterSeconds / 60));
       return { code: 'rate_limit_exceeded', message: translations.t('login.rate_limit_exceeded', { minutes }) };
@@ -87,6 +91,8 @@ export function submissionProblem(
       return { code: problem, field, message: translations.t('register.password_too_long') };
     case 'password_too_short':
       return { code: 'password_too_weak', field, message: translations.t('register.password_too_short', { minimum }) };
+    case 'password_compromised':
+      return { code: problem, field, message: translations.t('register.password_compromised') };
     case 'password_too_weak':
       return { code: problem, field, message: translations.t('register.password_too_weak') };
     case 'password_invalid':
