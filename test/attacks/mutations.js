@@ -71,6 +71,7 @@ async function main() {
 
 /** The names of those whose tests pass while nothing is taken out. */
 async function untouched(copy) {
+  if (chosen.some(({ isBuilt }) => isBuilt === true)) await buildProgram(copy);
   const files = [...new Set(chosen.map(({ test }) => test))];
   const results = await runTests(copy, files, [...new Set(chosen.map(({ testName }) => testName))]);
   const sound = chosen.filter(({ test, testName }) => {
@@ -81,7 +82,7 @@ async function untouched(copy) {
 }
 
 /** Runs the test of a protection in a copy that lacks it. */
-async function without(copy, { removals, test, testName }) {
+async function without(copy, { removals, test, testName, isBuilt }) {
   const originals = new Map();
   try {
     for (const { text, instead = '' } of removals) {
@@ -93,6 +94,7 @@ async function without(copy, { removals, test, testName }) {
         source.replace(text, () => instead),
       );
     }
+    if (isBuilt === true) await buildProgram(copy);
     const results = await runTests(copy, [test], [testName]);
     if (results.length === 0) return 'NOTHING RAN';
     return results.some(({ status }) => status === 'failed') ? 'noticed' : 'NOT NOTICED';
@@ -108,7 +110,21 @@ async function runTests(copy, files, names) {
   const pattern = names.map((name) => name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
   const vitest = join(copy, 'node_modules/vitest/vitest.mjs');
   const options = ['--maxWorkers=1', '--reporter=json', `--outputFile.json=${report}`];
-  const child = spawn(process.execPath, [vitest, 'run', ...files, '-t', pattern, ...options], {
+  await runNode(copy, [vitest, 'run', ...files, '-t', pattern, ...options]);
+  const { testResults } = readReport(report);
+  return testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults
+      .filter(({ status }) => status === 'passed' || status === 'failed')
+      .map((result) => ({ file: name.slice(copy.length + 1), name: result.fullName, status: result.status })),
+  );
+}
+
+async function buildProgram(copy) {
+  await runNode(copy, ['scripts/build-here.js']);
+}
+
+async function runNode(copy, args) {
+  const child = spawn(process.execPath, args, {
     cwd: copy,
     stdio: 'ignore',
     // A group of its own, so that its database ends with it.
@@ -119,12 +135,6 @@ async function runTests(copy, files, names) {
   await new Promise((resolve) => child.once('close', resolve));
   clearTimeout(deadline);
   running.delete(child);
-  const { testResults } = readReport(report);
-  return testResults.flatMap(({ name, assertionResults }) =>
-    assertionResults
-      .filter(({ status }) => status === 'passed' || status === 'failed')
-      .map((result) => ({ file: name.slice(copy.length + 1), name: result.fullName, status: result.status })),
-  );
 }
 
 function readReport(path) {

@@ -17,6 +17,8 @@ export interface Protection {
   readonly test: string;
   /** Part of the name of the test, or of several. */
   readonly testName: string;
+  /** The test runs the built program. */
+  readonly isBuilt?: boolean;
 }
 
 export interface Removal {
@@ -544,6 +546,57 @@ export const PROTECTIONS: readonly Protection[] = [
     ],
     test: 'src/config/data-directory/data-directory.test.ts',
     testName: 'S-184',
+  },
+  {
+    name: 'bodies-take-no-place',
+    what: 'a request takes a place among those in flight once its body is there',
+    attack: 176,
+    removals: [
+      {
+        text: '    this.#settings.inFlight.leave(this);\n    const bytes = await reading;',
+        instead: '    const bytes = await reading;',
+      },
+    ],
+    test: 'src/http/limits.test.ts',
+    testName: '(S-176)',
+  },
+  {
+    name: 'kept-capacity',
+    what: 'health, discovery, introspection and sign-in have places of their own',
+    attack: 176,
+    removals: [
+      { text: 'if (this.isFull && !isKept) throw overloaded();', instead: 'if (this.isFull) throw overloaded();' },
+    ],
+    test: 'src/http/limits.test.ts',
+    testName: '(S-176)',
+  },
+  {
+    name: 'connections-of-network',
+    what: 'connections are counted by the /64 of an IPv6 address',
+    attack: 180,
+    removals: [
+      {
+        text: 'const counted = peer.isTrusted ? undefined : addressKey(peer.address);',
+        instead: 'const counted = peer.isTrusted ? undefined : peer.address;',
+      },
+    ],
+    test: 'test/attacks/connections.test.ts',
+    testName: '(S-180)',
+  },
+  {
+    name: 'descriptors',
+    what: 'idle connections make room when file descriptors run out',
+    attack: 187,
+    removals: [
+      {
+        text: 'return this.#bySocket.size < this.#descriptors.connections || this.#closeOne();',
+        instead: 'return true;',
+      },
+      { text: '      if (!this.#closeOne()) return;\n' },
+    ],
+    test: 'test/attacks/process-limits.test.ts',
+    testName: '(S-187)',
+    isBuilt: true,
   },
 ];
 
