@@ -306,9 +306,14 @@ create table users (
   created_at timestamp with time zone not null,
   locked_at timestamp with time zone,
   deactivated_at timestamp with time zone,
+  updated_at timestamp with time zone,
   constraint users_pkey PRIMARY KEY (id),
   constraint users_username_key UNIQUE (username),
   constraint users_username_key_key UNIQUE (username_key)
 );
 CREATE INDEX users_admins ON users USING btree (id) WHERE can_request_admin;
 CREATE INDEX users_case_variants ON users USING btree (lower((username COLLATE "C"))) WHERE (username_key <> lower((username COLLATE "C")));
+
+-- also: function note_profile_change()
+
+-- also: trigger users_updated_at on users

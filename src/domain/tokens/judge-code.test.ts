@@ -12,6 +12,7 @@ const good: CodeRow = {
   username: 'ada',
   display_name: null,
   locale: null,
+  updated_at: NOW,
   email: null,
   claims: null,
   can_request_admin: false,

@@ -14,6 +14,7 @@ const valid: RefreshTokenRow = {
   username: 'ada',
   display_name: null,
   locale: null,
+  updated_at: NOW,
   email: null,
   can_request_admin: false,
   auth_time: null,

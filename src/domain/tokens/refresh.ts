@@ -125,15 +125,15 @@ export async function refresh(
 }
 
 function sessionOf(row: RefreshTokenRow): RefreshedSession {
-  const { user_id: userId, username } = row;
+  const { user_id: userId, username, updated_at } = row;
   return {
     id: fromUuid(row.session_id),
     scope: row.scope,
     claims: row.claims,
     user:
-      userId === null || username === null
+      userId === null || username === null || updated_at === null
         ? undefined
-        : { id: fromUuid(userId), facts: userFacts({ ...row, username }) },
+        : { id: fromUuid(userId), facts: userFacts({ ...row, username, updated_at }) },
     authenticatedAt: row.auth_time ?? undefined,
     acr: row.acr ?? undefined,
     amr: row.amr,

@@ -1,10 +1,15 @@
+import { ms } from '#db/statement.ts';
 import type { UserFacts } from '#protocol/oidc/user-claims.ts';
+
+/** Of the user `u`, milliseconds since the epoch. */
+export const PROFILE_UPDATED_AT = ms('coalesce(u.updated_at, u.created_at)');
 
 /** The columns that claims are made of. */
 export interface UserFactsRow {
   readonly username: string;
   readonly display_name: string | null;
   readonly locale: string | null;
+  readonly updated_at: number;
   /** The oldest address, null unless it was granted. */
   readonly email: string | null;
 }
@@ -19,6 +24,7 @@ export function userFactsColumns(scope: string, claims: string): string {
   return `u.username,
           u.display_name,
           u.locale,
+          ${PROFILE_UPDATED_AT} as updated_at,
           case when 'email' = any(${scope}) or ${claims} is not null then (
             select e.email from user_emails e where e.user_id = u.id order by e.created_at, e.id limit 1
           ) end as email`;
@@ -29,6 +35,7 @@ export function userFacts(row: UserFactsRow): UserFacts {
     username: row.username,
     displayName: row.display_name ?? undefined,
     locale: row.locale ?? undefined,
+    updatedAt: row.updated_at,
     email: row.email ?? undefined,
   };
 }

@@ -66,6 +66,7 @@ export function providerMetadata(facts: MetadataFacts): Record<string, unknown> 
       'email',
       'email_verified',
       'locale',
+      'updated_at',
     ],
     claims_parameter_supported: true,
     acr_values_supported: ISSUED_ACR_VALUES,

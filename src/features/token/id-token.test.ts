@@ -28,7 +28,7 @@ afterAll(async () => {
   await db.drop();
 });
 
-const PROFILE = ['preferred_username', 'name', 'locale', 'email', 'email_verified'];
+const PROFILE = ['preferred_username', 'name', 'locale', 'updated_at', 'email', 'email_verified'];
 
 async function addEmail(userId: UserId): Promise<void> {
   await sql(
@@ -87,7 +87,7 @@ describe('ID token: claims of the granted scopes (OpenID Connect Core 5.4)', () 
     [['openid'], []],
     [
       ['openid', 'profile'],
-      ['preferred_username', 'name', 'locale'],
+      ['preferred_username', 'name', 'locale', 'updated_at'],
     ],
     [
       ['openid', 'email'],
@@ -102,7 +102,7 @@ describe('ID token: claims of the granted scopes (OpenID Connect Core 5.4)', () 
   test('what is not known of a person is left out', async () => {
     const { code } = await service.signIn(client, { scope: ['openid', 'profile', 'email'] });
     const claims = await claimsOf(await service.exchange(client, code));
-    expect(PROFILE.filter((name) => name in claims)).toEqual(['preferred_username']);
+    expect(PROFILE.filter((name) => name in claims)).toEqual(['preferred_username', 'updated_at']);
   });
 
   test('claims that were asked for one by one stand where they were asked for, also after a refresh (Core 5.5)', async () => {
@@ -130,6 +130,29 @@ describe('ID token: claims of the granted scopes (OpenID Connect Core 5.4)', () 
     const { code } = await person(['openid', 'profile', 'email'], slim);
     const claims = await claimsOf(await service.exchange(slim, code), slim);
     expect(PROFILE.filter((name) => name in claims)).toEqual([]);
+  });
+});
+
+describe('updated_at (OpenID Connect Core 5.1)', () => {
+  test('is when the account was made, until something changes that profile shows', async () => {
+    const { code, userId } = await service.signIn(client, { scope: ['openid', 'profile'] });
+    const answer = await service.exchange(client, code);
+    const made = Math.floor(service.clock.now() / 1000);
+    expect(await userinfo(answer)).toMatchObject({ updated_at: made });
+    expect(await claimsOf(answer)).toMatchObject({ updated_at: made });
+    const user = [toUuid(userId)];
+    await sql(db.database, 'update users set can_request_admin = true, locale = locale where id = $1::uuid', user);
+    expect(await userinfo(answer)).toMatchObject({ updated_at: made });
+    for (const change of [`display_name = 'Ada'`, `locale = 'fr'`, `username = 'ada-' || username`]) {
+      await sql(db.database, `update users set updated_at = null where id = $1::uuid`, user);
+      await sql(db.database, `update users set ${change} where id = $1::uuid`, user);
+      const [row] = await sql<{ now: number }>(
+        db.database,
+        'select floor(extract(epoch from updated_at))::float8 as now from users where id = $1::uuid and updated_at is not null',
+        user,
+      );
+      expect(await userinfo(answer), change).toMatchObject({ updated_at: row?.now ?? 'a time' });
+    }
   });
 });
 

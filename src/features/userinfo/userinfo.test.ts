@@ -70,6 +70,7 @@ describe('userinfo', () => {
       username: `user-${userId.toLowerCase()}`,
       preferred_username: `user-${userId.toLowerCase()}`,
       name: 'Ada Lovelace',
+      updated_at: Math.floor(service.clock.now() / 1000),
       email: 'old@example.org',
       email_verified: true,
     });

@@ -3,6 +3,8 @@ export interface UserFacts {
   readonly username: string;
   readonly displayName: string | undefined;
   readonly locale: string | undefined;
+  /** When one of the former last changed, milliseconds since the epoch. */
+  readonly updatedAt: number;
   /** A confirmed address. */
   readonly email: string | undefined;
 }
@@ -11,6 +13,8 @@ export interface UserClaims {
   readonly preferred_username?: string;
   readonly name?: string;
   readonly locale?: string;
+  /** Seconds since the epoch. */
+  readonly updated_at?: number;
   readonly email?: string;
   readonly email_verified?: true;
 }
@@ -22,6 +26,7 @@ export const CLAIM_SCOPES: Readonly<Record<UserClaimName, 'profile' | 'email'>> 
   preferred_username: 'profile',
   name: 'profile',
   locale: 'profile',
+  updated_at: 'profile',
   email: 'email',
   email_verified: 'email',
 };
@@ -41,12 +46,13 @@ export function userClaims(
   scope: readonly string[],
   named: readonly UserClaimName[] = [],
 ): UserClaims {
-  const { username, displayName, locale, email } = facts;
+  const { username, displayName, locale, updatedAt, email } = facts;
   const isWanted = (name: UserClaimName): boolean => scope.includes(CLAIM_SCOPES[name]) || named.includes(name);
   return {
     ...(isWanted('preferred_username') ? { preferred_username: username } : {}),
     ...(isWanted('name') && displayName !== undefined ? { name: displayName } : {}),
     ...(isWanted('locale') && locale !== undefined ? { locale } : {}),
+    ...(isWanted('updated_at') ? { updated_at: Math.floor(updatedAt / 1000) } : {}),
     ...(isWanted('email') && email !== undefined ? { email } : {}),
     ...(isWanted('email_verified') && email !== undefined ? { email_verified: true } : {}),
   };

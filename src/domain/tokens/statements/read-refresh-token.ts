@@ -13,6 +13,7 @@ export interface RefreshTokenRow {
   readonly username: string | null;
   readonly display_name: string | null;
   readonly locale: string | null;
+  readonly updated_at: number | null;
   /** The oldest address, null unless it was granted. */
   readonly email: string | null;
   readonly can_request_admin: boolean | null;

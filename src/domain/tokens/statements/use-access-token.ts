@@ -1,5 +1,5 @@
 import { statement } from '#db/statement.ts';
-import type { UserFactsRow } from '#domain/users/user-facts.ts';
+import { PROFILE_UPDATED_AT, type UserFactsRow } from '#domain/users/user-facts.ts';
 
 export interface UserOfTokenRow extends UserFactsRow {
   readonly session_id: string;
@@ -28,6 +28,7 @@ export const useAccessToken = statement<UserOfTokenRow, [tokenHash: Buffer, now:
            u.username,
            u.display_name,
            u.locale,
+           ${PROFILE_UPDATED_AT} as updated_at,
            u.can_request_admin,
            c.id as client_id,
            c.metadata ->> 'scope' as client_scope,
@@ -55,6 +56,7 @@ export const useAccessToken = statement<UserOfTokenRow, [tokenHash: Buffer, now:
          p.username,
          p.display_name,
          p.locale,
+         p.updated_at,
          p.can_request_admin,
          p.client_id,
          p.client_scope,
