@@ -4,8 +4,8 @@ import { applications } from './applications.js';
 import { decide, signIn, textAt } from './person.js';
 
 /**
- * @param name of the application and its mistake; @param mistake what differs: `settings` of the application, or its
- * `client` in the configuration of Latchkey; @param checks a claim and its check
+ * @param name of the application and its mistake; @param mistake what differs: `settings` of the application, made of the
+ * issuer, or its `client` in the configuration of Latchkey; @param checks a claim and its check
  */
 function withMistake(folder, name, mistake, ...checks) {
   const application = applications.find((one) => one.folder === folder);
@@ -16,7 +16,7 @@ export const misconfigured = [
   withMistake(
     'go-oidc',
     'with a wrong secret',
-    { settings: { CLIENT_SECRET: 'another-secret-of-some-length' } },
+    { settings: () => ({ CLIENT_SECRET: 'another-secret-of-some-length' }) },
     'it shows the description, and the log says that the secret is wrong',
     async ({ page, application, latchkey }) => {
       const shown = await signInAndConsent(page, application, latchkey);
@@ -50,6 +50,11 @@ export const misconfigured = [
       assert.deepEqual([sub === undefined, name, email], [false, '', '']);
     },
   ),
+  withMistake('go-oidc', 'with a final slash that the issuer does not have', {
+    settings: (issuer) => ({ ISSUER: `${issuer}/` }),
+    startFailure:
+      /\("http:\/\/localhost:\d+\/"\) did not match the issuer URL returned by provider \("http:\/\/localhost:\d+"\)/,
+  }),
   withMistake(
     'passport-openidconnect',
     'whose client has no secret, without PKCE',
@@ -87,7 +92,7 @@ export const misconfigured = [
   withMistake(
     'go-oidc',
     'with a client id of its own invention',
-    { settings: { CLIENT_ID: 'my-app' } },
+    { settings: () => ({ CLIENT_ID: 'my-app' }) },
     'the page tells developers where to look, and the log says what a client id is',
     async ({ page, application, latchkey }) => {
       await page.goto(`${application.base}/login`);

@@ -1,4 +1,5 @@
 /** Real applications sign a person in with the built program, their browser is Chromium. */
+import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,7 +59,7 @@ try {
   await latchkey.command([...account, '--email', email, username], PASSWORD);
   const issuer = latchkey.base.slice(0, -1);
   for (const { definition, settings } of entries) {
-    await checkApplication(definition, { ...settings, ISSUER: issuer, ...definition.settings });
+    await checkApplication(definition, { ...settings, ISSUER: issuer, ...definition.settings?.(issuer) });
   }
 } finally {
   await browser.close();
@@ -68,6 +69,13 @@ try {
 process.exitCode = checks.close();
 
 async function checkApplication(definition, settings) {
+  const { startFailure } = definition;
+  if (startFailure !== undefined) {
+    await checks.that(`${definition.name}: ends at its start, and says why`, () =>
+      assert.rejects(Application.start(definition, settings), startFailure),
+    );
+    return;
+  }
   let application;
   const isThere = await checks.that(`${definition.name}: starts`, async () => {
     application = await Application.start(definition, settings);
