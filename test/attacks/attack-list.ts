@@ -181,7 +181,7 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [176, 'heads of requests whose bodies never come'],
   [177, 'name of an administrator, registered by a stranger'],
   [178, 'admin scope kept after the right to it was taken away'],
-  [179, 'requests with client ids and grants without end', 'bounds of what is stored'],
+  [179, 'requests with client ids and grants without end'],
   [180, 'connections from many addresses of one IPv6 network'],
   [181, 'authorization and sign-in embedded by the hundred'],
   [182, 'clients shut out by failures in their name'],

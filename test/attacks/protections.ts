@@ -251,9 +251,9 @@ export const PROTECTIONS: readonly Protection[] = [
   },
   {
     name: 'pending-grants',
-    what: 'one address has at most 100 pending requests',
+    what: 'one address, or one person, has at most 100 requests that led to nothing',
     attack: 95,
-    removals: [{ text: 'const MAX_PENDING = 100;', instead: 'const MAX_PENDING = 1_000_000;' }],
+    removals: [{ text: 'const MAX_UNUSED = 100;', instead: 'const MAX_UNUSED = 1_000_000;' }],
     test: 'test/attacks/flows-begun.test.ts',
     testName: '(S-95)',
   },
