@@ -1,3 +1,4 @@
+import type { HttpConfig } from '#config/config.ts';
 import { hasAdmins } from '#domain/users/lookups.ts';
 import type { BoundAddress } from '#http/binds.ts';
 import type { Foundation } from './foundation.ts';
@@ -28,9 +29,22 @@ export async function logStartup(started: {
   if (note !== undefined) log.info('startup', note);
   log.info('startup', `data in ${config.dataDir}`);
   log.info('startup', `homeserver ${config.homeserver.kind}`, { server_name: config.homeserver.homeserver });
+  log.info('auth.addresses', addressRule(config.http));
   if (loaded.trial) log.info('startup', 'trial mode: no configuration file; listening on this machine only');
   if (await hasAdmins(database)) log.info('startup', 'an admin account exists');
   else log.info('startup', `no admin account yet; make the first one with: ${adminCommand}`);
   log.info('startup', `issuer to type into applications, letter by letter: ${config.http.issuer}`);
   log.info('startup', `ready at ${config.http.publicBase}`);
+}
+
+/** Where the address that limits and sessions are counted by comes from: a wrong answer locks everybody out at once. */
+function addressRule({ clientIpHeader, trustedProxies }: HttpConfig): string {
+  if (clientIpHeader === 'none' || trustedProxies.length === 0) {
+    return 'clients are told apart by the address of their connection; behind a proxy all of them share its address';
+  }
+  const networks = trustedProxies.map(({ address, prefixLength }) => `${address}/${prefixLength}`).join(', ');
+  return (
+    `clients are told apart by the address of their connection, and behind a proxy of http.trusted_proxies (${networks}) ` +
+    `by its header ${clientIpHeader}, which such a proxy must replace or append to`
+  );
 }

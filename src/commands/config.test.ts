@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { workingDirectory } from '#config/fixture.test-support.ts';
 import { type ConfigSources, loadConfig } from '#config/load.ts';
-import { checkConfig, configManual, configSchema, dumpConfig, generateConfig } from './config.ts';
+import { checkConfig, configManual, configSchema, dumpConfig, generateClient, generateConfig } from './config.ts';
 
 const ULID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const SCHEMA = { schemaPath: '/usr/share/latchkey/config.schema.json' };
@@ -77,7 +77,7 @@ describe('config generate', () => {
     const directory = workingDirectory({ 'latchkey.yaml': 'old: 1\n' });
     const output = join(directory, 'latchkey.yaml');
     await expect(generateConfig({ output, force: false, ...SCHEMA }, new Output())).rejects.toMatchObject({
-      exitCode: 1,
+      exitCode: 73,
       message: `${output} exists; --force overwrites it`,
     });
     expect(readFileSync(output, 'utf8')).toBe('old: 1\n');
@@ -163,4 +163,27 @@ test('config schema and the manual are printed as they ship', async () => {
   const manual = new Output();
   await configManual(manual);
   expect(manual.out).toBe(readFileSync('docs/reference/configuration.md', 'utf8'));
+});
+
+describe('config generate --client', () => {
+  test('prints an entry with a fresh id and secret that a configuration takes as it is', async () => {
+    const [first, other] = [new Output(), new Output()];
+    for (const output of [first, other]) await generateClient({ force: false, redirectUris: [] }, output);
+    const directory = workingDirectory({ 'latchkey.yaml': first.out });
+    const [client] = loadConfig(sources(directory)).config.clients;
+    expect(client).toMatchObject({ clientAuthMethod: 'client_secret_basic', redirectUris: [expect.any(String)] });
+    expect(client?.clientSecret?.reveal()).toMatch(/^[A-Za-z0-9]{43}$/);
+    const [again] = parse(other.out).clients;
+    expect(again.client_id).not.toBe(client?.clientId);
+    expect(again.client_secret).not.toBe(client?.clientSecret?.reveal());
+  });
+
+  test('takes the addresses of the application, and refuses one that no client may have (exit code 2)', async () => {
+    const output = new Output();
+    const redirectUris = ['https://app.example/a', 'http://localhost:3000/b'];
+    await generateClient({ force: false, redirectUris }, output);
+    expect(parse(output.out).clients[0].redirect_uris).toEqual(redirectUris);
+    const refused = generateClient({ force: false, redirectUris: ['https://app.example/#x'] }, output);
+    await expect(refused).rejects.toMatchObject({ exitCode: 2, message: expect.stringContaining('--redirect-uri') });
+  });
 });

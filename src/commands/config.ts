@@ -3,11 +3,14 @@
  * loader is loaded when they run.
  */
 import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { systemClock } from '#base/clock.ts';
 import { ExitError } from '#base/errors.ts';
 import { randomAlphanumeric, randomBytes } from '#base/random.ts';
 import type { ConfigSources, LoadedConfig } from '#config/load.ts';
 
 const FAILED = 1;
+const USAGE = 2;
+const ALREADY_THERE = 73;
 const NO_PERMISSION = 77;
 const OWNER_ONLY = 0o600;
 
@@ -65,7 +68,7 @@ export interface GenerateConfigOptions {
 
 /**
  * Writes a commented file with fresh keys.
- * @throws ExitError 1 when the file exists and `force` is off
+ * @throws ExitError 73 when the file exists and `force` is off
  */
 export async function generateConfig(options: GenerateConfigOptions, output: CommandOutput): Promise<void> {
   const { sampleConfig } = await import('#config/reference/sample.ts');
@@ -82,9 +85,28 @@ export async function generateConfig(options: GenerateConfigOptions, output: Com
     },
     options.schemaPath,
   );
-  if (options.output === undefined) output.stdout(text);
-  else if (options.force) replaceFile(options.output, text);
-  else createFile(options.output, text);
+  write(options, text, output);
+}
+
+export interface GenerateClientOptions {
+  readonly output?: string | undefined;
+  readonly force: boolean;
+  /** None: an address to replace. */
+  readonly redirectUris: readonly string[];
+}
+
+/**
+ * Writes an entry of `clients` with a fresh id and secret, to paste into the file.
+ * @throws ExitError 2 for an address that no client may have, 73 when the file exists and `force` is off
+ */
+export async function generateClient(options: GenerateClientOptions, output: CommandOutput): Promise<void> {
+  const { redirectUriProblem } = await import('#protocol/oauth/redirect-uris.ts');
+  for (const uri of options.redirectUris) {
+    const problem = redirectUriProblem(uri);
+    if (problem !== undefined) throw new ExitError(USAGE, `--redirect-uri ${uri}: ${problem}`);
+  }
+  const { sampleClient } = await import('#config/reference/sample-client.ts');
+  write(options, sampleClient(systemClock.now(), options.redirectUris), output);
 }
 
 /** Prints the JSON Schema of the file. */
@@ -97,6 +119,12 @@ export async function configSchema(output: CommandOutput): Promise<void> {
 export async function configManual(output: CommandOutput): Promise<void> {
   const { configManualText } = await import('#config/reference/manual.ts');
   output.stdout(configManualText());
+}
+
+function write(options: Pick<GenerateConfigOptions, 'output' | 'force'>, text: string, output: CommandOutput): void {
+  if (options.output === undefined) output.stdout(text);
+  else if (options.force) replaceFile(options.output, text);
+  else createFile(options.output, text);
 }
 
 function createFile(path: string, text: string): void {
@@ -122,7 +150,7 @@ function attempt(path: string, write: () => void): void {
     write();
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EEXIST') throw new ExitError(FAILED, `${path} exists; --force overwrites it`);
+    if (code === 'EEXIST') throw new ExitError(ALREADY_THERE, `${path} exists; --force overwrites it`);
     if (code === 'EACCES') throw new ExitError(NO_PERMISSION, `cannot write ${path}: permission denied`);
     throw new ExitError(FAILED, `cannot write ${path}: ${typeof code === 'string' ? code : 'unknown error'}`, {
       cause: error,

@@ -30,6 +30,13 @@ interface RegisterUserFlags {
   readonly ignorePasswordComplexity: boolean;
 }
 
+interface GenerateFlags {
+  readonly output?: string;
+  readonly force: boolean;
+  readonly client: boolean;
+  readonly redirectUri?: readonly string[];
+}
+
 interface SetPasswordFlags {
   readonly passwordFile?: string;
   readonly ignoreComplexity: boolean;
@@ -146,11 +153,15 @@ function addConfigCommands(program: Command, configuration: () => ConfigurationO
     });
   config
     .command('generate')
-    .description('write a new commented configuration with fresh keys')
+    .description('write a new commented configuration with fresh keys, or an entry for a client')
     .option('-o, --output <path>', 'write to this file, readable by its owner only')
     .option('--force', 'overwrite the file', false)
-    .action(async (options: { output?: string; force: boolean }) => {
-      const { generateConfig } = await import('./config.ts');
+    .option('--client', 'an entry of clients with a fresh id and secret, to paste', false)
+    .option('--redirect-uri <uri>', 'with --client: where its answers are sent; may be repeated', collect)
+    .action(async ({ client, redirectUri, ...options }: GenerateFlags, command: Command) => {
+      const { generateClient, generateConfig } = await import('./config.ts');
+      if (client) return await generateClient({ ...options, redirectUris: redirectUri ?? [] }, io);
+      if (redirectUri !== undefined) command.error('error: --redirect-uri belongs to --client');
       await generateConfig({ ...options, schemaPath: join(packageRoot, 'share/config.schema.json') }, io);
     });
   config

@@ -287,6 +287,12 @@ describe('fields of the line', () => {
     expect(line['address']).toBe('127.0.0.1');
   });
 
+  test('a refusal leaves its code at DEBUG, with the id of its request (operations 5.11)', async () => {
+    const { lines } = await observe(async () => await (await fetch(`${service.origin}/no-such-page`)).text());
+    const id = / http\.server\.response (\S+) /.exec(lines[0] ?? '')?.[1];
+    expect(service.lines.join('')).toContain(` DEBUG http.refused ${id} - request refused code=not_found`);
+  });
+
   test('the first requester stays; a username is percent-encoded where it could end the field', async () => {
     const { line } = await observe(() => service.exchange(request('GET /user HTTP/1.1')));
     expect(line['requester']).toBe(`user:${userId}(al%20ice%28x%29%C3%BC)`);

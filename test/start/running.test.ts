@@ -58,6 +58,12 @@ it('the start-up lines name accounts of policy.data.admin_users that do not exis
   );
 });
 
+it('a start-up line says which address a client is counted by, and which proxies are believed (operations 5.6)', async () => {
+  expect(await logWith('auth.addresses')).toMatch(
+    / INFO auth\.addresses clients are told apart by .* http\.trusted_proxies \(127\.0\.0\.0\/8, .*\) by its header x-forwarded-for/,
+  );
+});
+
 it('SIGHUP without a terminal opens a rotated log file anew, and the service goes on', async () => {
   renameSync(logFile, `${logFile}.1`);
   service.kill('SIGHUP');

@@ -3,8 +3,8 @@ import { describeError, type Log } from '#base/log.ts';
 
 /**
  * Returns what ended a request as an error that a face can put: anything that was not thrown on purpose becomes
- * `internal`. Faults are logged with their cause; refusals are not, since only the code that refused knows a reason
- * worth telling (`auth.refused`), and the request's own line tells the rest.
+ * `internal`. Faults are logged with their cause. Refusals are logged by their code at DEBUG: what an operator has to
+ * know of one, only the code that refused can tell (`auth.refused`), and the request's own line tells the rest.
  */
 export function reportFailure(log: Log, thrown: unknown): LatchkeyError {
   if (!(thrown instanceof LatchkeyError)) {
@@ -13,6 +13,7 @@ export function reportFailure(log: Log, thrown: unknown): LatchkeyError {
     return new LatchkeyError('internal', { cause: thrown });
   }
   if (ERROR_CODES[thrown.code] === 'fault') reportFault(log, thrown);
+  else log.debug('http.refused', 'request refused', { code: thrown.code, ...thrown.details });
   return thrown;
 }
 
