@@ -2,10 +2,12 @@
  * `latchkey config ...`: check, dump, generate and schema. None of them opens the database. What they need beyond the
  * loader is loaded when they run.
  */
+
 import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { systemClock } from '#base/clock.ts';
 import { ExitError } from '#base/errors.ts';
 import { randomAlphanumeric, randomBytes } from '#base/random.ts';
+import { systemReason } from '#base/system-reason.ts';
 import type { ConfigSources, LoadedConfig } from '#config/load.ts';
 
 const FAILED = 1;
@@ -152,7 +154,8 @@ function attempt(path: string, write: () => void): void {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EEXIST') throw new ExitError(ALREADY_THERE, `${path} exists; --force overwrites it`);
     if (code === 'EACCES') throw new ExitError(NO_PERMISSION, `cannot write ${path}: permission denied`);
-    throw new ExitError(FAILED, `cannot write ${path}: ${typeof code === 'string' ? code : 'unknown error'}`, {
+    const reason = code === 'ENOENT' ? 'its folder does not exist' : systemReason(error);
+    throw new ExitError(FAILED, `cannot write ${path}: ${reason}`, {
       cause: error,
     });
   }

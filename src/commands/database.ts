@@ -65,7 +65,8 @@ function statusText(status: Readonly<Record<string, unknown>> & Awaited<ReturnTy
   };
   const mebibytes = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MiB`;
   const tables = status.largestTables.map(
-    (table) => `  ${table.name}: about ${table.estimatedRows} rows, ${mebibytes(table.bytes)}\n`,
+    ({ name, estimatedRows, bytes }) =>
+      `  ${name}: ${estimatedRows === null ? 'rows not estimated yet' : `about ${estimatedRows} rows`}, ${mebibytes(bytes)}\n`,
   );
   return (
     `server: ${String(status['kind'])} PostgreSQL ${status.serverVersion}, ${mebibytes(status.sizeBytes)}\n` +

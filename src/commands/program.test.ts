@@ -60,3 +60,22 @@ test.each([
   expect(exitCode).toBe(2);
   expect(err).toContain(`'${value}' is invalid. Expected seconds, or a number with ms, s, m, h or d.`);
 });
+
+test.each([['serv'], ['serve extra'], ['dump --json']])(
+  '`latchkey %s` says that there is no such command, and starts nothing (exit code 2)',
+  async (words) => {
+    const { exitCode, err } = await run(words.split(' '));
+    expect(exitCode).toBe(2);
+    const word = words.split(' ').find((one) => one !== 'serve');
+    expect(err).toBe(
+      `latchkey: unknown command '${word}'. Commands are serve, config, database, manage; latchkey --help explains them.\n`,
+    );
+  },
+);
+
+test.each([
+  ['config chek', "latchkey: unknown command 'chek'\n(Did you mean check?)\n"],
+  ['config generate --redirect-uri=https://a.example/', 'latchkey: --redirect-uri belongs to --client\n'],
+])('`latchkey %s` is a usage error (exit code 2)', async (words, text) => {
+  expect(await run(words.split(' '))).toEqual({ exitCode: 2, out: '', err: text });
+});

@@ -83,14 +83,24 @@ export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): 
     .option('-c, --config <path>', 'configuration file; may be repeated', collect)
     .option('--data-dir <path>', 'data directory')
     .addOption(
-      new Option('--log-level <level>', 'least level logged').choices(['error', 'warn', 'info', 'debug', 'trace']),
+      new Option('--log-level <level>', 'write lines of this level and above').choices([
+        'error',
+        'warn',
+        'info',
+        'debug',
+        'trace',
+      ]),
     )
     .addOption(new Option('--log-format <format>', 'layout of the log').choices(['text', 'json']))
     .option('--json', 'results as one JSON document on standard output')
     .option('-q, --quiet', 'no informational lines')
     .version(io.version, '-V, --version')
     .exitOverride()
-    .configureOutput({ writeOut: io.stdout, writeErr: io.stderr });
+    .configureOutput({
+      writeOut: io.stdout,
+      writeErr: io.stderr,
+      outputError: (text, write) => write(text.replace(/^error: /, 'latchkey: ')),
+    });
   const configuration = (): ConfigurationOptions => configurationOptions(program.opts());
 
   program
@@ -100,7 +110,11 @@ export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): 
     .option('--no-migrate', 'refuse to start when migrations are pending, instead of applying them')
     .addOption(migrateTimeoutOption())
     .option('--no-sync', 'leave the clients in the database as they are')
-    .action(async (options: { migrate: boolean; sync: boolean; migrateTimeout?: number }) => {
+    // A word that is no command ends up here, since this one runs without a name as well.
+    .allowExcessArguments()
+    .action(async (options: { migrate: boolean; sync: boolean; migrateTimeout?: number }, command: Command) => {
+      const [word] = command.args;
+      if (word !== undefined) program.error(unknownCommand(program, word));
       const { serve } = await import('./serve.ts');
       finish(await serve(configuration(), options, io));
     });
@@ -118,6 +132,11 @@ function configurationOptions(options: GlobalOptions): ConfigurationOptions {
     isQuiet: options.quiet === true,
     isJson: options.json === true,
   };
+}
+
+function unknownCommand(program: Command, word: string): string {
+  const names = program.commands.map((command) => command.name());
+  return `error: unknown command '${word}'. Commands are ${names.join(', ')}; latchkey --help explains them.`;
 }
 
 function migrateTimeoutOption(): Option {

@@ -5,8 +5,12 @@ import { statement } from './statement.ts';
 export interface DatabaseFacts {
   readonly serverVersion: string;
   readonly sizeBytes: number;
-  /** The ten largest, with the planner's estimate of their rows. */
-  readonly largestTables: readonly { readonly name: string; readonly estimatedRows: number; readonly bytes: number }[];
+  /** The ten largest, with the planner's estimate of their rows; null before the first. */
+  readonly largestTables: readonly {
+    readonly name: string;
+    readonly estimatedRows: number | null;
+    readonly bytes: number;
+  }[];
 }
 
 const findServer = statement<{ version: string; bytes: number }, []>(
@@ -14,9 +18,9 @@ const findServer = statement<{ version: string; bytes: number }, []>(
   `select current_setting('server_version') as version, pg_database_size(current_database())::float8 as bytes`,
 );
 
-const listLargestTables = statement<{ name: string; rows: number; bytes: number }, []>(
+const listLargestTables = statement<{ name: string; rows: number | null; bytes: number }, []>(
   'db.facts.tables',
-  `select relname::text as name, greatest(reltuples, 0)::float8 as rows, pg_total_relation_size(oid)::float8 as bytes
+  `select relname::text as name, nullif(reltuples, -1)::float8 as rows, pg_total_relation_size(oid)::float8 as bytes
    from pg_class
    where relkind = 'r' and relnamespace = to_regnamespace(current_schema())
    order by pg_total_relation_size(oid) desc, relname

@@ -109,7 +109,7 @@ export class ClientAuthentication {
       if (unknownShutFor > 0) throw this.#limited(claimed, unknownShutFor);
     }
     log.info('auth.refused', 'client authentication refused', {
-      reason,
+      code: reason,
       client: claimed,
       method: presented.method,
       registered: client?.authMethod,
@@ -139,7 +139,7 @@ export class ClientAuthentication {
   }
 
   #limited(client: ClientId | undefined, seconds: number): LatchkeyError {
-    this.#deps.log.info('auth.refused', 'too many failed client authentications', { reason: 'rate_limited', client });
+    this.#deps.log.info('auth.refused', 'too many failed client authentications', { code: 'rate_limited', client });
     return new LatchkeyError('rate_limited', {
       description: 'Too many failed authentications of this client.',
       retryAfterSeconds: Math.ceil(seconds),

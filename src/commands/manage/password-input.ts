@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { ExitError } from '#base/errors.ts';
-import { describeError } from '#base/log.ts';
+import { systemReason } from '#base/system-reason.ts';
 import { findPasswordProblem, type PasswordOwner, type PasswordProblem } from '#domain/passwords/password-rules.ts';
 import type { StoredHash } from '#gateways/password-hash/password-hasher.ts';
 import { type AccountDeps, COMMAND_CALLER, type ManageIo } from './manage-deps.ts';
@@ -83,6 +83,6 @@ async function readPasswordFile(path: string): Promise<string> {
     return await readFile(path, 'utf8');
   } catch (error) {
     const isDenied = error instanceof Error && 'code' in error && error.code === 'EACCES';
-    throw new ExitError(isDenied ? 77 : 1, `the password file cannot be read: ${describeError(error).message}`);
+    throw new ExitError(isDenied ? 77 : 1, `cannot read the password file ${path}: ${systemReason(error)}`);
   }
 }

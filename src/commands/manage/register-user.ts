@@ -3,7 +3,7 @@ import { type EmailAddress, parseEmailAddress } from '#domain/emails/email-addre
 import { parseDisplayName } from '#domain/users/display-name.ts';
 import { findUserByName } from '#domain/users/lookups.ts';
 import { registerUser } from '#domain/users/register-user.ts';
-import { usernameProblems } from '#domain/users/username.ts';
+import { type UsernameProblem, usernameProblems } from '#domain/users/username.ts';
 import { shellWord } from '../own-command.ts';
 import type { ManageDeps } from './manage-deps.ts';
 import { askNewPassword, hashNewPassword, type PasswordOptions, readGivenPassword } from './password-input.ts';
@@ -88,9 +88,18 @@ async function collect(deps: ManageDeps, options: RegisterUserOptions, prompts: 
   return { username, password, emails, isAdmin, displayName };
 }
 
+const USERNAME_RULES: Readonly<Record<UsernameProblem, string>> = {
+  'username-too-short': 'it is empty',
+  'username-too-long': 'with the name of the server it is longer than 255 bytes',
+  'username-all-numeric': 'it has digits only',
+  'username-invalid-chars': 'it may have lower-case letters a to z, digits and . = _ / + -',
+  'username-reserved': 'it begins with an underscore or is a dot',
+};
+
 async function checkUsername(deps: ManageDeps, username: string): Promise<void> {
   const problems = usernameProblems(username, deps.serverName);
-  if (problems.length > 0) throw new ExitError(1, `the username is not allowed: ${problems.join(', ')}`);
+  const [problem] = problems;
+  if (problem !== undefined) throw new ExitError(1, `the username is not allowed: ${USERNAME_RULES[problem]}`);
   const taken = await findUserByName(deps.database, username);
   if (taken !== undefined) throw new ExitError(1, `username ${username} is taken`);
 }
@@ -100,7 +109,7 @@ function parseEmails(texts: readonly string[]): EmailAddress[] {
   const byKey = new Map<string, EmailAddress>();
   for (const text of texts) {
     const email = parseEmailAddress(text);
-    if (email === undefined) throw new ExitError(1, `${text} is no e-mail address`);
+    if (email === undefined) throw new ExitError(1, `${text} is not an e-mail address`);
     byKey.set(email.key, email);
   }
   return [...byKey.values()];

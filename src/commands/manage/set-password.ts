@@ -26,7 +26,8 @@ export async function setPasswordCommand(deps: ManageDeps, options: SetPasswordO
   // A deactivated account has no password any more, and stays so.
   if (user.isDeactivated) throw new ExitError(1, 'the user is deactivated');
   const password = (await readGivenPassword(options, deps.io)) ?? (await askNewPassword(deps.io));
-  if (password === undefined) throw new ExitError(2, 'the password is missing');
+  if (password === undefined)
+    throw new ExitError(2, 'the password is missing: name its file with --password-file, or - for standard input');
   const emails = await listEmails(deps.database, user.id);
   const owner = { username: user.username, emails, serviceName: deps.serviceName };
   const rules = { ignoreComplexity: options.ignoreComplexity, exitCode: 1 };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemReason } from './files.ts';
+import { systemReason } from '#base/system-reason.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
+import { systemReason } from '#base/system-reason.ts';
 import type { Problem } from '../problems.ts';
 import type { Node, Origin } from '../tree/tree.ts';
 import { parseYaml } from './yaml.ts';
@@ -59,19 +60,4 @@ export function readConfigurationFile(file: string, rank: number, workingDirecto
 
 function displayName(file: string, workingDirectory: string): string {
   return file.startsWith('./') ? relative(workingDirectory, resolve(workingDirectory, file)) : file;
-}
-
-/** What the operating system says, without the path, which the problem names anyway. */
-export function systemReason(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  switch (code) {
-    case 'ENOENT':
-      return 'no such file';
-    case 'EACCES':
-      return 'permission denied';
-    case 'EISDIR':
-      return 'is a directory';
-    default:
-      return typeof code === 'string' ? code : 'unknown error';
-  }
 }

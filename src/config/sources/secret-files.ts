@@ -1,5 +1,6 @@
 import { accessSync, constants, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemReason } from '#base/system-reason.ts';
 import { judgeOwnership, type ProcessAccount } from '../ownership.ts';
 import type { Problem } from '../problems.ts';
 import type { Hints } from '../schema/hints.ts';
@@ -7,7 +8,6 @@ import { mappingOf, type Shape } from '../schema/shape.ts';
 import { DER_PREFIX, type KeyFile } from '../sections/secrets.ts';
 import { transform, transformRoot } from '../tree/transform.ts';
 import { type Entry, type MappingNode, type Node, nodeAt, type Path, pathText } from '../tree/tree.ts';
-import { systemReason } from './files.ts';
 
 const MAXIMUM_BYTES = 64 * 1024;
 /** Addresses of databases are secrets for the passwords in them. */

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type PageTemplate, parsePageTemplate, type TemplateProblem } from '#base/page-template.ts';
+import { systemReason } from '#base/system-reason.ts';
 import type { Problem } from '../problems.ts';
 import { type MappingNode, nodeAt, pathText } from '../tree/tree.ts';
-import { systemReason } from './files.ts';
 import { markupProblems } from './template-markup.ts';
 
 const MAX_BYTES = 64 * 1024;

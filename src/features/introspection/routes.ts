@@ -85,7 +85,7 @@ async function answerHomeserver(
 ): Promise<Answer> {
   const expected = deps.homeserverSecret;
   if (expected === undefined || expected.isEmpty || !expected.matches(secret)) {
-    deps.log.info('auth.refused', 'introspection refused', { reason: 'bad_homeserver_secret' });
+    deps.log.info('auth.refused', 'introspection refused', { code: 'bad_homeserver_secret' });
     throw denied('The bearer token is not the homeserver secret.', 'Bearer error="invalid_token"');
   }
   context.setRequester({ kind: 'homeserver' });

@@ -118,7 +118,7 @@ describe('token endpoint: authorization_code', () => {
     const { code } = await service.signIn(client);
     const answer = await service.exchange(thief, code);
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
-    expect(service.logged('auth.refused').at(-1)?.fields).toMatchObject({ reason: 'other-client', client: thief });
+    expect(service.logged('auth.refused').at(-1)?.fields).toMatchObject({ code: 'other_client', client: thief });
     expect((await service.exchange(client, code)).status).toBe(200);
   });
 

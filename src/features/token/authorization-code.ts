@@ -78,7 +78,7 @@ export async function exchangeCode(
     address: context.clientAddress,
   };
   if (!(await redeemAuthorizationCode(database, redemption, client, settings, device))) {
-    deps.log.info('auth.refused', 'authorization code refused', { reason: 'redeemed-just-now', client: client.id });
+    deps.log.info('auth.refused', 'authorization code refused', { code: 'redeemed_just_now', client: client.id });
     throw refusal('redeemed-just-now');
   }
   deps.activity.recordOAuth2Session(redemption.sessionId, now, context.clientAddress, context.userAgent);
@@ -138,7 +138,10 @@ async function settleRefusal(
     });
     return;
   }
-  deps.log.info('auth.refused', 'authorization code refused', { reason, client: client.id });
+  deps.log.info('auth.refused', 'authorization code refused', {
+    code: reason.replaceAll('-', '_'),
+    client: client.id,
+  });
 }
 
 function refusal(reason: CodeRefusal): LatchkeyError {

@@ -157,7 +157,7 @@ describe('client authentication', () => {
   test('why a client was refused is in the log by code, never what it sent', async () => {
     await service.post('/oauth2/token', GRANT, basic(basicClient, 'a mistyped secret'));
     const refusal = service.logged('auth.refused').at(-1);
-    expect(refusal).toMatchObject({ level: 'info', fields: { reason: 'bad_client_secret', client: basicClient } });
+    expect(refusal).toMatchObject({ level: 'info', fields: { code: 'bad_client_secret', client: basicClient } });
     expect(JSON.stringify(service.logged('auth.refused')) + service.lines.join('\n')).not.toContain('mistyped');
   });
 });
@@ -218,7 +218,7 @@ describe('secret by header or form (RFC 6749 2.3.1)', () => {
     await service.post('/oauth2/token', { ...GRANT, client_id: basicClient });
     expect(service.logged('auth.refused').at(-1)).toMatchObject({
       level: 'info',
-      fields: { reason: 'wrong_auth_method', method: 'none', registered: 'client_secret_basic', client: basicClient },
+      fields: { code: 'wrong_auth_method', method: 'none', registered: 'client_secret_basic', client: basicClient },
     });
     await service.post('/oauth2/token', { ...GRANT, ...inForm(basicClient) });
     expect(service.logged('auth.method').at(-1)).toMatchObject({

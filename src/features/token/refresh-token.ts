@@ -119,7 +119,10 @@ function refusal(log: Log, client: Client, refused: Refused): LatchkeyError {
       session: refused.sessionId,
     });
   } else {
-    log.info('auth.refused', 'refresh token refused', { reason: refused.reason, client: client.id });
+    log.info('auth.refused', 'refresh token refused', {
+      code: refused.reason.replaceAll('-', '_'),
+      client: client.id,
+    });
   }
   switch (refused.reason) {
     case 'scope':

@@ -1,0 +1,16 @@
+/** What the operating system says, without the path, which messages name themselves. */
+export function systemReason(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  switch (code) {
+    case 'ENOENT':
+      return 'no such file';
+    case 'EACCES':
+      return 'permission denied';
+    case 'EISDIR':
+      return 'is a directory';
+    case 'ENOTDIR':
+      return 'its folder is not a directory';
+    default:
+      return typeof code === 'string' ? code : 'unknown error';
+  }
+}
