@@ -598,6 +598,22 @@ export const PROTECTIONS: readonly Protection[] = [
     testName: '(S-187)',
     isBuilt: true,
   },
+  {
+    name: 'answers-sent-in-turn',
+    what: 'the next pipelined request waits until the answer before it was sent',
+    attack: 175,
+    removals: [{ text: 'if (this.#previous?.isSent === false) {', instead: 'if (this.#waiting.length < 0) {' }],
+    test: 'src/http/limits.test.ts',
+    testName: 'the next request is served only when',
+  },
+  {
+    name: 'paths-as-received',
+    what: 'fixed segments of a path are compared as received',
+    attack: 152,
+    removals: [{ text: 'if (!isSpelledAs(route.path, path)) return undefined;' }],
+    test: 'src/http/answers-over-http.test.ts',
+    testName: '(security S-152)',
+  },
 ];
 
 /** Where a text stands in the source, or what is wrong with it. */

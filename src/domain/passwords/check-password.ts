@@ -7,7 +7,7 @@ import type { Database } from '#db/database.ts';
 import { newAuditEventId } from '#domain/audit-events/audit-event.ts';
 import { addressKey, unknownNameKey } from '#domain/rate-limits/bucket-keys.ts';
 import { secondsPerToken } from '#domain/rate-limits/limiter.ts';
-import { type Charges, refundTokens } from '#domain/rate-limits/rate-limits.ts';
+import { type Charges, judgingLimits, refundTokens } from '#domain/rate-limits/rate-limits.ts';
 import type { LoginName } from '#domain/users/login-name.ts';
 import type { User } from '#domain/users/user.ts';
 import { toUser } from '#domain/users/user-row.ts';
@@ -90,23 +90,25 @@ export class PasswordChecks {
     if (address === undefined) {
       log.warn('rate_limit.shared', 'a caller without a known address shares one bucket with all such callers');
     }
-    const row = await database.first(beginPasswordCheck, [
-      new Date(clock.now()),
-      typeof account === 'string' ? toUuid(account) : null,
-      name?.emailKey ?? null,
-      name?.exact ?? null,
-      name?.key ?? null,
-      `name:${unknownNameKey(keyRing, name?.key ?? '')}`,
-      addressKey(address),
-      limits.perIp.burst,
-      secondsPerToken(limits.perIp),
-      limits.perAccount.burst,
-      secondsPerToken(limits.perAccount),
-      knownBrowsers.map((known) => toUuid(known.user)),
-      knownBrowsers.map((known) => known.nonce),
-      limits.perKnownBrowser.burst,
-      secondsPerToken(limits.perKnownBrowser),
-    ]);
+    const row = await judgingLimits(
+      database.first(beginPasswordCheck, [
+        new Date(clock.now()),
+        typeof account === 'string' ? toUuid(account) : null,
+        name?.emailKey ?? null,
+        name?.exact ?? null,
+        name?.key ?? null,
+        `name:${unknownNameKey(keyRing, name?.key ?? '')}`,
+        addressKey(address),
+        limits.perIp.burst,
+        secondsPerToken(limits.perIp),
+        limits.perAccount.burst,
+        secondsPerToken(limits.perAccount),
+        knownBrowsers.map((known) => toUuid(known.user)),
+        knownBrowsers.map((known) => known.nonce),
+        limits.perKnownBrowser.burst,
+        secondsPerToken(limits.perKnownBrowser),
+      ]),
+    );
     if (row === undefined) throw new Error('the statement that begins a password check always has a row');
     return row;
   }

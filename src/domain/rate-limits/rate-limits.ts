@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import type { Queryable } from '#db/database.ts';
+import { StatementError, unavailable } from '#db/failures.ts';
 import { statement } from '#db/statement.ts';
 import { chargeCtes, refundCtes } from './charge-sql.ts';
 import { type Bucket, secondsPerToken } from './limiter.ts';
@@ -50,16 +51,30 @@ const recordFailure = statement<{ shut_seconds: number }, [now: Date, key: strin
 );
 
 /**
+ * Waits for a statement that judges a limit. When the server refuses it nobody knows whether the limit is reached, so
+ * the request is refused as well, and may be repeated: throws `temporarily_unavailable`.
+ */
+export async function judgingLimits<T>(judging: Promise<T>): Promise<T> {
+  try {
+    return await judging;
+  } catch (error) {
+    throw error instanceof StatementError ? unavailable('The limits cannot be judged now.', error) : error;
+  }
+}
+
+/**
  * Takes one token from every bucket, or from none when one of them is empty. One statement, but for the rare loser of
  * a race for a last token, which gives back what it had got.
  */
 export async function takeTokens(database: Queryable, clock: Clock, buckets: readonly Bucket[]): Promise<Taken> {
-  const row = await database.first(take, [
-    new Date(clock.now()),
-    buckets.map((bucket) => bucket.key),
-    buckets.map((bucket) => bucket.limiter.burst),
-    buckets.map((bucket) => secondsPerToken(bucket.limiter)),
-  ]);
+  const row = await judgingLimits(
+    database.first(take, [
+      new Date(clock.now()),
+      buckets.map((bucket) => bucket.key),
+      buckets.map((bucket) => bucket.limiter.burst),
+      buckets.map((bucket) => secondsPerToken(bucket.limiter)),
+    ]),
+  );
   const charges = { keys: row?.charged_keys ?? [], seconds: row?.charged_seconds ?? [] };
   if (charges.keys.length === buckets.length) return { ok: true, charges };
   await refundTokens(database, charges);
@@ -69,7 +84,7 @@ export async function takeTokens(database: Queryable, clock: Clock, buckets: rea
 
 /** Gives back what `takeTokens` took: only failures count. No statement for no charges. */
 export async function refundTokens(database: Queryable, charges: Charges): Promise<void> {
-  if (charges.keys.length > 0) await database.execute(refund, [charges.keys, charges.seconds]);
+  if (charges.keys.length > 0) await judgingLimits(database.execute(refund, [charges.keys, charges.seconds]));
 }
 
 /**
@@ -77,11 +92,13 @@ export async function refundTokens(database: Queryable, charges: Charges): Promi
  * The caller remembers that and refuses before any work, also a right secret.
  */
 export async function countFailure(database: Queryable, clock: Clock, bucket: Bucket): Promise<number> {
-  const row = await database.first(recordFailure, [
-    new Date(clock.now()),
-    bucket.key,
-    bucket.limiter.burst,
-    secondsPerToken(bucket.limiter),
-  ]);
+  const row = await judgingLimits(
+    database.first(recordFailure, [
+      new Date(clock.now()),
+      bucket.key,
+      bucket.limiter.burst,
+      secondsPerToken(bucket.limiter),
+    ]),
+  );
   return row?.shut_seconds ?? 0;
 }

@@ -200,7 +200,10 @@ async function storeGrant(
   return id;
 }
 
-/** Once the client's address is proven, it is the client that learns of our faults (RFC 6749 4.1.2.1). */
+/**
+ * Once the client's address is proven, it is the client that learns of our defects (RFC 6749 4.1.2.1). Overload is a
+ * page with status 503, on which the person can try again: a client that is told so would only send the next request.
+ */
 async function redirectingFaults(
   deps: AuthorizationDeps,
   context: RequestContext,
@@ -211,10 +214,6 @@ async function redirectingFaults(
     return await work();
   } catch (error) {
     const code = error instanceof LatchkeyError ? error.code : 'internal';
-    if (code === 'temporarily_unavailable' || code === 'overloaded') {
-      const description = 'the service is busy; try again in a few seconds';
-      return answerClient(deps, context, target, { error: 'temporarily_unavailable', description });
-    }
     if (code !== 'internal') throw error;
     deps.log.error('error', 'an authorization request could not be answered', describeError(error));
     const description = `internal error, reference ${context.task.id}`;

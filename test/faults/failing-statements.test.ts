@@ -1,0 +1,90 @@
+/** Statements that the database refuses in the middle of a request: whoever asked may come again. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Browser } from '#test/support/browser.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+
+const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
+const SECRET = 'a-secret-of-at-least-16-characters';
+const CALLBACK = 'https://app.example/callback';
+const PASSWORD = 'correct horse battery staple';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService(
+    {
+      clients: [
+        {
+          client_id: CLIENT_ID,
+          client_auth_method: 'client_secret_basic',
+          client_secret: SECRET,
+          redirect_uris: [CALLBACK],
+        },
+      ],
+    },
+    { expectedErrors: ['" 503 '] },
+  );
+  await service.registerUser('amira', PASSWORD);
+});
+afterAll(async () => await service.stop());
+
+function newBrowser(): Browser {
+  return new Browser({ listener: service.address, publicBase: service.publicBase });
+}
+
+async function clientCredentials(secret: string): Promise<Response> {
+  return await fetch(`${service.address}/oauth2/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${Buffer.from(`${CLIENT_ID}:${secret}`).toString('base64')}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials' }),
+  });
+}
+
+describe('a limit that cannot be judged', () => {
+  beforeAll(async () => await sql(service.database, 'alter table rate_limits rename to rate_limits_away'));
+  afterAll(async () => await sql(service.database, 'alter table rate_limits_away rename to rate_limits'));
+
+  it('sign-in: 503 with Retry-After, and a right password signs nobody in', async () => {
+    const browser = newBrowser();
+    await browser.get('/login');
+    const { headers, status } = await browser.submit({ username: 'amira', password: PASSWORD });
+    expect([status, headers['retry-after']]).toEqual([503, '5']);
+    await browser.get('/reauth');
+    expect(browser.shown.location).toContain('/login');
+  });
+
+  it('a wrong client secret: 503 with Retry-After; a right one needs no limit', async () => {
+    const answer = await clientCredentials(`not-${SECRET}`);
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(await answer.json()).toMatchObject({ error: 'temporarily_unavailable' });
+    expect((await clientCredentials(SECRET)).status).toBe(200);
+  });
+});
+
+describe('an authorization request that finds no room in the database', () => {
+  beforeAll(async () => {
+    await sql(
+      service.database,
+      `create function refuse_row() returns trigger language plpgsql as
+        $$ begin raise exception 'no space left' using errcode = '53100'; end $$`,
+    );
+    await sql(
+      service.database,
+      'create trigger refused before insert on oauth2_authorization_grants for each row execute function refuse_row()',
+    );
+  });
+  afterAll(async () => await sql(service.database, 'drop trigger refused on oauth2_authorization_grants'));
+
+  it('is a page with status 503 and Retry-After, not an answer to the client', async () => {
+    const browser = newBrowser();
+    const query = new URLSearchParams({
+      client_id: CLIENT_ID,
+      redirect_uri: CALLBACK,
+      response_type: 'code',
+      scope: 'openid',
+    });
+    const { errorCodes, headers, location, status } = await browser.get(`/authorize?${query}`);
+    expect([status, location, headers['retry-after']]).toEqual([503, undefined, '5']);
+    expect(errorCodes).toEqual(['temporarily_unavailable']);
+  });
+});
