@@ -306,10 +306,13 @@ describe('errors of machine routes (oauth.md 18)', () => {
     expect(service.lines[0]).toContain(` ERROR error ${reference} - password authentication failed`);
   });
 
-  test('a refusal leaves no line but its own', async () => {
+  test('a refusal leaves the line of its request, and its code at DEBUG', async () => {
     service.lines.length = 0;
     await send('POST', '/oauth2/grant');
-    expect(service.lines).toHaveLength(1);
+    expect(service.lines).toEqual([
+      expect.stringMatching(/ DEBUG http\.refused POST-\d+ - request refused code=invalid_grant$/),
+      expect.stringContaining('"POST /oauth2/grant HTTP/1.1" 400 Bad Request'),
+    ]);
   });
 
   test('a fault of the surroundings is a WARN line with its cause', async () => {

@@ -208,8 +208,9 @@ describe('limits of connections and requests (operations 9.1)', () => {
     const { exchange, lines } = await start({ limits: { headersTimeoutSeconds: 0.1, requestTimeoutSeconds: 0.1 } });
     const reply = await exchange(`POST /oauth2/token HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 9\r\n\r\na=`);
     expect(reply).toMatch(/^HTTP\/1\.1 408 /);
-    expect(lines).toHaveLength(1);
-    expect(lines[0]).toContain('"POST /oauth2/token HTTP/1.1" 408 Request Timeout');
+    expect(lines.filter((line) => !line.includes(' DEBUG '))).toEqual([
+      expect.stringContaining('"POST /oauth2/token HTTP/1.1" 408 Request Timeout'),
+    ]);
   });
 
   test('a body announced as too large is refused before it is read, and the answer arrives while the client sends', async () => {

@@ -599,14 +599,6 @@ export const PROTECTIONS: readonly Protection[] = [
     isBuilt: true,
   },
   {
-    name: 'answers-sent-in-turn',
-    what: 'the next pipelined request waits until the answer before it was sent',
-    attack: 175,
-    removals: [{ text: 'if (this.#previous?.isSent === false) {', instead: 'if (this.#waiting.length < 0) {' }],
-    test: 'src/http/limits.test.ts',
-    testName: 'the next request is served only when',
-  },
-  {
     name: 'paths-as-received',
     what: 'fixed segments of a path are compared as received',
     attack: 152,
