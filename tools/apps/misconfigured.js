@@ -22,7 +22,7 @@ export const misconfigured = [
       const shown = await signInAndConsent(page, application, latchkey);
       assert.match(shown, /"invalid_client" "The client is unknown, or its credentials or their method are not those/);
       const line = refusal(latchkey, application);
-      assert.match(line, /reason=bad_client_secret .*method=client_secret_\w+ registered=client_secret_basic/);
+      assert.match(line, /code=bad_client_secret .*method=client_secret_\w+ registered=client_secret_basic/);
     },
   ),
   withMistake(
@@ -33,10 +33,7 @@ export const misconfigured = [
     async ({ page, application, latchkey }) => {
       const shown = await signInAndConsent(page, application, latchkey);
       assert.match(shown, /"invalid_client" "The client is unknown, or its credentials or their method are not those/);
-      assert.match(
-        refusal(latchkey, application),
-        /reason=wrong_auth_method .*method=client_secret_\w+ registered=none/,
-      );
+      assert.match(refusal(latchkey, application), /code=wrong_auth_method .*method=client_secret_\w+ registered=none/);
     },
   ),
   withMistake(

@@ -40,7 +40,8 @@ export class Latchkey {
       binds: [{ address: `127.0.0.1:${port}` }],
     };
     const http = { public_base: `http://${host}:${port}`, listeners: [listener] };
-    writeFileSync(latchkey.#file, JSON.stringify({ ...settings, data_dir: join(folder, 'data'), http }));
+    const text = JSON.stringify({ ...settings, data_dir: join(folder, 'data'), http });
+    writeFileSync(latchkey.#file, text, { mode: 0o600 });
     await latchkey.#serve();
     return latchkey;
   }
