@@ -26,6 +26,7 @@ interface RegisterUserFlags {
   readonly email?: readonly string[];
   readonly admin?: boolean;
   readonly displayName?: string;
+  readonly locale?: string;
   readonly yes: boolean;
   readonly ignorePasswordComplexity: boolean;
 }
@@ -226,6 +227,7 @@ function addManageCommands(program: Command, configuration: () => ConfigurationO
     .option('-a, --admin', 'may ask for the admin scope')
     .option('-A, --no-admin', 'may not ask for the admin scope')
     .option('-d, --display-name <name>', 'name shown to others')
+    .option('-l, --locale <tag>', 'language of the person, for example de-AT (default: i18n.default_language)')
     .option('-y, --yes', 'ask nothing', false)
     .option('--ignore-password-complexity', 'accept a weak password', false)
     .action(async (username: string | undefined, options: RegisterUserFlags) => {

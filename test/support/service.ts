@@ -115,6 +115,7 @@ export async function startService(
       const outcome = await registerUser(own, {
         username,
         displayName: undefined,
+        locale: 'en',
         canRequestAdmin,
         emails: [],
         password: await hasher.hash(password, { address: 'test' }),

@@ -30,7 +30,15 @@ export async function ensureFirstAdmin(deps: AccountDeps, log: Log, admin: First
   const rules = { ignoreComplexity: false, exitCode: CONFIGURATION_INVALID };
   const password = await hashNewPassword(deps, admin.password.reveal(), owner, rules);
   const now = deps.clock.now();
-  const registration = { username, displayName: undefined, canRequestAdmin: true, emails: [], password, now };
+  const registration = {
+    username,
+    displayName: undefined,
+    locale: deps.defaultLanguage,
+    canRequestAdmin: true,
+    emails: [],
+    password,
+    now,
+  };
   const outcome = await registerUser(deps.database, registration);
   if (!outcome.ok) return ignored(log);
   log.info('startup', 'the first admin was created', { user: outcome.id });

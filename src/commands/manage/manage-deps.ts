@@ -16,6 +16,8 @@ export interface AccountDeps {
   /** Of `@name:server` identifiers. */
   readonly serverName: string;
   readonly serviceName: string;
+  /** Language of an account when nobody says which: `i18n.default_language`. */
+  readonly defaultLanguage: string;
 }
 
 export interface ManageDeps extends AccountDeps {

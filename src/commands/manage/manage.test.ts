@@ -55,6 +55,7 @@ function deps(io: { stdin?: string; prompts?: Prompts } = {}): ManageDeps {
     rules: { minimumComplexity: 3, minimumLength: 8, maximumLength: 1024 },
     serverName: 'example.org',
     serviceName: 'Latchkey',
+    defaultLanguage: 'de',
     io: {
       stdin: Readable.from(io.stdin === undefined ? [] : [Buffer.from(io.stdin)]),
       prompts: io.prompts,
@@ -172,6 +173,13 @@ describe('manage register-user', () => {
     expect(await database.rows(emailsOf, [toUuid(user?.id ?? neverId())])).toHaveLength(2);
   });
 
+  test('gives an account the language that is asked for, else the default one of the service', async () => {
+    await register({ username: 'austrian', locale: 'de-at' });
+    await register({ username: 'unspoken' });
+    expect(await findUserByName(database, 'austrian')).toMatchObject({ locale: 'de-AT' });
+    expect(await findUserByName(database, 'unspoken')).toMatchObject({ locale: 'de' });
+  });
+
   test('warns of what is missing, and prints id and name', async () => {
     await register({ username: 'bare' });
     expect(output.stderr).toContain('no e-mail address');
@@ -206,6 +214,7 @@ describe('manage register-user', () => {
     ['a display name with a line feed', { username: 'weak', displayName: 'A\nB' }, 1, 'control characters'],
     ['a display name that turns the text', { username: 'weak', displayName: 'A\u202eB' }, 1, 'direction of text'],
     ['a display name of blanks', { username: 'weak', displayName: '  ' }, 1, '1 to 255'],
+    ['a language that is no tag', { username: 'weak', locale: 'german please' }, 1, 'not a language tag'],
     ['two passwords', { username: 'weak', password: STRONG, passwordFile: '-' }, 2, 'either'],
     [
       'a password file that is not there',

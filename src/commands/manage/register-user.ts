@@ -15,6 +15,8 @@ export interface RegisterUserOptions extends PasswordOptions {
   /** `--admin` or `--no-admin`; undefined: neither. */
   readonly admin?: boolean | undefined;
   readonly displayName?: string | undefined;
+  /** BCP 47 tag; undefined: the default language of the service. */
+  readonly locale?: string | undefined;
   /** Ask nothing. */
   readonly yes: boolean;
   readonly ignorePasswordComplexity: boolean;
@@ -27,6 +29,7 @@ interface Wanted {
   readonly emails: readonly EmailAddress[];
   readonly isAdmin: boolean;
   readonly displayName: string | undefined;
+  readonly locale: string;
 }
 
 /**
@@ -56,9 +59,9 @@ export async function registerUserCommand(deps: ManageDeps, options: RegisterUse
   if (password === undefined) deps.io.stderr('warning: the user has no password and cannot sign in\n');
   if (prompts !== undefined) await confirm(prompts, wanted, options);
 
-  const { username, emails, displayName, isAdmin } = wanted;
+  const { username, emails, displayName, locale, isAdmin } = wanted;
   const now = deps.clock.now();
-  const registration = { username, displayName, canRequestAdmin: isAdmin, emails, password, now };
+  const registration = { username, displayName, locale, canRequestAdmin: isAdmin, emails, password, now };
   const outcome = await registerUser(deps.database, registration);
   if (!outcome.ok) {
     const subject = outcome.reason === 'name-taken' ? `username ${username}` : `e-mail address ${outcome.email}`;
@@ -69,6 +72,7 @@ export async function registerUserCommand(deps: ManageDeps, options: RegisterUse
 }
 
 async function collect(deps: ManageDeps, options: RegisterUserOptions, prompts: Prompts | undefined): Promise<Wanted> {
+  const locale = options.locale === undefined ? deps.defaultLanguage : parseLocale(options.locale);
   const username = options.username ?? (await prompts?.text('Username'));
   if (username === undefined) throw new ExitError(2, 'the username is missing');
   await checkUsername(deps, username);
@@ -85,7 +89,7 @@ async function collect(deps: ManageDeps, options: RegisterUserOptions, prompts: 
     );
   }
   const isAdmin = options.admin ?? (await prompts?.confirm('May this user ask for the admin scope?', false)) ?? false;
-  return { username, password, emails, isAdmin, displayName };
+  return { username, password, emails, isAdmin, displayName, locale };
 }
 
 const USERNAME_RULES: Readonly<Record<UsernameProblem, string>> = {
@@ -104,6 +108,15 @@ async function checkUsername(deps: ManageDeps, username: string): Promise<void> 
   if (taken !== undefined) throw new ExitError(1, `username ${username} is taken`);
 }
 
+/** The canonical spelling of a BCP 47 tag. */
+function parseLocale(text: string): string {
+  try {
+    return new Intl.Locale(text).toString();
+  } catch {
+    throw new ExitError(1, `${JSON.stringify(text)} is not a language tag such as en or de-AT`);
+  }
+}
+
 /** Distinct by what comparisons use. */
 function parseEmails(texts: readonly string[]): EmailAddress[] {
   const byKey = new Map<string, EmailAddress>();
@@ -119,6 +132,7 @@ async function confirm(prompts: Prompts, wanted: Wanted, options: RegisterUserOp
   prompts.note('New user', [
     `username: ${wanted.username}`,
     `display name: ${wanted.displayName ?? 'none'}`,
+    `language: ${wanted.locale}`,
     `e-mail addresses: ${wanted.emails.map((email) => email.address).join(', ') || 'none'}`,
     `password: ${wanted.password === undefined ? 'none' : 'set'}`,
     `may ask for the admin scope: ${wanted.isAdmin ? 'yes' : 'no'}`,
@@ -132,6 +146,7 @@ function equivalentCommand(wanted: Wanted, options: RegisterUserOptions): string
   const words = ['latchkey', 'manage', 'register-user', '--yes', wanted.isAdmin ? '--admin' : '--no-admin'];
   for (const email of wanted.emails) words.push('--email', email.address);
   if (wanted.displayName !== undefined) words.push('--display-name', wanted.displayName);
+  if (options.locale !== undefined) words.push('--locale', wanted.locale);
   if (wanted.password !== undefined) words.push('--password-file', '-');
   if (options.ignorePasswordComplexity) words.push('--ignore-password-complexity');
   words.push(wanted.username);

@@ -18,6 +18,7 @@ export function accountDeps(foundation: Foundation): AccountDeps {
     rules: config.passwords,
     serverName: config.homeserver.homeserver,
     serviceName: config.branding.serviceName,
+    defaultLanguage: config.i18n.defaultLanguage,
   };
 }
 

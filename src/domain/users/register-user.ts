@@ -11,6 +11,8 @@ export interface Registration {
   /** Checked by `usernameProblems`. */
   readonly username: string;
   readonly displayName: string | undefined;
+  /** BCP 47 tag of the language that the person reads. */
+  readonly locale: string;
   readonly canRequestAdmin: boolean;
   /** Confirmed ones, distinct. */
   readonly emails: readonly EmailAddress[];
@@ -28,8 +30,8 @@ export type RegistrationOutcome =
 export async function registerUser(database: Database, registration: Registration): Promise<RegistrationOutcome> {
   try {
     return await database.transaction(async (transaction) => {
-      const { username, displayName, canRequestAdmin, emails, password, now } = registration;
-      const id = await createUser(transaction, { username, displayName, locale: undefined, canRequestAdmin, now });
+      const { username, displayName, locale, canRequestAdmin, emails, password, now } = registration;
+      const id = await createUser(transaction, { username, displayName, locale, canRequestAdmin, now });
       if (id === undefined) throw new Refused({ ok: false, reason: 'name-taken' });
       for (const email of emails) {
         const isAdded = await addEmail(transaction, id, email, now);
