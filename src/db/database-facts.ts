@@ -1,5 +1,5 @@
 import type { Queryable } from './database.ts';
-import { statement } from './statement.ts';
+import { type NoParameters, statement } from './statement.ts';
 
 /** What an operator asks of a database first. */
 export interface DatabaseFacts {
@@ -13,12 +13,12 @@ export interface DatabaseFacts {
   }[];
 }
 
-const findServer = statement<{ version: string; bytes: number }, []>(
+const findServer = statement<{ version: string; bytes: number }, NoParameters>(
   'db.facts.server',
   `select current_setting('server_version') as version, pg_database_size(current_database())::float8 as bytes`,
 );
 
-const listLargestTables = statement<{ name: string; rows: number | null; bytes: number }, []>(
+const listLargestTables = statement<{ name: string; rows: number | null; bytes: number }, NoParameters>(
   'db.facts.tables',
   `select relname::text as name, nullif(reltuples, -1)::float8 as rows, pg_total_relation_size(oid)::float8 as bytes
    from pg_class
@@ -28,8 +28,8 @@ const listLargestTables = statement<{ name: string; rows: number | null; bytes: 
 );
 
 export async function readDatabaseFacts(database: Queryable): Promise<DatabaseFacts> {
-  const server = await database.first(findServer, []);
-  const tables = await database.rows(listLargestTables, []);
+  const server = await database.first(findServer, {});
+  const tables = await database.rows(listLargestTables, {});
   return {
     serverVersion: server?.version ?? '',
     sizeBytes: server?.bytes ?? 0,

@@ -3,14 +3,17 @@ import type { Statement } from './statement.ts';
 /** Where statements can be sent: the pool for single autocommit ones, or a transaction. */
 export interface Queryable {
   /** All rows. */
-  rows<Row, Params extends readonly unknown[]>(statement: Statement<Row, Params>, params: Params): Promise<Row[]>;
+  rows<Row, Parameters extends object>(statement: Statement<Row, Parameters>, parameters: Parameters): Promise<Row[]>;
   /** The first row, or undefined. */
-  first<Row, Params extends readonly unknown[]>(
-    statement: Statement<Row, Params>,
-    params: Params,
+  first<Row, Parameters extends object>(
+    statement: Statement<Row, Parameters>,
+    parameters: Parameters,
   ): Promise<Row | undefined>;
   /** The number of rows affected. */
-  execute<Row, Params extends readonly unknown[]>(statement: Statement<Row, Params>, params: Params): Promise<number>;
+  execute<Row, Parameters extends object>(
+    statement: Statement<Row, Parameters>,
+    parameters: Parameters,
+  ): Promise<number>;
 }
 
 /** A transaction opened by `Database.transaction`; operations that write several rows ask for one. */

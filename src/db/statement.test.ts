@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { statement } from './statement.ts';
+import { parameterValues, statement } from './statement.ts';
 
 describe('statement', () => {
   it.each([
@@ -21,6 +21,23 @@ describe('statement', () => {
     const second = statement(`${label}2`, 'select 2');
     expect(first.name).not.toBe(second.name);
     expect(first.name).toHaveLength(63);
+  });
+
+  it('numbers parameters by their first use, and leaves casts and other colons as they are', () => {
+    const made = statement<unknown, { id: string; now: Date }>(
+      'test.named',
+      `select '12:30', 'urn:chat:x', '{"a": 1}'::jsonb from users where created_at < :now::timestamptz and id = :id::uuid or :now is null`,
+    );
+    expect(made.text).toBe(
+      `select '12:30', 'urn:chat:x', '{"a": 1}'::jsonb from users where created_at < $1::timestamptz and id = $2::uuid or $1 is null`,
+    );
+    const now = new Date(0);
+    expect(parameterValues(made, { id: 'x', now })).toEqual([now, 'x']);
+  });
+
+  it('refuses to be sent without a value for one of its parameters', () => {
+    const made = statement<unknown, { id: string }>('test.missing', 'select :id::text');
+    expect(() => parameterValues(made, { other: 'x' })).toThrow(/test\.missing.*:id/);
   });
 
   it('refuses one label for two texts', () => {

@@ -4,33 +4,48 @@ import { createHash } from 'node:crypto';
  * One SQL statement with the types of its parameters and rows, made once when its module loads. It is sent as a named
  * prepared statement; the name holds a digest of the text, since a connection refuses one name for two texts.
  *
- * Rules: explicit columns, never `*` (a migration would break the statement on open connections); times come in as
- * `$n::timestamptz` from a `Date` made of the process clock, and go out as numbers (`ms` below) or booleans. A JSON
- * parameter is passed as text (`JSON.stringify`): the driver would write an array as a PostgreSQL array.
+ * Rules: explicit columns, never `*` (a migration would break the statement on open connections). Parameters are
+ * written `:name` with a cast, `:now::timestamptz` for a `Date` of the process clock; times go out as numbers (`ms`
+ * below) or booleans. A JSON parameter is passed as text (`JSON.stringify`): the driver would write an array as a
+ * PostgreSQL array.
  */
-export interface Statement<Row, Params extends readonly unknown[]> {
+export interface Statement<Row, Parameters extends object> {
   /** What the log and the plan test call it. */
   readonly label: string;
   /** Name on the wire. */
   readonly name: string;
+  /** What the server is sent: `:name` has become `$n`. */
   readonly text: string;
+  /** The parameters in the order of their numbers. */
+  readonly parameterNames: readonly string[];
   /** It changes nothing, so it is repeated when a lost connection leaves its outcome unknown. */
   readonly isReadOnly: boolean;
   /** Only here to carry the types. */
-  readonly __types?: (params: Params) => Row;
+  readonly __types?: (parameters: Parameters) => Row;
 }
 
+/** A statement of any kind, for code that sends or inspects them all. */
+export type AnyStatement = Statement<unknown, never>;
+
+/** For statements without parameters; they are sent with `{}`. */
+export type NoParameters = Readonly<Record<string, never>>;
+
 /** Longest name that PostgreSQL keeps apart. */
-const NAME_LENGTH = 63;
+const MAX_NAME_LENGTH = 63;
 
-const registry = new Map<string, Statement<unknown, never>>();
+/** `:name`, but neither the cast `::type` nor a colon inside of a word or a number. */
+const PARAMETER = /(?<![:\w]):([a-z][A-Za-z0-9]*)/g;
 
-export function statement<Row, Params extends readonly unknown[]>(label: string, text: string): Statement<Row, Params> {
+const registry = new Map<string, AnyStatement>();
+
+export function statement<Row, Parameters extends object>(label: string, source: string): Statement<Row, Parameters> {
+  const { text, parameterNames } = numberParameters(source);
   const digest = createHash('sha256').update(text).digest('hex').slice(0, 12);
-  const made: Statement<Row, Params> = {
+  const made: Statement<Row, Parameters> = {
     label,
-    name: `${label.slice(0, NAME_LENGTH - digest.length - 1)}-${digest}`,
+    name: `${label.slice(0, MAX_NAME_LENGTH - digest.length - 1)}-${digest}`,
     text,
+    parameterNames,
     isReadOnly: isReadOnly(text),
   };
   const known = registry.get(label);
@@ -39,8 +54,18 @@ export function statement<Row, Params extends readonly unknown[]>(label: string,
   return made;
 }
 
+/** The values of the parameters in the order that the statement's text numbers them. */
+export function parameterValues(made: AnyStatement, parameters: object): unknown[] {
+  return made.parameterNames.map((name) => {
+    const value: unknown = Reflect.get(parameters, name);
+    // The driver would send null in its place.
+    if (value === undefined) throw new Error(`statement ${made.label} was sent without a value for :${name}`);
+    return value;
+  });
+}
+
 /** Every statement made so far. @internal for the test of their plans */
-export function registeredStatements(): Iterable<Statement<unknown, never>> {
+export function registeredStatements(): Iterable<AnyStatement> {
   return registry.values();
 }
 
@@ -50,6 +75,17 @@ export function registeredStatements(): Iterable<Statement<unknown, never>> {
  */
 export function ms(expression: string): string {
   return `round(date_part('epoch', ${expression}) * 1000)`;
+}
+
+/** Numbers each name in the order of its first use. */
+function numberParameters(source: string): Pick<AnyStatement, 'text' | 'parameterNames'> {
+  const numbers = new Map<string, number>();
+  const text = source.replace(PARAMETER, (_, name: string) => {
+    const number = numbers.get(name) ?? numbers.size + 1;
+    numbers.set(name, number);
+    return `$${number}`;
+  });
+  return { text, parameterNames: [...numbers.keys()] };
 }
 
 // Strict on purpose: a keyword in a comment or in `for update` only costs a repetition that would have been harmless.

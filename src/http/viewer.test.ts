@@ -55,19 +55,22 @@ function requestWith(documents: Partial<Record<CookieName, JsonValue>>): TestReq
   return new TestRequest(pairs.join('; '));
 }
 
-const insertSession = statement<never, [id: string, userId: string, keyHash: Buffer, at: Date]>(
+const insertSession = statement<
+  never,
+  { readonly id: string; readonly userId: string; readonly keyHash: Buffer; readonly at: Date }
+>(
   'test-viewer-session',
   `insert into user_sessions (id, user_id, key_hash, authenticated_at, created_at, last_active_at)
-  values ($1::uuid, $2::uuid, $3::bytea, $4::timestamptz, $4::timestamptz, $4::timestamptz)`,
+  values (:id::uuid, :userId::uuid, :keyHash::bytea, :at::timestamptz, :at::timestamptz, :at::timestamptz)`,
 );
 const activityOf = statement<
   { at: number; ip: string | null; user_agent: string | null; finish_reason: string | null },
-  [id: string]
+  { readonly id: string }
 >(
   'test-viewer-activity',
   `select (extract(epoch from last_active_at) * 1000)::float8 as at, host(last_active_ip) as ip, user_agent,
     finish_reason
-  from user_sessions where id = $1::uuid`,
+  from user_sessions where id = :id::uuid`,
 );
 
 let testDatabase: TestDatabase;
@@ -93,7 +96,12 @@ afterAll(async () => {
 
 beforeEach(async () => {
   sessionId = newId(clock.now());
-  await database.execute(insertSession, [toUuid(sessionId), toUuid(userId), sha256('key'), new Date(clock.now())]);
+  await database.execute(insertSession, {
+    id: toUuid(sessionId),
+    userId: toUuid(userId),
+    keyHash: sha256('key'),
+    at: new Date(clock.now()),
+  });
 });
 
 function viewersWith(limits: ConstructorParameters<typeof Viewers>[0]['limits']): Viewers {
@@ -126,7 +134,7 @@ describe('the viewer of a request (browser-flows 2.5)', () => {
     clock.advanceSeconds(120);
     await viewers.read(requestWith({ session: cookie() }));
     await activity.flush();
-    expect(await database.first(activityOf, [toUuid(sessionId)])).toMatchObject({
+    expect(await database.first(activityOf, { id: toUuid(sessionId) })).toMatchObject({
       at: clock.now(),
       ip: '192.0.2.7',
       user_agent: 'Firefox/141',
@@ -159,7 +167,7 @@ describe('the viewer of a request (browser-flows 2.5)', () => {
     const strict = viewersWith({ idleSeconds: 600, lifetimeSeconds: undefined });
     expect(await strict.read(request)).toEqual({ kind: 'anonymous' });
     expect(request.written('session')).toHaveProperty('logged_out_at');
-    expect(await database.first(activityOf, [toUuid(sessionId)])).toMatchObject({ finish_reason: 'expired' });
+    expect(await database.first(activityOf, { id: toUuid(sessionId) })).toMatchObject({ finish_reason: 'expired' });
     expect(await viewers.read(requestWith({ session: cookie() }))).toMatchObject({ kind: 'ended' });
   });
 

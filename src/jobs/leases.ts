@@ -5,17 +5,20 @@
 import type { Queryable } from '#db/database.ts';
 import { statement } from '#db/statement.ts';
 
-const take = statement<{ holder: string }, [name: string, holder: string, expiresAt: Date, now: Date]>(
+const take = statement<
+  { holder: string },
+  { readonly name: string; readonly holder: string; readonly expiresAt: Date; readonly now: Date }
+>(
   'take-lease',
-  `insert into leases as lease (name, holder, expires_at) values ($1::text, $2::uuid, $3::timestamptz)
+  `insert into leases as lease (name, holder, expires_at) values (:name::text, :holder::uuid, :expiresAt::timestamptz)
   on conflict (name) do update set holder = excluded.holder, expires_at = excluded.expires_at
-    where lease.holder = excluded.holder or lease.expires_at <= $4::timestamptz
+    where lease.holder = excluded.holder or lease.expires_at <= :now::timestamptz
   returning holder`,
 );
 
-const release = statement<never, [name: string, holder: string]>(
+const release = statement<never, { readonly name: string; readonly holder: string }>(
   'release-lease',
-  'delete from leases where name = $1::text and holder = $2::uuid',
+  'delete from leases where name = :name::text and holder = :holder::uuid',
 );
 
 /** Takes or prolongs a lease. @returns false while another holder has it */
@@ -24,9 +27,12 @@ export async function takeLease(
   lease: { readonly name: string; readonly holder: string; readonly seconds: number; readonly now: number },
 ): Promise<boolean> {
   const expiresAt = new Date(lease.now + lease.seconds * 1000);
-  return (await database.first(take, [lease.name, lease.holder, expiresAt, new Date(lease.now)])) !== undefined;
+  return (
+    (await database.first(take, { name: lease.name, holder: lease.holder, expiresAt, now: new Date(lease.now) })) !==
+    undefined
+  );
 }
 
 export async function releaseLease(database: Queryable, name: string, holder: string): Promise<void> {
-  await database.execute(release, [name, holder]);
+  await database.execute(release, { name, holder });
 }

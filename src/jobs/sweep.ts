@@ -44,12 +44,12 @@ export function secondsBefore(now: number, seconds: number): Date {
 }
 
 /** A batch of a statement that takes every row it looks at. */
-export async function sweepAll<Params extends readonly unknown[]>(
+export async function sweepAll<Parameters extends object>(
   database: Queryable,
-  statement: Statement<never, Params>,
-  params: Params,
+  statement: Statement<never, Parameters>,
+  parameters: Parameters,
 ): Promise<SweptBatch> {
-  const rows = await database.execute(statement, params);
+  const rows = await database.execute(statement, parameters);
   return { rows, next: rows < BATCH_ROWS ? undefined : START };
 }
 
@@ -62,12 +62,12 @@ export interface WalkRow {
 }
 
 /** A batch of a statement made of `walkSql`, which passes over rows and so has to remember how far it came. */
-export async function sweepSome<Params extends readonly unknown[]>(
+export async function sweepSome<Parameters extends object>(
   database: Queryable,
-  statement: Statement<WalkRow, Params>,
-  params: Params,
+  statement: Statement<WalkRow, Parameters>,
+  parameters: Parameters,
 ): Promise<SweptBatch> {
-  const row = await database.first(statement, params);
+  const row = await database.first(statement, parameters);
   if (row === undefined || row.last_id === null) return { rows: 0, next: undefined };
   const isLast = row.examined < BATCH_ROWS;
   return { rows: row.swept, next: isLast ? undefined : { at: row.last_at ?? '', id: row.last_id } };

@@ -177,8 +177,8 @@ export const PROTECTIONS: readonly Protection[] = [
     attack: 61,
     removals: [
       {
-        text: 'key_hash = case when s.key_hash = $10::bytea then $11::bytea else s.key_hash end,',
-        instead: 'key_hash = case when $11::bytea is null then s.key_hash else s.key_hash end,',
+        text: 'key_hash = case when s.key_hash = :keyHash::bytea then :newKeyHash::bytea else s.key_hash end,',
+        instead: 'key_hash = case when :newKeyHash::bytea is null then s.key_hash else s.key_hash end,',
       },
     ],
     test: 'test/attacks/forms-cookies-sessions.test.ts',

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { registeredStatements, type Statement } from '#db/statement.ts';
+import { type AnyStatement, registeredStatements } from '#db/statement.ts';
 
 const SOURCE = fileURLToPath(new URL('../../src', import.meta.url));
 const MAKES_STATEMENTS = /\bstatement(<|\()/;
 
 /** Every statement of the service: loads each module under `src` that makes one. */
-export async function loadStatements(): Promise<Statement<unknown, never>[]> {
+export async function loadStatements(): Promise<AnyStatement[]> {
   const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
     .filter((file) => /(?<!\.test)\.tsx?$/.test(file))
     .map((file) => join(SOURCE, file))

@@ -33,20 +33,33 @@ export interface TestAccount {
 
 const insertAccount = statement<
   never,
-  [id: string, username: string, usernameKey: string, now: Date, lockedAt: Date | null, deactivatedAt: Date | null]
+  {
+    readonly id: string;
+    readonly username: string;
+    readonly usernameKey: string;
+    readonly now: Date;
+    readonly lockedAt: Date | null;
+    readonly deactivatedAt: Date | null;
+  }
 >(
   'test-insert-account',
   `insert into users (id, username, username_key, created_at, locked_at, deactivated_at)
-  values ($1::uuid, $2::text, $3::text, $4::timestamptz, $5::timestamptz, $6::timestamptz)`,
+  values (:id::uuid, :username::text, :usernameKey::text, :now::timestamptz, :lockedAt::timestamptz, :deactivatedAt::timestamptz)`,
 );
 
 const insertPassword = statement<
   never,
-  [userId: string, id: string, hash: string, schemeVersion: number, createdAt: Date]
+  {
+    readonly userId: string;
+    readonly id: string;
+    readonly hash: string;
+    readonly schemeVersion: number;
+    readonly createdAt: Date;
+  }
 >(
   'test-insert-password',
   `insert into user_passwords (user_id, id, hash, scheme_version, created_at)
-  values ($1::uuid, $2::uuid, $3::text, $4::integer, $5::timestamptz)`,
+  values (:userId::uuid, :id::uuid, :hash::text, :schemeVersion::integer, :createdAt::timestamptz)`,
 );
 
 /** Puts an account into the database in whatever state a test needs, past all rules. */
@@ -58,14 +71,14 @@ export async function insertTestAccount(
   const now = options.now ?? Date.UTC(2026, 0, 1);
   const id = newId<'user'>(now);
   const at = new Date(now);
-  await database.execute(insertAccount, [
-    toUuid(id),
-    account.username,
-    account.usernameKey ?? account.username.toLowerCase(),
-    at,
-    account.isLocked === true ? at : null,
-    account.isDeactivated === true ? at : null,
-  ]);
+  await database.execute(insertAccount, {
+    id: toUuid(id),
+    username: account.username,
+    usernameKey: account.usernameKey ?? account.username.toLowerCase(),
+    now: at,
+    lockedAt: account.isLocked === true ? at : null,
+    deactivatedAt: account.isDeactivated === true ? at : null,
+  });
   if (account.email !== undefined) {
     const email = parseEmailAddress(account.email);
     if (email === undefined) throw new Error(`${account.email} is no e-mail address`);
@@ -74,7 +87,13 @@ export async function insertTestAccount(
   if (account.password !== undefined) {
     const stored = await (options.hasher ?? cheapHasher()).hash(account.password, { address: 'test' });
     if (stored === undefined) throw new Error('the password is too long for the scheme');
-    await database.execute(insertPassword, [toUuid(id), toUuid(newId(now)), stored.hash, stored.schemeVersion, at]);
+    await database.execute(insertPassword, {
+      userId: toUuid(id),
+      id: toUuid(newId(now)),
+      hash: stored.hash,
+      schemeVersion: stored.schemeVersion,
+      createdAt: at,
+    });
   }
   return id;
 }

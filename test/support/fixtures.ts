@@ -16,11 +16,17 @@ import { type ClientMetadata, sealSecret } from '#domain/clients/client-row.ts';
 
 const insertUserRow = statement<
   never,
-  [id: string, username: string, displayName: string | null, canRequestAdmin: boolean, now: Date]
+  {
+    readonly id: string;
+    readonly username: string;
+    readonly displayName: string | null;
+    readonly canRequestAdmin: boolean;
+    readonly now: Date;
+  }
 >(
   'fixture-user',
   `insert into users (id, username, username_key, display_name, can_request_admin, created_at)
-   values ($1::uuid, $2::text, lower($2::text), $3::text, $4::boolean, $5::timestamptz)`,
+   values (:id::uuid, :username::text, lower(:username::text), :displayName::text, :canRequestAdmin::boolean, :now::timestamptz)`,
 );
 
 export async function insertUser(
@@ -30,20 +36,23 @@ export async function insertUser(
 ): Promise<UserId> {
   const id = newId<'user'>(now);
   const username = user.username ?? `user-${id.toLowerCase()}`;
-  await database.execute(insertUserRow, [
-    toUuid(id),
+  await database.execute(insertUserRow, {
+    id: toUuid(id),
     username,
-    user.displayName ?? null,
-    user.canRequestAdmin ?? false,
-    new Date(now),
-  ]);
+    displayName: user.displayName ?? null,
+    canRequestAdmin: user.canRequestAdmin ?? false,
+    now: new Date(now),
+  });
   return id;
 }
 
-const insertBrowserSessionRow = statement<never, [id: string, userId: string, keyHash: Buffer, now: Date]>(
+const insertBrowserSessionRow = statement<
+  never,
+  { readonly id: string; readonly userId: string; readonly keyHash: Buffer; readonly now: Date }
+>(
   'fixture-browser-session',
   `insert into user_sessions (id, user_id, key_hash, authenticated_at, acr, amr, created_at)
-   values ($1::uuid, $2::uuid, $3::bytea, $4::timestamptz, 'urn:latchkey:acr:1', '{pwd}', $4::timestamptz)`,
+   values (:id::uuid, :userId::uuid, :keyHash::bytea, :now::timestamptz, 'urn:latchkey:acr:1', '{pwd}', :now::timestamptz)`,
 );
 
 export async function insertBrowserSession(
@@ -52,17 +61,28 @@ export async function insertBrowserSession(
   now: number,
 ): Promise<BrowserSessionId> {
   const id = newId<'browser-session'>(now);
-  await database.execute(insertBrowserSessionRow, [toUuid(id), toUuid(userId), sha256(id), new Date(now)]);
+  await database.execute(insertBrowserSessionRow, {
+    id: toUuid(id),
+    userId: toUuid(userId),
+    keyHash: sha256(id),
+    now: new Date(now),
+  });
   return id;
 }
 
 const insertClientRow = statement<
   never,
-  [id: string, isStatic: boolean, secret: Buffer | null, metadata: string, now: Date]
+  {
+    readonly id: string;
+    readonly isStatic: boolean;
+    readonly secret: Buffer | null;
+    readonly metadata: string;
+    readonly now: Date;
+  }
 >(
   'fixture-client',
   `insert into oauth2_clients (id, is_static, client_secret_sealed, metadata, created_at)
-   values ($1::uuid, $2::boolean, $3::bytea, $4::jsonb, $5::timestamptz)`,
+   values (:id::uuid, :isStatic::boolean, :secret::bytea, :metadata::jsonb, :now::timestamptz)`,
 );
 
 export interface ClientFixture {
@@ -87,32 +107,32 @@ export async function insertClient(
     id_token_signed_response_alg: 'RS256',
     ...client.metadata,
   };
-  await database.execute(insertClientRow, [
-    toUuid(id),
-    client.isStatic ?? true,
-    client.secret === undefined ? null : sealSecret(toUuid(id), client.secret, keys),
-    JSON.stringify(metadata),
-    new Date(now),
-  ]);
+  await database.execute(insertClientRow, {
+    id: toUuid(id),
+    isStatic: client.isStatic ?? true,
+    secret: client.secret === undefined ? null : sealSecret(toUuid(id), client.secret, keys),
+    metadata: JSON.stringify(metadata),
+    now: new Date(now),
+  });
   return id;
 }
 
 const insertGrantRow = statement<
   never,
-  [
-    id: string,
-    clientId: string,
-    redirectUri: string,
-    redirectUriSent: boolean,
-    scope: readonly string[],
-    nonce: string | null,
-    codeChallenge: string | null,
-    now: Date,
-    expiresAt: Date,
-    userSessionId: string,
-    codeHash: Buffer,
-    claims: string | null,
-  ]
+  {
+    readonly id: string;
+    readonly clientId: string;
+    readonly redirectUri: string;
+    readonly redirectUriSent: boolean;
+    readonly scope: readonly string[];
+    readonly nonce: string | null;
+    readonly codeChallenge: string | null;
+    readonly now: Date;
+    readonly expiresAt: Date;
+    readonly userSessionId: string;
+    readonly codeHash: Buffer;
+    readonly claims: string | null;
+  }
 >(
   'fixture-grant',
   `insert into oauth2_authorization_grants (
@@ -120,9 +140,9 @@ const insertGrantRow = statement<
      created_at, expires_at, user_session_id, auth_time, acr, amr, code_hash, fulfilled_at,
      claims
    ) values (
-     $1::uuid, $2::uuid, $3::text, $4::boolean, $5::text[], 'query', $6::text, $7::text,
-     $8::timestamptz, $9::timestamptz, $10::uuid, $8::timestamptz, 'urn:latchkey:acr:1', '{pwd}', $11::bytea,
-     $8::timestamptz, $12::jsonb
+     :id::uuid, :clientId::uuid, :redirectUri::text, :redirectUriSent::boolean, :scope::text[], 'query', :nonce::text, :codeChallenge::text,
+     :now::timestamptz, :expiresAt::timestamptz, :userSessionId::uuid, :now::timestamptz, 'urn:latchkey:acr:1', '{pwd}', :codeHash::bytea,
+     :now::timestamptz, :claims::jsonb
    )`,
 );
 
@@ -147,20 +167,20 @@ export async function insertFulfilledGrant(
 ): Promise<{ id: AuthorizationGrantId; code: string }> {
   const id = newId<'authorization-grant'>(now);
   const code = randomBase64Url();
-  await database.execute(insertGrantRow, [
-    toUuid(id),
-    toUuid(grant.clientId),
-    grant.redirectUri ?? 'https://app.example.org/callback',
-    grant.redirectUriSent ?? true,
-    grant.scope ?? ['openid'],
-    grant.nonce ?? null,
-    grant.codeVerifier === undefined ? null : sha256(grant.codeVerifier).toString('base64url'),
-    new Date(now),
-    new Date(now + 3_600_000),
-    toUuid(grant.browserSessionId),
-    sha256(code),
-    grant.claims === undefined ? null : JSON.stringify(grant.claims),
-  ]);
+  await database.execute(insertGrantRow, {
+    id: toUuid(id),
+    clientId: toUuid(grant.clientId),
+    redirectUri: grant.redirectUri ?? 'https://app.example.org/callback',
+    redirectUriSent: grant.redirectUriSent ?? true,
+    scope: grant.scope ?? ['openid'],
+    nonce: grant.nonce ?? null,
+    codeChallenge: grant.codeVerifier === undefined ? null : sha256(grant.codeVerifier).toString('base64url'),
+    now: new Date(now),
+    expiresAt: new Date(now + 3_600_000),
+    userSessionId: toUuid(grant.browserSessionId),
+    codeHash: sha256(code),
+    claims: grant.claims === undefined ? null : JSON.stringify(grant.claims),
+  });
   return { id, code };
 }
 
@@ -169,7 +189,10 @@ export function randomRoot(): Buffer {
   return randomBytes(32);
 }
 
-/** Any statement, for a test that changes or reads rows behind the service's back. */
+/**
+ * Any statement, for a test that changes or reads rows behind the service's back.
+ * @param params values of `$1`, `$2` and so on
+ */
 export async function sql<Row extends object>(
   database: Queryable,
   text: string,
@@ -177,5 +200,7 @@ export async function sql<Row extends object>(
 ): Promise<Row[]> {
   // A short label, since names of statements are cut and must stay unlike.
   const label = `fixture-${sha256(text).toString('hex').slice(0, 24)}`;
-  return await database.rows(statement<Row, readonly unknown[]>(label, text), params);
+  const named = text.replace(/\$(\d+)/g, ':p$1');
+  const values = Object.fromEntries(params.map((value, index) => [`p${index + 1}`, value]));
+  return await database.rows(statement<Row, Readonly<Record<string, unknown>>>(label, named), values);
 }

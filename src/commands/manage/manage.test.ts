@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { toUuid } from '#base/ids.ts';
 import { Secret } from '#base/secret.ts';
 import type { Database } from '#db/database.ts';
-import { statement } from '#db/statement.ts';
+import { type NoParameters, statement } from '#db/statement.ts';
 import { StrengthEstimator } from '#domain/passwords/strength-estimator.ts';
 import { findUserByName } from '#domain/users/lookups.ts';
 import { CHEAP_SCHEME, cheapHasher, insertTestAccount } from '#test/support/accounts.ts';
@@ -102,37 +102,49 @@ class Answering implements Prompts {
   }
 }
 
-const passwordOf = statement<{ hash: string; scheme_version: number }, [userId: string]>(
+const passwordOf = statement<{ hash: string; scheme_version: number }, { readonly userId: string }>(
   'test-manage-password',
-  'select hash, scheme_version from user_passwords where user_id = $1::uuid',
+  'select hash, scheme_version from user_passwords where user_id = :userId::uuid',
 );
-const emailsOf = statement<{ email: string }, [userId: string]>(
+const emailsOf = statement<{ email: string }, { readonly userId: string }>(
   'test-manage-emails',
-  'select email from user_emails where user_id = $1::uuid order by email',
+  'select email from user_emails where user_id = :userId::uuid order by email',
 );
-const countUsers = statement<{ count: number }, []>('test-count-users', 'select count(*)::integer as count from users');
-const insertSessions = statement<never, [browser: string, oauth2: string, client: string, userId: string, now: Date]>(
+const countUsers = statement<{ count: number }, NoParameters>(
+  'test-count-users',
+  'select count(*)::integer as count from users',
+);
+const insertSessions = statement<
+  never,
+  {
+    readonly browser: string;
+    readonly oauth2: string;
+    readonly client: string;
+    readonly userId: string;
+    readonly now: Date;
+  }
+>(
   'test-manage-sessions',
   `with client as (
-    insert into oauth2_clients (id, is_static, metadata, created_at) values ($3::uuid, true, '{}', $5::timestamptz)
+    insert into oauth2_clients (id, is_static, metadata, created_at) values (:client::uuid, true, '{}', :now::timestamptz)
     on conflict (id) do nothing
   ), browser as (
     insert into user_sessions (id, user_id, key_hash, authenticated_at, created_at)
-    values ($1::uuid, $4::uuid, '', $5::timestamptz, $5::timestamptz)
+    values (:browser::uuid, :userId::uuid, '', :now::timestamptz, :now::timestamptz)
   )
   insert into oauth2_sessions (id, user_id, client_id, scope, created_at)
-  values ($2::uuid, $4::uuid, $3::uuid, '{openid}', $5::timestamptz)`,
+  values (:oauth2::uuid, :userId::uuid, :client::uuid, '{openid}', :now::timestamptz)`,
 );
-const countLive = statement<{ browser: number; oauth2: number }, [userId: string]>(
+const countLive = statement<{ browser: number; oauth2: number }, { readonly userId: string }>(
   'test-manage-live',
   `select
-    (select count(*)::integer from user_sessions where user_id = $1::uuid and finished_at is null) as browser,
-    (select count(*)::integer from oauth2_sessions where user_id = $1::uuid and finished_at is null) as oauth2`,
+    (select count(*)::integer from user_sessions where user_id = :userId::uuid and finished_at is null) as browser,
+    (select count(*)::integer from oauth2_sessions where user_id = :userId::uuid and finished_at is null) as oauth2`,
 );
 
 async function isPassword(username: string, password: string): Promise<boolean> {
   const user = await findUserByName(database, username);
-  const row = user === undefined ? undefined : await database.first(passwordOf, [toUuid(user.id)]);
+  const row = user === undefined ? undefined : await database.first(passwordOf, { userId: toUuid(user.id) });
   if (row === undefined) return false;
   const stored = { hash: row.hash, schemeVersion: row.scheme_version };
   return (await hasher.verify(stored, password, { address: 'test' })).isRight;
@@ -170,7 +182,7 @@ describe('manage register-user', () => {
     });
     expect(output.stderr).toBe('');
     expect(await isPassword('alice', STRONG)).toBe(true);
-    expect(await database.rows(emailsOf, [toUuid(user?.id ?? neverId())])).toHaveLength(2);
+    expect(await database.rows(emailsOf, { userId: toUuid(user?.id ?? neverId()) })).toHaveLength(2);
   });
 
   test('gives an account the language that is asked for, else the default one of the service', async () => {
@@ -227,9 +239,9 @@ describe('manage register-user', () => {
     ['no username', {}, 2, 'username is missing'],
     ['no terminal and no --yes', { username: 'weak', yes: false }, 2, '--yes'],
   ])('refuses %s and writes nothing', async (_, options, exitCode, message) => {
-    const before = await database.first(countUsers, []);
+    const before = await database.first(countUsers, {});
     await expect(register(options)).rejects.toMatchObject({ exitCode, message: expect.stringContaining(message) });
-    expect(await database.first(countUsers, [])).toEqual(before);
+    expect(await database.first(countUsers, {})).toEqual(before);
   });
 
   test('refuses names and addresses that are taken, in any case, also by deactivated users', async () => {
@@ -335,18 +347,18 @@ describe('manage set-password', () => {
     const id = await insertTestAccount(database, { username: 'dora' });
     const [browser, oauth2, client] = ['1', '2', '3'].map((digit) => `00000000-0000-0000-0000-00000000000${digit}`);
     if (browser === undefined || oauth2 === undefined || client === undefined) throw new Error('three ids');
-    await database.execute(insertSessions, [browser, oauth2, client, toUuid(id), new Date(clock.now())]);
+    await database.execute(insertSessions, { browser, oauth2, client, userId: toUuid(id), now: new Date(clock.now()) });
     await set({ user: 'dora', password: STRONG });
-    expect(await database.first(countLive, [toUuid(id)])).toEqual({ browser: 1, oauth2: 1 });
+    expect(await database.first(countLive, { userId: toUuid(id) })).toEqual({ browser: 1, oauth2: 1 });
     await set({ user: 'dora', password: STRONG, killSessions: true });
-    expect(await database.first(countLive, [toUuid(id)])).toEqual({ browser: 0, oauth2: 0 });
+    expect(await database.first(countLive, { userId: toUuid(id) })).toEqual({ browser: 0, oauth2: 0 });
     expect(output.stdout).toContain('ended browser sessions: 1, OAuth sessions: 1');
   });
 
   test('a new hash follows the newest scheme', async () => {
     await set({ password: STRONG });
     const user = await findUserByName(database, 'bob');
-    const row = await database.first(passwordOf, [toUuid(user?.id ?? neverId())]);
+    const row = await database.first(passwordOf, { userId: toUuid(user?.id ?? neverId()) });
     expect(row?.scheme_version).toBe(CHEAP_SCHEME.version);
   });
 });
@@ -370,19 +382,19 @@ describe('the first admin (operations 2.4)', () => {
   test('is not made with a weak password or a bad name: exit 78', async () => {
     await expect(ensure('root', 'password1')).rejects.toMatchObject({ exitCode: 78 });
     await expect(ensure('Root', STRONG)).rejects.toMatchObject({ exitCode: 78 });
-    expect(await empty.database.first(countUsers, [])).toEqual({ count: 0 });
+    expect(await empty.database.first(countUsers, {})).toEqual({ count: 0 });
   });
 
   test('is made once, also by instances that start together', async () => {
     await Promise.all([ensure('root', STRONG), ensure('root', STRONG), ensure('root', STRONG)]);
     expect(await findUserByName(empty.database, 'root')).toMatchObject({ canRequestAdmin: true });
-    expect(await empty.database.first(countUsers, [])).toEqual({ count: 1 });
+    expect(await empty.database.first(countUsers, {})).toEqual({ count: 1 });
     expect(log.lines.map((line) => line.level)).toEqual(['info', 'info', 'info']);
   });
 
   test('is not made where there are users: one line says so, whatever the values', async () => {
     await ensure('another', 'weak');
-    expect(await empty.database.first(countUsers, [])).toEqual({ count: 1 });
+    expect(await empty.database.first(countUsers, {})).toEqual({ count: 1 });
     expect(log.lines).toMatchObject([{ level: 'info', message: expect.stringContaining('ignored') }]);
   });
 });

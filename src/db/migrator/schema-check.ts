@@ -1,8 +1,8 @@
 import type { Queryable } from '../database.ts';
-import { statement } from '../statement.ts';
+import { type NoParameters, statement } from '../statement.ts';
 import { readMigrations } from './migration-files.ts';
 
-const listVersions = statement<{ version: number; min_reader: number }, []>(
+const listVersions = statement<{ version: number; min_reader: number }, NoParameters>(
   'schema-versions',
   'select version, min_reader from schema_migrations',
 );
@@ -13,7 +13,7 @@ const listVersions = statement<{ version: number; min_reader: number }, []>(
  */
 export async function isSchemaUsable(database: Queryable, directory: string | URL): Promise<boolean> {
   const ours = readMigrations(directory).map(({ version }) => version);
-  const applied = await database.rows(listVersions, []);
+  const applied = await database.rows(listVersions, {});
   const versions = new Set(applied.map(({ version }) => version));
   const newest = Math.max(0, ...ours);
   const isReadable = applied.every(({ version, min_reader: minReader }) => version <= newest || minReader <= newest);

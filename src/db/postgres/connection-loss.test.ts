@@ -5,16 +5,19 @@ import { parseConnectionUri } from '#test/support/connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type PostgresServer, startPostgresServer, waitUntil } from '#test/support/postgres-server.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
-import { statement } from '../statement.ts';
+import { type NoParameters, statement } from '../statement.ts';
 import { type OpenDatabase, openDatabase } from './open-database.ts';
 
-const read = statement<{ value: number }, []>('test.slow-read', 'select 1 as value from pg_sleep(0.3)');
-const write = statement<unknown, [id: number]>(
+const read = statement<{ value: number }, NoParameters>('test.slow-read', 'select 1 as value from pg_sleep(0.3)');
+const write = statement<unknown, { readonly id: number }>(
   'test.slow-write',
-  'insert into kept (id) select $1::integer from pg_sleep(0.3)',
+  'insert into kept (id) select :id::integer from pg_sleep(0.3)',
 );
-const put = statement<unknown, [id: number]>('test.quick-write', 'insert into kept (id) values ($1::integer)');
-const count = statement<{ count: number }, []>('test.count-kept', 'select count(*) as count from kept');
+const put = statement<unknown, { readonly id: number }>(
+  'test.quick-write',
+  'insert into kept (id) values (:id::integer)',
+);
+const count = statement<{ count: number }, NoParameters>('test.count-kept', 'select count(*) as count from kept');
 
 describe('a connection lost while a statement runs', () => {
   let test: TestDatabase;
@@ -38,54 +41,56 @@ describe('a connection lost while a statement runs', () => {
   }
 
   it('a read is repeated on another one, and its caller sees nothing of it', async () => {
-    const reading = test.database.first(read, []);
+    const reading = test.database.first(read, {});
     await killWhenRunning(read.text);
     expect(await reading).toEqual({ value: 1 });
     expect(log.lines.some((line) => line.event === 'db.lost' && line.level === 'warn')).toBe(true);
   });
 
   it('a write is not repeated: it may have been stored', async () => {
-    const writing = test.database.execute(write, [1]).catch((caught: unknown) => caught);
+    const writing = test.database.execute(write, { id: 1 }).catch((caught: unknown) => caught);
     await killWhenRunning('insert into kept');
     expect(await writing).toMatchObject({ code: 'temporarily_unavailable', cause: { name: 'ConnectionLost' } });
-    expect(await test.database.first(count, [])).toEqual({ count: 0 });
+    expect(await test.database.first(count, {})).toEqual({ count: 0 });
   });
 
   it('a transaction leaves nothing and gives its place back', async () => {
     const failing = test.database
       .transaction(async (transaction) => {
-        await transaction.execute(put, [1]);
-        await transaction.execute(write, [2]);
+        await transaction.execute(put, { id: 1 });
+        await transaction.execute(write, { id: 2 });
       })
       .catch((caught: unknown) => caught);
     await killWhenRunning('insert into kept (id) select');
     expect(await failing).toMatchObject({ code: 'temporarily_unavailable' });
-    expect(await test.database.first(count, [])).toEqual({ count: 0 });
+    expect(await test.database.first(count, {})).toEqual({ count: 0 });
     expect(test.database.statistics()).toMatchObject({ busy: 0, waiting: 0 });
     await Promise.all(
-      Array.from({ length: 8 }, (_, id) => test.database.transaction((transaction) => transaction.execute(put, [id]))),
+      Array.from({ length: 8 }, (_, id) =>
+        test.database.transaction((transaction) => transaction.execute(put, { id })),
+      ),
     );
-    expect(await test.database.first(count, [])).toEqual({ count: 8 });
+    expect(await test.database.first(count, {})).toEqual({ count: 8 });
   });
 
   it('connections that are killed while idle are replaced before anybody notices', async () => {
-    await Promise.all(Array.from({ length: 20 }, () => test.database.first(count, [])));
+    await Promise.all(Array.from({ length: 20 }, () => test.database.first(count, {})));
     const linesBefore = log.lines.length;
     await administer(
       test.connectionString,
       'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     );
-    const answers = await Promise.all(Array.from({ length: 20 }, () => test.database.first(count, [])));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => test.database.first(count, {})));
     expect(answers.every((answer) => answer?.count === 8 || answer?.count === 0)).toBe(true);
     expect(log.lines.slice(linesBefore).filter((line) => line.event === 'db.lost').length).toBeLessThanOrEqual(1);
   });
 
   it('a prepared statement that a migration made stale is prepared anew on every connection', async () => {
     await administer(test.connectionString, 'create table shifting (value integer); insert into shifting values (1)');
-    const shifting = statement<{ value: number | string }, []>('test.shifting', 'select value from shifting');
-    await Promise.all(Array.from({ length: 40 }, () => test.database.first(shifting, [])));
+    const shifting = statement<{ value: number | string }, NoParameters>('test.shifting', 'select value from shifting');
+    await Promise.all(Array.from({ length: 40 }, () => test.database.first(shifting, {})));
     await administer(test.connectionString, 'alter table shifting alter column value type text');
-    const answers = await Promise.all(Array.from({ length: 40 }, () => test.database.first(shifting, [])));
+    const answers = await Promise.all(Array.from({ length: 40 }, () => test.database.first(shifting, {})));
     expect(new Set(answers.map((answer) => answer?.value))).toEqual(new Set(['1']));
   });
 
@@ -95,11 +100,11 @@ describe('a connection lost while a statement runs', () => {
       `do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$`,
     );
     const second = await openSecond();
-    await expect(second.execute(put, [1])).rejects.toMatchObject({
+    await expect(second.execute(put, { id: 1 })).rejects.toMatchObject({
       code: 'temporarily_unavailable',
       cause: { sqlState: '25006' },
     });
-    expect(await second.first(count, [])).toMatchObject({ count: expect.any(Number) });
+    expect(await second.first(count, {})).toMatchObject({ count: expect.any(Number) });
     await second.close();
   });
 
@@ -142,22 +147,22 @@ describe('a database server that goes away', () => {
     ['is shut down', () => server.stop()],
     ['is killed', () => server.kill()],
   ])('and %s: 503 meanwhile, service again within five seconds of its return, without a restart', async (_, end) => {
-    await Promise.all(Array.from({ length: 20 }, () => database.first(count, [])));
-    await database.transaction((transaction) => transaction.execute(put, [1]));
+    await Promise.all(Array.from({ length: 20 }, () => database.first(count, {})));
+    await database.transaction((transaction) => transaction.execute(put, { id: 1 }));
     await end();
-    await expect(database.first(count, [])).rejects.toMatchObject({
+    await expect(database.first(count, {})).rejects.toMatchObject({
       code: 'temporarily_unavailable',
       retryAfterSeconds: 5,
     });
-    await expect(database.execute(put, [2])).rejects.toMatchObject({ code: 'temporarily_unavailable' });
-    await expect(database.transaction((transaction) => transaction.execute(put, [3]))).rejects.toMatchObject({
+    await expect(database.execute(put, { id: 2 })).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+    await expect(database.transaction((transaction) => transaction.execute(put, { id: 3 }))).rejects.toMatchObject({
       code: 'temporarily_unavailable',
     });
     await waitUntil(async () => !(await isHealthy()), 'a failing health check');
     await server.start();
     const returnedAt = performance.now();
-    await waitUntil(async () => (await database.first(count, []).catch(() => undefined)) !== undefined, 'an answer');
-    await database.transaction((transaction) => transaction.execute(put, [4]));
+    await waitUntil(async () => (await database.first(count, {}).catch(() => undefined)) !== undefined, 'an answer');
+    await database.transaction((transaction) => transaction.execute(put, { id: 4 }));
     expect(performance.now() - returnedAt).toBeLessThan(5_000);
     await waitUntil(isHealthy, 'a passing health check');
   });
@@ -170,17 +175,17 @@ describe('a database server that goes away', () => {
       statementTimeoutSeconds: 0.1,
       acquireTimeoutSeconds: 0.2,
     });
-    await frozen.first(count, []);
+    await frozen.first(count, {});
     server.freeze();
     try {
-      await expect(frozen.execute(put, [5])).rejects.toMatchObject({
+      await expect(frozen.execute(put, { id: 5 })).rejects.toMatchObject({
         code: 'temporarily_unavailable',
         cause: { message: expect.stringMatching(/no answer for \d+ s/) },
       });
     } finally {
       server.thaw();
     }
-    await waitUntil(async () => (await frozen.first(count, []).catch(() => undefined)) !== undefined, 'an answer');
+    await waitUntil(async () => (await frozen.first(count, {}).catch(() => undefined)) !== undefined, 'an answer');
     await frozen.close();
   });
 });

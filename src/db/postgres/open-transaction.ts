@@ -1,7 +1,7 @@
 import { LatchkeyError } from '#base/errors.ts';
 import { currentTask } from '#base/tasks.ts';
 import type { Transaction } from '../database.ts';
-import type { Statement } from '../statement.ts';
+import type { AnyStatement, Statement } from '../statement.ts';
 import type { Command } from './command.ts';
 import type { Connection } from './connection.ts';
 import type { Completed } from './prepared-query.ts';
@@ -13,7 +13,7 @@ export interface TransactionDialect {
   readonly begin: readonly Command[];
   readonly commit: Command;
   readonly rollback: Command;
-  readonly toCommand: (statement: Statement<unknown, never>, params: readonly unknown[]) => Command;
+  readonly toCommand: (statement: AnyStatement, parameters: object) => Command;
 }
 
 /** One transaction on a connection that it has to itself. */
@@ -29,25 +29,25 @@ export class OpenTransaction implements Transaction {
     this.#dialect = dialect;
   }
 
-  async rows<Row, Params extends readonly unknown[]>(
-    statement: Statement<Row, Params>,
-    params: Params,
+  async rows<Row, Parameters extends object>(
+    statement: Statement<Row, Parameters>,
+    parameters: Parameters,
   ): Promise<Row[]> {
-    return (await this.#run(statement, params)).rows;
+    return (await this.#run(statement, parameters)).rows;
   }
 
-  async first<Row, Params extends readonly unknown[]>(
-    statement: Statement<Row, Params>,
-    params: Params,
+  async first<Row, Parameters extends object>(
+    statement: Statement<Row, Parameters>,
+    parameters: Parameters,
   ): Promise<Row | undefined> {
-    return (await this.#run(statement, params)).rows[0];
+    return (await this.#run(statement, parameters)).rows[0];
   }
 
-  async execute<Row, Params extends readonly unknown[]>(
-    statement: Statement<Row, Params>,
-    params: Params,
+  async execute<Row, Parameters extends object>(
+    statement: Statement<Row, Parameters>,
+    parameters: Parameters,
   ): Promise<number> {
-    return (await this.#run(statement, params)).rowCount ?? 0;
+    return (await this.#run(statement, parameters)).rowCount ?? 0;
   }
 
   /**
@@ -78,12 +78,12 @@ export class OpenTransaction implements Transaction {
     }
   }
 
-  async #run(statement: Statement<unknown, never>, params: readonly unknown[]): Promise<Completed> {
+  async #run(statement: AnyStatement, parameters: object): Promise<Completed> {
     if (this.#state === 'ended') throw new Error(`statement ${statement.label} came after the end of its transaction`);
     const before = this.#state === 'unused' ? this.#dialect.begin : [];
     this.#state = 'begun';
     try {
-      return await this.#send(this.#dialect.toCommand(statement, params), before);
+      return await this.#send(this.#dialect.toCommand(statement, parameters), before);
     } catch (error) {
       this.#firstFailure ??= error;
       throw error;

@@ -2,15 +2,15 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { waitUntil } from '#test/support/postgres-server.ts';
 import type { Transaction } from '../database.ts';
-import { statement } from '../statement.ts';
+import { type NoParameters, statement } from '../statement.ts';
 
 let test: TestDatabase;
 afterEach(() => test.drop());
 
-const one = statement<{ one: number }, []>('test.one', 'select 1 as one');
-const setting = statement<{ value: string }, [name: string]>(
+const one = statement<{ one: number }, NoParameters>('test.one', 'select 1 as one');
+const setting = statement<{ value: string }, { readonly name: string }>(
   'test.setting',
-  'select current_setting($1::text) as value',
+  'select current_setting(:name::text) as value',
 );
 
 /** A transaction that has begun and stays open until it is told to go on. */
@@ -24,10 +24,10 @@ function heldTransaction(): { begun: Promise<void>; finish: () => void; ended: P
     finish = resolve;
   });
   const ended = test.database.transaction(async (transaction: Transaction) => {
-    await transaction.first(one, []);
+    await transaction.first(one, {});
     hasBegun();
     await told;
-    await transaction.first(one, []);
+    await transaction.first(one, {});
   });
   return { begun, finish, ended };
 }
@@ -36,47 +36,47 @@ describe('connections', () => {
   it('never exceed the bound, whatever is asked of them', async () => {
     test = await createTestDatabase({ maxConnections: 4 });
     await Promise.all([
-      ...Array.from({ length: 100 }, () => test.database.first(one, [])),
-      ...Array.from({ length: 20 }, () => test.database.transaction((transaction) => transaction.first(one, []))),
+      ...Array.from({ length: 100 }, () => test.database.first(one, {})),
+      ...Array.from({ length: 20 }, () => test.database.transaction((transaction) => transaction.first(one, {}))),
     ]);
-    const sessions = statement<{ count: number }, []>(
+    const sessions = statement<{ count: number }, NoParameters>(
       'test.sessions',
       `select count(*) as count from pg_stat_activity where datname = current_database()`,
     );
-    expect((await test.database.first(sessions, []))?.count).toBeLessThanOrEqual(4);
+    expect((await test.database.first(sessions, {}))?.count).toBeLessThanOrEqual(4);
     expect(test.database.statistics().open).toBeLessThanOrEqual(4);
   });
 
   it('with a bound of one serve statements and transactions in turn', async () => {
     test = await createTestDatabase({ maxConnections: 1 });
     await Promise.all([
-      ...Array.from({ length: 20 }, () => test.database.first(one, [])),
-      ...Array.from({ length: 20 }, () => test.database.transaction((transaction) => transaction.first(one, []))),
+      ...Array.from({ length: 20 }, () => test.database.first(one, {})),
+      ...Array.from({ length: 20 }, () => test.database.transaction((transaction) => transaction.first(one, {}))),
     ]);
     expect(test.database.statistics()).toEqual({ open: 1, busy: 0, waiting: 0 });
   });
 
   it('idle beyond the minimum are closed after the idle time-out', async () => {
     test = await createTestDatabase({ idleTimeoutSeconds: 0.1 });
-    await Promise.all(Array.from({ length: 50 }, () => test.database.first(one, [])));
+    await Promise.all(Array.from({ length: 50 }, () => test.database.first(one, {})));
     await waitUntil(() => test.database.statistics().open === 0, 'idle connections to be closed');
-    expect(await test.database.first(one, [])).toEqual({ one: 1 });
+    expect(await test.database.first(one, {})).toEqual({ one: 1 });
   });
 
   it('past their lifetime are replaced without a failing statement, one of a transaction after its end', async () => {
     test = await createTestDatabase({ maxLifetimeSeconds: 0.05, maxConnections: 2 });
-    const pid = statement<{ pid: number }, []>('test.pid', 'select pg_backend_pid() as pid');
+    const pid = statement<{ pid: number }, NoParameters>('test.pid', 'select pg_backend_pid() as pid');
     const held = heldTransaction();
     await held.begun;
-    const before = await test.database.first(pid, []);
-    await waitUntil(async () => (await test.database.first(pid, []))?.pid !== before?.pid, 'another connection');
+    const before = await test.database.first(pid, {});
+    await waitUntil(async () => (await test.database.first(pid, {}))?.pid !== before?.pid, 'another connection');
     held.finish();
     await held.ended;
   });
 
   it('carry the bounds of the server side: time-outs, generic plans, durable commits', async () => {
     test = await createTestDatabase({ statementTimeoutSeconds: 7 });
-    const read = async (name: string) => (await test.database.first(setting, [name]))?.value;
+    const read = async (name: string) => (await test.database.first(setting, { name }))?.value;
     expect(await read('statement_timeout')).toBe('7s');
     expect(await read('plan_cache_mode')).toBe('force_generic_plan');
     expect(await read('synchronous_commit')).toBe('on');
@@ -96,7 +96,7 @@ describe('waiting for a connection', () => {
     expect(test.database.statistics().waiting).toBe(0);
     held.finish();
     await held.ended;
-    expect(await test.database.transaction((transaction) => transaction.first(one, []))).toEqual({ one: 1 });
+    expect(await test.database.transaction((transaction) => transaction.first(one, {}))).toEqual({ one: 1 });
   });
 
   it('is refused at once when too many wait already; those in line are served in their order', async () => {
@@ -106,7 +106,7 @@ describe('waiting for a connection', () => {
     const order: number[] = [];
     const waiting = [1, 2, 3].map((number) =>
       test.database.transaction(async (transaction) => {
-        await transaction.first(one, []);
+        await transaction.first(one, {});
         order.push(number);
       }),
     );
@@ -123,7 +123,7 @@ describe('waiting for a connection', () => {
     test = await createTestDatabase({ maxConnections: 2 });
     const held = heldTransaction();
     await held.begun;
-    expect(await test.database.first(one, [])).toEqual({ one: 1 });
+    expect(await test.database.first(one, {})).toEqual({ one: 1 });
     held.finish();
     await held.ended;
   });
@@ -132,21 +132,21 @@ describe('waiting for a connection', () => {
 describe('behind a transaction pooler', () => {
   it('statements have no names, and time-outs travel with each transaction', async () => {
     test = await createTestDatabase({ pooler: 'transaction', statementTimeoutSeconds: 0.2, maxConnections: 2 });
-    const names = statement<{ count: number }, []>(
+    const names = statement<{ count: number }, NoParameters>(
       'test.prepared',
       'select count(*) as count from pg_prepared_statements',
     );
-    const sleep = statement<unknown, []>('test.nap', 'select pg_sleep(2)');
-    expect(await test.database.first(setting, ['statement_timeout'])).toEqual({ value: '200ms' });
-    expect(await test.database.first(names, [])).toEqual({ count: 0 });
-    await expect(test.database.rows(sleep, [])).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+    const sleep = statement<unknown, NoParameters>('test.nap', 'select pg_sleep(2)');
+    expect(await test.database.first(setting, { name: 'statement_timeout' })).toEqual({ value: '200ms' });
+    expect(await test.database.first(names, {})).toEqual({ count: 0 });
+    await expect(test.database.rows(sleep, {})).rejects.toMatchObject({ code: 'temporarily_unavailable' });
     await test.database.transaction(async (transaction) => {
-      expect(await transaction.first(setting, ['statement_timeout'])).toEqual({ value: '200ms' });
-      expect(await transaction.first(names, [])).toEqual({ count: 0 });
+      expect(await transaction.first(setting, { name: 'statement_timeout' })).toEqual({ value: '200ms' });
+      expect(await transaction.first(names, {})).toEqual({ count: 0 });
     });
     await expect(
       test.database.transaction(async (transaction) => {
-        await transaction.first(one, []);
+        await transaction.first(one, {});
         throw new Error('undone');
       }),
     ).rejects.toThrow('undone');

@@ -1,7 +1,7 @@
 import { outside } from '#base/tasks.ts';
 import type { Database, Transaction, TransactionOptions } from '../database.ts';
 import { unavailable } from '../failures.ts';
-import { type Statement, statement } from '../statement.ts';
+import { type AnyStatement, type NoParameters, parameterValues, type Statement, statement } from '../statement.ts';
 import type { Command } from './command.ts';
 import type { ConnectionSource } from './connection-source.ts';
 import { exclusiveSettings, openSources, sharedSettings } from './open-sources.ts';
@@ -35,8 +35,8 @@ const PING_TIMEOUT_MS = 2_000;
 const PING_SHARED_MS = 1_000;
 const MOST_SKEW_MS = 5_000;
 
-const pingStatement = statement<{ one: number }, []>('db.ping', 'select 1 as one');
-const clockStatement = statement<{ now: number }, []>(
+const pingStatement = statement<{ one: number }, NoParameters>('db.ping', 'select 1 as one');
+const clockStatement = statement<{ now: number }, NoParameters>(
   'db.clock',
   'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now',
 );
@@ -73,19 +73,22 @@ export class PostgresDatabase implements OpenDatabase {
     this.#sweeper.unref();
   }
 
-  async rows<Row, Params extends readonly unknown[]>(made: Statement<Row, Params>, params: Params): Promise<Row[]> {
-    return (await this.#singles.send(made, params)).rows;
+  async rows<Row, Parameters extends object>(made: Statement<Row, Parameters>, parameters: Parameters): Promise<Row[]> {
+    return (await this.#singles.send(made, parameters)).rows;
   }
 
-  async first<Row, Params extends readonly unknown[]>(
-    made: Statement<Row, Params>,
-    params: Params,
+  async first<Row, Parameters extends object>(
+    made: Statement<Row, Parameters>,
+    parameters: Parameters,
   ): Promise<Row | undefined> {
-    return (await this.#singles.send(made, params)).rows[0];
+    return (await this.#singles.send(made, parameters)).rows[0];
   }
 
-  async execute<Row, Params extends readonly unknown[]>(made: Statement<Row, Params>, params: Params): Promise<number> {
-    return (await this.#singles.send(made, params)).rowCount ?? 0;
+  async execute<Row, Parameters extends object>(
+    made: Statement<Row, Parameters>,
+    parameters: Parameters,
+  ): Promise<number> {
+    return (await this.#singles.send(made, parameters)).rowCount ?? 0;
   }
 
   transaction<T>(work: (transaction: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
@@ -103,7 +106,7 @@ export class PostgresDatabase implements OpenDatabase {
   async skewMs(): Promise<number> {
     const { clock, log } = this.#options;
     const before = clock.now();
-    const row = await this.first(clockStatement, []);
+    const row = await this.first(clockStatement, {});
     const after = clock.now();
     const skew = (row?.now ?? before) - (before + after) / 2;
     if (Math.abs(skew) > MOST_SKEW_MS) {
@@ -134,7 +137,7 @@ export class PostgresDatabase implements OpenDatabase {
       timer = setTimeout(() => reject(unavailable('The database does not answer.')), PING_TIMEOUT_MS);
     });
     try {
-      await Promise.race([this.first(pingStatement, []), tooLate]);
+      await Promise.race([this.first(pingStatement, {}), tooLate]);
     } finally {
       clearTimeout(timer);
     }
@@ -153,12 +156,12 @@ function dialectOf(options: CompleteOptions): TransactionDialect {
   };
 }
 
-function namedCommand(made: Statement<unknown, never>, params: readonly unknown[]): Command {
-  return { label: made.label, name: made.name, text: made.text, params };
+function namedCommand(made: AnyStatement, parameters: object): Command {
+  return { label: made.label, name: made.name, text: made.text, params: parameterValues(made, parameters) };
 }
 
-function namelessCommand(made: Statement<unknown, never>, params: readonly unknown[]): Command {
-  return { label: made.label, name: undefined, text: made.text, params };
+function namelessCommand(made: AnyStatement, parameters: object): Command {
+  return { label: made.label, name: undefined, text: made.text, params: parameterValues(made, parameters) };
 }
 
 function withoutName(command: Command): Command {

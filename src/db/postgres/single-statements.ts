@@ -1,6 +1,6 @@
 import { currentTask } from '#base/tasks.ts';
 import { ConnectionLost, isConflict, isLockTimeout, isStalePlan, isUnknownName, toCallersError } from '../failures.ts';
-import type { Statement } from '../statement.ts';
+import type { AnyStatement } from '../statement.ts';
 import type { Command } from './command.ts';
 import type { Connection } from './connection.ts';
 import type { ConnectionSource } from './connection-source.ts';
@@ -11,7 +11,7 @@ export interface SingleStatementOptions {
   readonly source: ConnectionSource;
   /** Sent in one group with each statement (see `localSettings`). */
   readonly before: readonly Command[];
-  readonly toCommand: (statement: Statement<unknown, never>, params: readonly unknown[]) => Command;
+  readonly toCommand: (statement: AnyStatement, parameters: object) => Command;
   /** Called when the schema changed under the prepared statements. */
   readonly renewConnections: () => void;
 }
@@ -30,10 +30,10 @@ export class SingleStatements {
     this.#options = options;
   }
 
-  send(statement: Statement<unknown, never>, params: readonly unknown[]): Promise<Completed> {
+  send(statement: AnyStatement, parameters: object): Promise<Completed> {
     const { source, before } = this.#options;
     const task = currentTask();
-    const command = this.#options.toCommand(statement, params);
+    const command = this.#options.toCommand(statement, parameters);
     let repetitions = 0;
     return settleFor(task, (resolve, reject) => {
       const attempt = (connection: Connection): void => {
@@ -57,12 +57,7 @@ export class SingleStatements {
     });
   }
 
-  #mayRepeat(
-    statement: Statement<unknown, never>,
-    failure: unknown,
-    repetitions: number,
-    connection: Connection,
-  ): boolean {
+  #mayRepeat(statement: AnyStatement, failure: unknown, repetitions: number, connection: Connection): boolean {
     if (isConflict(failure) || isLockTimeout(failure)) return repetitions < MOST_REPETITIONS;
     if (failure instanceof ConnectionLost) return statement.isReadOnly && repetitions < MOST_REPETITIONS;
     if (repetitions > 0) return false;

@@ -6,20 +6,20 @@ import { leastOf } from '#test/support/measuring.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { runTask } from '#test/support/run-task.ts';
 import { isUniqueViolation, StatementError } from '../failures.ts';
-import { ms, statement } from '../statement.ts';
+import { ms, type NoParameters, statement } from '../statement.ts';
 
 let test: TestDatabase;
 const log = new RecordingLog();
 
-const putState = statement<unknown, [key: string, value: Buffer]>(
+const putState = statement<unknown, { readonly key: string; readonly value: Buffer }>(
   'test.put-state',
-  'insert into server_state (key, value) values ($1::text, $2::bytea)',
+  'insert into server_state (key, value) values (:key::text, :value::bytea)',
 );
-const readState = statement<{ value: Buffer }, [key: string]>(
+const readState = statement<{ value: Buffer }, { readonly key: string }>(
   'test.read-state',
-  'select value from server_state where key = $1::text',
+  'select value from server_state where key = :key::text',
 );
-const sleep = statement<unknown, [seconds: number]>('test.sleep', 'select pg_sleep($1::float8)');
+const sleep = statement<unknown, { readonly seconds: number }>('test.sleep', 'select pg_sleep(:seconds::float8)');
 
 beforeAll(async () => {
   test = await createTestDatabase({ log, slowStatementSeconds: 0.2 });
@@ -38,26 +38,35 @@ describe('values', () => {
       none: null;
       json: unknown;
     },
-    [string, Buffer, string[], boolean, number, Date, null, string]
+    {
+      readonly text: string;
+      readonly bytes: Buffer;
+      readonly texts: string[];
+      readonly flag: boolean;
+      readonly count: number;
+      readonly at: Date;
+      readonly none: null;
+      readonly json: string;
+    }
   >(
     'test.every-kind',
-    `select $1::text as text, $2::bytea as bytes, $3::text[] as texts, $4::boolean as flag, $5::bigint as count,
-      ${ms('$6::timestamptz')} as at, $7::text as none, $8::jsonb as json`,
+    `select :text::text as text, :bytes::bytea as bytes, :texts::text[] as texts, :flag::boolean as flag,
+      :count::bigint as count, ${ms(':at::timestamptz')} as at, :none::text as none, :json::jsonb as json`,
   );
 
   it('of every kind come back as they went in, a count as a number and a time in milliseconds', async () => {
     const at = Date.UTC(2026, 5, 17, 10, 49, 22, 419);
     const texts = ['plain', 'with "quotes", {braces} and \\', '', 'zwölf ✓'];
-    const row = await test.database.first(everyKind, [
-      "it's",
-      Buffer.from([0, 255, 39]),
+    const row = await test.database.first(everyKind, {
+      text: "it's",
+      bytes: Buffer.from([0, 255, 39]),
       texts,
-      true,
-      9_007_199_254_740_991,
-      new Date(at),
-      null,
-      '[1,{"a":null}]',
-    ]);
+      flag: true,
+      count: 9_007_199_254_740_991,
+      at: new Date(at),
+      none: null,
+      json: '[1,{"a":null}]',
+    });
     expect(row).toEqual({
       text: "it's",
       bytes: Buffer.from([0, 255, 39]),
@@ -71,40 +80,45 @@ describe('values', () => {
   });
 
   it('execute tells the number of rows affected, first and rows the rows', async () => {
-    expect(await test.database.execute(putState, ['values', Buffer.from('v')])).toBe(1);
-    expect(await test.database.first(readState, ['values'])).toEqual({ value: Buffer.from('v') });
-    expect(await test.database.rows(readState, ['values'])).toHaveLength(1);
-    expect(await test.database.first(readState, ['absent'])).toBeUndefined();
+    expect(await test.database.execute(putState, { key: 'values', value: Buffer.from('v') })).toBe(1);
+    expect(await test.database.first(readState, { key: 'values' })).toEqual({ value: Buffer.from('v') });
+    expect(await test.database.rows(readState, { key: 'values' })).toHaveLength(1);
+    expect(await test.database.first(readState, { key: 'absent' })).toBeUndefined();
   });
 });
 
 it('reading a whole table takes neither compiled code nor parallel workers, however dear the server thinks it', async () => {
-  const explain = statement<{ 'QUERY PLAN': unknown }, []>(
+  const explain = statement<{ 'QUERY PLAN': unknown }, NoParameters>(
     'test.explain',
     'explain (analyze, format json) select count(*), sum(length(value)) from server_state',
   );
-  const plan = JSON.stringify(await test.database.rows(explain, []));
+  const plan = JSON.stringify(await test.database.rows(explain, {}));
   expect(plan).toContain('Seq Scan');
   expect(plan).not.toMatch(/"JIT"|Gather/);
 });
 
 describe('refused statements', () => {
   it('a taken key is recognised by its constraint', async () => {
-    await test.database.execute(putState, ['taken', Buffer.from('v')]);
-    const error = await test.database.execute(putState, ['taken', Buffer.from('v')]).catch((caught: unknown) => caught);
+    await test.database.execute(putState, { key: 'taken', value: Buffer.from('v') });
+    const error = await test.database
+      .execute(putState, { key: 'taken', value: Buffer.from('v') })
+      .catch((caught: unknown) => caught);
     expect(isUniqueViolation(error)).toBe(true);
     expect(isUniqueViolation(error, 'server_state_pkey')).toBe(true);
     expect(isUniqueViolation(error, 'another_key')).toBe(false);
   });
 
   it('never carry parameters or row values into the log', async () => {
-    const toUuid = statement<unknown, [string]>('test.to-uuid', 'select $1::text::uuid as id');
-    const noValue = statement<unknown, [string]>('test.no-value', 'insert into server_state (key) values ($1::text)');
+    const toUuid = statement<unknown, { value: string }>('test.to-uuid', 'select :value::text::uuid as id');
+    const noValue = statement<unknown, { value: string }>(
+      'test.no-value',
+      'insert into server_state (key) values (:value::text)',
+    );
     for (const [made, code] of [
       [toUuid, '22P02'],
       [noValue, '23502'],
     ] as const) {
-      const error = await test.database.rows(made, ['sensitive-value']).catch((caught: unknown) => caught);
+      const error = await test.database.rows(made, { value: 'sensitive-value' }).catch((caught: unknown) => caught);
       expect(error).toBeInstanceOf(StatementError);
       expect(error).toMatchObject({ sqlState: code });
       expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('sensitive-value');
@@ -113,14 +127,14 @@ describe('refused statements', () => {
   });
 
   it('text with a zero byte is a malformed request, not a fault of the service', async () => {
-    await expect(test.database.first(readState, ['a\0b'])).rejects.toMatchObject({ code: 'malformed_request' });
+    await expect(test.database.first(readState, { key: 'a\0b' })).rejects.toMatchObject({ code: 'malformed_request' });
   });
 
   it('leave the statements beside them on the connection untouched', async () => {
-    const broken = statement<unknown, []>('test.division', 'select 1 / 0 as never');
+    const broken = statement<unknown, NoParameters>('test.division', 'select 1 / 0 as never');
     const outcomes = await Promise.allSettled(
       Array.from({ length: 40 }, (_, index) =>
-        index % 2 === 0 ? test.database.rows(broken, []) : test.database.rows(readState, ['absent']),
+        index % 2 === 0 ? test.database.rows(broken, {}) : test.database.rows(readState, { key: 'absent' }),
       ),
     );
     const expected = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? 'rejected' : 'fulfilled'));
@@ -130,9 +144,9 @@ describe('refused statements', () => {
   it('a parameter that cannot be written fails alone, and the statement works again afterwards', async () => {
     const circular: Record<string, unknown> = {};
     circular['self'] = circular;
-    const echo = statement<{ text: string }, [unknown]>('test.echo', 'select $1::text as text');
-    await expect(test.database.first(echo, [circular])).rejects.toThrow(/circular/);
-    expect(await test.database.first(echo, ['fine'])).toEqual({ text: 'fine' });
+    const echo = statement<{ text: string }, { value: unknown }>('test.echo', 'select :value::text as text');
+    await expect(test.database.first(echo, { value: circular })).rejects.toThrow(/circular/);
+    expect(await test.database.first(echo, { value: 'fine' })).toEqual({ text: 'fine' });
   });
 });
 
@@ -140,7 +154,7 @@ describe('statistics', () => {
   it('a task that waits 50 ms for a statement is charged database time, not processor time (operations 5.4)', async () => {
     const charged = await leastOf(async () => {
       const task = await runTask('GET-1', async () => {
-        await test.database.rows(sleep, [0.05]);
+        await test.database.rows(sleep, { seconds: 0.05 });
         bankCurrentStretch();
       });
       expect(task).toMatchObject({ queries: 1, fetched: 1 });
@@ -154,11 +168,11 @@ describe('statistics', () => {
   it('a waiting task is not charged for another that spins at the same time', async () => {
     const charged = await leastOf(async () => {
       const waiting = runTask('GET-2', async () => {
-        await test.database.rows(sleep, [0.02]);
+        await test.database.rows(sleep, { seconds: 0.02 });
         bankCurrentStretch();
       });
       const spinning = runTask('GET-3', async () => {
-        await test.database.rows(sleep, [0]);
+        await test.database.rows(sleep, { seconds: 0 });
         const until = performance.now() + 50;
         while (performance.now() < until);
         bankCurrentStretch();
@@ -174,7 +188,7 @@ describe('statistics', () => {
     await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         runTask(`GET-${100 + index}`, async () => {
-          await test.database.rows(readState, ['absent']);
+          await test.database.rows(readState, { key: 'absent' });
           owners[index] = currentTask()?.id;
         }),
       ),
@@ -185,8 +199,8 @@ describe('statistics', () => {
   it('a transaction counts its statements and the COMMIT that it awaits, not the BEGIN that travels along', async () => {
     const task = await runTask('POST-1', () =>
       test.database.transaction(async (transaction) => {
-        await transaction.first(readState, ['absent']);
-        await transaction.first(readState, ['absent']);
+        await transaction.first(readState, { key: 'absent' });
+        await transaction.first(readState, { key: 'absent' });
       }),
     );
     expect(task.queries).toBe(3);
@@ -194,7 +208,7 @@ describe('statistics', () => {
   });
 
   it('a slow statement is logged with its label, on behalf of its task, without parameters', async () => {
-    await runTask('GET-9', () => test.database.rows(sleep, [0.25]));
+    await runTask('GET-9', () => test.database.rows(sleep, { seconds: 0.25 }));
     const slow = log.lines.find((line) => line.event === 'db.slow');
     expect(slow).toMatchObject({ level: 'warn', taskId: 'GET-9' });
     expect(slow?.message).toContain('test.sleep');
@@ -204,7 +218,7 @@ describe('statistics', () => {
 
 it('a statement ends at statement_timeout with temporarily_unavailable', async () => {
   const hurried = await createTestDatabase({ statementTimeoutSeconds: 0.1 });
-  const error = await hurried.database.rows(sleep, [5]).catch((caught: unknown) => caught);
+  const error = await hurried.database.rows(sleep, { seconds: 5 }).catch((caught: unknown) => caught);
   expect(error).toBeInstanceOf(LatchkeyError);
   expect(error).toMatchObject({ code: 'temporarily_unavailable', retryAfterSeconds: 5 });
   await hurried.drop();

@@ -4,7 +4,10 @@ import { statement } from '#db/statement.ts';
 import { LogWriter } from '#http/logging/log-writer.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 
-const echo = statement<{ echoed: string }, [text: string]>('trace-test-echo', 'select $1::text as echoed');
+const echo = statement<{ echoed: string }, { readonly text: string }>(
+  'trace-test-echo',
+  'select :text::text as echoed',
+);
 
 it.each([
   ['trace', {}, 1],
@@ -24,7 +27,7 @@ it.each([
       hasColor: false,
     });
     const made = await createTestDatabase({ log });
-    await made.database.first(echo, ['a parameter']);
+    await made.database.first(echo, { text: 'a parameter' });
     await made.drop();
     const traced = lines.filter((line) => line.includes('trace-test-echo'));
     expect(traced).toHaveLength(times);

@@ -1,45 +1,48 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { isUniqueViolation } from '../failures.ts';
-import { statement } from '../statement.ts';
+import { type NoParameters, statement } from '../statement.ts';
 
 let test: TestDatabase;
 
-const create = statement<unknown, []>(
+const create = statement<unknown, NoParameters>(
   'test.create',
   'create table if not exists tally (id integer primary key, n integer)',
 );
-const empty = statement<unknown, []>('test.empty', 'truncate tally');
-const put = statement<unknown, [id: number, n: number]>(
+const empty = statement<unknown, NoParameters>('test.empty', 'truncate tally');
+const put = statement<unknown, { readonly id: number; readonly n: number }>(
   'test.put',
-  'insert into tally (id, n) values ($1::integer, $2::integer)',
+  'insert into tally (id, n) values (:id::integer, :n::integer)',
 );
-const read = statement<{ n: number }, [id: number]>('test.read', 'select n from tally where id = $1::integer');
-const add = statement<{ n: number }, [id: number]>(
+const read = statement<{ n: number }, { readonly id: number }>(
+  'test.read',
+  'select n from tally where id = :id::integer',
+);
+const add = statement<{ n: number }, { readonly id: number }>(
   'test.add',
-  'update tally set n = n + 1 where id = $1::integer returning n',
+  'update tally set n = n + 1 where id = :id::integer returning n',
 );
-const count = statement<{ count: number }, []>('test.count', 'select count(*) as count from tally');
+const count = statement<{ count: number }, NoParameters>('test.count', 'select count(*) as count from tally');
 
 beforeAll(async () => {
   test = await createTestDatabase();
-  await test.database.execute(create, []);
+  await test.database.execute(create, {});
 });
-beforeEach(() => test.database.execute(empty, []));
+beforeEach(() => test.database.execute(empty, {}));
 afterAll(() => test.drop());
 
 async function stored(id: number): Promise<number | undefined> {
-  return (await test.database.first(read, [id]))?.n;
+  return (await test.database.first(read, { id }))?.n;
 }
 
 describe('transaction', () => {
   it('keeps all of its writes when it ends, and none when anything is thrown', async () => {
     await test.database.transaction(async (transaction) => {
-      await transaction.execute(put, [1, 10]);
-      await transaction.execute(put, [2, 20]);
+      await transaction.execute(put, { id: 1, n: 10 });
+      await transaction.execute(put, { id: 2, n: 20 });
     });
     const failing = test.database.transaction(async (transaction) => {
-      await transaction.execute(put, [3, 30]);
+      await transaction.execute(put, { id: 3, n: 30 });
       throw new Error('changed my mind');
     });
     await expect(failing).rejects.toThrow('changed my mind');
@@ -48,9 +51,9 @@ describe('transaction', () => {
 
   it('shows its writes to nobody before the commit', async () => {
     await test.database.transaction(async (transaction) => {
-      await transaction.execute(put, [1, 10]);
+      await transaction.execute(put, { id: 1, n: 10 });
       expect(await stored(1)).toBeUndefined();
-      expect(await transaction.first(read, [1])).toEqual({ n: 10 });
+      expect(await transaction.first(read, { id: 1 })).toEqual({ n: 10 });
     });
     expect(await stored(1)).toBe(10);
   });
@@ -58,35 +61,37 @@ describe('transaction', () => {
   it("another request's insert between BEGIN and ROLLBACK is acknowledged and kept", async () => {
     await test.database
       .transaction(async (transaction) => {
-        await transaction.execute(put, [1, 10]);
-        await Promise.all(Array.from({ length: 30 }, (_, index) => test.database.execute(put, [100 + index, 0])));
+        await transaction.execute(put, { id: 1, n: 10 });
+        await Promise.all(
+          Array.from({ length: 30 }, (_, index) => test.database.execute(put, { id: 100 + index, n: 0 })),
+        );
         throw new Error('rolled back');
       })
       .catch(() => undefined);
     expect(await stored(1)).toBeUndefined();
-    expect(await test.database.first(count, [])).toEqual({ count: 30 });
+    expect(await test.database.first(count, {})).toEqual({ count: 30 });
   });
 
   it('reports a COMMIT that the server turned into a ROLLBACK since a failure was passed over', async () => {
-    await test.database.execute(put, [1, 10]);
+    await test.database.execute(put, { id: 1, n: 10 });
     const careless = test.database.transaction(async (transaction) => {
-      await transaction.execute(put, [2, 20]);
-      await transaction.execute(put, [1, 10]).catch(() => undefined);
+      await transaction.execute(put, { id: 2, n: 20 });
+      await transaction.execute(put, { id: 1, n: 10 }).catch(() => undefined);
     });
     await expect(careless).rejects.toMatchObject({ code: 'internal', cause: { sqlState: '23505' } });
     expect(await stored(2)).toBeUndefined();
   });
 
   it('whose first statement fails rolls back, and its connection serves on', async () => {
-    await test.database.execute(put, [1, 10]);
+    await test.database.execute(put, { id: 1, n: 10 });
     for (let round = 0; round < 20; round += 1) {
       const error = await test.database
-        .transaction((transaction) => transaction.execute(put, [1, 10]))
+        .transaction((transaction) => transaction.execute(put, { id: 1, n: 10 }))
         .catch((caught: unknown) => caught);
       expect(isUniqueViolation(error, 'tally_pkey')).toBe(true);
     }
     expect(test.database.statistics()).toMatchObject({ busy: 0, waiting: 0 });
-    await test.database.transaction((transaction) => transaction.execute(put, [2, 20]));
+    await test.database.transaction((transaction) => transaction.execute(put, { id: 2, n: 20 }));
     expect(await stored(2)).toBe(20);
   });
 
@@ -96,26 +101,30 @@ describe('transaction', () => {
 
   it('sends statements that are not awaited one by one in their order', async () => {
     const [, , row] = await test.database.transaction((transaction) =>
-      Promise.all([transaction.execute(put, [1, 10]), transaction.first(add, [1]), transaction.first(add, [1])]),
+      Promise.all([
+        transaction.execute(put, { id: 1, n: 10 }),
+        transaction.first(add, { id: 1 }),
+        transaction.first(add, { id: 1 }),
+      ]),
     );
     expect(row).toEqual({ n: 12 });
   });
 
   it('refuses statements after its end, where they would run outside of it', async () => {
-    let kept: { execute: (made: typeof put, params: [number, number]) => Promise<number> } | undefined;
+    let kept: { execute: (made: typeof put, parameters: { id: number; n: number }) => Promise<number> } | undefined;
     await test.database.transaction(async (transaction) => {
       kept = transaction;
-      await transaction.execute(put, [1, 10]);
+      await transaction.execute(put, { id: 1, n: 10 });
     });
-    await expect(kept?.execute(put, [2, 20])).rejects.toThrow(/after the end/);
+    await expect(kept?.execute(put, { id: 2, n: 20 })).rejects.toThrow(/after the end/);
     expect(await stored(2)).toBeUndefined();
   });
 
   it('twenty at once on four connections each take effect exactly once', async () => {
-    await test.database.execute(put, [1, 0]);
+    await test.database.execute(put, { id: 1, n: 0 });
     const seen = await Promise.all(
       Array.from({ length: 20 }, () =>
-        test.database.transaction(async (transaction) => (await transaction.first(add, [1]))?.n),
+        test.database.transaction(async (transaction) => (await transaction.first(add, { id: 1 }))?.n),
       ),
     );
     expect(seen.map(Number).sort((left, right) => left - right)).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
@@ -124,8 +133,8 @@ describe('transaction', () => {
   });
 
   it('declared repeatable runs again after a deadlock, and takes effect once', async () => {
-    await test.database.execute(put, [1, 0]);
-    await test.database.execute(put, [2, 0]);
+    await test.database.execute(put, { id: 1, n: 0 });
+    await test.database.execute(put, { id: 2, n: 0 });
     let runs = 0;
     let arrived = 0;
     let open: () => void = () => {};
@@ -136,11 +145,11 @@ describe('transaction', () => {
       test.database.transaction(
         async (transaction) => {
           runs += 1;
-          await transaction.first(add, [first]);
+          await transaction.first(add, { id: first });
           arrived += 1;
           if (arrived === 2) open();
           await bothHoldOne;
-          await transaction.first(add, [second]);
+          await transaction.first(add, { id: second });
         },
         { isRepeatable: true },
       );
@@ -151,8 +160,8 @@ describe('transaction', () => {
   });
 
   it('not declared repeatable ends with temporarily_unavailable after a deadlock', async () => {
-    await test.database.execute(put, [1, 0]);
-    await test.database.execute(put, [2, 0]);
+    await test.database.execute(put, { id: 1, n: 0 });
+    await test.database.execute(put, { id: 2, n: 0 });
     let arrived = 0;
     let open: () => void = () => {};
     const bothHoldOne = new Promise<void>((resolve) => {
@@ -160,11 +169,11 @@ describe('transaction', () => {
     });
     const crosswise = (first: number, second: number) =>
       test.database.transaction(async (transaction) => {
-        await transaction.first(add, [first]);
+        await transaction.first(add, { id: first });
         arrived += 1;
         if (arrived === 2) open();
         await bothHoldOne;
-        await transaction.first(add, [second]);
+        await transaction.first(add, { id: second });
       });
     const outcomes = await Promise.allSettled([crosswise(1, 2), crosswise(2, 1)]);
     const failed = outcomes.filter((outcome) => outcome.status === 'rejected');

@@ -92,12 +92,12 @@ export class ActivityBuffer {
     for (let start = 0; start < entries.length; start += BATCH_ENTRIES) {
       const batch = entries.slice(start, start + BATCH_ENTRIES);
       try {
-        await this.#database.execute(write, [
-          batch.map(([id]) => toUuid(id)),
-          batch.map(([, activity]) => new Date(activity.at)),
-          batch.map(([, activity]) => activity.address ?? null),
-          batch.map(([, activity]) => activity.userAgent ?? null),
-        ]);
+        await this.#database.execute(write, {
+          ids: batch.map(([id]) => toUuid(id)),
+          times: batch.map(([, activity]) => new Date(activity.at)),
+          ips: batch.map(([, activity]) => activity.address ?? null),
+          userAgents: batch.map(([, activity]) => activity.userAgent ?? null),
+        });
       } catch (error) {
         this.#log.warn('activity.failed', 'last-seen times could not be written yet', {
           sessions: entries.length - start,

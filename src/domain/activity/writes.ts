@@ -1,11 +1,12 @@
 import { type Statement, statement } from '#db/statement.ts';
 
-export type ActivityParams = [
-  ids: readonly string[],
-  at: readonly Date[],
-  ips: readonly (string | null)[],
-  userAgents: readonly (string | null)[],
-];
+/** One member for each session, in the same order. */
+export interface ActivityParams {
+  readonly ids: readonly string[];
+  readonly times: readonly Date[];
+  readonly ips: readonly (string | null)[];
+  readonly userAgents: readonly (string | null)[];
+}
 
 export const recordBrowserSessionActivity = activityStatement('record-browser-session-activity', 'user_sessions');
 export const recordOAuth2SessionActivity = activityStatement('record-oauth2-session-activity', 'oauth2_sessions');
@@ -19,9 +20,9 @@ function activityStatement(label: string, table: string): Statement<never, Activ
     label,
     `with seen as (
        select id, at, ip, user_agent
-         from unnest($1::uuid[], $2::timestamptz[], $3::inet[], $4::text[]) as seen (id, at, ip, user_agent)
+         from unnest(:ids::uuid[], :times::timestamptz[], :ips::inet[], :userAgents::text[]) as seen (id, at, ip, user_agent)
      ), locked as (
-       select id from ${table} where id = any($1::uuid[]) order by id for no key update
+       select id from ${table} where id = any(:ids::uuid[]) order by id for no key update
      )
      update ${table} s
         set last_active_at = seen.at, last_active_ip = coalesce(seen.ip, s.last_active_ip),

@@ -36,21 +36,21 @@ export const INSERT_AUDIT_EVENT =
 
 const insertAuditEvent = statement<
   never,
-  [
-    id: string,
-    kind: AuditEventKind,
-    userId: string | null,
-    clientId: string | null,
-    sessionId: string | null,
-    ip: string | null,
-    userAgent: string | null,
-    detail: string | null,
-    at: Date,
-  ]
+  {
+    readonly id: string;
+    readonly kind: AuditEventKind;
+    readonly userId: string | null;
+    readonly clientId: string | null;
+    readonly sessionId: string | null;
+    readonly ip: string | null;
+    readonly userAgent: string | null;
+    readonly detail: string | null;
+    readonly at: Date;
+  }
 >(
   'insert-audit-event',
   `${INSERT_AUDIT_EVENT}
-   values ($1::uuid, $2::text, $3::uuid, $4::uuid, $5::uuid, $6::inet, $7::text, $8::jsonb, $9::timestamptz)`,
+   values (:id::uuid, :kind::text, :userId::uuid, :clientId::uuid, :sessionId::uuid, :ip::inet, :userAgent::text, :detail::jsonb, :at::timestamptz)`,
 );
 
 /** The `id` of a new event, for statements that insert one themselves. */
@@ -60,17 +60,17 @@ export function newAuditEventId(now: number): string {
 
 /** Writes one event; pass the transaction of the change that it records. */
 export async function recordAuditEvent(queryable: Queryable, event: AuditEvent): Promise<void> {
-  await queryable.execute(insertAuditEvent, [
-    newAuditEventId(event.at),
-    event.kind,
-    uuidOrNull(event.userId),
-    uuidOrNull(event.clientId),
-    uuidOrNull(event.sessionId),
-    event.address ?? null,
-    event.userAgent ?? null,
-    event.detail === undefined ? null : JSON.stringify(event.detail),
-    new Date(event.at),
-  ]);
+  await queryable.execute(insertAuditEvent, {
+    id: newAuditEventId(event.at),
+    kind: event.kind,
+    userId: uuidOrNull(event.userId),
+    clientId: uuidOrNull(event.clientId),
+    sessionId: uuidOrNull(event.sessionId),
+    ip: event.address ?? null,
+    userAgent: event.userAgent ?? null,
+    detail: event.detail === undefined ? null : JSON.stringify(event.detail),
+    at: new Date(event.at),
+  });
 }
 
 function uuidOrNull(id: Ulid | undefined): string | null {

@@ -1,9 +1,9 @@
 import { statement } from '#db/statement.ts';
 import { deleteOldestSql, type Sweep, secondsBefore, sweepAll } from '#jobs/sweep.ts';
 
-const sweepAuditEvents = statement<never, [createdBefore: Date]>(
+const sweepAuditEvents = statement<never, { readonly createdBefore: Date }>(
   'sweep-audit-events',
-  deleteOldestSql('audit_events', 'id', 'created_at', 't.created_at < $1::timestamptz'),
+  deleteOldestSql('audit_events', 'id', 'created_at', 't.created_at < :createdBefore::timestamptz'),
 );
 
 export const auditEventSweeps: readonly Sweep[] = [
@@ -11,6 +11,6 @@ export const auditEventSweeps: readonly Sweep[] = [
     name: 'cleanup-audit-events',
     minute: 57,
     sweep: (database, now, { activitySeconds }) =>
-      sweepAll(database, sweepAuditEvents, [secondsBefore(now, activitySeconds)]),
+      sweepAll(database, sweepAuditEvents, { createdBefore: secondsBefore(now, activitySeconds) }),
   },
 ];

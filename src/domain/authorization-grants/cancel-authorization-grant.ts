@@ -34,7 +34,7 @@ export async function cancelAuthorizationGrant(
   now: number,
 ): Promise<boolean> {
   const isFulfilled = ENDS[reason] === 'fulfilled';
-  return (await database.execute(cancelGrant, [toUuid(id), reason, new Date(now), isFulfilled])) === 1;
+  return (await database.execute(cancelGrant, { id: toUuid(id), reason, now: new Date(now), isFulfilled })) === 1;
 }
 
 /**
@@ -47,9 +47,14 @@ export async function cancelGrantsOutsideRedirectUris(
   owner: RedirectUriOwner,
   now: number,
 ): Promise<void> {
-  const pending = await queryable.rows(listPendingRedirectUris, [toUuid(client)]);
+  const pending = await queryable.rows(listPendingRedirectUris, { clientId: toUuid(client) });
   const gone = pending.map((row) => row.redirect_uri).filter((uri) => !redirectUriMatches(owner, uri));
   if (gone.length === 0) return;
   const reason: CancelReason = 'redirect-uri-removed';
-  await queryable.execute(cancelPendingGrantsTo, [toUuid(client), gone, reason, new Date(now)]);
+  await queryable.execute(cancelPendingGrantsTo, {
+    clientId: toUuid(client),
+    redirectUris: gone,
+    reason,
+    now: new Date(now),
+  });
 }

@@ -32,29 +32,29 @@ export async function createAuthorizationGrant(
   const { request, now } = grant;
   const id = newId<'authorization-grant'>(now);
   const key = addressKey(grant.address);
-  const row = await database.first(insertGrant, [
-    toUuid(id),
-    toUuid(grant.clientId),
-    request.target.redirectUri,
-    request.isRedirectUriSent,
-    request.scope,
-    request.target.responseMode,
-    request.target.state ?? null,
-    request.nonce ?? null,
-    request.codeChallenge ?? null,
-    request.prompts,
-    request.maxAge ?? null,
-    request.loginHint ?? null,
-    grant.locale ?? null,
-    request.acr.values,
-    request.acr.isEssential,
-    claimsToJson(request.claims),
-    grant.expectedUserId === undefined ? null : toUuid(grant.expectedUserId),
-    key === 'unknown' ? UNKNOWN_ADDRESS : key,
-    new Date(now),
-    new Date(now + grant.lifetimeSeconds * 1000),
-    MAX_UNUSED,
-    grant.userId === undefined ? null : toUuid(grant.userId),
-  ]);
+  const row = await database.first(insertGrant, {
+    id: toUuid(id),
+    clientId: toUuid(grant.clientId),
+    redirectUri: request.target.redirectUri,
+    redirectUriSent: request.isRedirectUriSent,
+    scope: request.scope,
+    responseMode: request.target.responseMode,
+    state: request.target.state ?? null,
+    nonce: request.nonce ?? null,
+    codeChallenge: request.codeChallenge ?? null,
+    prompt: request.prompts,
+    maxAge: request.maxAge ?? null,
+    loginHint: request.loginHint ?? null,
+    locale: grant.locale ?? null,
+    acrValues: request.acr.values,
+    isAcrEssential: request.acr.isEssential,
+    claims: claimsToJson(request.claims),
+    expectedUserId: grant.expectedUserId === undefined ? null : toUuid(grant.expectedUserId),
+    addressKey: key === 'unknown' ? UNKNOWN_ADDRESS : key,
+    now: new Date(now),
+    expiresAt: new Date(now + grant.lifetimeSeconds * 1000),
+    limit: MAX_UNUSED,
+    userId: grant.userId === undefined ? null : toUuid(grant.userId),
+  });
   return row === undefined ? undefined : id;
 }

@@ -15,5 +15,12 @@ export async function decideAuthorizationGrant(
   browserSessionId: BrowserSessionId,
   now: number,
 ): Promise<boolean> {
-  return (await database.execute(storeDecision, [toUuid(id), decision, toUuid(browserSessionId), new Date(now)])) === 1;
+  return (
+    (await database.execute(storeDecision, {
+      id: toUuid(id),
+      decision,
+      browserSessionId: toUuid(browserSessionId),
+      now: new Date(now),
+    })) === 1
+  );
 }

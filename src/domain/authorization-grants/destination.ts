@@ -29,7 +29,7 @@ export async function findDestination(
   action: PostAuthAction | undefined,
 ): Promise<Destination | undefined> {
   if (action?.kind !== 'continue_authorization_grant') return undefined;
-  const row = await deps.database.first(pendingDestination, [toUuid(action.id), new Date(deps.clock.now())]);
+  const row = await deps.database.first(pendingDestination, { id: toUuid(action.id), now: new Date(deps.clock.now()) });
   if (row === undefined) return undefined;
   const client = await deps.clients.find(fromUuid<'client'>(row.client_id));
   if (client === undefined) return undefined;

@@ -34,19 +34,19 @@ export async function fulfilAuthorizationGrant(
 ): Promise<string | undefined> {
   const { now } = fulfilment;
   const code = randomBase64Url();
-  const row = await database.first(fulfilGrant, [
-    toUuid(fulfilment.id),
-    toUuid(fulfilment.userId),
-    toUuid(fulfilment.browserSessionId),
-    fulfilment.clientVersion,
-    sha256(code),
-    fulfilment.locale,
-    fulfilment.rememberedScopes,
-    new Date(now),
-    newAuditEventId(now),
-    fulfilment.address ?? null,
-    fulfilment.userAgent ?? null,
-    fulfilment.isDecided,
-  ]);
+  const row = await database.first(fulfilGrant, {
+    id: toUuid(fulfilment.id),
+    userId: toUuid(fulfilment.userId),
+    browserSessionId: toUuid(fulfilment.browserSessionId),
+    clientVersion: fulfilment.clientVersion,
+    codeHash: sha256(code),
+    locale: fulfilment.locale,
+    rememberedScopes: fulfilment.rememberedScopes,
+    now: new Date(now),
+    auditEventId: newAuditEventId(now),
+    ip: fulfilment.address ?? null,
+    userAgent: fulfilment.userAgent ?? null,
+    isDecided: fulfilment.isDecided,
+  });
   return row === undefined ? undefined : code;
 }

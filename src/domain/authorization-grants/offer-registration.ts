@@ -4,5 +4,5 @@ import { setRegistrationOffered } from './writes.ts';
 
 /** Notes that the person is led to the registration page, so that someone who is signed in is led there only once. */
 export async function offerRegistration(database: Queryable, id: AuthorizationGrantId): Promise<void> {
-  await database.execute(setRegistrationOffered, [toUuid(id)]);
+  await database.execute(setRegistrationOffered, { id: toUuid(id) });
 }

@@ -1,9 +1,9 @@
 import { statement } from '#db/statement.ts';
 import { deleteOldestSql, type Sweep, secondsBefore, sweepAll } from '#jobs/sweep.ts';
 
-const sweepGrants = statement<never, [createdBefore: Date]>(
+const sweepGrants = statement<never, { readonly createdBefore: Date }>(
   'sweep-oauth2-authorization-grants',
-  deleteOldestSql('oauth2_authorization_grants', 'id', 'created_at', 't.created_at < $1::timestamptz'),
+  deleteOldestSql('oauth2_authorization_grants', 'id', 'created_at', 't.created_at < :createdBefore::timestamptz'),
 );
 
 export const authorizationGrantSweeps: readonly Sweep[] = [
@@ -11,6 +11,6 @@ export const authorizationGrantSweeps: readonly Sweep[] = [
     name: 'cleanup-oauth2-authorization-grants',
     minute: 30,
     sweep: (database, now, { pendingFlowsSeconds }) =>
-      sweepAll(database, sweepGrants, [secondsBefore(now, pendingFlowsSeconds)]),
+      sweepAll(database, sweepGrants, { createdBefore: secondsBefore(now, pendingFlowsSeconds) }),
   },
 ];

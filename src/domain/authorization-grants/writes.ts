@@ -10,84 +10,90 @@ import { statement } from '#db/statement.ts';
  */
 export const insertGrant = statement<
   { id: string },
-  [
-    id: string,
-    clientId: string,
-    redirectUri: string,
-    redirectUriSent: boolean,
-    scope: readonly string[],
-    responseMode: string,
-    state: string | null,
-    nonce: string | null,
-    codeChallenge: string | null,
-    prompt: readonly string[],
-    maxAge: number | null,
-    loginHint: string | null,
-    locale: string | null,
-    acrValues: readonly string[],
-    isAcrEssential: boolean,
-    claims: string | null,
-    expectedUserId: string | null,
-    addressKey: string,
-    now: Date,
-    expiresAt: Date,
-    limit: number,
-    userId: string | null,
-  ]
+  {
+    readonly id: string;
+    readonly clientId: string;
+    readonly redirectUri: string;
+    readonly redirectUriSent: boolean;
+    readonly scope: readonly string[];
+    readonly responseMode: string;
+    readonly state: string | null;
+    readonly nonce: string | null;
+    readonly codeChallenge: string | null;
+    readonly prompt: readonly string[];
+    readonly maxAge: number | null;
+    readonly loginHint: string | null;
+    readonly locale: string | null;
+    readonly acrValues: readonly string[];
+    readonly isAcrEssential: boolean;
+    readonly claims: string | null;
+    readonly expectedUserId: string | null;
+    readonly addressKey: string;
+    readonly now: Date;
+    readonly expiresAt: Date;
+    readonly limit: number;
+    readonly userId: string | null;
+  }
 >(
   'insert-authorization-grant',
   `insert into oauth2_authorization_grants (id, client_id, redirect_uri, redirect_uri_sent, scope, response_mode, state,
      nonce, code_challenge, prompt, max_age, login_hint, locale, acr_values, acr_essential, claims, expected_user_id,
      requester_ip, created_at, expires_at, requester_user_id)
-   select $1::uuid, $2::uuid, $3::text, $4::boolean, $5::text[], $6::text, $7::text, $8::text, $9::text, $10::text[],
-     $11::integer, $12::text, $13::text, $14::text[], $15::boolean, $16::jsonb, $17::uuid,
-     $18::inet, $19::timestamptz, $20::timestamptz, $22::uuid
+   select :id::uuid, :clientId::uuid, :redirectUri::text, :redirectUriSent::boolean, :scope::text[], :responseMode::text, :state::text, :nonce::text, :codeChallenge::text, :prompt::text[],
+     :maxAge::integer, :loginHint::text, :locale::text, :acrValues::text[], :isAcrEssential::boolean, :claims::jsonb, :expectedUserId::uuid,
+     :addressKey::inet, :now::timestamptz, :expiresAt::timestamptz, :userId::uuid
     where (
       select count(*) from (
         select from oauth2_authorization_grants unused
-         where unused.requester_ip = $18::inet and unused.expires_at > $19::timestamptz and unused.exchanged_at is null
-         limit $21::integer
+         where unused.requester_ip = :addressKey::inet and unused.expires_at > :now::timestamptz and unused.exchanged_at is null
+         limit :limit::integer
       ) as of_address
-    ) < $21::integer
+    ) < :limit::integer
       and (
       select count(*) from (
         select from oauth2_authorization_grants unused
-         where unused.requester_user_id = $22::uuid and unused.expires_at > $19::timestamptz
+         where unused.requester_user_id = :userId::uuid and unused.expires_at > :now::timestamptz
            and unused.exchanged_at is null
-         limit $21::integer
+         limit :limit::integer
       ) as of_user
-    ) < $21::integer
+    ) < :limit::integer
    returning id`,
 );
 
 /** A grant with or without a code, as `isFulfilled` says, that was neither exchanged nor cancelled. */
-export const cancelGrant = statement<never, [id: string, reason: string, now: Date, isFulfilled: boolean]>(
+export const cancelGrant = statement<
+  never,
+  { readonly id: string; readonly reason: string; readonly now: Date; readonly isFulfilled: boolean }
+>(
   'cancel-authorization-grant',
   `update oauth2_authorization_grants
-      set cancelled_at = $3::timestamptz, cancel_reason = $2::text
-    where id = $1::uuid and (fulfilled_at is not null) = $4::boolean and exchanged_at is null and cancelled_at is null`,
+      set cancelled_at = :now::timestamptz, cancel_reason = :reason::text
+    where id = :id::uuid and (fulfilled_at is not null) = :isFulfilled::boolean and exchanged_at is null and cancelled_at is null`,
 );
 
 export const cancelPendingGrantsTo = statement<
   never,
-  [clientId: string, redirectUris: readonly string[], reason: string, now: Date]
+  { readonly clientId: string; readonly redirectUris: readonly string[]; readonly reason: string; readonly now: Date }
 >(
   'cancel-pending-grants-to-redirect-uris',
   `update oauth2_authorization_grants
-      set cancelled_at = $4::timestamptz, cancel_reason = $3::text
-    where client_id = $1::uuid and redirect_uri = any ($2::text[]) and fulfilled_at is null and cancelled_at is null`,
+      set cancelled_at = :now::timestamptz, cancel_reason = :reason::text
+    where client_id = :clientId::uuid and redirect_uri = any (:redirectUris::text[]) and fulfilled_at is null and cancelled_at is null`,
 );
 
 /** Of a pending grant; what the same browser session chose first stands. */
-export const storeDecision = statement<never, [id: string, decision: string, browserSessionId: string, now: Date]>(
+export const storeDecision = statement<
+  never,
+  { readonly id: string; readonly decision: string; readonly browserSessionId: string; readonly now: Date }
+>(
   'store-authorization-decision',
   `update oauth2_authorization_grants
-      set decision = $2::text, user_session_id = $3::uuid
-    where id = $1::uuid and (decision is null or user_session_id is distinct from $3::uuid)
-      and fulfilled_at is null and cancelled_at is null and expires_at > $4::timestamptz`,
+      set decision = :decision::text, user_session_id = :browserSessionId::uuid
+    where id = :id::uuid and (decision is null or user_session_id is distinct from :browserSessionId::uuid)
+      and fulfilled_at is null and cancelled_at is null and expires_at > :now::timestamptz`,
 );
 
-export const setRegistrationOffered = statement<never, [id: string]>(
+export const setRegistrationOffered = statement<never, { readonly id: string }>(
   'set-registration-offered',
-  'update oauth2_authorization_grants set registration_offered = true where id = $1::uuid and not registration_offered',
+  'update oauth2_authorization_grants set registration_offered = true where id = :id::uuid and not registration_offered',
 );

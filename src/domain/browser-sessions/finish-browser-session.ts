@@ -30,20 +30,20 @@ export interface BrowserSessionEnd {
  * @returns how many sessions this call ended
  */
 export async function finishBrowserSession(queryable: Queryable, end: BrowserSessionEnd): Promise<number> {
-  const row = await queryable.first(finishSessions, [
-    new Date(end.now),
-    toUuid(end.userId),
-    end.which === 'all' ? null : toUuid(end.which),
-    end.reason,
-    newAuditEventId(end.now),
-    AUDIT_EVENT_KINDS[end.reason],
-    end.address ?? null,
-    end.userAgent ?? null,
-  ]);
+  const row = await queryable.first(finishSessions, {
+    now: new Date(end.now),
+    userId: toUuid(end.userId),
+    sessionId: end.which === 'all' ? null : toUuid(end.which),
+    reason: end.reason,
+    auditEventId: newAuditEventId(end.now),
+    auditEventKind: AUDIT_EVENT_KINDS[end.reason],
+    ip: end.address ?? null,
+    userAgent: end.userAgent ?? null,
+  });
   return row?.finished ?? 0;
 }
 
 /** Ends a session that was found idle too long or too old. */
 export async function expireBrowserSession(queryable: Queryable, id: BrowserSessionId, now: number): Promise<void> {
-  await queryable.execute(expireSession, [new Date(now), toUuid(id), newAuditEventId(now)]);
+  await queryable.execute(expireSession, { now: new Date(now), id: toUuid(id), auditEventId: newAuditEventId(now) });
 }

@@ -3,12 +3,12 @@ import type { Queryable } from '#db/database.ts';
 import { statement } from '#db/statement.ts';
 import { type ViewerRow, viewerColumns, viewerJoin } from './viewer-row.ts';
 
-const byId = statement<ViewerRow, [id: string]>(
+const byId = statement<ViewerRow, { readonly id: string }>(
   'find-viewer',
-  `select ${viewerColumns} from (select 1) as one ${viewerJoin('$1::uuid')}`,
+  `select ${viewerColumns} from (select 1) as one ${viewerJoin(':id::uuid')}`,
 );
 
 /** The row behind a session cookie, for `judgeViewer`. */
 export async function findViewerRow(database: Queryable, id: BrowserSessionId): Promise<ViewerRow | undefined> {
-  return await database.first(byId, [toUuid(id)]);
+  return await database.first(byId, { id: toUuid(id) });
 }

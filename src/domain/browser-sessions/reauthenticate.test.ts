@@ -89,24 +89,24 @@ async function kindOf(by: SessionCookie): Promise<string> {
 
 const sessionState = statement<
   { authenticated_at: number; kinds: string[]; finish_reason: string | null; failed_reauths: number },
-  [id: string]
+  { readonly id: string }
 >(
   'test-session-state',
   `select (extract(epoch from authenticated_at) * 1000)::float8 as authenticated_at, finish_reason, failed_reauths,
     array(select a.kind from user_session_authentications a where a.user_session_id = s.id) as kinds
-  from user_sessions s where id = $1::uuid`,
+  from user_sessions s where id = :id::uuid`,
 );
-const audit = statement<{ kind: string; reason: string | null }, [userId: string]>(
+const audit = statement<{ kind: string; reason: string | null }, { readonly userId: string }>(
   'test-audit-reasons',
-  `select kind, detail ->> 'reason' as reason from audit_events where user_id = $1::uuid order by created_at, id`,
+  `select kind, detail ->> 'reason' as reason from audit_events where user_id = :userId::uuid order by created_at, id`,
 );
-const lockUser = statement<never, [id: string, now: Date]>(
+const lockUser = statement<never, { readonly id: string; readonly now: Date }>(
   'test-lock-user',
-  'update users set locked_at = $2::timestamptz where id = $1::uuid',
+  'update users set locked_at = :now::timestamptz where id = :id::uuid',
 );
 
 async function state(): Promise<{ authenticated_at: number; kinds: string[]; failed_reauths: number }> {
-  const row = await database.first(sessionState, [toUuid(cookie.id)]);
+  const row = await database.first(sessionState, { id: toUuid(cookie.id) });
   if (row === undefined) throw new Error('no session');
   return row;
 }
@@ -119,7 +119,10 @@ describe('re-authentication (browser-flows 3.4)', () => {
     expect(result.session.id).toBe(cookie.id);
     expect(sha256(result.session.key)).not.toEqual(cookie.keyHash);
     expect(await state()).toMatchObject({ authenticated_at: clock.now(), kinds: ['password', 'password'] });
-    expect(await database.rows(audit, [toUuid(userId)])).toContainEqual({ kind: 'reauthenticated', reason: null });
+    expect(await database.rows(audit, { userId: toUuid(userId) })).toContainEqual({
+      kind: 'reauthenticated',
+      reason: null,
+    });
   });
 
   test('the former key fits for 30 seconds more', async () => {
@@ -149,7 +152,7 @@ describe('re-authentication (browser-flows 3.4)', () => {
     expect(await kindOf(cookie)).toBe('active');
     expect(await reauth('wrong')).toMatchObject({ ok: false, reason: 'ended', user: { id: userId } });
     expect(await kindOf(cookie)).toBe('ended');
-    expect(await database.rows(audit, [toUuid(userId)])).toContainEqual({
+    expect(await database.rows(audit, { userId: toUuid(userId) })).toContainEqual({
       kind: 'session_ended',
       reason: 'too_many_reauths',
     });
@@ -185,7 +188,7 @@ describe('re-authentication (browser-flows 3.4)', () => {
   });
 
   test('an account that was locked meanwhile is told so', async () => {
-    await database.execute(lockUser, [toUuid(userId), new Date(clock.now())]);
+    await database.execute(lockUser, { id: toUuid(userId), now: new Date(clock.now()) });
     expect(await reauth('right')).toMatchObject({ ok: false, reason: 'locked' });
     expect((await state()).kinds).toHaveLength(1);
   });
@@ -201,7 +204,7 @@ describe('signing out', () => {
     expect(await end(cookie.id)).toBe(0);
     expect(await kindOf(cookie)).toBe('ended');
     expect(await kindOf(other)).toBe('active');
-    expect(await database.rows(audit, [toUuid(userId)])).toContainEqual({ kind: 'logout', reason: 'logout' });
+    expect(await database.rows(audit, { userId: toUuid(userId) })).toContainEqual({ kind: 'logout', reason: 'logout' });
   });
 
   test('everywhere ends all sessions of the user, with one audit event, and none of others', async () => {
@@ -214,7 +217,7 @@ describe('signing out', () => {
     expect(await kindOf(cookie)).toBe('ended');
     expect(await kindOf(other)).toBe('ended');
     expect(await kindOf(stranger)).toBe('active');
-    const events = await database.rows(audit, [toUuid(mine)]);
+    const events = await database.rows(audit, { userId: toUuid(mine) });
     expect(events.filter((event) => event.kind === 'logout')).toHaveLength(1);
   });
 

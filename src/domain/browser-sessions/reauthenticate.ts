@@ -60,18 +60,18 @@ async function renew(deps: ReauthDeps, attempt: ReauthAttempt, accepted: Accepte
   const now = deps.clock.now();
   const { id, keyHash } = attempt.cookie;
   const next = newSessionKey();
-  const row = await deps.database.first(renewAuthentication, [
+  const row = await deps.database.first(renewAuthentication, {
     ...acceptedPasswordParams(accepted, now),
-    toUuid(id),
+    sessionId: toUuid(id),
     keyHash,
-    next.keyHash,
-    attempt.userAgent ?? null,
-    attempt.address ?? null,
-    toUuid(newId(now)),
-    newAuditEventId(now),
-    PASSWORD_ACR,
-    PASSWORD_AMR,
-  ]);
+    newKeyHash: next.keyHash,
+    userAgent: attempt.userAgent ?? null,
+    ip: attempt.address ?? null,
+    authenticationId: toUuid(newId(now)),
+    auditEventId: newAuditEventId(now),
+    acr: PASSWORD_ACR,
+    amr: PASSWORD_AMR,
+  });
   if (row === undefined) return { ok: false, reason: 'invalid-credentials' };
   if (row.is_renewed) return { ok: true, session: row.is_rotated ? { id, key: next.key } : undefined };
   const user = toUser(row);
@@ -81,14 +81,14 @@ async function renew(deps: ReauthDeps, attempt: ReauthAttempt, accepted: Accepte
 
 async function countFailure(deps: ReauthDeps, attempt: ReauthAttempt): Promise<ReauthOutcome> {
   const now = deps.clock.now();
-  const row = await deps.database.first(countFailedReauth, [
-    new Date(now),
-    toUuid(attempt.cookie.id),
-    MOST_FAILURES,
-    newAuditEventId(now),
-    attempt.address ?? null,
-    attempt.userAgent ?? null,
-  ]);
+  const row = await deps.database.first(countFailedReauth, {
+    now: new Date(now),
+    id: toUuid(attempt.cookie.id),
+    most: MOST_FAILURES,
+    auditEventId: newAuditEventId(now),
+    ip: attempt.address ?? null,
+    userAgent: attempt.userAgent ?? null,
+  });
   if (row === undefined || row.is_ended) return { ok: false, reason: 'ended', user: attempt.user };
   return { ok: false, reason: 'invalid-credentials' };
 }

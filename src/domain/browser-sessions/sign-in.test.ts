@@ -6,7 +6,7 @@ import { sha256 } from '#base/secret.ts';
 import type { RateLimitingConfig } from '#config/config.ts';
 import type { Database } from '#db/database.ts';
 import { openDatabase } from '#db/postgres/open-database.ts';
-import { statement } from '#db/statement.ts';
+import { type NoParameters, statement } from '#db/statement.ts';
 import { newAuditEventId } from '#domain/audit-events/audit-event.ts';
 import { PasswordChecks } from '#domain/passwords/check-password.ts';
 import { recordLoginFailure } from '#domain/passwords/writes.ts';
@@ -88,35 +88,35 @@ function signIn(
 
 const sessionRow = statement<
   { user_id: string; key_hash: Buffer; acr: string; amr: string[]; user_agent: string; ip: string; kinds: string[] },
-  [id: string]
+  { readonly id: string }
 >(
   'test-session-row',
   `select s.user_id, s.key_hash, s.acr, s.amr, s.user_agent, host(s.last_active_ip) as ip,
     array(select kind from user_session_authentications a where a.user_session_id = s.id) as kinds
-  from user_sessions s where s.id = $1::uuid`,
+  from user_sessions s where s.id = :id::uuid`,
 );
-const passwordRow = statement<{ hash: string; scheme_version: number; id: string }, [userId: string]>(
+const passwordRow = statement<{ hash: string; scheme_version: number; id: string }, { readonly userId: string }>(
   'test-password-row',
-  'select hash, scheme_version, id from user_passwords where user_id = $1::uuid',
+  'select hash, scheme_version, id from user_passwords where user_id = :userId::uuid',
 );
-const auditKinds = statement<{ kind: string }, [userId: string]>(
+const auditKinds = statement<{ kind: string }, { readonly userId: string }>(
   'test-audit-kinds',
-  'select kind from audit_events where user_id = $1::uuid order by id',
+  'select kind from audit_events where user_id = :userId::uuid order by id',
 );
-const changePassword = statement<never, [userId: string, id: string]>(
+const changePassword = statement<never, { readonly userId: string; readonly id: string }>(
   'test-change-password',
-  'update user_passwords set id = $2::uuid where user_id = $1::uuid',
+  'update user_passwords set id = :id::uuid where user_id = :userId::uuid',
 );
-const liveSessions = statement<{ id: string }, [userId: string]>(
+const liveSessions = statement<{ id: string }, { readonly userId: string }>(
   'test-live-sessions',
-  'select id from user_sessions where user_id = $1::uuid and finished_at is null order by id',
+  'select id from user_sessions where user_id = :userId::uuid and finished_at is null order by id',
 );
-const fillSessions = statement<never, [userId: string, count: number, at: Date]>(
+const fillSessions = statement<never, { readonly userId: string; readonly count: number; readonly at: Date }>(
   'test-fill-sessions',
   `insert into user_sessions (id, user_id, key_hash, authenticated_at, created_at, last_active_at)
-  select ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid, $1::uuid, '', $3::timestamptz, $3::timestamptz,
-    $3::timestamptz + make_interval(secs => n)
-  from generate_series(1, $2::integer) n`,
+  select ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid, :userId::uuid, '', :at::timestamptz, :at::timestamptz,
+    :at::timestamptz + make_interval(secs => n)
+  from generate_series(1, :count::integer) n`,
 );
 
 describe('outcomes of a password sign-in (browser-flows 3.2.4)', () => {
@@ -133,7 +133,7 @@ describe('outcomes of a password sign-in (browser-flows 3.2.4)', () => {
     const outcome = await signIn('ada', 'right');
     if (!outcome.ok) throw new Error(outcome.reason);
     expect(outcome.user).toMatchObject({ id: ada, username: 'ada' });
-    expect(await database.first(sessionRow, [toUuid(outcome.session.id)])).toEqual({
+    expect(await database.first(sessionRow, { id: toUuid(outcome.session.id) })).toEqual({
       user_id: toUuid(ada),
       key_hash: sha256(outcome.session.key),
       acr: 'urn:latchkey:acr:1',
@@ -142,14 +142,14 @@ describe('outcomes of a password sign-in (browser-flows 3.2.4)', () => {
       ip: '192.0.2.1',
       kinds: ['password'],
     });
-    expect(await database.rows(auditKinds, [toUuid(ada)])).toContainEqual({ kind: 'login' });
+    expect(await database.rows(auditKinds, { userId: toUuid(ada) })).toContainEqual({ kind: 'login' });
   });
 
   test('the session key has 256 bits and is stored as SHA-256 only (R-02)', async () => {
     const outcome = await signIn('ada', 'right');
     if (!outcome.ok) throw new Error(outcome.reason);
     expect(Buffer.from(outcome.session.key, 'base64url')).toHaveLength(32);
-    const row = await database.first(sessionRow, [toUuid(outcome.session.id)]);
+    const row = await database.first(sessionRow, { id: toUuid(outcome.session.id) });
     expect(row?.key_hash).toEqual(sha256(outcome.session.key));
   });
 
@@ -205,12 +205,12 @@ describe('outcomes of a password sign-in (browser-flows 3.2.4)', () => {
   test('an outdated hash is replaced at the next right password, and the password stays the same one', async () => {
     const old = new PasswordHasher({ schemes: [OUTDATED], concurrency: 1, queueLength: 1, log });
     const id = await insertTestAccount(database, { username: 'old-hash', password: 'right' }, { hasher: old });
-    const before = await database.first(passwordRow, [toUuid(id)]);
+    const before = await database.first(passwordRow, { userId: toUuid(id) });
     expect(before?.scheme_version).toBe(0);
     expect(await signIn('old-hash', 'wrong')).toMatchObject({ reason: 'invalid-credentials' });
-    expect(await database.first(passwordRow, [toUuid(id)])).toEqual(before);
+    expect(await database.first(passwordRow, { userId: toUuid(id) })).toEqual(before);
     expect(await signIn('old-hash', 'right')).toMatchObject({ ok: true });
-    const after = await database.first(passwordRow, [toUuid(id)]);
+    const after = await database.first(passwordRow, { userId: toUuid(id) });
     expect(after).toMatchObject({ id: before?.id, scheme_version: 1 });
     expect(after?.hash).toContain('m=8,t=1,p=1');
     expect(await signIn('old-hash', 'right')).toMatchObject({ ok: true });
@@ -222,23 +222,23 @@ describe('outcomes of a password sign-in (browser-flows 3.2.4)', () => {
     const check = deps.checks.check.bind(deps.checks);
     deps.checks.check = async (attempt) => {
       const result = await check(attempt);
-      await database.execute(changePassword, [toUuid(id), toUuid(newId(now))]);
+      await database.execute(changePassword, { userId: toUuid(id), id: toUuid(newId(now)) });
       return result;
     };
     const attempt = { username: 'changing', password: 'right', address: undefined, userAgent: undefined };
     expect(await signInWithPassword(deps, { ...attempt, knownBrowsers: [] })).toMatchObject({
       reason: 'invalid-credentials',
     });
-    expect(await database.rows(liveSessions, [toUuid(id)])).toEqual([]);
+    expect(await database.rows(liveSessions, { userId: toUuid(id) })).toEqual([]);
   });
 
   test('the least recently active of more than 1,000 sessions ends', async () => {
     const id = await insertTestAccount(database, { username: 'busy', password: 'right' });
-    await database.execute(fillSessions, [toUuid(id), 1000, new Date(now - HOUR)]);
+    await database.execute(fillSessions, { userId: toUuid(id), count: 1000, at: new Date(now - HOUR) });
     const { result, task } = await measured(() => signIn('busy', 'right'));
     if (!result.ok) throw new Error(result.reason);
     expect(task.queries).toBe(3);
-    const live = (await database.rows(liveSessions, [toUuid(id)])).map((row) => row.id);
+    const live = (await database.rows(liveSessions, { userId: toUuid(id) })).map((row) => row.id);
     expect(live).toHaveLength(1000);
     expect(live).toContain(toUuid(result.session.id));
     expect(live).not.toContain('00000000-0000-0000-0000-000000000001');
@@ -422,12 +422,12 @@ describe('limits (browser-flows 3.2.5)', () => {
 });
 
 describe('a wrong password as a security event of its account', () => {
-  const failures = statement<{ ip: string; user_agent: string; at: number }, [userId: string]>(
+  const failures = statement<{ ip: string; user_agent: string; at: number }, { readonly userId: string }>(
     'test-login-failed',
     `select host(ip) as ip, user_agent, (extract(epoch from created_at) * 1000)::float8 as at
-    from audit_events where user_id = $1::uuid and kind = 'login_failed' order by created_at`,
+    from audit_events where user_id = :userId::uuid and kind = 'login_failed' order by created_at`,
   );
-  const allFailures = statement<{ count: number }, []>(
+  const allFailures = statement<{ count: number }, NoParameters>(
     'test-all-login-failed',
     `select count(*)::integer as count from audit_events where kind = 'login_failed'`,
   );
@@ -436,7 +436,7 @@ describe('a wrong password as a security event of its account', () => {
     const id = await insertTestAccount(database, { username: 'watched', password: 'right' });
     await signIn('watched', 'wrong', { address: '198.51.100.7', userAgent: 'Guesser/1' });
     await signIn('watched', 'right');
-    expect(await database.rows(failures, [toUuid(id)])).toEqual([
+    expect(await database.rows(failures, { userId: toUuid(id) })).toEqual([
       { ip: '198.51.100.7', user_agent: 'Guesser/1', at: now },
     ]);
   });
@@ -444,30 +444,38 @@ describe('a wrong password as a security event of its account', () => {
   test('is written ten times within 24 hours, however many come, and again the day after', async () => {
     const id = await insertTestAccount(database, { username: 'flooded', password: 'right' });
     for (let count = 0; count < 15; count += 1) await signIn('flooded', 'wrong');
-    expect(await database.rows(failures, [toUuid(id)])).toHaveLength(10);
+    expect(await database.rows(failures, { userId: toUuid(id) })).toHaveLength(10);
     now += 24 * HOUR;
     for (let count = 0; count < 15; count += 1) await signIn('flooded', 'wrong');
-    expect(await database.rows(failures, [toUuid(id)])).toHaveLength(20);
+    expect(await database.rows(failures, { userId: toUuid(id) })).toHaveLength(20);
   });
 
   test('is not written for names that nobody has', async () => {
-    const before = await database.first(allFailures, []);
+    const before = await database.first(allFailures, {});
     await signIn('no-such-name', 'wrong');
-    expect(await database.first(allFailures, [])).toEqual(before);
+    expect(await database.first(allFailures, {})).toEqual(before);
   });
 
   test('does not make the answer wait for the disk, which it would for accounts that exist only (S-79)', async () => {
-    const setting = statement<{ setting: string }, []>(
+    const setting = statement<{ setting: string }, NoParameters>(
       'test-synchronous-commit',
       `select current_setting('synchronous_commit') as setting`,
     );
-    const fail = [new Date(now), 'test:nobody', null, newAuditEventId(now), null, null, 10] as const;
+    const failure = {
+      now: new Date(now),
+      subject: 'test:nobody',
+      userId: null,
+      auditEventId: newAuditEventId(now),
+      ip: null,
+      userAgent: null,
+      mostEvents: 10,
+    };
     await database.transaction(async (transaction) => {
-      await transaction.first(recordLoginFailure, [...fail]);
-      expect(await transaction.first(setting, [])).toEqual({ setting: 'off' });
+      await transaction.first(recordLoginFailure, failure);
+      expect(await transaction.first(setting, {})).toEqual({ setting: 'off' });
     });
-    await database.first(recordLoginFailure, [...fail]);
-    expect(await database.first(setting, [])).toEqual({ setting: 'on' });
+    await database.first(recordLoginFailure, failure);
+    expect(await database.first(setting, {})).toEqual({ setting: 'on' });
   });
 });
 

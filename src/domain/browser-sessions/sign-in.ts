@@ -67,18 +67,18 @@ async function open(deps: SignInDeps, attempt: SignInAttempt, accepted: Accepted
   const now = deps.clock.now();
   const id = newId<'browser-session'>(now);
   const { key, keyHash } = newSessionKey();
-  const row = await deps.database.first(openBrowserSession, [
+  const row = await deps.database.first(openBrowserSession, {
     ...acceptedPasswordParams(accepted, now),
-    toUuid(id),
+    sessionId: toUuid(id),
     keyHash,
-    attempt.userAgent ?? null,
-    attempt.address ?? null,
-    toUuid(newId(now)),
-    MOST_SESSIONS,
-    newAuditEventId(now),
-    PASSWORD_ACR,
-    PASSWORD_AMR,
-  ]);
+    userAgent: attempt.userAgent ?? null,
+    ip: attempt.address ?? null,
+    authenticationId: toUuid(newId(now)),
+    mostSessions: MOST_SESSIONS,
+    auditEventId: newAuditEventId(now),
+    acr: PASSWORD_ACR,
+    amr: PASSWORD_AMR,
+  });
   if (row === undefined) return { ok: false, reason: 'invalid-credentials' };
   const user = toUser(row);
   if (!row.is_opened) return refuse(deps.log, user);
@@ -94,5 +94,5 @@ function refuse(log: Log, user: User): SignInOutcome {
 
 async function endSurplus(database: Database, row: OpenedSessionRow, now: number): Promise<void> {
   if (row.live_sessions < MOST_SESSIONS) return;
-  await database.execute(finishSurplusSessions, [new Date(now), row.user_id, MOST_SESSIONS]);
+  await database.execute(finishSurplusSessions, { now: new Date(now), userId: row.user_id, kept: MOST_SESSIONS });
 }

@@ -22,17 +22,17 @@ export async function startBrowserSession(
 ): Promise<SessionCredentials> {
   const id = newId<'browser-session'>(start.now);
   const { key, keyHash } = newSessionKey();
-  await transaction.execute(insertSession, [
-    new Date(start.now),
-    toUuid(id),
-    toUuid(start.userId),
+  await transaction.execute(insertSession, {
+    now: new Date(start.now),
+    id: toUuid(id),
+    userId: toUuid(start.userId),
     keyHash,
-    PASSWORD_ACR,
-    PASSWORD_AMR,
-    start.userAgent ?? null,
-    start.address ?? null,
-    toUuid(newId(start.now)),
-    'password',
-  ]);
+    acr: PASSWORD_ACR,
+    amr: PASSWORD_AMR,
+    userAgent: start.userAgent ?? null,
+    ip: start.address ?? null,
+    authenticationId: toUuid(newId(start.now)),
+    authenticationKind: 'password',
+  });
   return { id, key };
 }

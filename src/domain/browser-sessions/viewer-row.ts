@@ -46,7 +46,7 @@ export const viewerColumns = `viewer_session.id as viewer_session_id,
 
 /**
  * Joins that bring the columns above; they keep the outer row when there is no such session.
- * @param sessionId parameter that holds the cookie's session id or null, for example `$2::uuid`
+ * @param sessionId parameter that holds the cookie's session id or null, for example `:sessionId::uuid`
  */
 export function viewerJoin(sessionId: string): string {
   return `left join user_sessions viewer_session on viewer_session.id = ${sessionId}

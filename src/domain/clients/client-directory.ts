@@ -73,7 +73,7 @@ export class ClientDirectory {
   }
 
   async #read(id: ClientId): Promise<Client | undefined> {
-    const row = await this.#database.first(findClient, [toUuid(id)]);
+    const row = await this.#database.first(findClient, { id: toUuid(id) });
     return row === undefined ? undefined : clientOfRow(row, this.#keys);
   }
 

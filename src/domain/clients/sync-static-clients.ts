@@ -49,12 +49,17 @@ export async function syncStaticClients(
   let comparison = await compare(database, wanted, keys);
   if (comparison.missing.length + comparison.changed.length > 0) {
     comparison = await database.transaction(async (transaction) => {
-      await transaction.execute(lockConfigSync, []);
+      await transaction.execute(lockConfigSync, {});
       const current = await compare(transaction, wanted, keys);
       for (const client of [...current.missing, ...current.changed]) {
         const sealed = client.secret === undefined ? null : sealSecret(client.uuid, client.secret, keys);
         const metadata = JSON.stringify(client.metadata);
-        await transaction.execute(upsertStaticClient, [client.uuid, sealed, metadata, new Date(clock.now())]);
+        await transaction.execute(upsertStaticClient, {
+          id: client.uuid,
+          clientSecretSealed: sealed,
+          metadata,
+          now: new Date(clock.now()),
+        });
       }
       for (const client of current.changed) await endWhatNoLongerHolds(transaction, client, clock.now());
       return current;
@@ -73,7 +78,7 @@ export async function syncStaticClients(
 }
 
 async function compare(queryable: Queryable, wanted: readonly WantedClient[], keys: KeyRing): Promise<Comparison> {
-  const rows = await queryable.rows(findStaticClients, [wanted.map((client) => client.uuid)]);
+  const rows = await queryable.rows(findStaticClients, { configuredIds: wanted.map((client) => client.uuid) });
   const stored = new Map(rows.map((row) => [row.id, row]));
   const names = new Set(wanted.map((client) => client.uuid));
   return {

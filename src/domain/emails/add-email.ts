@@ -9,6 +9,12 @@ import { insertEmail } from './writes.ts';
  */
 export async function addEmail(queryable: Queryable, user: UserId, email: EmailAddress, now: number): Promise<boolean> {
   const id = toUuid(newId<'user-email'>(now));
-  const row = await queryable.first(insertEmail, [id, toUuid(user), email.address, email.key, new Date(now)]);
+  const row = await queryable.first(insertEmail, {
+    id,
+    userId: toUuid(user),
+    email: email.address,
+    emailKey: email.key,
+    now: new Date(now),
+  });
   return row !== undefined;
 }

@@ -2,12 +2,12 @@ import { toUuid, type UserId } from '#base/ids.ts';
 import type { Queryable } from '#db/database.ts';
 import { statement } from '#db/statement.ts';
 
-const ofUser = statement<{ email: string }, [userId: string]>(
+const ofUser = statement<{ email: string }, { readonly userId: string }>(
   'list-user-emails',
-  'select email from user_emails where user_id = $1::uuid order by created_at, id',
+  'select email from user_emails where user_id = :userId::uuid order by created_at, id',
 );
 
 /** The confirmed addresses of a user, oldest first. */
 export async function listEmails(queryable: Queryable, user: UserId): Promise<string[]> {
-  return (await queryable.rows(ofUser, [toUuid(user)])).map((row) => row.email);
+  return (await queryable.rows(ofUser, { userId: toUuid(user) })).map((row) => row.email);
 }

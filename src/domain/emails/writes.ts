@@ -3,11 +3,17 @@ import { statement } from '#db/statement.ts';
 /** No row when the address belongs to an account already. */
 export const insertEmail = statement<
   { id: string },
-  [id: string, userId: string, email: string, emailKey: string, now: Date]
+  {
+    readonly id: string;
+    readonly userId: string;
+    readonly email: string;
+    readonly emailKey: string;
+    readonly now: Date;
+  }
 >(
   'insert-user-email',
   `insert into user_emails (id, user_id, email, email_key, created_at)
-  values ($1::uuid, $2::uuid, $3::text, $4::text, $5::timestamptz)
+  values (:id::uuid, :userId::uuid, :email::text, :emailKey::text, :now::timestamptz)
   on conflict (email_key) do nothing
   returning id`,
 );

@@ -26,13 +26,13 @@ export async function endOAuth2Session(
   id: OAuth2SessionId,
   end: OAuth2SessionEnd,
 ): Promise<boolean> {
-  const row = await queryable.first(endSession, [
-    toUuid(id),
-    new Date(end.now),
-    end.reason,
-    newAuditEventId(end.now),
-    end.address ?? null,
-    end.userAgent ?? null,
-  ]);
+  const row = await queryable.first(endSession, {
+    id: toUuid(id),
+    now: new Date(end.now),
+    reason: end.reason,
+    auditEventId: newAuditEventId(end.now),
+    ip: end.address ?? null,
+    userAgent: end.userAgent ?? null,
+  });
   return row !== undefined;
 }

@@ -4,16 +4,19 @@ import { statement } from '#db/statement.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit-events/audit-event.ts';
 import { endingCtes } from './ending-sql.ts';
 
-const endAll = statement<{ ended: number }, [userId: string, now: Date, reason: string, auditEventId: string]>(
+const endAll = statement<
+  { ended: number },
+  { readonly userId: string; readonly now: Date; readonly reason: string; readonly auditEventId: string }
+>(
   'end-oauth2-sessions-of-user',
   `with recursive ${endingCtes(
-    'select id from oauth2_sessions where user_id = $1::uuid and finished_at is null',
-    '$2::timestamptz',
-    '$3::text',
+    'select id from oauth2_sessions where user_id = :userId::uuid and finished_at is null',
+    ':now::timestamptz',
+    ':reason::text',
   )}, audited as (
     ${INSERT_AUDIT_EVENT}
-    select $4::uuid, 'session_ended', $1::uuid, null, null, null, null,
-           jsonb_build_object('reason', $3::text, 'sessions', count(ended.id)), $2::timestamptz
+    select :auditEventId::uuid, 'session_ended', :userId::uuid, null, null, null, null,
+           jsonb_build_object('reason', :reason::text, 'sessions', count(ended.id)), :now::timestamptz
       from ended having count(ended.id) > 0
   )
   select count(ended.id)::integer as ended from ended`,
@@ -29,6 +32,11 @@ export async function endOAuth2SessionsOfUser(
   user: UserId,
   end: { readonly reason: 'password_changed'; readonly now: number },
 ): Promise<number> {
-  const row = await queryable.first(endAll, [toUuid(user), new Date(end.now), end.reason, newAuditEventId(end.now)]);
+  const row = await queryable.first(endAll, {
+    userId: toUuid(user),
+    now: new Date(end.now),
+    reason: end.reason,
+    auditEventId: newAuditEventId(end.now),
+  });
   return row?.ended ?? 0;
 }

@@ -2,18 +2,18 @@ import { statement } from '#db/statement.ts';
 import { deleteOldestSql, type Sweep, secondsBefore, sweepAll, sweepSome, type WalkRow, walkSql } from '#jobs/sweep.ts';
 
 /** With their tokens and grants. */
-const sweepFinishedSessions = statement<never, [finishedBefore: Date]>(
+const sweepFinishedSessions = statement<never, { readonly finishedBefore: Date }>(
   'sweep-oauth2-sessions',
-  deleteOldestSql('oauth2_sessions', 'id', 'finished_at', 't.finished_at < $1::timestamptz'),
+  deleteOldestSql('oauth2_sessions', 'id', 'finished_at', 't.finished_at < :finishedBefore::timestamptz'),
 );
 
 // Walks the primary key: an index on the time of the last activity would have to be written with every activity.
-const forgetAddresses = statement<WalkRow, [fromId: string, inactiveSince: Date]>(
+const forgetAddresses = statement<WalkRow, { readonly fromId: string; readonly inactiveSince: Date }>(
   'sweep-oauth2-session-ips',
   walkSql({
     table: 'oauth2_sessions',
-    range: 't.id > $1::uuid',
-    isDue: 't.last_active_ip is not null and coalesce(t.last_active_at, t.created_at) < $2::timestamptz',
+    range: 't.id > :fromId::uuid',
+    isDue: 't.last_active_ip is not null and coalesce(t.last_active_at, t.created_at) < :inactiveSince::timestamptz',
     action: 'update oauth2_sessions t set last_active_ip = null',
   }),
 );
@@ -23,12 +23,12 @@ export const oauth2SessionSweeps: readonly Sweep[] = [
     name: 'cleanup-oauth2-sessions',
     minute: 15,
     sweep: (database, now, { finishedSessionsSeconds }) =>
-      sweepAll(database, sweepFinishedSessions, [secondsBefore(now, finishedSessionsSeconds)]),
+      sweepAll(database, sweepFinishedSessions, { finishedBefore: secondsBefore(now, finishedSessionsSeconds) }),
   },
   {
     name: 'cleanup-oauth2-session-ips',
     minute: 25,
     sweep: (database, now, { inactiveIpsSeconds }, from) =>
-      sweepSome(database, forgetAddresses, [from.id, secondsBefore(now, inactiveIpsSeconds)]),
+      sweepSome(database, forgetAddresses, { fromId: from.id, inactiveSince: secondsBefore(now, inactiveIpsSeconds) }),
   },
 ];

@@ -19,33 +19,33 @@ export interface AcceptedPassword {
 }
 
 /** First parameters of every statement that acts on a password found right, in this order. */
-export type AcceptedPasswordParams = [
-  now: Date,
-  userId: string,
-  passwordId: string,
-  chargedKeys: readonly string[],
-  chargedSeconds: readonly number[],
-  subject: string,
-  newHash: string | null,
-  newSchemeVersion: number | null,
-];
+export type AcceptedPasswordParams = {
+  readonly now: Date;
+  readonly userId: string;
+  readonly passwordId: string;
+  readonly chargedKeys: readonly string[];
+  readonly chargedSeconds: readonly number[];
+  readonly subject: string;
+  readonly newHash: string | null;
+  readonly newSchemeVersion: number | null;
+};
 
 /** @param now milliseconds since the epoch */
 export function acceptedPasswordParams(accepted: AcceptedPassword, now: number): AcceptedPasswordParams {
-  return [
-    new Date(now),
-    toUuid(accepted.user.id),
-    accepted.passwordId,
-    accepted.charges.keys,
-    accepted.charges.seconds,
-    accepted.subject,
-    accepted.newHash?.hash ?? null,
-    accepted.newHash?.schemeVersion ?? null,
-  ];
+  return {
+    now: new Date(now),
+    userId: toUuid(accepted.user.id),
+    passwordId: accepted.passwordId,
+    chargedKeys: accepted.charges.keys,
+    chargedSeconds: accepted.charges.seconds,
+    subject: accepted.subject,
+    newHash: accepted.newHash?.hash ?? null,
+    newSchemeVersion: accepted.newHash?.schemeVersion ?? null,
+  };
 }
 
 /**
- * CTEs for parameters `$1` to `$8` above: `account` (columns of `userColumns`; empty when the password was changed
+ * CTEs for the parameters above: `account` (columns of `userColumns`; empty when the password was changed
  * since it was checked) and `proven(user_id)`, the account unless it is locked or deactivated. Tokens are given back,
  * failures in a row forgotten, and an outdated hash is replaced.
  *
@@ -55,17 +55,17 @@ export function acceptedPasswordParams(accepted: AcceptedPassword, now: number):
 export const acceptedPasswordCtes = `account as (
     select ${userColumns('u')}
     from users u join user_passwords p on p.user_id = u.id
-    where u.id = $2::uuid and p.id = $3::uuid
+    where u.id = :userId::uuid and p.id = :passwordId::uuid
     for share of u for no key update of p
   ),
   proven as (
     select account.user_id from account where not account.is_locked and not account.is_deactivated
   ),
-  ${refundCtes('$4::text[]', '$5::float8[]', 'exists (select from account)')},
+  ${refundCtes(':chargedKeys::text[]', ':chargedSeconds::float8[]', 'exists (select from account)')},
   forgotten as (
-    delete from login_failures where key = $6::text and exists (select from account)
+    delete from login_failures where key = :subject::text and exists (select from account)
   ),
   rehashed as (
-    update user_passwords p set hash = $7::text, scheme_version = $8::integer
-    from proven where p.user_id = proven.user_id and p.id = $3::uuid and $7::text is not null
+    update user_passwords p set hash = :newHash::text, scheme_version = :newSchemeVersion::integer
+    from proven where p.user_id = proven.user_id and p.id = :passwordId::uuid and :newHash::text is not null
   )`;

@@ -91,23 +91,23 @@ export class PasswordChecks {
       log.warn('rate_limit.shared', 'a caller without a known address shares one bucket with all such callers');
     }
     const row = await judgingLimits(
-      database.first(beginPasswordCheck, [
-        new Date(clock.now()),
-        typeof account === 'string' ? toUuid(account) : null,
-        name?.emailKey ?? null,
-        name?.exact ?? null,
-        name?.key ?? null,
-        `name:${unknownNameKey(keyRing, name?.key ?? '')}`,
-        addressKey(address),
-        limits.perIp.burst,
-        secondsPerToken(limits.perIp),
-        limits.perAccount.burst,
-        secondsPerToken(limits.perAccount),
-        knownBrowsers.map((known) => toUuid(known.user)),
-        knownBrowsers.map((known) => known.nonce),
-        limits.perKnownBrowser.burst,
-        secondsPerToken(limits.perKnownBrowser),
-      ]),
+      database.first(beginPasswordCheck, {
+        now: new Date(clock.now()),
+        userId: typeof account === 'string' ? toUuid(account) : null,
+        emailKey: name?.emailKey ?? null,
+        username: name?.exact ?? null,
+        usernameKey: name?.key ?? null,
+        unknownSubject: `name:${unknownNameKey(keyRing, name?.key ?? '')}`,
+        addressKey: addressKey(address),
+        addressBurst: limits.perIp.burst,
+        addressSeconds: secondsPerToken(limits.perIp),
+        accountBurst: limits.perAccount.burst,
+        accountSeconds: secondsPerToken(limits.perAccount),
+        knownUserIds: knownBrowsers.map((known) => toUuid(known.user)),
+        knownNonces: knownBrowsers.map((known) => known.nonce),
+        knownBurst: limits.perKnownBrowser.burst,
+        knownSeconds: secondsPerToken(limits.perKnownBrowser),
+      }),
     );
     if (row === undefined) throw new Error('the statement that begins a password check always has a row');
     return row;
@@ -142,15 +142,15 @@ export class PasswordChecks {
     const now = clock.now();
     const code = user === undefined ? 'unknown_user' : 'bad_password';
     log.info('auth.refused', 'wrong name or password', { code, user: user?.id });
-    const failure = await database.first(recordLoginFailure, [
-      new Date(now),
-      row.subject,
-      user === undefined ? null : toUuid(user.id),
-      newAuditEventId(now),
-      attempt.address ?? null,
-      attempt.userAgent ?? null,
-      MAX_FAILURE_EVENTS,
-    ]);
+    const failure = await database.first(recordLoginFailure, {
+      now: new Date(now),
+      subject: row.subject,
+      userId: user === undefined ? null : toUuid(user.id),
+      auditEventId: newAuditEventId(now),
+      ip: attempt.address ?? null,
+      userAgent: attempt.userAgent ?? null,
+      mostEvents: MAX_FAILURE_EVENTS,
+    });
     if (failure?.is_alarm === true && user !== undefined) {
       log.warn('login.bruteforce', '100 wrong passwords in a row within 24 hours', { user: user.id });
     }

@@ -17,12 +17,12 @@ export interface PasswordChange {
  */
 export async function setPassword(transaction: Queryable, change: PasswordChange): Promise<void> {
   const { user, stored, now } = change;
-  await transaction.execute(storePassword, [
-    new Date(now),
-    toUuid(user),
-    toUuid(newId(now)),
-    stored.hash,
-    stored.schemeVersion,
-  ]);
+  await transaction.execute(storePassword, {
+    now: new Date(now),
+    userId: toUuid(user),
+    passwordId: toUuid(newId(now)),
+    hash: stored.hash,
+    schemeVersion: stored.schemeVersion,
+  });
   await recordAuditEvent(transaction, { kind: 'password_changed', at: now, userId: user });
 }

@@ -11,37 +11,37 @@ import { INSERT_AUDIT_EVENT } from '#domain/audit-events/audit-event.ts';
  */
 export const recordLoginFailure = statement<
   { is_alarm: boolean },
-  [
-    now: Date,
-    subject: string,
-    userId: string | null,
-    auditEventId: string,
-    ip: string | null,
-    userAgent: string | null,
-    mostEvents: number,
-  ]
+  {
+    readonly now: Date;
+    readonly subject: string;
+    readonly userId: string | null;
+    readonly auditEventId: string;
+    readonly ip: string | null;
+    readonly userAgent: string | null;
+    readonly mostEvents: number;
+  }
 >(
   'record-login-failure',
   `with lazy as materialized (select set_config('synchronous_commit', 'off', true) as setting),
   audited as (
     ${INSERT_AUDIT_EVENT}
-    select $4::uuid, 'login_failed', $3::uuid, null, null, $5::inet, $6::text, null, $1::timestamptz
-    where $3::uuid is not null and $7::integer > (
+    select :auditEventId::uuid, 'login_failed', :userId::uuid, null, null, :ip::inet, :userAgent::text, null, :now::timestamptz
+    where :userId::uuid is not null and :mostEvents::integer > (
       select count(*) from (
         select from audit_events earlier
-        where earlier.user_id = $3::uuid and earlier.created_at > $1::timestamptz - interval '24 hours'
+        where earlier.user_id = :userId::uuid and earlier.created_at > :now::timestamptz - interval '24 hours'
           and earlier.kind = 'login_failed'
-        limit $7::integer
+        limit :mostEvents::integer
       ) as counted
     )
   )
   insert into login_failures as failures (key, failed_at, last_failed_at)
-  select $2::text, array[$1::timestamptz], $1::timestamptz from lazy where lazy.setting = 'off'
+  select :subject::text, array[:now::timestamptz], :now::timestamptz from lazy where lazy.setting = 'off'
   on conflict (key) do update set
-    last_failed_at = $1::timestamptz,
+    last_failed_at = :now::timestamptz,
     failed_at = case
-      when failures.failed_at[cardinality(failures.failed_at) - 98] > $1::timestamptz - interval '24 hours' then '{}'
-      else (failures.failed_at || $1::timestamptz)[cardinality(failures.failed_at) - 97 :]
+      when failures.failed_at[cardinality(failures.failed_at) - 98] > :now::timestamptz - interval '24 hours' then '{}'
+      else (failures.failed_at || :now::timestamptz)[cardinality(failures.failed_at) - 97 :]
     end
   returning cardinality(failures.failed_at) = 0 as is_alarm`,
 );
@@ -49,11 +49,17 @@ export const recordLoginFailure = statement<
 /** Sets or replaces the password of a user. */
 export const storePassword = statement<
   never,
-  [now: Date, userId: string, passwordId: string, hash: string, schemeVersion: number]
+  {
+    readonly now: Date;
+    readonly userId: string;
+    readonly passwordId: string;
+    readonly hash: string;
+    readonly schemeVersion: number;
+  }
 >(
   'store-password',
   `insert into user_passwords (user_id, id, hash, scheme_version, created_at)
-  values ($2::uuid, $3::uuid, $4::text, $5::integer, $1::timestamptz)
+  values (:userId::uuid, :passwordId::uuid, :hash::text, :schemeVersion::integer, :now::timestamptz)
   on conflict (user_id) do update set
     id = excluded.id, hash = excluded.hash, scheme_version = excluded.scheme_version, created_at = excluded.created_at`,
 );

@@ -13,7 +13,7 @@
  *
  * Expects before them a CTE `wanted(key text, burst float8, seconds float8)` with distinct keys, seconds being those
  * per token.
- * @param now the parameter that holds the process clock, for example `$1::timestamptz`
+ * @param now the parameter that holds the process clock, for example `:now::timestamptz`
  */
 export function chargeCtes(now: string): string {
   return `blocked as materialized (

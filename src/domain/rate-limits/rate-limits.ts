@@ -18,35 +18,43 @@ export type Taken =
 
 const take = statement<
   { blocked_seconds: number | null; charged_keys: string[] | null; charged_seconds: number[] | null },
-  [now: Date, keys: readonly string[], bursts: readonly number[], seconds: readonly number[]]
+  {
+    readonly now: Date;
+    readonly keys: readonly string[];
+    readonly bursts: readonly number[];
+    readonly seconds: readonly number[];
+  }
 >(
   'take-tokens',
   `with wanted as (
     select bucket.key, bucket.burst, bucket.seconds
-    from unnest($2::text[], $3::float8[], $4::float8[]) as bucket (key, burst, seconds)
+    from unnest(:keys::text[], :bursts::float8[], :seconds::float8[]) as bucket (key, burst, seconds)
   ),
-  ${chargeCtes('$1::timestamptz')}
+  ${chargeCtes(':now::timestamptz')}
   select (select blocked.seconds from blocked) as blocked_seconds,
     (select array_agg(charged.key order by charged.key) from charged) as charged_keys,
     (select array_agg(charged.seconds order by charged.key) from charged) as charged_seconds`,
 );
 
-const refund = statement<never, [keys: readonly string[], seconds: readonly number[]]>(
+const refund = statement<never, { readonly keys: readonly string[]; readonly seconds: readonly number[] }>(
   'refund-tokens',
-  `with ${refundCtes('$1::text[]', '$2::float8[]')} select`,
+  `with ${refundCtes(':keys::text[]', ':seconds::float8[]')} select`,
 );
 
 // What remains of a bucket after a failure: a failure always counts, but never deeper than an empty bucket.
-const recordFailure = statement<{ shut_seconds: number }, [now: Date, key: string, burst: number, seconds: number]>(
+const recordFailure = statement<
+  { shut_seconds: number },
+  { readonly now: Date; readonly key: string; readonly burst: number; readonly seconds: number }
+>(
   'count-failure',
   `insert into rate_limits as bucket (key, tat)
-  values ($2::text, $1::timestamptz + make_interval(secs => $4::float8))
+  values (:key::text, :now::timestamptz + make_interval(secs => :seconds::float8))
   on conflict (key) do update set tat = least(
-    greatest(bucket.tat, $1::timestamptz) + make_interval(secs => $4::float8),
-    $1::timestamptz + make_interval(secs => $4::float8) * $3::float8
+    greatest(bucket.tat, :now::timestamptz) + make_interval(secs => :seconds::float8),
+    :now::timestamptz + make_interval(secs => :seconds::float8) * :burst::float8
   )
   returning greatest(0,
-    extract(epoch from bucket.tat - $1::timestamptz)::float8 - $4::float8 * ($3::float8 - 1)
+    extract(epoch from bucket.tat - :now::timestamptz)::float8 - :seconds::float8 * (:burst::float8 - 1)
   )::float8 as shut_seconds`,
 );
 
@@ -68,12 +76,12 @@ export async function judgingLimits<T>(judging: Promise<T>): Promise<T> {
  */
 export async function takeTokens(database: Queryable, clock: Clock, buckets: readonly Bucket[]): Promise<Taken> {
   const row = await judgingLimits(
-    database.first(take, [
-      new Date(clock.now()),
-      buckets.map((bucket) => bucket.key),
-      buckets.map((bucket) => bucket.limiter.burst),
-      buckets.map((bucket) => secondsPerToken(bucket.limiter)),
-    ]),
+    database.first(take, {
+      now: new Date(clock.now()),
+      keys: buckets.map((bucket) => bucket.key),
+      bursts: buckets.map((bucket) => bucket.limiter.burst),
+      seconds: buckets.map((bucket) => secondsPerToken(bucket.limiter)),
+    }),
   );
   const charges = { keys: row?.charged_keys ?? [], seconds: row?.charged_seconds ?? [] };
   if (charges.keys.length === buckets.length) return { ok: true, charges };
@@ -84,7 +92,8 @@ export async function takeTokens(database: Queryable, clock: Clock, buckets: rea
 
 /** Gives back what `takeTokens` took: only failures count. No statement for no charges. */
 export async function refundTokens(database: Queryable, charges: Charges): Promise<void> {
-  if (charges.keys.length > 0) await judgingLimits(database.execute(refund, [charges.keys, charges.seconds]));
+  if (charges.keys.length > 0)
+    await judgingLimits(database.execute(refund, { keys: charges.keys, seconds: charges.seconds }));
 }
 
 /**
@@ -93,12 +102,12 @@ export async function refundTokens(database: Queryable, charges: Charges): Promi
  */
 export async function countFailure(database: Queryable, clock: Clock, bucket: Bucket): Promise<number> {
   const row = await judgingLimits(
-    database.first(recordFailure, [
-      new Date(clock.now()),
-      bucket.key,
-      bucket.limiter.burst,
-      secondsPerToken(bucket.limiter),
-    ]),
+    database.first(recordFailure, {
+      now: new Date(clock.now()),
+      key: bucket.key,
+      burst: bucket.limiter.burst,
+      seconds: secondsPerToken(bucket.limiter),
+    }),
   );
   return row?.shut_seconds ?? 0;
 }

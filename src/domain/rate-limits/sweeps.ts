@@ -2,15 +2,15 @@ import { statement } from '#db/statement.ts';
 import { deleteOldestSql, type Sweep, sweepAll } from '#jobs/sweep.ts';
 
 // A bucket whose time has passed is full, as one without a row is.
-const sweepFullBuckets = statement<never, [now: Date]>(
+const sweepFullBuckets = statement<never, { readonly now: Date }>(
   'sweep-rate-limits',
-  deleteOldestSql('rate_limits', 'key', 'tat', 't.tat < $1::timestamptz'),
+  deleteOldestSql('rate_limits', 'key', 'tat', 't.tat < :now::timestamptz'),
 );
 
 export const rateLimitSweeps: readonly Sweep[] = [
   {
     name: 'cleanup-rate-limits',
     minute: 56,
-    sweep: (database, now) => sweepAll(database, sweepFullBuckets, [new Date(now)]),
+    sweep: (database, now) => sweepAll(database, sweepFullBuckets, { now: new Date(now) }),
   },
 ];

@@ -11,5 +11,5 @@ export async function chooseDisplayName(
   id: RegistrationId,
   displayName: string | undefined,
 ): Promise<void> {
-  await queryable.execute(setDisplayName, [toUuid(id), displayName ?? null]);
+  await queryable.execute(setDisplayName, { id: toUuid(id), displayName: displayName ?? null });
 }

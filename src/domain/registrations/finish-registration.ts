@@ -53,7 +53,7 @@ export type FinishOutcome =
 export async function finishRegistration(deps: FinishDeps, finish: Finish): Promise<FinishOutcome> {
   return await deps.database.transaction(
     async (transaction) => {
-      const row = await transaction.first(lockRegistration, [toUuid(finish.id)]);
+      const row = await transaction.first(lockRegistration, { id: toUuid(finish.id) });
       if (row === undefined) return { ok: false, reason: 'unknown' };
       const registration = toRegistration(row, deps.protocolName);
       const { action } = registration;
@@ -88,7 +88,7 @@ async function makeAccount(
   if (userId === undefined) return { ok: false, reason: 'name-lost', action };
   await setPassword(transaction, { user: userId, stored: storedHash(row), now });
   const session = await startBrowserSession(transaction, { userId, address, userAgent, now });
-  await transaction.execute(insertTerms, [toUuid(userId), row.id]);
+  await transaction.execute(insertTerms, { userId: toUuid(userId), registrationId: row.id });
   await recordAuditEvent(transaction, {
     kind: 'registered',
     at: now,
@@ -97,7 +97,7 @@ async function makeAccount(
     address,
     userAgent,
   });
-  await transaction.execute(completeRegistration, [new Date(now), row.id]);
+  await transaction.execute(completeRegistration, { now: new Date(now), id: row.id });
   const user = {
     id: userId,
     username,

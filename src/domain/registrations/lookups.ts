@@ -4,9 +4,9 @@ import { statement } from '#db/statement.ts';
 import type { Registration } from './registration.ts';
 import { type RegistrationRow, registrationColumns, toRegistration } from './registration-row.ts';
 
-const byId = statement<RegistrationRow, [id: string]>(
+const byId = statement<RegistrationRow, { readonly id: string }>(
   'find-registration',
-  `select ${registrationColumns} from user_registrations where id = $1::uuid`,
+  `select ${registrationColumns} from user_registrations where id = :id::uuid`,
 );
 
 /** @param protocolName see `toRegistration` */
@@ -15,6 +15,6 @@ export async function findRegistration(
   id: RegistrationId,
   protocolName: string,
 ): Promise<Registration | undefined> {
-  const row = await queryable.first(byId, [toUuid(id)]);
+  const row = await queryable.first(byId, { id: toUuid(id) });
   return row === undefined ? undefined : toRegistration(row, protocolName);
 }

@@ -22,6 +22,6 @@ export async function renameRegistration(
   const problems =
     username === '' ? ['required' as const] : await findNameProblems(deps.database, username, deps.namePolicy);
   if (problems.length > 0) return { ok: false, reason: 'rejected', problems };
-  await deps.database.execute(replaceUsername, [toUuid(id), username]);
+  await deps.database.execute(replaceUsername, { id: toUuid(id), username });
   return { ok: true };
 }

@@ -123,17 +123,17 @@ async function store(deps: RegistrationDeps, submission: Submission, stored: Sto
   const now = deps.clock.now();
   const id = newId<'registration'>(now);
   const action = postAuthActionFields(submission.action);
-  await deps.database.execute(insertRegistration, [
-    new Date(now),
-    toUuid(id),
-    submission.username,
-    stored.hash,
-    stored.schemeVersion,
-    action.length === 0 ? null : JSON.stringify(Object.fromEntries(action)),
-    deps.tosUri ?? null,
-    submission.locale,
-    submission.address ?? null,
-    submission.userAgent ?? null,
-  ]);
+  await deps.database.execute(insertRegistration, {
+    now: new Date(now),
+    id: toUuid(id),
+    username: submission.username,
+    passwordHash: stored.hash,
+    schemeVersion: stored.schemeVersion,
+    postAuthAction: action.length === 0 ? null : JSON.stringify(Object.fromEntries(action)),
+    termsUri: deps.tosUri ?? null,
+    locale: submission.locale,
+    ip: submission.address ?? null,
+    userAgent: submission.userAgent ?? null,
+  });
   return id;
 }

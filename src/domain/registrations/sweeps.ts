@@ -6,14 +6,14 @@ const OPEN_SECONDS = 24 * 3600;
 
 const sweepRegistrations = statement<
   WalkRow,
-  [fromAt: string, fromId: string, openBefore: Date, completedBefore: Date]
+  { readonly fromAt: string; readonly fromId: string; readonly openBefore: Date; readonly completedBefore: Date }
 >(
   'sweep-user-registrations',
   walkSql({
     table: 'user_registrations',
-    range: '(t.created_at, t.id) > ($1::timestamptz, $2::uuid) and t.created_at < $3::timestamptz',
+    range: '(t.created_at, t.id) > (:fromAt::timestamptz, :fromId::uuid) and t.created_at < :openBefore::timestamptz',
     orderedBy: 'created_at',
-    isDue: '(t.completed_at is null or t.created_at < $4::timestamptz)',
+    isDue: '(t.completed_at is null or t.created_at < :completedBefore::timestamptz)',
     action: 'delete from user_registrations t',
   }),
 );
@@ -23,11 +23,11 @@ export const registrationSweeps: readonly Sweep[] = [
     name: 'cleanup-user-registrations',
     minute: 45,
     sweep: (database, now, { registrationsSeconds }, from) =>
-      sweepSome(database, sweepRegistrations, [
-        from.at,
-        from.id,
-        secondsBefore(now, OPEN_SECONDS),
-        secondsBefore(now, registrationsSeconds),
-      ]),
+      sweepSome(database, sweepRegistrations, {
+        fromAt: from.at,
+        fromId: from.id,
+        openBefore: secondsBefore(now, OPEN_SECONDS),
+        completedBefore: secondsBefore(now, registrationsSeconds),
+      }),
   },
 ];

@@ -15,8 +15,8 @@ const PROTOCOL_NAME = 'protocol-name';
 
 /** Whether this database was started with an encryption key before; also true knowledge of an unmigrated one. */
 export async function hasKeyCheck(database: Queryable): Promise<boolean> {
-  const table = await database.first(serverStateExists, []);
-  return table?.exists === true && (await database.first(findServerFact, [KEY_CHECK])) !== undefined;
+  const table = await database.first(serverStateExists, {});
+  return table?.exists === true && (await database.first(findServerFact, { key: KEY_CHECK })) !== undefined;
 }
 
 /**
@@ -45,7 +45,7 @@ export async function verifyServerState(database: Queryable, keyRing: KeyRing, p
 }
 
 async function agree(database: Queryable, key: string, value: Buffer): Promise<boolean> {
-  await database.execute(insertServerFact, [key, value]);
-  const stored = await database.first(findServerFact, [key]);
+  await database.execute(insertServerFact, { key, value });
+  const stored = await database.first(findServerFact, { key });
   return stored !== undefined && equalDigests(stored.value, value);
 }

@@ -59,7 +59,7 @@ export async function introspectToken(
   if (!row.was_used) {
     const mark = kind === 'access-token' ? markAccessTokenUsed : markRefreshTokenUsed;
     // Revoked between the two statements.
-    if ((await database.execute(mark, [row.token_id, new Date(now)])) === 0) return undefined;
+    if ((await database.execute(mark, { tokenId: row.token_id, now: new Date(now) })) === 0) return undefined;
   }
   return liveToken(kind, row, rights);
 }
@@ -73,14 +73,14 @@ async function readToken(
   now: number,
 ): Promise<IntrospectionRow | undefined> {
   const { sessionMaxLifetimeSeconds } = settings;
-  const params: IntrospectionParams = [
-    sha256(token),
-    caller.client === undefined ? null : toUuid(caller.client.id),
-    caller.client?.version ?? null,
-    sessionMaxLifetimeSeconds === undefined ? null : new Date(now - sessionMaxLifetimeSeconds * 1000),
-  ];
+  const params: IntrospectionParams = {
+    tokenHash: sha256(token),
+    callerId: caller.client === undefined ? null : toUuid(caller.client.id),
+    callerVersion: caller.client?.version ?? null,
+    endedOfAge: sessionMaxLifetimeSeconds === undefined ? null : new Date(now - sessionMaxLifetimeSeconds * 1000),
+  };
   return kind === 'access-token'
-    ? await database.first(introspectAccessToken, [...params, new Date(now)])
+    ? await database.first(introspectAccessToken, { ...params, now: new Date(now) })
     : await database.first(introspectRefreshToken, params);
 }
 

@@ -28,16 +28,16 @@ export async function issueTokenToClient(
   const sessionId = newId<'oauth2-session'>(now);
   const accessToken = newToken('mat');
   const expiresAt = accessTokenExpiry(settings, now, now);
-  const stored = await database.first(issueClientToken, [
-    toUuid(client.id),
-    client.version,
-    toUuid(sessionId),
+  const stored = await database.first(issueClientToken, {
+    clientId: toUuid(client.id),
+    clientVersion: client.version,
+    sessionId: toUuid(sessionId),
     scope,
-    userAgent ?? null,
-    new Date(now),
-    toUuid(newId(now)),
-    sha256(accessToken),
-    new Date(expiresAt),
-  ]);
+    userAgent: userAgent ?? null,
+    now: new Date(now),
+    accessTokenId: toUuid(newId(now)),
+    accessTokenHash: sha256(accessToken),
+    accessTokenExpiresAt: new Date(expiresAt),
+  });
   return stored === undefined ? undefined : { sessionId, accessToken, expiresAt };
 }

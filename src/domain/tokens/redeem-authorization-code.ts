@@ -26,7 +26,11 @@ export interface CodeRedemption {
 
 /** The grant behind a code; undefined when there is none. One statement. */
 export async function findCode(database: Queryable, client: Client, code: string): Promise<CodeRow | undefined> {
-  return await database.first(readCode, [sha256(code), toUuid(client.id), client.version]);
+  return await database.first(readCode, {
+    codeHash: sha256(code),
+    clientId: toUuid(client.id),
+    clientVersion: client.version,
+  });
 }
 
 /** Draws the session and tokens that a judged code will lead to. */
@@ -79,7 +83,7 @@ export async function redeemAuthorizationCode(
   }
   return await database.transaction(
     async (transaction) => {
-      await transaction.first(holdUser, [redemption.row.user_id]);
+      await transaction.first(holdUser, { userId: redemption.row.user_id });
       return (await transaction.first(redeemCode, params)) !== undefined;
     },
     { isRepeatable: true },
@@ -94,25 +98,25 @@ function redeemParams(
 ): RedeemCodeParams {
   const { row, now, refreshToken } = redemption;
   const refreshText = refreshToken === undefined ? undefined : parseToken(refreshToken);
-  return [
-    row.grant_id,
-    row.user_id,
-    row.user_session_id,
-    client.version,
-    new Date(now - settings.authorizationCodeTtlSeconds * 1000),
-    new Date(now),
-    toUuid(redemption.sessionId),
-    device.id ?? null,
-    device.userAgent ?? null,
-    refreshText === undefined ? null : refreshFamily(refreshText.random),
-    toUuid(newId(now)),
-    sha256(redemption.accessToken),
-    new Date(redemption.accessTokenExpiresAt),
-    redemption.resources,
-    toUuid(newId(now)),
-    refreshToken === undefined ? null : sha256(refreshToken),
-    newAuditEventId(now),
-    newAuditEventId(now),
-    device.address ?? null,
-  ];
+  return {
+    grantId: row.grant_id,
+    userId: row.user_id,
+    userSessionId: row.user_session_id,
+    clientVersion: client.version,
+    oldest: new Date(now - settings.authorizationCodeTtlSeconds * 1000),
+    now: new Date(now),
+    sessionId: toUuid(redemption.sessionId),
+    deviceId: device.id ?? null,
+    userAgent: device.userAgent ?? null,
+    refreshFamily: refreshText === undefined ? null : refreshFamily(refreshText.random),
+    accessTokenId: toUuid(newId(now)),
+    accessTokenHash: sha256(redemption.accessToken),
+    accessTokenExpiresAt: new Date(redemption.accessTokenExpiresAt),
+    resources: redemption.resources,
+    refreshTokenId: toUuid(newId(now)),
+    refreshTokenHash: refreshToken === undefined ? null : sha256(refreshToken),
+    startedEventId: newAuditEventId(now),
+    endedEventId: newAuditEventId(now),
+    ip: device.address ?? null,
+  };
 }

@@ -86,7 +86,12 @@ export async function refresh(
 
   let lost: { readonly verdict: RefreshVerdict; readonly replayCounter: number | null } | undefined;
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    const row = await database.first(readRefreshToken, [tokenHash, family, toUuid(client.id), client.version]);
+    const row = await database.first(readRefreshToken, {
+      tokenHash,
+      family,
+      clientId: toUuid(client.id),
+      clientVersion: client.version,
+    });
     if (row?.client_is_current === false) return { ok: false, reason: 'client-changed' };
     // A renewal may also fail because the pair was used meanwhile: no race then, but perhaps a reuse.
     const hasLostRace =
@@ -172,21 +177,21 @@ async function issue(
   }
   const counter = successor.replayCounter + 1;
   const pair = deriveSuccessor(found.key, presented, successor.salt, counter);
-  const stored = await database.first(renewAccessToken, [
-    successor.tokenId,
-    row.session_id,
-    client.version,
-    new Date(wanted.now),
-    counter,
-    successor.refreshTokenId,
-    successor.accessTokenId,
-    verdict.mayBeUsed,
-    toUuid(newId(wanted.now)),
-    sha256(pair.accessToken),
-    new Date(wanted.expiresAt),
-    wanted.scope,
-    wanted.resources,
-  ]);
+  const stored = await database.first(renewAccessToken, {
+    tokenId: successor.tokenId,
+    sessionId: row.session_id,
+    clientVersion: client.version,
+    now: new Date(wanted.now),
+    replayCounter: counter,
+    successorId: successor.refreshTokenId,
+    formerAccessTokenId: successor.accessTokenId,
+    mayBeUsed: verdict.mayBeUsed,
+    accessTokenId: toUuid(newId(wanted.now)),
+    accessTokenHash: sha256(pair.accessToken),
+    accessTokenExpiresAt: new Date(wanted.expiresAt),
+    scope: wanted.scope,
+    resources: wanted.resources,
+  });
   return stored === undefined ? undefined : { ...issued, pair };
 }
 
@@ -203,19 +208,19 @@ async function rotate(
   if (key === undefined) throw new Error('no key to derive refresh tokens with');
   const salt = randomBytes(SALT_BYTES);
   const pair = deriveSuccessor(key, presented, salt, 0);
-  const stored = await database.first(rotateRefreshToken, [
+  const stored = await database.first(rotateRefreshToken, {
     tokenId,
-    row.session_id,
-    client.version,
-    new Date(wanted.now),
+    sessionId: row.session_id,
+    clientVersion: client.version,
+    now: new Date(wanted.now),
     salt,
-    toUuid(newId(wanted.now)),
-    sha256(pair.refreshToken),
-    toUuid(newId(wanted.now)),
-    sha256(pair.accessToken),
-    new Date(wanted.expiresAt),
-    wanted.scope,
-    wanted.resources,
-  ]);
+    refreshTokenId: toUuid(newId(wanted.now)),
+    refreshTokenHash: sha256(pair.refreshToken),
+    accessTokenId: toUuid(newId(wanted.now)),
+    accessTokenHash: sha256(pair.accessToken),
+    accessTokenExpiresAt: new Date(wanted.expiresAt),
+    scope: wanted.scope,
+    resources: wanted.resources,
+  });
   return stored === undefined ? undefined : pair;
 }

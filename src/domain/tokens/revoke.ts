@@ -27,7 +27,11 @@ export async function revokeToken(
   const prefix = parseToken(request.token)?.prefix;
   if (prefix !== 'mat' && prefix !== 'mar') return 'nothing-to-do';
   const find = prefix === 'mat' ? sessionOfAccessToken : sessionOfRefreshToken;
-  const row = await database.first(find, [sha256(request.token), toUuid(client.id), client.version]);
+  const row = await database.first(find, {
+    tokenHash: sha256(request.token),
+    clientId: toUuid(client.id),
+    clientVersion: client.version,
+  });
   if (row === undefined) return 'nothing-to-do';
   if (!row.client_is_current) return 'client-changed';
   if (!row.session_is_live) return 'nothing-to-do';

@@ -8,14 +8,14 @@ import { type Sweep, secondsBefore, sweepSome, type WalkRow, walkSql } from '#jo
 // Walks the index on `expires_at`: nothing that changes in the life of a token stands in an index (decision 0001).
 const sweepAccessTokens = statement<
   WalkRow,
-  [fromAt: string, fromId: string, revokedBefore: Date, expiredBefore: Date]
+  { readonly fromAt: string; readonly fromId: string; readonly revokedBefore: Date; readonly expiredBefore: Date }
 >(
   'sweep-oauth2-access-tokens',
   walkSql({
     table: 'oauth2_access_tokens',
-    range: '(t.expires_at, t.id) > ($1::timestamptz, $2::uuid)',
+    range: '(t.expires_at, t.id) > (:fromAt::timestamptz, :fromId::uuid)',
     orderedBy: 'expires_at',
-    isDue: `(t.revoked_at < $3::timestamptz or t.expires_at < $4::timestamptz) and not exists (
+    isDue: `(t.revoked_at < :revokedBefore::timestamptz or t.expires_at < :expiredBefore::timestamptz) and not exists (
       select from oauth2_refresh_tokens n
         join oauth2_sessions s on s.id = n.session_id and s.finished_at is null
        where n.session_id = t.session_id and n.access_token_id = t.id
@@ -26,12 +26,12 @@ const sweepAccessTokens = statement<
 );
 
 // Walks the primary key, which orders by the time of creation.
-const sweepRefreshTokens = statement<WalkRow, [fromId: string, deadBefore: Date]>(
+const sweepRefreshTokens = statement<WalkRow, { readonly fromId: string; readonly deadBefore: Date }>(
   'sweep-oauth2-refresh-tokens',
   walkSql({
     table: 'oauth2_refresh_tokens',
-    range: 't.id > $1::uuid',
-    isDue: `(t.consumed_at < $2::timestamptz or t.revoked_at < $2::timestamptz) and not exists (
+    range: 't.id > :fromId::uuid',
+    isDue: `(t.consumed_at < :deadBefore::timestamptz or t.revoked_at < :deadBefore::timestamptz) and not exists (
       select from oauth2_refresh_tokens n
         join oauth2_sessions s on s.id = n.session_id and s.finished_at is null
        where n.id = t.successor_id and n.consumed_at is null
@@ -45,17 +45,20 @@ export const tokenSweeps: readonly Sweep[] = [
     name: 'cleanup-oauth2-access-tokens',
     minute: 0,
     sweep: (database, now, { revokedTokensSeconds, expiredTokensSeconds }, from) =>
-      sweepSome(database, sweepAccessTokens, [
-        from.at,
-        from.id,
-        secondsBefore(now, revokedTokensSeconds),
-        secondsBefore(now, expiredTokensSeconds),
-      ]),
+      sweepSome(database, sweepAccessTokens, {
+        fromAt: from.at,
+        fromId: from.id,
+        revokedBefore: secondsBefore(now, revokedTokensSeconds),
+        expiredBefore: secondsBefore(now, expiredTokensSeconds),
+      }),
   },
   {
     name: 'cleanup-oauth2-refresh-tokens',
     minute: 5,
     sweep: (database, now, { revokedTokensSeconds }, from) =>
-      sweepSome(database, sweepRefreshTokens, [from.id, secondsBefore(now, revokedTokensSeconds)]),
+      sweepSome(database, sweepRefreshTokens, {
+        fromId: from.id,
+        deadBefore: secondsBefore(now, revokedTokensSeconds),
+      }),
   },
 ];

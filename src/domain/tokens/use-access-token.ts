@@ -18,7 +18,7 @@ export async function findUserOfAccessToken(
   now: number,
 ): Promise<UserOfTokenRow | undefined> {
   if (parseToken(token)?.prefix !== 'mat') return undefined;
-  const row = await database.first(useAccessToken, [sha256(token), new Date(now), neededScope]);
+  const row = await database.first(useAccessToken, { tokenHash: sha256(token), now: new Date(now), neededScope });
   return row?.is_live === true ? { ...row, scope: rights.remainingScope(row.scope, row) } : undefined;
 }
 

@@ -19,14 +19,14 @@ export interface NewUser {
  */
 export async function createUser(transaction: Queryable, user: NewUser): Promise<UserId | undefined> {
   const id = newId<'user'>(user.now);
-  const row = await transaction.first(insertUser, [
-    toUuid(id),
-    user.username,
-    user.username.toLowerCase(),
-    user.displayName ?? null,
-    user.locale ?? null,
-    user.canRequestAdmin,
-    new Date(user.now),
-  ]);
+  const row = await transaction.first(insertUser, {
+    id: toUuid(id),
+    username: user.username,
+    usernameKey: user.username.toLowerCase(),
+    displayName: user.displayName ?? null,
+    locale: user.locale ?? null,
+    canRequestAdmin: user.canRequestAdmin,
+    now: new Date(user.now),
+  });
   return row === undefined ? undefined : id;
 }

@@ -132,7 +132,10 @@ async function beginFlow(deps: AuthorizationDeps, context: RequestContext, accep
   const row =
     cookie === undefined
       ? undefined
-      : await database.first(readViewerAndConsent, [toUuid(cookie.id), toUuid(client.id)]);
+      : await database.first(readViewerAndConsent, {
+          browserSessionId: toUuid(cookie.id),
+          clientId: toUuid(client.id),
+        });
   const viewer = await viewers.accept(context, row);
   const facts = {
     request: { ...request, expectedUserId, locale, createdAt: now },

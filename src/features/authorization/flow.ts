@@ -68,10 +68,10 @@ export async function openFlow(deps: AuthorizationDeps, context: RequestContext,
   const { database, clients, clock, viewers } = deps;
   const id = parseId<'authorization-grant'>(idText);
   const cookie = viewers.cookie(context);
-  const row = await database.first(readContinuation, [
-    id === undefined ? null : toUuid(id),
-    cookie === undefined ? null : toUuid(cookie.id),
-  ]);
+  const row = await database.first(readContinuation, {
+    grantId: id === undefined ? null : toUuid(id),
+    browserSessionId: cookie === undefined ? null : toUuid(cookie.id),
+  });
   const viewer = await viewers.accept(context, row);
   if (row === undefined || row.grant_id === null) throw new LatchkeyError('not_found');
   const grant = toGrant(row);

@@ -8,22 +8,28 @@ interface ConsentColumn {
 }
 
 /** Who asks, and what they have allowed this client before: everything that a new request goes by, one look-up each. */
-export const readViewerAndConsent = statement<ViewerRow & ConsentColumn, [browserSessionId: string, clientId: string]>(
+export const readViewerAndConsent = statement<
+  ViewerRow & ConsentColumn,
+  { readonly browserSessionId: string; readonly clientId: string }
+>(
   'authorization.viewer-and-consent',
   `select ${viewerColumns}, consent.scope as consent_scope
      from (select 1) as one
-     ${viewerJoin('$1::uuid')}
-     left join oauth2_consents consent on consent.user_id = viewer_user.id and consent.client_id = $2::uuid`,
+     ${viewerJoin(':browserSessionId::uuid')}
+     left join oauth2_consents consent on consent.user_id = viewer_user.id and consent.client_id = :clientId::uuid`,
 );
 
 export type ContinuationRow = ViewerRow & ConsentColumn & (GrantRow | { readonly grant_id: null });
 
 /** The same for a request that was stored. There is always a row: who asked for an unknown grant is known, too. */
-export const readContinuation = statement<ContinuationRow, [grantId: string | null, browserSessionId: string | null]>(
+export const readContinuation = statement<
+  ContinuationRow,
+  { readonly grantId: string | null; readonly browserSessionId: string | null }
+>(
   'authorization.continuation',
   `select ${grantColumns('pending')}, ${viewerColumns}, consent.scope as consent_scope
      from (select 1) as one
-     left join oauth2_authorization_grants pending on pending.id = $1::uuid
-     ${viewerJoin('$2::uuid')}
+     left join oauth2_authorization_grants pending on pending.id = :grantId::uuid
+     ${viewerJoin(':browserSessionId::uuid')}
      left join oauth2_consents consent on consent.user_id = viewer_user.id and consent.client_id = pending.client_id`,
 );

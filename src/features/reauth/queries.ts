@@ -8,13 +8,16 @@ export interface ReauthPageRow {
 }
 
 /** What the page depends on beside the viewer; primary keys. */
-export const readReauthPage = statement<ReauthPageRow, [userId: string, grantId: string | null, now: Date]>(
+export const readReauthPage = statement<
+  ReauthPageRow,
+  { readonly userId: string; readonly grantId: string | null; readonly now: Date }
+>(
   'reauth.page',
-  `select exists (select from user_passwords where user_id = $1::uuid) as has_password,
+  `select exists (select from user_passwords where user_id = :userId::uuid) as has_password,
           pending.redirect_uri,
           pending.locale
      from (select 1) as one
      left join oauth2_authorization_grants pending
-       on pending.id = $2::uuid and pending.fulfilled_at is null and pending.cancelled_at is null
-      and pending.expires_at > $3::timestamptz`,
+       on pending.id = :grantId::uuid and pending.fulfilled_at is null and pending.cancelled_at is null
+      and pending.expires_at > :now::timestamptz`,
 );

@@ -158,5 +158,9 @@ async function readPage(
   action: PostAuthAction | undefined,
 ): Promise<ReauthPageRow | undefined> {
   const grantId = action?.kind === 'continue_authorization_grant' ? toUuid(action.id) : null;
-  return await deps.database.first(readReauthPage, [toUuid(viewer.user.id), grantId, new Date(deps.clock.now())]);
+  return await deps.database.first(readReauthPage, {
+    userId: toUuid(viewer.user.id),
+    grantId,
+    now: new Date(deps.clock.now()),
+  });
 }

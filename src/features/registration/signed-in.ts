@@ -18,8 +18,11 @@ export async function passSignedIn(
   if (viewer.kind !== 'active') return undefined;
   if (action?.kind === 'continue_authorization_grant') {
     const { database, clock } = deps;
-    const params = [toUuid(action.id), toUuid(viewer.user.id), new Date(clock.now())] as const;
-    const row = await database.first(wantsNewAccount, [...params]);
+    const row = await database.first(wantsNewAccount, {
+      grantId: toUuid(action.id),
+      userId: toUuid(viewer.user.id),
+      now: new Date(clock.now()),
+    });
     if (row?.is_wanted === true) return undefined;
   }
   return redirect(deps.urls.afterAuthentication(action));

@@ -6,7 +6,7 @@ import type { UserRow } from '#domain/users/user-row.ts';
 /** The account as it is now; no row when its password was changed since it was checked. */
 export type OpenedSessionRow = UserRow & {
   readonly is_opened: boolean;
-  /** Live sessions before this one, counted up to `$14`. */
+  /** Live sessions before this one, counted up to `:mostSessions`. */
   readonly live_sessions: number;
 };
 
@@ -16,43 +16,42 @@ export type OpenedSessionRow = UserRow & {
  */
 export const openBrowserSession = statement<
   OpenedSessionRow,
-  [
-    ...AcceptedPasswordParams,
-    sessionId: string,
-    keyHash: Buffer,
-    userAgent: string | null,
-    ip: string | null,
-    authenticationId: string,
-    mostSessions: number,
-    auditEventId: string,
-    acr: string,
-    amr: readonly string[],
-  ]
+  AcceptedPasswordParams & {
+    readonly sessionId: string;
+    readonly keyHash: Buffer;
+    readonly userAgent: string | null;
+    readonly ip: string | null;
+    readonly authenticationId: string;
+    readonly mostSessions: number;
+    readonly auditEventId: string;
+    readonly acr: string;
+    readonly amr: readonly string[];
+  }
 >(
   'open-browser-session',
   `with ${acceptedPasswordCtes},
   opened as (
     insert into user_sessions (id, user_id, key_hash, authenticated_at, acr, amr, user_agent, created_at,
       last_active_at, last_active_ip)
-    select $9::uuid, proven.user_id, $10::bytea, $1::timestamptz, $16::text, $17::text[], $11::text, $1::timestamptz,
-      $1::timestamptz, $12::inet
+    select :sessionId::uuid, proven.user_id, :keyHash::bytea, :now::timestamptz, :acr::text, :amr::text[], :userAgent::text, :now::timestamptz,
+      :now::timestamptz, :ip::inet
     from proven
     returning id, user_id
   ),
   authenticated as (
     insert into user_session_authentications (id, user_session_id, kind, created_at)
-    select $13::uuid, opened.id, 'password', $1::timestamptz from opened
+    select :authenticationId::uuid, opened.id, 'password', :now::timestamptz from opened
   ),
   audited as (
     ${INSERT_AUDIT_EVENT}
-    select $15::uuid, 'login', opened.user_id, null, opened.id, $12::inet, $11::text, null, $1::timestamptz from opened
+    select :auditEventId::uuid, 'login', opened.user_id, null, opened.id, :ip::inet, :userAgent::text, null, :now::timestamptz from opened
   )
   select account.user_id, account.username, account.display_name, account.locale, account.can_request_admin,
     account.is_locked, account.is_deactivated,
     exists (select from opened) as is_opened,
     (
       select count(*)::integer from (
-        select from user_sessions live where live.user_id = $2::uuid and live.finished_at is null limit $14::integer
+        select from user_sessions live where live.user_id = :userId::uuid and live.finished_at is null limit :mostSessions::integer
       ) as counted
     ) as live_sessions
   from account`,

@@ -14,41 +14,40 @@ export type RenewedAuthenticationRow = UserRow & {
 /** A fresh authentication on a session whose user gave the right password again; its key is replaced. */
 export const renewAuthentication = statement<
   RenewedAuthenticationRow,
-  [
-    ...AcceptedPasswordParams,
-    sessionId: string,
-    keyHash: Buffer,
-    newKeyHash: Buffer,
-    userAgent: string | null,
-    ip: string | null,
-    authenticationId: string,
-    auditEventId: string,
-    acr: string,
-    amr: readonly string[],
-  ]
+  AcceptedPasswordParams & {
+    readonly sessionId: string;
+    readonly keyHash: Buffer;
+    readonly newKeyHash: Buffer;
+    readonly userAgent: string | null;
+    readonly ip: string | null;
+    readonly authenticationId: string;
+    readonly auditEventId: string;
+    readonly acr: string;
+    readonly amr: readonly string[];
+  }
 >(
   'renew-authentication',
   `with ${acceptedPasswordCtes},
   renewed as (
     update user_sessions s set
-      authenticated_at = $1::timestamptz,
-      acr = $16::text,
-      amr = $17::text[],
+      authenticated_at = :now::timestamptz,
+      acr = :acr::text,
+      amr = :amr::text[],
       failed_reauths = 0,
-      key_hash = case when s.key_hash = $10::bytea then $11::bytea else s.key_hash end,
-      previous_key_hash = case when s.key_hash = $10::bytea then s.key_hash else s.previous_key_hash end,
-      key_rotated_at = case when s.key_hash = $10::bytea then $1::timestamptz else s.key_rotated_at end
+      key_hash = case when s.key_hash = :keyHash::bytea then :newKeyHash::bytea else s.key_hash end,
+      previous_key_hash = case when s.key_hash = :keyHash::bytea then s.key_hash else s.previous_key_hash end,
+      key_rotated_at = case when s.key_hash = :keyHash::bytea then :now::timestamptz else s.key_rotated_at end
     from proven
-    where s.id = $9::uuid and s.user_id = proven.user_id and s.finished_at is null
-    returning s.id, s.user_id, s.key_hash = $11::bytea as is_rotated
+    where s.id = :sessionId::uuid and s.user_id = proven.user_id and s.finished_at is null
+    returning s.id, s.user_id, s.key_hash = :newKeyHash::bytea as is_rotated
   ),
   authenticated as (
     insert into user_session_authentications (id, user_session_id, kind, created_at)
-    select $14::uuid, renewed.id, 'password', $1::timestamptz from renewed
+    select :authenticationId::uuid, renewed.id, 'password', :now::timestamptz from renewed
   ),
   audited as (
     ${INSERT_AUDIT_EVENT}
-    select $15::uuid, 'reauthenticated', renewed.user_id, null, renewed.id, $13::inet, $12::text, null, $1::timestamptz
+    select :auditEventId::uuid, 'reauthenticated', renewed.user_id, null, renewed.id, :ip::inet, :userAgent::text, null, :now::timestamptz
     from renewed
   )
   select account.user_id, account.username, account.display_name, account.locale, account.can_request_admin,

@@ -15,23 +15,23 @@ export type BegunCheckRow = (UserRow | { readonly [Name in keyof UserRow]: null 
   readonly charged_seconds: readonly number[] | null;
 };
 
-export type BegunCheckParams = [
-  now: Date,
-  userId: string | null,
-  emailKey: string | null,
-  username: string | null,
-  usernameKey: string | null,
-  unknownSubject: string,
-  addressKey: string,
-  addressBurst: number,
-  addressSeconds: number,
-  accountBurst: number,
-  accountSeconds: number,
-  knownUserIds: readonly string[],
-  knownNonces: readonly string[],
-  knownBurst: number,
-  knownSeconds: number,
-];
+export type BegunCheckParams = {
+  readonly now: Date;
+  readonly userId: string | null;
+  readonly emailKey: string | null;
+  readonly username: string | null;
+  readonly usernameKey: string | null;
+  readonly unknownSubject: string;
+  readonly addressKey: string;
+  readonly addressBurst: number;
+  readonly addressSeconds: number;
+  readonly accountBurst: number;
+  readonly accountSeconds: number;
+  readonly knownUserIds: readonly string[];
+  readonly knownNonces: readonly string[];
+  readonly knownBurst: number;
+  readonly knownSeconds: number;
+};
 
 /**
  * Finds the account, by id or by what was typed (browser-flows 3.2.3), with its password, and charges the buckets that
@@ -44,15 +44,15 @@ export const beginPasswordCheck = statement<BegunCheckRow, BegunCheckParams>(
   `with account as (
     select candidate.user_id
     from (
-      select id as user_id, 0 as preference from users where id = $2::uuid
+      select id as user_id, 0 as preference from users where id = :userId::uuid
       union all
-      select user_id, 1 from user_emails where email_key = $3::text
+      select user_id, 1 from user_emails where email_key = :emailKey::text
       union all
-      select id, 2 from users where username = $4::text
+      select id, 2 from users where username = :username::text
       union all
-      select id, 3 from users where username_key = $5::text and not exists (
+      select id, 3 from users where username_key = :usernameKey::text and not exists (
         select from users variant
-        where lower(variant.username collate "C") = $5::text
+        where lower(variant.username collate "C") = :usernameKey::text
           and variant.username_key <> lower(variant.username collate "C")
       )
     ) as candidate
@@ -60,22 +60,22 @@ export const beginPasswordCheck = statement<BegunCheckRow, BegunCheckParams>(
   ),
   subject as (
     select account.user_id,
-      coalesce('user:' || account.user_id, $6::text) as key,
+      coalesce('user:' || account.user_id, :unknownSubject::text) as key,
       (
-        select known.nonce from unnest($12::uuid[], $13::text[]) as known (user_id, nonce)
+        select known.nonce from unnest(:knownUserIds::uuid[], :knownNonces::text[]) as known (user_id, nonce)
         where known.user_id = account.user_id limit 1
       ) as nonce
     from (select 1) as always left join account on true
   ),
   wanted as (
-    select 'login:ip:' || $7::text as key, $8::float8 as burst, $9::float8 as seconds
+    select 'login:ip:' || :addressKey::text as key, :addressBurst::float8 as burst, :addressSeconds::float8 as seconds
     union all
-    select 'login:account:' || subject.key, $10::float8, $11::float8 from subject where subject.nonce is null
+    select 'login:account:' || subject.key, :accountBurst::float8, :accountSeconds::float8 from subject where subject.nonce is null
     union all
-    select 'login:known:' || subject.key || ':' || subject.nonce, $14::float8, $15::float8
+    select 'login:known:' || subject.key || ':' || subject.nonce, :knownBurst::float8, :knownSeconds::float8
     from subject where subject.nonce is not null
   ),
-  ${chargeCtes('$1::timestamptz')}
+  ${chargeCtes(':now::timestamptz')}
   select ${userColumns('u')},
     subject.key as subject,
     p.id as password_id,

@@ -1,13 +1,13 @@
 import { ms, statement } from '#db/statement.ts';
 
 /** Who asks about a token: the homeserver has no client record. */
-export type IntrospectionParams = [
-  tokenHash: Buffer,
-  callerId: string | null,
-  callerVersion: number | null,
+export type IntrospectionParams = {
+  readonly tokenHash: Buffer;
+  readonly callerId: string | null;
+  readonly callerVersion: number | null;
   /** Sessions opened at this time or before have ended of age; null: none has. */
-  endedOfAge: Date | null,
-];
+  readonly endedOfAge: Date | null;
+};
 
 export interface IntrospectionRow {
   readonly token_id: string;
@@ -33,14 +33,14 @@ export interface IntrospectionRow {
   readonly caller_is_current: boolean;
 }
 
-const CALLER_IS_CURRENT = `$2::uuid is null or exists (
+const CALLER_IS_CURRENT = `:callerId::uuid is null or exists (
             select from oauth2_clients caller
-             where caller.id = $2::uuid and caller.version = $3::integer and caller.disabled_at is null
+             where caller.id = :callerId::uuid and caller.version = :callerVersion::integer and caller.disabled_at is null
           )`;
 
 /** A session is live when it is not finished, its client not disabled, and its user, if any, neither locked nor gone. */
 const SESSION_IS_LIVE = `s.finished_at is null and c.disabled_at is null
-          and ($4::timestamptz is null or s.created_at > $4::timestamptz)
+          and (:endedOfAge::timestamptz is null or s.created_at > :endedOfAge::timestamptz)
           and (s.user_id is null or (u.locked_at is null and u.deactivated_at is null))`;
 
 const SESSION_JOINS = `join oauth2_sessions s on s.id = t.session_id
@@ -48,7 +48,7 @@ const SESSION_JOINS = `join oauth2_sessions s on s.id = t.session_id
      left join users u on u.id = s.user_id`;
 
 /** Unique index on `token_hash`, then primary keys. */
-export const introspectAccessToken = statement<IntrospectionRow, [...IntrospectionParams, now: Date]>(
+export const introspectAccessToken = statement<IntrospectionRow, IntrospectionParams & { readonly now: Date }>(
   'introspect-access-token',
   `select t.id as token_id,
           s.id as session_id,
@@ -65,11 +65,11 @@ export const introspectAccessToken = statement<IntrospectionRow, [...Introspecti
           ${ms('s.auth_time')} as auth_time,
           s.acr,
           t.first_used_at is not null as was_used,
-          t.revoked_at is null and t.expires_at > $5::timestamptz and ${SESSION_IS_LIVE} as is_live,
+          t.revoked_at is null and t.expires_at > :now::timestamptz and ${SESSION_IS_LIVE} as is_live,
           ${CALLER_IS_CURRENT} as caller_is_current
      from oauth2_access_tokens t
      ${SESSION_JOINS}
-    where t.token_hash = $1::bytea`,
+    where t.token_hash = :tokenHash::bytea`,
 );
 
 /** Unique index on `token_hash`, then primary keys. A consumed token is not live. */
@@ -94,23 +94,23 @@ export const introspectRefreshToken = statement<IntrospectionRow, IntrospectionP
           ${CALLER_IS_CURRENT} as caller_is_current
      from oauth2_refresh_tokens t
      ${SESSION_JOINS}
-    where t.token_hash = $1::bytea`,
+    where t.token_hash = :tokenHash::bytea`,
 );
 
 /**
  * The first use of a token, before the answer that tells of it leaves (oauth.md 9.4). No row is changed when the
  * token was revoked meanwhile; a second first use at the same moment finds the time set and keeps it.
  */
-export const markAccessTokenUsed = statement<never, [tokenId: string, now: Date]>(
+export const markAccessTokenUsed = statement<never, { readonly tokenId: string; readonly now: Date }>(
   'mark-access-token-used',
   `update oauth2_access_tokens
-      set first_used_at = coalesce(first_used_at, $2::timestamptz)
-    where id = $1::uuid and revoked_at is null`,
+      set first_used_at = coalesce(first_used_at, :now::timestamptz)
+    where id = :tokenId::uuid and revoked_at is null`,
 );
 
-export const markRefreshTokenUsed = statement<never, [tokenId: string, now: Date]>(
+export const markRefreshTokenUsed = statement<never, { readonly tokenId: string; readonly now: Date }>(
   'mark-refresh-token-used',
   `update oauth2_refresh_tokens
-      set first_used_at = coalesce(first_used_at, $2::timestamptz)
-    where id = $1::uuid and revoked_at is null and consumed_at is null`,
+      set first_used_at = coalesce(first_used_at, :now::timestamptz)
+    where id = :tokenId::uuid and revoked_at is null and consumed_at is null`,
 );

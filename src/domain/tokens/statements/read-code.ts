@@ -30,12 +30,15 @@ export interface CodeRow extends UserFactsRow {
 }
 
 /** Unique index on `code_hash`, then primary keys and `user_emails_user_id`. */
-export const readCode = statement<CodeRow, [codeHash: Buffer, clientId: string, clientVersion: number]>(
+export const readCode = statement<
+  CodeRow,
+  { readonly codeHash: Buffer; readonly clientId: string; readonly clientVersion: number }
+>(
   'code-by-hash',
   `select g.id as grant_id,
-          g.client_id = $2::uuid as is_own_client,
+          g.client_id = :clientId::uuid as is_own_client,
           exists (
-            select from oauth2_clients c where c.id = $2::uuid and c.version = $3::integer and c.disabled_at is null
+            select from oauth2_clients c where c.id = :clientId::uuid and c.version = :clientVersion::integer and c.disabled_at is null
           ) as client_is_current,
           u.id as user_id,
           ${userFactsColumns('g.scope', 'g.claims')},
@@ -59,5 +62,5 @@ export const readCode = statement<CodeRow, [codeHash: Buffer, clientId: string, 
      from oauth2_authorization_grants g
      join user_sessions us on us.id = g.user_session_id
      join users u on u.id = us.user_id
-    where g.code_hash = $1::bytea and g.fulfilled_at is not null`,
+    where g.code_hash = :codeHash::bytea and g.fulfilled_at is not null`,
 );

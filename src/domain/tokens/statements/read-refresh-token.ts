@@ -47,13 +47,13 @@ export interface RefreshTokenRow {
 /** Unique indexes on `refresh_family` and `token_hash`, then primary keys. */
 export const readRefreshToken = statement<
   RefreshTokenRow,
-  [tokenHash: Buffer, family: Buffer, clientId: string, clientVersion: number]
+  { readonly tokenHash: Buffer; readonly family: Buffer; readonly clientId: string; readonly clientVersion: number }
 >(
   'refresh-token-by-hash',
   `select s.id as session_id,
-          s.client_id = $3::uuid as is_own_client,
+          s.client_id = :clientId::uuid as is_own_client,
           exists (
-            select from oauth2_clients c where c.id = $3::uuid and c.version = $4::integer and c.disabled_at is null
+            select from oauth2_clients c where c.id = :clientId::uuid and c.version = :clientVersion::integer and c.disabled_at is null
           ) as client_is_current,
           s.finished_at is not null as is_finished,
           s.user_id is null or (u.locked_at is null and u.deactivated_at is null) as user_is_usable,
@@ -84,8 +84,8 @@ export const readRefreshToken = statement<
           a.first_used_at is not null as access_token_was_used
      from oauth2_sessions s
      left join users u on u.id = s.user_id
-     left join oauth2_refresh_tokens t on t.token_hash = $1::bytea and t.session_id = s.id
+     left join oauth2_refresh_tokens t on t.token_hash = :tokenHash::bytea and t.session_id = s.id
      left join oauth2_refresh_tokens n on n.id = t.successor_id
      left join oauth2_access_tokens a on a.id = n.access_token_id
-    where s.refresh_family = $2::bytea`,
+    where s.refresh_family = :family::bytea`,
 );

@@ -7,18 +7,18 @@ export interface RevocationRow {
   readonly session_is_live: boolean;
 }
 
-type Params = [tokenHash: Buffer, clientId: string, clientVersion: number];
+type Params = { readonly tokenHash: Buffer; readonly clientId: string; readonly clientVersion: number };
 
 const sessionOfToken = (table: string) => `
   select s.id as session_id,
-         s.client_id = $2::uuid as is_own_client,
+         s.client_id = :clientId::uuid as is_own_client,
          exists (
-           select from oauth2_clients c where c.id = $2::uuid and c.version = $3::integer and c.disabled_at is null
+           select from oauth2_clients c where c.id = :clientId::uuid and c.version = :clientVersion::integer and c.disabled_at is null
          ) as client_is_current,
          s.finished_at is null as session_is_live
     from ${table} t
     join oauth2_sessions s on s.id = t.session_id
-   where t.token_hash = $1::bytea`;
+   where t.token_hash = :tokenHash::bytea`;
 
 export const sessionOfAccessToken = statement<RevocationRow, Params>(
   'session-of-access-token',

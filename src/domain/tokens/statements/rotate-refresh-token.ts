@@ -21,42 +21,42 @@ const liveSession = (session: string, version: string) => `
  */
 export const rotateRefreshToken = statement<
   { id: string },
-  [
-    tokenId: string,
-    sessionId: string,
-    clientVersion: number,
-    now: Date,
-    salt: Buffer,
-    refreshTokenId: string,
-    refreshTokenHash: Buffer,
-    accessTokenId: string,
-    accessTokenHash: Buffer,
-    accessTokenExpiresAt: Date,
-    scope: readonly string[],
-    resources: readonly string[],
-  ]
+  {
+    readonly tokenId: string;
+    readonly sessionId: string;
+    readonly clientVersion: number;
+    readonly now: Date;
+    readonly salt: Buffer;
+    readonly refreshTokenId: string;
+    readonly refreshTokenHash: Buffer;
+    readonly accessTokenId: string;
+    readonly accessTokenHash: Buffer;
+    readonly accessTokenExpiresAt: Date;
+    readonly scope: readonly string[];
+    readonly resources: readonly string[];
+  }
 >(
   'rotate-refresh-token',
-  `with live as materialized (${liveSession('$2', '$3')}
+  `with live as materialized (${liveSession(':sessionId', ':clientVersion')}
   ), consumed as (
     update oauth2_refresh_tokens t
-       set consumed_at = $4::timestamptz, rotation_salt = $5::bytea, successor_id = $6::uuid
-     where t.id = $1::uuid and t.consumed_at is null and t.revoked_at is null and exists (select from live)
+       set consumed_at = :now::timestamptz, rotation_salt = :salt::bytea, successor_id = :refreshTokenId::uuid
+     where t.id = :tokenId::uuid and t.consumed_at is null and t.revoked_at is null and exists (select from live)
     returning t.id, t.session_id, t.access_token_id, t.predecessor_id
   ), revoked as (
     update oauth2_access_tokens a
-       set revoked_at = $4::timestamptz
+       set revoked_at = :now::timestamptz
       from consumed
      where a.id = consumed.access_token_id and a.revoked_at is null
   ), forgotten as (
     update oauth2_refresh_tokens p set rotation_salt = null from consumed where p.id = consumed.predecessor_id
   ), issued_access as (
     insert into oauth2_access_tokens (id, session_id, token_hash, scope, resources, created_at, expires_at)
-    select $8::uuid, session_id, $9::bytea, $11::text[], $12::text[], $4::timestamptz, $10::timestamptz from consumed
+    select :accessTokenId::uuid, session_id, :accessTokenHash::bytea, :scope::text[], :resources::text[], :now::timestamptz, :accessTokenExpiresAt::timestamptz from consumed
     returning id, session_id
   ), issued_refresh as (
     insert into oauth2_refresh_tokens (id, session_id, token_hash, access_token_id, predecessor_id, created_at)
-    select $6::uuid, session_id, $7::bytea, id, $1::uuid, $4::timestamptz from issued_access
+    select :refreshTokenId::uuid, session_id, :refreshTokenHash::bytea, id, :tokenId::uuid, :now::timestamptz from issued_access
     returning id
   )
   select id from issued_refresh`,
@@ -69,44 +69,44 @@ export const rotateRefreshToken = statement<
  */
 export const renewAccessToken = statement<
   { id: string },
-  [
-    tokenId: string,
-    sessionId: string,
-    clientVersion: number,
-    now: Date,
-    replayCounter: number,
-    successorId: string,
-    formerAccessTokenId: string,
-    mayBeUsed: boolean,
-    accessTokenId: string,
-    accessTokenHash: Buffer,
-    accessTokenExpiresAt: Date,
-    scope: readonly string[],
-    resources: readonly string[],
-  ]
+  {
+    readonly tokenId: string;
+    readonly sessionId: string;
+    readonly clientVersion: number;
+    readonly now: Date;
+    readonly replayCounter: number;
+    readonly successorId: string;
+    readonly formerAccessTokenId: string;
+    readonly mayBeUsed: boolean;
+    readonly accessTokenId: string;
+    readonly accessTokenHash: Buffer;
+    readonly accessTokenExpiresAt: Date;
+    readonly scope: readonly string[];
+    readonly resources: readonly string[];
+  }
 >(
   'renew-access-token',
-  `with live as materialized (${liveSession('$2', '$3')}
+  `with live as materialized (${liveSession(':sessionId', ':clientVersion')}
   ), pair as materialized (
     select n.id, n.session_id
       from oauth2_refresh_tokens n
-     where n.id = $6::uuid and n.access_token_id = $7::uuid
-       and n.consumed_at is null and n.revoked_at is null and ($8::boolean or n.first_used_at is null)
+     where n.id = :successorId::uuid and n.access_token_id = :formerAccessTokenId::uuid
+       and n.consumed_at is null and n.revoked_at is null and (:mayBeUsed::boolean or n.first_used_at is null)
        and exists (select from live)
        for update
   ), dead as (
     update oauth2_access_tokens a
-       set revoked_at = $4::timestamptz
+       set revoked_at = :now::timestamptz
       from pair
-     where a.id = $7::uuid and a.revoked_at is null and ($8::boolean or a.first_used_at is null)
+     where a.id = :formerAccessTokenId::uuid and a.revoked_at is null and (:mayBeUsed::boolean or a.first_used_at is null)
     returning pair.id as successor_id, pair.session_id
   ), moved as (
-    update oauth2_refresh_tokens n set access_token_id = $9::uuid from dead where n.id = dead.successor_id
+    update oauth2_refresh_tokens n set access_token_id = :accessTokenId::uuid from dead where n.id = dead.successor_id
   ), counted as (
-    update oauth2_refresh_tokens p set replay_counter = $5::integer from dead where p.id = $1::uuid
+    update oauth2_refresh_tokens p set replay_counter = :replayCounter::integer from dead where p.id = :tokenId::uuid
   ), issued as (
     insert into oauth2_access_tokens (id, session_id, token_hash, scope, resources, created_at, expires_at)
-    select $9::uuid, session_id, $10::bytea, $12::text[], $13::text[], $4::timestamptz, $11::timestamptz from dead
+    select :accessTokenId::uuid, session_id, :accessTokenHash::bytea, :scope::text[], :resources::text[], :now::timestamptz, :accessTokenExpiresAt::timestamptz from dead
     returning id
   )
   select id from issued`,

@@ -19,7 +19,10 @@ export interface UserOfTokenRow extends UserFactsRow {
  * revoked in the same instant counts as revoked, or the reuse of its refresh token would go unseen.
  * Unique index on `token_hash`, then primary keys and `user_emails_user_id`.
  */
-export const useAccessToken = statement<UserOfTokenRow, [tokenHash: Buffer, now: Date, neededScope: string]>(
+export const useAccessToken = statement<
+  UserOfTokenRow,
+  { readonly tokenHash: Buffer; readonly now: Date; readonly neededScope: string }
+>(
   'use-access-token',
   `with presented as materialized (
     select t.id,
@@ -35,20 +38,20 @@ export const useAccessToken = statement<UserOfTokenRow, [tokenHash: Buffer, now:
            t.scope,
            s.claims,
            t.first_used_at is not null as was_used,
-           t.revoked_at is null and t.expires_at > $2::timestamptz
+           t.revoked_at is null and t.expires_at > :now::timestamptz
              and s.finished_at is null and c.disabled_at is null
              and u.locked_at is null and u.deactivated_at is null as is_live
       from oauth2_access_tokens t
       join oauth2_sessions s on s.id = t.session_id
       join oauth2_clients c on c.id = s.client_id
       join users u on u.id = s.user_id
-     where t.token_hash = $1::bytea
+     where t.token_hash = :tokenHash::bytea
   ), marked as (
     update oauth2_access_tokens t
-       set first_used_at = coalesce(t.first_used_at, $2::timestamptz)
+       set first_used_at = coalesce(t.first_used_at, :now::timestamptz)
       from presented p
      where t.id = p.id and t.revoked_at is null
-       and p.is_live and not p.was_used and $3::text = any(p.scope)
+       and p.is_live and not p.was_used and :neededScope::text = any(p.scope)
     returning t.id
   )
   select p.session_id,
@@ -66,6 +69,6 @@ export const useAccessToken = statement<UserOfTokenRow, [tokenHash: Buffer, now:
            select e.email from user_emails e where e.user_id = p.user_id order by e.created_at, e.id limit 1
          ) end as email,
          p.is_live
-           and (p.was_used or not $3::text = any(p.scope) or exists (select from marked)) as is_live
+           and (p.was_used or not :neededScope::text = any(p.scope) or exists (select from marked)) as is_live
     from presented p`,
 );
