@@ -44,7 +44,7 @@ describe('the signal of a request, for work that waits for its turn (operations 
     socket.write(REQUEST);
     await until(() => context !== undefined);
     socket.resetAndDestroy();
-    await new Promise((resolve) => server.server.close(0).then(resolve));
+    await server.server.close(0);
     expect(context?.signal.aborted).toBe(true);
   });
 
