@@ -41,7 +41,10 @@ describe('README: the first sign-in', () => {
   it('with curl, in any shell, ends with who signed in', async () => {
     const script = readme.blocks('sh').find((block) => block.includes('/oauth2/userinfo')) ?? '';
     const run = await runToEnd('sh', ['-c', here(script)]);
-    expect(JSON.parse(run.output)).toMatchObject({ username: 'alice', preferred_username: 'alice' });
+    const claims: object = JSON.parse(run.output);
+    expect(claims).toMatchObject({ username: 'alice', preferred_username: 'alice' });
+    const promised = readme.codes.find((code) => code.startsWith('{"sub"')) ?? '';
+    expect(Object.keys(claims)).toEqual([...promised.matchAll(/"(\w+)":/g)].map(([, name]) => name));
   });
 
   it('with openid-client greets the person by name', async () => {
