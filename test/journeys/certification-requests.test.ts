@@ -1,0 +1,99 @@
+import * as oidc from 'openid-client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Browser } from '#test/support/browser.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+
+const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
+const CLIENT_SECRET = 'a-secret-of-at-least-16-characters';
+const CALLBACK = 'https://app.example/callback';
+const PASSWORD = 'correct horse battery staple';
+
+/** What the certification suite of OpenID Connect sends beyond the ordinary, from the request to the last refresh. */
+describe('a client that asks for claims and classes, without PKCE, and comes back with its ID token', () => {
+  let service: TestService;
+  let config: oidc.Configuration;
+  let browser: Browser;
+  let tokens: oidc.TokenEndpointResponse & oidc.TokenEndpointResponseHelpers;
+
+  beforeAll(async () => {
+    service = await startService({
+      clients: [
+        {
+          client_id: CLIENT_ID,
+          client_auth_method: 'client_secret_basic',
+          client_secret: CLIENT_SECRET,
+          redirect_uris: [CALLBACK],
+        },
+      ],
+    });
+    await service.registerUser('amira', PASSWORD);
+    browser = new Browser({ listener: service.address, publicBase: service.publicBase });
+    config = await oidc.discovery(
+      new URL(service.issuer),
+      CLIENT_ID,
+      undefined,
+      oidc.ClientSecretBasic(CLIENT_SECRET),
+      { execute: [oidc.allowInsecureRequests] },
+    );
+  });
+
+  afterAll(async () => {
+    await service.stop();
+  });
+
+  it('gets the claims where it asked for them, after the person agreed (OpenID Connect Core 5.5)', async () => {
+    const state = oidc.randomState();
+    const nonce = oidc.randomNonce();
+    const address = oidc.buildAuthorizationUrl(config, {
+      redirect_uri: CALLBACK,
+      scope: 'openid',
+      state,
+      nonce,
+      acr_values: '1 2',
+      claims: JSON.stringify({
+        id_token: { preferred_username: null, auth_time: { essential: true } },
+        userinfo: { locale: { essential: true } },
+      }),
+      display: 'page',
+      claims_locales: 'de en',
+      an_unknown_parameter: 'is ignored',
+    });
+    await browser.open(address.href);
+    await browser.submit({ username: 'amira', password: PASSWORD });
+    await browser.follow();
+    const granted = await browser.submit({ action: 'consent' }, { action: '/authorize' });
+    const callback = new URL(granted.location ?? '');
+    tokens = await oidc.authorizationCodeGrant(config, callback, { expectedState: state, expectedNonce: nonce });
+    const claims = tokens.claims();
+    expect(claims).toMatchObject({ preferred_username: 'amira', acr: 'urn:latchkey:acr:1' });
+    expect(claims?.auth_time).toBeTypeOf('number');
+    expect(claims).not.toHaveProperty('locale');
+    const info = await oidc.fetchUserInfo(config, tokens.access_token, claims?.sub ?? '');
+    expect(info).toMatchObject({ locale: 'en' });
+    expect(info).not.toHaveProperty('preferred_username');
+  });
+
+  it('is answered without a page when its ID token names who is signed in (prompt=none, id_token_hint)', async () => {
+    const state = oidc.randomState();
+    const address = oidc.buildAuthorizationUrl(config, {
+      redirect_uri: CALLBACK,
+      scope: 'openid',
+      state,
+      prompt: 'none',
+      id_token_hint: tokens.id_token ?? '',
+    });
+    const answer = await browser.get(address.pathname + address.search);
+    expect(answer.status).toBe(303);
+    const again = await oidc.authorizationCodeGrant(config, new URL(answer.location ?? ''), { expectedState: state });
+    expect(again.claims()?.sub).toBe(tokens.claims()?.sub);
+    expect(again.claims()).not.toHaveProperty('preferred_username');
+  });
+
+  it('keeps the claims through a refresh (OpenID Connect Core 12.2)', async () => {
+    const refreshed = await oidc.refreshTokenGrant(config, tokens.refresh_token ?? '');
+    expect(refreshed.claims()).toMatchObject({ sub: tokens.claims()?.sub, preferred_username: 'amira' });
+    expect(refreshed.claims()).not.toHaveProperty('nonce');
+    const info = await oidc.fetchUserInfo(config, refreshed.access_token, tokens.claims()?.sub ?? '');
+    expect(info).toMatchObject({ locale: 'en' });
+  });
+});
