@@ -121,7 +121,7 @@ export async function startRouteServer(routes: Route[], options: RouteServerOpti
 }
 
 /** Waits for a condition that another turn of the event loop makes true. */
-export async function until(condition: () => boolean, withinMs = 10_000): Promise<void> {
+export async function until(condition: () => boolean, withinMs = 40_000): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!condition()) {
     if (performance.now() > deadline) throw new Error('the condition did not come true in time');
