@@ -10,7 +10,7 @@ const MIN_CONNECTIONS = 8;
 export interface DescriptorLimit {
   /** Open files of any kind. */
   readonly openFiles: number;
-  /** Connections that there is room for beside all else that is open. */
+  /** Connections that fit next to everything else that is open. */
   readonly connections: number;
 }
 

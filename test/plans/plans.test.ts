@@ -8,7 +8,7 @@ import { loadStatements } from './registered-statements.ts';
 const MAY_SCAN: Readonly<Record<string, string>> = {
   'is-any-admin': 'ends at the first row; its index holds administrators only',
   'is-any-user': 'asked once at start, and ends at the first row',
-  'schema-versions': 'asked once a minute beside the requests; the table has one row for each migration',
+  'schema-versions': 'asked once a minute, not by requests; the table has one row for each migration',
   'static-clients': 'part of the configuration sync at start; its index holds static clients only',
 };
 

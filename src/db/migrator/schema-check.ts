@@ -8,7 +8,7 @@ const listVersions = statement<{ version: number; min_reader: number }, NoParame
 );
 
 /**
- * Whether the schema still fits a program that runs: another version may have migrated the database meanwhile, or
+ * Whether the schema still fits a program that runs: another version may have migrated the database in the meantime, or
  * somebody may have put back an older one.
  */
 export async function isSchemaUsable(database: Queryable, directory: string | URL): Promise<boolean> {
