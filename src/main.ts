@@ -1,8 +1,8 @@
 /** The program `latchkey`: hands its process to the command line and ends with its exit code. */
 import { setFlagsFromString } from 'node:v8';
-import { readPackageVersion } from '#base/package-root.ts';
-import { runProgram } from './commands/program.ts';
-import { StopSignals } from './commands/stop-signals.ts';
+import { runProgram } from '#cli/program.ts';
+import { StopSignals } from '#cli/stop-signals.ts';
+import { readPackageVersion } from '#platform/base/package-root.ts';
 
 // Requests leave small objects that die young. When several threads collect them, each leaves the rest of a buffer in
 // the old generation, which so fills with nothing and has to be collected ten times as often; one thread costs less

@@ -5,12 +5,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 const BANNED = [
-  { call: /\bDate\.now\(/, room: /^src\/base\/clock\.ts$|^src\/http\/logging\// },
+  { call: /\bDate\.now\(/, room: /^src\/platform\/base\/clock\.ts$|^src\/platform\/log\// },
   { call: /\bnew Date\(\)/, room: /^$/ },
   { call: /\bMath\.random\(/, room: /^$/ },
-  { call: /\bprocess\.env\b/, room: /^src\/(config\/|main\.ts$)/ },
+  { call: /\bprocess\.env\b/, room: /^src\/(config\/|platform\/config\/|main\.ts$)/ },
   { call: /\bconsole\./, room: /^$/ },
-  { call: /(?<![.\w])fetch\(/, room: /^src\/gateways\/outbound-http\/|^src\/html\/assets\// },
+  { call: /(?<![.\w])fetch\(/, room: /^src\/platform\/outbound-http\/|^src\/browser\/assets\// },
 ];
 
 let read = 0;

@@ -1,9 +1,23 @@
 /**
- * Runs the import rules and proves that they were applied: a cruise that read fewer modules than there are source
- * files would pass without having looked.
+ * Runs the import rules, proves that they were applied (a cruise that read fewer modules than there are source files
+ * would pass without having looked), and finds cycles between folders, which files that form none can make together.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** Still to be resolved; none may be added. */
+const KNOWN_CYCLES = [
+  'src/browser,src/browser/components',
+  'src/config,src/config/sections,src/config/sources',
+  'src/domain/accounts,src/domain/accounts/passwords,src/domain/accounts/passwords/statements',
+  'src/domain/authorizations,src/domain/clients',
+  'src/domain/oauth-sessions,src/domain/oauth-sessions/statements',
+  'src/platform/config,src/platform/config/schema,src/platform/config/tree',
+  'src/cli,src/cli/manage',
+];
+
+const TEST = /\.test(-support)?\.tsx?$/;
 
 const sources = readdirSync('src', { recursive: true }).filter((name) => /\.tsx?$/.test(name)).length;
 const run = spawnSync('npx', ['depcruise', 'src', '--output-type', 'json'], {
@@ -17,9 +31,45 @@ try {
   process.stderr.write(`the import rules did not run: ${run.stderr || run.stdout}\n`);
   process.exit(1);
 }
-const cruised = report.modules.filter((module) => /^src\/.*\.tsx?$/.test(module.source)).length;
+const cruised = report.modules.filter((module) => /^src\/.*\.tsx?$/.test(module.source));
 for (const violation of report.summary.violations) {
   process.stderr.write(`${violation.rule.name}: ${violation.from} -> ${violation.to}\n`);
 }
-process.stdout.write(`${cruised} of ${sources} source files read, ${report.summary.error} violations\n`);
-process.exitCode = report.summary.error === 0 && cruised >= sources ? 0 : 1;
+const cycles = folderCycles(cruised).filter((cycle) => !KNOWN_CYCLES.includes(cycle.join()));
+for (const cycle of cycles) process.stderr.write(`folders import one another: ${cycle.join(', ')}\n`);
+process.stdout.write(
+  `${cruised.length} of ${sources} source files read, ${report.summary.error} violations, ${cycles.length} cycles of folders\n`,
+);
+process.exitCode = report.summary.error === 0 && cycles.length === 0 && cruised.length >= sources ? 0 : 1;
+
+/** Groups of folders each of which reaches the others through imports, types included and tests left out. */
+function folderCycles(modules) {
+  const imported = new Map();
+  for (const { source, dependencies } of modules) {
+    if (TEST.test(source)) continue;
+    const from = dirname(source);
+    const folders = imported.get(from) ?? new Set();
+    imported.set(from, folders);
+    for (const { resolved } of dependencies) {
+      if (resolved.startsWith('src/') && dirname(resolved) !== from) folders.add(dirname(resolved));
+    }
+  }
+  const reached = new Map([...imported.keys()].map((folder) => [folder, reachedFrom(folder, imported)]));
+  const groups = new Map();
+  for (const [folder, others] of reached) {
+    const group = [...others].filter((other) => reached.get(other)?.has(folder)).toSorted();
+    if (group.length > 0) groups.set(group.join(), group);
+  }
+  return [...groups.values()];
+}
+
+function reachedFrom(start, imported) {
+  const found = new Set();
+  const next = [...(imported.get(start) ?? [])];
+  for (const folder of next) {
+    if (found.has(folder)) continue;
+    found.add(folder);
+    next.push(...(imported.get(folder) ?? []));
+  }
+  return found;
+}

@@ -32,42 +32,66 @@ const FAULTS = [
   {
     check: ['npx', 'tsc', '-p', '.', '--noEmit'],
     fault: 'a wrong type',
-    plant: () => appendFileSync('src/base/clock.ts', '\nexport const planted: number = "text";\n'),
+    plant: () => appendFileSync('src/platform/base/clock.ts', '\nexport const planted: number = "text";\n'),
   },
   {
     check: ['npx', 'biome', 'ci', '.'],
     fault: 'an unformatted line',
-    plant: () => appendFileSync('src/base/clock.ts', '\nexport   const planted="text"\n'),
+    plant: () => appendFileSync('src/platform/base/clock.ts', '\nexport   const planted="text"\n'),
   },
   {
     check: ['npx', 'biome', 'ci', '.'],
     fault: 'a call to the console',
-    plant: () => appendFileSync('src/base/clock.ts', "\nconsole.log('planted');\n"),
+    plant: () => appendFileSync('src/platform/base/clock.ts', "\nconsole.log('planted');\n"),
   },
   {
     check: ['npx', 'oxlint', '--type-aware', 'src', 'test'],
     fault: 'a promise nobody awaits',
     plant: () =>
       appendFileSync(
-        'src/base/clock.ts',
+        'src/platform/base/clock.ts',
         '\nexport function planted(work: () => Promise<void>): void {\n  work();\n}\n',
       ),
   },
   {
     check: ['node', '.ci/checks/import-ranks.js'],
     fault: 'an import of a higher rank',
-    plant: () => appendFileSync('src/base/clock.ts', "\nexport { statement } from '#db/statement.ts';\n"),
+    plant: () =>
+      appendFileSync('src/platform/base/clock.ts', "\nexport { statement } from '#platform/postgres/statement.ts';\n"),
   },
   {
     check: ['node', '.ci/checks/import-ranks.js'],
     fault: 'a type of a higher rank',
-    plant: () => appendFileSync('src/base/clock.ts', "\nexport type { Statement } from '#db/statement.ts';\n"),
+    plant: () =>
+      appendFileSync(
+        'src/platform/base/clock.ts',
+        "\nexport type { Statement } from '#platform/postgres/statement.ts';\n",
+      ),
   },
   {
     check: ['node', '.ci/checks/import-ranks.js'],
     fault: 'a feature that imports another',
     plant: () =>
       appendFileSync('src/features/discovery/routes.ts', "\nexport { mount as planted } from '../token/routes.ts';\n"),
+  },
+  {
+    check: ['node', '.ci/checks/import-ranks.js'],
+    fault: 'two folders that import each other, by files that do not',
+    plant: () => {
+      writeFileSync('src/domain/audit/planted.ts', "export { rateLimits } from '#domain/rate-limits/planted.ts';\n");
+      writeFileSync('src/domain/rate-limits/planted.ts', 'export const rateLimits = 1;\n');
+      writeFileSync('src/domain/rate-limits/other.ts', "export { audit } from '#domain/audit/other.ts';\n");
+      writeFileSync('src/domain/audit/other.ts', 'export const audit = 1;\n');
+    },
+  },
+  {
+    check: ['node', '.ci/checks/import-ranks.js'],
+    fault: 'an import between two modules of the platform',
+    plant: () =>
+      appendFileSync(
+        'src/platform/password-hash/schemes.ts',
+        "\nexport type { HttpLimits } from '#platform/http/http-options.ts';\n",
+      ),
   },
   {
     check: ['node', '.ci/checks/import-ranks.js'],
@@ -81,18 +105,18 @@ const FAULTS = [
   {
     check: ['node', '.ci/checks/banned-calls.js'],
     fault: 'a clock read',
-    plant: () => appendFileSync('src/base/ids.ts', '\nexport const planted = Date.now();\n'),
+    plant: () => appendFileSync('src/platform/base/ids.ts', '\nexport const planted = Date.now();\n'),
   },
   {
     check: ['npx', 'knip'],
     fault: 'an export nobody uses',
-    plant: () => appendFileSync('src/base/clock.ts', '\nexport const planted = 1;\n'),
+    plant: () => appendFileSync('src/platform/base/clock.ts', '\nexport const planted = 1;\n'),
   },
   {
     check: ['npx', 'knip', '--production'],
     fault: 'code kept alive only by a test',
     plant: () => {
-      appendFileSync('src/base/clock.ts', '\nexport const planted = 1;\n');
+      appendFileSync('src/platform/base/clock.ts', '\nexport const planted = 1;\n');
       writeFileSync('src/base/planted.test.ts', "import { planted } from './clock.ts';\nvoid planted;\n");
     },
   },

@@ -1,13 +1,13 @@
-import { ERROR_CODES, type ErrorCode, LatchkeyError } from '#base/errors.ts';
-import type { Log } from '#base/log.ts';
-import { KeyRing } from '#base/sealing.ts';
-import { Urls } from '#base/urls.ts';
-import { problemTitle } from '#html/problem-page.tsx';
-import { loadTranslations } from '#html/translations.ts';
-import { Cookies } from '#http/cookies.ts';
-import type { FailedRequest } from '#http/faces/face.ts';
-import { oauthJsonFace } from '#http/faces/oauth-json.ts';
-import { STATUSES } from '#http/faces/statuses.ts';
+import { problemTitle } from '#browser/problem-page.tsx';
+import { loadTranslations } from '#browser/translations.ts';
+import { Urls } from '#browser/urls.ts';
+import { oauthJsonFace } from '#oauth-endpoint/oauth-json.ts';
+import { ERROR_CODES, type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
+import type { Log } from '#platform/base/log.ts';
+import { KeyRing } from '#platform/base/sealing.ts';
+import { Cookies } from '#platform/http/cookies.ts';
+import type { FailedRequest } from '#platform/http/error-format.ts';
+import { STATUSES } from '#platform/http/statuses.ts';
 import { AUTHORIZATION_TEXTS, ERROR_TEXTS, FORM_TEXTS } from './error-texts.ts';
 import { code, table } from './markdown.ts';
 
@@ -57,7 +57,7 @@ const oauthJson = oauthJsonFace('https://auth.example.org/');
 const silentLog: Log = { error() {}, warn() {}, info() {}, debug() {} };
 const cookies = new Cookies({
   keys: new KeyRing(Buffer.alloc(32)),
-  urls: new Urls('https://auth.example.org/'),
+  address: new Urls('https://auth.example.org/'),
   log: silentLog,
 });
 const failed: FailedRequest = {

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '#base/errors.ts';
+import type { ErrorCode } from '#platform/base/errors.ts';
 import type { AuthorizationErrorCode } from '#protocol/oauth/authorization-response.ts';
 
 /** What the manual says about an error code. */

@@ -18,7 +18,7 @@ export interface SourceFacts {
   readonly formCodes: ReadonlySet<string>;
 }
 
-const LOG_MODULES = ['src/base/log.ts', 'src/http/logging/log-writer.ts'];
+const LOG_MODULES = ['src/platform/base/log.ts', 'src/platform/log/log-writer.ts'];
 
 /**
  * Reads the product's source with the compiler.

@@ -28,7 +28,7 @@ export async function build() {
   try {
     await bundle(place);
     const browserEntries = listFiles(join(root, 'src')).filter((file) => file.endsWith('.browser.ts'));
-    await publishAssets(join(root, 'src/html/assets'), join(place, 'assets'), browserEntries);
+    await publishAssets(join(root, 'src/browser/assets'), join(place, 'assets'), browserEntries);
     publish(place, digest);
   } finally {
     rmSync(place, { recursive: true, force: true });

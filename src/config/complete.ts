@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
+import type { Environment } from '#platform/config/sources/dot-env.ts';
 import type { Config } from './config.ts';
-import type { ParsedConfig } from './schema/schema.ts';
+import type { ParsedConfig } from './schema.ts';
 import { accountConfig } from './sections/account.ts';
 import { brandingConfig, type Pictures } from './sections/branding.ts';
 import { staticClientConfig } from './sections/clients.ts';
@@ -15,7 +16,6 @@ import { policyConfig } from './sections/policy.ts';
 import { rateLimitingConfig } from './sections/rate-limiting.ts';
 import { retentionConfig } from './sections/retention.ts';
 import { type KeyFile, secretsConfig } from './sections/secrets.ts';
-import type { Environment } from './sources/dot-env.ts';
 import type { OtherVariables } from './sources/other-variables.ts';
 import type { Templates } from './sources/template-files.ts';
 

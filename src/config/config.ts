@@ -4,9 +4,13 @@
  *
  * Every room may import these types; values of this room are for the command line and the composition only.
  */
-import type { ClientId } from '#base/ids.ts';
-import type { PageTemplate } from '#base/page-template.ts';
-import type { Secret } from '#base/secret.ts';
+import type { Cidr } from '#platform/base/cidr.ts';
+import type { ClientId } from '#platform/base/ids.ts';
+import type { Secret } from '#platform/base/secret.ts';
+import type { HttpLimits, HttpOptions } from '#platform/http/http-options.ts';
+import type { LogOptions } from '#platform/log/log-options.ts';
+import type { PasswordScheme } from '#platform/password-hash/schemes.ts';
+import type { PageTemplate } from './page-template.ts';
 import type { SigningAlgorithmName } from './sections/signing-algorithms.ts';
 
 export interface Config {
@@ -28,54 +32,17 @@ export interface Config {
   readonly templates: { readonly page: PageTemplate | undefined };
   readonly index: { readonly redirect: string | undefined };
   readonly i18n: { readonly defaultLanguage: string };
-  readonly logging: LoggingConfig;
+  readonly logging: LogOptions;
   readonly retention: RetentionConfig;
   readonly limits: LimitsConfig;
   readonly experimental: { readonly accessTokenTtlSeconds: number };
 }
 
-export interface HttpConfig {
+export interface HttpConfig extends HttpOptions {
   /** Absolute, with a trailing slash; the only source of absolute URLs. */
   readonly publicBase: string;
   /** `http.issuer`, else `http.public_base`, letter by letter as it was typed: with or without a final slash. */
   readonly issuer: string;
-  readonly trustedProxies: readonly Cidr[];
-  readonly clientIpHeader: 'x-forwarded-for' | 'forwarded' | 'none';
-  readonly hsts: boolean;
-  readonly listeners: readonly ListenerConfig[];
-}
-
-/** Fits `net.BlockList.addSubnet`. */
-export interface Cidr {
-  readonly address: string;
-  readonly prefixLength: number;
-  readonly family: 'ipv4' | 'ipv6';
-}
-
-export type ResourceName = 'discovery' | 'human' | 'oauth' | 'assets' | 'health';
-
-export interface ListenerConfig {
-  readonly name: string;
-  readonly resources: readonly { readonly name: ResourceName }[];
-  readonly binds: readonly BindConfig[];
-  /** Starts with a slash and ends without one; undefined: resources are mounted at the root. */
-  readonly prefix: string | undefined;
-}
-
-export type BindConfig = TcpBindConfig | SocketBindConfig;
-
-export interface TcpBindConfig {
-  /** IP literal or a name, all of whose addresses are bound; undefined: every address, IPv6 and IPv4. */
-  readonly host: string | undefined;
-  /** 0 picks a free one. */
-  readonly port: number;
-}
-
-export interface SocketBindConfig {
-  /** Absolute path of a Unix socket. */
-  readonly socket: string;
-  /** Permission bits; undefined: as the umask of the process leaves them. */
-  readonly mode: number | undefined;
 }
 
 export interface DatabaseConfig {
@@ -184,24 +151,8 @@ export interface PasswordsConfig {
   /** In bytes of UTF-8. */
   readonly maximumLength: number;
   /** Newest version first: that one hashes new passwords. */
-  readonly schemes: readonly PasswordSchemeConfig[];
+  readonly schemes: readonly PasswordScheme[];
 }
-
-export type PasswordSchemeConfig = {
-  readonly version: number;
-  readonly unicodeNormalization: boolean;
-  /** Pepper. */
-  readonly secret: Secret | undefined;
-} & (
-  | {
-      readonly algorithm: 'argon2id';
-      readonly memoryKib: number;
-      readonly iterations: number;
-      readonly parallelism: number;
-    }
-  | { readonly algorithm: 'bcrypt'; readonly cost: number }
-  | { readonly algorithm: 'pbkdf2'; readonly rounds: number }
-);
 
 export interface AccountConfig {
   readonly loginWithEmailAllowed: boolean;
@@ -290,18 +241,6 @@ export interface PictureConfig {
   readonly content: Buffer;
 }
 
-export type LogLevel = 'error' | 'warn' | 'info' | 'debug' | 'trace';
-
-export interface LoggingConfig {
-  readonly level: LogLevel;
-  /** Levels of single events or groups of events (`db`, `http.server`), from `LATCHKEY_LOG`. */
-  readonly targetLevels: Readonly<Record<string, LogLevel>>;
-  readonly format: 'text' | 'json';
-  readonly output: 'stderr' | 'stdout' | { readonly path: string };
-  readonly color: 'auto' | 'always' | 'never';
-  readonly padLevel: boolean;
-}
-
 /** How long rows are kept after they are over (operations 6.4). */
 export interface RetentionConfig {
   readonly revokedTokensSeconds: number;
@@ -315,21 +254,8 @@ export interface RetentionConfig {
   readonly activitySeconds: number;
 }
 
-export interface LimitsConfig {
-  readonly maxConnections: number;
-  readonly maxConnectionsPerAddress: number;
-  readonly headersTimeoutSeconds: number;
-  readonly requestTimeoutSeconds: number;
-  readonly handlerTimeoutSeconds: number;
-  readonly keepAliveTimeoutSeconds: number;
-  readonly maxRequestsPerConnection: number;
-  readonly maxRequestLineBytes: number;
-  readonly maxHeadersBytes: number;
-  readonly maxBody: { readonly formBytes: number };
+export interface LimitsConfig extends HttpLimits {
   readonly passwordHashConcurrency: number;
   readonly passwordHashQueue: number;
-  readonly maxInFlight: number;
   readonly maxDbWaiters: number;
-  readonly drainDelaySeconds: number;
-  readonly shutdownTimeoutSeconds: number;
 }

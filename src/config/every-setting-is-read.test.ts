@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
-import { packageRoot } from '#base/package-root.ts';
+import { packageRoot } from '#platform/base/package-root.ts';
 
 const SOURCE = join(packageRoot, 'src');
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { ExitError } from '#base/errors.ts';
+import { ExitError } from '#platform/base/errors.ts';
 import { type ConfigFlags, type GeneratedSecrets, type LoadedConfig, loadConfig } from './load.ts';
 
 export interface Situation {

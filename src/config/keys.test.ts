@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs';
 import { availableParallelism, userInfo } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { Secret } from '#base/secret.ts';
+import { Secret } from '#platform/base/secret.ts';
+import { mappingOf, type Shape } from '#platform/config/schema/shape.ts';
 import { load, loadYaml, problemsOfYaml } from './fixture.test-support.ts';
 import { configShape } from './load.ts';
-import { mappingOf, type Shape } from './schema/shape.ts';
 
 const ULID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const HEX = 'ab'.repeat(32);

@@ -5,24 +5,24 @@
  */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { judgeOwnership, type ProcessAccount, processAccount } from '#platform/base/ownership.ts';
+import { configurationError, type Problem } from '#platform/config/problems.ts';
+import { deprecationWarnings } from '#platform/config/schema/deprecations.ts';
+import { type MappingShape, shapeOf } from '#platform/config/schema/shape.ts';
+import { type Environment, withDotEnv } from '#platform/config/sources/dot-env.ts';
+import { withEnvironment } from '#platform/config/sources/environment.ts';
+import { configurationFiles, readConfigurationFile } from '#platform/config/sources/files.ts';
+import { withOwnNames } from '#platform/config/tree/aliases.ts';
+import { withAbsolutePaths, withoutNulls } from '#platform/config/tree/settle.ts';
+import { type MappingNode, mappingNode, merge, nodeAt, nodeOf, type Origin } from '#platform/config/tree/tree.ts';
+import { checkTree } from './check.ts';
 import { completeConfig } from './complete.ts';
 import type { Config } from './config.ts';
-import { judgeOwnership, type ProcessAccount, processAccount } from './ownership.ts';
-import { configurationError, type Problem } from './problems.ts';
-import { checkTree } from './schema/check.ts';
-import { deprecationWarnings } from './schema/deprecations.ts';
-import { configSchema } from './schema/schema.ts';
-import { type MappingShape, shapeOf } from './schema/shape.ts';
-import { type Environment, withDotEnv } from './sources/dot-env.ts';
-import { withEnvironment } from './sources/environment.ts';
-import { configurationFiles, readConfigurationFile } from './sources/files.ts';
+import { configSchema } from './schema.ts';
 import { type OtherVariables, otherVariables } from './sources/other-variables.ts';
 import { readPictures } from './sources/picture-files.ts';
 import { holdsSecrets, SecretFiles } from './sources/secret-files.ts';
 import { readTemplates } from './sources/template-files.ts';
-import { withOwnNames } from './tree/aliases.ts';
-import { withAbsolutePaths, withoutNulls } from './tree/settle.ts';
-import { type MappingNode, mappingNode, merge, nodeAt, nodeOf, type Origin } from './tree/tree.ts';
 import { configWarnings } from './warnings.ts';
 
 export interface ConfigSources {

@@ -194,8 +194,8 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
 
 /** Tests that show the outcome without naming the number. */
 export const SHOWN_BY: Readonly<Record<number, string>> = {
-  146: 'src/db/postgres/pools.test.ts',
-  164: 'src/commands/config.test.ts',
+  146: 'src/platform/postgres/pools.test.ts',
+  164: 'src/cli/config.test.ts',
   165: 'src/config/load.test.ts',
   181: 'src/features/authorization/embedding.test.ts',
 };

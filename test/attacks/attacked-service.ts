@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { sha256 } from '#base/secret.ts';
-import type { Route } from '#http/route.ts';
-import { Browser, type Shown } from '#test/support/browser.ts';
-import { FakeClock } from '#test/support/fake-clock.ts';
-import { sql } from '#test/support/fixtures.ts';
-import { parseRequestLine } from '#test/support/log-expression.ts';
-import { type ServiceOptions, startService, type TestService } from '#test/support/service.ts';
-import { bundleWorker } from '#test/support/worker-entry.ts';
+import { sha256 } from '#platform/base/secret.ts';
+import type { Route } from '#platform/http/route.ts';
+import { Browser, type Shown } from '../support/browser.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { sql } from '../support/fixtures.ts';
+import { parseRequestLine } from '../support/log-expression.ts';
+import { type ServiceOptions, startService, type TestService } from '../support/service.ts';
+import { bundleWorker } from '../support/worker-entry.ts';
 import { jsonOf, type RawAnswer, type RawRequest, sendRequest, textMember } from './raw-http.ts';
 import { changedTables, TableReader, type TableStates } from './table-states.ts';
 
@@ -139,7 +139,7 @@ export class AttackedService {
   async start(): Promise<void> {
     if (this.#arePasswordsChosen) {
       this.#strengthWorker = await bundleWorker(
-        new URL('../../src/domain/passwords/strength.worker.ts', import.meta.url),
+        new URL('../../src/domain/accounts/passwords/strength.worker.ts', import.meta.url),
       );
     }
     this.#service = await startService(this.#settings, this.#serviceOptions());

@@ -2,7 +2,7 @@
 
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
-import type { Shown } from '#test/support/browser.ts';
+import type { Shown } from '../support/browser.ts';
 import {
   type AttackedClient,
   attackedService,

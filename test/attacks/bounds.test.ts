@@ -5,12 +5,12 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newId } from '#base/ids.ts';
-import { randomBase64Url } from '#base/random.ts';
-import type { Route } from '#http/route.ts';
+import { newId } from '#platform/base/ids.ts';
+import { randomBase64Url } from '#platform/base/random.ts';
+import type { Route } from '#platform/http/route.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
-import { acceptableForms, PLACEHOLDERS } from '#test/hostile-input/hostile-request.ts';
-import { sql } from '#test/support/fixtures.ts';
+import { acceptableForms, PLACEHOLDERS } from '../hostile-input/hostile-request.ts';
+import { sql } from '../support/fixtures.ts';
 import { AttackedService, basic, C1, P1, SETTINGS } from './attacked-service.ts';
 import { flood } from './flood.ts';
 import { requestBytes } from './raw-http.ts';

@@ -1,7 +1,7 @@
 /** Security 4.2: a stolen, replayed or injected authorization code. If one of these fails, a stranger is signed in. */
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
-import type { Browser } from '#test/support/browser.ts';
+import type { Browser } from '../support/browser.ts';
 import {
   attackedService,
   basic,

@@ -1,9 +1,9 @@
 /** Security S-176 and S-180: connections that take the place of others. */
 import { connect, Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { TrustedProxies } from '#http/client-address.ts';
-import { Connections } from '#http/connections.ts';
-import { until } from '#test/support/route-server.ts';
+import { TrustedProxies } from '#platform/http/client-address.ts';
+import { Connections } from '#platform/http/connections.ts';
+import { until } from '../support/route-server.ts';
 import { type AttackedService, attackedService, basic, C1, PASSWORD, SETTINGS } from './attacked-service.ts';
 import { jsonOf } from './raw-http.ts';
 

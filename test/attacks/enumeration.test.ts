@@ -1,13 +1,13 @@
 /** Security 4.9: finding out who has an account, and which records exist. */
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Shown } from '#test/support/browser.ts';
-import { hashes } from '#test/support/counted-argon2.ts';
-import { median } from '#test/support/measuring.ts';
+import type { Shown } from '../support/browser.ts';
+import { hashes } from '../support/counted-argon2.ts';
+import { median } from '../support/measuring.ts';
 import { attackedService, C1, PASSWORD, UNKNOWN_ID } from './attacked-service.ts';
 import { headerOf } from './raw-http.ts';
 
 vi.mock('@node-rs/argon2', async (original) => {
-  const { countedArgon2 } = await import('#test/support/counted-argon2.ts');
+  const { countedArgon2 } = await import('../support/counted-argon2.ts');
   return countedArgon2(await original());
 });
 

@@ -1,12 +1,12 @@
 /** Security 4.17: making the service work, wait or remember more than the caller pays for. */
 import { describe, expect, it, vi } from 'vitest';
-import { hashes } from '#test/support/counted-argon2.ts';
-import { expectLinear, median, quantile } from '#test/support/measuring.ts';
+import { hashes } from '../support/counted-argon2.ts';
+import { expectLinear, median, quantile } from '../support/measuring.ts';
 import { attackedService, basic, C1, ISSUER, PASSWORD } from './attacked-service.ts';
 import { headerOf, sendBytes } from './raw-http.ts';
 
 vi.mock('@node-rs/argon2', async (original) => {
-  const { countedArgon2 } = await import('#test/support/counted-argon2.ts');
+  const { countedArgon2 } = await import('../support/counted-argon2.ts');
   return countedArgon2(await original());
 });
 

@@ -1,11 +1,11 @@
 /** Security 4.10, S-95: flows begun by the thousand, which nobody means to finish, from one address. */
 import { describe, expect, it } from 'vitest';
+import { sweeps } from '#app/sweeps.ts';
 import { loadConfig } from '#config/load.ts';
-import { CleanUp } from '#jobs/clean-up.ts';
-import { sweeps } from '#src/commands/sweeps.ts';
-import type { Shown } from '#test/support/browser.ts';
-import { NEW_PASSWORD } from '#test/support/registering.ts';
-import { silentLog } from '#test/support/silent-log.ts';
+import { CleanUp } from '#domain/clean-up/clean-up.ts';
+import type { Shown } from '../support/browser.ts';
+import { NEW_PASSWORD } from '../support/registering.ts';
+import { silentLog } from '../support/silent-log.ts';
 import { attackedService, C1 } from './attacked-service.ts';
 
 const STARTS = 1000;

@@ -1,6 +1,6 @@
 /** Security 4.6: other sites, other browsers and other hosts that act with someone's session. */
 import { describe, expect, it } from 'vitest';
-import type { Browser } from '#test/support/browser.ts';
+import type { Browser } from '../support/browser.ts';
 import { attackedService, C1, ISSUER, PASSWORD } from './attacked-service.ts';
 import { headerOf, type RawAnswer } from './raw-http.ts';
 

@@ -1,6 +1,6 @@
 /** Security 4.10: guessing passwords, alone or with many addresses, and shutting the owner out by doing so. */
 import { describe, expect, it } from 'vitest';
-import type { Browser } from '#test/support/browser.ts';
+import type { Browser } from '../support/browser.ts';
 import { attackedService, C1, PASSWORD } from './attacked-service.ts';
 
 const ACCOUNT_TRIES = 6;

@@ -4,7 +4,7 @@
  * to go on, a session or token would be stored that nobody ends any more.
  */
 import { afterEach, describe, expect, it } from 'vitest';
-import { sha256 } from '#base/secret.ts';
+import { sha256 } from '#platform/base/secret.ts';
 import { attackedService, C1, C3, PASSWORD } from './attacked-service.ts';
 import { HeldChange } from './held-change.ts';
 

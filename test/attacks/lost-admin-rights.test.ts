@@ -1,15 +1,15 @@
 /** Security 4.15: administrators who were. If one of these fails, they stay administrators for as long as they refresh. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ClientId, toUuid, type UserId } from '#base/ids.ts';
-import { type OpenDatabase, openDatabase } from '#db/postgres/open-database.ts';
-import { AdminRights } from '#domain/tokens/admin-rights.ts';
-import { findUserOfAccessToken } from '#domain/tokens/use-access-token.ts';
+import { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
+import { findUserOfAccessToken } from '#domain/oauth-sessions/use-access-token.ts';
+import { type ClientId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { type OpenDatabase, openDatabase } from '#platform/postgres/open-database.ts';
 import { ScopeRules } from '#protocol/oauth/scopes.ts';
-import { parseConnectionUri } from '#test/support/connection-uri.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { sql } from '#test/support/fixtures.ts';
-import { basic, CLIENT_SECRET, member, type OAuthService, startOAuthService } from '#test/support/oauth-service.ts';
-import { silentLog } from '#test/support/silent-log.ts';
+import { parseConnectionUri } from '../support/connection-uri.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { sql } from '../support/fixtures.ts';
+import { basic, CLIENT_SECRET, member, type OAuthService, startOAuthService } from '../support/oauth-service.ts';
+import { silentLog } from '../support/silent-log.ts';
 
 const ADMIN = ['urn:latchkey:admin', 'urn:synapse:admin:*'];
 const KEPT = ['openid', 'urn:chat:client:api:*'];

@@ -1,6 +1,6 @@
 /** Security 4.8: text from outside that would run, or pose as something else, where it comes out again. */
 import { describe, expect, it } from 'vitest';
-import { expectCleanPage, HOSTILE_TEXTS } from '#test/support/clean-page.ts';
+import { expectCleanPage, HOSTILE_TEXTS } from '../support/clean-page.ts';
 import { attackedService, basic, C1, CLIENT_SETTINGS, PASSWORD, UNKNOWN_ID } from './attacked-service.ts';
 import { headerOf, jsonOf } from './raw-http.ts';
 

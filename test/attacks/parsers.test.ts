@@ -1,6 +1,6 @@
 /** Security 4.20: input that one reader understands otherwise than the next, or that no reader expects. */
 import { describe, expect, it } from 'vitest';
-import { parseId, toUuid } from '#base/ids.ts';
+import { parseId, toUuid } from '#platform/base/ids.ts';
 import { attackedService, basic, C1, C3, isConsent, UNKNOWN_ID } from './attacked-service.ts';
 import { headerOf, jsonOf } from './raw-http.ts';
 

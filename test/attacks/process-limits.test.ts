@@ -5,9 +5,9 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '#test/support/free-port.ts';
-import { Program, stopProcess } from '#test/support/program.ts';
-import { until } from '#test/support/route-server.ts';
+import { freePort } from '../support/free-port.ts';
+import { Program, stopProcess } from '../support/program.ts';
+import { until } from '../support/route-server.ts';
 
 const OPEN_FILES = 200;
 const GET = 'GET /.well-known/openid-configuration HTTP/1.1\r\nHost: x\r\n\r\n';

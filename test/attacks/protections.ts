@@ -397,7 +397,7 @@ export const PROTECTIONS: readonly Protection[] = [
         instead: 'if (this.#waiting.length === 1000 * MAX_PIPELINED) {',
       },
     ],
-    test: 'src/http/limits.test.ts',
+    test: 'src/platform/http/limits.test.ts',
     testName: '(S-175)',
   },
   {
@@ -405,7 +405,7 @@ export const PROTECTIONS: readonly Protection[] = [
     what: 'the next request is served once the answer before it was taken',
     attack: 175,
     removals: [{ text: 'if (this.#previous?.isSent === false) {', instead: 'if (this.#previous === undefined) {' }],
-    test: 'src/http/limits.test.ts',
+    test: 'src/platform/http/limits.test.ts',
     testName: '(S-175)',
   },
   {
@@ -490,7 +490,7 @@ export const PROTECTIONS: readonly Protection[] = [
     what: 'one address has one estimate at work',
     attack: 183,
     removals: [{ text: '      if (served.has(address)) continue;\n' }],
-    test: 'src/domain/passwords/strength-estimator.test.ts',
+    test: 'src/domain/accounts/passwords/strength-estimator.test.ts',
     testName: '(S-183)',
   },
   {
@@ -523,7 +523,7 @@ export const PROTECTIONS: readonly Protection[] = [
         instead: 'new RawRefusal(connection, rejection.status).start();',
       },
     ],
-    test: 'src/http/limits.test.ts',
+    test: 'src/platform/http/limits.test.ts',
     testName: '(S-185)',
   },
   {
@@ -544,7 +544,7 @@ export const PROTECTIONS: readonly Protection[] = [
         instead: 'if (account.uid !== ROOT && status.uid !== ROOT && status.uid !== account.uid) {',
       },
     ],
-    test: 'src/config/data-directory/data-directory.test.ts',
+    test: 'src/app/data-directory/data-directory.test.ts',
     testName: 'S-184',
   },
   {
@@ -557,7 +557,7 @@ export const PROTECTIONS: readonly Protection[] = [
         instead: '    const bytes = await reading;',
       },
     ],
-    test: 'src/http/limits.test.ts',
+    test: 'src/platform/http/limits.test.ts',
     testName: '(S-176)',
   },
   {
@@ -567,7 +567,7 @@ export const PROTECTIONS: readonly Protection[] = [
     removals: [
       { text: 'if (this.isFull && !isKept) throw overloaded();', instead: 'if (this.isFull) throw overloaded();' },
     ],
-    test: 'src/http/limits.test.ts',
+    test: 'src/platform/http/limits.test.ts',
     testName: '(S-176)',
   },
   {
@@ -603,7 +603,7 @@ export const PROTECTIONS: readonly Protection[] = [
     what: 'fixed segments of a path are compared as received',
     attack: 152,
     removals: [{ text: 'if (!isSpelledAs(route.path, path)) return undefined;' }],
-    test: 'src/http/answers-over-http.test.ts',
+    test: 'src/platform/http/answers-over-http.test.ts',
     testName: '(security S-152)',
   },
 ];

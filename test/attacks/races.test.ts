@@ -1,6 +1,6 @@
 /** Security 4.11: what may happen once, asked for many times at the same moment. */
 import { describe, expect, it } from 'vitest';
-import type { TestService } from '#test/support/service.ts';
+import type { TestService } from '../support/service.ts';
 import { attackedService, C1, C3, PASSWORD } from './attacked-service.ts';
 
 const attacked = attackedService({

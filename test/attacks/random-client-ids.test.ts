@@ -4,11 +4,11 @@ import { connect, type Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newId } from '#base/ids.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { sql } from '#test/support/fixtures.ts';
-import { basic, type OAuthService, startOAuthService } from '#test/support/oauth-service.ts';
-import { silentLog } from '#test/support/silent-log.ts';
+import { newId } from '#platform/base/ids.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { sql } from '../support/fixtures.ts';
+import { basic, type OAuthService, startOAuthService } from '../support/oauth-service.ts';
+import { silentLog } from '../support/silent-log.ts';
 
 const CONNECTIONS = 16;
 const PIPELINED = 8;

@@ -1,6 +1,6 @@
 /** Security 4.7: an address of ours that sends people somewhere else. */
 import { describe, expect, it } from 'vitest';
-import { startService } from '#test/support/service.ts';
+import { startService } from '../support/service.ts';
 import { attackedService, ISSUER, PASSWORD, SETTINGS } from './attacked-service.ts';
 import { headerOf, sendRequest } from './raw-http.ts';
 

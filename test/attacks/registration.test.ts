@@ -1,11 +1,11 @@
 /** Accounts that people make for themselves, attacked. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Browser } from '#test/support/browser.ts';
-import { sql } from '#test/support/fixtures.ts';
-import { beginRegistration, registerUpToFinish, registerWholly } from '#test/support/registering.ts';
-import { until } from '#test/support/route-server.ts';
-import { startService, type TestService } from '#test/support/service.ts';
-import { bundleWorker } from '#test/support/worker-entry.ts';
+import { Browser } from '../support/browser.ts';
+import { sql } from '../support/fixtures.ts';
+import { beginRegistration, registerUpToFinish, registerWholly } from '../support/registering.ts';
+import { until } from '../support/route-server.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { bundleWorker } from '../support/worker-entry.ts';
 import { ISSUER, PASSWORD, SETTINGS } from './attacked-service.ts';
 
 let strengthWorker: URL;
@@ -13,7 +13,9 @@ let service: TestService;
 let addresses = 0;
 
 beforeAll(async () => {
-  strengthWorker = await bundleWorker(new URL('../../src/domain/passwords/strength.worker.ts', import.meta.url));
+  strengthWorker = await bundleWorker(
+    new URL('../../src/domain/accounts/passwords/strength.worker.ts', import.meta.url),
+  );
   service = await startService(
     { ...SETTINGS, policy: { data: { admin_users: ['adele', 'Berta', 'ｃｌａｒａ'] } } },
     { strengthWorker, expectedErrors: ['" 503 '] },

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { quantile } from '#test/support/measuring.ts';
+import { quantile } from '../support/measuring.ts';
 import { attackedService, C1 } from './attacked-service.ts';
 
 const OF_EACH_KIND = 500;

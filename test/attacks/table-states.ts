@@ -1,5 +1,5 @@
-import type { Queryable } from '#db/database.ts';
-import { sql } from '#test/support/fixtures.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { sql } from '../support/fixtures.ts';
 
 /** What a refused request may write: counters of limits, and the audit trail (security G4). */
 const MAY_CHANGE = new Set(['audit_events', 'login_failures', 'rate_limits']);

@@ -1,8 +1,8 @@
 /** Security 4.4: stolen, replayed and misdirected tokens at the refresh, introspection, revocation and userinfo doors. */
 import { describe, expect, it } from 'vitest';
-import { parseId, toUuid } from '#base/ids.ts';
-import { expectLinear } from '#test/support/measuring.ts';
-import type { TestService } from '#test/support/service.ts';
+import { parseId, toUuid } from '#platform/base/ids.ts';
+import { expectLinear } from '../support/measuring.ts';
+import type { TestService } from '../support/service.ts';
 import { type AttackedClient, attackedService, basic, C1, C2, HOMESERVER_SECRET, P1 } from './attacked-service.ts';
 import { headerOf, jsonOf, type RawAnswer, textMember } from './raw-http.ts';
 

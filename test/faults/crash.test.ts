@@ -3,8 +3,8 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { freePort } from '#test/support/free-port.ts';
-import { Program } from '#test/support/program.ts';
+import { freePort } from '../support/free-port.ts';
+import { Program } from '../support/program.ts';
 
 /** Loaded before the program: the signal makes an error that nobody catches, and the process ends at once. */
 const CRASH = `

@@ -1,8 +1,8 @@
 /** Statements that the database refuses in the middle of a request: whoever asked may come again. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Browser } from '#test/support/browser.ts';
-import { sql } from '#test/support/fixtures.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { Browser } from '../support/browser.ts';
+import { sql } from '../support/fixtures.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const SECRET = 'a-secret-of-at-least-16-characters';

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Browser } from '#test/support/browser.ts';
-import { freePort } from '#test/support/free-port.ts';
-import { Program, stopProcess } from '#test/support/program.ts';
+import { Browser } from '../support/browser.ts';
+import { freePort } from '../support/free-port.ts';
+import { Program, stopProcess } from '../support/program.ts';
 
 const ROUNDS = 30;
 const WORKERS = 4;

@@ -3,9 +3,9 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Browser } from '#test/support/browser.ts';
-import { freePort } from '#test/support/free-port.ts';
-import { Program, stopProcess } from '#test/support/program.ts';
+import { Browser } from '../support/browser.ts';
+import { freePort } from '../support/free-port.ts';
+import { Program, stopProcess } from '../support/program.ts';
 
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:a-secret-of-at-least-16-characters`).toString('base64')}`;

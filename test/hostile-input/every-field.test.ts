@@ -1,6 +1,6 @@
 /** Each hostile value once in each place, where chance alone would leave gaps. */
 import { beforeAll, expect, it } from 'vitest';
-import { attackedService, basic, C1 } from '#test/attacks/attacked-service.ts';
+import { attackedService, basic, C1 } from '../attacks/attacked-service.ts';
 import { acceptableForms, type HostileRequest, PLACEHOLDERS, written } from './hostile-request.ts';
 import { HEADER_NAMES, HEADER_VALUES, HOSTILE_VALUES } from './hostile-values.ts';
 import { expectSoundAnswer, expectSoundLines } from './invariants.ts';

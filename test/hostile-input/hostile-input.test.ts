@@ -6,9 +6,9 @@
  */
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
-import { attackedService, basic, C1 } from '#test/attacks/attacked-service.ts';
-import { requestBytes, sendBytes } from '#test/attacks/raw-http.ts';
-import { changedTables, type TableStates } from '#test/attacks/table-states.ts';
+import { attackedService, basic, C1 } from '../attacks/attacked-service.ts';
+import { requestBytes, sendBytes } from '../attacks/raw-http.ts';
+import { changedTables, type TableStates } from '../attacks/table-states.ts';
 import { type HostileRequest, hostileRequest, type Surroundings, spoiltBytes } from './hostile-request.ts';
 import { expectSoundAnswer, expectSoundLines } from './invariants.ts';
 import { cookieHeader, Victim } from './victim.ts';

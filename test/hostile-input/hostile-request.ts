@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import type { Route } from '#http/route.ts';
-import { basic, C1, HOMESERVER_SECRET, PASSWORD, VERIFIER } from '#test/attacks/attacked-service.ts';
-import type { RawRequest } from '#test/attacks/raw-http.ts';
+import type { Route } from '#platform/http/route.ts';
+import { basic, C1, HOMESERVER_SECRET, PASSWORD, VERIFIER } from '../attacks/attacked-service.ts';
+import type { RawRequest } from '../attacks/raw-http.ts';
 import { few, fieldName, hostileHeader, hostileValue, type WireText } from './hostile-values.ts';
 
 /** What the requests are made from, as it is when the property runs. */

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { C1, ISSUER } from '#test/attacks/attacked-service.ts';
-import { headerOf, jsonOf, type RawAnswer } from '#test/attacks/raw-http.ts';
-import { expectCleanPage } from '#test/support/clean-page.ts';
-import { parseRequestLine, type RequestLine } from '#test/support/log-expression.ts';
+import { C1, ISSUER } from '../attacks/attacked-service.ts';
+import { headerOf, jsonOf, type RawAnswer } from '../attacks/raw-http.ts';
+import { expectCleanPage } from '../support/clean-page.ts';
+import { parseRequestLine, type RequestLine } from '../support/log-expression.ts';
 
 const LOG_LINE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z (DEBUG|INFO|WARN) [a-z_.0-9]+ \S/;
 

@@ -1,6 +1,6 @@
-import type { AttackedService } from '#test/attacks/attacked-service.ts';
-import { C1 } from '#test/attacks/attacked-service.ts';
-import type { Browser } from '#test/support/browser.ts';
+import type { AttackedService } from '../attacks/attacked-service.ts';
+import { C1 } from '../attacks/attacked-service.ts';
+import type { Browser } from '../support/browser.ts';
 import { type HostileRequest, PLACEHOLDERS } from './hostile-request.ts';
 
 /**

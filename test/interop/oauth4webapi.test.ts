@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Browser } from '#test/support/browser.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { Browser } from '../support/browser.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2W';
 const CALLBACK = 'http://127.0.0.1/callback';

@@ -1,9 +1,9 @@
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Browser } from '#test/support/browser.ts';
-import type { RequestLine } from '#test/support/log-expression.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { Browser } from '../support/browser.ts';
+import type { RequestLine } from '../support/log-expression.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const CLIENT_SECRET = 'a-secret-of-at-least-16-characters';

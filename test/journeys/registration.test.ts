@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Browser } from '#test/support/browser.ts';
-import { FakeClock } from '#test/support/fake-clock.ts';
-import { NEW_PASSWORD } from '#test/support/registering.ts';
-import { startService, type TestService } from '#test/support/service.ts';
-import { bundleWorker } from '#test/support/worker-entry.ts';
+import { Browser } from '../support/browser.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { NEW_PASSWORD } from '../support/registering.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { bundleWorker } from '../support/worker-entry.ts';
 
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const CALLBACK = 'https://app.example/callback';
@@ -21,7 +21,7 @@ const RATES = { login: { per_ip: AMPLE }, registration: AMPLE, registration_chec
 
 let worker: URL;
 beforeAll(async () => {
-  worker = await bundleWorker(new URL('../../src/domain/passwords/strength.worker.ts', import.meta.url));
+  worker = await bundleWorker(new URL('../../src/domain/accounts/passwords/strength.worker.ts', import.meta.url));
 });
 
 function authorizePath(fields: Readonly<Record<string, string>> = {}): string {

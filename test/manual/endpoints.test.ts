@@ -1,9 +1,9 @@
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Browser } from '#test/support/browser.ts';
-import { registerWholly } from '#test/support/registering.ts';
-import { startService, type TestService } from '#test/support/service.ts';
-import { bundleWorker } from '#test/support/worker-entry.ts';
+import { Browser } from '../support/browser.ts';
+import { registerWholly } from '../support/registering.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { bundleWorker } from '../support/worker-entry.ts';
 import { codeOf, tableRows } from './tables.ts';
 
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
@@ -23,7 +23,7 @@ const rows = tableRows('docs/reference/endpoints.md').map(([method, path, resour
 let service: TestService;
 
 beforeAll(async () => {
-  const worker = new URL('../../src/domain/passwords/strength.worker.ts', import.meta.url);
+  const worker = new URL('../../src/domain/accounts/passwords/strength.worker.ts', import.meta.url);
   service = await startService(
     {
       account: { password_registration_enabled: true },

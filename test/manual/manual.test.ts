@@ -3,9 +3,9 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { BUNDLED_PAGE_TEMPLATE } from '#base/page-template.ts';
 import { loadConfig } from '#config/load.ts';
-import { parseRequestLine, REQUEST_LINE } from '#test/support/log-expression.ts';
+import { BUNDLED_PAGE_TEMPLATE } from '#config/page-template.ts';
+import { parseRequestLine, REQUEST_LINE } from '../support/log-expression.ts';
 import { allPages, type Page, readPage } from './pages.ts';
 import { codeOf, tableRows } from './tables.ts';
 
@@ -51,7 +51,7 @@ function loaded(yaml: string) {
     writeFileSync(join(folder, 'latchkey.yaml'), yaml);
     mkdirSync(join(folder, 'branding'));
     for (const [picture] of yaml.matchAll(/\bbranding\/[\w.-]+/g)) {
-      copyFileSync('src/html/assets/favicon.svg', join(folder, picture));
+      copyFileSync('src/browser/assets/favicon.svg', join(folder, picture));
     }
     return loadConfig({ files: [], environment: {}, flags: {}, workingDirectory: folder });
   } finally {

@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { packageRoot } from '#base/package-root.ts';
-import { Browser } from '#test/support/browser.ts';
-import { freePort } from '#test/support/free-port.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { packageRoot } from '#platform/base/package-root.ts';
+import { Browser } from '../support/browser.ts';
+import { freePort } from '../support/free-port.ts';
+import { startService, type TestService } from '../support/service.ts';
 import { readPage } from './pages.ts';
 
 const readme = readPage('README.md');

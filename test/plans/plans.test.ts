@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { Explainer } from './explain.ts';
 import { findWholeScans } from './read-plan.ts';
 import { loadStatements } from './registered-statements.ts';

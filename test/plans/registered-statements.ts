@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type AnyStatement, registeredStatements } from '#db/statement.ts';
+import { type AnyStatement, registeredStatements } from '#platform/postgres/statement.ts';
 
 const SOURCE = fileURLToPath(new URL('../../src', import.meta.url));
 const MAKES_STATEMENTS = /\bstatement(<|\()/;

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
-import { packageRoot } from '#base/package-root.ts';
+import { packageRoot } from '#platform/base/package-root.ts';
 
 /** Bundles a program of the tests, so that Node runs it as a process of its own; `remove` deletes the result. */
 export async function buildProgram(source: string): Promise<{ file: string; remove(): void }> {

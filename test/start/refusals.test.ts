@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { administer } from '#test/support/administer.ts';
-import { createEmptyDatabase, type EmptyDatabase } from '#test/support/database.ts';
-import { freePort } from '#test/support/free-port.ts';
-import { Program } from '#test/support/program.ts';
+import { administer } from '../support/administer.ts';
+import { createEmptyDatabase, type EmptyDatabase } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
+import { Program } from '../support/program.ts';
 
 const ENCRYPTION = 'ab'.repeat(32);
 

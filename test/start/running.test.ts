@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { freePort } from '#test/support/free-port.ts';
-import { Program, stopProcess } from '#test/support/program.ts';
+import { freePort } from '../support/free-port.ts';
+import { Program, stopProcess } from '../support/program.ts';
 
 let folder: string;
 let logFile: string;

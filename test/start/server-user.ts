@@ -3,7 +3,7 @@
  * one row after the other and names each once it is acknowledged, until it is ended. SIGTERM releases the server.
  */
 import pg from 'pg';
-import { useEmbeddedServer } from '#db/embedded/embedded-server.ts';
+import { useEmbeddedServer } from '#platform/embedded-postgres/embedded-server.ts';
 
 const [dataDir = ''] = process.argv.slice(2);
 const say = (text: string): void => void process.stdout.write(`${text}\n`);

@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { packageRoot } from '#base/package-root.ts';
+import { packageRoot } from '#platform/base/package-root.ts';
 import { type RunningProgram, runProgram } from './program.ts';
 
 // A small package with our scripts. It stands below ours, so that the bundler is found without installing it; its
@@ -177,8 +177,8 @@ describe('npm run build', () => {
   });
 
   test('publishes assets under hashed names, with compressed forms and a manifest', async () => {
-    mkdirSync(join(clone, 'src/html/assets'), { recursive: true });
-    writeFileSync(join(clone, 'src/html/assets/pages.css'), 'body {\n  color: #ff0000;\n}\n');
+    mkdirSync(join(clone, 'src/browser/assets'), { recursive: true });
+    writeFileSync(join(clone, 'src/browser/assets/pages.css'), 'body {\n  color: #ff0000;\n}\n');
     await build();
     const manifest = JSON.parse(readFileSync(join(clone, 'dist/assets/manifest.json'), 'utf8'));
     expect(manifest).toEqual({ 'pages.css': expect.stringMatching(/^pages-[0-9a-f]{8}\.css$/) });

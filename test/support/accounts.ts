@@ -1,9 +1,9 @@
-import { newId, toUuid, type UserId } from '#base/ids.ts';
-import type { Queryable } from '#db/database.ts';
-import { statement } from '#db/statement.ts';
-import { addEmail } from '#domain/emails/add-email.ts';
-import { parseEmailAddress } from '#domain/emails/email-address.ts';
-import { PasswordHasher, type PasswordScheme } from '#gateways/password-hash/password-hasher.ts';
+import { addEmail } from '#domain/accounts/add-email.ts';
+import { parseEmailAddress } from '#domain/accounts/email-address.ts';
+import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { PasswordHasher, type PasswordScheme } from '#platform/password-hash/password-hasher.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
 import { silentLog } from './silent-log.ts';
 
 /** As cheap as argon2id gets: a test has no secrets to protect. */

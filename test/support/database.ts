@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
-import { systemClock } from '#base/clock.ts';
-import { type OpenDatabase, openDatabase } from '#db/postgres/open-database.ts';
-import type { DatabaseOptions } from '#db/postgres/options.ts';
+import { systemClock } from '#platform/base/clock.ts';
+import { type OpenDatabase, openDatabase } from '#platform/postgres/open-database.ts';
+import type { DatabaseOptions } from '#platform/postgres/options.ts';
 import { administer, withDatabase } from './administer.ts';
 import { parseConnectionUri } from './connection-uri.ts';
 import { silentLog } from './silent-log.ts';

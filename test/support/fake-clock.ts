@@ -1,4 +1,4 @@
-import type { Clock } from '#base/clock.ts';
+import type { Clock } from '#platform/base/clock.ts';
 
 /** Stands still until a test moves it. */
 export class FakeClock implements Clock {

@@ -1,4 +1,6 @@
 /** Rows that tests begin with, written by SQL past all rules, and a few ways to look at what remains. */
+
+import { type ClientMetadata, sealSecret } from '#domain/clients/client-row.ts';
 import {
   type AuthorizationGrantId,
   type BrowserSessionId,
@@ -6,13 +8,12 @@ import {
   newId,
   toUuid,
   type UserId,
-} from '#base/ids.ts';
-import { randomBase64Url, randomBytes } from '#base/random.ts';
-import type { KeyRing } from '#base/sealing.ts';
-import { sha256 } from '#base/secret.ts';
-import type { Queryable } from '#db/database.ts';
-import { statement } from '#db/statement.ts';
-import { type ClientMetadata, sealSecret } from '#domain/clients/client-row.ts';
+} from '#platform/base/ids.ts';
+import { randomBase64Url, randomBytes } from '#platform/base/random.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+import { sha256 } from '#platform/base/secret.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
 
 const insertUserRow = statement<
   never,

@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node';
-import { systemClock } from '#base/clock.ts';
-import { migrate } from '#db/migrator/migrate.ts';
+import { systemClock } from '#platform/base/clock.ts';
+import { migrate } from '#platform/postgres/migrator/migrate.ts';
 import { administer, withDatabase } from './administer.ts';
 import { parseConnectionUri } from './connection-uri.ts';
 import { startPostgresServer } from './postgres-server.ts';

@@ -1,4 +1,4 @@
-import { resumeTask, Task } from '#base/tasks.ts';
+import { resumeTask, Task } from '#platform/base/tasks.ts';
 
 /** Runs `work` as a task of its own, as a request is, and returns what it cost beside its result. */
 export function measured<T>(work: () => Promise<T>): Promise<{ result: T; task: Task }> {

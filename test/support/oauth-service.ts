@@ -1,19 +1,25 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { type AuthorizationGrantId, type BrowserSessionId, type ClientId, newId, type UserId } from '#base/ids.ts';
-import type { Log } from '#base/log.ts';
-import { KeyRing } from '#base/sealing.ts';
-import { Secret } from '#base/secret.ts';
-import type { Database } from '#db/database.ts';
 import { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import { ClientDirectory } from '#domain/clients/client-directory.ts';
+import { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
+import type { TokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import { SigningKeys, signingKey } from '#domain/signing-keys/signing-keys.ts';
-import { AdminRights } from '#domain/tokens/admin-rights.ts';
-import type { TokenSettings } from '#domain/tokens/token-settings.ts';
 import { type IntrospectionDeps, mount as mountIntrospection } from '#features/introspection/routes.ts';
 import { mount as mountRevocation } from '#features/revocation/routes.ts';
 import { mount as mountToken } from '#features/token/routes.ts';
 import { mount as mountUserinfo } from '#features/userinfo/routes.ts';
-import { ClientAuthentication } from '#http/client-authentication.ts';
+import { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
+import {
+  type AuthorizationGrantId,
+  type BrowserSessionId,
+  type ClientId,
+  newId,
+  type UserId,
+} from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import { KeyRing } from '#platform/base/sealing.ts';
+import { Secret } from '#platform/base/secret.ts';
+import type { Database } from '#platform/postgres/database.ts';
 import { ScopeRules } from '#protocol/oauth/scopes.ts';
 import { FakeClock } from './fake-clock.ts';
 import { type GrantFixture, insertBrowserSession, insertClient, insertFulfilledGrant, insertUser } from './fixtures.ts';

@@ -1,31 +1,31 @@
-import { KeyRing } from '#base/sealing.ts';
-import { Urls } from '#base/urls.ts';
+import { assetPaths } from '#browser/assets.ts';
+import { Csrf } from '#browser/csrf.ts';
+import { Interstitials } from '#browser/interstitials.tsx';
+import { Pages } from '#browser/pages.ts';
+import { pageFace } from '#browser/problem-format.tsx';
+import { loadTranslations } from '#browser/translations.ts';
+import { Urls } from '#browser/urls.ts';
+import { Viewers } from '#browser/viewer.ts';
 import type { HttpConfig, RateLimitingConfig } from '#config/config.ts';
-import type { OpenDatabase } from '#db/postgres/open-database.ts';
+import { PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
+import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import type { NamePolicy } from '#domain/accounts/registrations/name-policy.ts';
+import { RequesterPolicy } from '#domain/accounts/registrations/requester-policy.ts';
 import { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import type { SessionLimits } from '#domain/browser-sessions/judge-viewer.ts';
 import { ClientDirectory } from '#domain/clients/client-directory.ts';
-import { PasswordChecks } from '#domain/passwords/check-password.ts';
-import type { StrengthEstimator } from '#domain/passwords/strength-estimator.ts';
-import type { NamePolicy } from '#domain/registrations/name-policy.ts';
-import { RequesterPolicy } from '#domain/registrations/requester-policy.ts';
 import { mount as mountIndexPage } from '#features/index-page/routes.tsx';
 import { mount as mountLogin } from '#features/login/routes.tsx';
 import { mount as mountLogout } from '#features/logout/routes.tsx';
 import { mount as mountRegistration } from '#features/registration/routes.ts';
-import type { PasswordHasher } from '#gateways/password-hash/password-hasher.ts';
-import { assetPaths } from '#html/assets.ts';
-import { loadTranslations } from '#html/translations.ts';
-import { Cookies } from '#http/cookies.ts';
-import { Csrf } from '#http/csrf.ts';
-import { oauthJsonFace } from '#http/faces/oauth-json.ts';
-import { pageFace } from '#http/faces/page.tsx';
-import { renderPlainJson } from '#http/faces/plain-json.ts';
-import { Interstitials } from '#http/interstitials.tsx';
-import { LogWriter } from '#http/logging/log-writer.ts';
-import { Pages } from '#http/pages.ts';
-import { createHttpServer } from '#http/server.ts';
-import { Viewers } from '#http/viewer.ts';
+import { oauthJsonFace } from '#oauth-endpoint/oauth-json.ts';
+import { KeyRing } from '#platform/base/sealing.ts';
+import { Cookies } from '#platform/http/cookies.ts';
+import { renderPlainJson } from '#platform/http/plain-json.ts';
+import { createHttpServer } from '#platform/http/server.ts';
+import { LogWriter } from '#platform/log/log-writer.ts';
+import type { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
+import type { OpenDatabase } from '#platform/postgres/open-database.ts';
 import { cheapHasher } from './accounts.ts';
 import { Browser } from './browser.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -93,7 +93,7 @@ export async function startPages(database: OpenDatabase, options: PageServiceOpt
   });
   const urls = new Urls(options.publicBase ?? 'https://auth.example.org/');
   const keyRing = new KeyRing(Buffer.alloc(32, 9));
-  const cookies = new Cookies({ keys: keyRing, urls, log });
+  const cookies = new Cookies({ keys: keyRing, address: urls, log });
   const csrf = new Csrf({ urls, clock });
   const serviceName = 'example.org';
   const site = { serviceName, indexPath: urls.index(), ...assetPaths(urls.basePath, {}) };
@@ -154,7 +154,7 @@ export async function startPages(database: OpenDatabase, options: PageServiceOpt
       ],
     },
     limits: SERVER_LIMITS,
-    urls,
+    address: urls,
     protocolName: 'chat',
     log,
     cookies,

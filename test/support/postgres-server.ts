@@ -4,8 +4,8 @@ import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { asAccount, findServerAccount } from '#db/embedded/account.ts';
-import { findBinaries } from '#db/embedded/binaries.ts';
+import { asAccount, findServerAccount } from '#platform/embedded-postgres/account.ts';
+import { findBinaries } from '#platform/embedded-postgres/binaries.ts';
 
 const run = promisify(execFile);
 

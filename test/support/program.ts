@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { packageRoot } from '#base/package-root.ts';
+import { packageRoot } from '#platform/base/package-root.ts';
 
 /**
  * The built program as its users run it, with a folder and a configuration file of its own; on another Node.js when

@@ -1,5 +1,5 @@
-import type { Log, LogFields } from '#base/log.ts';
-import { currentTask } from '#base/tasks.ts';
+import type { Log, LogFields } from '#platform/base/log.ts';
+import { currentTask } from '#platform/base/tasks.ts';
 
 export interface RecordedLine {
   readonly level: 'error' | 'warn' | 'info' | 'debug';

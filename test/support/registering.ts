@@ -1,4 +1,4 @@
-import { StrengthEstimator } from '#domain/passwords/strength-estimator.ts';
+import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import type { Browser, Shown } from './browser.ts';
 import { bundleWorker } from './worker-entry.ts';
 
@@ -7,7 +7,7 @@ export const NEW_PASSWORD = 'seven purple lanterns swim';
 
 /** The real estimate of a password's strength; close it at the end. */
 export async function openEstimator(): Promise<StrengthEstimator> {
-  const entry = new URL('../../src/domain/passwords/strength.worker.ts', import.meta.url);
+  const entry = new URL('../../src/domain/accounts/passwords/strength.worker.ts', import.meta.url);
   return new StrengthEstimator(await bundleWorker(entry));
 }
 

@@ -1,14 +1,14 @@
 import { connect, type Socket } from 'node:net';
-import { systemClock } from '#base/clock.ts';
-import { KeyRing } from '#base/sealing.ts';
-import { Urls } from '#base/urls.ts';
-import { loadTranslations } from '#html/translations.ts';
-import { Cookies } from '#http/cookies.ts';
-import { createFaces } from '#http/faces/faces.ts';
-import { LogWriter, type LogWriterOptions } from '#http/logging/log-writer.ts';
-import { Pages } from '#http/pages.ts';
-import type { Route } from '#http/route.ts';
-import { createHttpServer, type HttpServer, type HttpServerOptions, type ServerLimits } from '#http/server.ts';
+import { createFaces } from '#app/error-formats.ts';
+import { Pages } from '#browser/pages.ts';
+import { loadTranslations } from '#browser/translations.ts';
+import { Urls } from '#browser/urls.ts';
+import { systemClock } from '#platform/base/clock.ts';
+import { KeyRing } from '#platform/base/sealing.ts';
+import { Cookies } from '#platform/http/cookies.ts';
+import type { Route } from '#platform/http/route.ts';
+import { createHttpServer, type HttpServer, type HttpServerOptions, type ServerLimits } from '#platform/http/server.ts';
+import { LogWriter, type LogWriterOptions } from '#platform/log/log-writer.ts';
 
 export const TEST_LIMITS: ServerLimits = {
   maxConnections: 2000,
@@ -77,10 +77,10 @@ export async function startRouteServer(routes: Route[], options: RouteServerOpti
       ...options.http,
     },
     limits: { ...TEST_LIMITS, ...options.limits },
-    urls,
+    address: urls,
     protocolName: 'chat',
     log,
-    cookies: new Cookies({ keys: TEST_KEYS, urls, log }),
+    cookies: new Cookies({ keys: TEST_KEYS, address: urls, log }),
     faces: createFaces({ issuer: urls.base, pages, urls }),
     lag: options.lag ?? { isLagging: false },
   });

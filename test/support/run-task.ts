@@ -1,4 +1,4 @@
-import { resumeTask, Task } from '#base/tasks.ts';
+import { resumeTask, Task } from '#platform/base/tasks.ts';
 
 /** Runs `work` as a task of its own, as the server runs a request; resolves with the task and its figures. */
 export function runTask(id: string, work: () => Promise<unknown>): Promise<Task> {

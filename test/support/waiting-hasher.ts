@@ -1,6 +1,6 @@
-import { LatchkeyError } from '#base/errors.ts';
-import { outside } from '#base/tasks.ts';
-import { type HashCaller, PasswordHasher } from '#gateways/password-hash/password-hasher.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { outside } from '#platform/base/tasks.ts';
+import { type HashCaller, PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import { CHEAP_SCHEME } from './accounts.ts';
 import { silentLog } from './silent-log.ts';
 

@@ -1,9 +1,9 @@
 /** The merged configuration as a file would hold it. Only commands load this module. */
 import { stringify } from 'yaml';
-import type { BindConfig, ListenerConfig } from '../config.ts';
+import { mappingOf, type Shape } from '#platform/config/schema/shape.ts';
+import { type Node, nodeAt, plain } from '#platform/config/tree/tree.ts';
+import type { Bind, ListenerOptions } from '#platform/http/http-options.ts';
 import { configShape, type LoadedConfig } from '../load.ts';
-import { mappingOf, type Shape } from '../schema/shape.ts';
-import { type Node, nodeAt, plain } from '../tree/tree.ts';
 
 const REDACTED = '<redacted>';
 
@@ -75,7 +75,7 @@ function derivedDefaults({ config, tree }: LoadedConfig): unknown {
   };
 }
 
-function writtenListener({ name, resources, binds }: ListenerConfig): unknown {
+function writtenListener({ name, resources, binds }: ListenerOptions): unknown {
   return {
     name,
     resources: resources.map((resource) => resource.name),
@@ -83,7 +83,7 @@ function writtenListener({ name, resources, binds }: ListenerConfig): unknown {
   };
 }
 
-function writtenBind(bind: BindConfig): unknown {
+function writtenBind(bind: Bind): unknown {
   if ('port' in bind) return bind.host === undefined ? { port: bind.port } : bind;
   return bind.mode === undefined ? { socket: bind.socket } : { ...bind, mode: bind.mode.toString(8) };
 }

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
-import { newId } from '#base/ids.ts';
-import { randomAlphanumeric } from '#base/random.ts';
+import { newId } from '#platform/base/ids.ts';
+import { randomAlphanumeric } from '#platform/base/random.ts';
 
 const EXAMPLE_URI = 'https://app.example.org/callback';
 

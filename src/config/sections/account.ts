@@ -1,7 +1,7 @@
 import type { z } from 'zod';
+import { hint } from '#platform/config/schema/hints.ts';
+import { bool, duration, mapping } from '#platform/config/schema/values.ts';
 import type { AccountConfig } from '../config.ts';
-import { hint } from '../schema/hints.ts';
-import { bool, duration, mapping } from '../schema/values.ts';
 
 export const accountSection = mapping({
   login_with_email_allowed: bool().prefault(false).describe('People may type their e-mail address as user name.'),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readable, themeContrast } from '#base/contrast.ts';
+import { readable, themeContrast } from '#platform/base/contrast.ts';
 import { loadYaml, problemsOfYaml } from '../fixture.test-support.ts';
 
 describe('an accent color (browser-flows 12.4, WCAG 2.2 1.4.3)', () => {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { MIN_TEXT_CONTRAST, readable, type Theme, themeContrast } from '#base/contrast.ts';
+import { MIN_TEXT_CONTRAST, readable, type Theme, themeContrast } from '#platform/base/contrast.ts';
+import { hint } from '#platform/config/schema/hints.ts';
+import { rule } from '#platform/config/schema/rule.ts';
+import { bool, choice, mapping, path, text, webUrl } from '#platform/config/schema/values.ts';
 import type { BrandingConfig, PictureConfig } from '../config.ts';
-import { hint } from '../schema/hints.ts';
-import { rule } from '../schema/rule.ts';
-import { bool, choice, mapping, path, text, webUrl } from '../schema/values.ts';
 
 /** Keys whose value is the path of a picture. */
 export const PICTURE_KEYS = ['logo', 'logo_dark', 'favicon'] as const;

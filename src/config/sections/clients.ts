@@ -1,10 +1,8 @@
 import type { z } from 'zod';
-import type { ClientId } from '#base/ids.ts';
-import { Secret } from '#base/secret.ts';
-import { redirectUriProblem } from '#protocol/oauth/redirect-uris.ts';
-import type { StaticClientConfig } from '../config.ts';
-import { hint } from '../schema/hints.ts';
-import { listKeysRule, rule } from '../schema/rule.ts';
+import type { ClientId } from '#platform/base/ids.ts';
+import { Secret } from '#platform/base/secret.ts';
+import { hint } from '#platform/config/schema/hints.ts';
+import { listKeysRule, rule } from '#platform/config/schema/rule.ts';
 import {
   bool,
   choice,
@@ -16,7 +14,9 @@ import {
   secretFile,
   text,
   webUrl,
-} from '../schema/values.ts';
+} from '#platform/config/schema/values.ts';
+import { redirectUriProblem } from '#protocol/oauth/redirect-uris.ts';
+import type { StaticClientConfig } from '../config.ts';
 import { SIGNING_ALGORITHMS } from './signing-algorithms.ts';
 
 const GRANT_TYPES = ['authorization_code', 'refresh_token', 'client_credentials'] as const;

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import { Secret } from '#base/secret.ts';
+import { Secret } from '#platform/base/secret.ts';
+import { hint } from '#platform/config/schema/hints.ts';
+import { rule } from '#platform/config/schema/rule.ts';
+import { choice, duration, integer, mapping, path, secret, secretFile, text } from '#platform/config/schema/values.ts';
 import type { DatabaseConfig, EmbeddedDatabaseConfig, PostgresConfig } from '../config.ts';
-import { hint } from '../schema/hints.ts';
-import { rule } from '../schema/rule.ts';
-import { choice, duration, integer, mapping, path, secret, secretFile, text } from '../schema/values.ts';
 import { type ConnectionParts, connectionDefaults, parsePostgresUri, SSL_MODES } from './postgres-uri.ts';
 
 const EMBEDDED_URI = /^embedded:(?:\/\/(?<directory>\/.+))?$/;

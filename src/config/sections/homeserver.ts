@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { Secret } from '#base/secret.ts';
+import { Secret } from '#platform/base/secret.ts';
+import { hint } from '#platform/config/schema/hints.ts';
+import { choice, mapping, secret, secretFile, text } from '#platform/config/schema/values.ts';
 import type { HomeserverConfig } from '../config.ts';
-import { hint } from '../schema/hints.ts';
-import { choice, mapping, secret, secretFile, text } from '../schema/values.ts';
 
 /** A host name, IPv4 address or bracketed IPv6 address, with an optional port. */
 const SERVER_NAME = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;

@@ -1,9 +1,10 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import type { BindConfig, HttpConfig, ListenerConfig, TcpBindConfig } from '../config.ts';
-import { hint } from '../schema/hints.ts';
-import { type Elements, listKeysRule, listRule, type ReportProblem, rule } from '../schema/rule.ts';
-import { bool, choice, cidr, integer, list, mapping, path, text, webUrl } from '../schema/values.ts';
+import { hint } from '#platform/config/schema/hints.ts';
+import { type Elements, listKeysRule, listRule, type ReportProblem, rule } from '#platform/config/schema/rule.ts';
+import { bool, choice, cidr, integer, list, mapping, path, text, webUrl } from '#platform/config/schema/values.ts';
+import type { Bind, ListenerOptions, TcpBind } from '#platform/http/http-options.ts';
+import type { HttpConfig } from '../config.ts';
 
 const RESOURCES = ['discovery', 'human', 'oauth', 'assets', 'health'] as const;
 const DEFAULT_PORT = 8080;
@@ -152,7 +153,7 @@ export function httpConfig(parsed: ParsedHttp, defaultBind: DefaultBind): HttpCo
   };
 }
 
-function listenerConfig(parsed: ParsedListener, index: number): ListenerConfig {
+function listenerConfig(parsed: ParsedListener, index: number): ListenerOptions {
   return {
     name: parsed.name ?? String(index),
     resources: parsed.resources.map((resource) => (typeof resource === 'string' ? { name: resource } : resource)),
@@ -161,7 +162,7 @@ function listenerConfig(parsed: ParsedListener, index: number): ListenerConfig {
   };
 }
 
-function bindConfig(parsed: ParsedListener['binds'][number]): BindConfig {
+function bindConfig(parsed: ParsedListener['binds'][number]): Bind {
   if (parsed.socket !== undefined) {
     return { socket: parsed.socket, mode: parsed.mode === undefined ? undefined : Number.parseInt(parsed.mode, 8) };
   }
@@ -169,7 +170,7 @@ function bindConfig(parsed: ParsedListener['binds'][number]): BindConfig {
   return address ?? { host: parsed.host, port: parsed.port ?? 0 };
 }
 
-function defaultListener(bind: DefaultBind): ListenerConfig {
+function defaultListener(bind: DefaultBind): ListenerOptions {
   return {
     name: 'web',
     resources: RESOURCES.map((name) => ({ name })),
@@ -179,7 +180,7 @@ function defaultListener(bind: DefaultBind): ListenerConfig {
 }
 
 /** `address:port`, IPv6 in brackets; the address is an IP literal. */
-function parseSocketAddress(text: string): TcpBindConfig | undefined {
+function parseSocketAddress(text: string): TcpBind | undefined {
   const [, v6, v4, digits] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
   const host = v6 ?? v4;
@@ -188,7 +189,7 @@ function parseSocketAddress(text: string): TcpBindConfig | undefined {
 }
 
 /** Follows the first socket that serves people, without a final slash; all addresses become `localhost`. */
-function publicBaseOf(listeners: readonly ListenerConfig[]): string {
+function publicBaseOf(listeners: readonly ListenerOptions[]): string {
   const listener = listeners.find(({ resources }) => resources.some(({ name }) => name === 'human')) ?? listeners[0];
   const { host = 'localhost', port = DEFAULT_PORT } = listener?.binds.find((entry) => 'port' in entry) ?? {};
   const name = host === '::' || host === '0.0.0.0' ? 'localhost' : host;

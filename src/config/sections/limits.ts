@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import type { z } from 'zod';
+import { hint } from '#platform/config/schema/hints.ts';
+import { duration, integer, mapping, size } from '#platform/config/schema/values.ts';
 import type { LimitsConfig } from '../config.ts';
-import { hint } from '../schema/hints.ts';
-import { duration, integer, mapping, size } from '../schema/values.ts';
 
 export const limitsSection = mapping({
   max_connections: integer(1, 1_000_000)

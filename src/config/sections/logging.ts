@@ -1,8 +1,6 @@
 import type { z } from 'zod';
-import type { LoggingConfig, LogLevel } from '../config.ts';
-import { bool, choice, mapping, path } from '../schema/values.ts';
-
-export const LOG_LEVELS = ['error', 'warn', 'info', 'debug', 'trace'] as const;
+import { bool, choice, mapping, path } from '#platform/config/schema/values.ts';
+import { LOG_LEVELS, type LogLevel, type LogOptions } from '#platform/log/log-options.ts';
 
 export const loggingSection = mapping({
   level: choice(LOG_LEVELS).prefault('info').describe('Least level that is written. `LATCHKEY_LOG` overrides it.'),
@@ -15,7 +13,7 @@ export const loggingSection = mapping({
 export function loggingConfig(
   parsed: z.output<typeof loggingSection>,
   targetLevels: Readonly<Record<string, LogLevel>>,
-): LoggingConfig {
+): LogOptions {
   const { output } = parsed;
   return {
     level: parsed.level,

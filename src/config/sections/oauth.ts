@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import { bool, choice, duration, mapping, webUrl } from '#platform/config/schema/values.ts';
 import type { OAuthConfig } from '../config.ts';
-import { bool, choice, duration, mapping, webUrl } from '../schema/values.ts';
 
 export const oauthSection = mapping({
   authorization_code_ttl: duration('10s', '600s').prefault('60s').describe('How long an authorization code is good.'),

@@ -1,9 +1,10 @@
 import type { z } from 'zod';
-import { Secret } from '#base/secret.ts';
-import type { PasswordSchemeConfig, PasswordsConfig } from '../config.ts';
-import { hint } from '../schema/hints.ts';
-import { listKeysRule, rule } from '../schema/rule.ts';
-import { bool, choice, integer, list, mapping, secret, secretFile } from '../schema/values.ts';
+import { Secret } from '#platform/base/secret.ts';
+import { hint } from '#platform/config/schema/hints.ts';
+import { listKeysRule, rule } from '#platform/config/schema/rule.ts';
+import { bool, choice, integer, list, mapping, secret, secretFile } from '#platform/config/schema/values.ts';
+import type { PasswordScheme } from '#platform/password-hash/schemes.ts';
+import type { PasswordsConfig } from '../config.ts';
 
 const MEMORY_KIB = 19_456;
 
@@ -76,7 +77,7 @@ export function passwordsConfig(parsed: ParsedPasswords): PasswordsConfig {
   };
 }
 
-function schemeConfig(parsed: ParsedPasswords['schemes'][number]): PasswordSchemeConfig {
+function schemeConfig(parsed: ParsedPasswords['schemes'][number]): PasswordScheme {
   const common = {
     version: parsed.version,
     unicodeNormalization: parsed.unicode_normalization,

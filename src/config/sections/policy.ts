@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import { cidr, linearRegexp, list, mapping, text, ulid } from '#platform/config/schema/values.ts';
 import type { PolicyConfig, TextMatcher } from '../config.ts';
-import { cidr, linearRegexp, list, mapping, text, ulid } from '../schema/values.ts';
 
 /** Names by which a stranger would seem to speak for the service. */
 const OFFICIAL_NAMES = [

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
+import { hint } from '#platform/config/schema/hints.ts';
+import { integer, mapping, positiveNumber } from '#platform/config/schema/values.ts';
 import type { Limiter, RateLimitingConfig } from '../config.ts';
-import { hint } from '../schema/hints.ts';
-import { integer, mapping, positiveNumber } from '../schema/values.ts';
 
 const SECONDS_OF = { minute: 60, hour: 3600 } as const;
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import { duration, mapping } from '#platform/config/schema/values.ts';
 import type { RetentionConfig } from '../config.ts';
-import { duration, mapping } from '../schema/values.ts';
 
 const LONGEST = '1095d';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { Secret } from '#base/secret.ts';
+import { Secret } from '#platform/base/secret.ts';
+import { hint } from '#platform/config/schema/hints.ts';
+import { rule } from '#platform/config/schema/rule.ts';
+import { bool, choice, list, mapping, path, secret, secretFile, text } from '#platform/config/schema/values.ts';
 import type { SecretsConfig, SigningKeyConfig } from '../config.ts';
-import { hint } from '../schema/hints.ts';
-import { rule } from '../schema/rule.ts';
-import { bool, choice, list, mapping, path, secret, secretFile, text } from '../schema/values.ts';
 
 import { SIGNING_ALGORITHMS } from './signing-algorithms.ts';
 

@@ -1,8 +1,8 @@
-import type { Problem } from '../problems.ts';
+import type { Problem } from '#platform/config/problems.ts';
+import type { Environment } from '#platform/config/sources/dot-env.ts';
+import { type LogLevels, parseLogLevels } from '#platform/config/sources/log-levels.ts';
+import type { Origin } from '#platform/config/tree/tree.ts';
 import { SSL_MODES } from '../sections/postgres-uri.ts';
-import type { Origin } from '../tree/tree.ts';
-import type { Environment } from './dot-env.ts';
-import { type LogLevels, parseLogLevels } from './log-levels.ts';
 
 /** What the variables outside the `LATCHKEY__` tree say (operations 1.4). */
 export interface OtherVariables {

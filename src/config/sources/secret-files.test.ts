@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ExitError } from '#base/errors.ts';
+import { ExitError } from '#platform/base/errors.ts';
 import { load, problemsOf, workingDirectory } from '../fixture.test-support.ts';
 import { loadConfig } from '../load.ts';
 

@@ -1,13 +1,13 @@
 import { accessSync, constants, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemReason } from '#base/system-reason.ts';
-import { judgeOwnership, type ProcessAccount } from '../ownership.ts';
-import type { Problem } from '../problems.ts';
-import type { Hints } from '../schema/hints.ts';
-import { mappingOf, type Shape } from '../schema/shape.ts';
+import { judgeOwnership, type ProcessAccount } from '#platform/base/ownership.ts';
+import { systemReason } from '#platform/base/system-reason.ts';
+import type { Problem } from '#platform/config/problems.ts';
+import type { Hints } from '#platform/config/schema/hints.ts';
+import { mappingOf, type Shape } from '#platform/config/schema/shape.ts';
+import { transform, transformRoot } from '#platform/config/tree/transform.ts';
+import { type Entry, type MappingNode, type Node, nodeAt, type Path, pathText } from '#platform/config/tree/tree.ts';
 import { DER_PREFIX, type KeyFile } from '../sections/secrets.ts';
-import { transform, transformRoot } from '../tree/transform.ts';
-import { type Entry, type MappingNode, type Node, nodeAt, type Path, pathText } from '../tree/tree.ts';
 
 const MAXIMUM_BYTES = 64 * 1024;
 /** Addresses of databases are secrets for the passwords in them. */

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type PageTemplate, parsePageTemplate, type TemplateProblem } from '#base/page-template.ts';
-import { systemReason } from '#base/system-reason.ts';
-import type { Problem } from '../problems.ts';
-import { type MappingNode, nodeAt, pathText } from '../tree/tree.ts';
+import { systemReason } from '#platform/base/system-reason.ts';
+import type { Problem } from '#platform/config/problems.ts';
+import { type MappingNode, nodeAt, pathText } from '#platform/config/tree/tree.ts';
+import { type PageTemplate, parsePageTemplate, type TemplateProblem } from '../page-template.ts';
 import { markupProblems } from './template-markup.ts';
 
 const MAX_BYTES = 64 * 1024;

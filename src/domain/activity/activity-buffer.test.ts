@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type BrowserSessionId, newId, toUuid } from '#base/ids.ts';
-import type { Queryable } from '#db/database.ts';
+import { type BrowserSessionId, newId, toUuid } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { insertBrowserSession, insertUser, sql } from '#test/support/fixtures.ts';
 import { measured } from '#test/support/measured.ts';

@@ -1,8 +1,8 @@
-import { type BrowserSessionId, type OAuth2SessionId, toUuid, type Ulid } from '#base/ids.ts';
-import { describeError, type Log } from '#base/log.ts';
-import { resumeTask } from '#base/tasks.ts';
-import type { Queryable } from '#db/database.ts';
-import type { Statement } from '#db/statement.ts';
+import { type BrowserSessionId, type OAuth2SessionId, toUuid, type Ulid } from '#platform/base/ids.ts';
+import { describeError, type Log } from '#platform/base/log.ts';
+import { resumeTask } from '#platform/base/tasks.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import type { Statement } from '#platform/postgres/statement.ts';
 import { type ActivityParams, recordBrowserSessionActivity, recordOAuth2SessionActivity } from './writes.ts';
 
 interface Activity {

@@ -1,4 +1,4 @@
-import { type Statement, statement } from '#db/statement.ts';
+import { type Statement, statement } from '#platform/postgres/statement.ts';
 
 /** One member for each session, in the same order. */
 export interface ActivityParams {

@@ -1,5 +1,5 @@
-import type { BrowserSessionId } from '#base/ids.ts';
-import type { User } from '#domain/users/user.ts';
+import type { User } from '#domain/accounts/user.ts';
+import type { BrowserSessionId } from '#platform/base/ids.ts';
 
 /** A person signed in with a cookie: one row of `user_sessions`. */
 export interface BrowserSession {

@@ -1,6 +1,6 @@
-import { type BrowserSessionId, toUuid, type UserId } from '#base/ids.ts';
-import type { Queryable } from '#db/database.ts';
-import { type AuditEventKind, newAuditEventId } from '#domain/audit-events/audit-event.ts';
+import { type AuditEventKind, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { type BrowserSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
 import { expireSession, finishSessions } from './writes.ts';
 
 export type BrowserSessionEndReason = 'logout' | 'password_changed' | 'admin';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { newId, toUuid } from '#base/ids.ts';
-import { sha256 } from '#base/secret.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
+import { sha256 } from '#platform/base/secret.ts';
 import { judgeViewer, type SessionLimits } from './judge-viewer.ts';
 import type { SessionCookie } from './session-key.ts';
 import type { ViewerRow } from './viewer-row.ts';

@@ -1,6 +1,6 @@
-import { fromUuid } from '#base/ids.ts';
-import { equalDigests } from '#base/secret.ts';
-import type { User } from '#domain/users/user.ts';
+import type { User } from '#domain/accounts/user.ts';
+import { fromUuid } from '#platform/base/ids.ts';
+import { equalDigests } from '#platform/base/secret.ts';
 import type { Viewer } from './browser-session.ts';
 import type { SessionCookie } from './session-key.ts';
 import type { ViewerRow } from './viewer-row.ts';

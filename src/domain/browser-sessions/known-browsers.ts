@@ -1,5 +1,5 @@
-import { parseId, type UserId } from '#base/ids.ts';
-import { randomBytes } from '#base/random.ts';
+import { parseId, type UserId } from '#platform/base/ids.ts';
+import { randomBytes } from '#platform/base/random.ts';
 
 /**
  * An account that has signed in from this browser, as the `known` cookie lists it. Its password is then counted under

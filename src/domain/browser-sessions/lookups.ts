@@ -1,6 +1,6 @@
-import { type BrowserSessionId, toUuid } from '#base/ids.ts';
-import type { Queryable } from '#db/database.ts';
-import { statement } from '#db/statement.ts';
+import { type BrowserSessionId, toUuid } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
 import { type ViewerRow, viewerColumns, viewerJoin } from './viewer-row.ts';
 
 const byId = statement<ViewerRow, { readonly id: string }>(

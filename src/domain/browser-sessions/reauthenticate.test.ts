@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { toUuid, type UserId } from '#base/ids.ts';
-import { KeyRing } from '#base/sealing.ts';
-import { sha256 } from '#base/secret.ts';
-import type { Database } from '#db/database.ts';
-import { statement } from '#db/statement.ts';
-import { PasswordChecks } from '#domain/passwords/check-password.ts';
+import { PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
+import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { KeyRing } from '#platform/base/sealing.ts';
+import { sha256 } from '#platform/base/secret.ts';
+import type { Database } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
 import { cheapHasher, insertTestAccount } from '#test/support/accounts.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';

@@ -1,6 +1,6 @@
-import { type BrowserSessionId, parseId } from '#base/ids.ts';
-import { randomBase64Url } from '#base/random.ts';
-import { sha256 } from '#base/secret.ts';
+import { type BrowserSessionId, parseId } from '#platform/base/ids.ts';
+import { randomBase64Url } from '#platform/base/random.ts';
+import { sha256 } from '#platform/base/secret.ts';
 
 /** A session as the browser that opened it must remember it. */
 export interface SessionCredentials {

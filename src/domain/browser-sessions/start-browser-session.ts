@@ -1,5 +1,5 @@
-import { newId, toUuid, type UserId } from '#base/ids.ts';
-import type { Queryable } from '#db/database.ts';
+import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
 import { PASSWORD_ACR, PASSWORD_AMR } from '#protocol/oidc/authentication-classes.ts';
 import { newSessionKey, type SessionCredentials } from './session-key.ts';
 import { insertSession } from './writes.ts';

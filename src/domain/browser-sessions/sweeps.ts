@@ -1,5 +1,5 @@
-import { statement } from '#db/statement.ts';
-import { type Sweep, secondsBefore, sweepSome, type WalkRow, walkSql } from '#jobs/sweep.ts';
+import { type Sweep, secondsBefore, sweepSome, type WalkRow, walkSql } from '#domain/clean-up/sweep.ts';
+import { statement } from '#platform/postgres/statement.ts';
 
 /** With their authentications; those that an OAuth session still refers to stay. */
 const sweepFinishedSessions = statement<

@@ -1,4 +1,4 @@
-import { ms } from '#db/statement.ts';
+import { ms } from '#platform/postgres/statement.ts';
 
 /**
  * The viewer's part of a joined read. Statements that need the viewer beside other rows take `viewerColumns` into

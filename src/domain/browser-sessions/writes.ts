@@ -1,5 +1,5 @@
-import { statement } from '#db/statement.ts';
-import { INSERT_AUDIT_EVENT } from '#domain/audit-events/audit-event.ts';
+import { INSERT_AUDIT_EVENT } from '#domain/audit/audit-event.ts';
+import { statement } from '#platform/postgres/statement.ts';
 
 /** Ends one session of a user or, without an id, all of them; one audit event if any was live. */
 export const finishSessions = statement<

@@ -1,8 +1,8 @@
-import type { Clock } from '#base/clock.ts';
-import { type ClientId, toUuid } from '#base/ids.ts';
-import type { KeyRing } from '#base/sealing.ts';
-import { outside } from '#base/tasks.ts';
-import type { Queryable } from '#db/database.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { type ClientId, toUuid } from '#platform/base/ids.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+import { outside } from '#platform/base/tasks.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
 import type { Client } from './client.ts';
 import { clientOfRow } from './client-row.ts';
 import { findClient } from './lookups.ts';

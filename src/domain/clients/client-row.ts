@@ -1,6 +1,6 @@
-import { fromUuid } from '#base/ids.ts';
-import type { KeyRing } from '#base/sealing.ts';
-import { Secret } from '#base/secret.ts';
+import { fromUuid } from '#platform/base/ids.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+import { Secret } from '#platform/base/secret.ts';
 import { CLIENT_AUTH_METHODS, type Client, type ClientAuthMethod } from './client.ts';
 
 /** A value in several languages by language tag, the untagged one under `""`. */

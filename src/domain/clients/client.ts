@@ -1,5 +1,5 @@
-import type { ClientId } from '#base/ids.ts';
-import type { Secret } from '#base/secret.ts';
+import type { ClientId } from '#platform/base/ids.ts';
+import type { Secret } from '#platform/base/secret.ts';
 
 export const CLIENT_AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const;
 export type ClientAuthMethod = (typeof CLIENT_AUTH_METHODS)[number];

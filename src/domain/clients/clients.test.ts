@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ClientId, newId, toUuid } from '#base/ids.ts';
-import { KeyRing } from '#base/sealing.ts';
-import { Secret } from '#base/secret.ts';
 import type { StaticClientConfig } from '#config/config.ts';
-import type { Queryable } from '#db/database.ts';
+import { type ClientId, newId, toUuid } from '#platform/base/ids.ts';
+import { KeyRing } from '#platform/base/sealing.ts';
+import { Secret } from '#platform/base/secret.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { insertClient, insertUser, randomRoot, sql } from '#test/support/fixtures.ts';

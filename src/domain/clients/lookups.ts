@@ -1,4 +1,4 @@
-import { statement } from '#db/statement.ts';
+import { statement } from '#platform/postgres/statement.ts';
 import type { ClientRow } from './client-row.ts';
 
 /** Primary key; a disabled client is unknown everywhere. */

@@ -1,13 +1,13 @@
-import type { Clock } from '#base/clock.ts';
-import { fromUuid, toUuid } from '#base/ids.ts';
-import type { Log } from '#base/log.ts';
-import type { KeyRing } from '#base/sealing.ts';
 import type { StaticClientConfig } from '#config/config.ts';
-import type { Database, Queryable } from '#db/database.ts';
-import { cancelGrantsOutsideRedirectUris } from '#domain/authorization-grants/cancel-authorization-grant.ts';
-import { forgetConsentsOfClient } from '#domain/consents/forget-consents.ts';
+import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+import type { Database, Queryable } from '#platform/postgres/database.ts';
 import { redirectTarget } from './client-name.ts';
 import { type ClientMetadata, type ClientRow, type Localised, openSecret, sealSecret } from './client-row.ts';
+import { forgetConsentsOfClient } from './consents/forget-consents.ts';
 import { findStaticClients } from './lookups.ts';
 import { lockConfigSync, upsertStaticClient } from './writes.ts';
 

@@ -1,4 +1,4 @@
-import { type NoParameters, statement } from '#db/statement.ts';
+import { type NoParameters, statement } from '#platform/postgres/statement.ts';
 
 /** Instances that start together take turns. */
 export const lockConfigSync = statement<never, NoParameters>(

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { KeyRing } from '#base/sealing.ts';
-import type { Database } from '#db/database.ts';
+import { addressKey } from '#platform/base/address-key.ts';
+import { KeyRing } from '#platform/base/sealing.ts';
+import type { Database } from '#platform/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { measured } from '#test/support/measured.ts';
-import { addressKey, unknownNameKey } from './bucket-keys.ts';
+import { unknownNameKey } from './bucket-keys.ts';
 import type { Bucket } from './limiter.ts';
 import { countFailure, refundTokens, takeTokens } from './rate-limits.ts';
 

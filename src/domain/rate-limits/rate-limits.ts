@@ -1,7 +1,7 @@
-import type { Clock } from '#base/clock.ts';
-import type { Queryable } from '#db/database.ts';
-import { StatementError, unavailable } from '#db/failures.ts';
-import { statement } from '#db/statement.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { StatementError, unavailable } from '#platform/postgres/failures.ts';
+import { statement } from '#platform/postgres/statement.ts';
 import { chargeCtes, refundCtes } from './charge-sql.ts';
 import { type Bucket, secondsPerToken } from './limiter.ts';
 

@@ -1,5 +1,5 @@
-import { statement } from '#db/statement.ts';
-import { deleteOldestSql, type Sweep, sweepAll } from '#jobs/sweep.ts';
+import { deleteOldestSql, type Sweep, sweepAll } from '#domain/clean-up/sweep.ts';
+import { statement } from '#platform/postgres/statement.ts';
 
 // A bucket whose time has passed is full, as one without a row is.
 const sweepFullBuckets = statement<never, { readonly now: Date }>(

@@ -1,4 +1,4 @@
-import { type NoParameters, statement } from '#db/statement.ts';
+import { type NoParameters, statement } from '#platform/postgres/statement.ts';
 
 export const serverStateExists = statement<{ exists: boolean }, NoParameters>(
   'server-state-exists',

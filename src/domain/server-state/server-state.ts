@@ -3,10 +3,10 @@
  * protocol name. Stored rows depend on both, so a start with others must fail before any listener opens.
  */
 import { createHmac } from 'node:crypto';
-import { ExitError } from '#base/errors.ts';
-import type { KeyRing } from '#base/sealing.ts';
-import { equalDigests } from '#base/secret.ts';
-import type { Queryable } from '#db/database.ts';
+import { ExitError } from '#platform/base/errors.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+import { equalDigests } from '#platform/base/secret.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
 import { findServerFact, serverStateExists } from './lookups.ts';
 import { insertServerFact } from './writes.ts';
 

@@ -1,4 +1,4 @@
-import { statement } from '#db/statement.ts';
+import { statement } from '#platform/postgres/statement.ts';
 
 /** Keeps the value that is there: the first start decides. */
 export const insertServerFact = statement<never, { readonly key: string; readonly value: Buffer }>(

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { ExitError } from '#base/errors.ts';
+import { ExitError } from '#platform/base/errors.ts';
 import { algorithmsOfKey, type SigningAlgorithm } from './signing-algorithms.ts';
 import { SigningKeys, signingKey } from './signing-keys.ts';
 

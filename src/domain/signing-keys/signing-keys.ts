@@ -6,7 +6,7 @@
  */
 import { createHash, type JsonWebKey, type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
-import { outside } from '#base/tasks.ts';
+import { outside } from '#platform/base/tasks.ts';
 import {
   algorithmsOfKey,
   isSigningAlgorithm,

@@ -1,6 +1,11 @@
-import { verify } from 'node:crypto';
+import { type KeyObject, verify } from 'node:crypto';
 import { algorithmsOfKey, isSigningAlgorithm, signInput } from './signing-algorithms.ts';
-import type { SigningKey } from './signing-keys.ts';
+
+/** What is needed of a signing key to check what it signed. */
+export interface VerifyingKey {
+  readonly kid: string;
+  readonly privateKey: KeyObject;
+}
 
 /** A segment of a compact JWS: base64url without padding. */
 const SEGMENT = /^[A-Za-z0-9_-]+$/;
@@ -10,7 +15,7 @@ const SEGMENT = /^[A-Za-z0-9_-]+$/;
  * text. The header names the algorithm, but only one that the key's kind can produce counts (RFC 8725 3.1);
  * it may have been another one before.
  */
-export function verifyJwt(token: string, keys: readonly SigningKey[]): Readonly<Record<string, unknown>> | undefined {
+export function verifyJwt(token: string, keys: readonly VerifyingKey[]): Readonly<Record<string, unknown>> | undefined {
   const segments = token.split('.');
   const [head, body, signature] = segments;
   if (segments.length !== 3 || head === undefined || body === undefined || signature === undefined) return undefined;

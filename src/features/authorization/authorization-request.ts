@@ -1,19 +1,20 @@
-import { LatchkeyError } from '#base/errors.ts';
-import { type AuthorizationGrantId, parseId, toUuid, type UserId } from '#base/ids.ts';
-import { describeError } from '#base/log.ts';
-import { query } from '#base/urls.ts';
-import { createAuthorizationGrant } from '#domain/authorization-grants/create-authorization-grant.ts';
+import { matchLanguages } from '#browser/negotiate-language.ts';
+import { query } from '#browser/urls.ts';
+import { createAuthorizationGrant } from '#domain/authorizations/create-authorization-grant.ts';
 import type { Client } from '#domain/clients/client.ts';
-import { matchLanguages } from '#html/negotiate-language.ts';
-import { redirect } from '#http/answers.ts';
-import type { Answer, RequestContext } from '#http/route.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { type AuthorizationGrantId, parseId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { describeError } from '#platform/base/log.ts';
+import { redirect } from '#platform/http/answers.ts';
+import { FormParameters } from '#platform/http/form-parameters.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer } from '#platform/http/route.ts';
 import {
   type AuthorizationRequest,
   checkAuthorizationRequest,
   repeatedDecisiveParameter,
 } from '#protocol/oauth/authorization-parameters.ts';
 import type { ResponseTarget } from '#protocol/oauth/authorization-response.ts';
-import { Parameters } from '#protocol/parameters.ts';
 import { sealBindTicket } from './bind-ticket.ts';
 import { answerClient } from './client-responses.tsx';
 import { expectedUser } from './expected-user.ts';
@@ -39,7 +40,7 @@ interface AcceptedRequest {
  * step, or by the code when nothing is missing.
  */
 export async function requestByGet(deps: AuthorizationDeps, context: RequestContext): Promise<Answer> {
-  const parameters = Parameters.parse(context.rawQuery);
+  const parameters = FormParameters.parse(context.rawQuery);
   if (parameters === undefined) {
     const description = 'the query cannot be decoded: it has to be form-encoded UTF-8 without NUL';
     logRefusal(deps.log, { code: 'invalid_request', description, client: undefined });
@@ -57,7 +58,7 @@ export async function requestByGet(deps: AuthorizationDeps, context: RequestCont
 export async function requestByPost(
   deps: AuthorizationDeps,
   context: RequestContext,
-  parameters: Parameters,
+  parameters: FormParameters,
 ): Promise<Answer> {
   const accepted = await checkRequest(deps, context, parameters);
   if (!('client' in accepted)) return accepted;
@@ -72,7 +73,7 @@ export async function requestByPost(
 async function checkRequest(
   deps: AuthorizationDeps,
   context: RequestContext,
-  parameters: Parameters,
+  parameters: FormParameters,
 ): Promise<AcceptedRequest | Answer> {
   const repeated = repeatedDecisiveParameter(parameters);
   if (repeated !== undefined) {

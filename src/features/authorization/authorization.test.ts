@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newId, toUuid } from '#base/ids.ts';
-import type { Database } from '#db/database.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
+import type { Database } from '#platform/postgres/database.ts';
 import {
   AUTHORIZATION_ISSUER,
   type AuthorizationService,

@@ -1,5 +1,5 @@
-import type { AuthorizationGrantId } from '#base/ids.ts';
-import type { KeyRing } from '#base/sealing.ts';
+import type { AuthorizationGrantId } from '#platform/base/ids.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
 
 const LABEL = 'authorization-bind';
 const LIFETIME_MS = 60_000;

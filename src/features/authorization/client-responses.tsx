@@ -1,6 +1,7 @@
-import { redirect } from '#http/answers.ts';
-import type { Pages } from '#http/pages.ts';
-import type { Answer, RequestContext } from '#http/route.ts';
+import type { Pages } from '#browser/pages.ts';
+import { redirect } from '#platform/http/answers.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer } from '#platform/http/route.ts';
 import {
   type AuthorizationResult,
   type ResponseTarget,

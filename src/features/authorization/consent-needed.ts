@@ -1,4 +1,4 @@
-import type { PendingRequest } from '#domain/authorization-grants/authorization-grant.ts';
+import type { PendingRequest } from '#domain/authorizations/authorization-grant.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 import { scopesOfClaims } from '#protocol/oidc/claims-parameter.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AuthorizationGrantId, type ClientId, newId, toUuid } from '#base/ids.ts';
+import { type AuthorizationGrantId, type ClientId, newId, toUuid } from '#platform/base/ids.ts';
 import {
   AUTHORIZATION_ISSUER,
   type AuthorizationService,

@@ -1,12 +1,13 @@
-import type { LatchkeyError } from '#base/errors.ts';
-import { parseId } from '#base/ids.ts';
+import { cleanName } from '#browser/components/text.tsx';
+import type { FormProblem } from '#browser/form-problems.ts';
+import { ProblemPage, problemTitle } from '#browser/problem-page.tsx';
+import type { Translations } from '#browser/translations.ts';
+import { findUser } from '#domain/accounts/user-lookups.ts';
 import { clientName, redirectTarget } from '#domain/clients/client-name.ts';
-import { findUser } from '#domain/users/lookups.ts';
-import { cleanName } from '#html/components/text.tsx';
-import type { FormProblem } from '#html/form-problems.ts';
-import { ProblemPage, problemTitle } from '#html/problem-page.tsx';
-import type { Translations } from '#html/translations.ts';
-import type { Answer, RequestContext } from '#http/route.ts';
+import type { LatchkeyError } from '#platform/base/errors.ts';
+import { parseId } from '#platform/base/ids.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer } from '#platform/http/route.ts';
 import {
   type AskingClient,
   ConsentPage,

@@ -1,9 +1,10 @@
-import { LatchkeyError } from '#base/errors.ts';
-import type { Decision } from '#domain/authorization-grants/authorization-grant.ts';
-import { decideAuthorizationGrant } from '#domain/authorization-grants/decide-authorization-grant.ts';
-import { redirect } from '#http/answers.ts';
-import type { Answer, RequestContext } from '#http/route.ts';
-import type { Parameters } from '#protocol/parameters.ts';
+import type { Decision } from '#domain/authorizations/authorization-grant.ts';
+import { decideAuthorizationGrant } from '#domain/authorizations/decide-authorization-grant.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { redirect } from '#platform/http/answers.ts';
+import type { FormParameters } from '#platform/http/form-parameters.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer } from '#platform/http/route.ts';
 import { showConsent, showOtherAccount } from './decision-pages.tsx';
 import { type AuthorizationDeps, type Flow, openFlow } from './flow.ts';
 import { type ActiveViewer, maySeeConsentPage, nextStep } from './next-step.ts';
@@ -25,7 +26,7 @@ export async function answerConsentPage(deps: AuthorizationDeps, context: Reques
 export async function answerDecision(
   deps: AuthorizationDeps,
   context: RequestContext,
-  form: Parameters,
+  form: FormParameters,
   grantId: string,
 ): Promise<Answer> {
   if (form.firstRepeated() !== undefined) throw new LatchkeyError('malformed_request');

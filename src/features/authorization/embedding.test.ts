@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ClientId } from '#base/ids.ts';
+import type { ClientId } from '#platform/base/ids.ts';
 import {
   AUTHORIZATION_ISSUER,
   type AuthorizationService,

@@ -1,6 +1,6 @@
-import { parseId, type UserId } from '#base/ids.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import { parseId, type UserId } from '#platform/base/ids.ts';
 import type { AuthorizationRequest } from '#protocol/oauth/authorization-parameters.ts';
 import type { AuthorizationErrorCode } from '#protocol/oauth/authorization-response.ts';
 

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
-import { Button, LinkButton } from '#html/components/buttons.tsx';
-import { HiddenFields } from '#html/components/form.tsx';
-import { Heading } from '#html/components/text.tsx';
-import type { Translations } from '#html/translations.ts';
+import { Button, LinkButton } from '#browser/components/buttons.tsx';
+import { HiddenFields } from '#browser/components/form.tsx';
+import { Heading } from '#browser/components/text.tsx';
+import type { Translations } from '#browser/translations.ts';
 
 /** How a person gets back to the client that is still waiting: a link, or for form_post a form. */
 export type WayBack =

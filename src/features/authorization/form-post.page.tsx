@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
-import { Button } from '#html/components/buttons.tsx';
-import { HiddenFields } from '#html/components/form.tsx';
-import { Heading } from '#html/components/text.tsx';
-import type { Translations } from '#html/translations.ts';
+import { Button } from '#browser/components/buttons.tsx';
+import { HiddenFields } from '#browser/components/form.tsx';
+import { Heading } from '#browser/components/text.tsx';
+import type { Translations } from '#browser/translations.ts';
 
 /**
  * A form that carries the response to the client; the pages' script sends it at once, a button does without scripts.

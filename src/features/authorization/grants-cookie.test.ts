@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { newId } from '#base/ids.ts';
-import { Urls } from '#base/urls.ts';
-import { Cookies } from '#http/cookies.ts';
+import { Urls } from '#browser/urls.ts';
+import { newId } from '#platform/base/ids.ts';
+import { Cookies } from '#platform/http/cookies.ts';
 import { TEST_KEYS } from '#test/support/route-server.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import { opensBindTicket, sealBindTicket } from './bind-ticket.ts';
 import { bindGrant, isGrantBound } from './grants-cookie.ts';
 
 const NOW = Date.UTC(2026, 5, 1, 12);
-const cookies = new Cookies({ keys: TEST_KEYS, urls: new Urls('https://auth.example.org/'), log: silentLog });
+const cookies = new Cookies({ keys: TEST_KEYS, address: new Urls('https://auth.example.org/'), log: silentLog });
 
 describe('requests made in this browser', () => {
   it('are the ten newest of the last hour', () => {

@@ -1,6 +1,6 @@
-import { epochSeconds } from '#base/clock.ts';
-import type { AuthorizationGrantId } from '#base/ids.ts';
-import type { RequestContext } from '#http/request-context.ts';
+import { epochSeconds } from '#platform/base/clock.ts';
+import type { AuthorizationGrantId } from '#platform/base/ids.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
 
 /**
  * Which authorization requests were made in this browser (oauth 7.2): only there may consent be skipped, so that

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { newId } from '#base/ids.ts';
 import type { Viewer } from '#domain/browser-sessions/browser-session.ts';
 import type { Client } from '#domain/clients/client.ts';
+import { newId } from '#platform/base/ids.ts';
 import { ScopeRules } from '#protocol/oauth/scopes.ts';
 import { nextStep, type StepFacts, type StepRules } from './next-step.ts';
 

@@ -1,7 +1,7 @@
-import type { UserId } from '#base/ids.ts';
-import type { Decision, PendingRequest } from '#domain/authorization-grants/authorization-grant.ts';
+import type { Decision, PendingRequest } from '#domain/authorizations/authorization-grant.ts';
 import type { Viewer } from '#domain/browser-sessions/browser-session.ts';
 import type { Client } from '#domain/clients/client.ts';
+import type { UserId } from '#platform/base/ids.ts';
 import type { AuthorizationErrorCode } from '#protocol/oauth/authorization-response.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 import { reachesAcr } from '#protocol/oidc/authentication-classes.ts';

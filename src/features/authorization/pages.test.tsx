@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { describe, expect, it } from 'vitest';
-import { newId } from '#base/ids.ts';
-import { assetPaths } from '#html/assets.ts';
-import { renderPage } from '#html/layout.tsx';
-import { loadTranslations, type Translations } from '#html/translations.ts';
+import { assetPaths } from '#browser/assets.ts';
+import { renderPage } from '#browser/layout.tsx';
+import { loadTranslations, type Translations } from '#browser/translations.ts';
+import { newId } from '#platform/base/ids.ts';
 import { expectCleanPage, HOSTILE_TEXTS, tagsOf } from '#test/support/clean-page.ts';
 import { ConsentPage, ForbiddenPage, OtherAccountPage } from './consent.page.tsx';
 import { ExpiredPage, OpeningPage } from './finished.page.tsx';

@@ -1,6 +1,6 @@
-import { statement } from '#db/statement.ts';
-import { type GrantRow, grantColumns } from '#domain/authorization-grants/grant-row.ts';
+import { type GrantRow, grantColumns } from '#domain/authorizations/grant-row.ts';
 import { type ViewerRow, viewerColumns, viewerJoin } from '#domain/browser-sessions/viewer-row.ts';
+import { statement } from '#platform/postgres/statement.ts';
 
 interface ConsentColumn {
   /** What the viewer has allowed the client before. */

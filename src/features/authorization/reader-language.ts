@@ -1,8 +1,8 @@
-import type { Translations } from '#html/translations.ts';
-import type { LanguageRequest, Pages } from '#http/pages.ts';
-import { Parameters } from '#protocol/parameters.ts';
+import type { LanguageRequest, Pages } from '#browser/pages.ts';
+import type { Translations } from '#browser/translations.ts';
+import { FormParameters } from '#platform/http/form-parameters.ts';
 
-const NO_QUERY = Parameters.of({});
+const NO_QUERY = FormParameters.of({});
 
 /**
  * The language of a page about an authorization request. `ui_locales` in the query of `/authorize` is the client's

@@ -1,6 +1,6 @@
-import type { Log } from '#base/log.ts';
 import type { Client } from '#domain/clients/client.ts';
-import type { Parameters } from '#protocol/parameters.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { FormParameters } from '#platform/http/form-parameters.ts';
 
 const MAX_LISTED = 10;
 const MAX_CHARACTERS = 200;
@@ -15,7 +15,7 @@ export interface RefusedRequest {
   /** Undefined: unknown. */
   readonly client: Client | undefined;
   /** Undefined: not decodable, or not at hand any more. */
-  readonly parameters?: Parameters | undefined;
+  readonly parameters?: FormParameters | undefined;
   /** Of a request that was stored. */
   readonly redirectUri?: string | undefined;
   /** Names of the parameters that it is about. */
@@ -53,7 +53,7 @@ function shortened(clientId: string | undefined): string | undefined {
   return `${clientId.slice(0, 6)}... (${clientId.length} characters)`;
 }
 
-function received(parameters: Parameters, names: readonly string[]): string {
+function received(parameters: FormParameters, names: readonly string[]): string {
   return names
     .map((name) => {
       const value = parameters.get(name);

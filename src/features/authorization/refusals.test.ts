@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ClientId, newId } from '#base/ids.ts';
+import { type ClientId, newId } from '#platform/base/ids.ts';
 import {
   type AuthorizationService,
   authorizeUrl,

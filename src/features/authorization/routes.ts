@@ -10,8 +10,9 @@
  * A request is a row (`domain/authorization-grants`); `next-step.ts` decides from it, on every visit anew, what is
  * still missing. Signing in and proving presence are other features, reached by their addresses.
  */
-import { LatchkeyError } from '#base/errors.ts';
-import type { Answer, RequestContext, Route } from '#http/route.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer, Route } from '#platform/http/route.ts';
 import { requestByGet, requestByPost } from './authorization-request.ts';
 import { answerConsentPage, answerDecision } from './decision.ts';
 import { showRefusedForm } from './decision-pages.tsx';

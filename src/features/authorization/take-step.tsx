@@ -1,16 +1,14 @@
-import { LatchkeyError } from '#base/errors.ts';
-import type { AuthorizationGrant } from '#domain/authorization-grants/authorization-grant.ts';
-import {
-  type CancelReason,
-  cancelAuthorizationGrant,
-} from '#domain/authorization-grants/cancel-authorization-grant.ts';
-import { fulfilAuthorizationGrant } from '#domain/authorization-grants/fulfil-authorization-grant.ts';
-import { offerRegistration } from '#domain/authorization-grants/offer-registration.ts';
+import { findUser } from '#domain/accounts/user-lookups.ts';
+import type { AuthorizationGrant } from '#domain/authorizations/authorization-grant.ts';
+import { type CancelReason, cancelAuthorizationGrant } from '#domain/authorizations/cancel-authorization-grant.ts';
+import { fulfilAuthorizationGrant } from '#domain/authorizations/fulfil-authorization-grant.ts';
+import { offerRegistration } from '#domain/authorizations/offer-registration.ts';
 import type { Client } from '#domain/clients/client.ts';
-import { rememberableScopes } from '#domain/consents/rememberable-scopes.ts';
-import { findUser } from '#domain/users/lookups.ts';
-import { redirect } from '#http/answers.ts';
-import type { Answer, RequestContext } from '#http/route.ts';
+import { rememberableScopes } from '#domain/clients/consents/rememberable-scopes.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { redirect } from '#platform/http/answers.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer } from '#platform/http/route.ts';
 import { type AuthorizationResult, responseFields, responseLocation } from '#protocol/oauth/authorization-response.ts';
 import { answerClient } from './client-responses.tsx';
 import { consentScopes } from './consent-needed.ts';

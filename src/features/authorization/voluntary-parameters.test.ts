@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ClientId, fromUuid, newId, type UserId } from '#base/ids.ts';
 import { SigningKeys, signingKey } from '#domain/signing-keys/signing-keys.ts';
+import { type ClientId, fromUuid, newId, type UserId } from '#platform/base/ids.ts';
 import {
   AUTHORIZATION_ISSUER,
   type AuthorizationService,

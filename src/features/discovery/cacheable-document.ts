@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Answer, RequestContext } from '#http/route.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer } from '#platform/http/route.ts';
 
 /**
  * A JSON document that changes only with the configuration: serialised once, answered from memory with a strong

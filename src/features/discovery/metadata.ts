@@ -1,4 +1,4 @@
-import type { Urls } from '#base/urls.ts';
+import type { Urls } from '#browser/urls.ts';
 import { ISSUED_ACR_VALUES } from '#protocol/oidc/authentication-classes.ts';
 
 /** What the metadata depends on; every field stands for something that is mounted and works. */

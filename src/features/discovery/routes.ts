@@ -4,7 +4,7 @@
  * `/oauth2/keys.json`.
  */
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
-import type { Route } from '#http/route.ts';
+import type { Route } from '#platform/http/route.ts';
 import { cacheableDocument } from './cacheable-document.ts';
 import { type MetadataFacts, providerMetadata } from './metadata.ts';
 import { answerWebfinger } from './webfinger.ts';

@@ -1,5 +1,6 @@
-import { LatchkeyError } from '#base/errors.ts';
-import type { Answer, RequestContext } from '#http/route.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer } from '#platform/http/route.ts';
 import { answerTagged } from './cacheable-document.ts';
 
 const ISSUER_RELATION = 'http://openid.net/specs/connect/1.0/issuer';

@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import { describe, expect, it } from 'vitest';
-import { newId } from '#base/ids.ts';
-import type { User } from '#domain/users/user.ts';
-import { assetPaths } from '#html/assets.ts';
-import { renderPage } from '#html/layout.tsx';
-import { loadTranslations } from '#html/translations.ts';
+import { assetPaths } from '#browser/assets.ts';
+import { renderPage } from '#browser/layout.tsx';
+import { loadTranslations } from '#browser/translations.ts';
+import type { User } from '#domain/accounts/user.ts';
+import { newId } from '#platform/base/ids.ts';
 import { expectCleanPage, HOSTILE_TEXTS } from '#test/support/clean-page.ts';
 import { textOf } from '#test/support/html-forms.ts';
 import { SignedInPage, VisitorPage } from './index.page.tsx';

@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
-import type { User } from '#domain/users/user.ts';
-import { Button, LinkButton } from '#html/components/buttons.tsx';
-import { AccountCard } from '#html/components/decision.tsx';
-import { Form } from '#html/components/form.tsx';
-import { Heading } from '#html/components/text.tsx';
-import type { Translations } from '#html/translations.ts';
+import { Button, LinkButton } from '#browser/components/buttons.tsx';
+import { AccountCard } from '#browser/components/decision.tsx';
+import { Form } from '#browser/components/form.tsx';
+import { Heading } from '#browser/components/text.tsx';
+import type { Translations } from '#browser/translations.ts';
+import type { User } from '#domain/accounts/user.ts';
 
 interface IndexPageProps {
   readonly translations: Translations;

@@ -1,11 +1,13 @@
 /** The front door, `GET /`: the way in for a visitor, the way out for someone who is signed in. */
-import type { Urls } from '#base/urls.ts';
-import { redirect } from '#http/answers.ts';
-import type { Csrf } from '#http/csrf.ts';
-import type { Interstitials } from '#http/interstitials.tsx';
-import type { Pages } from '#http/pages.ts';
-import type { Answer, RequestContext, Route } from '#http/route.ts';
-import type { Viewers } from '#http/viewer.ts';
+
+import type { Csrf } from '#browser/csrf.ts';
+import type { Interstitials } from '#browser/interstitials.tsx';
+import type { Pages } from '#browser/pages.ts';
+import type { Urls } from '#browser/urls.ts';
+import type { Viewers } from '#browser/viewer.ts';
+import { redirect } from '#platform/http/answers.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer, Route } from '#platform/http/route.ts';
 import { SignedInPage, VisitorPage } from './index.page.tsx';
 
 export interface IndexPageDeps {

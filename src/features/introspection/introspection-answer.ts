@@ -1,4 +1,4 @@
-import type { LiveToken } from '#domain/tokens/introspect.ts';
+import type { LiveToken } from '#domain/oauth-sessions/introspect.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 
 /** The members of an active answer (RFC 7662 2.2). What is undefined is left out when it is written as JSON. */

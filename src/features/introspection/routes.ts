@@ -2,27 +2,29 @@
  * `POST /oauth2/introspect` (RFC 7662): what a token is worth, for the homeserver by its shared secret and for
  * confidential clients. Every token that is not live reads the same: `{"active": false}`.
  */
-import { type Clock, epochSeconds } from '#base/clock.ts';
-import { LatchkeyError } from '#base/errors.ts';
-import type { ClientId } from '#base/ids.ts';
-import type { Log } from '#base/log.ts';
-import type { Secret } from '#base/secret.ts';
-import type { Queryable } from '#db/database.ts';
+
 import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import type { Client } from '#domain/clients/client.ts';
+import type { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
+import { type IntrospectionCaller, introspectToken, type TokenKind } from '#domain/oauth-sessions/introspect.ts';
+import type { TokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
-import type { AdminRights } from '#domain/tokens/admin-rights.ts';
-import { type IntrospectionCaller, introspectToken, type TokenKind } from '#domain/tokens/introspect.ts';
-import type { TokenSettings } from '#domain/tokens/token-settings.ts';
-import { acceptsMediaType } from '#http/accept.ts';
-import { json } from '#http/answers.ts';
-import type { ClientAuthentication } from '#http/client-authentication.ts';
-import { readOAuthForm, required } from '#http/oauth-form.ts';
-import type { Answer, RequestContext, Route } from '#http/route.ts';
+import type { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
+import { readOAuthForm, required } from '#oauth-endpoint/oauth-form.ts';
+import { type Clock, epochSeconds } from '#platform/base/clock.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { ClientId } from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { Secret } from '#platform/base/secret.ts';
+import { acceptsMediaType } from '#platform/http/accept.ts';
+import { json } from '#platform/http/answers.ts';
+import type { FormParameters } from '#platform/http/form-parameters.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer, Route } from '#platform/http/route.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
 import { parseBearer } from '#protocol/oauth/bearer-credentials.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
-import type { Parameters } from '#protocol/parameters.ts';
 import { introspectionAnswer } from './introspection-answer.ts';
 
 export interface IntrospectionDeps {
@@ -80,7 +82,7 @@ export function mount(deps: IntrospectionDeps): Route[] {
 async function answerHomeserver(
   deps: IntrospectionDeps,
   context: RequestContext,
-  form: Parameters,
+  form: FormParameters,
   secret: string,
 ): Promise<Answer> {
   const expected = deps.homeserverSecret;
@@ -94,7 +96,7 @@ async function answerHomeserver(
   return answer(outcome === 'client-changed' ? INACTIVE : outcome);
 }
 
-async function answerClient(deps: IntrospectionDeps, context: RequestContext, form: Parameters): Promise<Answer> {
+async function answerClient(deps: IntrospectionDeps, context: RequestContext, form: FormParameters): Promise<Answer> {
   return await deps.authentication.act(context, form, async (client) => {
     if (client.authMethod === 'none') {
       throw denied('A public client cannot introspect tokens.', `Basic realm="${deps.issuer}"`);
@@ -134,7 +136,7 @@ function maySee(deps: IntrospectionDeps, client: Client, owner: ClientId): boole
 
 async function introspect(
   deps: IntrospectionDeps,
-  form: Parameters,
+  form: FormParameters,
   caller: IntrospectionCaller,
 ): Promise<Introspection | 'client-changed'> {
   const token = required(form, 'token');

@@ -1,6 +1,6 @@
+import type { FormProblem } from '#browser/form-problems.ts';
+import type { Translations } from '#browser/translations.ts';
 import type { SignInOutcome } from '#domain/browser-sessions/sign-in.ts';
-import type { FormProblem } from '#html/form-problems.ts';
-import type { Translations } from '#html/translations.ts';
 
 export const MAX_USERNAME_CHARACTERS = 255;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LatchkeyError } from '#base/errors.ts';
-import { type ClientId, newId, toUuid, type UserId } from '#base/ids.ts';
-import { PasswordHasher } from '#gateways/password-hash/password-hasher.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { type ClientId, newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import { CHEAP_SCHEME, insertTestAccount } from '#test/support/accounts.ts';
 import type { Shown } from '#test/support/browser.ts';
 import { expectCleanPage, HOSTILE_TEXTS } from '#test/support/clean-page.ts';

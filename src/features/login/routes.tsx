@@ -4,24 +4,26 @@
  * The continuation (PostAuthAction) stays in the query of both and decides where an accepted form leads; this feature
  * only names the client there. Passwords, their limits and the session's row are the domain's.
  */
-import { type PostAuthAction, parsePostAuthAction, postAuthActionFields } from '#base/post-auth-action.ts';
-import { query, type Urls } from '#base/urls.ts';
+
+import type { Csrf } from '#browser/csrf.ts';
+import type { FormProblem } from '#browser/form-problems.ts';
+import type { Interstitials } from '#browser/interstitials.tsx';
+import { type Overloaded, orOverloaded } from '#browser/or-overloaded.ts';
+import type { Pages } from '#browser/pages.ts';
+import { query, type Urls } from '#browser/urls.ts';
+import type { Viewers } from '#browser/viewer.ts';
+import { usernameOfHint } from '#domain/accounts/login-hint.ts';
 import {
   type Destination,
   type DestinationDeps,
   destinationName,
   findDestination,
-} from '#domain/authorization-grants/destination.ts';
+} from '#domain/authorizations/destination.ts';
 import { type SignInDeps, type SignInOutcome, signInWithPassword } from '#domain/browser-sessions/sign-in.ts';
-import { usernameOfHint } from '#domain/users/login-hint.ts';
-import type { FormProblem } from '#html/form-problems.ts';
-import { redirect } from '#http/answers.ts';
-import type { Csrf } from '#http/csrf.ts';
-import type { Interstitials } from '#http/interstitials.tsx';
-import { type Overloaded, orOverloaded } from '#http/or-overloaded.ts';
-import type { Pages } from '#http/pages.ts';
-import type { Answer, RequestContext, Route } from '#http/route.ts';
-import type { Viewers } from '#http/viewer.ts';
+import { redirect } from '#platform/http/answers.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer, Route } from '#platform/http/route.ts';
+import { type PostAuthAction, parsePostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
 import { LoginPage } from './login.page.tsx';
 import { type LoginProblem, loginProblems, MAX_USERNAME_CHARACTERS } from './login-problems.ts';
 

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
-import { Button } from '#html/components/buttons.tsx';
-import { ErrorSummary, Form, HiddenFields } from '#html/components/form.tsx';
-import { Heading } from '#html/components/text.tsx';
-import type { FormProblem } from '#html/form-problems.ts';
-import type { Translations } from '#html/translations.ts';
+import { Button } from '#browser/components/buttons.tsx';
+import { ErrorSummary, Form, HiddenFields } from '#browser/components/form.tsx';
+import { Heading } from '#browser/components/text.tsx';
+import type { FormProblem } from '#browser/form-problems.ts';
+import type { Translations } from '#browser/translations.ts';
 
 /** For someone who opened the sign-out address itself, or whose form was too old: only the button signs out. */
 export function LogoutPage({

@@ -2,17 +2,19 @@
  * Signing out of this browser, or of all (`POST /logout`). Sessions of applications that grew out of the browser
  * session have their own end.
  */
-import type { Clock } from '#base/clock.ts';
-import { type PostAuthAction, parsePostAuthAction, postAuthActionFields } from '#base/post-auth-action.ts';
-import type { Urls } from '#base/urls.ts';
-import type { Queryable } from '#db/database.ts';
+
+import type { Csrf } from '#browser/csrf.ts';
+import type { Pages } from '#browser/pages.ts';
+import type { Urls } from '#browser/urls.ts';
+import type { Viewers } from '#browser/viewer.ts';
 import type { Viewer } from '#domain/browser-sessions/browser-session.ts';
 import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
-import { redirect } from '#http/answers.ts';
-import type { Csrf } from '#http/csrf.ts';
-import type { Pages } from '#http/pages.ts';
-import type { Answer, RequestContext, Route } from '#http/route.ts';
-import type { Viewers } from '#http/viewer.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { redirect } from '#platform/http/answers.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer, Route } from '#platform/http/route.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { type PostAuthAction, parsePostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
 import { LogoutPage } from './logout.page.tsx';
 
 export interface LogoutDeps {

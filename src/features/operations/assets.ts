@@ -1,6 +1,7 @@
-import { LatchkeyError } from '#base/errors.ts';
-import { acceptsEncoding } from '#http/accept.ts';
-import type { Answer, RequestContext } from '#http/route.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { acceptsEncoding } from '#platform/http/accept.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer } from '#platform/http/route.ts';
 import type { AssetFile } from './asset-files.ts';
 
 // Opened by itself, a drawing is a document: it may hold scripts, which must not run on this origin.

@@ -1,8 +1,9 @@
-import { LatchkeyError } from '#base/errors.ts';
-import { prefersJson } from '#http/accept.ts';
-import { json, plainText } from '#http/answers.ts';
-import type { EventLoopLag } from '#http/event-loop-lag.ts';
-import type { Answer, RequestContext } from '#http/route.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { prefersJson } from '#platform/http/accept.ts';
+import { json, plainText } from '#platform/http/answers.ts';
+import type { EventLoopLag } from '#platform/http/event-loop-lag.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer } from '#platform/http/route.ts';
 
 /** What may keep an instance from being ready; the first that fails is what the probe says. */
 const CHECK_NAMES = ['draining', 'starting', 'migrations', 'clock', 'overloaded', 'database'] as const;

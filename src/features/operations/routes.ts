@@ -3,7 +3,7 @@
  * for the files that pages name, `GET /favicon.ico` and `GET /robots.txt` for who asks without being told. None of
  * them reads a cookie, and only the database check of readiness sends a statement.
  */
-import type { Route } from '#http/route.ts';
+import type { Route } from '#platform/http/route.ts';
 import type { AssetFiles } from './asset-files.ts';
 import { answerAsset } from './assets.ts';
 import { answerHealth, type HealthDeps } from './health.ts';

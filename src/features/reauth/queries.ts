@@ -1,4 +1,4 @@
-import { statement } from '#db/statement.ts';
+import { statement } from '#platform/postgres/statement.ts';
 
 export interface ReauthPageRow {
   readonly has_password: boolean;

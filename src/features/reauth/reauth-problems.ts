@@ -1,6 +1,6 @@
+import type { FormProblem } from '#browser/form-problems.ts';
+import type { Translations } from '#browser/translations.ts';
 import type { ReauthOutcome } from '#domain/browser-sessions/reauthenticate.ts';
-import type { FormProblem } from '#html/form-problems.ts';
-import type { Translations } from '#html/translations.ts';
 
 /** Why the form is shown again. */
 export type ReauthProblem =

@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
-import type { PostAuthAction } from '#base/post-auth-action.ts';
-import { Button } from '#html/components/buttons.tsx';
-import { AccountCard } from '#html/components/decision.tsx';
-import { PasswordField } from '#html/components/fields.tsx';
-import { ActionFields, ErrorSummary, Form, HiddenFields } from '#html/components/form.tsx';
-import { Heading } from '#html/components/text.tsx';
-import type { FormProblem } from '#html/form-problems.ts';
-import type { Translations } from '#html/translations.ts';
+import { Button } from '#browser/components/buttons.tsx';
+import { AccountCard } from '#browser/components/decision.tsx';
+import { PasswordField } from '#browser/components/fields.tsx';
+import { ActionFields, ErrorSummary, Form, HiddenFields } from '#browser/components/form.tsx';
+import { Heading } from '#browser/components/text.tsx';
+import type { FormProblem } from '#browser/form-problems.ts';
+import type { Translations } from '#browser/translations.ts';
+import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 
 export interface ReauthPageProps {
   readonly translations: Translations;

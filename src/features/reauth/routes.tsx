@@ -5,23 +5,25 @@
  * The continuation (PostAuthAction) stays in the query of both. A right password renews the session that there is;
  * without one, signing in does.
  */
-import { toUuid } from '#base/ids.ts';
-import type { Log } from '#base/log.ts';
-import { type PostAuthAction, parsePostAuthAction } from '#base/post-auth-action.ts';
-import type { Urls } from '#base/urls.ts';
+
+import type { Csrf } from '#browser/csrf.ts';
+import type { Interstitials } from '#browser/interstitials.tsx';
+import { type Overloaded, orOverloaded } from '#browser/or-overloaded.ts';
+import type { Pages } from '#browser/pages.ts';
+import type { Urls } from '#browser/urls.ts';
+import type { Viewers } from '#browser/viewer.ts';
 import type { Viewer } from '#domain/browser-sessions/browser-session.ts';
 import {
   type ReauthDeps as ReauthOperationDeps,
   type ReauthOutcome,
   reauthenticate,
 } from '#domain/browser-sessions/reauthenticate.ts';
-import { redirect } from '#http/answers.ts';
-import type { Csrf } from '#http/csrf.ts';
-import type { Interstitials } from '#http/interstitials.tsx';
-import { type Overloaded, orOverloaded } from '#http/or-overloaded.ts';
-import type { Pages } from '#http/pages.ts';
-import type { Answer, RequestContext, Route } from '#http/route.ts';
-import type { Viewers } from '#http/viewer.ts';
+import { toUuid } from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import { redirect } from '#platform/http/answers.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer, Route } from '#platform/http/route.ts';
+import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
 import { type ReauthPageRow, readReauthPage } from './queries.ts';
 import { ReauthPage } from './reauth.page.tsx';
 import { type ReauthProblem, reauthProblem } from './reauth-problems.ts';

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
-import { LinkButton } from '#html/components/buttons.tsx';
-import { Heading } from '#html/components/text.tsx';
-import type { Translations } from '#html/translations.ts';
+import { LinkButton } from '#browser/components/buttons.tsx';
+import { Heading } from '#browser/components/text.tsx';
+import type { Translations } from '#browser/translations.ts';
 
 /** Says that nobody can make an account here. */
 export function ClosedPage({ translations, loginPath }: { translations: Translations; loginPath: string }): VNode {

@@ -1,9 +1,9 @@
-import type { Urls } from '#base/urls.ts';
-import type { DestinationDeps } from '#domain/authorization-grants/destination.ts';
-import type { RegistrationDeps as StartDeps } from '#domain/registrations/start-registration.ts';
-import type { Csrf } from '#http/csrf.ts';
-import type { Pages } from '#http/pages.ts';
-import type { Viewers } from '#http/viewer.ts';
+import type { Csrf } from '#browser/csrf.ts';
+import type { Pages } from '#browser/pages.ts';
+import type { Urls } from '#browser/urls.ts';
+import type { Viewers } from '#browser/viewer.ts';
+import type { RegistrationDeps as StartDeps } from '#domain/accounts/registrations/start-registration.ts';
+import type { DestinationDeps } from '#domain/authorizations/destination.ts';
 
 export interface RegistrationDeps extends Omit<DestinationDeps, 'database'>, StartDeps {
   readonly urls: Urls;

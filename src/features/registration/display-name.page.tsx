@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
-import { Button } from '#html/components/buttons.tsx';
-import { TextField } from '#html/components/fields.tsx';
-import { ErrorSummary, Form } from '#html/components/form.tsx';
-import { Heading } from '#html/components/text.tsx';
-import type { FormProblem } from '#html/form-problems.ts';
-import type { Translations } from '#html/translations.ts';
+import { Button } from '#browser/components/buttons.tsx';
+import { TextField } from '#browser/components/fields.tsx';
+import { ErrorSummary, Form } from '#browser/components/form.tsx';
+import { Heading } from '#browser/components/text.tsx';
+import type { FormProblem } from '#browser/form-problems.ts';
+import type { Translations } from '#browser/translations.ts';
 
 /** Asks by which name others are to see the person. */
 export function DisplayNamePage({

@@ -1,8 +1,9 @@
-import { chooseDisplayName } from '#domain/registrations/choose-display-name.ts';
-import { parseDisplayName } from '#domain/users/display-name.ts';
-import type { FormProblem } from '#html/form-problems.ts';
-import { redirect } from '#http/answers.ts';
-import type { Answer, RequestContext } from '#http/route.ts';
+import type { FormProblem } from '#browser/form-problems.ts';
+import { parseDisplayName } from '#domain/accounts/display-name.ts';
+import { chooseDisplayName } from '#domain/accounts/registrations/choose-display-name.ts';
+import { redirect } from '#platform/http/answers.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer } from '#platform/http/route.ts';
 import type { RegistrationDeps } from './deps.ts';
 import { DisplayNamePage } from './display-name.page.tsx';
 import { refusalProblem } from './registration-problems.ts';

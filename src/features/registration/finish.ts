@@ -1,7 +1,8 @@
-import { LatchkeyError } from '#base/errors.ts';
-import { finishRegistration } from '#domain/registrations/finish-registration.ts';
-import { redirect } from '#http/answers.ts';
-import type { Answer, RequestContext } from '#http/route.ts';
+import { finishRegistration } from '#domain/accounts/registrations/finish-registration.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { redirect } from '#platform/http/answers.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer } from '#platform/http/route.ts';
 import type { RegistrationDeps } from './deps.ts';
 import { boundRegistration } from './registrations-cookie.ts';
 import { expired, notFound } from './step.ts';

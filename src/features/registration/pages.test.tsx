@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { describe, expect, it } from 'vitest';
-import { assetPaths } from '#html/assets.ts';
-import type { FormProblem } from '#html/form-problems.ts';
-import { renderPage } from '#html/layout.tsx';
-import { loadTranslations, type Translations } from '#html/translations.ts';
+import { assetPaths } from '#browser/assets.ts';
+import type { FormProblem } from '#browser/form-problems.ts';
+import { renderPage } from '#browser/layout.tsx';
+import { loadTranslations, type Translations } from '#browser/translations.ts';
 import { expectCleanPage, HOSTILE_TEXTS, tagsOf } from '#test/support/clean-page.ts';
 import { parseForms, textOf } from '#test/support/html-forms.ts';
 import { ClosedPage } from './closed.page.tsx';

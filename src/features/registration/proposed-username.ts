@@ -1,5 +1,5 @@
-import { usernameOfHint } from '#domain/users/login-hint.ts';
-import type { RequestContext } from '#http/route.ts';
+import { usernameOfHint } from '#domain/accounts/login-hint.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
 import type { RegistrationDeps } from './deps.ts';
 
 export const MAX_USERNAME_CHARACTERS = 255;

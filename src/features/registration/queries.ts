@@ -1,4 +1,4 @@
-import { statement } from '#db/statement.ts';
+import { statement } from '#platform/postgres/statement.ts';
 
 /**
  * Whether a waiting authorization request asks for a new account (`prompt=create`) and this person's is older than

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LatchkeyError } from '#base/errors.ts';
-import { newId, toUuid } from '#base/ids.ts';
-import type { StrengthEstimator } from '#domain/passwords/strength-estimator.ts';
-import { PasswordHasher } from '#gateways/password-hash/password-hasher.ts';
+import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
+import { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import { CHEAP_SCHEME, insertTestAccount } from '#test/support/accounts.ts';
 import { expectCleanPage, HOSTILE_TEXTS } from '#test/support/clean-page.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';

@@ -1,11 +1,17 @@
-import { type PostAuthAction, parsePostAuthAction } from '#base/post-auth-action.ts';
-import { type Destination, destinationName, findDestination } from '#domain/authorization-grants/destination.ts';
-import { type StartOutcome, type Submission, startRegistration } from '#domain/registrations/start-registration.ts';
-import type { FormProblem } from '#html/form-problems.ts';
-import type { Translations } from '#html/translations.ts';
-import { redirect } from '#http/answers.ts';
-import { type Overloaded, orOverloaded } from '#http/or-overloaded.ts';
-import type { Answer, Parameters, RequestContext } from '#http/route.ts';
+import type { FormProblem } from '#browser/form-problems.ts';
+import { type Overloaded, orOverloaded } from '#browser/or-overloaded.ts';
+import type { Translations } from '#browser/translations.ts';
+import {
+  type StartOutcome,
+  type Submission,
+  startRegistration,
+} from '#domain/accounts/registrations/start-registration.ts';
+import { type Destination, destinationName, findDestination } from '#domain/authorizations/destination.ts';
+import { redirect } from '#platform/http/answers.ts';
+import type { FormParameters } from '#platform/http/form-parameters.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer } from '#platform/http/route.ts';
+import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
 import type { RegistrationDeps } from './deps.ts';
 import { proposedUsername } from './proposed-username.ts';
 import { RegisterPage } from './register.page.tsx';
@@ -69,7 +75,7 @@ async function begin(
   return { action, destination, translations: deps.pages.language(context, destination?.uiLocales) };
 }
 
-function readSubmission(context: RequestContext, form: Parameters, shown: Shown): Submission {
+function readSubmission(context: RequestContext, form: FormParameters, shown: Shown): Submission {
   return {
     username: form.get('username') ?? '',
     password: form.get('password') ?? '',

@@ -1,6 +1,7 @@
-import { parsePostAuthAction } from '#base/post-auth-action.ts';
-import { redirect } from '#http/answers.ts';
-import type { Answer, RequestContext } from '#http/route.ts';
+import { redirect } from '#platform/http/answers.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer } from '#platform/http/route.ts';
+import { parsePostAuthAction } from '#protocol/post-auth-action.ts';
 import { ClosedPage } from './closed.page.tsx';
 import type { RegistrationDeps } from './deps.ts';
 import { MAX_USERNAME_CHARACTERS, proposedUsername } from './proposed-username.ts';

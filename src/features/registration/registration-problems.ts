@@ -1,7 +1,7 @@
-import { type NamePolicy, type NameProblem, suggestName } from '#domain/registrations/name-policy.ts';
-import type { SubmissionProblem } from '#domain/registrations/start-registration.ts';
-import type { FormProblem } from '#html/form-problems.ts';
-import type { MessageKey, Translations } from '#html/translations.ts';
+import type { FormProblem } from '#browser/form-problems.ts';
+import type { MessageKey, Translations } from '#browser/translations.ts';
+import { type NamePolicy, type NameProblem, suggestName } from '#domain/accounts/registrations/name-policy.ts';
+import type { SubmissionProblem } from '#domain/accounts/registrations/start-registration.ts';
 
 /** Why a form as a whole was not accepted, whatever was typed. */
 export type FormRefusal =

@@ -1,5 +1,5 @@
-import { parseId, type RegistrationId, timeOfId } from '#base/ids.ts';
-import type { RequestContext } from '#http/request-context.ts';
+import { parseId, type RegistrationId, timeOfId } from '#platform/base/ids.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
 
 /**
  * Which registrations were begun in this browser (browser-flows 2.1): only here may they go on, so that nobody is

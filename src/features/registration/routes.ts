@@ -10,7 +10,7 @@
  * A registration is a row (`domain/registrations`) that only the browser which began it may go on with: open,
  * completed or expired. The continuation (PostAuthAction) comes in by the query and then stays in the row.
  */
-import type { Route } from '#http/route.ts';
+import type { Route } from '#platform/http/route.ts';
 import type { RegistrationDeps } from './deps.ts';
 import { showDisplayName, submitDisplayName } from './display-name.tsx';
 import { finish } from './finish.ts';

@@ -1,7 +1,8 @@
-import { toUuid } from '#base/ids.ts';
-import type { PostAuthAction } from '#base/post-auth-action.ts';
-import { redirect } from '#http/answers.ts';
-import type { Answer, RequestContext } from '#http/route.ts';
+import { toUuid } from '#platform/base/ids.ts';
+import { redirect } from '#platform/http/answers.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer } from '#platform/http/route.ts';
+import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import type { RegistrationDeps } from './deps.ts';
 import { wantsNewAccount } from './queries.ts';
 

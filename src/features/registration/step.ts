@@ -1,12 +1,13 @@
-import { LatchkeyError } from '#base/errors.ts';
-import { findDestination } from '#domain/authorization-grants/destination.ts';
-import { findRegistration } from '#domain/registrations/lookups.ts';
-import { type Registration, registrationState } from '#domain/registrations/registration.ts';
-import type { FormProblem } from '#html/form-problems.ts';
-import type { LanguageLink } from '#html/layout.tsx';
-import type { Translations } from '#html/translations.ts';
-import { redirect } from '#http/answers.ts';
-import type { Answer, RequestContext } from '#http/route.ts';
+import type { FormProblem } from '#browser/form-problems.ts';
+import type { LanguageLink } from '#browser/layout.tsx';
+import type { Translations } from '#browser/translations.ts';
+import { findRegistration } from '#domain/accounts/registrations/lookups.ts';
+import { type Registration, registrationState } from '#domain/accounts/registrations/registration.ts';
+import { findDestination } from '#domain/authorizations/destination.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { redirect } from '#platform/http/answers.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer } from '#platform/http/route.ts';
 import type { RegistrationDeps } from './deps.ts';
 import { boundRegistration } from './registrations-cookie.ts';
 

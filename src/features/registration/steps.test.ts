@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newId } from '#base/ids.ts';
-import { openDatabase } from '#db/postgres/open-database.ts';
-import type { StrengthEstimator } from '#domain/passwords/strength-estimator.ts';
+import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import { newId } from '#platform/base/ids.ts';
+import { openDatabase } from '#platform/postgres/open-database.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import type { Browser } from '#test/support/browser.ts';
 import { expectCleanPage, HOSTILE_TEXTS } from '#test/support/clean-page.ts';

@@ -1,8 +1,9 @@
-import { findNameProblems, type NameProblem } from '#domain/registrations/name-policy.ts';
-import { renameRegistration } from '#domain/registrations/rename-registration.ts';
-import type { FormProblem } from '#html/form-problems.ts';
-import { redirect } from '#http/answers.ts';
-import type { Answer, RequestContext } from '#http/route.ts';
+import type { FormProblem } from '#browser/form-problems.ts';
+import { findNameProblems, type NameProblem } from '#domain/accounts/registrations/name-policy.ts';
+import { renameRegistration } from '#domain/accounts/registrations/rename-registration.ts';
+import { redirect } from '#platform/http/answers.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer } from '#platform/http/route.ts';
 import type { RegistrationDeps } from './deps.ts';
 import { refusalProblem, rejectedName } from './registration-problems.ts';
 import { openStep, type Step, stepPage } from './step.ts';

@@ -2,14 +2,15 @@
  * `POST /oauth2/revoke` (RFC 7009): a client signs its session out. Whatever is no live session of ours is answered
  * 200 as well, so that a lost answer may be repeated.
  */
-import type { Clock } from '#base/clock.ts';
-import { LatchkeyError } from '#base/errors.ts';
-import type { Queryable } from '#db/database.ts';
-import { revokeToken } from '#domain/tokens/revoke.ts';
-import { noStore } from '#http/answers.ts';
-import type { ClientAuthentication } from '#http/client-authentication.ts';
-import { readOAuthForm, required } from '#http/oauth-form.ts';
-import type { Answer, Route } from '#http/route.ts';
+
+import { revokeToken } from '#domain/oauth-sessions/revoke.ts';
+import type { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
+import { readOAuthForm, required } from '#oauth-endpoint/oauth-form.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { noStore } from '#platform/http/answers.ts';
+import type { Answer, Route } from '#platform/http/route.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
 
 export interface RevocationDeps {
   readonly authentication: ClientAuthentication;

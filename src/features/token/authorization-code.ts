@@ -1,29 +1,30 @@
-import type { Clock } from '#base/clock.ts';
-import { LatchkeyError } from '#base/errors.ts';
-import { fromUuid } from '#base/ids.ts';
-import type { Log } from '#base/log.ts';
-import type { Database } from '#db/database.ts';
+import { userFacts } from '#domain/accounts/user-facts.ts';
 import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
-import { cancelAuthorizationGrant } from '#domain/authorization-grants/cancel-authorization-grant.ts';
+import { cancelAuthorizationGrant } from '#domain/authorizations/cancel-authorization-grant.ts';
 import type { Client } from '#domain/clients/client.ts';
-import { endOAuth2Session } from '#domain/oauth2-sessions/end-oauth2-session.ts';
-import type { AdminRights } from '#domain/tokens/admin-rights.ts';
-import { type CodeRefusal, judgeCode } from '#domain/tokens/judge-code.ts';
+import type { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
+import { endOAuth2Session } from '#domain/oauth-sessions/end-oauth2-session.ts';
+import { type CodeRefusal, judgeCode } from '#domain/oauth-sessions/judge-code.ts';
 import {
   type CodeRedemption,
   findCode,
   prepareRedemption,
   redeemAuthorizationCode,
-} from '#domain/tokens/redeem-authorization-code.ts';
-import type { CodeRow } from '#domain/tokens/statements/read-code.ts';
-import type { TokenSettings } from '#domain/tokens/token-settings.ts';
-import { userFacts } from '#domain/users/user-facts.ts';
-import { required } from '#http/oauth-form.ts';
-import type { Answer, RequestContext } from '#http/route.ts';
+} from '#domain/oauth-sessions/redeem-authorization-code.ts';
+import type { CodeRow } from '#domain/oauth-sessions/statements/read-code.ts';
+import type { TokenSettings } from '#domain/oauth-sessions/token-settings.ts';
+import { required } from '#oauth-endpoint/oauth-form.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { fromUuid } from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { FormParameters } from '#platform/http/form-parameters.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer } from '#platform/http/route.ts';
+import type { Database } from '#platform/postgres/database.ts';
 import { verifierFits } from '#protocol/oauth/pkce.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
-import type { Parameters } from '#protocol/parameters.ts';
 import { type IdTokenDeps, signIdToken } from './id-token.ts';
 import { tokenAnswer } from './token-answer.ts';
 
@@ -44,7 +45,7 @@ const CODE = /^[A-Za-z0-9_-]{43}$/;
 export async function exchangeCode(
   deps: AuthorizationCodeDeps,
   context: RequestContext,
-  form: Parameters,
+  form: FormParameters,
   client: Client,
 ): Promise<Answer | 'client-changed'> {
   const { database, settings } = deps;

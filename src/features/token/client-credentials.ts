@@ -1,14 +1,15 @@
-import type { Clock } from '#base/clock.ts';
-import { LatchkeyError } from '#base/errors.ts';
-import type { Queryable } from '#db/database.ts';
 import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import type { Client } from '#domain/clients/client.ts';
-import type { AdminRights } from '#domain/tokens/admin-rights.ts';
-import { issueTokenToClient } from '#domain/tokens/issue-client-token.ts';
-import type { TokenSettings } from '#domain/tokens/token-settings.ts';
-import type { Answer, RequestContext } from '#http/route.ts';
+import type { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
+import { issueTokenToClient } from '#domain/oauth-sessions/issue-client-token.ts';
+import type { TokenSettings } from '#domain/oauth-sessions/token-settings.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { FormParameters } from '#platform/http/form-parameters.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer } from '#platform/http/route.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
 import { parseScope, type ScopeRules } from '#protocol/oauth/scopes.ts';
-import type { Parameters } from '#protocol/parameters.ts';
 import { tokenAnswer } from './token-answer.ts';
 
 export interface ClientCredentialsDeps {
@@ -24,7 +25,7 @@ export interface ClientCredentialsDeps {
 export async function issueForClient(
   deps: ClientCredentialsDeps,
   context: RequestContext,
-  form: Parameters,
+  form: FormParameters,
   client: Client,
 ): Promise<Answer | 'client-changed'> {
   // RFC 6749 4.4: only confidential clients; a public one proved nothing.

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ClientId, newId, toUuid, type UserId } from '#base/ids.ts';
-import { sha256 } from '#base/secret.ts';
+import { type ClientId, newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { sha256 } from '#platform/base/secret.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import {

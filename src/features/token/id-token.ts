@@ -1,6 +1,6 @@
-import type { OAuth2SessionId, UserId } from '#base/ids.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import type { OAuth2SessionId, UserId } from '#platform/base/ids.ts';
 import { idTokenClaims } from '#protocol/oidc/id-token-claims.ts';
 import { type UserClaimName, type UserFacts, userClaims } from '#protocol/oidc/user-claims.ts';
 

@@ -1,17 +1,18 @@
-import type { Clock } from '#base/clock.ts';
-import { LatchkeyError } from '#base/errors.ts';
-import type { Log } from '#base/log.ts';
-import type { Queryable } from '#db/database.ts';
 import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import type { Client } from '#domain/clients/client.ts';
-import type { AdminRights } from '#domain/tokens/admin-rights.ts';
-import { type Refreshed, type RefreshOutcome, refresh } from '#domain/tokens/refresh.ts';
-import type { TokenSettings } from '#domain/tokens/token-settings.ts';
-import { required } from '#http/oauth-form.ts';
-import type { Answer, RequestContext } from '#http/route.ts';
+import type { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
+import { type Refreshed, type RefreshOutcome, refresh } from '#domain/oauth-sessions/refresh.ts';
+import type { TokenSettings } from '#domain/oauth-sessions/token-settings.ts';
+import { required } from '#oauth-endpoint/oauth-form.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { FormParameters } from '#platform/http/form-parameters.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer } from '#platform/http/route.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
 import { parseScope, type ScopeRules } from '#protocol/oauth/scopes.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
-import type { Parameters } from '#protocol/parameters.ts';
 import { type IdTokenDeps, signIdToken } from './id-token.ts';
 import { tokenAnswer } from './token-answer.ts';
 
@@ -34,7 +35,7 @@ export interface RefreshTokenDeps extends IdTokenDeps {
 export async function refreshTokens(
   deps: RefreshTokenDeps,
   context: RequestContext,
-  form: Parameters,
+  form: FormParameters,
   client: Client,
 ): Promise<Answer | 'client-changed'> {
   const requested = form.get('scope');

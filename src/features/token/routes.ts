@@ -2,13 +2,15 @@
  * `POST /oauth2/token` (RFC 6749 3.2): one file per grant type. Here stands what they share: the client, whether it
  * may use the grant type, and the order of these checks (oauth.md 8.1).
  */
-import { LatchkeyError } from '#base/errors.ts';
-import type { Database } from '#db/database.ts';
+
 import type { Client } from '#domain/clients/client.ts';
-import type { ClientAuthentication } from '#http/client-authentication.ts';
-import { readOAuthForm, required } from '#http/oauth-form.ts';
-import type { Answer, RequestContext, Route } from '#http/route.ts';
-import type { Parameters } from '#protocol/parameters.ts';
+import type { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
+import { readOAuthForm, required } from '#oauth-endpoint/oauth-form.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { FormParameters } from '#platform/http/form-parameters.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer, Route } from '#platform/http/route.ts';
+import type { Database } from '#platform/postgres/database.ts';
 import { type AuthorizationCodeDeps, exchangeCode } from './authorization-code.ts';
 import { type ClientCredentialsDeps, issueForClient } from './client-credentials.ts';
 import { type RefreshTokenDeps, refreshTokens } from './refresh-token.ts';
@@ -24,7 +26,7 @@ const SINGLE_NAMES = ['grant_type', 'code', 'redirect_uri', 'code_verifier', 're
 type Grant = (
   deps: TokenDeps,
   context: RequestContext,
-  form: Parameters,
+  form: FormParameters,
   client: Client,
 ) => Promise<Answer | 'client-changed'>;
 
@@ -53,7 +55,7 @@ export function mount(deps: TokenDeps): Route[] {
   ];
 }
 
-function grantOf(form: Parameters, client: Client): Grant {
+function grantOf(form: FormParameters, client: Client): Grant {
   const grantType = required(form, 'grant_type');
   const grant = GRANTS.get(grantType);
   if (grant === undefined) {

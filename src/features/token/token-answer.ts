@@ -1,5 +1,5 @@
-import { json } from '#http/answers.ts';
-import type { Answer } from '#http/route.ts';
+import { json } from '#platform/http/answers.ts';
+import type { Answer } from '#platform/http/route.ts';
 
 export interface TokenAnswer {
   readonly accessToken: string;

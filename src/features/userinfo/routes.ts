@@ -2,17 +2,19 @@
  * `GET` and `POST /oauth2/userinfo` (OpenID Connect Core 1.0 5.3): claims about the person behind an access token, as
  * far as its scopes reach.
  */
-import type { Clock } from '#base/clock.ts';
-import { type ErrorCode, LatchkeyError } from '#base/errors.ts';
-import { fromUuid } from '#base/ids.ts';
-import type { Queryable } from '#db/database.ts';
+
 import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
-import type { AdminRights } from '#domain/tokens/admin-rights.ts';
-import { findUserOfAccessToken } from '#domain/tokens/use-access-token.ts';
-import { json } from '#http/answers.ts';
-import { readOAuthForm } from '#http/oauth-form.ts';
-import { isFormType } from '#http/request-body.ts';
-import type { Answer, RequestContext, Route } from '#http/route.ts';
+import type { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
+import { findUserOfAccessToken } from '#domain/oauth-sessions/use-access-token.ts';
+import { readOAuthForm } from '#oauth-endpoint/oauth-form.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
+import { fromUuid } from '#platform/base/ids.ts';
+import { json } from '#platform/http/answers.ts';
+import { isFormType } from '#platform/http/request-body.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer, Route } from '#platform/http/route.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
 import { parseBearer } from '#protocol/oauth/bearer-credentials.ts';
 import { userinfoClaims } from './userinfo-claims.ts';
 

@@ -1,6 +1,6 @@
-import { fromUuid } from '#base/ids.ts';
-import type { UserOfTokenRow } from '#domain/tokens/use-access-token.ts';
-import { userFacts } from '#domain/users/user-facts.ts';
+import { userFacts } from '#domain/accounts/user-facts.ts';
+import type { UserOfTokenRow } from '#domain/oauth-sessions/use-access-token.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
 import { type UserClaims, userClaims } from '#protocol/oidc/user-claims.ts';
 

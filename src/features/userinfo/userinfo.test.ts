@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ClientId, newId, toUuid } from '#base/ids.ts';
-import { sha256 } from '#base/secret.ts';
+import { type ClientId, newId, toUuid } from '#platform/base/ids.ts';
+import { sha256 } from '#platform/base/secret.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import {

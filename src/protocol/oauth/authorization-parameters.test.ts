@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Parameters } from '../parameters.ts';
+import { FormParameters } from '#platform/http/form-parameters.ts';
 import {
   checkAuthorizationRequest,
   type RequestingClient,
@@ -18,8 +18,8 @@ const CONFIDENTIAL: RequestingClient = {
 const PUBLIC: RequestingClient = { ...CONFIDENTIAL, isPublic: true };
 const GOOD = { response_type: 'code', redirect_uri: 'https://app.example/cb', scope: 'openid', state: 'st' };
 
-function parse(text: string): Parameters {
-  const parameters = Parameters.parse(text);
+function parse(text: string): FormParameters {
+  const parameters = FormParameters.parse(text);
   if (parameters === undefined) throw new Error('not a query');
   return parameters;
 }

@@ -1,5 +1,5 @@
+import type { FormParameters } from '#platform/http/form-parameters.ts';
 import { ISSUED_ACR_VALUES } from '../oidc/authentication-classes.ts';
-import type { Parameters } from '../parameters.ts';
 import {
   type AuthorizationErrorCode,
   RESPONSE_MODES,
@@ -82,13 +82,13 @@ const SINGLE = new Set([
 ]);
 
 /** The parameter whose repetition forbids any redirect (6.3 step 1). */
-export function repeatedDecisiveParameter(parameters: Parameters): string | undefined {
+export function repeatedDecisiveParameter(parameters: FormParameters): string | undefined {
   return DECISIVE.find((name) => parameters.isRepeated(name));
 }
 
 /** Steps 3 to 14 of oauth 6.3 for a known client, after `repeatedDecisiveParameter` found none. */
 export function checkAuthorizationRequest(
-  parameters: Parameters,
+  parameters: FormParameters,
   client: RequestingClient,
   rules: ScopeRules,
 ): CheckedRequest {
@@ -151,7 +151,7 @@ export function checkAuthorizationRequest(
 }
 
 type AuthorizationRefusal = Refusal<AuthorizationErrorCode>;
-type Check = (parameters: Parameters, client: RequestingClient) => AuthorizationRefusal | undefined;
+type Check = (parameters: FormParameters, client: RequestingClient) => AuthorizationRefusal | undefined;
 
 /** Steps 7 to 12, all answered by a redirect. */
 const CHECKS: readonly Check[] = [
@@ -167,35 +167,35 @@ const CHECKS: readonly Check[] = [
   codeChallenge,
 ];
 
-function repetition(parameters: Parameters): AuthorizationRefusal | undefined {
+function repetition(parameters: FormParameters): AuthorizationRefusal | undefined {
   const name = [...SINGLE].find((candidate) => parameters.isRepeated(candidate));
   return name === undefined ? undefined : invalid(`${name} is given more than once`, name);
 }
 
-function malformedNonce(parameters: Parameters): AuthorizationRefusal | undefined {
+function malformedNonce(parameters: FormParameters): AuthorizationRefusal | undefined {
   const isTooLong = (parameters.get('nonce')?.length ?? 0) > MAX_NONCE_CHARACTERS;
   return isTooLong ? invalid(`nonce must have at most ${MAX_NONCE_CHARACTERS} characters`, 'nonce') : undefined;
 }
 
-function malformedLoginHint(parameters: Parameters): AuthorizationRefusal | undefined {
+function malformedLoginHint(parameters: FormParameters): AuthorizationRefusal | undefined {
   const isTooLong = (parameters.get('login_hint')?.length ?? 0) > MAX_LOGIN_HINT_CHARACTERS;
   return isTooLong
     ? invalid(`login_hint must have at most ${MAX_LOGIN_HINT_CHARACTERS} characters`, 'login_hint')
     : undefined;
 }
 
-function malformedMaxAge(parameters: Parameters): AuthorizationRefusal | undefined {
+function malformedMaxAge(parameters: FormParameters): AuthorizationRefusal | undefined {
   if (!parameters.has('max_age') || maxAgeOf(parameters) !== undefined) return undefined;
   return invalid(`max_age must be a whole number of seconds from 0 to ${HIGHEST_MAX_AGE}`, 'max_age');
 }
 
-function contradictoryPrompts(parameters: Parameters): AuthorizationRefusal | undefined {
+function contradictoryPrompts(parameters: FormParameters): AuthorizationRefusal | undefined {
   const values = promptValues(parameters);
   if (!values.includes('none') || values.every((value) => value === 'none')) return undefined;
   return invalid('prompt none must stand alone', 'prompt');
 }
 
-function malformedVoluntary(parameters: Parameters): AuthorizationRefusal | undefined {
+function malformedVoluntary(parameters: FormParameters): AuthorizationRefusal | undefined {
   const problem = voluntaryProblem(parameters);
   return problem === undefined ? undefined : invalid(problem, 'claims', 'id_token_hint');
 }
@@ -208,14 +208,14 @@ const UNSUPPORTED: readonly (readonly [name: string, error: AuthorizationErrorCo
   ['registration', 'registration_not_supported'],
 ];
 
-function unsupportedParameter(parameters: Parameters): AuthorizationRefusal | undefined {
+function unsupportedParameter(parameters: FormParameters): AuthorizationRefusal | undefined {
   const found = UNSUPPORTED.find(([name]) => parameters.has(name));
   if (found === undefined) return undefined;
   const [name, error] = found;
   return { error, description: `${name} is not supported`, about: [name] };
 }
 
-function responseType(parameters: Parameters): AuthorizationRefusal | undefined {
+function responseType(parameters: FormParameters): AuthorizationRefusal | undefined {
   const type = parameters.get('response_type');
   if (type === 'code') return undefined;
   const about = ['response_type'];
@@ -225,13 +225,13 @@ function responseType(parameters: Parameters): AuthorizationRefusal | undefined 
   return { error: 'unsupported_response_type', description, about, expected };
 }
 
-function grantType(_: Parameters, client: RequestingClient): AuthorizationRefusal | undefined {
+function grantType(_: FormParameters, client: RequestingClient): AuthorizationRefusal | undefined {
   if (client.grantTypes.includes('authorization_code')) return undefined;
   const description = 'the client is not registered for the grant type authorization_code';
   return { error: 'unauthorized_client', description, expected: client.grantTypes.join(', ') };
 }
 
-function codeChallenge(parameters: Parameters, client: RequestingClient): AuthorizationRefusal | undefined {
+function codeChallenge(parameters: FormParameters, client: RequestingClient): AuthorizationRefusal | undefined {
   const method = parameters.get('code_challenge_method');
   const problem = challengeProblem(parameters.get('code_challenge'), method, client.isPublic);
   if (problem === undefined) return undefined;
@@ -240,7 +240,7 @@ function codeChallenge(parameters: Parameters, client: RequestingClient): Author
 }
 
 function grantableScope(
-  parameters: Parameters,
+  parameters: FormParameters,
   client: RequestingClient,
   rules: ScopeRules,
 ):
@@ -260,37 +260,37 @@ function grantableScope(
 }
 
 /** Undefined: not registered, or left out without a single registered one that it could stand for. */
-function provenRedirectUri(parameters: Parameters, client: RequestingClient): string | undefined {
+function provenRedirectUri(parameters: FormParameters, client: RequestingClient): string | undefined {
   const requested = parameters.get('redirect_uri');
   if (requested === undefined) return client.redirectUris.length === 1 ? client.redirectUris[0] : undefined;
   return redirectUriMatches(client, requested) ? requested : undefined;
 }
 
 /** Undefined: unknown. Without one it follows from the response type, even one that is refused. */
-function askedResponseMode(parameters: Parameters): ResponseMode | undefined {
+function askedResponseMode(parameters: FormParameters): ResponseMode | undefined {
   const asked = parameters.get('response_mode');
   if (asked !== undefined) return RESPONSE_MODES.find((mode) => mode === asked);
   const types = parameters.get('response_type')?.split(' ') ?? [];
   return types.includes('token') || types.includes('id_token') ? 'fragment' : 'query';
 }
 
-function promptValues(parameters: Parameters): readonly string[] {
+function promptValues(parameters: FormParameters): readonly string[] {
   return (parameters.get('prompt') ?? '').split(' ').filter((value) => value !== '');
 }
 
-function promptsOf(parameters: Parameters): readonly Prompt[] {
+function promptsOf(parameters: FormParameters): readonly Prompt[] {
   const values = promptValues(parameters);
   return PROMPTS.filter((prompt) => values.includes(prompt));
 }
 
-function maxAgeOf(parameters: Parameters): number | undefined {
+function maxAgeOf(parameters: FormParameters): number | undefined {
   const text = parameters.get('max_age');
   if (text === undefined || !/^[0-9]{1,10}$/.test(text)) return undefined;
   const seconds = Number(text);
   return seconds <= HIGHEST_MAX_AGE ? seconds : undefined;
 }
 
-function redirectUriRefusal(parameters: Parameters, client: RequestingClient): Refusal<'invalid_redirect_uri'> {
+function redirectUriRefusal(parameters: FormParameters, client: RequestingClient): Refusal<'invalid_redirect_uri'> {
   const count = client.redirectUris.length;
   const description =
     count === 0

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { Parameters } from '#protocol/parameters.ts';
+import { FormParameters } from '#platform/http/form-parameters.ts';
 import { presentedCredentials } from './client-credentials-presented.ts';
 
-const none = Parameters.of({});
+const none = FormParameters.of({});
 
 function header(text: string): string {
   return `Basic ${Buffer.from(text).toString('base64')}`;
@@ -26,20 +26,22 @@ describe('credentials that a client presents', () => {
   });
 
   test('an empty parameter counts as absent', () => {
-    expect(presentedCredentials(undefined, Parameters.of({ client_id: 'id', client_secret: '' }))).toEqual({
+    expect(presentedCredentials(undefined, FormParameters.of({ client_id: 'id', client_secret: '' }))).toEqual({
       method: 'none',
       clientId: 'id',
     });
-    expect(presentedCredentials(undefined, Parameters.of({ client_id: '' }))).toEqual({ method: 'absent' });
+    expect(presentedCredentials(undefined, FormParameters.of({ client_id: '' }))).toEqual({ method: 'absent' });
   });
 
   test('a client_id beside a Basic header must name the same client', () => {
-    expect(presentedCredentials(header('id:s'), Parameters.of({ client_id: 'ID' })).method).toBe('client_secret_basic');
-    expect(presentedCredentials(header('id:s'), Parameters.of({ client_id: 'other' })).method).toBe('ambiguous');
+    expect(presentedCredentials(header('id:s'), FormParameters.of({ client_id: 'ID' })).method).toBe(
+      'client_secret_basic',
+    );
+    expect(presentedCredentials(header('id:s'), FormParameters.of({ client_id: 'other' })).method).toBe('ambiguous');
   });
 
   test('a secret in both places counts once when it is equal in one of the readings of the header', () => {
-    const form = Parameters.of({ client_id: 'id', client_secret: 'a%3Ab' });
+    const form = FormParameters.of({ client_id: 'id', client_secret: 'a%3Ab' });
     expect(presentedCredentials(header('id:a%3Ab'), form)).toEqual({
       method: 'client_secret_basic',
       candidates: [{ clientId: 'id', secret: 'a%3Ab' }],

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Parameters } from '#protocol/parameters.ts';
+import type { FormParameters } from '#platform/http/form-parameters.ts';
 
 /**
  * Which credentials a client presented in one request (RFC 6749 2.3.1, RFC 7521 4.2), before anything is looked up.
@@ -31,7 +31,7 @@ const BASIC = /^basic(?: +|$)/i;
 /** Text that form-encoding leaves as it is. */
 const UNENCODED = /^[^%+\0]*$/;
 
-export function presentedCredentials(authorization: string | undefined, form: Parameters): PresentedCredentials {
+export function presentedCredentials(authorization: string | undefined, form: FormParameters): PresentedCredentials {
   const repeated = NAMES.find((name) => form.isRepeated(name));
   if (repeated !== undefined) return ambiguous(`${repeated} may be given once only`);
   const clientId = form.get('client_id');

@@ -1,4 +1,4 @@
-import { equalSecrets, sha256 } from '#base/secret.ts';
+import { equalSecrets, sha256 } from '#platform/base/secret.ts';
 
 const VERIFIER = /^[A-Za-z0-9\-._~]{43,128}$/;
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { randomAlphanumeric } from '#base/random.ts';
+import { randomAlphanumeric } from '#platform/base/random.ts';
 
 /**
  * The text of a token: `<prefix>_<30 characters 0-9A-Za-z>_<6-character checksum>`. The prefix says the kind, the

@@ -1,3 +1,4 @@
+import type { FormParameters } from '#platform/http/form-parameters.ts';
 import { ISSUED_ACR_VALUES } from '../oidc/authentication-classes.ts';
 import {
   claimsWithin,
@@ -6,7 +7,6 @@ import {
   type RequestedClaims,
   scopesOfClaims,
 } from '../oidc/claims-parameter.ts';
-import type { Parameters } from '../parameters.ts';
 import type { ScopeRules } from './scopes.ts';
 
 /**
@@ -34,7 +34,7 @@ export interface VoluntaryParameters {
 }
 
 /** What is wrong with one of them, as a sentence for the developer. */
-export function voluntaryProblem(parameters: Parameters): string | undefined {
+export function voluntaryProblem(parameters: FormParameters): string | undefined {
   const claims = parameters.get('claims');
   if (claims !== undefined && parseClaimsParameter(claims) === undefined) {
     return 'claims must be a JSON object of at most 4096 characters with the members id_token and userinfo';
@@ -52,7 +52,7 @@ export function voluntaryProblem(parameters: Parameters): string | undefined {
  * @param registered the most that the client may ask for, which holds for single claims as well
  */
 export function voluntaryParameters(
-  parameters: Parameters,
+  parameters: FormParameters,
   granted: readonly string[],
   registered: readonly string[] | undefined,
   rules: ScopeRules,

@@ -1,7 +1,7 @@
-import { statement } from '#db/statement.ts';
-import { INSERT_AUDIT_EVENT } from '#domain/audit-events/audit-event.ts';
-import { type AcceptedPasswordParams, acceptedPasswordCtes } from '#domain/passwords/accepted-password.ts';
-import type { UserRow } from '#domain/users/user-row.ts';
+import { type AcceptedPasswordParams, acceptedPasswordCtes } from '#domain/accounts/passwords/accepted-password.ts';
+import type { UserRow } from '#domain/accounts/user-row.ts';
+import { INSERT_AUDIT_EVENT } from '#domain/audit/audit-event.ts';
+import { statement } from '#platform/postgres/statement.ts';
 
 /** The account as it is now; no row when its password was changed since it was checked. */
 export type OpenedSessionRow = UserRow & {

@@ -1,0 +1,449 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { loadConfig } from '#config/load.ts';
+import { CleanUp, type CleanUpDeps } from '#domain/clean-up/clean-up.ts';
+import { type ClientId, newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { KeyRing } from '#platform/base/sealing.ts';
+import { type OpenDatabase, openDatabase } from '#platform/postgres/open-database.ts';
+import { parseConnectionUri } from '#test/support/connection-uri.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { insertBrowserSession, insertClient, insertUser, randomRoot, sql } from '#test/support/fixtures.ts';
+import { RecordingLog } from '#test/support/recording-log.ts';
+import { silentLog } from '#test/support/silent-log.ts';
+import { sweeps } from './sweeps.ts';
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const { retention } = loadConfig({ files: [], environment: {}, flags: {}, workingDirectory: '/nowhere' }).config;
+
+let test: TestDatabase;
+let second: OpenDatabase;
+let clock: FakeClock;
+let userId: UserId;
+let clientId: ClientId;
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+  second = await openDatabase({
+    connection: parseConnectionUri(test.connectionString),
+    log: silentLog,
+    clock: { now: () => Date.now() },
+  });
+});
+afterAll(async () => {
+  await second.close();
+  await test.drop();
+});
+
+beforeEach(async () => {
+  const tables = ['users', 'oauth2_clients', 'audit_events', 'rate_limits', 'login_failures', 'user_registrations'];
+  await sql(test.database, `truncate ${[...tables, 'leases', 'sweep_runs'].join(', ')} cascade`);
+  clock = new FakeClock();
+  userId = await insertUser(test.database, clock.now());
+  clientId = await insertClient(test.database, new KeyRing(randomRoot()), clock.now());
+});
+
+function cleanUp(deps: Partial<CleanUpDeps> = {}): CleanUp {
+  return new CleanUp({
+    database: test.database,
+    clock,
+    log: silentLog,
+    retention,
+    sweeps,
+    isBusy: () => false,
+    pause: async () => {},
+    ...deps,
+  });
+}
+
+/** Runs everything that comes due within the next hour. */
+async function cleanUpAfterAnHour(deps: Partial<CleanUpDeps> = {}): Promise<void> {
+  const work = cleanUp(deps);
+  await work.run();
+  clock.advanceSeconds(HOUR);
+  await work.run();
+}
+
+/** The time `seconds` before the clean-up that `cleanUpAfterAnHour` does. */
+function ago(seconds: number): Date {
+  return new Date(clock.now() + (HOUR - seconds) * 1000);
+}
+
+async function insertSession(options: { finishedAt?: Date; browserSessionId?: string; ip?: string; activeAt?: Date }) {
+  const id = toUuid(newId(clock.now()));
+  await sql(
+    test.database,
+    `insert into oauth2_sessions (id, user_id, user_session_id, client_id, scope, created_at, finished_at,
+       last_active_ip, last_active_at)
+     values ($1::uuid, $2::uuid, $3::uuid, $4::uuid, '{openid}', $5::timestamptz, $6::timestamptz, $7::inet,
+       $8::timestamptz)`,
+    [
+      id,
+      toUuid(userId),
+      options.browserSessionId ?? null,
+      toUuid(clientId),
+      new Date(0),
+      options.finishedAt ?? null,
+      options.ip ?? null,
+      options.activeAt ?? null,
+    ],
+  );
+  return id;
+}
+
+let counter = 0;
+async function insertAccessToken(sessionId: string, name: string, times: { expiresAt: Date; revokedAt?: Date }) {
+  counter += 1;
+  const id = toUuid(newId(clock.now()));
+  await sql(
+    test.database,
+    `insert into oauth2_access_tokens (id, session_id, token_hash, scope, created_at, expires_at, revoked_at)
+     values ($1::uuid, $2::uuid, $3::bytea, array[$4::text], $5::timestamptz, $6::timestamptz, $7::timestamptz)`,
+    [id, sessionId, Buffer.from(`access ${counter}`), name, new Date(0), times.expiresAt, times.revokedAt ?? null],
+  );
+  return id;
+}
+
+interface RefreshTokenFixture {
+  readonly predecessorId?: string | undefined;
+  readonly successorId?: string | undefined;
+  readonly accessTokenId?: string | undefined;
+  readonly consumedAt?: Date;
+}
+
+async function insertRefreshToken(sessionId: string, token: RefreshTokenFixture, id = toUuid(newId(clock.now()))) {
+  await sql(
+    test.database,
+    `insert into oauth2_refresh_tokens
+       (id, session_id, token_hash, access_token_id, predecessor_id, successor_id, created_at, consumed_at)
+     values ($1::uuid, $2::uuid, sha256($1::text::bytea), $3::uuid, $4::uuid, $5::uuid, $6::timestamptz,
+       $7::timestamptz)`,
+    [
+      id,
+      sessionId,
+      token.accessTokenId ?? null,
+      token.predecessorId ?? null,
+      token.successorId ?? null,
+      new Date(0),
+      token.consumedAt ?? null,
+    ],
+  );
+  return id;
+}
+
+async function texts(query: string): Promise<string[]> {
+  return (await sql<{ text: string }>(test.database, query)).map(({ text }) => text);
+}
+
+const ids = (table: string): Promise<string[]> => texts(`select id::text as text from ${table} order by id`);
+const accessTokens = (): Promise<string[]> => texts('select scope[1] as text from oauth2_access_tokens order by 1');
+
+describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
+  it('access tokens: an hour after they were revoked, a day after they expired', async () => {
+    const session = await insertSession({});
+    const soon = ago(-HOUR);
+    await insertAccessToken(session, 'revoked long ago', { expiresAt: soon, revokedAt: ago(61 * MINUTE) });
+    await insertAccessToken(session, 'revoked lately', { expiresAt: soon, revokedAt: ago(59 * MINUTE) });
+    await insertAccessToken(session, 'expired long ago', { expiresAt: ago(DAY + MINUTE) });
+    await insertAccessToken(session, 'expired lately', { expiresAt: ago(DAY - MINUTE) });
+    await insertAccessToken(session, 'live', { expiresAt: soon });
+    await cleanUpAfterAnHour();
+    expect(await accessTokens()).toEqual(['expired lately', 'live', 'revoked lately']);
+  });
+
+  it('the pair that decides about a refresh token that comes back stays with its live session (oauth 9.4 rows 8, 9)', async () => {
+    const rows = async (finishedAt: Date | undefined) => {
+      const session = await insertSession(finishedAt === undefined ? {} : { finishedAt });
+      const name = finishedAt === undefined ? 'live' : 'finished';
+      const old = { expiresAt: ago(9 * DAY) };
+      await insertAccessToken(session, `${name}: before`, old);
+      const accessTokenId = await insertAccessToken(session, `${name}: of the newest`, old);
+      const [first, consumed, newest] = [1, 2, 3].map(() => toUuid(newId(clock.now())));
+      await insertRefreshToken(session, { successorId: consumed, consumedAt: ago(9 * DAY) }, first);
+      await insertRefreshToken(
+        session,
+        { predecessorId: first, successorId: newest, consumedAt: ago(8 * DAY) },
+        consumed,
+      );
+      await insertRefreshToken(session, { predecessorId: consumed, accessTokenId }, newest);
+      return { consumed, newest };
+    };
+    const live = await rows(undefined);
+    const finished = await rows(ago(DAY));
+    await cleanUpAfterAnHour();
+    expect(await accessTokens()).toEqual(['live: of the newest']);
+    expect(await ids('oauth2_refresh_tokens')).toEqual([live.consumed, live.newest, finished.newest].toSorted());
+  });
+
+  it('a refresh token that was consumed within the hour stays', async () => {
+    const session = await insertSession({});
+    const [former, newer, newest] = [1, 2, 3].map(() => toUuid(newId(clock.now())));
+    await insertRefreshToken(session, { successorId: newer, consumedAt: ago(59 * MINUTE) }, former);
+    await insertRefreshToken(session, { successorId: newest, consumedAt: ago(58 * MINUTE) }, newer);
+    await insertRefreshToken(session, {}, newest);
+    await cleanUpAfterAnHour();
+    expect(await ids('oauth2_refresh_tokens')).toEqual([former, newer, newest].toSorted());
+  });
+
+  it('sessions of clients: 30 days after they ended, with their tokens', async () => {
+    const old = await insertSession({ finishedAt: ago(30 * DAY + MINUTE) });
+    await insertRefreshToken(old, {});
+    const recent = await insertSession({ finishedAt: ago(30 * DAY - MINUTE) });
+    const live = await insertSession({});
+    await cleanUpAfterAnHour();
+    expect(await ids('oauth2_sessions')).toEqual([recent, live].toSorted());
+    expect(await ids('oauth2_refresh_tokens')).toEqual([]);
+  });
+
+  it('browser sessions: 30 days after they ended, unless a session of a client refers to them', async () => {
+    const now = clock.now();
+    const finish = async (finishedAt: Date | null): Promise<string> => {
+      const id = toUuid(await insertBrowserSession(test.database, userId, now));
+      await sql(test.database, 'update user_sessions set finished_at = $2::timestamptz where id = $1::uuid', [
+        id,
+        finishedAt,
+      ]);
+      return id;
+    };
+    await finish(ago(31 * DAY));
+    const referred = await finish(ago(31 * DAY));
+    await insertSession({ browserSessionId: referred });
+    const recent = await finish(ago(29 * DAY));
+    const live = await finish(null);
+    await cleanUpAfterAnHour();
+    expect(await ids('user_sessions')).toEqual([referred, recent, live].toSorted());
+  });
+
+  it('the address of a session that was not active for 30 days; the session stays', async () => {
+    const quiet = await insertSession({ ip: '192.0.2.1', activeAt: ago(31 * DAY) });
+    const active = await insertSession({ ip: '192.0.2.2', activeAt: ago(29 * DAY) });
+    const browser = toUuid(await insertBrowserSession(test.database, userId, clock.now()));
+    await sql(test.database, `update user_sessions set last_active_ip = '192.0.2.3', created_at = $1::timestamptz`, [
+      ago(31 * DAY),
+    ]);
+    await cleanUpAfterAnHour();
+    const kept = await texts(
+      `select concat_ws(' ', id, host(last_active_ip)) as text from oauth2_sessions
+       union select concat_ws(' ', id, host(last_active_ip)) from user_sessions order by text`,
+    );
+    expect(kept).toEqual([quiet, `${active} 192.0.2.2`, browser].toSorted());
+  });
+
+  it('authorization requests: seven days after they were made', async () => {
+    for (const createdAt of [ago(7 * DAY + MINUTE), ago(7 * DAY - MINUTE)]) {
+      await sql(
+        test.database,
+        `insert into oauth2_authorization_grants
+           (id, client_id, redirect_uri, redirect_uri_sent, scope, response_mode, created_at, expires_at)
+         values ($1::uuid, $2::uuid, 'https://app.example/', true, '{openid}', 'query', $3::timestamptz,
+           $3::timestamptz)`,
+        [toUuid(newId(clock.now())), toUuid(clientId), createdAt],
+      );
+    }
+    await cleanUpAfterAnHour();
+    expect(await ids('oauth2_authorization_grants')).toHaveLength(1);
+  });
+
+  it('registrations: a day after they began, 30 days when they were completed', async () => {
+    const began: [name: string, createdAt: Date, isComplete: boolean][] = [
+      ['open old', ago(DAY + MINUTE), false],
+      ['open', ago(DAY - MINUTE), false],
+      ['completed old', ago(30 * DAY + MINUTE), true],
+      ['completed', ago(30 * DAY - MINUTE), true],
+    ];
+    for (const [name, createdAt, isComplete] of began) {
+      await sql(
+        test.database,
+        `insert into user_registrations (id, username, created_at, completed_at)
+         values ($1::uuid, $2::text, $3::timestamptz, case when $4::boolean then $3::timestamptz end)`,
+        [toUuid(newId(clock.now())), name, createdAt, isComplete],
+      );
+    }
+    await cleanUpAfterAnHour();
+    expect(await texts('select username as text from user_registrations order by 1')).toEqual(['completed', 'open']);
+  });
+
+  it('full buckets of rate limits, failed sign-ins after a day, events of accounts after 180 days', async () => {
+    await sql(test.database, `insert into rate_limits values ('full', $1::timestamptz), ('in use', $2::timestamptz)`, [
+      ago(1),
+      ago(-1),
+    ]);
+    await sql(
+      test.database,
+      `insert into login_failures values ('old', '{}', $1::timestamptz), ('recent', '{}', $2::timestamptz)`,
+      [ago(DAY + 1), ago(DAY - 1)],
+    );
+    await sql(
+      test.database,
+      `insert into audit_events (id, kind, created_at)
+       values ($1::uuid, 'old', $2::timestamptz), ($3::uuid, 'recent', $4::timestamptz)`,
+      [toUuid(newId(0)), ago(180 * DAY + 1), toUuid(newId(0)), ago(180 * DAY - 1)],
+    );
+    await cleanUpAfterAnHour();
+    expect(await texts('select key as text from rate_limits')).toEqual(['in use']);
+    expect(await texts('select key as text from login_failures')).toEqual(['recent']);
+    expect(await texts('select kind as text from audit_events')).toEqual(['recent']);
+  });
+});
+
+describe('how the clean-up works', () => {
+  async function insertEvents(count: number): Promise<void> {
+    await sql(
+      test.database,
+      `insert into audit_events (id, kind, created_at)
+       select gen_random_uuid(), 'old', $1::timestamptz + g * interval '1 millisecond'
+       from generate_series(1, $2::integer) g`,
+      [ago(200 * DAY), count],
+    );
+  }
+
+  it('100,000 rows go in batches of at most 1,000, each a transaction of its own, and one line says how many', async () => {
+    await insertEvents(100_000);
+    const log = new RecordingLog();
+    const batches: number[] = [];
+    const counted = sweeps.map((one) => ({
+      ...one,
+      sweep: async (...args: Parameters<typeof one.sweep>) => {
+        expect(args[0]).toMatchObject({ isTransaction: true });
+        const batch = await one.sweep(...args);
+        if (one.name === 'cleanup-audit-events') batches.push(batch.rows);
+        return batch;
+      },
+    }));
+    await cleanUpAfterAnHour({ log, sweeps: counted });
+    expect(batches.slice(0, 100)).toEqual(Array.from({ length: 100 }, () => 1000));
+    expect(batches.slice(100)).toEqual([0]);
+    expect(await texts('select kind as text from audit_events')).toEqual([]);
+    expect(log.lines.filter(({ level }) => level === 'info')).toMatchObject([
+      { event: 'cleanup', message: 'cleanup-audit-events removed what was over', fields: { rows: 100_000 } },
+    ]);
+  });
+
+  it('a walk that passes over whole batches of live rows comes to what lies behind them', async () => {
+    const session = await insertSession({});
+    await sql(
+      test.database,
+      `insert into oauth2_refresh_tokens (id, session_id, token_hash, created_at, consumed_at)
+       select md5('live ' || g)::uuid, $1::uuid, sha256(('live ' || g)::bytea), now(), null from generate_series(1, 2500) g`,
+      [session],
+    );
+    await insertRefreshToken(session, { consumedAt: ago(2 * HOUR) }, 'ffffffff-0000-0000-0000-000000000000');
+    await cleanUpAfterAnHour();
+    expect(await texts('select count(*)::text as text from oauth2_refresh_tokens')).toEqual(['2500']);
+  });
+
+  it('of two instances one works; when it dies another goes on once its lease has run out', async () => {
+    await insertEvents(5_000);
+    const first = cleanUp();
+    await first.run();
+    clock.advanceSeconds(HOUR);
+    let hasPaused = (): void => {};
+    const paused = new Promise<void>((resolve) => {
+      hasPaused = resolve;
+    });
+    // As a process that was killed after its first batch: it neither goes on nor gives its lease back.
+    const killed = cleanUp({
+      sweeps: sweeps.filter(({ name }) => name === 'cleanup-audit-events'),
+      pause: () => {
+        hasPaused();
+        return new Promise(() => {});
+      },
+    });
+    void killed.run();
+    await paused;
+    const count = () => texts('select count(*)::text as text from audit_events');
+    expect(await count()).toEqual(['4000']);
+    const other = cleanUp({ database: second });
+    await other.run();
+    expect(await count()).toEqual(['4000']);
+    clock.advanceSeconds(60);
+    await other.run();
+    expect(await count()).toEqual(['0']);
+  });
+
+  it('two instances at the same moment: every row goes once', async () => {
+    await insertEvents(5_000);
+    const log = new RecordingLog();
+    const [one, other] = [cleanUp({ log }), cleanUp({ log, database: second })];
+    await one.run();
+    clock.advanceSeconds(HOUR);
+    await Promise.all([one.run(), other.run()]);
+    const rows = log.lines.map(({ fields }) => Number(fields['rows'] ?? 0));
+    expect(rows.reduce((sum, count) => sum + count, 0)).toBe(5_000);
+    expect(log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
+  });
+
+  it('once an hour, however often processes start', async () => {
+    const log = new RecordingLog();
+    await cleanUpAfterAnHour({ log });
+    const done = log.lines.length;
+    expect(done).toBe(sweeps.length);
+    await cleanUp({ log }).run();
+    expect(log.lines).toHaveLength(done);
+    clock.advanceSeconds(HOUR);
+    await cleanUp({ log }).run();
+    expect(log.lines).toHaveLength(2 * done);
+  });
+
+  it('while requests wait it waits too, and still comes forward', async () => {
+    await insertEvents(2_000);
+    const pauses: number[] = [];
+    await cleanUpAfterAnHour({
+      isBusy: () => true,
+      pause: async (milliseconds) => {
+        pauses.push(milliseconds);
+      },
+    });
+    expect(pauses.slice(0, 12)).toEqual([100, ...Array.from({ length: 10 }, () => 1_000), 100]);
+    expect(await texts('select kind as text from audit_events')).toEqual([]);
+  });
+
+  it('a table with much to delete leaves the others their turn after nine minutes, and is taken up again at once', async () => {
+    await insertEvents(3_000);
+    await sql(test.database, `insert into rate_limits values ('full', $1::timestamptz)`, [ago(1)]);
+    const log = new RecordingLog();
+    const order = ['cleanup-audit-events', 'cleanup-rate-limits'];
+    await cleanUpAfterAnHour({
+      log,
+      sweeps: order.flatMap((name) => sweeps.filter((one) => one.name === name)),
+      pause: async () => clock.advanceSeconds(5 * MINUTE),
+    });
+    const done = log.lines.map(({ message, fields }) => [message.split(' ')[0], fields['rows']]);
+    expect(done).toEqual([
+      ['cleanup-audit-events', 2_000],
+      ['cleanup-rate-limits', 1],
+      ['cleanup-audit-events', 1_000],
+    ]);
+  });
+
+  it('a sweep that fails is told, tried again, and holds up no other', async () => {
+    await insertEvents(1);
+    const log = new RecordingLog();
+    const failing = { ...sweeps[0], name: 'cleanup-nothing', sweep: () => Promise.reject(new Error('no such table')) };
+    const work = cleanUp({ log, sweeps: [{ minute: 0, ...failing, name: 'cleanup-nothing' }, ...sweeps] });
+    await work.run();
+    clock.advanceSeconds(HOUR);
+    await work.run();
+    expect(await texts('select kind as text from audit_events')).toEqual([]);
+    await work.run();
+    const warnings = log.lines.filter(({ event }) => event === 'cleanup.failed');
+    expect(warnings).toHaveLength(2);
+    expect(warnings[0]).toMatchObject({
+      level: 'warn',
+      message: 'cleanup-nothing could not be done',
+      fields: { reason: 'no such table' },
+    });
+  });
+
+  it('stops after the batch under way and gives its lease back', async () => {
+    await insertEvents(5_000);
+    const work: CleanUp = cleanUp({ pause: async () => void work.stop() });
+    await work.run();
+    clock.advanceSeconds(HOUR);
+    await work.run();
+    expect(await texts('select name as text from leases')).toEqual([]);
+    await cleanUp().run();
+    expect(await texts('select kind as text from audit_events')).toEqual([]);
+  });
+});

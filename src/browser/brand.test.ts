@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { BrandingConfig } from '#config/config.ts';
+import { BACKGROUNDS, contrast, readable } from '#platform/base/contrast.ts';
+import { brandOf } from './brand.ts';
+
+const PLAIN: BrandingConfig = {
+  serviceName: 'example.org',
+  policyUri: undefined,
+  tosUri: undefined,
+  imprint: undefined,
+  loginMessage: undefined,
+  showTechnicalInfo: true,
+  logo: undefined,
+  logoDark: undefined,
+  favicon: undefined,
+  accentColor: undefined,
+  accentColorDark: undefined,
+};
+
+function stylesheet(accentColor: string | undefined, accentColorDark: string | undefined): string | undefined {
+  return brandOf({ ...PLAIN, accentColor, accentColorDark }).stylesheet?.content.toString();
+}
+
+function tokens(css: string): Map<string, string> {
+  return new Map([...css.matchAll(/--([a-z-]+):(#[0-9a-f]{6})/g)].map(([, name = '', value = '']) => [name, value]));
+}
+
+describe('the stylesheet of the accent color (browser-flows 12.4)', () => {
+  it('is not there without one', () => {
+    expect(brandOf(PLAIN)).toEqual({ logo: undefined, darkLogo: undefined, icon: undefined, stylesheet: undefined });
+  });
+
+  it('has a part for each theme that has a color', () => {
+    expect(stylesheet('#0b5fa5', undefined)).toMatch(/^:root\{--accent:#0b5fa5;[^{}]*\}$/);
+    expect(stylesheet(undefined, '#8db4ff')).toMatch(
+      /^@media \(prefers-color-scheme:dark\)\{:root\{--accent:#8db4ff;[^{}]*\}\}$/,
+    );
+    expect(stylesheet('#0b5fa5', '#8db4ff')?.match(/--accent:/g)).toHaveLength(2);
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'is readable on %s pages and under the pointer for any color allowed',
+    (theme) => {
+      const color = fc
+        .integer({ min: 0, max: 0xffffff })
+        .map((value) => readable(`#${value.toString(16).padStart(6, '0')}`, theme));
+      fc.assert(
+        fc.property(color, (accent) => {
+          const css = theme === 'light' ? stylesheet(accent, undefined) : stylesheet(undefined, accent);
+          const colors = tokens(css ?? '');
+          for (const name of ['accent', 'accent-strong']) {
+            const shown = colors.get(name) ?? '';
+            for (const background of BACKGROUNDS[theme])
+              expect(contrast(shown, background)).toBeGreaterThanOrEqual(4.5);
+            expect(contrast(shown, colors.get('on-accent') ?? '')).toBeGreaterThanOrEqual(4.5);
+          }
+        }),
+      );
+    },
+  );
+});

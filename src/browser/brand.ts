@@ -1,0 +1,43 @@
+import type { BrandingConfig, PictureConfig } from '#config/config.ts';
+import { type Theme, towardsText } from '#platform/base/contrast.ts';
+import type { AssetName } from './assets.ts';
+
+/** A file of the operator, or made of the operator's settings, that is published among the assets. */
+export interface BrandFile {
+  readonly name: AssetName;
+  readonly content: Buffer;
+}
+
+/** What the operator puts in place of the bundled looks. */
+export interface Brand {
+  readonly logo: BrandFile | undefined;
+  readonly darkLogo: BrandFile | undefined;
+  readonly icon: BrandFile | undefined;
+  /** Colors, laid over those of `pages.css`. */
+  readonly stylesheet: BrandFile | undefined;
+}
+
+export function brandOf(branding: BrandingConfig): Brand {
+  const css = accentStyles('light', branding.accentColor) + accentStyles('dark', branding.accentColorDark);
+  return {
+    logo: picture('logo', branding.logo),
+    darkLogo: picture('logo-dark', branding.logoDark),
+    icon: picture('icon', branding.favicon),
+    stylesheet: css === '' ? undefined : { name: 'brand.css', content: Buffer.from(css) },
+  };
+}
+
+function picture(name: 'logo' | 'logo-dark' | 'icon', found: PictureConfig | undefined): BrandFile | undefined {
+  return found === undefined ? undefined : { name: `${name}.${found.format}`, content: found.content };
+}
+
+// On an accent that is seen well on the theme's backgrounds, the lightest or darkest of them is seen well in turn.
+const ON_ACCENT: Readonly<Record<Theme, string>> = { light: '#ffffff', dark: '#0e1413' };
+
+/** `accent-strong` is what the pointer is over: further away from the background, so never less readable. */
+function accentStyles(theme: Theme, accent: string | undefined): string {
+  if (accent === undefined) return '';
+  const strong = towardsText(accent, theme, 25);
+  const rule = `:root{--accent:${accent};--accent-strong:${strong};--on-accent:${ON_ACCENT[theme]}}`;
+  return theme === 'light' ? rule : `@media (prefers-color-scheme:dark){${rule}}`;
+}

@@ -1,0 +1,69 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { type PostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
+import type { FormProblem } from '../form-problems.ts';
+import type { Translations } from '../translations.ts';
+
+/** A form that posts to this service; `csrf` is what `Csrf.field` gave for this page. */
+export function Form({
+  action,
+  csrf,
+  isInline = false,
+  children,
+}: {
+  action: string;
+  csrf: string;
+  /** For a form that is one button within a line. */
+  isInline?: boolean;
+  children: ComponentChildren;
+}): VNode {
+  return (
+    // The service says what is missing, in the reader's language and beside the field.
+    <form class={isInline ? 'form-inline' : 'form'} method="post" action={action} noValidate>
+      <input type="hidden" name="csrf" value={csrf} />
+      {children}
+    </form>
+  );
+}
+
+/** Hidden inputs in the given order. */
+export function HiddenFields({ fields }: { fields: readonly (readonly [name: string, value: string])[] }): VNode {
+  return (
+    <>
+      {fields.map(([name, value]) => (
+        <input type="hidden" name={name} value={value} />
+      ))}
+    </>
+  );
+}
+
+/** A continuation as hidden inputs; none without one. */
+export function ActionFields({ action }: { action: PostAuthAction | undefined }): VNode {
+  return <HiddenFields fields={postAuthActionFields(action)} />;
+}
+
+/** What was wrong with a rejected form, below the heading and focused; nothing for a form without problems. */
+export function ErrorSummary({
+  translations,
+  problems,
+}: {
+  translations: Translations;
+  problems: readonly FormProblem[];
+}): VNode | null {
+  if (problems.length === 0) return null;
+  return (
+    <div class="notice notice-danger summary" role="alert" tabIndex={-1} autofocus>
+      <p class="summary-title">{translations.t('form.summary', { count: problems.length })}</p>
+      <ul>
+        {problems.map((problem) => (
+          <li>
+            {problem.field === undefined ? (
+              <span data-error-code={problem.code}>{problem.message}</span>
+            ) : (
+              <a href={`#${problem.field}`}>{problem.message}</a>
+            )}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

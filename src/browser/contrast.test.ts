@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { BACKGROUNDS, contrast } from '#platform/base/contrast.ts';
+
+const css = readFileSync(new URL('assets/pages.css', import.meta.url), 'utf8');
+const [light = '', dark = ''] = css.split('@media (prefers-color-scheme: dark)');
+
+function tokens(text: string): Map<string, string> {
+  return new Map([...text.matchAll(/--([a-z-]+): (#[0-9a-f]{6});/g)].map(([, name = '', value = '']) => [name, value]));
+}
+
+const TEXT_PAIRS = [
+  ['text', 'ground'],
+  ['text', 'surface'],
+  ['text', 'sunken'],
+  ['muted', 'ground'],
+  ['muted', 'surface'],
+  ['muted', 'sunken'],
+  ['accent', 'surface'],
+  ['accent', 'sunken'],
+  ['accent-strong', 'surface'],
+  ['accent-strong', 'sunken'],
+  ['on-accent', 'accent'],
+  ['on-accent', 'accent-strong'],
+  ['danger', 'surface'],
+  ['danger', 'sunken'],
+  ['danger', 'danger-soft'],
+  ['warning', 'warning-soft'],
+  ['success', 'success-soft'],
+] as const;
+
+const CONTROL_PAIRS = [
+  ['control', 'surface'],
+  ['danger', 'surface'],
+  ['danger', 'sunken'],
+  ['warning', 'sunken'],
+  ['success', 'sunken'],
+  ['focus', 'surface'],
+  ['focus', 'ground'],
+] as const;
+
+describe.each([
+  ['light', tokens(light)],
+  ['dark', tokens(dark)],
+] as const)('the %s theme', (theme, colors) => {
+  const ratio = (one: string, other: string) => contrast(colors.get(one) ?? '', colors.get(other) ?? '');
+
+  it('has the backgrounds that a chosen accent is held against', () => {
+    expect(['ground', 'surface', 'sunken'].map((name) => colors.get(name))).toEqual(BACKGROUNDS[theme]);
+  });
+
+  it.each(TEXT_PAIRS)('%s is readable on %s (WCAG 2.2 1.4.3)', (text, background) => {
+    expect(ratio(text, background)).toBeGreaterThanOrEqual(4.5);
+  });
+
+  it.each(CONTROL_PAIRS)('%s can be seen on %s (WCAG 2.2 1.4.11)', (control, background) => {
+    expect(ratio(control, background)).toBeGreaterThanOrEqual(3);
+  });
+});

@@ -1,0 +1,170 @@
+import type { VNode } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import {
+  BUNDLED_PAGE_TEMPLATE,
+  type PageTemplate,
+  parsePageTemplate,
+  renderPageTemplate,
+} from '#config/page-template.ts';
+import type { AssetPaths } from './assets.ts';
+import type { Brand } from './brand.ts';
+import { Icon } from './components/icon.tsx';
+import type { Translations } from './translations.ts';
+
+/** What all pages of the service have in common: the operator's name, links and the published files. */
+export interface Site extends AssetPaths {
+  readonly serviceName: string;
+  /** Path of the index page. */
+  readonly indexPath: string;
+  readonly policyUri?: string | undefined;
+  readonly tosUri?: string | undefined;
+  /** Plain text. */
+  readonly imprint?: string | undefined;
+  readonly brand?: Brand | undefined;
+  /** In place of the bundled one. */
+  readonly template?: PageTemplate | undefined;
+}
+
+/** Everything about a page but its content. */
+export interface PageFrame {
+  readonly site: Site;
+  readonly translations: Translations;
+  /** The step, the first part of the document's title. */
+  readonly title: string;
+  /** 28 rem for forms, 34 rem for decisions. */
+  readonly width?: 'form' | 'decision' | undefined;
+  /** After a rejected form the document's title says so. */
+  readonly isRejected?: boolean | undefined;
+  /** A password is chosen here: its strength is shown. */
+  readonly hasNewPassword?: boolean | undefined;
+  /** This page in the other languages; only on pages that read `ui_locales`. */
+  readonly languageLinks?: readonly LanguageLink[] | undefined;
+}
+
+export interface LanguageLink {
+  readonly language: string;
+  readonly href: string;
+}
+
+const bundledTemplate = parsePageTemplate(BUNDLED_PAGE_TEMPLATE).template;
+
+/** The complete document. `content` is what stands in the card; it brings the one `h1`. */
+export function renderPage(frame: PageFrame, content: VNode): string {
+  const { site, translations } = frame;
+  const body = renderPageTemplate(site.template ?? bundledTemplate, {
+    brand: renderToString(<BrandLink site={site} />),
+    content: renderToString(<main class="card">{content}</main>),
+    footer: renderToString(<Footer frame={frame} />),
+    index_path: site.indexPath,
+    language: translations.language,
+    page_class: frame.width === 'decision' ? 'page page-wide' : 'page',
+    service_name: site.serviceName,
+  });
+  const { language, direction } = translations;
+  const head = renderToString(<Head frame={frame} />);
+  return `<!doctype html>\n<html lang="${language}" dir="${direction}">${head}<body>${body}</body></html>\n`;
+}
+
+function Head({ frame }: { frame: PageFrame }): VNode {
+  const { site, translations } = frame;
+  const title = translations.t('page.title', { step: frame.title, service: site.serviceName });
+  return (
+    <head>
+      <meta charset="utf-8" />
+      <title>{frame.isRejected === true ? translations.t('page.title_error', { title }) : title}</title>
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <meta name="robots" content="noindex" />
+      <Favicon site={site} />
+      <link rel="stylesheet" href={site.assetPath('pages.css')} />
+      {site.brand?.stylesheet !== undefined && (
+        <link rel="stylesheet" href={site.assetPath(site.brand.stylesheet.name)} />
+      )}
+      <script src={site.assetPath('pages.js')} defer />
+      {frame.hasNewPassword === true && (
+        <script src={site.assetPath('strength.js')} data-estimator={site.assetPath('strength-estimator.js')} defer />
+      )}
+    </head>
+  );
+}
+
+/** The way to the index page: the operator's logo, or the name next to our drawing. */
+function BrandLink({ site }: { site: Site }): VNode {
+  return (
+    <a href={site.indexPath}>
+      <ServiceName site={site} />
+    </a>
+  );
+}
+
+function Favicon({ site }: { site: Site }): VNode {
+  const name = site.brand?.icon?.name ?? 'favicon.svg';
+  const type = name.endsWith('.png') ? 'image/png' : 'image/svg+xml';
+  return <link rel="icon" type={type} href={site.assetPath(name)} />;
+}
+
+function ServiceName({ site }: { site: Site }): VNode {
+  const { logo, darkLogo } = site.brand ?? {};
+  if (logo === undefined) {
+    return (
+      <>
+        <Icon name="key" />
+        <bdi>{site.serviceName}</bdi>
+      </>
+    );
+  }
+  return (
+    <picture>
+      {darkLogo !== undefined && <source srcset={site.assetPath(darkLogo.name)} media="(prefers-color-scheme: dark)" />}
+      <img class="logo" src={site.assetPath(logo.name)} alt={site.serviceName} />
+    </picture>
+  );
+}
+
+function Footer({ frame }: { frame: PageFrame }): VNode | null {
+  const { site, translations, languageLinks = [] } = frame;
+  const hasLanguages = languageLinks.length > 1;
+  if (!hasLanguages && [site.policyUri, site.tosUri, site.imprint].every((part) => part === undefined)) return null;
+  return (
+    <footer class="foot">
+      {site.policyUri !== undefined && (
+        <a href={site.policyUri} rel="noreferrer">
+          {translations.t('footer.privacy')}
+        </a>
+      )}
+      {site.tosUri !== undefined && (
+        <a href={site.tosUri} rel="noreferrer">
+          {translations.t('footer.terms')}
+        </a>
+      )}
+      {hasLanguages && (
+        <nav class="languages" aria-label={translations.t('footer.languages')}>
+          {languageLinks.map((link) => (
+            <LanguageName link={link} current={translations.language} />
+          ))}
+        </nav>
+      )}
+      {site.imprint !== undefined && (
+        <p class="imprint" dir="auto">
+          {site.imprint}
+        </p>
+      )}
+    </footer>
+  );
+}
+
+function LanguageName({ link, current }: { link: LanguageLink; current: string }): VNode {
+  const name = new Intl.DisplayNames([link.language], { type: 'language' }).of(link.language) ?? link.language;
+  if (link.language === current) {
+    return (
+      <span lang={link.language} aria-current="true">
+        {name}
+      </span>
+    );
+  }
+  return (
+    <a href={link.href} lang={link.language} hreflang={link.language}>
+      {name}
+    </a>
+  );
+}

@@ -1,0 +1,97 @@
+import type { VNode } from 'preact';
+import { contentSecurityPolicy } from '#platform/http/page-headers.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Answer } from '#platform/http/route.ts';
+import { type LanguageLink, renderPage, type Site } from './layout.tsx';
+import { matchLanguages, negotiateLanguage } from './negotiate-language.ts';
+import type { TranslationCatalog, Translations } from './translations.ts';
+
+/** What the choice of a language is made from. */
+export type LanguageRequest = Pick<RequestContext, 'headers' | 'cookies' | 'query'>;
+
+export interface Page {
+  /** 200 unless given. */
+  readonly status?: number;
+  /** The step, first part of the document's title. */
+  readonly title: string;
+  readonly translations: Translations;
+  readonly width?: 'form' | 'decision';
+  /** The form was rejected, which the document's title says. */
+  readonly isRejected?: boolean;
+  /** A password is chosen here: its strength is shown. */
+  readonly hasNewPassword?: boolean;
+  /** Addresses to which a successful submit may redirect; browsers hold `form-action` against redirects as well. */
+  readonly formActions?: readonly string[];
+  /** Where a form of the page posts to, when that is no address of this service. */
+  readonly formTarget?: string;
+  /** Of pages that read `ui_locales`; see `Pages.languageLinks`. */
+  readonly languageLinks?: readonly LanguageLink[];
+  readonly headers?: Answer['headers'];
+  readonly content: VNode;
+}
+
+/** Turns the content of a page into a complete answer: language, frame and the headers of browser-flows 2.3. */
+export class Pages {
+  readonly #site: Site;
+  readonly #catalog: TranslationCatalog;
+  readonly #defaultLanguage: string;
+
+  constructor(options: { site: Site; catalog: TranslationCatalog; defaultLanguage: string }) {
+    this.#site = options.site;
+    this.#catalog = options.catalog;
+    this.#defaultLanguage = options.defaultLanguage;
+  }
+
+  /**
+   * The reader's language (browser-flows 12.3). One asked for by the page's own `ui_locales` is remembered in the
+   * `lang` cookie.
+   * @param preferred `ui_locales` of the pending authorization grant
+   */
+  language(context: LanguageRequest, preferred?: string): Translations {
+    const asked = matchLanguages(context.query.get('ui_locales'), this.#catalog.languages);
+    if (asked !== undefined && context.cookies.open('lang') !== asked) context.cookies.set('lang', asked);
+    const cookie = context.cookies.open('lang');
+    const language = negotiateLanguage(
+      {
+        uiLocales: preferred,
+        query: asked,
+        cookie: typeof cookie === 'string' ? cookie : undefined,
+        acceptLanguage: context.headers['accept-language'],
+        defaultLanguage: this.#defaultLanguage,
+      },
+      this.#catalog.languages,
+    );
+    return this.#catalog.in(language);
+  }
+
+  /** This page in every language, for the footer. @param hrefOf the page's address with `ui_locales` of a language */
+  languageLinks(hrefOf: (language: string) => string): LanguageLink[] {
+    return this.#catalog.languages.map((language) => ({ language, href: hrefOf(language) }));
+  }
+
+  answer(page: Page): Answer {
+    const { title, translations, width, isRejected, hasNewPassword, languageLinks } = page;
+    const frame = { site: this.#site, title, translations, width, isRejected, hasNewPassword, languageLinks };
+    return {
+      status: page.status ?? 200,
+      headers: {
+        'content-type': 'text/html; charset=utf-8',
+        'content-language': translations.language,
+        'content-security-policy': contentSecurityPolicy({
+          redirects: page.formActions ?? [],
+          post: page.formTarget,
+        }),
+        ...PAGE_HEADERS,
+        ...page.headers,
+      },
+      body: renderPage(frame, page.content),
+    };
+  }
+}
+
+/** Headers of every page, whatever it shows; the server adds those that all answers of a page's address carry. */
+const PAGE_HEADERS = {
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+  vary: 'Accept-Language, Cookie',
+} as const;

@@ -1,0 +1,111 @@
+import type { User } from '#domain/accounts/user.ts';
+import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
+import type { Viewer } from '#domain/browser-sessions/browser-session.ts';
+import { expireBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
+import { judgeViewer, type SessionLimits } from '#domain/browser-sessions/judge-viewer.ts';
+import { type KnownBrowser, parseKnownBrowsers, rememberAccount } from '#domain/browser-sessions/known-browsers.ts';
+import { findViewerRow } from '#domain/browser-sessions/lookups.ts';
+import {
+  parseSessionCookie,
+  type SessionCookie,
+  type SessionCredentials,
+} from '#domain/browser-sessions/session-key.ts';
+import type { ViewerRow } from '#domain/browser-sessions/viewer-row.ts';
+import { type Clock, epochSeconds } from '#platform/base/clock.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Database } from '#platform/postgres/database.ts';
+
+/** The cookie lives for 400 days and is renewed when less than 300 are left. */
+const RENEW_AFTER_SECONDS = 100 * 86_400;
+
+/** What this needs of a request. */
+export type ViewerRequest = Pick<RequestContext, 'cookies' | 'clientAddress' | 'userAgent' | 'setRequester'>;
+
+export interface ViewerDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly limits: SessionLimits;
+  readonly activity: ActivityBuffer;
+}
+
+/**
+ * The person behind a request: reads the `session` cookie and its row (browser-flows 2.5), and writes the `session`
+ * and `known` cookies when a person signs in or out.
+ */
+export class Viewers {
+  readonly #deps: ViewerDeps;
+
+  constructor(deps: ViewerDeps) {
+    this.#deps = deps;
+  }
+
+  /** The session that the browser claims, unproven; for statements that read the viewer beside other rows. */
+  cookie(context: ViewerRequest): SessionCookie | undefined {
+    return parseSessionCookie(context.cookies.open('session'));
+  }
+
+  /** The viewer by one look-up, by none without a cookie; an active one becomes the requester. */
+  async read(context: ViewerRequest): Promise<Viewer> {
+    const cookie = this.cookie(context);
+    if (cookie === undefined) return { kind: 'anonymous' };
+    return await this.accept(context, await findViewerRow(this.#deps.database, cookie.id));
+  }
+
+  /** The same for a row that came with a joined read (`viewerColumns`). */
+  async accept(context: ViewerRequest, row: ViewerRow | undefined): Promise<Viewer> {
+    const { database, clock, limits, activity } = this.#deps;
+    const now = clock.now();
+    const cookie = this.cookie(context);
+    const { viewer, remark } = judgeViewer(row, cookie, limits, now);
+    if (remark === 'expired' && cookie !== undefined) await expireBrowserSession(database, cookie.id, now);
+    if (remark !== undefined) this.forget(context);
+    if (viewer.kind !== 'active') return viewer;
+    context.setRequester({ kind: 'user', id: viewer.user.id, username: viewer.user.username });
+    activity.recordBrowserSession(viewer.session.id, now, context.clientAddress, context.userAgent);
+    if (cookie !== undefined) this.#renew(context, cookie, row);
+    return viewer;
+  }
+
+  /** Accounts that have signed in from this browser. */
+  knownBrowsers(context: ViewerRequest): KnownBrowser[] {
+    return parseKnownBrowsers(context.cookies.open('known'));
+  }
+
+  /** Sets the cookies of a session just opened, and makes its user the requester. */
+  signIn(context: ViewerRequest, session: SessionCredentials, user: User): void {
+    this.rotate(context, session);
+    const known = rememberAccount(this.knownBrowsers(context), user.id);
+    context.cookies.set(
+      'known',
+      known.map((entry) => ({ user: entry.user, nonce: entry.nonce })),
+    );
+    context.setRequester({ kind: 'user', id: user.id, username: user.username }, { replace: true });
+  }
+
+  /** Sets the session cookie with the key that re-authentication gave the session. */
+  rotate(context: ViewerRequest, session: SessionCredentials): void {
+    const value = { current: session.id, key: session.key, set_at: epochSeconds(this.#deps.clock.now()) };
+    context.cookies.set('session', value);
+  }
+
+  /** Leaves a session cookie that names none, but tells when the browser was signed out. */
+  forget(context: ViewerRequest): void {
+    const value = { logged_out_at: new Date(this.#deps.clock.now()).toISOString() };
+    context.cookies.set('session', value);
+  }
+
+  /** Milliseconds since the epoch at which this browser was signed out; undefined when it was not. */
+  signedOutAt(context: ViewerRequest): number | undefined {
+    const value = context.cookies.open('session');
+    if (typeof value !== 'object' || value === null || !('logged_out_at' in value)) return undefined;
+    const at = typeof value.logged_out_at === 'string' ? Date.parse(value.logged_out_at) : Number.NaN;
+    return Number.isNaN(at) ? undefined : at;
+  }
+
+  #renew(context: ViewerRequest, cookie: SessionCookie, row: ViewerRow | undefined): void {
+    const age = epochSeconds(this.#deps.clock.now()) - cookie.setAtSeconds;
+    if (age < RENEW_AFTER_SECONDS || row === undefined || row.viewer_session_id === null) return;
+    // A request under way with the key before the last rotation must not bring that key back.
+    if (row.viewer_key_hash.equals(cookie.keyHash)) this.rotate(context, cookie);
+  }
+}

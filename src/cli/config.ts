@@ -1,0 +1,162 @@
+/**
+ * `latchkey config ...`: check, dump, generate and schema. None of them opens the database. What they need beyond the
+ * loader is loaded when they run.
+ */
+
+import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { ConfigSources, LoadedConfig } from '#config/load.ts';
+import { systemClock } from '#platform/base/clock.ts';
+import { ExitError } from '#platform/base/errors.ts';
+import { randomAlphanumeric, randomBytes } from '#platform/base/random.ts';
+import { systemReason } from '#platform/base/system-reason.ts';
+
+const FAILED = 1;
+const USAGE = 2;
+const ALREADY_THERE = 73;
+const NO_PERMISSION = 77;
+const OWNER_ONLY = 0o600;
+
+/** Where a command writes. */
+export interface CommandOutput {
+  stdout(text: string): void;
+  stderr(text: string): void;
+}
+
+/**
+ * Validates every source and reads the configured signing keys.
+ * @throws ExitError 78 with every problem
+ */
+export async function checkConfig(sources: ConfigSources, output: CommandOutput): Promise<void> {
+  const loaded = await load(sources);
+  if (loaded.config.secrets.keys.length > 0) (await import('./signing-keys.ts')).loadSigningKeys(loaded);
+  for (const warning of [...loaded.warnings, ...loaded.deprecations]) output.stderr(`latchkey: warning: ${warning}\n`);
+  const files = loaded.files.length === 0 ? 'no file, defaults and environment only' : loaded.files.join(', ');
+  output.stdout(`Configuration is valid: ${files}\n`);
+}
+
+async function load(sources: ConfigSources): Promise<LoadedConfig> {
+  const { loadConfig } = await import('#config/load.ts');
+  return loadConfig(sources);
+}
+
+export interface DumpConfigOptions {
+  /** File to write in place of standard output, mode 0600. */
+  readonly output?: string | undefined;
+  readonly defaults: boolean;
+  readonly showSecrets: boolean;
+}
+
+/** Prints the merged configuration as YAML, its secrets as `<redacted>`. */
+export async function dumpConfig(
+  sources: ConfigSources,
+  options: DumpConfigOptions,
+  output: CommandOutput,
+): Promise<void> {
+  const loaded = await load(sources);
+  const { dumpedConfig } = await import('#config/reference/dump.ts');
+  const text = dumpedConfig(loaded, options);
+  if (options.output === undefined) output.stdout(text);
+  else replaceFile(options.output, text);
+}
+
+export interface GenerateConfigOptions {
+  /** File to write in place of standard output, mode 0600. */
+  readonly output?: string | undefined;
+  /** Overwrite the file. */
+  readonly force: boolean;
+  /** Path or address of the JSON Schema, for the first line of the file. */
+  readonly schemaPath: string;
+}
+
+/**
+ * Writes a commented file with fresh keys.
+ * @throws ExitError 73 when the file exists and `force` is off
+ */
+export async function generateConfig(options: GenerateConfigOptions, output: CommandOutput): Promise<void> {
+  const { sampleConfig } = await import('#config/reference/sample.ts');
+  const { generateSigningKeys } = await import('#config/reference/generate-signing-keys.ts');
+  const text = sampleConfig(
+    {
+      http: { public_base: 'http://localhost:8080' },
+      database: { uri: 'embedded:' },
+      secrets: {
+        encryption: randomBytes(32).toString('hex'),
+        keys: (await generateSigningKeys()).map((key) => ({ key })),
+      },
+      homeserver: { kind: 'none', homeserver: 'localhost', secret: randomAlphanumeric(32) },
+    },
+    options.schemaPath,
+  );
+  write(options, text, output);
+}
+
+export interface GenerateClientOptions {
+  readonly output?: string | undefined;
+  readonly force: boolean;
+  /** None: an address to replace. */
+  readonly redirectUris: readonly string[];
+}
+
+/**
+ * Writes an entry of `clients` with a fresh id and secret, to paste into the file.
+ * @throws ExitError 2 for an address that no client may have, 73 when the file exists and `force` is off
+ */
+export async function generateClient(options: GenerateClientOptions, output: CommandOutput): Promise<void> {
+  const { redirectUriProblem } = await import('#protocol/oauth/redirect-uris.ts');
+  for (const uri of options.redirectUris) {
+    const problem = redirectUriProblem(uri);
+    if (problem !== undefined) throw new ExitError(USAGE, `--redirect-uri ${uri}: ${problem}`);
+  }
+  const { sampleClient } = await import('#config/reference/sample-client.ts');
+  write(options, sampleClient(systemClock.now(), options.redirectUris), output);
+}
+
+/** Prints the JSON Schema of the file. */
+export async function configSchema(output: CommandOutput): Promise<void> {
+  const { configJsonSchemaText } = await import('#config/reference/json-schema.ts');
+  output.stdout(configJsonSchemaText());
+}
+
+/** Prints the manual page of the keys, which `docs/reference/configuration.md` holds. */
+export async function configManual(output: CommandOutput): Promise<void> {
+  const { configManualText } = await import('#config/reference/manual.ts');
+  output.stdout(configManualText());
+}
+
+function write(options: Pick<GenerateConfigOptions, 'output' | 'force'>, text: string, output: CommandOutput): void {
+  if (options.output === undefined) output.stdout(text);
+  else if (options.force) replaceFile(options.output, text);
+  else createFile(options.output, text);
+}
+
+function createFile(path: string, text: string): void {
+  attempt(path, () => writeFileSync(path, text, { mode: OWNER_ONLY, flag: 'wx' }));
+}
+
+/** The file has either its old or its new content, and never a mode that others could read it by. */
+function replaceFile(path: string, text: string): void {
+  const temporary = `${path}.${randomAlphanumeric(8)}.tmp`;
+  try {
+    attempt(path, () => {
+      writeFileSync(temporary, text, { mode: OWNER_ONLY, flag: 'wx' });
+      chmodSync(temporary, OWNER_ONLY);
+      renameSync(temporary, path);
+    });
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function attempt(path: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EEXIST') throw new ExitError(ALREADY_THERE, `${path} exists; --force overwrites it`);
+    if (code === 'EACCES') throw new ExitError(NO_PERMISSION, `cannot write ${path}: permission denied`);
+    const reason = code === 'ENOENT' ? 'its folder does not exist' : systemReason(error);
+    throw new ExitError(FAILED, `cannot write ${path}: ${reason}`, {
+      cause: error,
+    });
+  }
+}

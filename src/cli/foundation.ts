@@ -1,0 +1,226 @@
+/**
+ * What every command that touches the database opens first, in the order of operations 3.2: configuration, log, data
+ * directory, database, secrets, migrations, and the check that all of them belong together.
+ */
+
+import { join } from 'node:path';
+import { type DataDirectory, prepareDataDirectory } from '#app/data-directory/data-directory.ts';
+import { hasEncryptionKey } from '#app/data-directory/encryption-key.ts';
+import type { Config, PostgresConfig } from '#config/config.ts';
+import { type GeneratedSecrets, type LoadedConfig, loadConfig } from '#config/load.ts';
+import { hasKeyCheck, verifyServerState } from '#domain/server-state/server-state.ts';
+import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import { systemClock } from '#platform/base/clock.ts';
+import { ExitError } from '#platform/base/errors.ts';
+import { packageRoot } from '#platform/base/package-root.ts';
+import { KeyRing } from '#platform/base/sealing.ts';
+import { type EmbeddedUse, useEmbeddedServer } from '#platform/embedded-postgres/embedded-server.ts';
+import { type OpenLog, openLog } from '#platform/log/open-log.ts';
+import type { ConnectionTarget } from '#platform/postgres/connection-target.ts';
+import { migrate } from '#platform/postgres/migrator/migrate.ts';
+import { openDatabase } from '#platform/postgres/open-database.ts';
+import type { OpenDatabase } from '#platform/postgres/postgres-database.ts';
+import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import { configSources } from './config-sources.ts';
+import { loadSigningKeys } from './signing-keys.ts';
+
+export const MIGRATIONS_DIRECTORY = join(packageRoot, 'migrations');
+
+export interface Foundation {
+  /** With the secrets of the data directory laid below the other sources. */
+  readonly loaded: LoadedConfig;
+  readonly config: Config;
+  readonly openLog: OpenLog;
+  readonly database: OpenDatabase;
+  readonly keyRing: KeyRing;
+  /** Present when they were asked for. */
+  readonly signingKeys: SigningKeys | undefined;
+  /** For the operator: where the embedded database's files are, when not in the data directory. */
+  readonly note: string | undefined;
+  /** Closes the database, stops the embedded server as its last user, and flushes the log. */
+  close(): Promise<void>;
+}
+
+/** The log as configured; `--quiet` leaves out informational lines. */
+export function openConfiguredLog(config: Config, options: ConfigurationOptions): OpenLog {
+  const isVerbose = config.logging.level !== 'error' && config.logging.level !== 'warn';
+  const log = openLog(options.isQuiet && isVerbose ? { ...config.logging, level: 'warn' } : config.logging);
+  // However the process ends, also by an error that nobody caught: the lines that tell why are among those that wait.
+  process.once('exit', () => log.sink.flushSync());
+  return log;
+}
+
+/** A database server that can be connected to, and how to let go of it. */
+export interface ServerInUse {
+  readonly connection: ConnectionTarget;
+  /** For migrations. */
+  readonly directConnection: ConnectionTarget;
+  readonly note: string | undefined;
+  release(): Promise<void>;
+}
+
+/** Starts or joins the embedded server, or names the external one. The data directory is made as far as needed. */
+export async function useServer(config: Config, log: OpenLog['log'], version: string): Promise<ServerInUse> {
+  const { server, migrationServer } = config.database;
+  if (server.kind === 'postgres') {
+    const connection = targetOf(server);
+    const directConnection = migrationServer === undefined ? connection : targetOf(migrationServer);
+    return { connection, directConnection, note: undefined, release: async () => {} };
+  }
+  await prepare(config, version, { needsEncryptionKey: false, needsSigningKeys: false });
+  const use: EmbeddedUse = await useEmbeddedServer({
+    dataDir: config.dataDir,
+    clusterDir: server.directory,
+    serverUser: server.user,
+    binDir: server.binDir,
+    log,
+  });
+  return {
+    connection: use.connection,
+    directConnection: use.connection,
+    note: use.note,
+    release: () => use.release(),
+  };
+}
+
+export interface FoundationWants {
+  /** False: exit 1 when migrations are pending. */
+  readonly shouldMigrate: boolean;
+  /** Longest wait for another process that migrates. */
+  readonly migrateTimeoutSeconds?: number | undefined;
+  /** Whether signing keys are read, and made when no source sets any. */
+  readonly needsSigningKeys: boolean;
+}
+
+/**
+ * Opens everything, or closes again what was opened and throws.
+ */
+export async function openFoundation(
+  options: ConfigurationOptions,
+  io: CommandIo,
+  wants: FoundationWants,
+): Promise<Foundation> {
+  const sources = configSources(options, io);
+  const first = loadConfig(sources);
+  const log = openConfiguredLog(first.config, options);
+  for (const warning of first.warnings) log.log.warn('startup', warning);
+  for (const deprecation of first.deprecations) log.log.warn('deprecated', deprecation);
+  const closers: (() => Promise<void>)[] = [() => log.sink.flush()];
+  const close = async (): Promise<void> => {
+    for (const closer of closers.splice(0).reverse()) await closer();
+  };
+  try {
+    // Before anything is touched: a key that cannot be read must not be found out after the database was changed.
+    if (first.config.secrets.keys.length > 0) loadSigningKeys(first);
+    const server = await useServer(first.config, log.log, io.version);
+    closers.push(() => server.release());
+    io.signals.check();
+    const database = await openDatabase({
+      connection: server.connection,
+      log: log.log,
+      clock: systemClock,
+      ...databaseOptions(first.config),
+    });
+    closers.push(() => database.close());
+    io.signals.check();
+    const generated = await generateSecrets(first.config, database, io.version, wants.needsSigningKeys, log.log);
+    const loaded = loadConfig({ ...sources, generated });
+    const signingKeys = wants.needsSigningKeys ? loadSigningKeys(loaded) : undefined;
+    const migration = await migrate({
+      connection: server.directConnection,
+      directory: MIGRATIONS_DIRECTORY,
+      log: log.log,
+      clock: systemClock,
+      connectTimeoutSeconds: first.config.database.connectTimeoutSeconds,
+      check: !wants.shouldMigrate,
+      ...(wants.migrateTimeoutSeconds !== undefined && { timeoutSeconds: wants.migrateTimeoutSeconds }),
+    });
+    if (migration.pending.length > 0) {
+      throw new ExitError(1, `migrations are pending: ${migration.pending.join(', ')}. Run latchkey database migrate.`);
+    }
+    const keyRing = keyRingOf(loaded.config);
+    await verifyServerState(database, keyRing, loaded.config.protocolName);
+    io.signals.check();
+    return { loaded, config: loaded.config, openLog: log, database, keyRing, signingKeys, note: server.note, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Makes the secrets that no source sets, unless the database was made with a key that is missing now. */
+async function generateSecrets(
+  config: Config,
+  database: OpenDatabase,
+  version: string,
+  needsSigningKeys: boolean,
+  log: OpenLog['log'],
+): Promise<GeneratedSecrets> {
+  const needsEncryptionKey = config.secrets.encryption === undefined;
+  const needsKeys = needsSigningKeys && config.secrets.keys.length === 0;
+  if (needsEncryptionKey && !(await hasEncryptionKey(config.dataDir)) && (await hasKeyCheck(database))) {
+    throw new ExitError(
+      78,
+      `this database was made with an encryption key that is missing: ${join(config.dataDir, 'encryption.key')} does not exist. ` +
+        'Restore that file, set secrets.encryption, or correct data_dir; a new key could not open what is stored.',
+    );
+  }
+  if (!needsEncryptionKey && !needsKeys) return {};
+  const directory = await prepare(config, version, { needsEncryptionKey, needsSigningKeys: needsKeys });
+  for (const warning of directory.warnings) log.warn('startup', warning);
+  return { encryptionKey: directory.encryptionKey, keysDir: directory.keysDir };
+}
+
+async function prepare(
+  config: Config,
+  version: string,
+  needs: { readonly needsEncryptionKey: boolean; readonly needsSigningKeys: boolean },
+): Promise<DataDirectory> {
+  const isRoot = process.getuid?.() === 0;
+  const isPassable = isRoot && config.database.server.kind === 'embedded';
+  return await prepareDataDirectory({ dataDir: config.dataDir, isPassable, version, ...needs });
+}
+
+function keyRingOf(config: Config): KeyRing {
+  const { encryption, encryptionPrevious } = config.secrets;
+  if (encryption === undefined) throw new ExitError(78, 'secrets.encryption: is required');
+  const bytes = (hex: string): Buffer => Buffer.from(hex, 'hex');
+  return new KeyRing(
+    bytes(encryption.reveal()),
+    encryptionPrevious.map((previous) => bytes(previous.reveal())),
+  );
+}
+
+function targetOf(server: PostgresConfig): ConnectionTarget {
+  const { host, port, user, database, password, sslMode, sslCa, sslCertificate, sslKey } = server;
+  return {
+    host,
+    port,
+    user,
+    database,
+    ...(password !== undefined && { password: password.reveal() }),
+    ssl: {
+      mode: sslMode,
+      ...(sslCa !== undefined && { ca: sslCa.reveal() }),
+      ...(sslCertificate !== undefined && { certificate: sslCertificate.reveal() }),
+      ...(sslKey !== undefined && { key: sslKey.reveal() }),
+    },
+  };
+}
+
+function databaseOptions(config: Config) {
+  const { database, limits } = config;
+  return {
+    pooler: database.pooler,
+    maxConnections: database.maxConnections,
+    minConnections: database.minConnections,
+    connectTimeoutSeconds: database.connectTimeoutSeconds,
+    acquireTimeoutSeconds: database.acquireTimeoutSeconds,
+    idleTimeoutSeconds: database.idleTimeoutSeconds ?? null,
+    maxLifetimeSeconds: database.maxLifetimeSeconds ?? null,
+    statementTimeoutSeconds: database.statementTimeoutSeconds,
+    slowStatementSeconds: database.slowStatementSeconds,
+    maxWaiters: limits.maxDbWaiters,
+    applicationName: `latchkey:${process.pid}`,
+  };
+}

@@ -1,0 +1,404 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import { findUserByName } from '#domain/accounts/user-lookups.ts';
+import { toUuid } from '#platform/base/ids.ts';
+import { Secret } from '#platform/base/secret.ts';
+import type { Database } from '#platform/postgres/database.ts';
+import { type NoParameters, statement } from '#platform/postgres/statement.ts';
+import { CHEAP_SCHEME, cheapHasher, insertTestAccount } from '#test/support/accounts.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { RecordingLog } from '#test/support/recording-log.ts';
+import { bundleWorker } from '#test/support/worker-entry.ts';
+import { ensureFirstAdmin } from './first-admin.ts';
+import type { ManageDeps } from './manage-deps.ts';
+import type { Prompts } from './prompts.ts';
+import { type RegisterUserOptions, registerUserCommand } from './register-user.ts';
+import { type SetPasswordOptions, setPasswordCommand } from './set-password.ts';
+
+const STRONG = 'vortex-Lampion 71 pergola';
+const directory = mkdtempSync(join(tmpdir(), 'latchkey-manage-'));
+const hasher = cheapHasher();
+const clock = new FakeClock();
+let estimator: StrengthEstimator;
+let testDatabase: TestDatabase;
+let database: Database;
+let output: { stdout: string; stderr: string };
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = testDatabase.database;
+  const url = new URL('../../domain/accounts/passwords/strength.worker.ts', import.meta.url);
+  estimator = new StrengthEstimator(await bundleWorker(url));
+});
+
+afterAll(async () => {
+  rmSync(directory, { recursive: true });
+  await estimator.close();
+  await testDatabase.drop();
+});
+
+beforeEach(() => {
+  output = { stdout: '', stderr: '' };
+});
+
+function deps(io: { stdin?: string; prompts?: Prompts } = {}): ManageDeps {
+  return {
+    database,
+    clock,
+    hasher,
+    estimator,
+    rules: { minimumComplexity: 3, minimumLength: 8, maximumLength: 1024 },
+    serverName: 'example.org',
+    serviceName: 'Latchkey',
+    defaultLanguage: 'de',
+    io: {
+      stdin: Readable.from(io.stdin === undefined ? [] : [Buffer.from(io.stdin)]),
+      prompts: io.prompts,
+      stdout: (text) => {
+        output.stdout += text;
+      },
+      stderr: (text) => {
+        output.stderr += text;
+      },
+    },
+  };
+}
+
+/** Answers in turn, and remembers what it was asked and shown. */
+class Answering implements Prompts {
+  readonly seen: string[] = [];
+  readonly #answers: (string | boolean)[];
+
+  constructor(...answers: (string | boolean)[]) {
+    this.#answers = answers;
+  }
+
+  text(question: string): Promise<string> {
+    return Promise.resolve(String(this.#next(question)));
+  }
+
+  password(question: string): Promise<string> {
+    return Promise.resolve(String(this.#next(question)));
+  }
+
+  confirm(question: string): Promise<boolean> {
+    return Promise.resolve(this.#next(question) === true);
+  }
+
+  note(title: string, lines: readonly string[]): void {
+    this.seen.push(title, ...lines);
+  }
+
+  #next(question: string): string | boolean {
+    this.seen.push(question);
+    const answer = this.#answers.shift();
+    if (answer === undefined) throw new Error(`nothing prepared for: ${question}`);
+    return answer;
+  }
+}
+
+const passwordOf = statement<{ hash: string; scheme_version: number }, { readonly userId: string }>(
+  'test-manage-password',
+  'select hash, scheme_version from user_passwords where user_id = :userId::uuid',
+);
+const emailsOf = statement<{ email: string }, { readonly userId: string }>(
+  'test-manage-emails',
+  'select email from user_emails where user_id = :userId::uuid order by email',
+);
+const countUsers = statement<{ count: number }, NoParameters>(
+  'test-count-users',
+  'select count(*)::integer as count from users',
+);
+const insertSessions = statement<
+  never,
+  {
+    readonly browser: string;
+    readonly oauth2: string;
+    readonly client: string;
+    readonly userId: string;
+    readonly now: Date;
+  }
+>(
+  'test-manage-sessions',
+  `with client as (
+    insert into oauth2_clients (id, is_static, metadata, created_at) values (:client::uuid, true, '{}', :now::timestamptz)
+    on conflict (id) do nothing
+  ), browser as (
+    insert into user_sessions (id, user_id, key_hash, authenticated_at, created_at)
+    values (:browser::uuid, :userId::uuid, '', :now::timestamptz, :now::timestamptz)
+  )
+  insert into oauth2_sessions (id, user_id, client_id, scope, created_at)
+  values (:oauth2::uuid, :userId::uuid, :client::uuid, '{openid}', :now::timestamptz)`,
+);
+const countLive = statement<{ browser: number; oauth2: number }, { readonly userId: string }>(
+  'test-manage-live',
+  `select
+    (select count(*)::integer from user_sessions where user_id = :userId::uuid and finished_at is null) as browser,
+    (select count(*)::integer from oauth2_sessions where user_id = :userId::uuid and finished_at is null) as oauth2`,
+);
+
+async function isPassword(username: string, password: string): Promise<boolean> {
+  const user = await findUserByName(database, username);
+  const row = user === undefined ? undefined : await database.first(passwordOf, { userId: toUuid(user.id) });
+  if (row === undefined) return false;
+  const stored = { hash: row.hash, schemeVersion: row.scheme_version };
+  return (await hasher.verify(stored, password, { address: 'test' })).isRight;
+}
+
+describe('manage register-user', () => {
+  const register = (options: Partial<RegisterUserOptions>, io: Parameters<typeof deps>[0] = {}): Promise<void> =>
+    registerUserCommand(deps(io), {
+      emails: [],
+      yes: true,
+      ignorePasswordComplexity: false,
+      json: false,
+      ...options,
+    });
+
+  test('creates the user with addresses, password from standard input, and admin flag', async () => {
+    await register(
+      {
+        username: 'alice',
+        emails: ['Alice@Example.net', 'alice@other.example', 'ALICE@example.net'],
+        admin: true,
+        displayName: 'Alice A.',
+        passwordFile: '-',
+        json: true,
+      },
+      { stdin: `${STRONG}\n` },
+    );
+    const user = await findUserByName(database, 'alice');
+    expect(user).toMatchObject({ username: 'alice', displayName: 'Alice A.', canRequestAdmin: true });
+    expect(JSON.parse(output.stdout)).toEqual({
+      id: user?.id,
+      username: 'alice',
+      admin: true,
+      emails: ['ALICE@example.net', 'alice@other.example'],
+    });
+    expect(output.stderr).toBe('');
+    expect(await isPassword('alice', STRONG)).toBe(true);
+    expect(await database.rows(emailsOf, { userId: toUuid(user?.id ?? neverId()) })).toHaveLength(2);
+  });
+
+  test('gives an account the language that is asked for, else the default one of the service', async () => {
+    await register({ username: 'austrian', locale: 'de-at' });
+    await register({ username: 'unspoken' });
+    expect(await findUserByName(database, 'austrian')).toMatchObject({ locale: 'de-AT' });
+    expect(await findUserByName(database, 'unspoken')).toMatchObject({ locale: 'de' });
+  });
+
+  test('warns of what is missing, and prints id and name', async () => {
+    await register({ username: 'bare' });
+    expect(output.stderr).toContain('no e-mail address');
+    expect(output.stderr).toContain('no password');
+    expect(output.stdout).toMatch(/^[0-9A-Z]{26}\tbare\n$/);
+    expect(await findUserByName(database, 'bare')).toMatchObject({ canRequestAdmin: false });
+  });
+
+  test('warns that a password on the command line is visible, and never prints one', async () => {
+    await register({ username: 'visible', password: STRONG });
+    expect(output.stderr).toContain('visible to other users');
+    expect(output.stdout + output.stderr).not.toContain(STRONG);
+    expect(await isPassword('visible', STRONG)).toBe(true);
+  });
+
+  test('reads a password file, of which one line end is not part of the password', async () => {
+    const file = join(directory, 'password');
+    writeFileSync(file, ` ${STRONG} \r\n`);
+    await register({ username: 'filed', passwordFile: file });
+    expect(await isPassword('filed', ` ${STRONG} `)).toBe(true);
+  });
+
+  test.each([
+    ['a username outside the grammar', { username: 'Alice' }, 1, 'lower-case letters a to z'],
+    ['a reserved username', { username: '_alice' }, 1, 'begins with an underscore'],
+    ['a common password', { username: 'weak', password: 'password1' }, 1, 'one of the most common'],
+    ['a weak password', { username: 'weak', password: 'aaaaaaaaaaaaaaab' }, 1, 'password is too weak'],
+    ['a short password', { username: 'weak', password: 'x7#qP' }, 1, 'at least 8 characters'],
+    ['a password like the name', { username: 'florentina.b', password: 'florentina.b' }, 1, 'too weak'],
+    ['something that is no address', { username: 'weak', emails: ['weak'] }, 1, 'weak is not an e-mail address'],
+    ['a display name over 255 characters', { username: 'weak', displayName: 'x'.repeat(256) }, 1, '255'],
+    ['a display name with a line feed', { username: 'weak', displayName: 'A\nB' }, 1, 'control characters'],
+    ['a display name that turns the text', { username: 'weak', displayName: 'A\u202eB' }, 1, 'direction of text'],
+    ['a display name of blanks', { username: 'weak', displayName: '  ' }, 1, '1 to 255'],
+    ['a language that is no tag', { username: 'weak', locale: 'german please' }, 1, 'not a language tag'],
+    ['two passwords', { username: 'weak', password: STRONG, passwordFile: '-' }, 2, 'either'],
+    [
+      'a password file that is not there',
+      { username: 'weak', passwordFile: '/nowhere/x' },
+      1,
+      'file /nowhere/x: no such file',
+    ],
+    ['a name with a space', { username: 'al ice' }, 1, 'not allowed: it may have lower-case letters a to z'],
+    ['an empty password file', { username: 'weak', passwordFile: '-' }, 1, 'empty'],
+    ['no username', {}, 2, 'username is missing'],
+    ['no terminal and no --yes', { username: 'weak', yes: false }, 2, '--yes'],
+  ])('refuses %s and writes nothing', async (_, options, exitCode, message) => {
+    const before = await database.first(countUsers, {});
+    await expect(register(options)).rejects.toMatchObject({ exitCode, message: expect.stringContaining(message) });
+    expect(await database.first(countUsers, {})).toEqual(before);
+  });
+
+  test('refuses names and addresses that are taken, in any case, also by deactivated users', async () => {
+    await insertTestAccount(database, { username: 'former', email: 'former@example.net', isDeactivated: true });
+    await insertTestAccount(database, { username: 'Imported' });
+    await expect(register({ username: 'former' })).rejects.toMatchObject({ exitCode: 1, message: /is taken/ });
+    await expect(register({ username: 'imported' })).rejects.toMatchObject({ exitCode: 1 });
+    await expect(register({ username: 'newcomer', emails: ['FORMER@example.net'] })).rejects.toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining('FORMER@example.net is taken'),
+    });
+    expect(await findUserByName(database, 'newcomer')).toBeUndefined();
+  });
+
+  test('of twenty at once one gets the name', async () => {
+    const results = await Promise.allSettled(Array.from({ length: 20 }, () => register({ username: 'contested' })));
+    expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
+    for (const result of results)
+      if (result.status === 'rejected') expect(result.reason).toMatchObject({ exitCode: 1 });
+  });
+
+  test('accepts a weak password when told to', async () => {
+    await register({ username: 'lenient', password: 'short', ignorePasswordComplexity: true });
+    expect(await isPassword('lenient', 'short')).toBe(true);
+  });
+
+  test('at a terminal asks for what is missing, shows the equivalent command and creates after a yes', async () => {
+    const prompts = new Answering('asked', STRONG, STRONG, 'asked@example.net', "Ask'ed", true, true);
+    await register({ yes: false }, { prompts });
+    expect(await findUserByName(database, 'asked')).toMatchObject({ displayName: "Ask'ed", canRequestAdmin: true });
+    expect(await isPassword('asked', STRONG)).toBe(true);
+    expect(prompts.seen).toContain(
+      "latchkey manage register-user --yes --admin --email asked@example.net --display-name 'Ask'\\''ed' " +
+        '--password-file - asked',
+    );
+    expect(prompts.seen.join('\n')).not.toContain(STRONG);
+  });
+
+  test('at a terminal creates nothing after a no, or when the two passwords differ', async () => {
+    const declined = new Answering('', '', '', false, false);
+    await expect(register({ username: 'unwanted', yes: false }, { prompts: declined })).rejects.toMatchObject({
+      exitCode: 1,
+    });
+    const differing = new Answering(STRONG, `${STRONG}.`);
+    await expect(register({ username: 'unwanted', yes: false }, { prompts: differing })).rejects.toMatchObject({
+      exitCode: 1,
+      message: 'the passwords differ',
+    });
+    expect(await findUserByName(database, 'unwanted')).toBeUndefined();
+  });
+});
+
+describe('manage set-password', () => {
+  const set = (options: Partial<SetPasswordOptions>, io: Parameters<typeof deps>[0] = {}): Promise<void> =>
+    setPasswordCommand(deps(io), {
+      user: 'bob',
+      ignoreComplexity: false,
+      killSessions: false,
+      json: false,
+      ...options,
+    });
+
+  beforeAll(async () => {
+    await insertTestAccount(database, { username: 'bob', password: 'before', email: 'bob.quist@example.net' });
+  });
+
+  test.each([['bob'], ['BOB'], ['@bob:example.org']])('replaces the password of %s', async (user) => {
+    const password = `${STRONG} ${user}`;
+    await set({ user, passwordFile: '-' }, { stdin: password });
+    expect(await isPassword('bob', password)).toBe(true);
+    expect(await isPassword('bob', 'before')).toBe(false);
+  });
+
+  test('takes an identifier, and gives a first password to who has none', async () => {
+    const id = await insertTestAccount(database, { username: 'carol' });
+    await set({ user: id, password: STRONG, json: true });
+    expect(JSON.parse(output.stdout)).toEqual({ id, username: 'carol' });
+    expect(await isPassword('carol', STRONG)).toBe(true);
+  });
+
+  test('asks twice at a terminal', async () => {
+    await set({}, { prompts: new Answering(`${STRONG}!`, `${STRONG}!`) });
+    expect(await isPassword('bob', `${STRONG}!`)).toBe(true);
+    await expect(set({}, { prompts: new Answering('one', 'two') })).rejects.toMatchObject({ exitCode: 1 });
+  });
+
+  test.each([
+    ['an unknown user', { user: 'nobody', password: STRONG }, 1, 'user not found'],
+    ['a common password', { password: 'password1' }, 1, 'one of the most common'],
+    ['a password like the address', { password: 'bob.quist@example.net' }, 1, 'password is too weak'],
+    ['no password and no terminal', {}, 2, 'the password is missing'],
+    ['a password over 1,024 bytes, whatever is ignored', { password: 'x'.repeat(1025), ignoreComplexity: true }, 1, ''],
+  ])('refuses %s', async (_, options, exitCode, message) => {
+    await expect(set(options)).rejects.toMatchObject({ exitCode, message: expect.stringContaining(message) });
+  });
+
+  test('a deactivated account stays without a password', async () => {
+    await insertTestAccount(database, { username: 'left', isDeactivated: true });
+    await expect(set({ user: 'left', password: STRONG })).rejects.toMatchObject({ exitCode: 1 });
+  });
+
+  test('ends all sessions when told to, and none otherwise', async () => {
+    const id = await insertTestAccount(database, { username: 'dora' });
+    const [browser, oauth2, client] = ['1', '2', '3'].map((digit) => `00000000-0000-0000-0000-00000000000${digit}`);
+    if (browser === undefined || oauth2 === undefined || client === undefined) throw new Error('three ids');
+    await database.execute(insertSessions, { browser, oauth2, client, userId: toUuid(id), now: new Date(clock.now()) });
+    await set({ user: 'dora', password: STRONG });
+    expect(await database.first(countLive, { userId: toUuid(id) })).toEqual({ browser: 1, oauth2: 1 });
+    await set({ user: 'dora', password: STRONG, killSessions: true });
+    expect(await database.first(countLive, { userId: toUuid(id) })).toEqual({ browser: 0, oauth2: 0 });
+    expect(output.stdout).toContain('ended browser sessions: 1, OAuth sessions: 1');
+  });
+
+  test('a new hash follows the newest scheme', async () => {
+    await set({ password: STRONG });
+    const user = await findUserByName(database, 'bob');
+    const row = await database.first(passwordOf, { userId: toUuid(user?.id ?? neverId()) });
+    expect(row?.scheme_version).toBe(CHEAP_SCHEME.version);
+  });
+});
+
+describe('the first admin (operations 2.4)', () => {
+  let empty: TestDatabase;
+  let log: RecordingLog;
+  const ensure = (username: string, password: string): Promise<void> =>
+    ensureFirstAdmin({ ...deps(), database: empty.database }, log, { username, password: new Secret(password) });
+
+  beforeAll(async () => {
+    empty = await createTestDatabase();
+  });
+
+  afterAll(() => empty.drop());
+
+  beforeEach(() => {
+    log = new RecordingLog();
+  });
+
+  test('is not made with a weak password or a bad name: exit 78', async () => {
+    await expect(ensure('root', 'password1')).rejects.toMatchObject({ exitCode: 78 });
+    await expect(ensure('Root', STRONG)).rejects.toMatchObject({ exitCode: 78 });
+    expect(await empty.database.first(countUsers, {})).toEqual({ count: 0 });
+  });
+
+  test('is made once, also by instances that start together', async () => {
+    await Promise.all([ensure('root', STRONG), ensure('root', STRONG), ensure('root', STRONG)]);
+    expect(await findUserByName(empty.database, 'root')).toMatchObject({ canRequestAdmin: true });
+    expect(await empty.database.first(countUsers, {})).toEqual({ count: 1 });
+    expect(log.lines.map((line) => line.level)).toEqual(['info', 'info', 'info']);
+  });
+
+  test('is not made where there are users: one line says so, whatever the values', async () => {
+    await ensure('another', 'weak');
+    expect(await empty.database.first(countUsers, {})).toEqual({ count: 1 });
+    expect(log.lines).toMatchObject([{ level: 'info', message: expect.stringContaining('ignored') }]);
+  });
+});
+
+function neverId(): never {
+  throw new Error('the user was not created');
+}

@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises';
+import {
+  findPasswordProblem,
+  type PasswordOwner,
+  type PasswordProblem,
+} from '#domain/accounts/passwords/password-rules.ts';
+import { ExitError } from '#platform/base/errors.ts';
+import { systemReason } from '#platform/base/system-reason.ts';
+import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
+import { type AccountDeps, COMMAND_CALLER, type ManageIo } from './manage-deps.ts';
+
+export interface PasswordOptions {
+  /** Given on the command line itself. */
+  readonly password?: string | undefined;
+  /** Path of a file that holds it, `-` for standard input. */
+  readonly passwordFile?: string | undefined;
+}
+
+/** The password that the options name; undefined when they name none. One line end behind it is not part of it. */
+export async function readGivenPassword(options: PasswordOptions, io: ManageIo): Promise<string | undefined> {
+  if (options.password !== undefined && options.passwordFile !== undefined) {
+    throw new ExitError(2, 'give the password either as an argument or by --password-file');
+  }
+  if (options.password !== undefined) {
+    io.stderr('warning: a password on the command line is visible to other users of this machine\n');
+    return options.password;
+  }
+  if (options.passwordFile === undefined) return undefined;
+  const text = options.passwordFile === '-' ? await readAll(io) : await readPasswordFile(options.passwordFile);
+  const password = text.replace(/\r?\n$/, '');
+  if (password === '') throw new ExitError(1, 'the password is empty');
+  return password;
+}
+
+/** Asks twice. Throws `ExitError` 1 when the answers differ. */
+export async function askNewPassword(io: ManageIo): Promise<string | undefined> {
+  const password = await io.prompts?.password('Password');
+  if (password === undefined || password === '') return undefined;
+  if ((await io.prompts?.password('Password again')) !== password) throw new ExitError(1, 'the passwords differ');
+  return password;
+}
+
+/** Why a password is refused, in the words of the command line. */
+export function passwordRefusal(problem: PasswordProblem, deps: AccountDeps): string {
+  switch (problem) {
+    case 'password_too_short':
+      return `password is too short: at least ${deps.rules.minimumLength} characters`;
+    case 'password_too_long':
+      return `password is too long: at most ${deps.rules.maximumLength} bytes`;
+    case 'password_invalid':
+      return 'password holds a zero byte';
+    case 'password_compromised':
+      return 'password is one of the most common ones';
+    case 'password_too_weak':
+      return 'password is too weak';
+  }
+}
+
+const COMPLEXITY = new Set<PasswordProblem>(['password_compromised', 'password_too_short', 'password_too_weak']);
+
+/**
+ * Checks a new password and hashes it.
+ * @param exitCode of the error when it breaks a rule
+ */
+export async function hashNewPassword(
+  deps: AccountDeps,
+  password: string,
+  owner: PasswordOwner,
+  options: { readonly ignoreComplexity: boolean; readonly exitCode: number },
+): Promise<StoredHash> {
+  const problem = await findPasswordProblem(deps.rules, deps.estimator, password, owner, COMMAND_CALLER);
+  const isIgnored = options.ignoreComplexity && problem !== undefined && COMPLEXITY.has(problem);
+  if (problem !== undefined && !isIgnored) throw new ExitError(options.exitCode, passwordRefusal(problem, deps));
+  const stored = await deps.hasher.hash(password, COMMAND_CALLER);
+  if (stored === undefined) throw new ExitError(options.exitCode, 'password and pepper are longer than bcrypt reads');
+  return stored;
+}
+
+async function readAll(io: ManageIo): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of io.stdin) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString();
+}
+
+async function readPasswordFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const isDenied = error instanceof Error && 'code' in error && error.code === 'EACCES';
+    throw new ExitError(isDenied ? 77 : 1, `cannot read the password file ${path}: ${systemReason(error)}`);
+  }
+}

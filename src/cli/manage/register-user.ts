@@ -1,0 +1,154 @@
+import { parseDisplayName } from '#domain/accounts/display-name.ts';
+import { type EmailAddress, parseEmailAddress } from '#domain/accounts/email-address.ts';
+import { registerUser } from '#domain/accounts/register-user.ts';
+import { findUserByName } from '#domain/accounts/user-lookups.ts';
+import { type UsernameProblem, usernameProblems } from '#domain/accounts/username.ts';
+import { ExitError } from '#platform/base/errors.ts';
+import { shellWord } from '../own-command.ts';
+import type { ManageDeps } from './manage-deps.ts';
+import { askNewPassword, hashNewPassword, type PasswordOptions, readGivenPassword } from './password-input.ts';
+import type { Prompts } from './prompts.ts';
+
+export interface RegisterUserOptions extends PasswordOptions {
+  readonly username?: string | undefined;
+  readonly emails: readonly string[];
+  /** `--admin` or `--no-admin`; undefined: neither. */
+  readonly admin?: boolean | undefined;
+  readonly displayName?: string | undefined;
+  /** BCP 47 tag; undefined: the default language of the service. */
+  readonly locale?: string | undefined;
+  /** Ask nothing. */
+  readonly yes: boolean;
+  readonly ignorePasswordComplexity: boolean;
+  readonly json: boolean;
+}
+
+interface Wanted {
+  readonly username: string;
+  readonly password: string | undefined;
+  readonly emails: readonly EmailAddress[];
+  readonly isAdmin: boolean;
+  readonly displayName: string | undefined;
+  readonly locale: string;
+}
+
+/**
+ * `manage register-user` (operations 3.5). Throws `ExitError` 1 when a check fails or the person declines, 2 when
+ * something is missing and nobody can be asked.
+ */
+export async function registerUserCommand(deps: ManageDeps, options: RegisterUserOptions): Promise<void> {
+  const prompts = options.yes ? undefined : deps.io.prompts;
+  if (!options.yes && prompts === undefined) {
+    throw new ExitError(2, '--yes is needed when standard input is not a terminal');
+  }
+  const wanted = await collect(deps, options, prompts);
+  const password =
+    wanted.password === undefined
+      ? undefined
+      : await hashNewPassword(
+          deps,
+          wanted.password,
+          {
+            username: wanted.username,
+            emails: wanted.emails.map((email) => email.address),
+            serviceName: deps.serviceName,
+          },
+          { ignoreComplexity: options.ignorePasswordComplexity, exitCode: 1 },
+        );
+  if (wanted.emails.length === 0) deps.io.stderr('warning: the user has no e-mail address\n');
+  if (password === undefined) deps.io.stderr('warning: the user has no password and cannot sign in\n');
+  if (prompts !== undefined) await confirm(prompts, wanted, options);
+
+  const { username, emails, displayName, locale, isAdmin } = wanted;
+  const now = deps.clock.now();
+  const registration = { username, displayName, locale, canRequestAdmin: isAdmin, emails, password, now };
+  const outcome = await registerUser(deps.database, registration);
+  if (!outcome.ok) {
+    const subject = outcome.reason === 'name-taken' ? `username ${username}` : `e-mail address ${outcome.email}`;
+    throw new ExitError(1, `${subject} is taken`);
+  }
+  const result = { id: outcome.id, username, admin: isAdmin, emails: emails.map((email) => email.address) };
+  deps.io.stdout(options.json ? `${JSON.stringify(result)}\n` : `${outcome.id}\t${username}\n`);
+}
+
+async function collect(deps: ManageDeps, options: RegisterUserOptions, prompts: Prompts | undefined): Promise<Wanted> {
+  const locale = options.locale === undefined ? deps.defaultLanguage : parseLocale(options.locale);
+  const username = options.username ?? (await prompts?.text('Username'));
+  if (username === undefined) throw new ExitError(2, 'the username is missing');
+  await checkUsername(deps, username);
+  const given = await readGivenPassword(options, deps.io);
+  const password = given ?? (prompts === undefined ? undefined : await askNewPassword(deps.io));
+  const typedEmail = options.emails.length > 0 ? '' : await prompts?.text('E-mail address (empty for none)');
+  const emails = parseEmails([...options.emails, typedEmail ?? ''].filter((email) => email !== ''));
+  const typedName = options.displayName ?? (await prompts?.text('Display name (empty for none)')) ?? '';
+  const displayName = typedName === '' ? undefined : parseDisplayName(typedName);
+  if (typedName !== '' && displayName === undefined) {
+    throw new ExitError(
+      1,
+      'the display name is not allowed: 1 to 255 characters, no control characters and none that turn the direction of text',
+    );
+  }
+  const isAdmin = options.admin ?? (await prompts?.confirm('May this user ask for the admin scope?', false)) ?? false;
+  return { username, password, emails, isAdmin, displayName, locale };
+}
+
+const USERNAME_RULES: Readonly<Record<UsernameProblem, string>> = {
+  'username-too-short': 'it is empty',
+  'username-too-long': 'with the name of the server it is longer than 255 bytes',
+  'username-all-numeric': 'it has digits only',
+  'username-invalid-chars': 'it may have lower-case letters a to z, digits and . = _ / + -',
+  'username-reserved': 'it begins with an underscore or is a dot',
+};
+
+async function checkUsername(deps: ManageDeps, username: string): Promise<void> {
+  const problems = usernameProblems(username, deps.serverName);
+  const [problem] = problems;
+  if (problem !== undefined) throw new ExitError(1, `the username is not allowed: ${USERNAME_RULES[problem]}`);
+  const taken = await findUserByName(deps.database, username);
+  if (taken !== undefined) throw new ExitError(1, `username ${username} is taken`);
+}
+
+/** The canonical spelling of a BCP 47 tag. */
+function parseLocale(text: string): string {
+  try {
+    return new Intl.Locale(text).toString();
+  } catch {
+    throw new ExitError(1, `${JSON.stringify(text)} is not a language tag such as en or de-AT`);
+  }
+}
+
+/** Distinct by what comparisons use. */
+function parseEmails(texts: readonly string[]): EmailAddress[] {
+  const byKey = new Map<string, EmailAddress>();
+  for (const text of texts) {
+    const email = parseEmailAddress(text);
+    if (email === undefined) throw new ExitError(1, `${text} is not an e-mail address`);
+    byKey.set(email.key, email);
+  }
+  return [...byKey.values()];
+}
+
+async function confirm(prompts: Prompts, wanted: Wanted, options: RegisterUserOptions): Promise<void> {
+  prompts.note('New user', [
+    `username: ${wanted.username}`,
+    `display name: ${wanted.displayName ?? 'none'}`,
+    `language: ${wanted.locale}`,
+    `e-mail addresses: ${wanted.emails.map((email) => email.address).join(', ') || 'none'}`,
+    `password: ${wanted.password === undefined ? 'none' : 'set'}`,
+    `may ask for the admin scope: ${wanted.isAdmin ? 'yes' : 'no'}`,
+    '',
+    equivalentCommand(wanted, options),
+  ]);
+  if (!(await prompts.confirm('Create this user?', true))) throw new ExitError(1, 'nothing was created');
+}
+
+function equivalentCommand(wanted: Wanted, options: RegisterUserOptions): string {
+  const words = ['latchkey', 'manage', 'register-user', '--yes', wanted.isAdmin ? '--admin' : '--no-admin'];
+  for (const email of wanted.emails) words.push('--email', email.address);
+  if (wanted.displayName !== undefined) words.push('--display-name', wanted.displayName);
+  if (options.locale !== undefined) words.push('--locale', wanted.locale);
+  if (wanted.password !== undefined) words.push('--password-file', '-');
+  if (options.ignorePasswordComplexity) words.push('--ignore-password-complexity');
+  words.push(wanted.username);
+  return words.map(shellWord).join(' ');
+}

@@ -1,0 +1,57 @@
+import { listEmails } from '#domain/accounts/email-lookups.ts';
+import { setPassword } from '#domain/accounts/passwords/set-password.ts';
+import { findUserByReference } from '#domain/accounts/user-lookups.ts';
+import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
+import { endOAuth2SessionsOfUser } from '#domain/oauth-sessions/end-sessions-of-user.ts';
+import { ExitError } from '#platform/base/errors.ts';
+import type { ManageDeps } from './manage-deps.ts';
+import { askNewPassword, hashNewPassword, type PasswordOptions, readGivenPassword } from './password-input.ts';
+
+export interface SetPasswordOptions extends PasswordOptions {
+  /** A username, `@user:server` or an identifier. */
+  readonly user: string;
+  readonly ignoreComplexity: boolean;
+  /** Ends all sessions of the user as well. */
+  readonly killSessions: boolean;
+  readonly json: boolean;
+}
+
+/**
+ * `manage set-password` (operations 3.5). Throws `ExitError` 1 when there is no such user or the password may not be
+ * used, 2 when it is missing and nobody can be asked.
+ */
+export async function setPasswordCommand(deps: ManageDeps, options: SetPasswordOptions): Promise<void> {
+  const user = await findUserByReference(deps.database, options.user, deps.serverName);
+  if (user === undefined) throw new ExitError(1, 'user not found');
+  // A deactivated account has no password any more, and stays so.
+  if (user.isDeactivated) throw new ExitError(1, 'the user is deactivated');
+  const password = (await readGivenPassword(options, deps.io)) ?? (await askNewPassword(deps.io));
+  if (password === undefined)
+    throw new ExitError(2, 'the password is missing: name its file with --password-file, or - for standard input');
+  const emails = await listEmails(deps.database, user.id);
+  const owner = { username: user.username, emails, serviceName: deps.serviceName };
+  const rules = { ignoreComplexity: options.ignoreComplexity, exitCode: 1 };
+  const stored = await hashNewPassword(deps, password, owner, rules);
+
+  const now = deps.clock.now();
+  const reason = 'password_changed';
+  const ended = await deps.database.transaction(async (transaction) => {
+    await setPassword(transaction, { user: user.id, stored, now });
+    if (!options.killSessions) return undefined;
+    return {
+      browserSessions: await finishBrowserSession(transaction, { userId: user.id, which: 'all', reason, now }),
+      oauth2Sessions: await endOAuth2SessionsOfUser(transaction, user.id, { reason, now }),
+    };
+  });
+  const result = { id: user.id, username: user.username, ...ended };
+  deps.io.stdout(options.json ? `${JSON.stringify(result)}\n` : summary(user.username, ended));
+}
+
+function summary(
+  username: string,
+  ended: { readonly browserSessions: number; readonly oauth2Sessions: number } | undefined,
+): string {
+  const text = `password of ${username} set\n`;
+  if (ended === undefined) return text;
+  return `${text}ended browser sessions: ${ended.browserSessions}, OAuth sessions: ${ended.oauth2Sessions}\n`;
+}

@@ -1,0 +1,256 @@
+/**
+ * The command line: names, options and exit codes (sysexits style). Each command is a module of its own, loaded when
+ * it is called; `serve` is what runs without one.
+ */
+import { join } from 'node:path';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { ExitError } from '#platform/base/errors.ts';
+import { describeError } from '#platform/base/log.ts';
+import { packageRoot } from '#platform/base/package-root.ts';
+import { parseDuration } from '#platform/config/schema/durations.ts';
+import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import { configSources } from './config-sources.ts';
+
+interface GlobalOptions {
+  readonly config?: readonly string[];
+  readonly dataDir?: string;
+  readonly logLevel?: string;
+  readonly logFormat?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+interface RegisterUserFlags {
+  readonly password?: string;
+  readonly passwordFile?: string;
+  readonly email?: readonly string[];
+  readonly admin?: boolean;
+  readonly displayName?: string;
+  readonly locale?: string;
+  readonly yes: boolean;
+  readonly ignorePasswordComplexity: boolean;
+}
+
+interface GenerateFlags {
+  readonly output?: string;
+  readonly force: boolean;
+  readonly client: boolean;
+  readonly redirectUri?: readonly string[];
+}
+
+interface SetPasswordFlags {
+  readonly passwordFile?: string;
+  readonly ignoreComplexity: boolean;
+  readonly killSessions: boolean;
+}
+
+/** Runs the program to its end and gives its exit code; a server ends by a signal. */
+export async function runProgram(argv: readonly string[], io: CommandIo): Promise<number> {
+  let exitCode = 0;
+  const program = makeProgram(io, (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    return reportFailure(error, isVerbose(program.opts(), io), io);
+  }
+}
+
+/** Whether the operator asked for more than messages. */
+function isVerbose({ logLevel }: GlobalOptions, io: CommandIo): boolean {
+  const levels = logLevel ?? io.environment['LATCHKEY_LOG'] ?? '';
+  return levels.split(',').some((level) => level.trim() === 'debug');
+}
+
+function reportFailure(error: unknown, showsStack: boolean, io: CommandIo): number {
+  // commander has printed its own message; help and version are no failures
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof ExitError) {
+    io.stderr(error.message.endsWith('\n') ? error.message : `latchkey: ${error.message}\n`);
+    return error.exitCode;
+  }
+  const { message, stack } = describeError(error);
+  const advice = 'this is a defect of Latchkey; --log-level debug shows where it happened';
+  io.stderr(`latchkey: internal error: ${showsStack ? (stack ?? message) : `${message} (${advice})`}\n`);
+  return 70;
+}
+
+/** The command line with everything it offers; `finish` is called with the exit code of a command that has one. */
+export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): Command {
+  const program = new Command('latchkey')
+    .description('OAuth 2.0 and OpenID Connect provider. Without a command: serve.')
+    .option('-c, --config <path>', 'configuration file; may be repeated', collect)
+    .option('--data-dir <path>', 'data directory')
+    .addOption(
+      new Option('--log-level <level>', 'write lines of this level and above').choices([
+        'error',
+        'warn',
+        'info',
+        'debug',
+        'trace',
+      ]),
+    )
+    .addOption(new Option('--log-format <format>', 'layout of the log').choices(['text', 'json']))
+    .option('--json', 'results as one JSON document on standard output')
+    .option('-q, --quiet', 'no informational lines')
+    .version(io.version, '-V, --version')
+    .exitOverride()
+    .configureOutput({
+      writeOut: io.stdout,
+      writeErr: io.stderr,
+      outputError: (text, write) => write(text.replace(/^error: /, 'latchkey: ')),
+    });
+  const configuration = (): ConfigurationOptions => configurationOptions(program.opts());
+
+  program
+    .command('serve', { isDefault: true })
+    .alias('server')
+    .description('run the service')
+    .option('--no-migrate', 'refuse to start when migrations are pending, instead of applying them')
+    .addOption(migrateTimeoutOption())
+    .option('--no-sync', 'leave the clients in the database as they are')
+    // A word that is no command ends up here, since this one runs without a name as well.
+    .allowExcessArguments()
+    .action(async (options: { migrate: boolean; sync: boolean; migrateTimeout?: number }, command: Command) => {
+      const [word] = command.args;
+      if (word !== undefined) program.error(unknownCommand(program, word));
+      const { serve } = await import('./serve.ts');
+      finish(await serve(configuration(), options, io));
+    });
+  addConfigCommands(program, configuration, io);
+  addDatabaseCommands(program, configuration, io, finish);
+  addManageCommands(program, configuration, io);
+  return program;
+}
+
+function configurationOptions(options: GlobalOptions): ConfigurationOptions {
+  const { dataDir, logLevel, logFormat } = options;
+  return {
+    files: options.config ?? [],
+    flags: { dataDir, logLevel, logFormat },
+    isQuiet: options.quiet === true,
+    isJson: options.json === true,
+  };
+}
+
+function unknownCommand(program: Command, word: string): string {
+  const names = program.commands.map((command) => command.name());
+  return `error: unknown command '${word}'. Commands are ${names.join(', ')}; latchkey --help explains them.`;
+}
+
+function migrateTimeoutOption(): Option {
+  return new Option(
+    '--migrate-timeout <duration>',
+    'longest wait for another process that migrates, and for locks: 90s, 5m; default 10m',
+  ).argParser((text) => {
+    const seconds = parseDuration(text);
+    if (seconds === undefined) throw new InvalidArgumentError('Expected seconds, or a number with ms, s, m, h or d.');
+    return seconds;
+  });
+}
+
+function collect(value: string, former: readonly string[] = []): readonly string[] {
+  return [...former, value];
+}
+
+function addConfigCommands(program: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {
+  const config = program.command('config').description('read, check and write configurations');
+  const sources = () => configSources(configuration(), io);
+  config
+    .command('check')
+    .description('validate everything without opening the database')
+    .action(async () => await (await import('./config.ts')).checkConfig(sources(), io));
+  config
+    .command('dump')
+    .description('print the merged configuration as YAML')
+    .option('-o, --output <path>', 'write to this file, readable by its owner only')
+    .option('--defaults', 'include default values', false)
+    .option('--show-secrets', 'print secrets instead of <redacted>', false)
+    .action(async (options: { output?: string; defaults: boolean; showSecrets: boolean }) => {
+      await (await import('./config.ts')).dumpConfig(sources(), options, io);
+    });
+  config
+    .command('generate')
+    .description('write a new commented configuration with fresh keys, or an entry for a client')
+    .option('-o, --output <path>', 'write to this file, readable by its owner only')
+    .option('--force', 'overwrite the file', false)
+    .option('--client', 'an entry of clients with a fresh id and secret, to paste', false)
+    .option('--redirect-uri <uri>', 'with --client: where its answers are sent; may be repeated', collect)
+    .action(async ({ client, redirectUri, ...options }: GenerateFlags, command: Command) => {
+      const { generateClient, generateConfig } = await import('./config.ts');
+      if (client) return await generateClient({ ...options, redirectUris: redirectUri ?? [] }, io);
+      if (redirectUri !== undefined) command.error('error: --redirect-uri belongs to --client');
+      await generateConfig({ ...options, schemaPath: join(packageRoot, 'share/config.schema.json') }, io);
+    });
+  config
+    .command('schema')
+    .description('print the JSON Schema of the configuration file')
+    .action(async () => await (await import('./config.ts')).configSchema(io));
+  config
+    .command('manual')
+    .description('print the manual page of the settings (Markdown)')
+    .action(async () => await (await import('./config.ts')).configManual(io));
+}
+
+function addDatabaseCommands(
+  program: Command,
+  configuration: () => ConfigurationOptions,
+  io: CommandIo,
+  finish: (exitCode: number) => void,
+): void {
+  const database = program.command('database').description('migrations and state of the database');
+  database
+    .command('migrate')
+    .description('apply pending migrations')
+    .option('--check', 'apply nothing; exit 1 when some are pending', false)
+    .addOption(migrateTimeoutOption())
+    .action(async (options: { check: boolean; migrateTimeout?: number }) => {
+      const { migrateDatabase } = await import('./database.ts');
+      finish(await migrateDatabase(configuration(), options, io));
+    });
+  database
+    .command('status')
+    .description('server, migrations, size and largest tables')
+    .action(async () => finish(await (await import('./database.ts')).databaseStatus(configuration(), io)));
+}
+
+function addManageCommands(program: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {
+  const manage = program.command('manage').description('make and change accounts');
+  manage
+    .command('register-user [username]')
+    .description('create a user; asks for what is missing on a terminal')
+    .option('-p, --password <password>', 'visible to other users of this machine: prefer --password-file')
+    .option('--password-file <path>', 'file that holds the password; - for standard input')
+    .option('-e, --email <address>', 'confirmed e-mail address; may be repeated', collect)
+    .option('-a, --admin', 'may ask for the admin scope')
+    .option('-A, --no-admin', 'may not ask for the admin scope')
+    .option('-d, --display-name <name>', 'name shown to others')
+    .option('-l, --locale <tag>', 'language of the person, for example de-AT (default: i18n.default_language)')
+    .option('-y, --yes', 'ask nothing', false)
+    .option('--ignore-password-complexity', 'accept a weak password', false)
+    .action(async (username: string | undefined, options: RegisterUserFlags) => {
+      const { withAccounts } = await import('./manage/with-accounts.ts');
+      const { registerUserCommand } = await import('./manage/register-user.ts');
+      const { email, ...rest } = options;
+      const { isJson } = configuration();
+      await withAccounts(configuration(), io, (deps) =>
+        registerUserCommand(deps, { ...rest, username, emails: email ?? [], json: isJson }),
+      );
+    });
+  manage
+    .command('set-password <user> [password]')
+    .description('set the password of a user named by username, @user:server or identifier')
+    .option('--password-file <path>', 'file that holds the password; - for standard input')
+    .option('--ignore-complexity', 'accept a weak password', false)
+    .option('--kill-sessions', 'end all sessions of the user as well', false)
+    .action(async (user: string, password: string | undefined, options: SetPasswordFlags) => {
+      const { withAccounts } = await import('./manage/with-accounts.ts');
+      const { setPasswordCommand } = await import('./manage/set-password.ts');
+      const { isJson } = configuration();
+      await withAccounts(configuration(), io, (deps) =>
+        setPasswordCommand(deps, { ...options, user, password, json: isJson }),
+      );
+    });
+}

@@ -1,0 +1,145 @@
+/**
+ * `latchkey serve`: everything in the order of operations 3.2, then the service until a signal ends it (8.5).
+ */
+import { join } from 'node:path';
+import { buildApp } from '#app/app.ts';
+import { sweeps } from '#app/sweeps.ts';
+import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import { CleanUp } from '#domain/clean-up/clean-up.ts';
+import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
+import { loadAssets } from '#features/operations/asset-files.ts';
+import { InstanceState } from '#features/operations/instance-state.ts';
+import { systemClock } from '#platform/base/clock.ts';
+import { ExitError } from '#platform/base/errors.ts';
+import { describeError } from '#platform/base/log.ts';
+import { packageRoot } from '#platform/base/package-root.ts';
+import { Secret } from '#platform/base/secret.ts';
+import { EventLoopLag } from '#platform/http/event-loop-lag.ts';
+import type { OpenLog } from '#platform/log/open-log.ts';
+import { logStartup } from './banner.ts';
+import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import { type Foundation, MIGRATIONS_DIRECTORY, openFoundation } from './foundation.ts';
+import { requireMemoryForHashes } from './hash-memory.ts';
+import { warnOfMissingAdmins } from './listed-admins.ts';
+import { ensureFirstAdmin } from './manage/first-admin.ts';
+import { accountDeps } from './manage/with-accounts.ts';
+import { warnOfMissingAlgorithms } from './missing-algorithms.ts';
+import { hashesAtOnce, openHasher } from './open-hasher.ts';
+import { ownCommand } from './own-command.ts';
+import { readFirstAdmin } from './read-first-admin.ts';
+import { untilStopped } from './until-stopped.ts';
+import { checkDatabase, watchDatabase } from './watch-database.ts';
+import { strengthWorkerUrl } from './worker-urls.ts';
+
+export interface ServeOptions {
+  readonly migrate: boolean;
+  readonly sync: boolean;
+  /** Seconds. */
+  readonly migrateTimeout?: number;
+}
+
+/** @returns the exit code: 0 after a clean shutdown, also before the start was complete, 1 after a forced one */
+export async function serve(options: ConfigurationOptions, command: ServeOptions, io: CommandIo): Promise<number> {
+  try {
+    return await run(options, command, io);
+  } catch (error) {
+    if (io.signals.isRequested && error instanceof ExitError) return 0;
+    throw error;
+  }
+}
+
+async function run(options: ConfigurationOptions, command: ServeOptions, io: CommandIo): Promise<number> {
+  const foundation = await openFoundation(options, io, {
+    shouldMigrate: command.migrate,
+    migrateTimeoutSeconds: command.migrateTimeout,
+    needsSigningKeys: true,
+  });
+  const { log } = foundation.openLog;
+  io.signals.onHangUp(() => void reopenLog(foundation.openLog));
+  const lag = new EventLoopLag();
+  const estimator = new StrengthEstimator(strengthWorkerUrl());
+  const state = new InstanceState();
+  const watched = { database: foundation.database, log, state, migrations: MIGRATIONS_DIRECTORY };
+  const endWatch = watchDatabase(watched);
+  try {
+    const { config, database, keyRing, signingKeys } = foundation;
+    if (signingKeys === undefined) throw new Error('the signing keys were not read');
+    requireMemoryForHashes(config, hashesAtOnce(config, io.environment), process.constrainedMemory());
+    await makeFirstAdmin(foundation);
+    if (command.sync) await syncStaticClients(database, config.clients, keyRing, systemClock, log);
+    await checkDatabase(watched);
+    warnOfMissingAlgorithms(config.clients, signingKeys, log);
+    const { server, activity } = buildApp({
+      config,
+      database,
+      clock: systemClock,
+      log,
+      keyRing,
+      signingKeys,
+      hasher: openHasher(config, log, io.environment),
+      estimator,
+      lag,
+      assets: loadAssets(join(packageRoot, 'dist/assets')),
+      state,
+      version: io.version,
+    });
+    io.signals.check();
+    const bound = await server.listen();
+    activity.start();
+    const cleanUp = new CleanUp({
+      database,
+      clock: systemClock,
+      log,
+      retention: config.retention,
+      sweeps,
+      isBusy: () => server.isOverloaded || database.statistics().waiting > 0,
+    });
+    cleanUp.start();
+    const adminCommand = ownCommand(['manage', 'register-user', '--admin'], options, io.workingDirectory);
+    const registerCommand = ownCommand(['manage', 'register-user'], options, io.workingDirectory);
+    await warnOfMissingAdmins(database, config.policy.data.adminUsers, log, registerCommand);
+    await logStartup({ foundation, bound, version: io.version, adminCommand });
+    state.isStarted = true;
+    return await untilStopped({
+      log,
+      signals: io.signals,
+      drain: () => {
+        state.isDraining = true;
+      },
+      limits: config.limits,
+      server,
+      finish: async () => {
+        await Promise.all([activity.stop(), cleanUp.stop()]);
+      },
+    });
+  } finally {
+    endWatch();
+    lag.stop();
+    await estimator.close();
+    await foundation.close();
+  }
+}
+
+/** After a rotation moved the file away. Settings are read at start only. */
+async function reopenLog({ log, sink }: OpenLog): Promise<void> {
+  try {
+    await sink.reopen();
+    log.info('reload', 'SIGHUP received: a log file is opened anew; settings are read at start only');
+  } catch (error) {
+    log.error('reload', 'the log file could not be opened anew', describeError(error));
+  }
+}
+
+async function makeFirstAdmin(foundation: Foundation): Promise<void> {
+  const admin = await readFirstAdmin(foundation.loaded.environment);
+  if (admin === undefined) return;
+  const accounts = accountDeps(foundation);
+  try {
+    await ensureFirstAdmin(accounts, foundation.openLog.log, {
+      username: admin.username,
+      password: new Secret(admin.password),
+    });
+  } finally {
+    await accounts.estimator.close();
+  }
+}

@@ -1,0 +1,76 @@
+import type { z } from 'zod';
+import type { Problem } from '#platform/config/problems.ts';
+import { type MappingShape, mayHoldSecret, type Shape, shapeAt } from '#platform/config/schema/shape.ts';
+import { unknownKeyMessage } from '#platform/config/schema/unknown-key.ts';
+import {
+  type MappingNode,
+  type Node,
+  nodeAt,
+  originOf,
+  type Path,
+  pathText,
+  plain,
+} from '#platform/config/tree/tree.ts';
+import { configSchema, type ParsedConfig } from './schema.ts';
+
+const LONGEST_VALUE_SHOWN = 100;
+
+export interface CheckedTree {
+  /** Present when there are no problems. */
+  readonly parsed: ParsedConfig | undefined;
+  readonly problems: readonly Problem[];
+}
+
+/** Checks a merged tree against the schema; every problem knows the place of its value. */
+export function checkTree(root: MappingNode, shape: MappingShape): CheckedTree {
+  const result = configSchema.safeParse(plain(root));
+  if (result.success) return { parsed: result.data, problems: [] };
+  const problems = result.error.issues.flatMap((issue) => problemsOf(issue, [], root, shape));
+  return { parsed: undefined, problems };
+}
+
+function problemsOf(issue: z.core.$ZodIssue, above: Path, root: MappingNode, shape: MappingShape): Problem[] {
+  const path = [...above, ...issue.path.map((step) => (typeof step === 'number' ? step : String(step)))];
+  const node = nodeAt(root, path);
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((name) => ({
+      key: pathText([...path, name]),
+      message: unknownKeyMessage(shape, path, name),
+      at: keyOrigin(node, name) ?? originOf(root, path),
+    }));
+  }
+  const ofMapping = node?.kind === 'mapping' && issue.code === 'invalid_union' ? issuesOfMapping(issue) : [];
+  if (ofMapping.length > 0) return ofMapping.flatMap((inner) => problemsOf(inner, path, root, shape));
+  return [
+    {
+      key: path.length === 0 ? undefined : pathText(path),
+      message: valueMessage(issue.message, node, shapeAt(shape, path)),
+      at: originOf(root, path),
+    },
+  ];
+}
+
+/** Of the alternatives to a mapping, what is wrong with the one that is a mapping too. */
+function issuesOfMapping(issue: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] {
+  return (
+    issue.errors.find((issues) => issues.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys')) ??
+    []
+  );
+}
+
+function keyOrigin(node: Node | undefined, name: string) {
+  return node?.kind === 'mapping' ? node.entries.get(name)?.at : undefined;
+}
+
+/** A phrase that says what is accepted is followed by what was found; a broken rule speaks for itself. */
+function valueMessage(message: string, node: Node | undefined, shape: Shape | undefined): string {
+  if (!message.startsWith('expected')) return message;
+  if (node === undefined) return `missing; ${message}`;
+  return `${message}, got ${shape === undefined || mayHoldSecret(shape) ? '[secret]' : shown(node)}`;
+}
+
+function shown(node: Node): string {
+  if (node.kind !== 'scalar') return `a ${node.kind}`;
+  const text = JSON.stringify(node.value);
+  return text.length > LONGEST_VALUE_SHOWN ? `${text.slice(0, LONGEST_VALUE_SHOWN)}…` : text;
+}

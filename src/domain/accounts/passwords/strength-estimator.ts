@@ -1,0 +1,153 @@
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { outside } from '#platform/base/tasks.ts';
+import type { HashCaller } from '#platform/password-hash/password-hasher.ts';
+import type { Strength } from './strength-messages.ts';
+import { StrengthThread } from './strength-thread.ts';
+
+const MAX_ASKED = 16;
+const MAX_ASKED_PER_ADDRESS = MAX_ASKED / 4;
+/** Each takes 60 MB. The second starts when a question waits behind that of another address. */
+const MAX_THREADS = 2;
+const MAX_ESTIMATE_MS = 1000;
+/** Of a password that takes too long: it is at least as hard to guess as these. */
+const SHORTENED_CHARACTERS = 16;
+const IDLE_MS = 60_000;
+const RETRY_AFTER_SECONDS = 5;
+
+interface Asked {
+  readonly password: string;
+  readonly knownWords: readonly string[];
+  readonly caller: HashCaller;
+  readonly resolve: (strength: Strength) => void;
+  readonly reject: (error: Error) => void;
+  /** The whole of it took too long. */
+  isShortened: boolean;
+}
+
+/**
+ * Asks worker threads how hard passwords are to guess. Some passwords keep a thread busy for seconds, so that an
+ * address has at most one estimate at work and a few waiting, addresses take turns, and a thread that works for more
+ * than a second is ended. Threads start with the first question and end after a minute without any.
+ */
+export class StrengthEstimator {
+  readonly #workerUrl: URL;
+  readonly #maxEstimateMs: number;
+  /** By address, in the order of their turns. */
+  readonly #waiting = new Map<string, Asked[]>();
+  readonly #running = new Map<StrengthThread, Asked>();
+  #idle: StrengthThread[] = [];
+  #idleTimer: NodeJS.Timeout | undefined;
+
+  /**
+   * @param workerUrl the built `strength.worker` file
+   * @param maxEstimateMs one second unless a test says otherwise
+   */
+  constructor(workerUrl: URL, maxEstimateMs = MAX_ESTIMATE_MS) {
+    this.#workerUrl = workerUrl;
+    this.#maxEstimateMs = maxEstimateMs;
+  }
+
+  /**
+   * Throws `overloaded` when too many questions wait, of this caller or of all, or the caller has left.
+   * @param knownWords username, addresses and the like: easy to guess for this account
+   */
+  async estimate(password: string, knownWords: readonly string[], caller: HashCaller): Promise<Strength> {
+    const { address, signal } = caller;
+    if (signal?.aborted === true) throw overloaded('the client left');
+    const all = [...this.#waiting.values()].flat().concat([...this.#running.values()]);
+    const isOverdrawn = all.filter((asked) => asked.caller.address === address).length >= MAX_ASKED_PER_ADDRESS;
+    if (isOverdrawn) throw overloaded('too many password estimates of one address are waiting');
+    if (all.length >= MAX_ASKED) throw overloaded('too many password estimates are waiting');
+    clearTimeout(this.#idleTimer);
+    return await outside(
+      new Promise<Strength>((resolve, reject) => {
+        const asked: Asked = { password, knownWords, caller, resolve, reject, isShortened: false };
+        const onAbort = () => this.#leave(asked);
+        signal?.addEventListener('abort', onAbort, { once: true });
+        this.#enqueue(asked);
+        this.#startNext();
+      }),
+    );
+  }
+
+  /** Ends the threads; open questions fail. */
+  async close(): Promise<void> {
+    clearTimeout(this.#idleTimer);
+    const threads = [...this.#running.keys(), ...this.#idle];
+    this.#idle = [];
+    for (const asked of [...this.#waiting.values()].flat())
+      asked.reject(new Error('the strength estimator was closed'));
+    this.#waiting.clear();
+    await Promise.all(threads.map((thread) => thread.end()));
+  }
+
+  #enqueue(asked: Asked): void {
+    const { address } = asked.caller;
+    const ofAddress = this.#waiting.get(address);
+    if (ofAddress === undefined) this.#waiting.set(address, [asked]);
+    else ofAddress.push(asked);
+  }
+
+  #leave(asked: Asked): void {
+    const { address } = asked.caller;
+    const ofAddress = this.#waiting.get(address) ?? [];
+    const others = ofAddress.filter((other) => other !== asked);
+    if (others.length === ofAddress.length) return;
+    if (others.length === 0) this.#waiting.delete(address);
+    else this.#waiting.set(address, others);
+    asked.reject(overloaded('the client left'));
+  }
+
+  #startNext(): void {
+    while (this.#running.size < MAX_THREADS) {
+      const asked = this.#takeNext();
+      if (asked === undefined) break;
+      this.#idle = this.#idle.filter((thread) => thread.isUsable);
+      void this.#run(this.#idle.pop() ?? new StrengthThread(this.#workerUrl), asked);
+    }
+    if (this.#running.size > 0) return;
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => void this.close(), IDLE_MS).unref();
+  }
+
+  /** The first question of the address whose turn it is; that address comes last from now on. */
+  #takeNext(): Asked | undefined {
+    const served = new Set([...this.#running.values()].map((asked) => asked.caller.address));
+    for (const [address, [first, ...others]] of this.#waiting) {
+      if (served.has(address)) continue;
+      this.#waiting.delete(address);
+      if (others.length > 0) this.#waiting.set(address, others);
+      return first;
+    }
+    return undefined;
+  }
+
+  async #run(thread: StrengthThread, asked: Asked): Promise<void> {
+    this.#running.set(thread, asked);
+    const { password, knownWords, isShortened } = asked;
+    const maxCharacters = isShortened ? SHORTENED_CHARACTERS : undefined;
+    try {
+      const strength = await thread.estimate({ password, knownWords, maxCharacters }, this.#maxEstimateMs);
+      if (strength !== undefined) asked.resolve(strength);
+      else this.#retryShortened(asked);
+    } catch (error) {
+      asked.reject(error instanceof Error ? error : new Error(String(error)));
+    }
+    this.#running.delete(thread);
+    if (thread.isUsable) this.#idle.push(thread);
+    this.#startNext();
+  }
+
+  #retryShortened(asked: Asked): void {
+    if (asked.caller.signal?.aborted === true) asked.reject(overloaded('the client left'));
+    else if (asked.isShortened) asked.reject(overloaded('the password takes too long to estimate'));
+    else {
+      asked.isShortened = true;
+      this.#enqueue(asked);
+    }
+  }
+}
+
+function overloaded(description: string): LatchkeyError {
+  return new LatchkeyError('overloaded', { description, retryAfterSeconds: RETRY_AFTER_SECONDS });
+}

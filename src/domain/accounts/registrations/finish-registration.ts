@@ -1,0 +1,118 @@
+import { recordAuditEvent } from '#domain/audit/audit-event.ts';
+import type { SessionCredentials } from '#domain/browser-sessions/session-key.ts';
+import { startBrowserSession } from '#domain/browser-sessions/start-browser-session.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { type RegistrationId, toUuid } from '#platform/base/ids.ts';
+import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
+import type { Database, Transaction } from '#platform/postgres/database.ts';
+import type { PostAuthAction } from '#protocol/post-auth-action.ts';
+import { createUser } from '../create-user.ts';
+import { setPassword } from '../passwords/set-password.ts';
+import type { User } from '../user.ts';
+import { findNameProblems, type NamePolicy } from './name-policy.ts';
+import { type Registration, registrationState } from './registration.ts';
+import { toRegistration } from './registration-row.ts';
+import { completeRegistration, insertTerms, type LockedRegistrationRow, lockRegistration } from './writes.ts';
+
+export interface FinishDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly namePolicy: NamePolicy;
+  readonly protocolName: string;
+  /** Seconds that a person has for all steps. */
+  readonly ttlSeconds: number;
+  /** People may make accounts for themselves with a password. */
+  readonly isOpen: boolean;
+}
+
+export interface Finish {
+  readonly id: RegistrationId;
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+}
+
+export type FinishOutcome =
+  | {
+      readonly ok: true;
+      readonly user: User;
+      readonly session: SessionCredentials;
+      readonly action: PostAuthAction | undefined;
+    }
+  | { readonly ok: false; readonly reason: 'unknown' }
+  | {
+      readonly ok: false;
+      /** `closed`: nobody may register any more. The last two: a step that is missing. */
+      readonly reason: 'completed' | 'expired' | 'closed' | 'name-lost' | 'display-name';
+      readonly action: PostAuthAction | undefined;
+    };
+
+/**
+ * Makes the account of a registration that lacks nothing, and signs the person in: the checks of browser-flows 5.10,
+ * in that order, and everything that is written, in one transaction that holds the registration.
+ */
+export async function finishRegistration(deps: FinishDeps, finish: Finish): Promise<FinishOutcome> {
+  return await deps.database.transaction(
+    async (transaction) => {
+      const row = await transaction.first(lockRegistration, { id: toUuid(finish.id) });
+      if (row === undefined) return { ok: false, reason: 'unknown' };
+      const registration = toRegistration(row, deps.protocolName);
+      const { action } = registration;
+      const now = deps.clock.now();
+      const state = registrationState(registration, deps.ttlSeconds, now);
+      if (state !== 'open') return { ok: false, reason: state, action };
+      if (!deps.isOpen) return { ok: false, reason: 'closed', action };
+      const problems = await findNameProblems(transaction, registration.username, deps.namePolicy);
+      if (problems.length > 0) return { ok: false, reason: 'name-lost', action };
+      if (registration.displayName === undefined) return { ok: false, reason: 'display-name', action };
+      return await makeAccount(transaction, { registration, row, finish, now });
+    },
+    { isRepeatable: true },
+  );
+}
+
+async function makeAccount(
+  transaction: Transaction,
+  facts: {
+    readonly registration: Registration;
+    readonly row: LockedRegistrationRow;
+    readonly finish: Finish;
+    readonly now: number;
+  },
+): Promise<FinishOutcome> {
+  const { registration, row, finish, now } = facts;
+  const { action, displayName, username } = registration;
+  const { address, userAgent } = finish;
+  const locale = row.locale ?? undefined;
+  const userId = await createUser(transaction, { username, displayName, locale, canRequestAdmin: false, now });
+  // Somebody who finished at the same moment was first; nothing is written yet.
+  if (userId === undefined) return { ok: false, reason: 'name-lost', action };
+  await setPassword(transaction, { user: userId, stored: storedHash(row), now });
+  const session = await startBrowserSession(transaction, { userId, address, userAgent, now });
+  await transaction.execute(insertTerms, { userId: toUuid(userId), registrationId: row.id });
+  await recordAuditEvent(transaction, {
+    kind: 'registered',
+    at: now,
+    userId,
+    sessionId: session.id,
+    address,
+    userAgent,
+  });
+  await transaction.execute(completeRegistration, { now: new Date(now), id: row.id });
+  const user = {
+    id: userId,
+    username,
+    displayName,
+    locale,
+    canRequestAdmin: false,
+    isLocked: false,
+    isDeactivated: false,
+  };
+  return { ok: true, user, session, action };
+}
+
+function storedHash(row: LockedRegistrationRow): StoredHash {
+  if (row.password_hash === null || row.password_scheme_version === null) {
+    throw new Error('an open registration has no password');
+  }
+  return { hash: row.password_hash, schemeVersion: row.password_scheme_version };
+}

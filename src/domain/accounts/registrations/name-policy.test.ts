@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { insertTestAccount } from '#test/support/accounts.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { measured } from '#test/support/measured.ts';
+import { foldUsername } from '../username.ts';
+import { findNameProblems, suggestName } from './name-policy.ts';
+
+const NO_NAME = { literals: [], prefixes: [], suffixes: [], substrings: [], regexes: [] };
+const free = {
+  serverName: 'example.org',
+  allowedUsernames: NO_NAME,
+  bannedUsernames: NO_NAME,
+  reservedUsernames: new Set<string>(),
+};
+
+let test: TestDatabase;
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+  await insertTestAccount(test.database, { username: 'alice' });
+  await insertTestAccount(test.database, { username: 'Bob' });
+});
+afterAll(async () => {
+  await test.drop();
+});
+
+describe('a name that somebody has', () => {
+  it.each(['alice', 'bob'])('%s exists', async (name) => {
+    expect(await findNameProblems(test.database, name, free)).toEqual(['exists']);
+  });
+
+  it('is asked for by one statement, and by none when a rule is broken', async () => {
+    expect((await measured(() => findNameProblems(test.database, 'carol', free))).task.queries).toBe(1);
+    expect((await measured(() => findNameProblems(test.database, 'Carol', free))).task.queries).toBe(0);
+  });
+});
+
+describe('banned names', () => {
+  const bannedUsernames = {
+    literals: ['Admin'],
+    prefixes: ['sys'],
+    suffixes: ['bot'],
+    substrings: ['official'],
+    regexes: [],
+  };
+  const policy = { ...free, bannedUsernames };
+
+  it.each(['admin', 'sys', 'system', 'bot', 'a.bot', 'the-official-one'])('%s is one', async (name) => {
+    expect(await findNameProblems(test.database, name, policy)).toEqual(['username-banned']);
+  });
+
+  it.each(['admins', 'my-sys', 'botany', 'offici.al'])('%s is none', async (name) => {
+    expect(await findNameProblems(test.database, name, policy)).toEqual([]);
+  });
+
+  it('are banned in capitals too, which is said together with what else is wrong', async () => {
+    expect(await findNameProblems(test.database, 'ADMIN', policy)).toEqual([
+      'username-invalid-chars',
+      'username-banned',
+    ]);
+  });
+});
+
+describe('regular expressions', () => {
+  const banned = (...regexes: string[]) => ({ ...free, bannedUsernames: { ...NO_NAME, regexes } });
+
+  it('ban what they are found in, in any case', async () => {
+    const policy = banned('^mod[0-9]+$', 'Official');
+    for (const name of ['mod1', 'mod42', 'the-official-one']) {
+      expect(await findNameProblems(test.database, name, policy), name).toEqual(['username-banned']);
+    }
+    for (const name of ['mod', 'mod1a']) expect(await findNameProblems(test.database, name, policy), name).toEqual([]);
+    expect(await findNameProblems(test.database, 'MOD1', policy)).toContain('username-banned');
+  });
+
+  it('may be the only names that are allowed', async () => {
+    const policy = { ...free, allowedUsernames: { ...NO_NAME, regexes: ['^[a-z]+\\.[a-z]+$'] } };
+    expect(await findNameProblems(test.database, 'amira.okafor', policy)).toEqual([]);
+    expect(await findNameProblems(test.database, 'amira', policy)).toEqual(['username-not-allowed']);
+  });
+
+  // Those of JavaScript would search the first of these for longer than the sun shines.
+  it.each([240, 8000])('that look harmless do not hang the process on %i characters', async (length) => {
+    const policy = banned('(a+)+$', '(a|a)*$', '^(([a-z])+.)+[A-Z]([a-z])+$');
+    expect(await findNameProblems(test.database, `${'a'.repeat(length)}!`, policy)).toContain('username-invalid-chars');
+  });
+});
+
+describe('names that an operator has reserved (S-177)', () => {
+  const policy = { ...free, reservedUsernames: new Set([' Amira', 'ｂｅａ', 'carol', '_x'].map(foldUsername)) };
+
+  it.each(['amira', 'bea', 'carol'])('%s is one', async (name) => {
+    expect(await findNameProblems(test.database, name, policy)).toEqual(['username-reserved']);
+  });
+
+  it('in other case, and together with what else is wrong, but named once', async () => {
+    expect(await findNameProblems(test.database, 'AMIRA', policy)).toEqual([
+      'username-invalid-chars',
+      'username-reserved',
+    ]);
+    expect(await findNameProblems(test.database, '_x', policy)).toEqual(['username-reserved']);
+  });
+
+  it.each(['amira.', 'amiraa', 'a.mira'])('%s is another name', async (name) => {
+    expect(await findNameProblems(test.database, name, policy)).toEqual([]);
+  });
+
+  it('are not suggested to somebody who typed one in capitals', () => {
+    expect(suggestName('Amira', policy)).toBeUndefined();
+  });
+});
+
+describe('allowed names', () => {
+  const allowedUsernames = { ...NO_NAME, prefixes: ['team-'] };
+
+  it('shut out all others', async () => {
+    const policy = { ...free, allowedUsernames };
+    expect(await findNameProblems(test.database, 'team-x', policy)).toEqual([]);
+    expect(await findNameProblems(test.database, 'alice', policy)).toEqual(['username-not-allowed']);
+  });
+
+  it('may be banned all the same', async () => {
+    const policy = { ...free, allowedUsernames, bannedUsernames: { ...NO_NAME, literals: ['team-a'] } };
+    expect(await findNameProblems(test.database, 'team-a', policy)).toEqual(['username-banned']);
+  });
+});
+
+describe('the suggestion for a name that was refused', () => {
+  it.each([
+    ['Carol', 'carol'],
+    [' carol', 'carol'],
+    ['CAROL.1 ', 'carol.1'],
+    ['carol', undefined],
+    ['Carol Ann', undefined],
+    ['Ümit', undefined],
+    // KELVIN SIGN, which becomes a plain k in small letters.
+    ['\u212aarl', undefined],
+    ['_Carol', undefined],
+    ['..', undefined],
+    ['', undefined],
+  ])('of %j is %j', (name, suggestion) => {
+    expect(suggestName(name, free)).toBe(suggestion);
+  });
+});

@@ -1,0 +1,139 @@
+import type { RateLimitingConfig } from '#config/config.ts';
+import { refundTokens } from '#domain/rate-limits/rate-limits.ts';
+import { addressKey } from '#platform/base/address-key.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { newId, type RegistrationId, toUuid } from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { HashCaller, PasswordHasher, StoredHash } from '#platform/password-hash/password-hasher.ts';
+import type { Database } from '#platform/postgres/database.ts';
+import { type PostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
+import { findPasswordProblem, type PasswordProblem, type PasswordRules } from '../passwords/password-rules.ts';
+import type { StrengthEstimator } from '../passwords/strength-estimator.ts';
+import { chargeAddress } from './charge-address.ts';
+import { findNameProblems, type NamePolicy, type NameProblem } from './name-policy.ts';
+import type { RequesterPolicy } from './requester-policy.ts';
+import { insertRegistration } from './writes.ts';
+
+export interface RegistrationDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly hasher: PasswordHasher;
+  readonly estimator: StrengthEstimator;
+  readonly limits: Pick<RateLimitingConfig, 'registration' | 'registrationCheck'>;
+  readonly namePolicy: NamePolicy;
+  readonly requesterPolicy: RequesterPolicy;
+  readonly passwordRules: PasswordRules;
+  readonly serviceName: string;
+  /** Terms that have to be accepted. */
+  readonly tosUri: string | undefined;
+}
+
+/** What a person says to begin with, as typed. */
+export interface Submission {
+  readonly username: string;
+  readonly password: string;
+  readonly passwordConfirm: string;
+  readonly acceptsTerms: boolean;
+  readonly action: PostAuthAction | undefined;
+  /** Language of the page. */
+  readonly locale: string;
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+  /** Aborted when the client has left. */
+  readonly signal: AbortSignal;
+}
+
+/** One thing that is wrong with a submission. */
+export type SubmissionProblem =
+  | { readonly field: 'username'; readonly problem: 'required' | NameProblem }
+  | { readonly field: 'password'; readonly problem: 'required' | PasswordProblem }
+  | { readonly field: 'password_confirm'; readonly problem: 'required' | 'password_mismatch' }
+  | { readonly field: 'accept_terms'; readonly problem: 'required' };
+
+export type StartOutcome =
+  | { readonly ok: true; readonly id: RegistrationId }
+  | { readonly ok: false; readonly reason: 'requester-banned' }
+  | { readonly ok: false; readonly reason: 'rejected'; readonly problems: readonly SubmissionProblem[] }
+  | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
+
+/**
+ * Begins a registration by username and password, in the order of browser-flows 5.3: what is cheap comes first, and
+ * everything that is wrong is found before anything is refused. Throws `overloaded` when the strength of the password
+ * could not be estimated or its hash not be computed.
+ */
+export async function startRegistration(deps: RegistrationDeps, submission: Submission): Promise<StartOutcome> {
+  const { registration, registrationCheck } = deps.limits;
+  const { address } = submission;
+  // Every form counts, since each tells whether a name is taken (security S-82).
+  const checked = await chargeAddress(deps, { name: 'registration-check', limiter: registrationCheck, address });
+  if (!checked.ok) return { ...checked, reason: 'rate-limited' };
+  const setting = deps.requesterPolicy.ban(address, submission.userAgent);
+  if (setting !== undefined) {
+    deps.log.info('auth.refused', 'a registration by a banned requester', { code: 'requester_banned', setting });
+    return { ok: false, reason: 'requester-banned' };
+  }
+  const problems = await findProblems(deps, submission);
+  if (problems.length > 0) return { ok: false, reason: 'rejected', problems };
+
+  const charged = await chargeAddress(deps, { name: 'registration', limiter: registration, address });
+  if (!charged.ok) return { ...charged, reason: 'rate-limited' };
+  let stored: StoredHash | undefined;
+  try {
+    stored = await deps.hasher.hash(submission.password, callerOf(submission));
+  } finally {
+    // Nothing was begun, so it does not count.
+    if (stored === undefined) await refundTokens(deps.database, charged.charges);
+  }
+  if (stored === undefined) {
+    return { ok: false, reason: 'rejected', problems: [{ field: 'password', problem: 'password_too_long' }] };
+  }
+  return { ok: true, id: await store(deps, submission, stored) };
+}
+
+async function findProblems(deps: RegistrationDeps, submission: Submission): Promise<SubmissionProblem[]> {
+  const { username, password, passwordConfirm } = submission;
+  const problems: SubmissionProblem[] = [];
+  const names =
+    username === '' ? ['required' as const] : await findNameProblems(deps.database, username, deps.namePolicy);
+  for (const problem of names) problems.push({ field: 'username', problem });
+  const passwordProblem = password === '' ? 'required' : await weaknessOf(deps, submission);
+  if (passwordProblem !== undefined) problems.push({ field: 'password', problem: passwordProblem });
+  if (passwordConfirm === '') problems.push({ field: 'password_confirm', problem: 'required' });
+  else if (passwordConfirm !== password) problems.push({ field: 'password_confirm', problem: 'password_mismatch' });
+  if (deps.tosUri !== undefined && !submission.acceptsTerms) {
+    problems.push({ field: 'accept_terms', problem: 'required' });
+  }
+  return problems;
+}
+
+async function weaknessOf(
+  { passwordRules, estimator, serviceName }: RegistrationDeps,
+  submission: Submission,
+): Promise<PasswordProblem | undefined> {
+  const owner = { username: submission.username, emails: [], serviceName };
+  return await findPasswordProblem(passwordRules, estimator, submission.password, owner, callerOf(submission));
+}
+
+function callerOf({ address, signal }: Submission): HashCaller {
+  return { address: addressKey(address), signal };
+}
+
+async function store(deps: RegistrationDeps, submission: Submission, stored: StoredHash): Promise<RegistrationId> {
+  const now = deps.clock.now();
+  const id = newId<'registration'>(now);
+  const action = postAuthActionFields(submission.action);
+  await deps.database.execute(insertRegistration, {
+    now: new Date(now),
+    id: toUuid(id),
+    username: submission.username,
+    passwordHash: stored.hash,
+    schemeVersion: stored.schemeVersion,
+    postAuthAction: action.length === 0 ? null : JSON.stringify(Object.fromEntries(action)),
+    termsUri: deps.tosUri ?? null,
+    locale: submission.locale,
+    ip: submission.address ?? null,
+    userAgent: submission.userAgent ?? null,
+  });
+  return id;
+}

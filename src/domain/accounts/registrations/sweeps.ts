@@ -1,0 +1,33 @@
+import { type Sweep, secondsBefore, sweepSome, type WalkRow, walkSql } from '#domain/clean-up/sweep.ts';
+import { statement } from '#platform/postgres/statement.ts';
+
+/** Longer than `account.registration_ttl` can be. */
+const OPEN_SECONDS = 24 * 3600;
+
+const sweepRegistrations = statement<
+  WalkRow,
+  { readonly fromAt: string; readonly fromId: string; readonly openBefore: Date; readonly completedBefore: Date }
+>(
+  'sweep-user-registrations',
+  walkSql({
+    table: 'user_registrations',
+    range: '(t.created_at, t.id) > (:fromAt::timestamptz, :fromId::uuid) and t.created_at < :openBefore::timestamptz',
+    orderedBy: 'created_at',
+    isDue: '(t.completed_at is null or t.created_at < :completedBefore::timestamptz)',
+    action: 'delete from user_registrations t',
+  }),
+);
+
+export const registrationSweeps: readonly Sweep[] = [
+  {
+    name: 'cleanup-user-registrations',
+    minute: 45,
+    sweep: (database, now, { registrationsSeconds }, from) =>
+      sweepSome(database, sweepRegistrations, {
+        fromAt: from.at,
+        fromId: from.id,
+        openBefore: secondsBefore(now, OPEN_SECONDS),
+        completedBefore: secondsBefore(now, registrationsSeconds),
+      }),
+  },
+];

@@ -1,0 +1,31 @@
+import { fromUuid } from '#platform/base/ids.ts';
+import type { User } from './user.ts';
+
+/** What `userColumns` selects. */
+export interface UserRow {
+  readonly user_id: string;
+  readonly username: string;
+  readonly display_name: string | null;
+  readonly locale: string | null;
+  readonly can_request_admin: boolean;
+  readonly is_locked: boolean;
+  readonly is_deactivated: boolean;
+}
+
+/** The columns that `toUser` reads, of the `users` table under this alias. */
+export function userColumns(alias: string): string {
+  return `${alias}.id as user_id, ${alias}.username, ${alias}.display_name, ${alias}.locale, ${alias}.can_request_admin,
+    ${alias}.locked_at is not null as is_locked, ${alias}.deactivated_at is not null as is_deactivated`;
+}
+
+export function toUser(row: UserRow): User {
+  return {
+    id: fromUuid<'user'>(row.user_id),
+    username: row.username,
+    displayName: row.display_name ?? undefined,
+    locale: row.locale ?? undefined,
+    canRequestAdmin: row.can_request_admin,
+    isLocked: row.is_locked,
+    isDeactivated: row.is_deactivated,
+  };
+}

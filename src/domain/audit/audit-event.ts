@@ -1,0 +1,78 @@
+/**
+ * Security events, table `audit_events`: written in the transaction of the change that they record, never edited,
+ * shown to their user in the account area. They never hold a secret.
+ */
+import { newId, toUuid, type Ulid } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+
+export type AuditEventKind =
+  | 'consent_given'
+  | 'login'
+  | 'login_failed'
+  | 'logout'
+  | 'password_changed'
+  | 'reauthenticated'
+  | 'registered'
+  | 'session_ended'
+  | 'session_started';
+
+export interface AuditEvent {
+  readonly kind: AuditEventKind;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly userId?: Ulid | undefined;
+  readonly clientId?: Ulid | undefined;
+  /** The session that the event is about, of whatever kind. */
+  readonly sessionId?: Ulid | undefined;
+  readonly address?: string | undefined;
+  readonly userAgent?: string | undefined;
+  readonly detail?: Readonly<Record<string, string | number | boolean>> | undefined;
+}
+
+/** The head of an insert inside a larger statement; values follow in this order. */
+export const INSERT_AUDIT_EVENT =
+  'insert into audit_events (id, kind, user_id, client_id, session_id, ip, user_agent, detail, created_at)';
+
+const insertAuditEvent = statement<
+  never,
+  {
+    readonly id: string;
+    readonly kind: AuditEventKind;
+    readonly userId: string | null;
+    readonly clientId: string | null;
+    readonly sessionId: string | null;
+    readonly ip: string | null;
+    readonly userAgent: string | null;
+    readonly detail: string | null;
+    readonly at: Date;
+  }
+>(
+  'insert-audit-event',
+  `${INSERT_AUDIT_EVENT}
+   values (:id::uuid, :kind::text, :userId::uuid, :clientId::uuid, :sessionId::uuid, :ip::inet, :userAgent::text, :detail::jsonb, :at::timestamptz)`,
+);
+
+/** The `id` of a new event, for statements that insert one themselves. */
+export function newAuditEventId(now: number): string {
+  return toUuid(newId(now));
+}
+
+/** Writes one event; pass the transaction of the change that it records. */
+export async function recordAuditEvent(queryable: Queryable, event: AuditEvent): Promise<void> {
+  await queryable.execute(insertAuditEvent, {
+    id: newAuditEventId(event.at),
+    kind: event.kind,
+    userId: uuidOrNull(event.userId),
+    clientId: uuidOrNull(event.clientId),
+    sessionId: uuidOrNull(event.sessionId),
+    ip: event.address ?? null,
+    userAgent: event.userAgent ?? null,
+    detail: event.detail === undefined ? null : JSON.stringify(event.detail),
+    at: new Date(event.at),
+  });
+}
+
+function uuidOrNull(id: Ulid | undefined): string | null {
+  return id === undefined ? null : toUuid(id);
+}

@@ -1,0 +1,309 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type AuthorizationGrantId,
+  type BrowserSessionId,
+  type ClientId,
+  newId,
+  toUuid,
+  type UserId,
+} from '#platform/base/ids.ts';
+import { KeyRing } from '#platform/base/sealing.ts';
+import { sha256 } from '#platform/base/secret.ts';
+import type { AuthorizationRequest } from '#protocol/oauth/authorization-parameters.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { insertBrowserSession, insertClient, insertUser, sql } from '#test/support/fixtures.ts';
+import { cancelAuthorizationGrant } from './cancel-authorization-grant.ts';
+import { createAuthorizationGrant } from './create-authorization-grant.ts';
+import { decideAuthorizationGrant } from './decide-authorization-grant.ts';
+import { fulfilAuthorizationGrant } from './fulfil-authorization-grant.ts';
+
+const NOW = Date.UTC(2026, 5, 1, 12);
+const REQUEST: AuthorizationRequest = {
+  target: { redirectUri: 'https://app.example.org/callback', responseMode: 'query', state: 'st' },
+  isRedirectUriSent: true,
+  scope: ['openid', 'email'],
+  nonce: 'n',
+  codeChallenge: undefined,
+  prompts: [],
+  maxAge: undefined,
+  loginHint: undefined,
+  uiLocales: undefined,
+  acr: { values: [], isEssential: false },
+  claims: { idToken: [], userinfo: [] },
+  subject: undefined,
+  idTokenHint: undefined,
+};
+
+let test: TestDatabase;
+let clientId: ClientId;
+let userId: UserId;
+let browserSessionId: BrowserSessionId;
+let addresses = 0;
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+  clientId = await insertClient(test.database, new KeyRing(Buffer.alloc(32, 1)), NOW, { secret: 'secret' });
+  userId = await insertUser(test.database, NOW);
+  browserSessionId = await insertBrowserSession(test.database, userId, NOW);
+});
+
+afterAll(async () => await test.drop());
+
+async function create(options: { address?: string | undefined; now?: number; user?: UserId } = {}) {
+  addresses += 1;
+  return await createAuthorizationGrant(test.database, {
+    clientId,
+    request: REQUEST,
+    expectedUserId: undefined,
+    userId: options.user,
+    locale: undefined,
+    address: 'address' in options ? options.address : `10.0.${addresses >> 8}.${addresses & 255}`,
+    now: options.now ?? NOW,
+    lifetimeSeconds: 3600,
+  });
+}
+
+async function created() {
+  const id = await create();
+  if (id === undefined) throw new Error('no grant was created');
+  return id;
+}
+
+function fulfilment(id: AuthorizationGrantId, changes: Partial<Parameters<typeof fulfilAuthorizationGrant>[1]> = {}) {
+  return {
+    id,
+    userId,
+    browserSessionId,
+    clientVersion: 1,
+    locale: 'de',
+    isDecided: true,
+    rememberedScopes: [],
+    address: '192.0.2.1',
+    userAgent: 'test',
+    now: NOW + 1000,
+    ...changes,
+  };
+}
+
+async function row(id: AuthorizationGrantId) {
+  const [found] = await sql<{
+    state: string;
+    code_hash: Buffer | null;
+    locale: string | null;
+    cancel_reason: string | null;
+  }>(
+    test.database,
+    `select case when cancelled_at is not null then 'cancelled' when fulfilled_at is not null then 'fulfilled'
+            else 'pending' end as state, code_hash, locale, cancel_reason
+       from oauth2_authorization_grants where id = $1::uuid`,
+    [toUuid(id)],
+  );
+  return found;
+}
+
+describe('authorization grants', () => {
+  it('twenty parallel fulfilments make exactly one code, and only its digest is stored (R-12, S-100)', async () => {
+    const id = await created();
+    const codes = await Promise.all(
+      Array.from({ length: 20 }, () => fulfilAuthorizationGrant(test.database, fulfilment(id))),
+    );
+    const made = codes.filter((code) => code !== undefined);
+    expect(made).toHaveLength(1);
+    expect(made[0]).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    const stored = await row(id);
+    expect(stored).toMatchObject({ state: 'fulfilled', locale: 'de' });
+    expect(stored?.code_hash?.equals(sha256(made[0] ?? ''))).toBe(true);
+  });
+
+  it('consent and cancel at the same moment: the first one stands (S-100)', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const id = await created();
+      const [code, isCancelled] = await Promise.all([
+        fulfilAuthorizationGrant(test.database, fulfilment(id)),
+        cancelAuthorizationGrant(test.database, id, 'user', NOW),
+      ]);
+      expect(isCancelled).toBe(code === undefined);
+    }
+  });
+
+  it('no code is made once the grant expired or was cancelled', async () => {
+    const expired = await created();
+    expect(
+      await fulfilAuthorizationGrant(test.database, fulfilment(expired, { now: NOW + 3_600_000 })),
+    ).toBeUndefined();
+    const cancelled = await created();
+    expect(await cancelAuthorizationGrant(test.database, cancelled, 'user', NOW)).toBe(true);
+    expect(await fulfilAuthorizationGrant(test.database, fulfilment(cancelled))).toBeUndefined();
+    expect(await row(cancelled)).toMatchObject({ state: 'cancelled', cancel_reason: 'user' });
+  });
+
+  it.each(['locked_at', 'deactivated_at'])(
+    'no code is made for an account with %s set meanwhile (S-102)',
+    async (column) => {
+      const id = await created();
+      const other = await insertUser(test.database, NOW);
+      const session = await insertBrowserSession(test.database, other, NOW);
+      await sql(test.database, `update users set ${column} = $2::timestamptz where id = $1::uuid returning id`, [
+        toUuid(other),
+        new Date(NOW),
+      ]);
+      const attempt = fulfilment(id, { userId: other, browserSessionId: session, rememberedScopes: ['openid'] });
+      expect(await fulfilAuthorizationGrant(test.database, attempt)).toBeUndefined();
+      expect(await row(id)).toMatchObject({ state: 'pending' });
+      expect(await consents(other)).toEqual([]);
+    },
+  );
+
+  it('no code is made for a session that has ended, or that is another person’s (S-24, S-102)', async () => {
+    const id = await created();
+    const ended = await insertBrowserSession(test.database, userId, NOW);
+    await sql(test.database, 'update user_sessions set finished_at = created_at where id = $1::uuid returning id', [
+      toUuid(ended),
+    ]);
+    expect(await fulfilAuthorizationGrant(test.database, fulfilment(id, { browserSessionId: ended }))).toBeUndefined();
+    const stranger = await insertUser(test.database, NOW);
+    expect(await fulfilAuthorizationGrant(test.database, fulfilment(id, { userId: stranger }))).toBeUndefined();
+  });
+
+  it('no code is made on the word of a client record that is out of date', async () => {
+    const id = await created();
+    expect(await fulfilAuthorizationGrant(test.database, fulfilment(id, { clientVersion: 2 }))).toBeUndefined();
+    expect(await row(id)).toMatchObject({ state: 'pending' });
+  });
+
+  it('a grant keeps how and when its person authenticated', async () => {
+    const id = await created();
+    await fulfilAuthorizationGrant(test.database, fulfilment(id));
+    const found = await sql(
+      test.database,
+      `select auth_time = $2::timestamptz as has_time, acr, amr
+         from oauth2_authorization_grants where id = $1::uuid`,
+      [toUuid(id), new Date(NOW)],
+    );
+    expect(found).toEqual([{ has_time: true, acr: 'urn:latchkey:acr:1', amr: ['pwd'] }]);
+  });
+
+  it('a decision is an audit event, a skipped page is none', async () => {
+    const person = await insertUser(test.database, NOW);
+    const session = await insertBrowserSession(test.database, person, NOW);
+    for (const isDecided of [false, true]) {
+      const attempt = fulfilment(await created(), { userId: person, browserSessionId: session, isDecided });
+      await fulfilAuthorizationGrant(test.database, attempt);
+    }
+    const events = await sql(test.database, 'select kind, user_agent from audit_events where user_id = $1::uuid', [
+      toUuid(person),
+    ]);
+    expect(events).toEqual([{ kind: 'consent_given', user_agent: 'test' }]);
+  });
+});
+
+describe('remembered consent', () => {
+  it('grows with what is agreed to later, one row for each person and client', async () => {
+    const person = await insertUser(test.database, NOW);
+    const session = await insertBrowserSession(test.database, person, NOW);
+    for (const rememberedScopes of [['openid', 'email'], ['openid', 'profile'], []]) {
+      const attempt = fulfilment(await created(), { userId: person, browserSessionId: session, rememberedScopes });
+      await fulfilAuthorizationGrant(test.database, attempt);
+    }
+    expect(await consents(person)).toEqual([{ scope: ['email', 'openid', 'profile'] }]);
+  });
+
+  it('two first consents at the same moment both count', async () => {
+    const person = await insertUser(test.database, NOW);
+    const session = await insertBrowserSession(test.database, person, NOW);
+    const grants = [await created(), await created()];
+    await Promise.all(
+      [['openid'], ['email']].map((rememberedScopes, index) =>
+        fulfilAuthorizationGrant(
+          test.database,
+          fulfilment(grants[index] ?? newId(NOW), { userId: person, browserSessionId: session, rememberedScopes }),
+        ),
+      ),
+    );
+    expect(await consents(person)).toEqual([{ scope: ['email', 'openid'] }]);
+  });
+});
+
+describe('pending grants of one address', () => {
+  it('are at most 100; those of other addresses are not counted (S-95)', async () => {
+    const address = '198.51.100.1';
+    for (let count = 0; count < 100; count += 1) expect(await create({ address })).toBeDefined();
+    expect(await create({ address })).toBeUndefined();
+    expect(await create({ address: '198.51.100.2' })).toBeDefined();
+    expect(await create({ address, now: NOW + 3_600_000 })).toBeDefined();
+  });
+
+  it('count on when they are given up or their code is not redeemed, and no more after the exchange (S-179)', async () => {
+    const address = '198.51.100.7';
+    const ids: AuthorizationGrantId[] = [];
+    for (let count = 0; count < 100; count += 1) ids.push((await create({ address })) ?? newId(NOW));
+    for (const id of ids.slice(0, 50))
+      expect(await cancelAuthorizationGrant(test.database, id, 'user', NOW)).toBe(true);
+    for (const id of ids.slice(50)) {
+      expect(await fulfilAuthorizationGrant(test.database, fulfilment(id))).toBeDefined();
+    }
+    expect(await create({ address })).toBeUndefined();
+    await sql(
+      test.database,
+      'update oauth2_authorization_grants set exchanged_at = fulfilled_at where id = $1::uuid returning id',
+      [toUuid(ids[99] ?? newId(NOW))],
+    );
+    expect(await create({ address })).toBeDefined();
+    expect(await create({ address })).toBeUndefined();
+  });
+
+  it('are at most 100 of one person, from however many addresses; others are not counted (S-179)', async () => {
+    const user = await insertUser(test.database, NOW);
+    const other = await insertUser(test.database, NOW);
+    for (let count = 0; count < 100; count += 1) expect(await create({ user })).toBeDefined();
+    expect(await create({ user })).toBeUndefined();
+    expect(await create({ user: other })).toBeDefined();
+    expect(await create()).toBeDefined();
+    expect(await create({ user, now: NOW + 3_600_000 })).toBeDefined();
+  });
+
+  it('of IPv6 are counted by network (R-40)', async () => {
+    for (let count = 0; count < 100; count += 1) await create({ address: `2001:db8:1:2::${count.toString(16)}` });
+    expect(await create({ address: '2001:db8:1:2:ffff::1' })).toBeUndefined();
+    expect(await create({ address: '2001:db8:1:3::1' })).toBeDefined();
+  });
+
+  it('without a known address share one bound', async () => {
+    for (let count = 0; count < 100; count += 1) await create({ address: undefined });
+    expect(await create({ address: undefined })).toBeUndefined();
+  });
+});
+
+describe('a decision that waits to be carried out', () => {
+  it('is what the session chose first; another session may choose for itself', async () => {
+    const id = await created();
+    const other = await insertBrowserSession(test.database, userId, NOW);
+    expect(await decideAuthorizationGrant(test.database, id, 'cancel', browserSessionId, NOW)).toBe(true);
+    expect(await decideAuthorizationGrant(test.database, id, 'consent', browserSessionId, NOW)).toBe(false);
+    expect(await decideAuthorizationGrant(test.database, id, 'consent', other, NOW)).toBe(true);
+  });
+
+  it('is not taken once the grant is over', async () => {
+    const id = await created();
+    await fulfilAuthorizationGrant(test.database, fulfilment(id));
+    expect(await decideAuthorizationGrant(test.database, id, 'cancel', browserSessionId, NOW)).toBe(false);
+    expect(
+      await decideAuthorizationGrant(test.database, await created(), 'cancel', browserSessionId, NOW + 3_600_000),
+    ).toBe(false);
+  });
+});
+
+describe('cancelling', () => {
+  it('by a tampered exchange ends a grant that has a code, once; by its person only one that has none', async () => {
+    const id = await created();
+    expect(await cancelAuthorizationGrant(test.database, id, 'verifier-wrong', NOW)).toBe(false);
+    await fulfilAuthorizationGrant(test.database, fulfilment(id));
+    expect(await cancelAuthorizationGrant(test.database, id, 'user', NOW)).toBe(false);
+    expect(await cancelAuthorizationGrant(test.database, id, 'verifier-wrong', NOW)).toBe(true);
+    expect(await cancelAuthorizationGrant(test.database, id, 'verifier-wrong', NOW)).toBe(false);
+  });
+});
+
+async function consents(person: UserId) {
+  return await sql(test.database, 'select scope from oauth2_consents where user_id = $1::uuid', [toUuid(person)]);
+}

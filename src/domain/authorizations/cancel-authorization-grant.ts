@@ -1,0 +1,60 @@
+import { type AuthorizationGrantId, type ClientId, toUuid } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { type RedirectUriOwner, redirectUriMatches } from '#protocol/oauth/redirect-uris.ts';
+import { listPendingRedirectUris } from './lookups.ts';
+import { cancelGrant, cancelPendingGrantsTo } from './writes.ts';
+
+/**
+ * Which state each reason ends. A person's "cancel" that comes after the code was made does not take it back, and a
+ * tampered exchange concerns only a grant that has a code.
+ */
+const ENDS = {
+  /** The client no longer has the address that the answer would go to. */
+  'redirect-uri-removed': 'pending',
+  /** The browser session that consented is gone. */
+  'sign-in-gone': 'fulfilled',
+  /** A request with `prompt=none` would have needed a page. */
+  'silent-refused': 'pending',
+  user: 'pending',
+  /** The code was presented with a wrong PKCE verifier. */
+  'verifier-wrong': 'fulfilled',
+} as const satisfies Record<string, 'pending' | 'fulfilled'>;
+
+export type CancelReason = keyof typeof ENDS;
+
+/**
+ * Ends a grant for good, before its exchange.
+ * @param now milliseconds since the epoch
+ * @returns false when it was not in the state that the reason ends
+ */
+export async function cancelAuthorizationGrant(
+  database: Queryable,
+  id: AuthorizationGrantId,
+  reason: CancelReason,
+  now: number,
+): Promise<boolean> {
+  const isFulfilled = ENDS[reason] === 'fulfilled';
+  return (await database.execute(cancelGrant, { id: toUuid(id), reason, now: new Date(now), isFulfilled })) === 1;
+}
+
+/**
+ * Ends the pending grants of a client whose answer would go to an address that it no longer has.
+ * @param now milliseconds since the epoch
+ */
+export async function cancelGrantsOutsideRedirectUris(
+  queryable: Queryable,
+  client: ClientId,
+  owner: RedirectUriOwner,
+  now: number,
+): Promise<void> {
+  const pending = await queryable.rows(listPendingRedirectUris, { clientId: toUuid(client) });
+  const gone = pending.map((row) => row.redirect_uri).filter((uri) => !redirectUriMatches(owner, uri));
+  if (gone.length === 0) return;
+  const reason: CancelReason = 'redirect-uri-removed';
+  await queryable.execute(cancelPendingGrantsTo, {
+    clientId: toUuid(client),
+    redirectUris: gone,
+    reason,
+    now: new Date(now),
+  });
+}

@@ -1,0 +1,16 @@
+import { deleteOldestSql, type Sweep, secondsBefore, sweepAll } from '#domain/clean-up/sweep.ts';
+import { statement } from '#platform/postgres/statement.ts';
+
+const sweepGrants = statement<never, { readonly createdBefore: Date }>(
+  'sweep-oauth2-authorization-grants',
+  deleteOldestSql('oauth2_authorization_grants', 'id', 'created_at', 't.created_at < :createdBefore::timestamptz'),
+);
+
+export const authorizationGrantSweeps: readonly Sweep[] = [
+  {
+    name: 'cleanup-oauth2-authorization-grants',
+    minute: 30,
+    sweep: (database, now, { pendingFlowsSeconds }) =>
+      sweepAll(database, sweepGrants, { createdBefore: secondsBefore(now, pendingFlowsSeconds) }),
+  },
+];

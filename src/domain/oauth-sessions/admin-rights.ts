@@ -1,0 +1,55 @@
+import { type ClientId, fromUuid } from '#platform/base/ids.ts';
+import type { ScopeRules } from '#protocol/oauth/scopes.ts';
+
+export interface AdminRightsOptions {
+  readonly scopeRules: Pick<ScopeRules, 'isAdmin' | 'classify' | 'isCovered'>;
+  /** User names that may ask for admin scopes, as well as those whose account has the right. */
+  readonly users: ReadonlySet<string>;
+  /** Clients that may administer this service themselves. */
+  readonly clients: ReadonlySet<ClientId>;
+}
+
+/** Whose scope it is, as the database has it now. */
+export interface ScopeHolder {
+  readonly client_id: string;
+  /** Scopes that the client is registered for, separated by spaces; null: no restriction. */
+  readonly client_scope: string | null;
+  /** Null: the client itself. */
+  readonly username: string | null;
+  readonly can_request_admin: boolean | null;
+}
+
+/**
+ * Who may administer. Admin scopes are judged by this whenever a token is used or renewed, not only when they are
+ * granted: whoever loses the right loses the scope with it, on every instance.
+ */
+export class AdminRights {
+  readonly #options: AdminRightsOptions;
+
+  constructor(options: AdminRightsOptions) {
+    this.#options = options;
+  }
+
+  mayUserAdminister(user: { readonly username: string; readonly can_request_admin: boolean }): boolean {
+    return user.can_request_admin || this.#options.users.has(user.username);
+  }
+
+  mayClientAdminister(client: ClientId): boolean {
+    return this.#options.clients.has(client);
+  }
+
+  /** What is left of a granted scope: admin scopes only while their holder may have them. */
+  remainingScope(scope: readonly string[], holder: ScopeHolder): readonly string[] {
+    const { scopeRules } = this.#options;
+    if (!scope.some((name) => scopeRules.isAdmin(name))) return scope;
+    return scope.filter((name) => !scopeRules.isAdmin(name) || this.#mayHold(name, holder));
+  }
+
+  #mayHold(adminScope: string, holder: ScopeHolder): boolean {
+    const { scopeRules } = this.#options;
+    const { client_id, client_scope, username, can_request_admin } = holder;
+    if (client_scope !== null && !scopeRules.isCovered([adminScope], client_scope.split(' '))) return false;
+    if (username !== null) return this.mayUserAdminister({ username, can_request_admin: can_request_admin ?? false });
+    return scopeRules.classify(adminScope) === 'admin' && this.mayClientAdminister(fromUuid(client_id));
+  }
+}

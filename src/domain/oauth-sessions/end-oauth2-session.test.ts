@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newId, type OAuth2SessionId, toUuid } from '#platform/base/ids.ts';
+import { KeyRing } from '#platform/base/sealing.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { insertClient, insertUser, randomRoot, sql } from '#test/support/fixtures.ts';
+import { endOAuth2Session } from './end-oauth2-session.ts';
+
+const NOW = Date.UTC(2026, 5, 1);
+const END = { reason: 'client_revoked', now: NOW } as const;
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(async () => await db.drop());
+
+async function open(parent?: OAuth2SessionId): Promise<OAuth2SessionId> {
+  const clientId = await insertClient(db.database, new KeyRing(randomRoot()), NOW);
+  const userId = await insertUser(db.database, NOW);
+  const id = newId<'oauth2-session'>(NOW);
+  await sql(
+    db.database,
+    `insert into oauth2_sessions (id, user_id, client_id, parent_session_id, scope, created_at)
+     values ($1::uuid, $2::uuid, $3::uuid, $4::uuid, '{openid}', $5::timestamptz)`,
+    [toUuid(id), toUuid(userId), toUuid(clientId), parent === undefined ? null : toUuid(parent), new Date(NOW)],
+  );
+  return id;
+}
+
+async function isFinished(id: OAuth2SessionId): Promise<boolean | undefined> {
+  const [row] = await sql<{ finished: boolean }>(
+    db.database,
+    'select finished_at is not null as finished from oauth2_sessions where id = $1::uuid',
+    [toUuid(id)],
+  );
+  return row?.finished;
+}
+
+describe('the end of an OAuth session', () => {
+  test('child sessions end with it, whatever their depth; the end of a child ends the child alone', async () => {
+    const parent = await open();
+    const child = await open(parent);
+    const grandchild = await open(child);
+    const sibling = await open(parent);
+    expect(await endOAuth2Session(db.database, sibling, END)).toBe(true);
+    expect(await isFinished(parent)).toBe(false);
+    expect(await endOAuth2Session(db.database, parent, END)).toBe(true);
+    expect(await Promise.all([parent, child, grandchild].map(isFinished))).toEqual([true, true, true]);
+  });
+
+  test('twenty callers at once: one ends it, and one audit event tells of it', async () => {
+    const id = await open();
+    const ended = await Promise.all(Array.from({ length: 20 }, () => endOAuth2Session(db.database, id, END)));
+    expect(ended.filter((isFirst) => isFirst)).toHaveLength(1);
+    const events = await sql(db.database, 'select from audit_events where session_id = $1::uuid', [toUuid(id)]);
+    expect(events).toHaveLength(1);
+  });
+
+  test('inside a transaction that rolls back nothing is left of it', async () => {
+    const id = await open();
+    await expect(
+      db.database.transaction(async (transaction) => {
+        expect(await endOAuth2Session(transaction, id, END)).toBe(true);
+        throw new Error('rolled back');
+      }),
+    ).rejects.toThrow('rolled back');
+    expect(await isFinished(id)).toBe(false);
+    expect(await sql(db.database, 'select from audit_events where session_id = $1::uuid', [toUuid(id)])).toHaveLength(
+      0,
+    );
+  });
+
+  test('a session that never existed is not ended', async () => {
+    expect(await endOAuth2Session(db.database, newId(NOW), END)).toBe(false);
+  });
+});

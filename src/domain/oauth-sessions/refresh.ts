@@ -1,0 +1,226 @@
+import { userFacts } from '#domain/accounts/user-facts.ts';
+import type { Client } from '#domain/clients/client.ts';
+import { fromUuid, newId, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { randomBytes } from '#platform/base/random.ts';
+import { sha256 } from '#platform/base/secret.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { parseToken } from '#protocol/oauth/token-format.ts';
+import type { UserFacts } from '#protocol/oidc/user-claims.ts';
+import type { AdminRights } from './admin-rights.ts';
+import { endOAuth2Session } from './end-oauth2-session.ts';
+import { judgeRefreshToken, type RefreshRefusal, type RefreshVerdict } from './judge-refresh-token.ts';
+import {
+  deriveSuccessor,
+  findSuccessor,
+  type PresentedToken,
+  refreshFamily,
+  type SuccessorPair,
+} from './refresh-successor.ts';
+import { type RefreshTokenRow, readRefreshToken } from './statements/read-refresh-token.ts';
+import { renewAccessToken, rotateRefreshToken } from './statements/rotate-refresh-token.ts';
+import { accessTokenExpiry, sessionExpiry, type TokenSettings } from './token-settings.ts';
+
+export interface RefreshRequest {
+  readonly refreshToken: string;
+  /** Narrows the session's scope to that of the new access token; undefined when the request asks for what is not there. */
+  readonly narrowScope: (granted: readonly string[]) => readonly string[] | undefined;
+  /** Empty: all that the session was granted. */
+  readonly resources: readonly string[];
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+}
+
+export interface RefreshedSession {
+  readonly id: OAuth2SessionId;
+  /** All that was granted to it. */
+  readonly scope: readonly string[];
+  /** Asked for one by one; see `claimsFromJson`. */
+  readonly claims: unknown;
+  readonly user: { readonly id: UserId; readonly facts: UserFacts } | undefined;
+  /** Milliseconds since the epoch. */
+  readonly authenticatedAt: number | undefined;
+  readonly acr: string | undefined;
+  readonly amr: readonly string[];
+}
+
+export interface Refreshed {
+  readonly ok: true;
+  readonly session: RefreshedSession;
+  readonly pair: SuccessorPair;
+  /** Of the access token. */
+  readonly scope: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly accessTokenExpiresAt: number;
+}
+
+export type RefreshOutcome =
+  | Refreshed
+  | { readonly ok: false; readonly reason: RefreshRefusal | 'client-changed' | 'scope' | 'resource' }
+  | { readonly ok: false; readonly reason: 'reuse'; readonly sessionId: OAuth2SessionId };
+
+const MAX_ATTEMPTS = 4;
+const SALT_BYTES = 16;
+
+/**
+ * Answers a refresh token with its successor (oauth.md 9.4): one read, a pure judgement, one conditional write. The
+ * loser of a race reads once more and gets what the winner stored. A reuse ends the session.
+ * @param keys `KeyRing.deriveAll('refresh-rotation')`, the current one first
+ */
+export async function refresh(
+  database: Queryable,
+  client: Client,
+  request: RefreshRequest,
+  settings: TokenSettings,
+  rights: AdminRights,
+  keys: readonly Buffer[],
+  now: number,
+): Promise<RefreshOutcome> {
+  const text = parseToken(request.refreshToken);
+  if (text?.prefix !== 'mar') return { ok: false, reason: 'unknown' };
+  const presented = { text: request.refreshToken, random: text.random };
+  const [tokenHash, family] = [sha256(presented.text), refreshFamily(presented.random)];
+  const rules = {
+    graceSeconds: settings.refreshGraceSeconds,
+    sessionExpiry: (createdAt: number) => sessionExpiry(settings, createdAt),
+  };
+
+  let lost: { readonly verdict: RefreshVerdict; readonly replayCounter: number | null } | undefined;
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const row = await database.first(readRefreshToken, {
+      tokenHash,
+      family,
+      clientId: toUuid(client.id),
+      clientVersion: client.version,
+    });
+    if (row?.client_is_current === false) return { ok: false, reason: 'client-changed' };
+    // A renewal may also fail because the pair was used meanwhile: no race then, but perhaps a reuse.
+    const hasLostRace =
+      lost !== undefined && (lost.verdict.kind === 'rotate' || lost.replayCounter !== row?.replay_counter);
+    const verdict = judgeRefreshToken(row, rules, now, hasLostRace);
+    if (verdict.kind === 'refuse') return { ok: false, reason: verdict.reason };
+    if (row === undefined) return { ok: false, reason: 'unknown' };
+
+    const sessionId = fromUuid<'oauth2-session'>(row.session_id);
+    if (verdict.kind === 'reuse') {
+      const { address, userAgent } = request;
+      await endOAuth2Session(database, sessionId, { reason: 'refresh_token_reused', now, address, userAgent });
+      return { ok: false, reason: 'reuse', sessionId };
+    }
+    const holder = { ...row, client_id: toUuid(client.id), client_scope: client.scope?.join(' ') ?? null };
+    const asked = request.narrowScope(row.scope);
+    const scope = asked === undefined ? [] : rights.remainingScope(asked, holder);
+    if (scope.length === 0) return { ok: false, reason: 'scope' };
+    if (!request.resources.every((resource) => row.resources.includes(resource))) {
+      return { ok: false, reason: 'resource' };
+    }
+    const wanted: WantedToken = {
+      scope,
+      resources: request.resources.length === 0 ? row.resources : request.resources,
+      expiresAt: accessTokenExpiry(settings, row.session_created_at, now),
+      now,
+    };
+    const issued = await issue(database, client, row, verdict, keys, presented, wanted);
+    if (issued === 'no-key') return { ok: false, reason: 'revoked' };
+    if (issued !== undefined) {
+      return { ok: true, session: sessionOf(row), ...issued, scope: rights.remainingScope(issued.scope, holder) };
+    }
+    lost = { verdict, replayCounter: row.replay_counter };
+  }
+  return { ok: false, reason: 'revoked' };
+}
+
+function sessionOf(row: RefreshTokenRow): RefreshedSession {
+  const { user_id: userId, username, updated_at } = row;
+  return {
+    id: fromUuid(row.session_id),
+    scope: row.scope,
+    claims: row.claims,
+    user:
+      userId === null || username === null || updated_at === null
+        ? undefined
+        : { id: fromUuid(userId), facts: userFacts({ ...row, username, updated_at }) },
+    authenticatedAt: row.auth_time ?? undefined,
+    acr: row.acr ?? undefined,
+    amr: row.amr,
+  };
+}
+
+interface WantedToken {
+  readonly scope: readonly string[];
+  readonly resources: readonly string[];
+  readonly expiresAt: number;
+  readonly now: number;
+}
+
+type Issued = Pick<Refreshed, 'pair' | 'scope' | 'accessTokenExpiresAt'>;
+
+/** Undefined when another request was faster; `no-key` when the key that led to the stored pair is gone. */
+async function issue(
+  database: Queryable,
+  client: Client,
+  row: RefreshTokenRow,
+  verdict: Extract<RefreshVerdict, { kind: 'rotate' | 'repeat' | 'renew' }>,
+  keys: readonly Buffer[],
+  presented: PresentedToken,
+  wanted: WantedToken,
+): Promise<Issued | 'no-key' | undefined> {
+  const issued = { scope: wanted.scope, accessTokenExpiresAt: wanted.expiresAt };
+  if (verdict.kind === 'rotate') {
+    const pair = await rotate(database, client, row, verdict.tokenId, keys, presented, wanted);
+    return pair === undefined ? undefined : { ...issued, pair };
+  }
+  const { successor } = verdict;
+  const found = findSuccessor(keys, presented, successor);
+  if (found === undefined) return 'no-key';
+  if (verdict.kind === 'repeat') {
+    return { pair: found.pair, scope: successor.scope, accessTokenExpiresAt: verdict.accessTokenExpiresAt };
+  }
+  const counter = successor.replayCounter + 1;
+  const pair = deriveSuccessor(found.key, presented, successor.salt, counter);
+  const stored = await database.first(renewAccessToken, {
+    tokenId: successor.tokenId,
+    sessionId: row.session_id,
+    clientVersion: client.version,
+    now: new Date(wanted.now),
+    replayCounter: counter,
+    successorId: successor.refreshTokenId,
+    formerAccessTokenId: successor.accessTokenId,
+    mayBeUsed: verdict.mayBeUsed,
+    accessTokenId: toUuid(newId(wanted.now)),
+    accessTokenHash: sha256(pair.accessToken),
+    accessTokenExpiresAt: new Date(wanted.expiresAt),
+    scope: wanted.scope,
+    resources: wanted.resources,
+  });
+  return stored === undefined ? undefined : { ...issued, pair };
+}
+
+async function rotate(
+  database: Queryable,
+  client: Client,
+  row: RefreshTokenRow,
+  tokenId: string,
+  keys: readonly Buffer[],
+  presented: PresentedToken,
+  wanted: WantedToken,
+): Promise<SuccessorPair | undefined> {
+  const [key] = keys;
+  if (key === undefined) throw new Error('no key to derive refresh tokens with');
+  const salt = randomBytes(SALT_BYTES);
+  const pair = deriveSuccessor(key, presented, salt, 0);
+  const stored = await database.first(rotateRefreshToken, {
+    tokenId,
+    sessionId: row.session_id,
+    clientVersion: client.version,
+    now: new Date(wanted.now),
+    salt,
+    refreshTokenId: toUuid(newId(wanted.now)),
+    refreshTokenHash: sha256(pair.refreshToken),
+    accessTokenId: toUuid(newId(wanted.now)),
+    accessTokenHash: sha256(pair.accessToken),
+    accessTokenExpiresAt: new Date(wanted.expiresAt),
+    scope: wanted.scope,
+    resources: wanted.resources,
+  });
+  return stored === undefined ? undefined : pair;
+}

@@ -1,0 +1,105 @@
+import { INSERT_AUDIT_EVENT } from '#domain/audit/audit-event.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { endingCtes } from '../ending-sql.ts';
+
+export type RedeemCodeParams = {
+  readonly grantId: string;
+  readonly userId: string;
+  readonly userSessionId: string;
+  readonly clientVersion: number;
+  /** Codes fulfilled before this are too old. */
+  readonly oldest: Date;
+  readonly now: Date;
+  readonly sessionId: string;
+  readonly deviceId: string | null;
+  readonly userAgent: string | null;
+  readonly refreshFamily: Buffer | null;
+  readonly accessTokenId: string;
+  readonly accessTokenHash: Buffer;
+  readonly accessTokenExpiresAt: Date;
+  readonly resources: readonly string[];
+  readonly refreshTokenId: string;
+  /** Null: no refresh token is issued. */
+  readonly refreshTokenHash: Buffer | null;
+  readonly startedEventId: string;
+  readonly endedEventId: string;
+  readonly ip: string | null;
+};
+
+/**
+ * Consumes a grant, ends the older session of the same user and device, opens the new one and stores its first
+ * tokens. Returns a row when this caller redeemed the code; otherwise nothing changed.
+ *
+ * The conditional update of the grant decides a race. The user and the browser session are locked against a lock-out,
+ * a deactivation or a sign-out that commits meanwhile (security S-102). Locks are taken in the order users, browser
+ * sessions, grants, OAuth sessions, tokens; each step depends on the rows of the one before, which fixes that order.
+ *
+ * Two codes for one user and device redeemed in the same instant meet at `oauth2_sessions_live_device`: the later
+ * statement fails as a whole with a unique violation, and is sent again behind `holdUser`.
+ */
+export const redeemCode = statement<{ id: string }, RedeemCodeParams>(
+  'redeem-code',
+  `with recursive account as materialized (
+    select id from users
+     where id = :userId::uuid and locked_at is null and deactivated_at is null
+       for share
+  ), sign_in as materialized (
+    select id from user_sessions
+     where id = :userSessionId::uuid and user_id = :userId::uuid and finished_at is null and exists (select from account)
+       for share
+  ), consumed as (
+    update oauth2_authorization_grants g
+       set exchanged_at = :now::timestamptz, oauth2_session_id = :sessionId::uuid
+     where g.id = :grantId::uuid
+       and g.user_session_id = :userSessionId::uuid
+       and g.exchanged_at is null and g.cancelled_at is null and g.fulfilled_at >= :oldest::timestamptz
+       and exists (select from sign_in)
+       and exists (
+         select from oauth2_clients c where c.id = g.client_id and c.version = :clientVersion::integer and c.disabled_at is null
+       )
+    returning g.client_id, g.scope, g.claims, g.resources, g.locale, g.auth_time, g.acr, g.amr
+  ), ${endingCtes(
+    `select id from oauth2_sessions
+      where user_id = :userId::uuid and device_id = :deviceId::text and finished_at is null and exists (select from consumed)`,
+    ':now::timestamptz',
+    `'device_replaced'`,
+  )}, opened as (
+    insert into oauth2_sessions (
+      id, user_id, user_session_id, client_id, scope, claims, resources, device_id, locale, user_agent,
+      auth_time, acr, amr, refresh_family, created_at
+    )
+    select :sessionId::uuid, :userId::uuid, :userSessionId::uuid, client_id, scope, claims, resources, :deviceId::text, locale, :userAgent::text,
+           auth_time, acr, amr, :refreshFamily::bytea, :now::timestamptz
+      from consumed
+     -- the count makes the older session of the device end before the unique index is asked
+     where (select count(*) from ended) >= 0
+    returning id, client_id, scope
+  ), issued_access as (
+    insert into oauth2_access_tokens (id, session_id, token_hash, scope, resources, created_at, expires_at)
+    select :accessTokenId::uuid, id, :accessTokenHash::bytea, scope, :resources::text[], :now::timestamptz, :accessTokenExpiresAt::timestamptz from opened
+    returning id, session_id
+  ), issued_refresh as (
+    insert into oauth2_refresh_tokens (id, session_id, token_hash, access_token_id, created_at)
+    select :refreshTokenId::uuid, session_id, :refreshTokenHash::bytea, id, :now::timestamptz
+      from issued_access
+     where :refreshTokenHash::bytea is not null
+  ), audited as (
+    ${INSERT_AUDIT_EVENT}
+    select :startedEventId::uuid, 'session_started', :userId::uuid, client_id, id, :ip::inet, :userAgent::text, null::jsonb, :now::timestamptz
+      from opened
+    union all
+    select :endedEventId::uuid, 'session_ended', user_id, client_id, id, :ip::inet, :userAgent::text,
+           '{"reason": "device_replaced"}'::jsonb, :now::timestamptz
+      from (select id, user_id, client_id from ended order by id limit 1) replaced
+  )
+  select id from opened`,
+);
+
+/**
+ * Keeps every other redemption for this user waiting at its first step until the transaction ends, so that the
+ * statement behind it sees the sessions of all that came before.
+ */
+export const holdUser = statement<{ id: string }, { readonly userId: string }>(
+  'hold-user',
+  'select id from users where id = :userId::uuid for no key update',
+);

@@ -1,0 +1,184 @@
+/**
+ * Who calls the token, revocation and introspection endpoints (oauth.md 5). Good credentials of a client in the cache
+ * cost no query; unknown clients cost the same work as wrong secrets and read the same.
+ */
+
+import type { Client } from '#domain/clients/client.ts';
+import type { ClientDirectory } from '#domain/clients/client-directory.ts';
+import type { Limiter } from '#domain/rate-limits/limiter.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { type ClientId, parseId } from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import { Secret } from '#platform/base/secret.ts';
+import type { FormParameters } from '#platform/http/form-parameters.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { type PresentedCredentials, presentedCredentials } from '#protocol/oauth/client-credentials-presented.ts';
+import { ClientFailures } from './client-failures.ts';
+
+export interface ClientAuthenticationDeps {
+  readonly clients: ClientDirectory;
+  readonly database: Queryable;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Failures of one client from one address. */
+  readonly limiter: Limiter;
+  readonly issuer: string;
+  /** What browsers send as `Origin` from our own pages. */
+  readonly origin: string;
+}
+
+/** Credentials that can be compared with what a client is registered with. */
+type Verifiable = Extract<PresentedCredentials, { method: 'client_secret_basic' | 'client_secret_post' | 'none' }>;
+
+type Attempt =
+  | { readonly ok: true; readonly client: Client }
+  | {
+      readonly ok: false;
+      readonly reason: 'unknown_client' | 'wrong_auth_method' | 'bad_client_secret';
+      /** Undefined: the credentials name no client. */
+      readonly client: Client | undefined;
+    };
+
+const NO_SECRET = new Secret('');
+const NO_CREDENTIALS = 'Authenticate the client with the method that it is registered for.';
+const REFUSED = 'The client is unknown, or its credentials or their method are not those it is registered with.';
+
+export class ClientAuthentication {
+  readonly #deps: ClientAuthenticationDeps;
+  readonly #failures: ClientFailures;
+
+  constructor(deps: ClientAuthenticationDeps) {
+    this.#deps = deps;
+    this.#failures = new ClientFailures(deps);
+  }
+
+  /**
+   * The client that a request proves to come from; it becomes the requester.
+   * @throws LatchkeyError `invalid_client`, `invalid_request` for contradictory credentials, `rate_limited`
+   */
+  async authenticate(context: RequestContext, form: FormParameters): Promise<Client> {
+    const presented = presentedCredentials(context.headers.authorization, form);
+    switch (presented.method) {
+      case 'ambiguous':
+        throw new LatchkeyError('invalid_request', { description: presented.description });
+      case 'absent':
+      case 'assertion':
+        throw this.#refusal(NO_CREDENTIALS);
+      default:
+        return await this.#verifyLimited(context, presented);
+    }
+  }
+
+  /**
+   * Runs `work` for the authenticated client. When a statement of the work finds the cached record out of date, the
+   * record is read anew, the credentials are checked against it, and the work is done once more.
+   */
+  async act<T>(
+    context: RequestContext,
+    form: FormParameters,
+    work: (client: Client) => Promise<T | 'client-changed'>,
+  ): Promise<T> {
+    for (let attempt = 1; attempt <= 2; attempt += 1) {
+      const client = await this.authenticate(context, form);
+      const outcome = await work(client);
+      if (outcome !== 'client-changed') return outcome;
+      this.#deps.clients.forget(client.id);
+    }
+    throw this.#refusal(REFUSED);
+  }
+
+  async #verifyLimited(context: RequestContext, presented: Verifiable): Promise<Client> {
+    const { log } = this.#deps;
+    const claimed = claimedId(presented);
+    const shutFor = hasSecret(presented) ? this.#failures.secondsShut(context, claimed) : 0;
+    if (shutFor > 0) throw this.#limited(claimed, shutFor);
+    const attempt = await this.#verify(presented);
+    if (attempt.ok) {
+      const { client } = attempt;
+      context.setRequester({ kind: 'oauth2-client', id: client.id });
+      if (client.authMethod !== presented.method) {
+        const fields = { client: client.id, method: presented.method, registered: client.authMethod };
+        log.debug('auth.method', 'client authenticated otherwise than registered', fields);
+      }
+      return client;
+    }
+    const { client, reason } = attempt;
+    if (client === undefined) {
+      const unknownShutFor = this.#failures.secondsShut(context, undefined);
+      if (unknownShutFor > 0) throw this.#limited(claimed, unknownShutFor);
+    }
+    log.info('auth.refused', 'client authentication refused', {
+      code: reason,
+      client: claimed,
+      method: presented.method,
+      registered: client?.authMethod,
+    });
+    if (hasSecret(presented) && client?.authMethod !== 'none') await this.#failures.count(context, client?.id);
+    throw this.#refusal(REFUSED);
+  }
+
+  async #verify(presented: Verifiable): Promise<Attempt> {
+    const candidates =
+      presented.method === 'client_secret_basic'
+        ? presented.candidates
+        : [{ clientId: presented.clientId, secret: presented.method === 'none' ? '' : presented.secret }];
+    let refused: Attempt = { ok: false, reason: 'unknown_client', client: undefined };
+    for (const { clientId, secret } of candidates) {
+      const id = parseId<'client'>(clientId);
+      const client = id === undefined ? undefined : await this.#deps.clients.find(id);
+      // Compared also without a client, so that the time tells nothing.
+      const fits = (client?.secret ?? NO_SECRET).matches(secret);
+      if (client === undefined) continue;
+      if (!mayPresent(client, presented)) refused = { ok: false, reason: 'wrong_auth_method', client };
+      else if (!fits || (client.secret === undefined && client.authMethod !== 'none'))
+        refused = { ok: false, reason: 'bad_client_secret', client };
+      else return { ok: true, client };
+    }
+    return refused;
+  }
+
+  #limited(client: ClientId | undefined, seconds: number): LatchkeyError {
+    this.#deps.log.info('auth.refused', 'too many failed client authentications', { code: 'rate_limited', client });
+    return new LatchkeyError('rate_limited', {
+      description: 'Too many failed authentications of this client.',
+      retryAfterSeconds: Math.ceil(seconds),
+    });
+  }
+
+  /** RFC 6749 5.2 asks for the challenge where the header was used; it does no harm elsewhere. */
+  #refusal(description: string): LatchkeyError {
+    return new LatchkeyError('invalid_client', {
+      description,
+      headers: { 'www-authenticate': `Basic realm="${this.#deps.issuer}"` },
+    });
+  }
+}
+
+/**
+ * Whether a client may prove itself in this way. Libraries differ in where they put the secret, so header and form are
+ * as good as each other, and a public client may send the header with an empty secret, unless the client is strict.
+ */
+function mayPresent(client: Client, presented: Verifiable): boolean {
+  const isInTwoPlaces = presented.method === 'client_secret_basic' && presented.isInFormToo;
+  if (client.hasStrictAuthMethod) return presented.method === client.authMethod && !isInTwoPlaces;
+  return client.authMethod === 'none' ? !hasSecret(presented) : presented.method !== 'none';
+}
+
+function hasSecret(presented: Verifiable): boolean {
+  switch (presented.method) {
+    case 'client_secret_basic':
+      return presented.candidates.some(({ secret }) => secret !== '');
+    case 'client_secret_post':
+      return true;
+    case 'none':
+      return false;
+  }
+}
+
+/** The client that the credentials name; undefined when it cannot be an id of ours. */
+function claimedId(presented: Verifiable): ClientId | undefined {
+  const text = presented.method === 'client_secret_basic' ? presented.candidates[0]?.clientId : presented.clientId;
+  return text === undefined ? undefined : parseId<'client'>(text);
+}

@@ -1,0 +1,41 @@
+import { ExitError } from '#platform/base/errors.ts';
+import type { Origin } from './tree/tree.ts';
+
+const CONFIGURATION_INVALID = 78;
+
+/** One thing that is wrong, where it stands and what is accepted. Never holds the value of a secret. */
+export interface Problem {
+  /** `http.listeners[0].name`; undefined for a problem of a whole file or of its syntax. */
+  readonly key: string | undefined;
+  readonly message: string;
+  readonly at: Origin | undefined;
+}
+
+/** All problems in one report (operations 1.2): those of files in the order of their text, then the others. */
+export function configurationError(problems: readonly Problem[]): ExitError {
+  const lines = new Set([...problems].sort(byPlace).map(problemLine));
+  const count = lines.size === 1 ? '1 problem' : `${lines.size} problems`;
+  return new ExitError(CONFIGURATION_INVALID, [`configuration is not valid (${count})`, ...lines].join('\n'));
+}
+
+function problemLine({ key, message, at }: Problem): string {
+  return `  ${key === undefined ? '' : `${key}: `}${message}${at === undefined ? '' : ` (${placeText(at)})`}`;
+}
+
+function placeText({ source, line, column }: Origin): string {
+  return line === undefined ? source : `${source}:${line}:${column ?? 1}`;
+}
+
+function byPlace(left: Problem, right: Problem): number {
+  return (
+    (left.at?.rank ?? -1) - (right.at?.rank ?? -1) ||
+    compareTexts(left.at?.source, right.at?.source) ||
+    (left.at?.line ?? 0) - (right.at?.line ?? 0) ||
+    (left.at?.column ?? 0) - (right.at?.column ?? 0)
+  );
+}
+
+function compareTexts(left = '', right = ''): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}

@@ -1,0 +1,188 @@
+/**
+ * The types of values (operations 1.1) as zod schemas. Each failure is one phrase that says what is accepted; the
+ * report adds what was found and where.
+ */
+import { z } from 'zod';
+import type { Cidr } from '#platform/base/cidr.ts';
+import { systemClock } from '#platform/base/clock.ts';
+import { newId, parseId, type Ulid } from '#platform/base/ids.ts';
+import { parseCidr } from './cidr.ts';
+import { DURATION, secondsOf } from './durations.ts';
+import { hint } from './hints.ts';
+import { regexpProblem } from './linear-regexp.ts';
+
+export function bool() {
+  return hint(z.boolean({ error: 'expected true or false' }), { type: 'boolean' });
+}
+
+export function integer(minimum: number, maximum?: number) {
+  const range = maximum === undefined ? `of ${minimum} or more` : `from ${minimum} to ${maximum}`;
+  const error = `expected an integer ${range}`;
+  const schema = z.int({ error }).min(minimum, { error });
+  return hint(maximum === undefined ? schema : schema.max(maximum, { error }), { type: `integer ${range}` });
+}
+
+export function positiveNumber() {
+  const error = 'expected a number above 0';
+  return hint(z.number({ error }).positive({ error }), { type: 'number above 0' });
+}
+
+export function choice<const Values extends readonly [string, ...string[]]>(values: Values) {
+  const list = values.map((value) => `"${value}"`).join(', ');
+  const error = values.length === 1 ? `expected ${list}` : `expected one of ${list}`;
+  return hint(z.enum(values, { error }), { type: values.map((value) => `\`${value}\``).join(', ') });
+}
+
+/** Not empty, without control characters but line feeds and tabs. */
+export function text(options: { maximum?: number; pattern?: RegExp; expected?: string } = {}) {
+  const maximum = options.maximum ?? 10_000;
+  const error = options.expected ?? `expected a text of 1 to ${maximum} characters`;
+  const schema = z.string({ error }).min(1, { error }).max(maximum, { error });
+  return hint(schema.regex(options.pattern ?? PRINTABLE, { error }), { type: 'text' });
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+const PRINTABLE = /^[^\u0000-\u0008\u000b-\u001f\u007f-\u009f]*$/;
+
+/** Integer seconds, or a number with its unit; read as seconds. The bounds are written like values. */
+export function duration(minimum: string, maximum?: string) {
+  const lowest = secondsOf(minimum);
+  const highest = maximum === undefined ? undefined : secondsOf(maximum);
+  const range = maximum === undefined ? `of ${minimum} or more` : `from ${minimum} to ${maximum}`;
+  const error = `expected a duration ${range} (seconds, or a number with ms, s, m, h or d)`;
+  const seconds = z.int({ error }).min(Math.ceil(lowest), { error });
+  const schema = z
+    .union([highest === undefined ? seconds : seconds.max(highest, { error }), z.string().regex(DURATION, { error })], {
+      error,
+    })
+    .transform((value, context) => {
+      const result = typeof value === 'number' ? value : secondsOf(value);
+      if (result < lowest || (highest !== undefined && result > highest)) context.addIssue(error);
+      return result;
+    });
+  return hint(schema, { type: `duration ${range}` });
+}
+
+const BYTES_OF: Readonly<Record<string, number>> = { KiB: 1024, MiB: 1024 * 1024 };
+const SIZE = /^(\d{1,10})(KiB|MiB)$/;
+
+/** Integer bytes, or a number with `KiB` or `MiB`; read as bytes. */
+export function size(minimum: string, maximum: string) {
+  const lowest = bytesOf(minimum);
+  const highest = bytesOf(maximum);
+  const error = `expected a size from ${minimum} to ${maximum} (bytes, or a number with KiB or MiB)`;
+  const schema = z
+    .union([z.int({ error }).min(lowest, { error }).max(highest, { error }), z.string().regex(SIZE, { error })], {
+      error,
+    })
+    .transform((value, context) => {
+      const result = typeof value === 'number' ? value : bytesOf(value);
+      if (result < lowest || result > highest) context.addIssue(error);
+      return result;
+    });
+  return hint(schema, { type: `size from ${minimum} to ${maximum}` });
+}
+
+function bytesOf(value: string): number {
+  const [, count, unit = ''] = SIZE.exec(value) ?? [];
+  return Number(count) * (BYTES_OF[unit] ?? Number.NaN);
+}
+
+/** Absolute http or https address without user info or fragment, kept as written. */
+export function webUrl(options: { allowQuery: boolean } = { allowQuery: true }) {
+  const without = options.allowQuery ? 'user info or fragment' : 'user info, query or fragment';
+  const error = `expected an absolute http or https URL without ${without}`;
+  const schema = z
+    .string({ error })
+    .regex(/^https?:\/\//i, { error, abort: true })
+    .refine((value) => isWebUrl(value, options.allowQuery), { error })
+    .meta({ format: 'uri' });
+  return hint(schema, { type: 'URL' });
+}
+
+function isWebUrl(value: string, allowQuery: boolean): boolean {
+  if (/[\s#\\]/.test(value) || (!allowQuery && value.includes('?')) || !URL.canParse(value)) return false;
+  const url = new URL(value);
+  return url.username === '' && url.password === '' && !/^https?:\/\/[^/?]*@/i.test(value);
+}
+
+const NO_ULID = 'expected a ULID: 26 characters of Crockford base32 in upper case, the first 0 to 7';
+
+/** @param error the message for a value that is no ULID */
+export function ulid<Kind extends string>(error: () => string = () => NO_ULID) {
+  const schema = z
+    .string({ error })
+    .regex(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/, { error, abort: true })
+    .transform((value, context): Ulid<Kind> => {
+      const id = parseId<Kind>(value);
+      if (id !== undefined) return id;
+      context.addIssue(error());
+      return z.NEVER;
+    });
+  return hint(schema, { type: 'ULID' });
+}
+
+/** An id that the operator makes up: the message has a new one to copy. */
+export function chosenUlid<Kind extends string>() {
+  return ulid<Kind>(() => `${NO_ULID} (here is a new one: ${newId<Kind>(systemClock.now())})`);
+}
+
+/** @param except words that stand for something else than a path */
+export function path(except: readonly string[] = []) {
+  const error = 'expected a path';
+  const type = except.length === 0 ? 'path' : `${except.map((word) => `\`${word}\``).join(', ')} or a path`;
+  return hint(z.string({ error }).min(1, { error }).regex(NO_NUL, { error }), { type, path: { except } });
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: no path holds a NUL
+const NO_NUL = /^[^\u0000]*$/;
+
+/** A value that is never printed; its twin is `secretFile`. */
+export function secret(options: { pattern?: RegExp; expected?: string } = {}) {
+  const error = options.expected ?? 'expected a text that is not empty';
+  const schema = z.string({ error }).min(1, { error });
+  return hint(options.pattern === undefined ? schema : schema.regex(options.pattern, { error }), {
+    type: 'secret',
+    secret: true,
+  });
+}
+
+/** The twin of a secret key: the path of a file with its value, which the loader reads in its place. */
+export function secretFile(key: string) {
+  return hint(path(), { fileOf: key }).optional().describe(`File with the value of \`${key}\`; not both.`);
+}
+
+export function cidr() {
+  const error = 'expected an IP address or network (IP/prefix, no host bits set)';
+  const schema = z.string({ error }).transform((value, context): Cidr => {
+    const network = parseCidr(value);
+    if (network !== undefined) return network;
+    context.addIssue(error);
+    return z.NEVER;
+  });
+  return hint(schema, { type: 'IP address or network' });
+}
+
+/** A regular expression that is searched in linear time, since what strangers type is held against it. */
+export function linearRegexp() {
+  const error = 'expected a regular expression as RE2 has them';
+  const schema = z
+    .string({ error })
+    .min(1, { error })
+    .max(255, { error })
+    .superRefine((value, context) => {
+      const problem = regexpProblem(value);
+      if (problem !== undefined) context.addIssue(`${error} (${problem})`);
+    });
+  return hint(schema, { type: 'regular expression (RE2)' });
+}
+
+export function list<Element extends z.ZodType>(element: Element, options: { minimum?: number } = {}) {
+  const error = options.minimum === undefined ? 'expected a list' : 'expected a list that is not empty';
+  const schema = z.array(element, { error });
+  return options.minimum === undefined ? schema : schema.min(options.minimum, { error });
+}
+
+export function mapping<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  return z.strictObject(shape, { error: 'expected a mapping' });
+}

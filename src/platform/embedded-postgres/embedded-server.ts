@@ -1,0 +1,185 @@
+/**
+ * The PostgreSQL server that the service runs itself: made, started, shared by all processes of one data directory,
+ * brought back when it dies, and stopped by its last user (operations 1.8, 2.3). Started and stopped under the lock
+ * file of the data directory; who uses it is known by an always-open connection of each process.
+ */
+import { join } from 'node:path';
+import { ExitError } from '#platform/base/errors.ts';
+import { describeError, type Log } from '#platform/base/log.ts';
+import { delay } from '#platform/base/tasks.ts';
+import { ADMINISTRATOR, SERVICE_DATABASE, SERVICE_ROLE } from './cluster.ts';
+import { PORT } from './control-connection.ts';
+import { isErrno } from './file-system.ts';
+import { type JoinedServer, joinServer, makeHome, type ServerHome } from './join-server.ts';
+import { withLock } from './lock.ts';
+import { stopPostmaster } from './postmaster.ts';
+import { processIdentity } from './processes.ts';
+
+const STATE_DIRECTORY = '/var/lib/latchkey';
+/** Longer than a start after a crash takes, which another process may be busy with. */
+const LOCK_WAIT_MS = 150_000;
+const STOP_WAIT_MS = 30_000;
+const LONGEST_PAUSE_MS = 5_000;
+const FORGET_WAIT_MS = 1_000;
+const FORGET_PAUSE_MS = 20;
+
+export interface EmbeddedServerOptions {
+  /** Absolute; made when needed. */
+  readonly dataDir: string;
+  /** Absolute directory of the cluster; `db` of the data directory by default. */
+  readonly clusterDir?: string | undefined;
+  /** Account that the server runs under when this process is root; `postgres` or `nobody` by default. */
+  readonly serverUser?: string | undefined;
+  /** Directory of `initdb` and `postgres` to use in place of the bundled ones. */
+  readonly binDir?: string | undefined;
+  /** Where files are kept that the server's account cannot reach in the data directory. */
+  readonly stateDirectory?: string | undefined;
+  readonly log: Log;
+}
+
+export interface EmbeddedConnection {
+  /** Directory of the server's socket. */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+}
+
+export interface EmbeddedUse {
+  /** For the service: a role without superuser rights that owns its database; no password, the kernel vouches. */
+  readonly connection: EmbeddedConnection;
+  /** For what needs more: superuser, on the database `postgres`. */
+  readonly administrator: EmbeddedConnection;
+  /** For the operator: where the files are, when they are not below the data directory. */
+  readonly note?: string;
+  /** Stops the server if this was its last user. Close all connections first; may be called again. */
+  release(): Promise<void>;
+}
+
+/**
+ * Joins the server of a data directory, or starts it. While it is used, a server that dies is started again.
+ * @throws ExitError 69 (no programs), 70 (does not start), 71, 75 (lock held), 77 (permissions), 78 (files of another
+ * major version or not ours)
+ */
+export async function useEmbeddedServer(options: EmbeddedServerOptions): Promise<EmbeddedUse> {
+  const { dataDir, log } = options;
+  const home: ServerHome = {
+    dataDir,
+    db: options.clusterDir ?? join(dataDir, 'db'),
+    serverUser: options.serverUser,
+    binDir: options.binDir,
+    stateDirectory: options.stateDirectory ?? STATE_DIRECTORY,
+    log,
+  };
+  const use = new ServerUse(home);
+  try {
+    await makeHome(home);
+    return await use.begin();
+  } catch (cause) {
+    if (isErrno(cause, 'EACCES', 'EPERM', 'EROFS')) {
+      throw new ExitError(77, `embedded database: ${cause.message}`, { cause });
+    }
+    throw cause;
+  }
+}
+
+class ServerUse {
+  readonly #home: ServerHome;
+  readonly #lock: string;
+  #server: JoinedServer | undefined;
+  #releasing: Promise<void> | undefined;
+  #revival: Promise<void> | undefined;
+
+  constructor(home: ServerHome) {
+    this.#home = home;
+    this.#lock = join(home.dataDir, 'lock');
+  }
+
+  async begin(): Promise<EmbeddedUse> {
+    const { account, cluster, isApart, socketDirectory } = await this.#join();
+    const where = { host: socketDirectory, port: PORT };
+    return {
+      connection: { ...where, user: SERVICE_ROLE, database: SERVICE_DATABASE },
+      administrator: { ...where, user: ADMINISTRATOR, database: 'postgres' },
+      ...(isApart ? { note: noteOf(this.#home, account.name, cluster) } : {}),
+      release: () => {
+        this.#releasing ??= this.#release();
+        return this.#releasing;
+      },
+    };
+  }
+
+  async #join(): Promise<JoinedServer> {
+    let isLost = false;
+    const server = await withLock(this.#lock, LOCK_WAIT_MS, () =>
+      joinServer(this.#home, () => {
+        isLost = true;
+        this.#noticeLoss();
+      }),
+    );
+    this.#server = isLost ? undefined : server;
+    return server;
+  }
+
+  #noticeLoss(): void {
+    this.#server = undefined;
+    if (this.#releasing !== undefined) return;
+    this.#revival ??= this.#revive().finally(() => {
+      this.#revival = undefined;
+    });
+  }
+
+  /** Other processes of the data directory try the same; the lock lets one start it and the others join. */
+  async #revive(): Promise<void> {
+    const { log } = this.#home;
+    log.warn('database.embedded.lost', 'the embedded server is gone; starting it again');
+    for (let pauseMs = 100; this.#server === undefined && this.#releasing === undefined; pauseMs *= 2) {
+      try {
+        await this.#join();
+        log.info('database.embedded.revived', 'the embedded server is back');
+      } catch (error) {
+        log.error('database.embedded.lost', 'the embedded server cannot be started', describeError(error));
+        await delay(Math.min(pauseMs, LONGEST_PAUSE_MS));
+      }
+    }
+  }
+
+  async #release(): Promise<void> {
+    await this.#revival;
+    try {
+      await withLock(this.#lock, LOCK_WAIT_MS, () => this.#leave());
+    } catch (error) {
+      // Nothing is lost by a server left running: the next start adopts it.
+      this.#home.log.warn('database.embedded.left', 'the embedded server was not stopped', describeError(error));
+      await this.#server?.control.close();
+    }
+  }
+
+  async #leave(): Promise<void> {
+    const server = this.#server;
+    if (server === undefined) return;
+    const isShared = await hasOtherUsers(server.control);
+    await server.control.close();
+    if (isShared) return;
+    const isStopped = await stopPostmaster(server.cluster, server.account, STOP_WAIT_MS);
+    if (!isStopped) this.#home.log.warn('database.embedded.left', 'the embedded server takes long to stop');
+  }
+}
+
+/**
+ * Whether another process uses the server. One that was killed is still in the server's list for a moment: when no
+ * process of the list runs, the list gets that moment to empty itself.
+ */
+async function hasOtherUsers(control: JoinedServer['control']): Promise<boolean> {
+  const deadline = performance.now() + FORGET_WAIT_MS;
+  for (;;) {
+    const others = await control.listOthers();
+    if (others.length === 0) return false;
+    if (performance.now() > deadline || others.some((pid) => processIdentity(pid) !== undefined)) return true;
+    await delay(FORGET_PAUSE_MS);
+  }
+}
+
+function noteOf(home: ServerHome, account: string, cluster: string): string {
+  return `the database server's account "${account}" cannot reach ${home.dataDir}, so the database is kept in ${cluster}`;
+}

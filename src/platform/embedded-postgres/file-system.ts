@@ -1,0 +1,73 @@
+import type { Stats } from 'node:fs';
+import { chmod, lstat, mkdir, open, readFile, rename, stat, symlink } from 'node:fs/promises';
+import { randomBytes } from '#platform/base/random.ts';
+import type { Account } from './account.ts';
+
+/** Whether a thrown value is a system error with one of these codes (`ENOENT`, …). */
+export function isErrno(error: unknown, ...codes: string[]): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code);
+}
+
+/** The text of a file, or undefined when there is none. */
+export function readIfThere(path: string): Promise<string | undefined> {
+  return unlessAbsent(readFile(path, 'utf8'));
+}
+
+/** What stands at a path, links not followed, or undefined when nothing does. */
+export function lstatIfThere(path: string): Promise<Stats | undefined> {
+  return unlessAbsent(lstat(path));
+}
+
+/** False when something is there already. */
+export async function symlinkUnlessThere(to: string, path: string): Promise<boolean> {
+  try {
+    await symlink(to, path);
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+/**
+ * Puts a private file of the account in place of another. A new file is renamed over the old one, so that root, in a
+ * directory of another account, follows no link placed there.
+ */
+export async function replaceFile(path: string, text: string, account: Account): Promise<void> {
+  const prepared = `${path}.${randomBytes(6).toString('hex')}`;
+  const file = await open(prepared, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    if (!account.isOwn) await file.chown(account.uid, account.gid);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(prepared, path);
+}
+
+/** Makes names created, linked or renamed in a directory survive a power cut. */
+export async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path);
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+/** Makes a directory of ours that any account may pass through but not list; others keep their modes. */
+export async function makePassable(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o711 });
+  const { mode, uid } = await stat(directory);
+  if (uid === process.getuid?.() && (mode & 0o011) !== 0o011) await chmod(directory, (mode & 0o7777) | 0o011);
+}
+
+async function unlessAbsent<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,71 @@
+import { link, rm, writeFile } from 'node:fs/promises';
+import { ExitError } from '#platform/base/errors.ts';
+import { randomBytes } from '#platform/base/random.ts';
+import { delay } from '#platform/base/tasks.ts';
+import { isErrno, readIfThere } from './file-system.ts';
+import { processIdentity } from './processes.ts';
+
+const RETRY_MS = 15;
+
+/**
+ * Runs `work` while this process holds the lock file `path`; others wait, also those of the same process. The file
+ * holds the holder's process number and start time, and appears complete, by a hard link. Node has no flock, so the
+ * lock of a killed holder is recognised by that start time and taken over.
+ * @throws ExitError 75 when the lock was not free within `waitMs`
+ */
+export async function withLock<T>(path: string, waitMs: number, work: () => Promise<T>): Promise<T> {
+  const mine = `${process.pid} ${processIdentity(process.pid)} ${randomBytes(6).toString('hex')}\n`;
+  await acquire(path, mine, performance.now() + waitMs);
+  try {
+    return await work();
+  } finally {
+    // Not one that was put there by hand since.
+    if ((await readIfThere(path)) === mine) await rm(path, { force: true });
+  }
+}
+
+async function acquire(path: string, mine: string, deadline: number): Promise<void> {
+  const prepared = `${path}.${mine.split(' ')[2]?.trim()}`;
+  await writeFile(prepared, mine, { mode: 0o600, flag: 'wx' });
+  try {
+    for (;;) {
+      if (await linkUnlessThere(prepared, path)) return;
+      const held = await readIfThere(path);
+      if (held === undefined) continue;
+      if (!isHolderAlive(held)) {
+        await removeStale(path, held, deadline);
+      } else if (performance.now() > deadline) {
+        throw new ExitError(75, `${path} is held by process ${held.split(' ')[0]}; try again when it is done`);
+      } else {
+        await delay(RETRY_MS);
+      }
+    }
+  } finally {
+    await rm(prepared, { force: true });
+  }
+}
+
+/**
+ * Several may find the same stale lock, and one of them be so slow that a fresh one stands there by then. So only the
+ * holder of a second lock looks again and removes it; should that holder be killed, its lock is stale in turn.
+ */
+function removeStale(path: string, stale: string, deadline: number): Promise<void> {
+  return withLock(`${path}.takeover`, deadline - performance.now(), async () => {
+    if ((await readIfThere(path)) === stale) await rm(path);
+  });
+}
+
+function isHolderAlive(held: string): boolean {
+  const [pid, identity] = held.trim().split(' ');
+  return identity !== undefined && processIdentity(Number(pid)) === identity;
+}
+
+async function linkUnlessThere(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return false;
+    throw error;
+  }
+}

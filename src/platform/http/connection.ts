@@ -1,0 +1,175 @@
+import type { Socket } from 'node:net';
+import type { LatchkeyError } from '#platform/base/errors.ts';
+import type { Peer } from './client-address.ts';
+
+const MAX_PIPELINED = 16;
+const SLOW_READER_MS = 30_000;
+/** While the server closes, a connection that stays idle this long has no request under way to us either. */
+const IDLE_WHEN_CLOSING_MS = 250;
+const LINGER_MS = 1000;
+
+/** A request as its connection sees it. */
+export interface PendingRequest {
+  readonly isAnswered: boolean;
+  /** Its body has arrived to the last byte. */
+  readonly isReceived: boolean;
+  /** It may have meant to send a body, and did not say how long that is. */
+  readonly isBodyUndeclared: boolean;
+  /** Its answer has left the process to the last byte. */
+  readonly isSent: boolean;
+  /** Begins to serve it. */
+  start(): void;
+  /** Calls back once `isSent`; never when the connection ends before. */
+  onceSent(callback: () => void): void;
+  /** The rest of its body will not come. */
+  failBody(failure: LatchkeyError): void;
+}
+
+/**
+ * One connection and the requests that came over it. They are served one after another: answers of pipelined requests
+ * have to leave in order anyway, and so one connection cannot take more than its share. The next one waits until the
+ * answer before it was sent, so that a peer who never reads cannot make answers pile up.
+ */
+export class Connection {
+  readonly socket: Socket;
+  readonly peer: Peer;
+  /** Requests answered so far. */
+  answered = 0;
+  /** No further request can be read from it: those that wait are the last. */
+  isUnreadable = false;
+  /** The answer to the current request is the last, whatever waits: bytes behind it may be no request at all. */
+  endsWithCurrent = false;
+  /** Its last answer was given: what else arrives on it must not be served (RFC 9112 9.6). */
+  isOver = false;
+  /** The request being served. */
+  #current: PendingRequest | undefined;
+  /** The one that was answered last. */
+  #previous: PendingRequest | undefined;
+  /** The one that arrived last. */
+  #latest: PendingRequest | undefined;
+  readonly #waiting: PendingRequest[] = [];
+  #idleSince = performance.now();
+  #bytesReadWhenIdle = 0;
+  #unsentBytes = 0;
+  #progressAt = 0;
+
+  constructor(socket: Socket, peer: Peer) {
+    this.socket = socket;
+    this.peer = peer;
+  }
+
+  /** A request is being served or waits. */
+  get isBusy(): boolean {
+    return this.#current !== undefined || this.#waiting.length > 0;
+  }
+
+  /** Behind the request being served there is another. */
+  get hasWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** The latest request may have meant the bytes behind it as its body. */
+  get isBodyUndeclared(): boolean {
+    return this.#latest?.isBodyUndeclared === true;
+  }
+
+  /** The latest request, when its body is still arriving. */
+  get receiving(): PendingRequest | undefined {
+    return this.#latest?.isReceived === false ? this.#latest : undefined;
+  }
+
+  /**
+   * Serves a request as soon as the answers to those before it were sent.
+   * @returns false when too many wait: the connection is cut. Pausing it would not stop Node's parser, which goes on
+   * with what it has read.
+   */
+  admit(request: PendingRequest): boolean {
+    if (this.#waiting.length === MAX_PIPELINED) {
+      this.cut();
+      return false;
+    }
+    this.#latest = request;
+    this.#waiting.push(request);
+    if (this.#current === undefined && this.#waiting.length === 1) this.#goOn();
+    return true;
+  }
+
+  /** The current request was answered: goes on with the next, unless that answer ended the connection. */
+  advance(isLast: boolean): void {
+    this.answered += 1;
+    this.#previous = this.#current;
+    this.#current = undefined;
+    if (isLast) {
+      this.drop();
+      return;
+    }
+    this.#idleSince = performance.now();
+    this.#bytesReadWhenIdle = this.socket.bytesRead;
+    this.#goOn();
+  }
+
+  /** Ends the connection at once, with all that waits on it. */
+  cut(): void {
+    this.drop();
+    this.socket.destroy();
+  }
+
+  /** Nothing more is served on it. */
+  drop(): void {
+    this.isOver = true;
+    this.#waiting.length = 0;
+  }
+
+  /** No request is served, waits, or has begun to arrive. */
+  isIdle(now: number): boolean {
+    return (
+      !this.isBusy && this.socket.bytesRead === this.#bytesReadWhenIdle && now - this.#idleSince > IDLE_WHEN_CLOSING_MS
+    );
+  }
+
+  /**
+   * How it can be spared when there are too many: lower first, and of equal ones the one that has been so for longer.
+   * Undefined while the service works for it.
+   */
+  get dispensability(): { readonly rank: number; readonly since: number } | undefined {
+    const since = this.#idleSince;
+    if (this.isBusy)
+      return this.receiving?.isAnswered === false && this.#waiting.length === 0 ? { rank: 2, since } : undefined;
+    return { rank: this.socket.bytesRead === this.#bytesReadWhenIdle ? 0 : 1, since };
+  }
+
+  /** Resets the connection when its reader has taken nothing of an answer for 30 s. */
+  resetIfStuck(now: number): void {
+    const unsent = this.socket.writableLength;
+    if (unsent === 0 || unsent !== this.#unsentBytes) {
+      this.#unsentBytes = unsent;
+      this.#progressAt = now;
+    } else if (now - this.#progressAt > SLOW_READER_MS) {
+      this.socket.resetAndDestroy();
+    }
+  }
+
+  /**
+   * Makes the end of the connection wait until the peer has read the answer (RFC 9112 9.6): closing at once, with
+   * bytes of a refused body unread, would reset the connection and may take the answer with it.
+   */
+  lingerOnClose(): void {
+    const { socket } = this;
+    socket.destroySoon = () => {
+      socket.end();
+      socket.resume();
+      setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    };
+  }
+
+  /** Serves the next request, now or once the answer before it was sent. */
+  #goOn(): void {
+    if (this.#waiting.length === 0) return;
+    if (this.#previous?.isSent === false) {
+      this.#previous.onceSent(() => this.#goOn());
+      return;
+    }
+    this.#current = this.#waiting.shift();
+    this.#current?.start();
+  }
+}

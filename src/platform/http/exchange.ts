@@ -1,0 +1,203 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { Task } from '#platform/base/tasks.ts';
+import { decodeReceived, escapeText } from '#platform/log/escaping.ts';
+import type { Requester } from '#platform/log/request-line.ts';
+import { clientAddress, type TrustedProxies } from './client-address.ts';
+import type { Connection, PendingRequest } from './connection.ts';
+import type { CookieJar, Cookies } from './cookies.ts';
+import { FormParameters } from './form-parameters.ts';
+import type { HttpOptions } from './http-options.ts';
+import type { CountedRequest, InFlight } from './in-flight.ts';
+import { isFormType, parseForm, RequestBody, requirePageForm } from './request-body.ts';
+import type { RequestContext } from './request-context.ts';
+import { loggedMethod, splitTarget } from './request-head.ts';
+import type { Face, Route } from './route.ts';
+import type { RouteTable } from './route-table.ts';
+
+/** What every request of a server shares. */
+export interface ExchangeSettings {
+  readonly cookies: Cookies;
+  readonly proxies: TrustedProxies;
+  readonly clientIpHeader: HttpOptions['clientIpHeader'];
+  readonly maxFormBytes: number;
+  readonly handlerTimeoutMs: number;
+  readonly inFlight: InFlight;
+}
+
+export interface ExchangeParts {
+  readonly settings: ExchangeSettings;
+  readonly table: RouteTable;
+  readonly task: Task;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly connection: Connection;
+  /** The client waits for `100 Continue` before it sends the body. */
+  readonly expectsContinue: boolean;
+  start(exchange: Exchange): void;
+}
+
+const MAX_USER_AGENT_CHARACTERS = 512;
+
+/** One request on its way to one answer: what the server keeps of it, and the context that handlers see. */
+export class Exchange implements RequestContext, PendingRequest, CountedRequest {
+  readonly task: Task;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly connection: Connection;
+  readonly table: RouteTable;
+  readonly body: RequestBody;
+  /** Path of the target as received, with the listener's prefix. */
+  readonly path: string;
+  readonly rawQuery: string;
+  route: Route | undefined;
+  params: Readonly<Record<string, string>> = {};
+  /** How errors are put; the route's own face once there is one. */
+  face: Face = 'page';
+  requester: Requester | undefined;
+  isAnswered = false;
+  isInFlight = false;
+  capacity: CountedRequest['capacity'];
+  /** `performance.now()` by which the handler must have answered; time spent receiving the body does not count. */
+  deadline = Number.POSITIVE_INFINITY;
+  readonly #settings: ExchangeSettings;
+  readonly #start: (exchange: Exchange) => void;
+  readonly #expectsContinue: boolean;
+  #query: FormParameters | undefined;
+  #cookies: CookieJar | undefined;
+  #form: Promise<FormParameters> | undefined;
+  #clientAddress: string | undefined;
+  #hasClientAddress = false;
+  #abort: AbortController | undefined;
+
+  constructor(parts: ExchangeParts) {
+    const { path, query } = splitTarget(parts.request.url ?? '/');
+    this.task = parts.task;
+    this.request = parts.request;
+    this.response = parts.response;
+    this.connection = parts.connection;
+    this.table = parts.table;
+    this.path = path;
+    this.rawQuery = query;
+    this.body = new RequestBody(parts.request, parts.task);
+    this.#settings = parts.settings;
+    this.#start = parts.start;
+    this.#expectsContinue = parts.expectsContinue;
+  }
+
+  start(): void {
+    this.#start(this);
+  }
+
+  get isReceived(): boolean {
+    return this.request.complete;
+  }
+
+  get isBodyUndeclared(): boolean {
+    const { headers, method } = this.request;
+    const isDeclared = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+    return method === 'POST' && !isDeclared;
+  }
+
+  get isSent(): boolean {
+    // Without socket: Node has taken it off the answer, and the next one may have it.
+    return this.response.writableFinished && this.response.socket === null;
+  }
+
+  onceSent(callback: () => void): void {
+    this.response.once('finish', callback);
+  }
+
+  failBody(failure: LatchkeyError): void {
+    this.body.fail(failure);
+  }
+
+  get loggedMethod(): string {
+    return loggedMethod(this.request.method ?? '');
+  }
+
+  get method(): string {
+    const { method = '' } = this.request;
+    return method === 'HEAD' ? 'GET' : method;
+  }
+
+  get headers(): IncomingMessage['headers'] {
+    return this.request.headers;
+  }
+
+  get query(): FormParameters {
+    if (this.#query !== undefined) return this.#query;
+    const parsed = FormParameters.parse(this.rawQuery);
+    if (parsed === undefined) {
+      throw new LatchkeyError('malformed_request', { description: 'the query cannot be decoded' });
+    }
+    this.#query = parsed;
+    return parsed;
+  }
+
+  get cookies(): CookieJar {
+    this.#cookies ??= this.#settings.cookies.jar(this.request.headers.cookie);
+    return this.#cookies;
+  }
+
+  /** `Set-Cookie` values for the answer. */
+  get cookieChanges(): readonly string[] {
+    return this.#cookies?.changes() ?? [];
+  }
+
+  get clientAddress(): string | undefined {
+    if (!this.#hasClientAddress) {
+      const { clientIpHeader, proxies } = this.#settings;
+      const header = this.request.headers[clientIpHeader];
+      const text = Array.isArray(header) ? header.join(',') : header;
+      this.#clientAddress = clientAddress(this.connection.peer, clientIpHeader, text, proxies);
+      this.#hasClientAddress = true;
+    }
+    return this.#clientAddress;
+  }
+
+  get userAgent(): string | undefined {
+    const received = this.request.headers['user-agent'];
+    if (received === undefined) return undefined;
+    return escapeText(decodeReceived(received, MAX_USER_AGENT_CHARACTERS - 1));
+  }
+
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      const abort = new AbortController();
+      if (this.response.closed || this.connection.socket.destroyed) abort.abort();
+      else this.response.once('close', () => abort.abort());
+      this.#abort = abort;
+    }
+    return this.#abort.signal;
+  }
+
+  readForm(): Promise<FormParameters> {
+    this.#form ??= this.#readForm();
+    return this.#form;
+  }
+
+  setRequester(requester: Requester, options: { readonly replace?: boolean } = {}): void {
+    if (this.requester === undefined || options.replace === true) this.requester = requester;
+  }
+
+  async #readForm(): Promise<FormParameters> {
+    const { face = 'page', formRules } = this.route ?? {};
+    if (!isFormType(this.request.headers['content-type'])) {
+      // RFC 6749 has no code of its own for this.
+      throw new LatchkeyError(face === 'oauth-json' ? 'invalid_request' : 'unsupported_media_type', {
+        description: 'Content-Type must be application/x-www-form-urlencoded',
+      });
+    }
+    const reading = this.body.read(this.#settings.maxFormBytes);
+    if (this.#expectsContinue) this.response.writeContinue();
+    this.deadline = Number.POSITIVE_INFINITY;
+    this.#settings.inFlight.leave(this);
+    const bytes = await reading;
+    this.#settings.inFlight.enter(this);
+    this.deadline = performance.now() + this.#settings.handlerTimeoutMs;
+    const form = parseForm(bytes);
+    if ((formRules ?? (face === 'page' ? 'page' : 'protocol')) === 'page') requirePageForm(form);
+    return form;
+  }
+}

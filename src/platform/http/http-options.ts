@@ -1,0 +1,59 @@
+import type { Cidr } from '#platform/base/cidr.ts';
+
+/** What the server needs to know of its place in the network. */
+export interface HttpOptions {
+  readonly trustedProxies: readonly Cidr[];
+  readonly clientIpHeader: 'x-forwarded-for' | 'forwarded' | 'none';
+  readonly hsts: boolean;
+  readonly listeners: readonly ListenerOptions[];
+}
+
+export type ResourceName = 'discovery' | 'human' | 'oauth' | 'assets' | 'health';
+
+export interface ListenerOptions {
+  readonly name: string;
+  readonly resources: readonly { readonly name: ResourceName }[];
+  readonly binds: readonly Bind[];
+  /** Starts with a slash and ends without one; undefined: resources are mounted at the root. */
+  readonly prefix: string | undefined;
+}
+
+export type Bind = TcpBind | SocketBind;
+
+export interface TcpBind {
+  /** IP literal or a name, all of whose addresses are bound; undefined: every address, IPv6 and IPv4. */
+  readonly host: string | undefined;
+  /** 0 picks a free one. */
+  readonly port: number;
+}
+
+export interface SocketBind {
+  /** Absolute path of a Unix socket. */
+  readonly socket: string;
+  /** Permission bits; undefined: as the umask of the process leaves them. */
+  readonly mode: number | undefined;
+}
+
+/** What one server takes on at most, and how long it waits. */
+export interface HttpLimits {
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
+  readonly headersTimeoutSeconds: number;
+  readonly requestTimeoutSeconds: number;
+  readonly handlerTimeoutSeconds: number;
+  readonly keepAliveTimeoutSeconds: number;
+  readonly maxRequestsPerConnection: number;
+  readonly maxRequestLineBytes: number;
+  readonly maxHeadersBytes: number;
+  readonly maxBody: { readonly formBytes: number };
+  readonly maxInFlight: number;
+  readonly drainDelaySeconds: number;
+  readonly shutdownTimeoutSeconds: number;
+}
+
+/** The address under which the service is reached from outside. */
+export interface PublicAddress {
+  readonly isHttps: boolean;
+  /** Begins and ends with `/`; also the path of cookies. */
+  readonly basePath: string;
+}

@@ -1,0 +1,72 @@
+import type { IncomingMessage } from 'node:http';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { HttpLimits } from './http-options.ts';
+
+/** Methods that the log names; every other token is `_OTHER` there. */
+const LOGGED_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
+
+export function loggedMethod(method: string): string {
+  return LOGGED_METHODS.has(method) ? method : '_OTHER';
+}
+
+/** Path and query of a request target as received; of an absolute one the authority is dropped (RFC 9112 3.2.2). */
+export function splitTarget(target: string): { readonly path: string; readonly query: string } {
+  const local = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '');
+  const mark = local.indexOf('?');
+  const path = mark === -1 ? local : local.slice(0, mark);
+  return { path: path === '' ? '/' : path, query: mark === -1 ? '' : local.slice(mark + 1) };
+}
+
+export type HeadLimits = Pick<HttpLimits, 'maxRequestLineBytes' | 'maxHeadersBytes'>;
+
+const MAX_HEADER_FIELDS = 100;
+/** Of a request line: two spaces, `HTTP/1.1` and the line end. */
+const REQUEST_LINE_REST_BYTES = 12;
+/** Of a header field: colon, blank and line end. */
+const FIELD_REST_BYTES = 4;
+
+/**
+ * What is wrong with the head of a request that the parser let through (operations 9.1, security S-149, S-150);
+ * undefined when nothing is. The fields are counted here since Node drops those beyond its limit without a word.
+ */
+export function judgeHead(request: IncomingMessage, limits: HeadLimits): LatchkeyError | undefined {
+  const { method = '', url = '', rawHeaders, httpVersion } = request;
+  if (method.length + url.length + REQUEST_LINE_REST_BYTES > limits.maxRequestLineBytes) {
+    return new LatchkeyError('request_line_too_long');
+  }
+  let bytes = 0;
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
+    bytes += name.length + (rawHeaders[index + 1] ?? '').length + FIELD_REST_BYTES;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  if (rawHeaders.length > MAX_HEADER_FIELDS * 2 || bytes > limits.maxHeadersBytes) {
+    return new LatchkeyError('headers_too_large');
+  }
+  const encoding = request.headers['transfer-encoding'];
+  const isHostOk = hosts === 1 || (hosts === 0 && httpVersion === '1.0');
+  // A body of two lengths, or of one that HTTP/1.0 does not know, is how a second request is smuggled past a proxy.
+  const isFramingOk =
+    encoding === undefined ||
+    (encoding.toLowerCase() === 'chunked' && httpVersion !== '1.0' && !('content-length' in request.headers));
+  const isVersionOk = httpVersion === '1.1' || httpVersion === '1.0';
+  const isOk = isHostOk && isFramingOk && isVersionOk && isTargetOk(method, url);
+  return isOk ? undefined : new LatchkeyError('malformed_request');
+}
+
+/** A path, an absolute address, or the asterisk that goes with OPTIONS (RFC 9112 3.2); CONNECT was given that too. */
+function isTargetOk(method: string, target: string): boolean {
+  if (target === '*') return method === 'OPTIONS' || method === 'CONNECT';
+  return (target.startsWith('/') || /^https?:\/\//i.test(target)) && !target.includes('#');
+}
+
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
+
+/** The trace that a W3C `traceparent` header names; undefined when it is absent or invalid. */
+export function traceIdOf(traceparent: string | string[] | undefined): string | undefined {
+  const match = typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent) : null;
+  const [, traceId, parentId] = match ?? [];
+  if (traceId === undefined || parentId === undefined) return undefined;
+  return /^0+$/.test(traceId) || /^0+$/.test(parentId) ? undefined : traceId;
+}

@@ -1,0 +1,366 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { UserId } from '#platform/base/ids.ts';
+import { newId } from '#platform/base/ids.ts';
+import { delay } from '#platform/base/tasks.ts';
+import { leastOf } from '#test/support/measuring.ts';
+import { type RouteServer, startRouteServer, until } from '#test/support/route-server.ts';
+import { json } from './answers.ts';
+import type { Route } from './route.ts';
+
+// The expression of operations 5.2.
+const LINE =
+  /^(?<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) +(?<level>INFO|WARN|ERROR) http\.server\.response (?<id>[A-Z_]+-\d+) - "(?<method>[A-Z_]+) (?<path>(?:[^\s"\\]|\\.)+) (?<protocol>HTTP\/\d\.\d)" (?<status>\d{3}) (?<reason>[^"]*?) "(?<ua>(?:[^"\\]|\\.)*)" \[polls: (?<polls>\d+), cpu: (?<cpu>\d+\.\d)ms, db: (?<db>\d+\.\d)ms, elapsed: (?<elapsed>\d+\.\d)ms, queries: (?<queries>\d+), fetched: (?<fetched>\d+)\](?: requester=(?<requester>\S+))?(?: client\.address=(?<address>[0-9a-fA-F:.]+))?(?: graphql\.operation\.type=(?<gtype>query|mutation|subscription))?(?: graphql\.operation\.name=(?<gname>[_A-Za-z][_0-9A-Za-z]*))?(?: trace\.id=(?<trace>[0-9a-f]{32}))?$/;
+
+const userId: UserId = newId(0);
+
+function spin(milliseconds: number): void {
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end);
+}
+
+const routes: Route[] = [
+  page('GET', '/', () => ({ status: 200, headers: {}, body: 'index' })),
+  page('GET', '/changes', () => ({ status: 303, headers: { location: '/' } }), { headRefused: true }),
+  page('GET', '/throws', () => {
+    throw new Error('broken "thing"\nsecond line');
+  }),
+  page('GET', '/spins', () => {
+    spin(50);
+    return json(200, {});
+  }),
+  page('GET', '/waits', async () => {
+    await delay(50);
+    return json(200, {});
+  }),
+  page('GET', '/item/:id', (context) => json(200, context.params)),
+  page('GET', '/user', (context) => {
+    context.setRequester({ kind: 'user', id: userId, username: 'al ice(x)ü' });
+    context.setRequester({ kind: 'homeserver' });
+    return json(200, {});
+  }),
+  page('GET', '/bad-header', () => ({ status: 303, headers: { location: '/\n' } })),
+  {
+    method: 'POST',
+    path: '/oauth2/token',
+    resource: 'oauth',
+    face: 'oauth-json',
+    cors: 'get-post',
+    handle: async (context) => json(200, { value: (await context.readForm()).get('a') ?? null }),
+  },
+];
+
+function page(method: 'GET', path: string, handle: Route['handle'], more: Partial<Route> = {}): Route {
+  return { method, path, resource: 'human', face: 'page', handle, ...more };
+}
+
+let service: RouteServer;
+beforeAll(async () => {
+  service = await startRouteServer(routes);
+});
+afterAll(() => service.close());
+
+interface Line {
+  readonly [name: string]: string | undefined;
+}
+
+/** Sends a request and returns what came back and the lines that it left. */
+async function observe(send: () => Promise<string>): Promise<{ reply: string; lines: string[]; line: Line }> {
+  service.lines.length = 0;
+  const reply = await send();
+  const lines = await service.requestLines(1);
+  return { reply, lines, line: parse(lines[0]) };
+}
+
+function parse(line: string | undefined): Line {
+  const groups = LINE.exec(line ?? '')?.groups;
+  if (groups === undefined) throw new Error(`no request line: ${line}`);
+  return groups;
+}
+
+function request(head: string, headers = '', body = ''): string {
+  return `${head}\r\nHost: x\r\nConnection: close\r\n${headers}\r\n${body}`;
+}
+
+const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
+
+describe('one line for each request (operations 5.1)', () => {
+  test.each([
+    ['200', 'GET', '/', '200', 'INFO', request('GET / HTTP/1.1')],
+    ['HEAD as GET', 'HEAD', '/', '200', 'INFO', request('HEAD / HTTP/1.1')],
+    ['HEAD of a GET that changes state', 'HEAD', '/changes', '405', 'WARN', request('HEAD /changes HTTP/1.1')],
+    ['HTTP/1.0 without Host', 'GET', '/', '200', 'INFO', 'GET / HTTP/1.0\r\n\r\n'],
+    ['query string', 'GET', '/', '200', 'INFO', request('GET /?code=s3cret HTTP/1.1')],
+    ['absolute target', 'GET', '/item/x', '200', 'INFO', request('GET http://evil.example/item/x?q HTTP/1.1')],
+    ['unknown path', 'GET', '/nowhere', '404', 'WARN', request('GET /nowhere HTTP/1.1')],
+    ['trailing slash', 'GET', '/user/', '404', 'WARN', request('GET /user/ HTTP/1.1')],
+    ['doubled slash', 'GET', '//user', '404', 'WARN', request('GET //user HTTP/1.1')],
+    ['other case', 'GET', '/USER', '404', 'WARN', request('GET /USER HTTP/1.1')],
+    ['path parameter', 'GET', '/user;x=1', '404', 'WARN', request('GET /user;x=1 HTTP/1.1')],
+    ['bad percent-encoding', 'GET', '/item/%zz', '404', 'WARN', request('GET /item/%zz HTTP/1.1')],
+    ['wrong method', 'POST', '/user', '405', 'WARN', request('POST /user HTTP/1.1', 'Content-Length: 0\r\n')],
+    ['OPTIONS', 'OPTIONS', '/user', '204', 'INFO', request('OPTIONS /user HTTP/1.1')],
+    ['OPTIONS *', 'OPTIONS', '*', '204', 'INFO', request('OPTIONS * HTTP/1.1')],
+    ['TRACE', 'TRACE', '/', '405', 'WARN', request('TRACE / HTTP/1.1')],
+    ['CONNECT', 'CONNECT', '*', '405', 'WARN', request('CONNECT x:443 HTTP/1.1')],
+    ['a method that HTTP knows', '_OTHER', '/', '405', 'WARN', request('PROPFIND / HTTP/1.1')],
+    ['a method that nobody knows', '_OTHER', '/user', '405', 'WARN', request('FROB /user?x HTTP/1.1')],
+    ['a method of 1,000 bytes', '_OTHER', '/', '405', 'WARN', request(`${'X'.repeat(1000)} / HTTP/1.1`)],
+    ['a lower-case method', '_OTHER', '/', '405', 'WARN', request('get / HTTP/1.1')],
+    ['Upgrade is ignored', 'GET', '/', '200', 'INFO', request('GET / HTTP/1.1', 'Upgrade: websocket\r\n')],
+    ['no Host', 'GET', '/', '400', 'WARN', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    ['two Hosts', 'GET', '/', '400', 'WARN', request('GET / HTTP/1.1', 'Host: y\r\n')],
+    ['a fragment', 'GET', '/#x', '400', 'WARN', request('GET /#x HTTP/1.1')],
+    ['chunked in HTTP/1.0', 'GET', '/', '400', 'WARN', 'GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['101 fields', 'GET', '/', '431', 'WARN', request('GET / HTTP/1.1', 'A: b\r\n'.repeat(99))],
+    ['over 16 KiB of fields', 'GET', '/', '431', 'WARN', request('GET / HTTP/1.1', `A: ${'b'.repeat(16_384)}\r\n`)],
+    ['handler throws', 'GET', '/throws', '500', 'ERROR', request('GET /throws HTTP/1.1')],
+    ['answer that cannot be sent', 'GET', '/bad-header', '500', 'ERROR', request('GET /bad-header HTTP/1.1')],
+    [
+      'JSON to a form route',
+      'POST',
+      '/oauth2/token',
+      '400',
+      'WARN',
+      postToken('Content-Type: application/json\r\n', '{}'),
+    ],
+    ['compressed body', 'POST', '/oauth2/token', '415', 'WARN', postToken(`${FORM}Content-Encoding: gzip\r\n`, 'x')],
+    ['body too large', 'POST', '/oauth2/token', '413', 'WARN', postToken(FORM, 'a='.padEnd(65_537, 'x'))],
+    ['NUL in the body', 'POST', '/oauth2/token', '400', 'WARN', postToken(FORM, 'a=%00')],
+    ['body that is no UTF-8', 'POST', '/oauth2/token', '400', 'WARN', postToken(FORM, 'a=%ff%fe')],
+    ['form', 'POST', '/oauth2/token', '200', 'INFO', postToken(FORM, 'a=b')],
+  ])('%s', async (_case, method, path, status, level, bytes) => {
+    const { lines, line, reply } = await observe(() => service.exchange(bytes));
+    expect(lines).toHaveLength(1);
+    expect(line).toMatchObject({ method, path, status, level });
+    expect(line['id']).toMatch(new RegExp(`^${method}-\\d+$`));
+    expect(reply).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(Number(line['polls'])).toBeGreaterThanOrEqual(1);
+    expect(service.lines.join()).not.toContain('s3cret');
+  });
+
+  test('a request line over 8 KiB: 414, and the logged path is cut at 2048 characters', async () => {
+    const { line } = await observe(() => service.exchange(request(`GET /${'p'.repeat(9000)} HTTP/1.1`)));
+    expect(line['status']).toBe('414');
+    expect(line['path']).toBe(`/${'p'.repeat(2047)}…`);
+  });
+
+  test('a client that goes away within the body leaves one line with 400', async () => {
+    const { lines, line } = await observe(async () => {
+      const socket = await service.connect();
+      socket.write(`POST /oauth2/token HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 10\r\n\r\na=`);
+      await until(() => service.server.served === 1);
+      socket.destroy();
+      return '';
+    });
+    expect(lines).toHaveLength(1);
+    expect(line).toMatchObject({ status: '400', path: '/oauth2/token' });
+  });
+
+  test('a body whose chunks are malformed leaves one line with 400, and is answered', async () => {
+    const { lines, line, reply } = await observe(() =>
+      service.exchange(`POST /oauth2/token HTTP/1.1\r\nHost: x\r\n${FORM}Transfer-Encoding: chunked\r\n\r\nzz\r\n`),
+    );
+    expect(lines).toHaveLength(1);
+    expect(line['status']).toBe('400');
+    expect(reply).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  test('a client that goes away later leaves the status that was produced, and a DEBUG line of the same id', async () => {
+    const { lines, line } = await observe(async () => {
+      const socket = await service.connect();
+      socket.write('GET /waits HTTP/1.1\r\nHost: x\r\n\r\n');
+      await until(() => service.server.served === 1);
+      socket.destroy();
+      return '';
+    });
+    expect(lines).toHaveLength(1);
+    expect(line).toMatchObject({ status: '200', path: '/waits' });
+    await until(() => service.lines.length === 2);
+    expect(service.lines[1]).toMatch(new RegExp(` DEBUG http\\.server\\.aborted ${line['id']} - `));
+  });
+
+  test('what a handler throws is an ERROR line before the request line, on one physical line, of the same id', async () => {
+    const { reply, line } = await observe(() => service.exchange(request('GET /throws HTTP/1.1')));
+    expect(service.lines).toHaveLength(2);
+    expect(service.lines[0]).toMatch(
+      new RegExp(
+        ` ERROR error ${line['id']} - broken "thing"\\\\nsecond line stack="Error: broken \\\\"thing\\\\"\\\\n`,
+      ),
+    );
+    expect(reply).not.toContain('broken');
+    expect(reply).toContain(line['id']);
+  });
+
+  test.each([
+    ['a header that is not finished', '408', 'header_timeout', 'GET / HTTP/1.1\r\nHost: x\r\nA: '],
+    ['a connection without a byte', '408', 'header_timeout', ''],
+    ['a head of 64 KiB', '431', 'header_overflow', request('GET / HTTP/1.1', `A: ${'b'.repeat(65_536)}\r\n`)],
+  ])('%s is a rejected connection: %s', async (_case, status, reason, bytes) => {
+    const impatient = await startRouteServer(routes, { limits: { headersTimeoutSeconds: 0.1 } });
+    try {
+      expect(await impatient.exchange(bytes)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+      expect(impatient.lines).toHaveLength(1);
+      expect(impatient.lines[0]).toContain(
+        `http.connection.rejected connection rejected reason=${reason} status=${status} `,
+      );
+    } finally {
+      await impatient.close();
+    }
+  });
+
+  test('bytes that are no request are a rejected connection, and no request', async () => {
+    service.lines.length = 0;
+    const reply = await service.exchange('\x16\x03\x01\x00\xa5\r\n\r\n');
+    expect(reply).toMatch(/^HTTP\/1\.1 400 .*Connection: close/s);
+    expect(service.lines).toHaveLength(1);
+    expect(service.lines[0]).toMatch(
+      / WARN http\.connection\.rejected connection rejected reason=malformed status=400 client\.address=127\.0\.0\.1$/,
+    );
+  });
+
+  test('counters are unique and without gaps under 1,000 concurrent requests', async () => {
+    service.lines.length = 0;
+    await Promise.all(
+      Array.from({ length: 100 }, () =>
+        service.exchange(`${'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(9)}${request('GET / HTTP/1.1')}`),
+      ),
+    );
+    const ids = (await service.requestLines(1000)).map((line) => Number(parse(line)['id']?.slice('GET-'.length)));
+    const sorted = ids.toSorted((one, other) => one - other);
+    expect(new Set(ids).size).toBe(1000);
+    expect((sorted[999] ?? 0) - (sorted[0] ?? 0)).toBe(999);
+  });
+});
+
+function postToken(headers: string, body: string): string {
+  return request('POST /oauth2/token HTTP/1.1', `${headers}Content-Length: ${Buffer.byteLength(body)}\r\n`, body);
+}
+
+describe('statistics (operations 5.4)', () => {
+  test('a handler that spins for 50 ms shows at least 45 ms of cpu', async () => {
+    const { line } = await observe(() => service.exchange(request('GET /spins HTTP/1.1')));
+    expect(Number(line['cpu'])).toBeGreaterThanOrEqual(45);
+    expect(Number(line['elapsed'])).toBeGreaterThanOrEqual(45);
+    expect(line).toMatchObject({ db: '0.0', queries: '0', fetched: '0' });
+  });
+
+  test('a handler that waits for 50 ms shows less than 10 ms of cpu and at least two polls', async () => {
+    const charged = await leastOf(async () => {
+      const { line } = await observe(() => service.exchange(request('GET /waits HTTP/1.1')));
+      expect(Number(line['elapsed'])).toBeGreaterThanOrEqual(45);
+      expect(Number(line['polls'])).toBeGreaterThanOrEqual(2);
+      return Number(line['cpu']);
+    }, 10);
+    expect(charged).toBeLessThanOrEqual(10);
+  });
+
+  test('of a spinning and a waiting request at the same time, the waiting one keeps its own cpu time', async () => {
+    const charged = await leastOf(async () => {
+      service.lines.length = 0;
+      const waiting = service.exchange(request('GET /waits HTTP/1.1'));
+      await until(() => service.server.served === 1);
+      await Promise.all([waiting, service.exchange(request('GET /spins HTTP/1.1'))]);
+      const lines = (await service.requestLines(2)).map(parse);
+      expect(Number(lines.find((line) => line['path'] === '/spins')?.['cpu'])).toBeGreaterThanOrEqual(45);
+      return Number(lines.find((line) => line['path'] === '/waits')?.['cpu']);
+    }, 10);
+    expect(charged).toBeLessThanOrEqual(10);
+  });
+
+  test('each part of a body that is waited for is a poll', async () => {
+    const { line } = await observe(async () => {
+      const socket = await service.connect();
+      socket.write(`POST /oauth2/token HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 4\r\n\r\na=`);
+      await until(() => service.server.served === 1);
+      socket.end('bc');
+      await service.requestLines(1);
+      return '';
+    });
+    expect(line).toMatchObject({ status: '200' });
+    expect(Number(line['polls'])).toBeGreaterThanOrEqual(2);
+  });
+});
+
+describe('fields of the line', () => {
+  test('client.address is the peer, which is not a trusted proxy here', async () => {
+    const { line } = await observe(() => service.exchange(request('GET / HTTP/1.1', 'X-Forwarded-For: 6.6.6.6\r\n')));
+    expect(line['address']).toBe('127.0.0.1');
+  });
+
+  test('a refusal leaves its code at DEBUG, with the id of its request (operations 5.11)', async () => {
+    const { lines } = await observe(async () => await (await fetch(`${service.origin}/no-such-page`)).text());
+    const id = / http\.server\.response (\S+) /.exec(lines[0] ?? '')?.[1];
+    expect(service.lines.join('')).toContain(` DEBUG http.refused ${id} - request refused code=not_found`);
+  });
+
+  test('the first requester stays; a username is percent-encoded where it could end the field', async () => {
+    const { line } = await observe(() => service.exchange(request('GET /user HTTP/1.1')));
+    expect(line['requester']).toBe(`user:${userId}(al%20ice%28x%29%C3%BC)`);
+  });
+
+  test.each([
+    ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', '4bf92f3577b34da6a3ce929d0e0e4736'],
+    ['00-4BF92F3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', undefined],
+    ['00-00000000000000000000000000000000-00f067aa0ba902b7-01', undefined],
+    ['00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01', undefined],
+    ['01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', undefined],
+    ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01 x', undefined],
+  ])('trace.id of traceparent %s', async (traceparent, traceId) => {
+    const { line } = await observe(() =>
+      service.exchange(request('GET / HTTP/1.1', `traceparent: ${traceparent}\r\n`)),
+    );
+    expect(line['trace']).toBe(traceId);
+  });
+});
+
+describe('text from outside cannot leave its place in a line (security S-75)', () => {
+  const forged = `2026-01-01T00:00:00.000000Z INFO http.server.response GET-1 - "GET / HTTP/1.1" 200 OK "-"`;
+
+  test.each([
+    ['quotes and backslashes', 'a"b\\c', 'a\\"b\\\\c'],
+    ['tab', 'a\tb', 'a\\tb'],
+    ['raw 0x85', 'a\x85b', 'a\\u{85}b'],
+    ['C1 control', 'a\xc2\x85b', 'a\\u{85}b'],
+    ['U+2028', 'a\xe2\x80\xa8b', 'a\\u{2028}b'],
+    ['bidirectional control', 'a\xe2\x80\xaeb', 'a\\u{202e}b'],
+    ['UTF-8', 'Gr\xc3\xbc\xc3\x9fe', 'Grüße'],
+    ['a surrogate in UTF-8', 'a\xed\xa0\x80b', 'a\\u{ed}\\u{a0}\\u{80}b'],
+    ['over-long UTF-8', 'a\xc0\xafb', 'a\\u{c0}\\u{af}b'],
+    ['a forged line', forged, forged.replaceAll('"', '\\"')],
+    ['300 characters', 'x'.repeat(300), `${'x'.repeat(256)}…`],
+    ['empty', '', '-'],
+  ])('user agent: %s', async (_case, sent, logged) => {
+    const bytes = Buffer.from(request('GET / HTTP/1.1', `User-Agent: ${sent}\r\nX-Request-Id: GET-1\r\n`), 'latin1');
+    const { lines, line } = await observe(() => service.exchange(bytes));
+    expect(lines).toHaveLength(1);
+    expect(line['ua']).toBe(logged);
+  });
+
+  test('path: quotes and backslashes', async () => {
+    const { lines, line } = await observe(() => service.exchange(request('GET /a"b\\c%0ad HTTP/1.1')));
+    expect(lines).toHaveLength(1);
+    expect(line['path']).toBe('/a\\"b\\\\c%0ad');
+  });
+
+  test.each([
+    ['escape in a header', request('GET / HTTP/1.1', 'User-Agent: \x1b[31m\r\n')],
+    ['NUL in a header', request('GET / HTTP/1.1', 'User-Agent: a\0b\r\n')],
+    ['folded header', request('GET / HTTP/1.1', 'User-Agent: a\r\n b\r\n')],
+    ['space before the colon', request('GET / HTTP/1.1', 'Transfer-Encoding : chunked\r\n')],
+    ['raw 0x85 in the path', request('GET /a\x85b HTTP/1.1')],
+    ['UTF-8 in the path', request('GET /\xc3\xbc HTTP/1.1')],
+    ['two lengths', request('POST / HTTP/1.1', 'Content-Length: 1\r\nContent-Length: 2\r\n', 'a')],
+    [
+      'length and chunked',
+      request('POST / HTTP/1.1', 'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n'),
+    ],
+    ['a signed length', request('POST / HTTP/1.1', 'Content-Length: +5\r\n', 'abcde')],
+    ['chunked not last', request('POST / HTTP/1.1', 'Transfer-Encoding: chunked, identity\r\n', '0\r\n\r\n')],
+    ['line feeds without carriage return', 'GET / HTTP/1.1\nHost: x\n\n'],
+    ['no version that we speak', 'GET / HTTP/3.0\r\nHost: x\r\n\r\n'],
+  ])('the parser refuses what has no place in a request: %s (security S-150)', async (_case, bytes) => {
+    service.lines.length = 0;
+    expect(await service.exchange(Buffer.from(bytes, 'latin1'))).toMatch(/^HTTP\/1\.1 400 /);
+    expect(service.lines.join()).not.toContain('http.server.response');
+  });
+});

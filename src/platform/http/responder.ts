@@ -1,0 +1,97 @@
+import type { LatchkeyError } from '#platform/base/errors.ts';
+import { reportFailure } from '#platform/log/failures.ts';
+import type { LogWriter } from '#platform/log/log-writer.ts';
+import type { CommonHeaders } from './answer-headers.ts';
+import type { FailedRequest, RenderError } from './error-format.ts';
+import type { Exchange } from './exchange.ts';
+import type { PublicAddress } from './http-options.ts';
+import type { Answer, Face, Route } from './route.ts';
+
+const MAX_DRAINED_BODY_BYTES = 64 * 1024;
+
+export interface ResponderOptions {
+  readonly log: LogWriter;
+  readonly faces: Readonly<Record<Face, RenderError>>;
+  readonly headers: CommonHeaders;
+  readonly address: PublicAddress;
+  readonly maxRequestsPerConnection: number;
+}
+
+/** Sends the one answer of each request, after its line in the log. */
+export class Responder {
+  /** Every answer from now on is the last of its connection. */
+  isClosing = false;
+  readonly #options: ResponderOptions;
+
+  constructor(options: ResponderOptions) {
+    this.#options = options;
+  }
+
+  /** Does nothing when the request was answered before: its handler had run out of time. */
+  answer(exchange: Exchange, answer: Answer): void {
+    if (exchange.isAnswered) return;
+    const { connection, request, response } = exchange;
+    const { face, cookieChanges: setCookies } = exchange;
+    const headers = this.#options.headers.complete(answer, { face, cors: corsOf(exchange), setCookies });
+    const isLast = this.#isLast(exchange);
+    if (isLast) headers['connection'] = 'close';
+    // Throws for what may not stand in a header, while nothing has been logged or sent yet.
+    response.writeHead(answer.status, headers);
+    exchange.isAnswered = true;
+    if (isLast && (!request.complete || connection.isUnreadable)) connection.lingerOnClose();
+    this.#options.log.request({
+      task: exchange.task,
+      method: exchange.loggedMethod,
+      path: exchange.path,
+      httpVersion: request.httpVersion,
+      status: answer.status,
+      userAgent: request.headers['user-agent'],
+      requester: exchange.requester,
+      clientAddress: exchange.clientAddress,
+    });
+    response.end(request.method === 'HEAD' ? undefined : answer.body);
+    if (connection.socket.destroyed) {
+      this.#options.log.debug('http.server.aborted', 'the client was gone before the answer');
+    }
+    connection.advance(isLast);
+  }
+
+  /** Answers with whatever was thrown, as the request's face puts it, and logs what an operator should know of it. */
+  answerFailure(exchange: Exchange, thrown: unknown): void {
+    const { faces, log } = this.#options;
+    const error = reportFailure(log, thrown);
+    try {
+      this.answer(exchange, faces[exchange.face](error, this.#failed(exchange, error)));
+    } catch (defect) {
+      reportFailure(log, defect);
+      this.answer(exchange, { status: 500, headers: {} });
+    }
+  }
+
+  #isLast({ body, connection, request }: Exchange): boolean {
+    if (this.isClosing || connection.endsWithCurrent || body.hasFailed) return true;
+    if (connection.isUnreadable && !connection.hasWaiting) return true;
+    if (connection.answered + 1 >= this.#options.maxRequestsPerConnection) return true;
+    // What is left of a small body is read and dropped; more is not worth waiting for.
+    return !request.complete && (body.announcedBytes ?? Number.POSITIVE_INFINITY) > MAX_DRAINED_BODY_BYTES;
+  }
+
+  #failed(exchange: Exchange, error: LatchkeyError): FailedRequest {
+    const path = exchange.table.relative(exchange.path);
+    const canReopen =
+      path !== undefined && error.code !== 'not_found' && exchange.table.match('GET', path).kind === 'route';
+    const query = exchange.rawQuery === '' ? '' : `?${exchange.rawQuery}`;
+    return {
+      requestId: exchange.task.id,
+      headers: exchange.headers,
+      cookies: exchange.cookies,
+      reopenHref: canReopen ? this.#options.address.basePath + path.slice(1) + query : undefined,
+    };
+  }
+}
+
+/** Errors are readable for whoever may read the answers of the route, below `/oauth2/` for everyone. */
+function corsOf({ face, route }: Exchange): NonNullable<Route['cors']> {
+  if (route !== undefined) return route.cors ?? 'none';
+  return face === 'oauth-json' ? 'get-post' : 'none';
+}

@@ -1,0 +1,48 @@
+import type { RequestContext } from './request-context.ts';
+
+/** The listener resource that a route belongs to; a listener that does not mount it answers 404. */
+export type Resource = 'discovery' | 'human' | 'oauth' | 'compat' | 'graphql' | 'assets' | 'adminapi' | 'health';
+
+/** Who reads the answers of a route, and so how an error is put (`faces/`). */
+export type Face = 'oauth-json' | 'page' | 'plain-json';
+
+/** A complete answer. The body is built in memory; the request log is written before its first byte leaves. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: string | Buffer;
+}
+
+/**
+ * One address of the service. Features return a list of these from their `mount`; a handler returns its answer or
+ * throws a `LatchkeyError`, which the route's face turns into one.
+ */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below the public base, with `:name` parameters: `/authorize/:grant_id`. A final `*` takes the rest as `*`. */
+  readonly path: string;
+  readonly resource: Resource;
+  /** The path belongs to the origin, not to the prefix of the listener; it has no parameters. */
+  readonly isAtOrigin?: boolean;
+  readonly face: Face;
+  /** HEAD is answered as GET without a body unless the GET changes state. */
+  readonly headRefused?: boolean;
+  /** Machine routes that browser code of any origin may call; `public` ones are read by GET only. */
+  readonly cors?: 'none' | 'get' | 'get-post';
+  /**
+   * Whether other sites may embed it (`embedding.ts`); `refused` is the default for the page face. `silent`: in a frame
+   * and with `prompt=none`.
+   */
+  readonly embedding?: 'refused' | 'allowed' | 'silent';
+  /**
+   * Rules for the fields of its form. `page` (default for the page face): none repeated, none over 8 KiB
+   * (`credential`: 32 KiB). `protocol` (default elsewhere): the handler judges, as RFC 6749 3.1 asks for answers of
+   * its own.
+   */
+  readonly formRules?: 'page' | 'protocol';
+  /** Served also when `limits.max_in_flight` is reached: room is kept for each kind (security S-176). */
+  readonly capacity?: 'essential' | 'sign-in';
+  /** Whether this route keeps its place when the event loop lags (operations 9.4). */
+  readonly priority?: boolean;
+  handle(context: RequestContext): Answer | Promise<Answer>;
+}

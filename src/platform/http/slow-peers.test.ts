@@ -1,0 +1,61 @@
+import { IncomingMessage } from 'node:http';
+import { createServer, Socket } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { Task } from '#platform/base/tasks.ts';
+import { until } from '#test/support/route-server.ts';
+import { Connection } from './connection.ts';
+import { RequestBody } from './request-body.ts';
+
+describe('peers that are too slow (operations 9.1, security S-139)', () => {
+  function announcing(bytes: number): { request: IncomingMessage; body: RequestBody } {
+    const request = new IncomingMessage(new Socket());
+    request.headers['content-length'] = String(bytes);
+    return { request, body: new RequestBody(request, new Task('POST-1')) };
+  }
+
+  test('a body that arrives at less than 1 KiB a second is given up after five seconds, not before', async () => {
+    const { body } = announcing(60_000);
+    const reading = body.read(65_536);
+    const started = performance.now();
+    body.failIfSlow(started + 4000);
+    expect(body.isBeingRead).toBe(true);
+    body.failIfSlow(started + 6000);
+    await expect(reading).rejects.toMatchObject({ code: 'request_timeout' });
+  });
+
+  test('one that arrives faster is waited for', async () => {
+    const { request, body } = announcing(60_000);
+    const reading = body.read(65_536);
+    request.push(Buffer.alloc(10_000));
+    await new Promise((resolve) => setImmediate(resolve));
+    body.failIfSlow(performance.now() + 9000);
+    request.push(Buffer.alloc(50_000));
+    expect((await reading).length).toBe(60_000);
+  });
+
+  test('a connection whose reader takes nothing of an answer for 30 seconds is reset, one that reads is not', async () => {
+    const accepted = new Promise<Socket>((resolve) => {
+      const server = createServer((socket) => {
+        server.close();
+        resolve(socket);
+      });
+      server.listen(0, '127.0.0.1', () => {
+        const address = server.address();
+        if (typeof address === 'object' && address !== null) client.connect(address.port, '127.0.0.1');
+      });
+    });
+    const client = new Socket();
+    client.on('error', () => {});
+    client.pause();
+    const socket = await accepted;
+    const connection = new Connection(socket, { address: '127.0.0.1', isTrusted: false });
+    socket.write(Buffer.alloc(20_000_000));
+    await until(() => socket.writableLength > 0);
+    connection.resetIfStuck(0);
+    connection.resetIfStuck(29_000);
+    expect(socket.destroyed).toBe(false);
+    connection.resetIfStuck(31_000);
+    expect(socket.destroyed).toBe(true);
+    client.destroy();
+  });
+});

@@ -1,0 +1,128 @@
+import type { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { resumeTask } from '#platform/base/tasks.ts';
+import type { Connection, PendingRequest } from './connection.ts';
+import type { Connections } from './connections.ts';
+import { answerRaw } from './raw-answer.ts';
+import type { RejectionReason, Rejections } from './rejections.ts';
+import { readUnknownMethod } from './unknown-method.ts';
+
+/** What the parser tells of a connection it gave up. */
+export interface ParserError extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer;
+  readonly bytesParsed?: number;
+}
+
+export interface UnreadableRequestsOptions {
+  readonly connections: Connections;
+  readonly rejections: Rejections;
+  /** Answers a request that Node gives no response object for, after those that wait before it. */
+  serve(connection: Connection, request: IncomingMessage): void;
+}
+
+/**
+ * What arrives on a connection and never reaches a route: broken, unfinished, or by a method that nobody serves. It is
+ * the last of its connection, and is answered after the requests before it.
+ */
+export class UnreadableRequests {
+  readonly #options: UnreadableRequestsOptions;
+
+  constructor(options: UnreadableRequestsOptions) {
+    this.#options = options;
+  }
+
+  /** The parser failed, a time limit passed, or the peer is gone. */
+  onClientError(error: ParserError, stream: Duplex): void {
+    const connection = stream instanceof Socket ? this.#options.connections.of(stream) : undefined;
+    // It closes by itself once the last answer has left.
+    if (connection?.isOver === true) return;
+    if (connection === undefined || connection.isUnreadable) {
+      // What is being answered is all that is still wanted of it.
+      if (connection?.isBusy !== true) stream.destroy();
+      return;
+    }
+    connection.isUnreadable = true;
+    const rejection = rejectionOf(error.code);
+    const { receiving } = connection;
+    if (receiving?.isAnswered === false) {
+      // It is the body of a request that was handed over already: its own line tells what became of it.
+      receiving.failBody(new LatchkeyError(rejection?.status === 408 ? 'request_timeout' : 'malformed_request'));
+    } else if (rejection === undefined || receiving !== undefined) {
+      stream.destroy();
+    } else {
+      this.#reject(connection, error, rejection);
+    }
+  }
+
+  /** Node hands CONNECT to no request handler. */
+  onConnect(request: IncomingMessage): void {
+    const connection = this.#options.connections.of(request.socket);
+    if (connection === undefined) return;
+    // Node has taken its own listeners off the socket.
+    connection.socket.on('error', () => {});
+    if (connection.isOver) {
+      connection.socket.destroySoon();
+      return;
+    }
+    connection.isUnreadable = true;
+    // Not what a tunnel would lead to, which is no path of ours (operations 5.1).
+    request.url = '*';
+    this.#options.serve(connection, request);
+  }
+
+  #reject(connection: Connection, error: ParserError, rejection: Rejection): void {
+    const { code, rawPacket, bytesParsed = 0 } = error;
+    // What follows a POST of no declared length is rather its body than a request by a method of its own.
+    const isUnknownMethod = code === 'HPE_INVALID_METHOD' && rawPacket !== undefined && !connection.isBodyUndeclared;
+    const request = isUnknownMethod ? readUnknownMethod(connection.socket, rawPacket, bytesParsed) : undefined;
+    if (request !== undefined) {
+      this.#options.serve(connection, request);
+      return;
+    }
+    const { reason, status } = rejection;
+    // Not on behalf of a request that came in the same packet.
+    resumeTask(undefined, () => this.#options.rejections.report(reason, status, connection.peer.address));
+    connection.admit(new RawRefusal(connection, rejection.status));
+  }
+}
+
+/** Stands in the queue of a connection for bytes that could not be read as a request. */
+class RawRefusal implements PendingRequest {
+  readonly isAnswered = false;
+  readonly isReceived = true;
+  readonly isBodyUndeclared = false;
+  readonly isSent = false;
+  readonly #connection: Connection;
+  readonly #status: number;
+
+  constructor(connection: Connection, status: number) {
+    this.#connection = connection;
+    this.#status = status;
+  }
+
+  start(): void {
+    this.#connection.lingerOnClose();
+    answerRaw(this.#connection.socket, this.#status);
+    this.#connection.drop();
+  }
+
+  /** Nothing follows it. */
+  onceSent(): void {}
+
+  /** It has none. */
+  failBody(): void {}
+}
+
+interface Rejection {
+  readonly reason: RejectionReason;
+  readonly status: number;
+}
+
+/** Undefined when the connection broke off. */
+function rejectionOf(code: string | undefined): Rejection | undefined {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { reason: 'header_timeout', status: 408 };
+  if (code === 'HPE_HEADER_OVERFLOW') return { reason: 'header_overflow', status: 431 };
+  return code?.startsWith('HPE_') === true ? { reason: 'malformed', status: 400 } : undefined;
+}

@@ -1,0 +1,168 @@
+import { close, fstatSync, openSync, write, writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
+import type { LogOptions } from './log-options.ts';
+import type { LogSink } from './log-sink.ts';
+
+const FLUSH_AFTER_MS = 20;
+const FLUSH_AT_CHARACTERS = 16 * 1024;
+const MAX_WAITING_CHARACTERS = 8 * 1024 * 1024;
+const MAX_WRITE_BYTES = 64 * 1024;
+/** A write of up to this many bytes to a pipe is never torn by another writer's (POSIX `PIPE_BUF` on Linux). */
+const MAX_PIPE_WRITE_BYTES = 4096;
+const RETRY_AFTER_MS = 10;
+/** A write takes well under a millisecond; one that takes this long waits for a reader. */
+const BLOCKED_AFTER_MS = 50;
+const LINE_FEED = 10;
+
+/**
+ * Writes lines to a file, pipe or terminal: gathered for at most 20 ms or 16 KiB, whole lines per write, one write at
+ * a time and never on the main thread, so that a reader who stops reading blocks nobody. While it is blocked 8 MiB
+ * wait, further lines are dropped and counted. Failing writes lose their lines and nothing else.
+ */
+export class DescriptorSink implements LogSink {
+  #descriptor: number;
+  #maxWriteBytes: number;
+  readonly #path: string | undefined;
+  /** Called with their number once lines that were dropped are no longer in the way. */
+  onDropped: (count: number) => void = () => {};
+  #droppedSince = 0;
+  #dropped = 0;
+  #waiting = '';
+  #timer: NodeJS.Timeout | undefined;
+  /** Bytes being written, how many of them are, and where the write under way ends. */
+  #writing: Buffer | undefined;
+  #written = 0;
+  #chunkEnd = 0;
+  #chunkStartedAt = 0;
+  /** False also between a refused write and its repetition. */
+  #isUnderWay = false;
+  #idle: (() => void)[] = [];
+
+  /** @param path set when `descriptor` is a file that `reopen` shall open anew */
+  constructor(descriptor: number, path?: string) {
+    this.#descriptor = descriptor;
+    this.#path = path;
+    this.#maxWriteBytes = maxWriteBytes(descriptor);
+  }
+
+  /** Lines dropped since the start. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  get isTerminal(): boolean {
+    return isatty(this.#descriptor);
+  }
+
+  write(line: string): void {
+    if (this.#waiting.length + line.length > MAX_WAITING_CHARACTERS) {
+      this.#dropped += 1;
+      this.#droppedSince += 1;
+      return;
+    }
+    this.#waiting += line;
+    if (this.#waiting.length >= FLUSH_AT_CHARACTERS) this.#beginWriting();
+    else this.#timer ??= setTimeout(() => this.#beginWriting(), FLUSH_AFTER_MS).unref();
+  }
+
+  /** Resolves when all lines handed over so far were written or lost. */
+  flush(): Promise<void> {
+    this.#beginWriting();
+    if (this.#writing === undefined) return Promise.resolve();
+    return new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  /**
+   * Writes what waits before returning: for fatal errors and the end of the process. Does nothing while the reader is
+   * blocked, which would keep the process from ending. A write that is under way ends by itself: the process waits
+   * for its threads.
+   */
+  flushSync(): void {
+    if (this.#isUnderWay && performance.now() - this.#chunkStartedAt > BLOCKED_AFTER_MS) return;
+    const begun = this.#writing?.subarray(this.#isUnderWay ? this.#chunkEnd : this.#written) ?? Buffer.alloc(0);
+    const rest = Buffer.concat([begun, Buffer.from(this.#waiting)]);
+    this.#waiting = '';
+    try {
+      for (let written = 0; written < rest.length; ) written += writeSync(this.#descriptor, rest, written);
+    } catch {
+      // The process ends: there is nowhere left to tell.
+    }
+  }
+
+  /** Opens the file anew, after a rotation moved it away. Does nothing for a pipe or terminal. */
+  async reopen(): Promise<void> {
+    if (this.#path === undefined) return;
+    await this.flush();
+    const former = this.#descriptor;
+    this.#descriptor = openLogFile(this.#path);
+    this.#maxWriteBytes = maxWriteBytes(this.#descriptor);
+    close(former, () => {});
+  }
+
+  #beginWriting(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#writing !== undefined || this.#waiting === '') return;
+    this.#writing = Buffer.from(this.#waiting);
+    this.#written = 0;
+    this.#waiting = '';
+    this.#writeChunk(this.#writing);
+  }
+
+  #writeChunk(bytes: Buffer): void {
+    this.#chunkEnd = endOfChunk(bytes, this.#written, this.#maxWriteBytes);
+    this.#chunkStartedAt = performance.now();
+    this.#isUnderWay = true;
+    write(this.#descriptor, bytes, this.#written, this.#chunkEnd - this.#written, null, (error, written) => {
+      this.#isUnderWay = false;
+      if (error?.code === 'EAGAIN') {
+        setTimeout(() => this.#writeChunk(bytes), RETRY_AFTER_MS);
+        return;
+      }
+      this.#written = error === null ? this.#written + written : bytes.length;
+      if (this.#written < bytes.length) this.#writeChunk(bytes);
+      else this.#endWriting();
+    });
+  }
+
+  #endWriting(): void {
+    this.#writing = undefined;
+    if (this.#droppedSince > 0) {
+      const count = this.#droppedSince;
+      this.#droppedSince = 0;
+      this.onDropped(count);
+    }
+    if (this.#waiting !== '') {
+      this.#beginWriting();
+      return;
+    }
+    const idle = this.#idle;
+    this.#idle = [];
+    for (const resolve of idle) resolve();
+  }
+}
+
+/** The sink of `logging.output`; a file is opened for append and readable by its owner alone. */
+export function openSink(output: LogOptions['output']): DescriptorSink {
+  if (output === 'stderr') return new DescriptorSink(2);
+  if (output === 'stdout') return new DescriptorSink(1);
+  return new DescriptorSink(openLogFile(output.path), output.path);
+}
+
+function openLogFile(path: string): number {
+  return openSync(path, 'a', 0o600);
+}
+
+function maxWriteBytes(descriptor: number): number {
+  const status = fstatSync(descriptor);
+  return status.isFIFO() || status.isSocket() ? MAX_PIPE_WRITE_BYTES : MAX_WRITE_BYTES;
+}
+
+/** End of the last whole line within `limit` bytes from `start`; of the first line when that alone is longer. */
+function endOfChunk(bytes: Buffer, start: number, limit: number): number {
+  if (bytes.length - start <= limit) return bytes.length;
+  const lastLine = bytes.lastIndexOf(LINE_FEED, start + limit - 1);
+  if (lastLine >= start) return lastLine + 1;
+  const firstLine = bytes.indexOf(LINE_FEED, start);
+  return firstLine === -1 ? bytes.length : firstLine + 1;
+}

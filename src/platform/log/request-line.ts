@@ -1,0 +1,111 @@
+import { STATUS_CODES } from 'node:http';
+import type { ClientId, UserId } from '#platform/base/ids.ts';
+import type { Task } from '#platform/base/tasks.ts';
+import { decodeReceived, escapePath, escapeQuoted, jsonString } from './escaping.ts';
+
+export const REQUEST_EVENT = 'http.server.response';
+const MAX_PATH_CHARACTERS = 2048;
+const MAX_USER_AGENT_CHARACTERS = 256;
+
+/** Who a request is attributed to in the log. */
+export type Requester =
+  | { readonly kind: 'user'; readonly id: UserId; readonly username?: string }
+  | { readonly kind: 'oauth2-client'; readonly id: ClientId }
+  | { readonly kind: 'homeserver' };
+
+/** What the line of one request is made of (operations 5.2), besides time and level. */
+export interface RequestRecord {
+  readonly task: Task;
+  /** One of the logged methods, `_OTHER` for any further token. */
+  readonly method: string;
+  /** Path of the request target as received, one character per byte. */
+  readonly path: string;
+  /** `1.0` or `1.1`. */
+  readonly httpVersion: string;
+  readonly status: number;
+  /** As received, one character per byte. */
+  readonly userAgent: string | undefined;
+  readonly requester: Requester | undefined;
+  readonly clientAddress: string | undefined;
+}
+
+/** The line after `<time> <LEVEL> `. @param elapsedMs from the parsed head to the finished answer */
+export function requestLineText(record: RequestRecord, elapsedMs: number): string {
+  const { task } = record;
+  const requester = record.requester === undefined ? '' : ` requester=${requesterText(record.requester)}`;
+  const address = record.clientAddress === undefined ? '' : ` client.address=${record.clientAddress}`;
+  const trace = task.traceId === undefined ? '' : ` trace.id=${task.traceId}`;
+  return (
+    `${REQUEST_EVENT} ${task.id} - "${record.method} ${pathText(record.path)} HTTP/${record.httpVersion}" ` +
+    `${record.status} ${reasonPhrase(record.status)} "${userAgentText(record.userAgent)}" ` +
+    `[polls: ${task.polls}, cpu: ${oneDecimal(task.cpuMs)}ms, db: ${oneDecimal(task.dbMs)}ms, ` +
+    `elapsed: ${oneDecimal(elapsedMs)}ms, queries: ${task.queries}, fetched: ${task.fetched}]` +
+    `${requester}${address}${trace}`
+  );
+}
+
+/** The members of the line's JSON object after `timestamp`, `level` and `event` (operations 5.8). */
+export function requestLineJson(record: RequestRecord, elapsedMs: number): string {
+  const { task, requester, clientAddress } = record;
+  const userAgent = hasText(record.userAgent)
+    ? jsonString(decodeReceived(record.userAgent, MAX_USER_AGENT_CHARACTERS))
+    : 'null';
+  return (
+    `"request_id":${jsonString(task.id)},"method":${jsonString(record.method)},` +
+    `"path":${jsonString(decodeReceived(record.path, MAX_PATH_CHARACTERS))},"protocol":"HTTP/${record.httpVersion}",` +
+    `"status":${record.status},"reason":${jsonString(reasonPhrase(record.status))},"user_agent":${userAgent},` +
+    `"stats":{"polls":${task.polls},"cpu_ms":${oneDecimal(task.cpuMs)},"db_ms":${oneDecimal(task.dbMs)},` +
+    `"elapsed_ms":${oneDecimal(elapsedMs)},"queries":${task.queries},"fetched":${task.fetched}}` +
+    (requester === undefined ? '' : `,"requester":${jsonString(requesterText(requester))}`) +
+    (clientAddress === undefined ? '' : `,"client.address":${jsonString(clientAddress)}`) +
+    (task.traceId === undefined ? '' : `,"trace.id":${jsonString(task.traceId)}`)
+  );
+}
+
+/** The standard phrase of a status. */
+export function reasonPhrase(status: number): string {
+  return STATUS_CODES[status] ?? 'Unknown';
+}
+
+const PLAIN_PATH = /^[\x21\x23-\x5b\x5d-\x7e]{1,2048}$/;
+const PLAIN_USER_AGENT = /^[\x20\x21\x23-\x5b\x5d-\x7e]{1,256}$/;
+
+function pathText(path: string): string {
+  return PLAIN_PATH.test(path) ? path : escapePath(decodeReceived(path, MAX_PATH_CHARACTERS));
+}
+
+function userAgentText(userAgent: string | undefined): string {
+  if (!hasText(userAgent)) return '-';
+  if (PLAIN_USER_AGENT.test(userAgent)) return userAgent;
+  return escapeQuoted(decodeReceived(userAgent, MAX_USER_AGENT_CHARACTERS));
+}
+
+function hasText(value: string | undefined): value is string {
+  return value !== undefined && value !== '';
+}
+
+function requesterText(requester: Requester): string {
+  switch (requester.kind) {
+    case 'homeserver':
+      return 'homeserver';
+    case 'oauth2-client':
+      return `oauth2-client:${requester.id}`;
+    case 'user':
+      return requester.username === undefined
+        ? `user:${requester.id}`
+        : `user:${requester.id}(${usernameText(requester.username)})`;
+  }
+}
+
+/** Imported names may hold characters that would end the field: those are percent-encoded (operations 5.5). */
+function usernameText(username: string): string {
+  return username.replace(/[^A-Za-z0-9=_\-./+@]/gu, (character) =>
+    Buffer.from(character).reduce((text, byte) => `${text}%${byte.toString(16).toUpperCase().padStart(2, '0')}`, ''),
+  );
+}
+
+function oneDecimal(milliseconds: number): string {
+  const tenths = Math.round(milliseconds * 10);
+  const whole = Math.floor(tenths / 10);
+  return `${whole}.${tenths - whole * 10}`;
+}

@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import { delay } from '#platform/base/tasks.ts';
+import { measured } from '#test/support/measured.ts';
+import { leastOf } from '#test/support/measuring.ts';
+import { HashQueue } from './hash-queue.ts';
+
+/** Work that ends when the test says so. */
+class Workbench {
+  running = 0;
+  most = 0;
+  readonly #finish: (() => void)[] = [];
+
+  readonly work = (): Promise<string> => {
+    this.running += 1;
+    this.most = Math.max(this.most, this.running);
+    return new Promise((resolve) => {
+      this.#finish.push(() => {
+        this.running -= 1;
+        resolve('done');
+      });
+    });
+  };
+
+  /** Ends what runs now and all that begins because of it. */
+  async drain(): Promise<void> {
+    while (this.#finish.length > 0) {
+      this.#finish.shift()?.();
+      await delay(0);
+    }
+  }
+}
+
+function queueOf(options: { concurrency: number; length: number; longestWaitMs?: number }): HashQueue {
+  return new HashQueue({ longestWaitMs: 60_000, ...options });
+}
+
+describe('the queue in front of password hashes (operations 9.2, S-143)', () => {
+  test('computes no more at once than its concurrency, and everything in the end', async () => {
+    const bench = new Workbench();
+    const queue = queueOf({ concurrency: 2, length: 100 });
+    const all = Array.from({ length: 20 }, (_, index) => queue.run(bench.work, { address: `192.0.2.${index}` }));
+    expect(queue.running).toBe(2);
+    expect(queue.waiting).toBe(18);
+    await bench.drain();
+    expect(await Promise.all(all)).toEqual(Array.from({ length: 20 }, () => 'done'));
+    expect(bench.most).toBe(2);
+    expect(queue.running).toBe(0);
+  });
+
+  test('a full queue refuses at once with a time to come back', async () => {
+    const bench = new Workbench();
+    const queue = queueOf({ concurrency: 1, length: 4 });
+    const admitted = [0, 1, 2, 3, 4].map((index) => queue.run(bench.work, { address: `192.0.2.${index}` }));
+    await expect(queue.run(bench.work, { address: '192.0.2.9' })).rejects.toMatchObject({
+      code: 'overloaded',
+      retryAfterSeconds: 5,
+    });
+    await bench.drain();
+    await Promise.all(admitted);
+  });
+
+  test('one address holds at most a quarter of the queue', async () => {
+    const bench = new Workbench();
+    const queue = queueOf({ concurrency: 1, length: 8 });
+    const greedy = { address: '192.0.2.1' };
+    const admitted = [queue.run(bench.work, greedy), queue.run(bench.work, greedy), queue.run(bench.work, greedy)];
+    await expect(queue.run(bench.work, greedy)).rejects.toMatchObject({ code: 'overloaded' });
+    admitted.push(queue.run(bench.work, { address: '192.0.2.2' }));
+    await bench.drain();
+    await Promise.all(admitted);
+    const again = queue.run(bench.work, greedy);
+    await bench.drain();
+    expect(await again).toBe('done');
+  });
+
+  test('a request whose client left gives up its place', async () => {
+    const bench = new Workbench();
+    const queue = queueOf({ concurrency: 1, length: 4 });
+    const first = queue.run(bench.work, { address: 'a' });
+    const client = new AbortController();
+    const left = queue.run(bench.work, { address: 'b', signal: client.signal });
+    expect(queue.waiting).toBe(1);
+    client.abort();
+    await expect(left).rejects.toMatchObject({ code: 'overloaded' });
+    expect(queue.waiting).toBe(0);
+    await bench.drain();
+    await first;
+    expect(bench.most).toBe(1);
+    await expect(queue.run(bench.work, { address: 'b', signal: client.signal })).rejects.toThrow();
+  });
+
+  test('nobody waits longer than allowed', async () => {
+    const bench = new Workbench();
+    const queue = queueOf({ concurrency: 1, length: 4, longestWaitMs: 20 });
+    const first = queue.run(bench.work, { address: 'a' });
+    await expect(queue.run(bench.work, { address: 'b' })).rejects.toMatchObject({ code: 'overloaded' });
+    expect(queue.waiting).toBe(0);
+    await bench.drain();
+    await first;
+  });
+
+  test('work that fails frees its place', async () => {
+    const queue = queueOf({ concurrency: 1, length: 4 });
+    const failing = (): Promise<never> => Promise.reject(new Error('no memory'));
+    const both = [queue.run(failing, { address: 'a' }), queue.run(failing, { address: 'b' })];
+    for (const result of await Promise.allSettled(both)) expect(result.status).toBe('rejected');
+    expect(queue.running).toBe(0);
+  });
+
+  test('work that throws at once frees its place too', async () => {
+    const queue = queueOf({ concurrency: 1, length: 4 });
+    const throwing = (): Promise<never> => {
+      throw new Error('no such function');
+    };
+    const both = [queue.run(throwing, { address: 'a' }), queue.run(throwing, { address: 'b' })];
+    for (const result of await Promise.allSettled(both)) expect(result.status).toBe('rejected');
+    expect(queue.running).toBe(0);
+    expect(await queue.run(async () => 'done', { address: 'c' })).toBe('done');
+  });
+
+  test('a client that leaves when it is its turn costs no hash', async () => {
+    const bench = new Workbench();
+    const queue = queueOf({ concurrency: 1, length: 4 });
+    const client = new AbortController();
+    const first = queue.run(() => bench.work().finally(() => process.nextTick(() => client.abort())), { address: 'a' });
+    const left = queue.run(bench.work, { address: 'b', signal: client.signal });
+    await Promise.all([bench.drain(), first, expect(left).rejects.toMatchObject({ code: 'overloaded' })]);
+    expect(queue.running).toBe(0);
+  });
+
+  test('the time of a hash counts as the request’s own, the time of waiting for a place does not', async () => {
+    const queue = queueOf({ concurrency: 1, length: 4 });
+    const work = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 60));
+    const charged = await leastOf(async () => {
+      const [first, second] = await Promise.all([
+        measured(() => queue.run(work, { address: 'a' })),
+        measured(() => queue.run(work, { address: 'b' })),
+      ]);
+      expect(first.task.cpuMs).toBeGreaterThan(50);
+      expect(second.task.cpuMs).toBeGreaterThan(50);
+      expect(first.task.polls).toBe(2);
+      expect(second.task.polls).toBe(3);
+      return second.task.cpuMs;
+    }, 110);
+    expect(charged).toBeLessThanOrEqual(110);
+  });
+});

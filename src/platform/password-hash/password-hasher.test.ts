@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest';
+import { Secret } from '#platform/base/secret.ts';
+import { RecordingLog } from '#test/support/recording-log.ts';
+import { PasswordHasher, type PasswordScheme, type StoredHash } from './password-hasher.ts';
+
+const common = { unicodeNormalization: false, secret: undefined };
+const argon2id = {
+  ...common,
+  version: 3,
+  algorithm: 'argon2id',
+  memoryKib: 64,
+  iterations: 1,
+  parallelism: 1,
+} as const;
+const bcrypt = { ...common, version: 2, algorithm: 'bcrypt', cost: 4 } as const;
+const pbkdf2 = { ...common, version: 1, algorithm: 'pbkdf2', rounds: 1000 } as const;
+const caller = { address: '192.0.2.1' };
+const log = new RecordingLog();
+
+function hasherOf(...schemes: PasswordScheme[]): PasswordHasher {
+  return new PasswordHasher({ schemes, concurrency: 2, queueLength: 16, log });
+}
+
+async function hashed(hasher: PasswordHasher, password: string): Promise<StoredHash> {
+  const stored = await hasher.hash(password, caller);
+  if (stored === undefined) throw new Error('too long');
+  return stored;
+}
+
+describe.each([
+  ['argon2id', argon2id, /^\$argon2id\$v=19\$m=64,t=1,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/],
+  ['bcrypt', bcrypt, /^\$2b\$04\$[./A-Za-z0-9]{53}$/],
+  ['pbkdf2', pbkdf2, /^\$pbkdf2-sha256\$i=1000,l=32\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/],
+] as const)('%s', (_, scheme, format) => {
+  test('hashes carry their parameters and verify only with their password', async () => {
+    const hasher = hasherOf(scheme);
+    const stored = await hashed(hasher, 'påsswörd');
+    expect(stored.hash).toMatch(format);
+    expect(stored.schemeVersion).toBe(scheme.version);
+    expect(await hasher.verify(stored, 'påsswörd', caller)).toEqual({ isRight: true, isOutdated: false });
+    expect(await hasher.verify(stored, 'påsswörD', caller)).toEqual({ isRight: false });
+    expect((await hashed(hasher, 'påsswörd')).hash).not.toBe(stored.hash);
+  });
+
+  test('a hash made with a pepper needs it', async () => {
+    const peppered = hasherOf({ ...scheme, secret: new Secret('pepper') });
+    const stored = await hashed(peppered, 'password');
+    expect(await peppered.verify(stored, 'password', caller)).toMatchObject({ isRight: true });
+    expect(await hasherOf(scheme).verify(stored, 'password', caller)).toEqual({ isRight: false });
+    expect(await hasherOf({ ...scheme, secret: new Secret('salt') }).verify(stored, 'password', caller)).toEqual({
+      isRight: false,
+    });
+  });
+
+  test('the same password in another Unicode form is another one, unless the scheme normalises', async () => {
+    const composed = 'caf\u00e9 au lait';
+    const decomposed = 'cafe\u0301 au lait';
+    const exact = hasherOf(scheme);
+    expect(await exact.verify(await hashed(exact, composed), decomposed, caller)).toEqual({ isRight: false });
+    const normalising = hasherOf({ ...scheme, unicodeNormalization: true });
+    const stored = await hashed(normalising, composed);
+    expect(await normalising.verify(stored, decomposed, caller)).toMatchObject({ isRight: true });
+  });
+
+  test('no password fits the hash that stands in for an unknown user', async () => {
+    for (const password of ['', 'password', '\0']) {
+      expect(await hasherOf(scheme).verify(undefined, password, caller)).toEqual({ isRight: false });
+    }
+  });
+
+  test('a stored text that is no such hash never verifies', async () => {
+    for (const hash of [
+      '',
+      'password',
+      '$argon2id$v=19$m=64,t=1,p=1$',
+      '$2b$04$short',
+      '$pbkdf2-sha256$i=0,l=32$AA$AA',
+    ]) {
+      const stored = { hash, schemeVersion: scheme.version };
+      expect(await hasherOf(scheme).verify(stored, 'password', caller)).toEqual({ isRight: false });
+    }
+  });
+});
+
+describe('schemes by version', () => {
+  test('the highest version hashes new passwords, whatever their order', async () => {
+    expect((await hashed(hasherOf(pbkdf2, argon2id, bcrypt), 'password')).schemeVersion).toBe(3);
+  });
+
+  test('a hash of an older scheme is right and outdated', async () => {
+    const stored = await hashed(hasherOf(bcrypt), 'password');
+    const verification = await hasherOf(argon2id, bcrypt).verify(stored, 'password', caller);
+    expect(verification).toEqual({ isRight: true, isOutdated: true });
+  });
+
+  test.each([
+    ['argon2id', argon2id, { ...argon2id, iterations: 2 }],
+    ['bcrypt', bcrypt, { ...bcrypt, cost: 5 }],
+    ['pbkdf2', pbkdf2, { ...pbkdf2, rounds: 1001 }],
+  ] as const)('a hash with other costs of %s than its scheme has now is outdated', async (_, before, after) => {
+    const stored = await hashed(hasherOf(before), 'password');
+    expect(await hasherOf(after).verify(stored, 'password', caller)).toEqual({ isRight: true, isOutdated: true });
+  });
+
+  test('a hash of a version that is not configured never verifies, and the log names the version', async () => {
+    const stored = await hashed(hasherOf(bcrypt), 'password');
+    expect(await hasherOf(argon2id).verify(stored, 'password', caller)).toEqual({ isRight: false });
+    expect(log.lines.at(-1)).toMatchObject({ level: 'error', message: expect.stringContaining('version 2') });
+  });
+});
+
+describe('bcrypt hashes of other systems', () => {
+  // Test vector of crypt_blowfish.
+  const vector = '$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW';
+
+  test.each(['$2a$', '$2b$', '$2y$'])('the mark %s is accepted', async (mark) => {
+    const stored = { hash: vector.replace('$2a$', mark), schemeVersion: 2 };
+    expect(await hasherOf({ ...bcrypt, cost: 5 }).verify(stored, 'U*U', caller)).toEqual({
+      isRight: true,
+      isOutdated: false,
+    });
+    expect(await hasherOf(bcrypt).verify(stored, 'U*V', caller)).toEqual({ isRight: false });
+  });
+
+  test('72 bytes are compared, and a new hash of more is refused, pepper included', async () => {
+    const hasher = hasherOf(bcrypt);
+    const stored = await hashed(hasher, 'a'.repeat(72));
+    expect(await hasher.verify(stored, 'a'.repeat(80), caller)).toMatchObject({ isRight: true });
+    expect(await hasher.hash('a'.repeat(73), caller)).toBeUndefined();
+    const peppered = hasherOf({ ...bcrypt, secret: new Secret('pepper') });
+    expect(await peppered.hash('a'.repeat(66), caller)).toBeDefined();
+    expect(await peppered.hash('a'.repeat(67), caller)).toBeUndefined();
+  });
+});

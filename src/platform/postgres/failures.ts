@@ -1,0 +1,113 @@
+import { DatabaseError } from 'pg';
+import { LatchkeyError } from '#platform/base/errors.ts';
+
+/**
+ * The server refused a statement; nothing of it took effect. Holds neither parameters nor row values: what the server
+ * says about those (its detail, and the message of data errors) stays out, since errors end in the log.
+ */
+export class StatementError extends Error {
+  /** Five characters, PostgreSQL manual appendix A. */
+  readonly sqlState: string;
+  /** Name of the violated constraint or unique index. */
+  readonly constraint: string | undefined;
+
+  constructor(label: string, error: DatabaseError) {
+    const sqlState = error.code ?? 'XX000';
+    const said = sqlState.startsWith('22') ? '' : ` ${error.message}`;
+    super(`statement ${label} failed: ${sqlState}${said}`);
+    this.name = 'StatementError';
+    this.sqlState = sqlState;
+    this.constraint = error.constraint;
+  }
+}
+
+/** The connection ended before the answer came: the statement took effect or it did not. */
+export class ConnectionLost extends Error {
+  constructor(label: string, reason: string) {
+    super(`connection lost during statement ${label}: ${reason}`);
+    this.name = 'ConnectionLost';
+  }
+}
+
+/** Whether an insert or update met an existing key; `constraint` names the one that is expected. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  return (
+    error instanceof StatementError &&
+    error.sqlState === '23505' &&
+    (constraint === undefined || error.constraint === constraint)
+  );
+}
+
+/** Serialization failures and deadlocks: the server chose a victim, which may simply try again. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof StatementError && (error.sqlState === '40001' || error.sqlState === '40P01');
+}
+
+/** Another transaction held a row or table lock for too long. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof StatementError && error.sqlState === '55P03';
+}
+
+/** `cached plan must not change result type`: the schema changed under a prepared statement. */
+export function isStalePlan(error: unknown): boolean {
+  return error instanceof StatementError && error.sqlState === '0A000';
+}
+
+/** The statement's text reached the server, its name did not: it was not run. */
+export function isUnknownName(error: unknown): boolean {
+  return error instanceof StatementError && error.sqlState === '26000';
+}
+
+const RETRY_AFTER_SECONDS = 5;
+
+/** What callers see when the database cannot do its part now. */
+export function unavailable(description: string, cause?: unknown): LatchkeyError {
+  return new LatchkeyError('temporarily_unavailable', { description, retryAfterSeconds: RETRY_AFTER_SECONDS, cause });
+}
+
+// Classes and codes of PostgreSQL manual appendix A.
+const UNAVAILABLE = /^(08(?!P01)|53|58|25006|40001|40P01|55P03|57014|57P|0A000|26000|42501|28)/;
+const UNREADABLE_TEXT = /^(22021|22P05)$/;
+
+/**
+ * The error a caller gets: `temporarily_unavailable` when time or an operator can mend it (connection, resources, disk
+ * full, read-only mode, time-outs, conflicts), `malformed_request` for text that no column can hold (a zero byte),
+ * anything else as it is.
+ */
+export function toCallersError(error: unknown): unknown {
+  if (error instanceof ConnectionLost) return unavailable('The outcome is unknown.', error);
+  if (!(error instanceof StatementError)) return error;
+  if (UNAVAILABLE.test(error.sqlState)) return unavailable('The database cannot do this now.', error);
+  if (UNREADABLE_TEXT.test(error.sqlState)) return new LatchkeyError('malformed_request', { cause: error });
+  return error;
+}
+
+// Codes with which the server ends the whole session.
+const ENDS_SESSION = /^(08(?!P01)|57P0[1235]|25P0[34])/;
+
+/**
+ * Turns what the driver reports into a `StatementError` or `ConnectionLost`; what is neither (a parameter that it
+ * cannot encode) stays as it is.
+ * @param lostReason why the connection ended, when it did
+ */
+export function readFailure(label: string, error: unknown, lostReason: unknown): unknown {
+  if (error instanceof DatabaseError) {
+    return ENDS_SESSION.test(error.code ?? '')
+      ? new ConnectionLost(label, reasonOf(error))
+      : new StatementError(label, error);
+  }
+  if (lostReason !== undefined) return new ConnectionLost(label, reasonOf(lostReason));
+  return isUnusable(error) ? new ConnectionLost(label, reasonOf(error)) : error;
+}
+
+/** The driver knows already that the connection is gone, and has not told of it yet. */
+function isUnusable(error: unknown): boolean {
+  return error instanceof Error && error.message.endsWith('is not queryable');
+}
+
+/** A short reason for the log. Node reports a refused `localhost` as several errors with no message of its own. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return reasonOf(error.errors[0]);
+  if (error instanceof DatabaseError) return `${error.message} (${error.code ?? 'no code'})`;
+  return error instanceof Error ? error.message : String(error);
+}

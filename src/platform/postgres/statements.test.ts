@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { bankCurrentStretch, currentTask } from '#platform/base/tasks.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { leastOf } from '#test/support/measuring.ts';
+import { RecordingLog } from '#test/support/recording-log.ts';
+import { runTask } from '#test/support/run-task.ts';
+import { isUniqueViolation, StatementError } from './failures.ts';
+import { ms, type NoParameters, statement } from './statement.ts';
+
+let test: TestDatabase;
+const log = new RecordingLog();
+
+const putState = statement<unknown, { readonly key: string; readonly value: Buffer }>(
+  'test.put-state',
+  'insert into server_state (key, value) values (:key::text, :value::bytea)',
+);
+const readState = statement<{ value: Buffer }, { readonly key: string }>(
+  'test.read-state',
+  'select value from server_state where key = :key::text',
+);
+const sleep = statement<unknown, { readonly seconds: number }>('test.sleep', 'select pg_sleep(:seconds::float8)');
+
+beforeAll(async () => {
+  test = await createTestDatabase({ log, slowStatementSeconds: 0.2 });
+});
+afterAll(() => test.drop());
+
+describe('values', () => {
+  const everyKind = statement<
+    {
+      text: string;
+      bytes: Buffer;
+      texts: string[];
+      flag: boolean;
+      count: number;
+      at: number;
+      none: null;
+      json: unknown;
+    },
+    {
+      readonly text: string;
+      readonly bytes: Buffer;
+      readonly texts: string[];
+      readonly flag: boolean;
+      readonly count: number;
+      readonly at: Date;
+      readonly none: null;
+      readonly json: string;
+    }
+  >(
+    'test.every-kind',
+    `select :text::text as text, :bytes::bytea as bytes, :texts::text[] as texts, :flag::boolean as flag,
+      :count::bigint as count, ${ms(':at::timestamptz')} as at, :none::text as none, :json::jsonb as json`,
+  );
+
+  it('of every kind come back as they went in, a count as a number and a time in milliseconds', async () => {
+    const at = Date.UTC(2026, 5, 17, 10, 49, 22, 419);
+    const texts = ['plain', 'with "quotes", {braces} and \\', '', 'zwölf ✓'];
+    const row = await test.database.first(everyKind, {
+      text: "it's",
+      bytes: Buffer.from([0, 255, 39]),
+      texts,
+      flag: true,
+      count: 9_007_199_254_740_991,
+      at: new Date(at),
+      none: null,
+      json: '[1,{"a":null}]',
+    });
+    expect(row).toEqual({
+      text: "it's",
+      bytes: Buffer.from([0, 255, 39]),
+      texts,
+      flag: true,
+      count: 9_007_199_254_740_991,
+      at,
+      none: null,
+      json: [1, { a: null }],
+    });
+  });
+
+  it('execute tells the number of rows affected, first and rows the rows', async () => {
+    expect(await test.database.execute(putState, { key: 'values', value: Buffer.from('v') })).toBe(1);
+    expect(await test.database.first(readState, { key: 'values' })).toEqual({ value: Buffer.from('v') });
+    expect(await test.database.rows(readState, { key: 'values' })).toHaveLength(1);
+    expect(await test.database.first(readState, { key: 'absent' })).toBeUndefined();
+  });
+});
+
+it('reading a whole table takes neither compiled code nor parallel workers, however dear the server thinks it', async () => {
+  const explain = statement<{ 'QUERY PLAN': unknown }, NoParameters>(
+    'test.explain',
+    'explain (analyze, format json) select count(*), sum(length(value)) from server_state',
+  );
+  const plan = JSON.stringify(await test.database.rows(explain, {}));
+  expect(plan).toContain('Seq Scan');
+  expect(plan).not.toMatch(/"JIT"|Gather/);
+});
+
+describe('refused statements', () => {
+  it('a taken key is recognised by its constraint', async () => {
+    await test.database.execute(putState, { key: 'taken', value: Buffer.from('v') });
+    const error = await test.database
+      .execute(putState, { key: 'taken', value: Buffer.from('v') })
+      .catch((caught: unknown) => caught);
+    expect(isUniqueViolation(error)).toBe(true);
+    expect(isUniqueViolation(error, 'server_state_pkey')).toBe(true);
+    expect(isUniqueViolation(error, 'another_key')).toBe(false);
+  });
+
+  it('never carry parameters or row values into the log', async () => {
+    const toUuid = statement<unknown, { value: string }>('test.to-uuid', 'select :value::text::uuid as id');
+    const noValue = statement<unknown, { value: string }>(
+      'test.no-value',
+      'insert into server_state (key) values (:value::text)',
+    );
+    for (const [made, code] of [
+      [toUuid, '22P02'],
+      [noValue, '23502'],
+    ] as const) {
+      const error = await test.database.rows(made, { value: 'sensitive-value' }).catch((caught: unknown) => caught);
+      expect(error).toBeInstanceOf(StatementError);
+      expect(error).toMatchObject({ sqlState: code });
+      expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('sensitive-value');
+      expect(String(error instanceof Error && error.stack)).not.toContain('sensitive-value');
+    }
+  });
+
+  it('text with a zero byte is a malformed request, not a fault of the service', async () => {
+    await expect(test.database.first(readState, { key: 'a\0b' })).rejects.toMatchObject({ code: 'malformed_request' });
+  });
+
+  it('leave the statements beside them on the connection untouched', async () => {
+    const broken = statement<unknown, NoParameters>('test.division', 'select 1 / 0 as never');
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 40 }, (_, index) =>
+        index % 2 === 0 ? test.database.rows(broken, {}) : test.database.rows(readState, { key: 'absent' }),
+      ),
+    );
+    const expected = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? 'rejected' : 'fulfilled'));
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(expected);
+  });
+
+  it('a parameter that cannot be written fails alone, and the statement works again afterwards', async () => {
+    const circular: Record<string, unknown> = {};
+    circular['self'] = circular;
+    const echo = statement<{ text: string }, { value: unknown }>('test.echo', 'select :value::text as text');
+    await expect(test.database.first(echo, { value: circular })).rejects.toThrow(/circular/);
+    expect(await test.database.first(echo, { value: 'fine' })).toEqual({ text: 'fine' });
+  });
+});
+
+describe('statistics', () => {
+  it('a task that waits 50 ms for a statement is charged database time, not processor time (operations 5.4)', async () => {
+    const charged = await leastOf(async () => {
+      const task = await runTask('GET-1', async () => {
+        await test.database.rows(sleep, { seconds: 0.05 });
+        bankCurrentStretch();
+      });
+      expect(task).toMatchObject({ queries: 1, fetched: 1 });
+      expect(task.dbMs).toBeGreaterThanOrEqual(45);
+      expect(task.polls).toBeGreaterThanOrEqual(2);
+      return task.cpuMs;
+    }, 10);
+    expect(charged).toBeLessThanOrEqual(10);
+  });
+
+  it('a waiting task is not charged for another that spins at the same time', async () => {
+    const charged = await leastOf(async () => {
+      const waiting = runTask('GET-2', async () => {
+        await test.database.rows(sleep, { seconds: 0.02 });
+        bankCurrentStretch();
+      });
+      const spinning = runTask('GET-3', async () => {
+        await test.database.rows(sleep, { seconds: 0 });
+        const until = performance.now() + 50;
+        while (performance.now() < until);
+        bankCurrentStretch();
+      });
+      expect((await spinning).cpuMs).toBeGreaterThanOrEqual(45);
+      return (await waiting).cpuMs;
+    }, 10);
+    expect(charged).toBeLessThanOrEqual(10);
+  });
+
+  it('code after a statement runs on behalf of the task that sent it', async () => {
+    const owners: (string | undefined)[] = [];
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        runTask(`GET-${100 + index}`, async () => {
+          await test.database.rows(readState, { key: 'absent' });
+          owners[index] = currentTask()?.id;
+        }),
+      ),
+    );
+    expect(owners).toEqual(Array.from({ length: 20 }, (_, index) => `GET-${100 + index}`));
+  });
+
+  it('a transaction counts its statements and the COMMIT that it awaits, not the BEGIN that travels along', async () => {
+    const task = await runTask('POST-1', () =>
+      test.database.transaction(async (transaction) => {
+        await transaction.first(readState, { key: 'absent' });
+        await transaction.first(readState, { key: 'absent' });
+      }),
+    );
+    expect(task.queries).toBe(3);
+    expect(task.polls).toBeGreaterThanOrEqual(4);
+  });
+
+  it('a slow statement is logged with its label, on behalf of its task, without parameters', async () => {
+    await runTask('GET-9', () => test.database.rows(sleep, { seconds: 0.25 }));
+    const slow = log.lines.find((line) => line.event === 'db.slow');
+    expect(slow).toMatchObject({ level: 'warn', taskId: 'GET-9' });
+    expect(slow?.message).toContain('test.sleep');
+    expect(JSON.stringify(slow)).not.toContain('0.25');
+  });
+});
+
+it('a statement ends at statement_timeout with temporarily_unavailable', async () => {
+  const hurried = await createTestDatabase({ statementTimeoutSeconds: 0.1 });
+  const error = await hurried.database.rows(sleep, { seconds: 5 }).catch((caught: unknown) => caught);
+  expect(error).toBeInstanceOf(LatchkeyError);
+  expect(error).toMatchObject({ code: 'temporarily_unavailable', retryAfterSeconds: 5 });
+  await hurried.drop();
+});

@@ -1,0 +1,83 @@
+import { unavailable } from './failures.ts';
+
+/** How many callers wait for a connection, over all lines of one database. */
+export interface WaitingGauge {
+  waiting: number;
+}
+
+export interface WaitingLimits {
+  readonly maxWaiters: number;
+  readonly timeoutMs: number;
+}
+
+interface Waiter<T> {
+  readonly serve: (value: T) => void;
+  readonly refuse: (error: unknown) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** Callers that wait for a connection, served in their order, bounded in number and time. */
+export class WaitingLine<T> {
+  readonly #limits: WaitingLimits;
+  readonly #gauge: WaitingGauge;
+  readonly #waiters = new Set<Waiter<T>>();
+  #lastProblem: unknown;
+
+  constructor(limits: WaitingLimits, gauge: WaitingGauge) {
+    this.#limits = limits;
+    this.#gauge = gauge;
+  }
+
+  get length(): number {
+    return this.#waiters.size;
+  }
+
+  /** Why connections cannot be made just now, undefined once they can; becomes the cause of the refusals that follow. */
+  noteProblem(problem: unknown): void {
+    this.#lastProblem = problem;
+  }
+
+  /**
+   * Calls exactly one of the two, outside any stretch: `refuse` with `temporarily_unavailable` when the line is full
+   * or the wait too long.
+   */
+  join(serve: (value: T) => void, refuse: (error: unknown) => void): void {
+    if (this.#gauge.waiting >= this.#limits.maxWaiters) {
+      refuse(unavailable('Too many requests wait for the database.', this.#lastProblem));
+      return;
+    }
+    const waiter: Waiter<T> = {
+      serve,
+      refuse,
+      timer: setTimeout(() => {
+        this.#remove(waiter);
+        refuse(unavailable('The database did not become available in time.', this.#lastProblem));
+      }, this.#limits.timeoutMs),
+    };
+    this.#gauge.waiting += 1;
+    this.#waiters.add(waiter);
+  }
+
+  /** Serves the first in line; false when nobody waits. */
+  serveNext(value: T): boolean {
+    const [waiter] = this.#waiters;
+    if (waiter === undefined) return false;
+    this.#remove(waiter);
+    waiter.serve(value);
+    return true;
+  }
+
+  /** Sends everybody away. */
+  refuseAll(error: unknown): void {
+    for (const waiter of [...this.#waiters]) {
+      this.#remove(waiter);
+      waiter.refuse(error);
+    }
+  }
+
+  #remove(waiter: Waiter<T>): void {
+    clearTimeout(waiter.timer);
+    this.#waiters.delete(waiter);
+    this.#gauge.waiting -= 1;
+  }
+}

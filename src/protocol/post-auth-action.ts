@@ -1,0 +1,122 @@
+import { parseId, type Ulid } from '#platform/base/ids.ts';
+
+/**
+ * Where a person goes on after signing in, registering or re-authenticating. Carried in the query of those pages as
+ * a tagged object; it never holds an address, so it can never become an open redirect.
+ */
+export type PostAuthAction =
+  | { readonly kind: 'continue_authorization_grant'; readonly id: Ulid<'authorization-grant'> }
+  | { readonly kind: 'continue_device_code_grant'; readonly id: Ulid<'device-code-grant'> }
+  | { readonly kind: 'continue_compat_sso_login'; readonly id: Ulid<'compat-sso-login'> }
+  | { readonly kind: 'change_password' }
+  | { readonly kind: 'link_upstream'; readonly id: Ulid<'upstream-link'> }
+  | { readonly kind: 'manage_account'; readonly account?: AccountAction };
+
+/** What to open in the account area; `action` is the name as received, one of the accepted spellings. */
+export interface AccountAction {
+  readonly action: string;
+  readonly deviceId?: string;
+}
+
+const DEVICE_ACTIONS = new Set(['session_view', 'session_end', 'device_view', 'device_delete']);
+const PLAIN_NAMES = new Set(['profile', 'sessions_list', 'session_view', 'session_end', 'plan_management']);
+const PREFIXED_NAMES = new Set([
+  'profile',
+  'sessions_list',
+  'session_view',
+  'session_end',
+  'devices_list',
+  'device_view',
+  'device_delete',
+  'account_deactivate',
+  'cross_signing_reset',
+  'plan_management',
+]);
+// Printable: no control characters, no surrogate halves, 1 to 255 characters.
+const DEVICE_ID = /^[^\p{C}]{1,255}$/u;
+
+/** Single values of a query; a name given twice is reported by `isRepeated`. */
+export interface ActionFields {
+  get(name: string): string | undefined;
+  isRepeated(name: string): boolean;
+}
+
+/**
+ * Reads an action from a query or a form. Anything malformed drops the whole action, but a bad account action, which
+ * drops only itself.
+ * @param protocolName names `org.<protocolName>.…` are accepted beside the plain ones
+ */
+export function parsePostAuthAction(fields: ActionFields, protocolName: string): PostAuthAction | undefined {
+  if (fields.isRepeated('kind') || fields.isRepeated('id')) return undefined;
+  const kind = fields.get('kind');
+  switch (kind) {
+    case 'continue_authorization_grant':
+    case 'continue_device_code_grant':
+    case 'continue_compat_sso_login':
+    case 'link_upstream':
+      return withId(kind, fields.get('id'));
+    case 'change_password':
+      return { kind };
+    case 'manage_account': {
+      const account = parseAccountAction(fields, protocolName);
+      return account === undefined ? { kind } : { kind, account };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The account area's own query (`action`, `device_id`) under the same rules. */
+export function parseAccountAction(fields: ActionFields, protocolName: string): AccountAction | undefined {
+  const action = fields.get('action');
+  if (action === undefined || fields.isRepeated('action')) return undefined;
+  const prefix = `org.${protocolName}.`;
+  const name = action.startsWith(prefix) ? action.slice(prefix.length) : action;
+  if (!(action === name ? PLAIN_NAMES : PREFIXED_NAMES).has(name)) return undefined;
+  if (!DEVICE_ACTIONS.has(name)) return { action };
+  const deviceId = fields.get('device_id');
+  if (deviceId === undefined || fields.isRepeated('device_id') || !DEVICE_ID.test(deviceId)) return undefined;
+  return { action, deviceId };
+}
+
+/** The fields of an action in the order in which links and hidden inputs write them; empty without one. */
+export function postAuthActionFields(action: PostAuthAction | undefined): [name: string, value: string][] {
+  if (action === undefined) return [];
+  const fields: [string, string][] = [['kind', action.kind]];
+  if ('id' in action) fields.push(['id', action.id]);
+  if (action.kind === 'manage_account') fields.push(...accountActionFields(action.account));
+  return fields;
+}
+
+/** `action` and `device_id` of an account action; empty without one. */
+export function accountActionFields(account: AccountAction | undefined): [name: string, value: string][] {
+  if (account === undefined) return [];
+  const fields: [string, string][] = [['action', account.action]];
+  if (account.deviceId !== undefined) fields.push(['device_id', account.deviceId]);
+  return fields;
+}
+
+function withId(
+  kind: 'continue_authorization_grant' | 'continue_device_code_grant' | 'continue_compat_sso_login' | 'link_upstream',
+  text: string | undefined,
+): PostAuthAction | undefined {
+  if (text === undefined) return undefined;
+  switch (kind) {
+    case 'continue_authorization_grant': {
+      const id = parseId<'authorization-grant'>(text);
+      return id === undefined ? undefined : { kind, id };
+    }
+    case 'continue_device_code_grant': {
+      const id = parseId<'device-code-grant'>(text);
+      return id === undefined ? undefined : { kind, id };
+    }
+    case 'continue_compat_sso_login': {
+      const id = parseId<'compat-sso-login'>(text);
+      return id === undefined ? undefined : { kind, id };
+    }
+    case 'link_upstream': {
+      const id = parseId<'upstream-link'>(text);
+      return id === undefined ? undefined : { kind, id };
+    }
+  }
+}
