@@ -15,7 +15,7 @@ import { startPostgres } from './postgres.js';
 import { SIZES } from './settings.js';
 
 const CONCURRENCY = 16;
-const MOST_LINES = 60;
+const MAX_LINES = 60;
 /** Where each source file begins in a bundle. */
 const marksByFile = new Map();
 
@@ -86,7 +86,7 @@ function report({ nodes, samples, timeDeltas, startTime }, from, until) {
   const show = (times) =>
     [...times]
       .sort(([, one], [, other]) => other - one)
-      .slice(0, MOST_LINES)
+      .slice(0, MAX_LINES)
       .map(
         ([name, time]) =>
           `${((time / total) * 100).toFixed(1).padStart(5)} %  ${(time / Number(requests)).toFixed(2).padStart(6)} us  ${name}`,

@@ -1,7 +1,7 @@
 import { problemTitle } from '#browser/problem-page.tsx';
 import { loadTranslations } from '#browser/translations.ts';
 import { Urls } from '#browser/urls.ts';
-import { oauthJsonFace } from '#oauth-endpoint/oauth-json.ts';
+import { oauthJsonFormat } from '#oauth-endpoint/oauth-json.ts';
 import { ERROR_CODES, type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
@@ -53,7 +53,7 @@ function codes(): ErrorCode[] {
 }
 
 const english = loadTranslations().in('en');
-const oauthJson = oauthJsonFace('https://auth.example.org/');
+const oauthJson = oauthJsonFormat('https://auth.example.org/');
 const silentLog: Log = { error() {}, warn() {}, info() {}, debug() {} };
 const cookies = new Cookies({
   keys: new KeyRing(Buffer.alloc(32)),

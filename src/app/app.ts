@@ -45,7 +45,7 @@ import type { LogWriter } from '#platform/log/log-writer.ts';
 import type { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import type { OpenDatabase } from '#platform/postgres/postgres-database.ts';
 import { ScopeRules } from '#protocol/oauth/scopes.ts';
-import { createFaces } from './error-formats.ts';
+import { createErrorFormats } from './error-formats.ts';
 
 export interface AppDeps {
   readonly config: Config;
@@ -246,7 +246,7 @@ export function buildApp(deps: AppDeps): App {
     protocolName,
     log,
     cookies: new Cookies({ keys: keyRing, address: urls, log }),
-    faces: createFaces({ issuer, pages, urls }),
+    errorFormats: createErrorFormats({ issuer, pages, urls }),
     lag: deps.lag,
   });
   return { server, routes, activity };

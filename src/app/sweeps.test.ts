@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { loadConfig } from '#config/load.ts';
 import { CleanUp, type CleanUpDeps } from '#domain/clean-up/clean-up.ts';
 import { type ClientId, newId, toUuid, type UserId } from '#platform/base/ids.ts';
@@ -17,36 +17,36 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const { retention } = loadConfig({ files: [], environment: {}, flags: {}, workingDirectory: '/nowhere' }).config;
 
-let test: TestDatabase;
+let testDatabase: TestDatabase;
 let second: OpenDatabase;
 let clock: FakeClock;
 let userId: UserId;
 let clientId: ClientId;
 
 beforeAll(async () => {
-  test = await createTestDatabase();
+  testDatabase = await createTestDatabase();
   second = await openDatabase({
-    connection: parseConnectionUri(test.connectionString),
+    connection: parseConnectionUri(testDatabase.connectionString),
     log: silentLog,
     clock: { now: () => Date.now() },
   });
 });
 afterAll(async () => {
   await second.close();
-  await test.drop();
+  await testDatabase.drop();
 });
 
 beforeEach(async () => {
   const tables = ['users', 'oauth2_clients', 'audit_events', 'rate_limits', 'login_failures', 'user_registrations'];
-  await sql(test.database, `truncate ${[...tables, 'leases', 'sweep_runs'].join(', ')} cascade`);
+  await sql(testDatabase.database, `truncate ${[...tables, 'leases', 'sweep_runs'].join(', ')} cascade`);
   clock = new FakeClock();
-  userId = await insertUser(test.database, clock.now());
-  clientId = await insertClient(test.database, new KeyRing(randomRoot()), clock.now());
+  userId = await insertUser(testDatabase.database, clock.now());
+  clientId = await insertClient(testDatabase.database, new KeyRing(randomRoot()), clock.now());
 });
 
 function cleanUp(deps: Partial<CleanUpDeps> = {}): CleanUp {
   return new CleanUp({
-    database: test.database,
+    database: testDatabase.database,
     clock,
     log: silentLog,
     retention,
@@ -73,7 +73,7 @@ function ago(seconds: number): Date {
 async function insertSession(options: { finishedAt?: Date; browserSessionId?: string; ip?: string; activeAt?: Date }) {
   const id = toUuid(newId(clock.now()));
   await sql(
-    test.database,
+    testDatabase.database,
     `insert into oauth2_sessions (id, user_id, user_session_id, client_id, scope, created_at, finished_at,
        last_active_ip, last_active_at)
      values ($1::uuid, $2::uuid, $3::uuid, $4::uuid, '{openid}', $5::timestamptz, $6::timestamptz, $7::inet,
@@ -97,7 +97,7 @@ async function insertAccessToken(sessionId: string, name: string, times: { expir
   counter += 1;
   const id = toUuid(newId(clock.now()));
   await sql(
-    test.database,
+    testDatabase.database,
     `insert into oauth2_access_tokens (id, session_id, token_hash, scope, created_at, expires_at, revoked_at)
      values ($1::uuid, $2::uuid, $3::bytea, array[$4::text], $5::timestamptz, $6::timestamptz, $7::timestamptz)`,
     [id, sessionId, Buffer.from(`access ${counter}`), name, new Date(0), times.expiresAt, times.revokedAt ?? null],
@@ -114,7 +114,7 @@ interface RefreshTokenFixture {
 
 async function insertRefreshToken(sessionId: string, token: RefreshTokenFixture, id = toUuid(newId(clock.now()))) {
   await sql(
-    test.database,
+    testDatabase.database,
     `insert into oauth2_refresh_tokens
        (id, session_id, token_hash, access_token_id, predecessor_id, successor_id, created_at, consumed_at)
      values ($1::uuid, $2::uuid, sha256($1::text::bytea), $3::uuid, $4::uuid, $5::uuid, $6::timestamptz,
@@ -133,14 +133,14 @@ async function insertRefreshToken(sessionId: string, token: RefreshTokenFixture,
 }
 
 async function texts(query: string): Promise<string[]> {
-  return (await sql<{ text: string }>(test.database, query)).map(({ text }) => text);
+  return (await sql<{ text: string }>(testDatabase.database, query)).map(({ text }) => text);
 }
 
 const ids = (table: string): Promise<string[]> => texts(`select id::text as text from ${table} order by id`);
 const accessTokens = (): Promise<string[]> => texts('select scope[1] as text from oauth2_access_tokens order by 1');
 
 describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
-  it('access tokens: an hour after they were revoked, a day after they expired', async () => {
+  test('access tokens: an hour after they were revoked, a day after they expired', async () => {
     const session = await insertSession({});
     const soon = ago(-HOUR);
     await insertAccessToken(session, 'revoked long ago', { expiresAt: soon, revokedAt: ago(61 * MINUTE) });
@@ -152,7 +152,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await accessTokens()).toEqual(['expired lately', 'live', 'revoked lately']);
   });
 
-  it('the pair that decides about a refresh token that comes back stays with its live session (oauth 9.4 rows 8, 9)', async () => {
+  test('the pair that decides about a refresh token that comes back stays with its live session (oauth 9.4 rows 8, 9)', async () => {
     const rows = async (finishedAt: Date | undefined) => {
       const session = await insertSession(finishedAt === undefined ? {} : { finishedAt });
       const name = finishedAt === undefined ? 'live' : 'finished';
@@ -176,7 +176,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await ids('oauth2_refresh_tokens')).toEqual([live.consumed, live.newest, finished.newest].toSorted());
   });
 
-  it('a refresh token that was consumed within the hour stays', async () => {
+  test('a refresh token that was consumed within the hour stays', async () => {
     const session = await insertSession({});
     const [former, newer, newest] = [1, 2, 3].map(() => toUuid(newId(clock.now())));
     await insertRefreshToken(session, { successorId: newer, consumedAt: ago(59 * MINUTE) }, former);
@@ -186,7 +186,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await ids('oauth2_refresh_tokens')).toEqual([former, newer, newest].toSorted());
   });
 
-  it('sessions of clients: 30 days after they ended, with their tokens', async () => {
+  test('sessions of clients: 30 days after they ended, with their tokens', async () => {
     const old = await insertSession({ finishedAt: ago(30 * DAY + MINUTE) });
     await insertRefreshToken(old, {});
     const recent = await insertSession({ finishedAt: ago(30 * DAY - MINUTE) });
@@ -196,11 +196,11 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await ids('oauth2_refresh_tokens')).toEqual([]);
   });
 
-  it('browser sessions: 30 days after they ended, unless a session of a client refers to them', async () => {
+  test('browser sessions: 30 days after they ended, unless a session of a client refers to them', async () => {
     const now = clock.now();
     const finish = async (finishedAt: Date | null): Promise<string> => {
-      const id = toUuid(await insertBrowserSession(test.database, userId, now));
-      await sql(test.database, 'update user_sessions set finished_at = $2::timestamptz where id = $1::uuid', [
+      const id = toUuid(await insertBrowserSession(testDatabase.database, userId, now));
+      await sql(testDatabase.database, 'update user_sessions set finished_at = $2::timestamptz where id = $1::uuid', [
         id,
         finishedAt,
       ]);
@@ -215,13 +215,15 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await ids('user_sessions')).toEqual([referred, recent, live].toSorted());
   });
 
-  it('the address of a session that was not active for 30 days; the session stays', async () => {
+  test('the address of a session that was not active for 30 days; the session stays', async () => {
     const quiet = await insertSession({ ip: '192.0.2.1', activeAt: ago(31 * DAY) });
     const active = await insertSession({ ip: '192.0.2.2', activeAt: ago(29 * DAY) });
-    const browser = toUuid(await insertBrowserSession(test.database, userId, clock.now()));
-    await sql(test.database, `update user_sessions set last_active_ip = '192.0.2.3', created_at = $1::timestamptz`, [
-      ago(31 * DAY),
-    ]);
+    const browser = toUuid(await insertBrowserSession(testDatabase.database, userId, clock.now()));
+    await sql(
+      testDatabase.database,
+      `update user_sessions set last_active_ip = '192.0.2.3', created_at = $1::timestamptz`,
+      [ago(31 * DAY)],
+    );
     await cleanUpAfterAnHour();
     const kept = await texts(
       `select concat_ws(' ', id, host(last_active_ip)) as text from oauth2_sessions
@@ -230,10 +232,10 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(kept).toEqual([quiet, `${active} 192.0.2.2`, browser].toSorted());
   });
 
-  it('authorization requests: seven days after they were made', async () => {
+  test('authorization requests: seven days after they were made', async () => {
     for (const createdAt of [ago(7 * DAY + MINUTE), ago(7 * DAY - MINUTE)]) {
       await sql(
-        test.database,
+        testDatabase.database,
         `insert into oauth2_authorization_grants
            (id, client_id, redirect_uri, redirect_uri_sent, scope, response_mode, created_at, expires_at)
          values ($1::uuid, $2::uuid, 'https://app.example/', true, '{openid}', 'query', $3::timestamptz,
@@ -245,7 +247,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await ids('oauth2_authorization_grants')).toHaveLength(1);
   });
 
-  it('registrations: a day after they began, 30 days when they were completed', async () => {
+  test('registrations: a day after they began, 30 days when they were completed', async () => {
     const began: [name: string, createdAt: Date, isComplete: boolean][] = [
       ['open old', ago(DAY + MINUTE), false],
       ['open', ago(DAY - MINUTE), false],
@@ -254,7 +256,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     ];
     for (const [name, createdAt, isComplete] of began) {
       await sql(
-        test.database,
+        testDatabase.database,
         `insert into user_registrations (id, username, created_at, completed_at)
          values ($1::uuid, $2::text, $3::timestamptz, case when $4::boolean then $3::timestamptz end)`,
         [toUuid(newId(clock.now())), name, createdAt, isComplete],
@@ -264,18 +266,19 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await texts('select username as text from user_registrations order by 1')).toEqual(['completed', 'open']);
   });
 
-  it('full buckets of rate limits, failed sign-ins after a day, events of accounts after 180 days', async () => {
-    await sql(test.database, `insert into rate_limits values ('full', $1::timestamptz), ('in use', $2::timestamptz)`, [
-      ago(1),
-      ago(-1),
-    ]);
+  test('full buckets of rate limits, failed sign-ins after a day, events of accounts after 180 days', async () => {
     await sql(
-      test.database,
+      testDatabase.database,
+      `insert into rate_limits values ('full', $1::timestamptz), ('in use', $2::timestamptz)`,
+      [ago(1), ago(-1)],
+    );
+    await sql(
+      testDatabase.database,
       `insert into login_failures values ('old', '{}', $1::timestamptz), ('recent', '{}', $2::timestamptz)`,
       [ago(DAY + 1), ago(DAY - 1)],
     );
     await sql(
-      test.database,
+      testDatabase.database,
       `insert into audit_events (id, kind, created_at)
        values ($1::uuid, 'old', $2::timestamptz), ($3::uuid, 'recent', $4::timestamptz)`,
       [toUuid(newId(0)), ago(180 * DAY + 1), toUuid(newId(0)), ago(180 * DAY - 1)],
@@ -290,7 +293,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
 describe('how the clean-up works', () => {
   async function insertEvents(count: number): Promise<void> {
     await sql(
-      test.database,
+      testDatabase.database,
       `insert into audit_events (id, kind, created_at)
        select gen_random_uuid(), 'old', $1::timestamptz + g * interval '1 millisecond'
        from generate_series(1, $2::integer) g`,
@@ -298,7 +301,7 @@ describe('how the clean-up works', () => {
     );
   }
 
-  it('100,000 rows go in batches of at most 1,000, each a transaction of its own, and one line says how many', async () => {
+  test('100,000 rows go in batches of at most 1,000, each a transaction of its own, and one line says how many', async () => {
     await insertEvents(100_000);
     const log = new RecordingLog();
     const batches: number[] = [];
@@ -320,10 +323,10 @@ describe('how the clean-up works', () => {
     ]);
   });
 
-  it('a walk that passes over whole batches of live rows comes to what lies behind them', async () => {
+  test('a walk that passes over whole batches of live rows comes to what lies behind them', async () => {
     const session = await insertSession({});
     await sql(
-      test.database,
+      testDatabase.database,
       `insert into oauth2_refresh_tokens (id, session_id, token_hash, created_at, consumed_at)
        select md5('live ' || g)::uuid, $1::uuid, sha256(('live ' || g)::bytea), now(), null from generate_series(1, 2500) g`,
       [session],
@@ -333,7 +336,7 @@ describe('how the clean-up works', () => {
     expect(await texts('select count(*)::text as text from oauth2_refresh_tokens')).toEqual(['2500']);
   });
 
-  it('of two instances one works; when it dies another goes on once its lease has run out', async () => {
+  test('of two instances one works; when it dies another goes on once its lease has run out', async () => {
     await insertEvents(5_000);
     const first = cleanUp();
     await first.run();
@@ -362,7 +365,7 @@ describe('how the clean-up works', () => {
     expect(await count()).toEqual(['0']);
   });
 
-  it('two instances at the same moment: every row goes once', async () => {
+  test('two instances at the same moment: every row goes once', async () => {
     await insertEvents(5_000);
     const log = new RecordingLog();
     const [one, other] = [cleanUp({ log }), cleanUp({ log, database: second })];
@@ -374,7 +377,7 @@ describe('how the clean-up works', () => {
     expect(log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
-  it('once an hour, however often processes start', async () => {
+  test('once an hour, however often processes start', async () => {
     const log = new RecordingLog();
     await cleanUpAfterAnHour({ log });
     const done = log.lines.length;
@@ -386,7 +389,7 @@ describe('how the clean-up works', () => {
     expect(log.lines).toHaveLength(2 * done);
   });
 
-  it('while requests wait it waits too, and still comes forward', async () => {
+  test('while requests wait it waits too, and still comes forward', async () => {
     await insertEvents(2_000);
     const pauses: number[] = [];
     await cleanUpAfterAnHour({
@@ -399,9 +402,9 @@ describe('how the clean-up works', () => {
     expect(await texts('select kind as text from audit_events')).toEqual([]);
   });
 
-  it('a table with much to delete leaves the others their turn after nine minutes, and is taken up again at once', async () => {
+  test('a table with much to delete leaves the others their turn after nine minutes, and is taken up again at once', async () => {
     await insertEvents(3_000);
-    await sql(test.database, `insert into rate_limits values ('full', $1::timestamptz)`, [ago(1)]);
+    await sql(testDatabase.database, `insert into rate_limits values ('full', $1::timestamptz)`, [ago(1)]);
     const log = new RecordingLog();
     const order = ['cleanup-audit-events', 'cleanup-rate-limits'];
     await cleanUpAfterAnHour({
@@ -417,7 +420,7 @@ describe('how the clean-up works', () => {
     ]);
   });
 
-  it('a sweep that fails is told, tried again, and holds up no other', async () => {
+  test('a sweep that fails is told, tried again, and holds up no other', async () => {
     await insertEvents(1);
     const log = new RecordingLog();
     const failing = { ...sweeps[0], name: 'cleanup-nothing', sweep: () => Promise.reject(new Error('no such table')) };
@@ -436,7 +439,7 @@ describe('how the clean-up works', () => {
     });
   });
 
-  it('stops after the batch under way and gives its lease back', async () => {
+  test('stops after the batch under way and gives its lease back', async () => {
     await insertEvents(5_000);
     const work: CleanUp = cleanUp({ pause: async () => void work.stop() });
     await work.run();

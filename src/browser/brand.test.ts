@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { BrandingConfig } from '#config/config.ts';
 import { BACKGROUNDS, contrast, readable } from '#platform/base/contrast.ts';
 import { brandOf } from './brand.ts';
@@ -27,11 +27,11 @@ function tokens(css: string): Map<string, string> {
 }
 
 describe('the stylesheet of the accent color (browser-flows 12.4)', () => {
-  it('is not there without one', () => {
+  test('is not there without one', () => {
     expect(brandOf(PLAIN)).toEqual({ logo: undefined, darkLogo: undefined, icon: undefined, stylesheet: undefined });
   });
 
-  it('has a part for each theme that has a color', () => {
+  test('has a part for each theme that has a color', () => {
     expect(stylesheet('#0b5fa5', undefined)).toMatch(/^:root\{--accent:#0b5fa5;[^{}]*\}$/);
     expect(stylesheet(undefined, '#8db4ff')).toMatch(
       /^@media \(prefers-color-scheme:dark\)\{:root\{--accent:#8db4ff;[^{}]*\}\}$/,
@@ -39,7 +39,7 @@ describe('the stylesheet of the accent color (browser-flows 12.4)', () => {
     expect(stylesheet('#0b5fa5', '#8db4ff')?.match(/--accent:/g)).toHaveLength(2);
   });
 
-  it.each(['light', 'dark'] as const)(
+  test.each(['light', 'dark'] as const)(
     'is readable on %s pages and under the pointer for any color allowed',
     (theme) => {
       const color = fc

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { BACKGROUNDS, contrast } from '#platform/base/contrast.ts';
 
 const css = readFileSync(new URL('assets/pages.css', import.meta.url), 'utf8');
@@ -45,15 +45,15 @@ describe.each([
 ] as const)('the %s theme', (theme, colors) => {
   const ratio = (one: string, other: string) => contrast(colors.get(one) ?? '', colors.get(other) ?? '');
 
-  it('has the backgrounds that a chosen accent is held against', () => {
+  test('has the backgrounds that a chosen accent is held against', () => {
     expect(['ground', 'surface', 'sunken'].map((name) => colors.get(name))).toEqual(BACKGROUNDS[theme]);
   });
 
-  it.each(TEXT_PAIRS)('%s is readable on %s (WCAG 2.2 1.4.3)', (text, background) => {
+  test.each(TEXT_PAIRS)('%s is readable on %s (WCAG 2.2 1.4.3)', (text, background) => {
     expect(ratio(text, background)).toBeGreaterThanOrEqual(4.5);
   });
 
-  it.each(CONTROL_PAIRS)('%s can be seen on %s (WCAG 2.2 1.4.11)', (control, background) => {
+  test.each(CONTROL_PAIRS)('%s can be seen on %s (WCAG 2.2 1.4.11)', (control, background) => {
     expect(ratio(control, background)).toBeGreaterThanOrEqual(3);
   });
 });

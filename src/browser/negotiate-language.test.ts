@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { expectLinear, timeOf } from '#test/support/measuring.ts';
 import { matchLanguages, negotiateLanguage } from './negotiate-language.ts';
 
@@ -9,7 +9,7 @@ function byHeader(acceptLanguage: string, available: readonly string[] = ALL): s
 }
 
 describe('negotiateLanguage', () => {
-  it('asks the sources in the order of browser-flows 12.3', () => {
+  test('asks the sources in the order of browser-flows 12.3', () => {
     const sources = { uiLocales: 'fr', query: 'de', cookie: 'es', acceptLanguage: 'ar', defaultLanguage: 'nb' };
     expect(negotiateLanguage(sources, ALL)).toBe('fr');
     expect(negotiateLanguage({ ...sources, uiLocales: undefined }, ALL)).toBe('de');
@@ -18,11 +18,11 @@ describe('negotiateLanguage', () => {
     expect(negotiateLanguage({ defaultLanguage: 'nb' }, ALL)).toBe('nb');
   });
 
-  it('goes on to the next source when one names only languages that do not exist here', () => {
+  test('goes on to the next source when one names only languages that do not exist here', () => {
     expect(negotiateLanguage({ uiLocales: 'tlh xx', acceptLanguage: 'de', defaultLanguage: 'en' }, ALL)).toBe('de');
   });
 
-  it.each([
+  test.each([
     ['de-CH', 'de'],
     ['DE-ch-1996', 'de'],
     ['de-x-private', 'de'],
@@ -45,24 +45,24 @@ describe('negotiateLanguage', () => {
     expect(byHeader(header)).toBe(language);
   });
 
-  it('does not serve a reader of one Chinese script the other one', () => {
+  test('does not serve a reader of one Chinese script the other one', () => {
     expect(byHeader('zh-TW', ['en', 'zh', 'zh-Hans'])).toBe('en');
   });
 
-  it.each(['de;q=2', 'de;level=1', 'de, é', 'de;;q=1', '<script>', `de,${'x'.repeat(2000)}`, ' '])(
+  test.each(['de;q=2', 'de;level=1', 'de, é', 'de;;q=1', '<script>', `de,${'x'.repeat(2000)}`, ' '])(
     'ignores the malformed header "%.20s"',
     (header) => {
       expect(byHeader(header)).toBe('en');
     },
   );
 
-  it.each(['a-', ',', 'de;q=0.', 'de,', ' '])('needs time in proportion to a header full of %j', async (part) => {
+  test.each(['a-', ',', 'de;q=0.', 'de,', ' '])('needs time in proportion to a header full of %j', async (part) => {
     await expectLinear((size) => timeOf(() => byHeader(`a${part.repeat(size / part.length)};q=1`)), 4000);
   });
 });
 
 describe('matchLanguages', () => {
-  it('takes the first tag that is served and ignores garbage around it', () => {
+  test('takes the first tag that is served and ignores garbage around it', () => {
     expect(matchLanguages('"><b> ../.. fr-CA de', ALL)).toBe('fr');
     expect(matchLanguages('', ALL)).toBeUndefined();
     expect(matchLanguages(undefined, ALL)).toBeUndefined();

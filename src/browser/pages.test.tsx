@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { VNode } from 'preact';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ERROR_CODES, type ErrorCode } from '#platform/base/errors.ts';
 import { expectCleanPage, HOSTILE_TEXTS, tagsOf } from '#test/support/clean-page.ts';
 import { textOf } from '#test/support/html-forms.ts';
@@ -73,7 +73,7 @@ function samplePage(translations: Translations, text: string): string {
 describe.each(catalog.languages)('in language %s', (language) => {
   const translations = catalog.in(language);
 
-  it.each(Object.keys(ERROR_CODES).filter((code): code is ErrorCode => code in ERROR_CODES))(
+  test.each(Object.keys(ERROR_CODES).filter((code): code is ErrorCode => code in ERROR_CODES))(
     'the problem page of %s says what happened, its code and the request',
     (code) => {
       const problem = { code, requestId: 'POST-71', wayOn: { kind: 'home', href: '/' } } as const;
@@ -86,7 +86,7 @@ describe.each(catalog.languages)('in language %s', (language) => {
     },
   );
 
-  it.each(['ended', 'locked', 'deactivated'] satisfies DeadSessionKind[])(
+  test.each(['ended', 'locked', 'deactivated'] satisfies DeadSessionKind[])(
     'the page of a session that is %s signs out and carries the continuation',
     (kind) => {
       const page = render(
@@ -106,43 +106,43 @@ describe.each(catalog.languages)('in language %s', (language) => {
     },
   );
 
-  it('every component renders', () => {
+  test('every component renders', () => {
     expectCleanPage(samplePage(translations, 'Harbour Chat'));
   });
 });
 
 describe('a page', () => {
-  it.each(HOSTILE_TEXTS)('shows %.30j as text wherever it comes from (S-74)', (text) => {
+  test.each(HOSTILE_TEXTS)('shows %.30j as text wherever it comes from (S-74)', (text) => {
     const page = samplePage(english, text);
     expectCleanPage(page);
     expect(tagsOf(page)).toEqual(tagsOf(samplePage(english, 'harmless')));
   });
 
-  it('names the step and the service in its title, and says "Error" after a rejected form', () => {
+  test('names the step and the service in its title, and says "Error" after a rejected form', () => {
     expect(render(<h1>x</h1>, { title: 'Sign in' })).toContain('<title>Sign in – example.org</title>');
     expect(render(<h1>x</h1>, { title: 'Sign in', isRejected: true })).toContain(
       '<title>Error: Sign in – example.org</title>',
     );
   });
 
-  it('says its language and direction, right-to-left included', () => {
+  test('says its language and direction, right-to-left included', () => {
     const arabic = createCatalog({ en, ar: {} }).in('ar');
     expect(render(<h1>x</h1>, { translations: arabic })).toContain('<html lang="ar" dir="rtl">');
   });
 
-  it('takes its files under the names that the build published, below the path of the public base', () => {
+  test('takes its files under the names that the build published, below the path of the public base', () => {
     expect(render(<h1>x</h1>)).toContain('<link rel="stylesheet" href="/assets/pages-0a1b2c3d.css"/>');
     expect(assetPaths('/auth/', {}).assetPath('pages.js')).toBe('/auth/assets/pages.js');
   });
 
-  it('loads the strength meter only where a password is chosen (browser-flows 5.7)', () => {
+  test('loads the strength meter only where a password is chosen (browser-flows 5.7)', () => {
     expect(render(<h1>x</h1>)).not.toContain('strength');
     expect(render(<h1>x</h1>, { hasNewPassword: true })).toContain(
       '<script src="/assets/strength.js" data-estimator="/assets/strength-estimator.js" defer></script>',
     );
   });
 
-  it('has no footer when there is nothing to put into it', () => {
+  test('has no footer when there is nothing to put into it', () => {
     const bare: Site = { serviceName: 'x', indexPath: '/', ...assetPaths('/', {}) };
     expect(render(<h1>x</h1>, { site: bare, languageLinks: [] })).not.toContain('<footer');
   });
@@ -151,19 +151,19 @@ describe('a page', () => {
 describe('a rejected form', () => {
   const page = samplePage(english, 'x');
 
-  it('announces its problems first, takes the focus there and links to the fields', () => {
+  test('announces its problems first, takes the focus there and links to the fields', () => {
     expect(page).toMatch(/<div [^>]*role="alert"[^>]*autofocus/);
     expect(page).toContain('<a href="#username">Enter a name.</a>');
   });
 
-  it('marks the field and ties the error to it', () => {
+  test('marks the field and ties the error to it', () => {
     expect(page).toMatch(/<input [^>]*id="username"[^>]*aria-invalid="true"[^>]*aria-describedby="username-error"/);
     expect(page).toContain(
       '<div class="field-error" id="username-error"><p data-error-code="required">Enter a name.</p></div>',
     );
   });
 
-  it('gives each problem its code exactly once', () => {
+  test('gives each problem its code exactly once', () => {
     expect(page.match(/data-error-code="required"/g)).toHaveLength(1);
     expect(page.match(/data-error-code="csrf_expired"/g)).toHaveLength(1);
   });
@@ -173,7 +173,7 @@ describe('what a developer must mend', () => {
   const problem = { code: 'invalid_redirect_uri', requestId: 'GET-3', wayOn: { kind: 'home', href: '/' } } as const;
   const description = 'the redirect URI <https://elsewhere.example/> is not registered';
 
-  it('stands below the code in English, and is no markup (rulings: description of an error)', () => {
+  test('stands below the code in English, and is no markup (rulings: description of an error)', () => {
     const german = catalog.in('de');
     const content = <ProblemPage translations={german} problem={{ ...problem, description }} />;
     const page = render(content, { translations: german });
@@ -184,13 +184,13 @@ describe('what a developer must mend', () => {
     expect(textOf(page)).toContain(description);
   });
 
-  it('is not there when there is nothing to mend', () => {
+  test('is not there when there is nothing to mend', () => {
     expect(render(<ProblemPage translations={english} problem={problem} />)).not.toContain('<dd lang="en"');
   });
 });
 
 describe('names that others chose', () => {
-  it.each([
+  test.each([
     ['  Harbour \n Chat ', 'Harbour Chat'],
     ['a\u202Eb\u200Bc\u0007\u2066d\u{E0041}', 'abcd'],
     ['\u3164\u115F\u2800', ''],
@@ -200,7 +200,7 @@ describe('names that others chose', () => {
     expect(cleanName(name)).toBe(shown);
   });
 
-  it('an account whose display name cannot be seen is shown by its identifier', () => {
+  test('an account whose display name cannot be seen is shown by its identifier', () => {
     const page = render(<AccountCard displayName={'\u3164'} identifier="amira" />);
     expect(page).toContain('<bdi class="name">amira</bdi>');
   });
@@ -209,7 +209,7 @@ describe('names that others chose', () => {
 describe('the scope list', () => {
   const list = (scopes: string[]) => textOf(render(<ScopeList translations={english} scopes={scopes} />));
 
-  it('puts administration first, in words and marked, and hides what says nothing to a person (9.1)', () => {
+  test('puts administration first, in words and marked, and hides what says nothing to a person (9.1)', () => {
     const scopes = ['openid', 'profile', 'urn:chat:client:api:*', 'urn:chat:client:device:ABCDEFGHIJ', 'urn:mas:admin'];
     const page = render(<ScopeList translations={english} scopes={scopes} />);
     expect(page).not.toContain('urn:');
@@ -217,11 +217,11 @@ describe('the scope list', () => {
     expect(textOf(page)).toContain('Administer this service It can see and change every account here.');
   });
 
-  it('shows a scope it does not know as it was sent', () => {
+  test('shows a scope it does not know as it was sent', () => {
     expect(list(['https://api.example/<b>'])).toContain('https://api.example/<b>');
   });
 
-  it('says something also when only an identity is asked for', () => {
+  test('says something also when only an identity is asked for', () => {
     expect(list(['openid'])).toContain('Know that it is you');
   });
 });
@@ -240,13 +240,13 @@ describe('the strength meter', () => {
     return render(content);
   };
 
-  it('is a meter with a name, and not there without scripts (browser-flows 5.7, 12.1)', () => {
+  test('is a meter with a name, and not there without scripts (browser-flows 5.7, 12.1)', () => {
     expect(meter(3)).toMatch(/<div class="strength" hidden[^>]*>\s*<div [^>]*role="meter" aria-label="[^"]+"/);
     expect(meter(3)).toContain('aria-valuemin="0" aria-valuemax="4"');
     expect(meter(3)).toContain('aria-live="polite"');
   });
 
-  it('says of each score in words whether it is enough', () => {
+  test('says of each score in words whether it is enough', () => {
     const words = (minimumScore: number): unknown => {
       const [, list = ''] = /data-words="([^"]*)"/.exec(meter(minimumScore)) ?? [];
       return JSON.parse(list.replaceAll('&quot;', '"'));
@@ -257,7 +257,7 @@ describe('the strength meter', () => {
   });
 });
 
-it('style sheet and scripts stay within the page weight (12.1): 20 KiB and 40 KiB compressed', () => {
+test('style sheet and scripts stay within the page weight (12.1): 20 KiB and 40 KiB compressed', () => {
   const size = (name: string) => gzipSync(readFileSync(new URL(`assets/${name}`, import.meta.url))).length;
   expect(size('pages.css')).toBeLessThanOrEqual(20 * 1024);
   expect(size('pages.js') + size('strength.js')).toBeLessThanOrEqual(40 * 1024);

@@ -21,7 +21,7 @@ const NO_QUERY = FormParameters.of({});
  * Errors for people: a page in their language that says what to do next, made without the database. A program that
  * asks for JSON at a page's address gets that.
  */
-export function pageFace(pages: Pages, urls: Urls): RenderError {
+export function pageFormat(pages: Pages, urls: Urls): RenderError {
   return (error, failed): Answer => {
     if (error.code === 'embedding_refused') return { status: 403, headers: noStore };
     if (prefersJson(failed.headers.accept)) return renderPlainJson(error, failed);

@@ -1,6 +1,6 @@
 import { isValidElement } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import de from '../../locales/de.json' with { type: 'json' };
 import en from '../../locales/en.json' with { type: 'json' };
 import { createCatalog, loadTranslations, type MessageKey } from './translations.ts';
@@ -12,11 +12,11 @@ function placeholders(text: string): string[] {
 }
 
 describe('message files', () => {
-  it('every key of English exists in German, and none besides', () => {
+  test('every key of English exists in German, and none besides', () => {
     expect(Object.keys(de).sort()).toEqual([...keys].sort());
   });
 
-  it.each(keys)('%s has the same placeholders in every language and can be filled in', (key) => {
+  test.each(keys)('%s has the same placeholders in every language and can be filled in', (key) => {
     const names = placeholders(en[key]);
     expect(placeholders(de[key])).toEqual(placeholders(en[key]));
     const values = Object.fromEntries(names.map((name) => [name, 2]));
@@ -30,17 +30,17 @@ describe('message files', () => {
 });
 
 describe('a catalog', () => {
-  it('takes a text that a language lacks from English, and formats it the English way', () => {
+  test('takes a text that a language lacks from English, and formats it the English way', () => {
     const catalog = createCatalog({ en, ar: { 'login.title': 'تسجيل الدخول' } });
     expect(catalog.in('ar').t('login.title')).toBe('تسجيل الدخول');
     expect(catalog.in('ar').t('login.rate_limit_exceeded', { minutes: 3 })).toContain('3 minutes');
   });
 
-  it('answers in English for a language it does not have', () => {
+  test('answers in English for a language it does not have', () => {
     expect(loadTranslations().in('tlh').language).toBe('en');
   });
 
-  it.each([
+  test.each([
     ['en', 'ltr'],
     ['ar', 'rtl'],
     ['he', 'rtl'],
@@ -50,13 +50,13 @@ describe('a catalog', () => {
     expect(createCatalog({ en, [language]: {} }).in(language).direction).toBe(direction);
   });
 
-  it('chooses plural forms', () => {
+  test('chooses plural forms', () => {
     const { t } = { t: (minutes: number) => loadTranslations().in('de').t('login.rate_limit_exceeded', { minutes }) };
     expect(t(1)).toContain('eine Minute');
     expect(t(5)).toContain('5 Minuten');
   });
 
-  it('puts elements into a sentence without turning values into markup', () => {
+  test('puts elements into a sentence without turning values into markup', () => {
     const german = loadTranslations().in('de');
     const parts = german.rich('login.continue', { client: <bdi>{'<b>&'}</bdi> });
     expect(Array.isArray(parts) && parts.some((part) => isValidElement(part))).toBe(true);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadYaml } from '#config/fixture.test-support.ts';
 import { requireMemoryForHashes } from './hash-memory.ts';
 
@@ -11,7 +11,7 @@ function schemes(scheme: string) {
 describe('the memory of password hashes (operations 9.2)', () => {
   const argon2id = () => schemes('algorithm: argon2id, memory_kib: 65536, iterations: 3');
 
-  it('may be half of the container, and not more', () => {
+  test('may be half of the container, and not more', () => {
     requireMemoryForHashes(argon2id(), 4, 512 * MIB);
     expect(() => requireMemoryForHashes(argon2id(), 4, 511 * MIB)).toThrow(
       expect.objectContaining({
@@ -24,15 +24,15 @@ describe('the memory of password hashes (operations 9.2)', () => {
     requireMemoryForHashes(argon2id(), 3, 511 * MIB);
   });
 
-  it('has to hold one hash at least', () => {
+  test('has to hold one hash at least', () => {
     expect(() => requireMemoryForHashes(argon2id(), 1, 64 * MIB)).toThrow(/memory_kib/);
   });
 
-  it.each([undefined, 0, 2 ** 64])('is no matter without a limit: %s', (limit) => {
+  test.each([undefined, 0, 2 ** 64])('is no matter without a limit: %s', (limit) => {
     requireMemoryForHashes(argon2id(), 64, limit);
   });
 
-  it('is no matter for functions that need none, and without passwords', () => {
+  test('is no matter for functions that need none, and without passwords', () => {
     requireMemoryForHashes(schemes('algorithm: bcrypt, cost: 12'), 64, 64 * MIB);
     requireMemoryForHashes(loadYaml('passwords: { enabled: false }'), 64, 1);
   });

@@ -1,11 +1,11 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';
 import { newId } from '#platform/base/ids.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { testSigningKeys } from '#test/support/signing-keys.ts';
 import { warnOfMissingAlgorithms } from './missing-algorithms.ts';
 
-it('a start names the clients whose ID tokens no key can sign, and the algorithms that there are', () => {
+test('a start names the clients whose ID tokens no key can sign, and the algorithms that there are', () => {
   const log = new RecordingLog();
   const keys = readSigningKeys(testSigningKeys());
   const [served, unserved] = [newId<'client'>(1), newId<'client'>(2)];

@@ -13,7 +13,7 @@ import {
 } from '#platform/config/tree/tree.ts';
 import { configSchema, type ParsedConfig } from './schema.ts';
 
-const LONGEST_VALUE_SHOWN = 100;
+const MAX_VALUE_SHOWN = 100;
 
 export interface CheckedTree {
   /** Present when there are no problems. */
@@ -72,5 +72,5 @@ function valueMessage(message: string, node: Node | undefined, shape: Shape | un
 function shown(node: Node): string {
   if (node.kind !== 'scalar') return `a ${node.kind}`;
   const text = JSON.stringify(node.value);
-  return text.length > LONGEST_VALUE_SHOWN ? `${text.slice(0, LONGEST_VALUE_SHOWN)}…` : text;
+  return text.length > MAX_VALUE_SHOWN ? `${text.slice(0, MAX_VALUE_SHOWN)}…` : text;
 }

@@ -60,7 +60,7 @@ const WIRE: Record<ErrorCode, WireError> = {
  * Errors of the OAuth endpoints (RFC 6749 5.2, RFC 6750 3.1, RFC 7009 2.2.1).
  * @param issuer realm of the challenges
  */
-export function oauthJsonFace(issuer: string): RenderError {
+export function oauthJsonFormat(issuer: string): RenderError {
   const realm = plainDescription(issuer);
   return (error, failed): Answer => {
     const wire = WIRE[error.code];

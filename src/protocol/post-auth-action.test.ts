@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { query, Urls } from '#browser/urls.ts';
 import { FormParameters } from '#platform/http/form-parameters.ts';
 import { parsePostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
@@ -13,7 +13,7 @@ function parse(text: string, protocolName = 'chat') {
 }
 
 describe('continuation after authentication', () => {
-  it.each([
+  test.each([
     [`kind=continue_authorization_grant&id=${ID}`, `/auth/authorize/${ID}`],
     [`kind=continue_device_code_grant&id=${ID}`, `/auth/device/${ID}`],
     [`kind=continue_compat_sso_login&id=${ID}`, `/auth/complete-compat-sso/${ID}`],
@@ -28,7 +28,7 @@ describe('continuation after authentication', () => {
     expect(urls.afterAuthentication(parse(text))).toBe(target);
   });
 
-  it('is carried unchanged by the links that pages make', () => {
+  test('is carried unchanged by the links that pages make', () => {
     for (const text of [`kind=link_upstream&id=${ID}`, 'kind=manage_account&action=session_end&device_id=a%2Fb%26c']) {
       const action = parse(text);
       expect(query(postAuthActionFields(action))).toBe(`?${text}`);
@@ -36,7 +36,7 @@ describe('continuation after authentication', () => {
     }
   });
 
-  it.each([
+  test.each([
     'kind=unknown',
     'kind=continue_authorization_grant',
     'kind=continue_authorization_grant&id=https://evil.example/',
@@ -48,7 +48,7 @@ describe('continuation after authentication', () => {
     expect(parse(text)).toBeUndefined();
   });
 
-  it.each([
+  test.each([
     'kind=manage_account&action=//evil',
     'kind=manage_account&action=cross_signing_reset',
     'kind=manage_account&action=org.matrix.profile',
@@ -59,7 +59,7 @@ describe('continuation after authentication', () => {
     expect(parse(text)).toEqual({ kind: 'manage_account' });
   });
 
-  it('names follow the protocol name', () => {
+  test('names follow the protocol name', () => {
     expect(parse('kind=manage_account&action=org.matrix.device_view&device_id=A', 'matrix')).toEqual({
       kind: 'manage_account',
       account: { action: 'org.matrix.device_view', deviceId: 'A' },

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { ATTACKS, SHOWN_BY } from './attack-list.ts';
 import { PROTECTIONS, placeOf } from './protections.ts';
 
@@ -54,7 +54,7 @@ function table(files: ReadonlyMap<number, ReadonlySet<string>>): string {
   ].join('');
 }
 
-it('every attack of the specification is made by a test, or waits for the feature it is on', () => {
+test('every attack of the specification is made by a test, or waits for the feature it is on', () => {
   const files = filesByNumber();
   expect(ATTACKS.map(([number]) => number)).toEqual(Array.from({ length: 187 }, (_, index) => index + 1));
   const forgotten = ATTACKS.filter(([number, , comesWith]) => comesWith === undefined && !files.has(number));
@@ -62,7 +62,7 @@ it('every attack of the specification is made by a test, or waits for the featur
   expect([...files.keys()].filter((number) => !ATTACKS.some(([known]) => known === number))).toEqual([]);
 });
 
-it('every protection that mutations.js takes out stands in the source once, and its test has that name', () => {
+test('every protection that mutations.js takes out stands in the source once, and its test has that name', () => {
   const misplaced = PROTECTIONS.flatMap(({ name, removals }) =>
     removals.flatMap(({ text }) => placeOf(ROOT, text).problem ?? []).map((problem) => `${name}: ${problem}`),
   );
@@ -74,6 +74,6 @@ it('every protection that mutations.js takes out stands in the source once, and 
   expect(new Set(PROTECTIONS.map(({ name }) => name)).size).toBe(PROTECTIONS.length);
 });
 
-it('docs/reference/attack-tests.md says where', async () => {
+test('docs/reference/attack-tests.md says where', async () => {
   await expect(table(filesByNumber())).toMatchFileSnapshot('../../docs/reference/attack-tests.md');
 });

@@ -188,10 +188,10 @@ export class AttackedService {
   }
 
   /** Routes of the service, those that come later included, each with an address that leads to it. */
-  routes(filter: Partial<Pick<Route, 'method' | 'face'>> = {}): (Route & { readonly target: string })[] {
+  routes(filter: Partial<Pick<Route, 'method' | 'errorFormat'>> = {}): (Route & { readonly target: string })[] {
     return this.service.routes
       .filter(({ method }) => filter.method === undefined || method === filter.method)
-      .filter(({ face }) => filter.face === undefined || face === filter.face)
+      .filter(({ errorFormat }) => filter.errorFormat === undefined || errorFormat === filter.errorFormat)
       .map((route) => ({ ...route, target: route.path.replaceAll(/:\w+/g, UNKNOWN_ID).replace('*', 'x.css') }));
   }
 

@@ -1,7 +1,7 @@
 /** Security 4.1: redirect URIs and the authorization endpoint. What a reader of the response or a hostile link gains. */
 
 import { decodeJwt } from 'jose';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Shown } from '../support/browser.ts';
 import {
   type AttackedClient,
@@ -27,7 +27,7 @@ function expectPageError(shown: Shown): void {
 }
 
 describe('a redirect URI that is not the registered https://app.example/cb (4.1)', () => {
-  it.each([
+  test.each([
     'https://app.example/cb/',
     'https://app.example/cb/../evil',
     'https://app.example/cb%2f..',
@@ -49,7 +49,7 @@ describe('a redirect URI that is not the registered https://app.example/cb (4.1)
     });
   });
 
-  it.each([
+  test.each([
     'JAVASCRIPT:alert(1)',
     '\u0001javascript:alert(1)',
     'java\tscript:alert(1)',
@@ -61,7 +61,7 @@ describe('a redirect URI that is not the registered https://app.example/cb (4.1)
     expectPageError(await attacked.browser().get(attacked.authorizeUrl(C1, { redirect_uri })));
   });
 
-  it.each([
+  test.each([
     ['absent', (url: string) => url.replace(/&redirect_uri=[^&]*/, '')],
     ['empty', (url: string) => url.replace(/&redirect_uri=[^&]*/, '&redirect_uri=')],
     ['in array form', (url: string) => url.replace('&redirect_uri=', '&redirect_uri%5B%5D=')],
@@ -74,7 +74,7 @@ describe('a redirect URI that is not the registered https://app.example/cb (4.1)
 });
 
 describe('the port of a native application (RFC 8252 7.3)', () => {
-  it.each(['http://127.0.0.1:1/cb', 'http://127.0.0.1:8080/cb', 'http://127.0.0.1:65535/cb'])(
+  test.each(['http://127.0.0.1:1/cb', 'http://127.0.0.1:8080/cb', 'http://127.0.0.1:65535/cb'])(
     '%s is the one exception from exact comparison (S-03)',
     async (redirect_uri) => {
       const shown = await attacked.browser().get(attacked.authorizeUrl(PN, { redirect_uri }));
@@ -82,7 +82,7 @@ describe('the port of a native application (RFC 8252 7.3)', () => {
     },
   );
 
-  it.each([
+  test.each([
     'http://127.0.0.1:0/cb',
     'http://127.0.0.1:65536/cb',
     'http://localhost/cb',
@@ -97,7 +97,7 @@ describe('the port of a native application (RFC 8252 7.3)', () => {
   });
 });
 
-it('an unknown client is never redirected to the address that came along (S-06)', async () => {
+test('an unknown client is never redirected to the address that came along (S-06)', async () => {
   const stranger: AttackedClient = { ...C1, id: UNKNOWN_ID, callback: 'https://evil.example/cb' };
   for (const asking of [stranger, { ...C1, id: UNKNOWN_ID }, { ...C1, id: `${C1.id}\0` }]) {
     expectPageError(await attacked.browser().get(attacked.authorizeUrl(asking)));
@@ -105,7 +105,7 @@ it('an unknown client is never redirected to the address that came along (S-06)'
 });
 
 describe('the response', () => {
-  it.each(['"><script>alert(1)</script>', 'a\r\nLocation: https://evil.example', '&code=x&iss=y', '#', '%23', ' +'])(
+  test.each(['"><script>alert(1)</script>', 'a\r\nLocation: https://evil.example', '&code=x&iss=y', '#', '%23', ' +'])(
     'carries the state %j back byte for byte, with one code and one iss, the query of the address kept (S-07, S-08)',
     async (state) => {
       const browser = await attacked.signedIn('amira');
@@ -125,7 +125,7 @@ describe('the response', () => {
     },
   );
 
-  it('to a state of 100 KiB is invalid_request, and the state is dropped (S-07)', async () => {
+  test('to a state of 100 KiB is invalid_request, and the state is dropped (S-07)', async () => {
     const form = new URLSearchParams(attacked.authorizeUrl(C1, { state: 'x'.repeat(60_000) }).split('?')[1]);
     const shown = await attacked.browser().post('/authorize', form, { cookie: undefined });
     const { searchParams } = new URL(shown.location ?? '');
@@ -135,7 +135,7 @@ describe('the response', () => {
     expect((await attacked.browser().post('/authorize', form, { cookie: undefined })).status).toBe(413);
   });
 
-  it('to a POST that carried a password or a consent is 303, so that no browser posts it on (S-09)', async () => {
+  test('to a POST that carried a password or a consent is 303, so that no browser posts it on (S-09)', async () => {
     const browser = attacked.browser();
     await browser.open(attacked.authorizeUrl(C3));
     await browser.submit({ username: 'bruno', password: PASSWORD });
@@ -148,7 +148,7 @@ describe('the response', () => {
 });
 
 describe('max_age (OpenID Connect Core 3.1.2.1)', () => {
-  it.each(['-1', 'abc', '1e3', '99999999999999999999', '0x10', '1.5', ' 1', '1 ', '+1', '٣', '2147483648'])(
+  test.each(['-1', 'abc', '1e3', '99999999999999999999', '0x10', '1.5', ' 1', '1 ', '+1', '٣', '2147483648'])(
     '%j is invalid_request (S-11, S-160)',
     async (max_age) => {
       const shown = await attacked.browser().get(attacked.authorizeUrl(C1, { max_age }));
@@ -156,7 +156,7 @@ describe('max_age (OpenID Connect Core 3.1.2.1)', () => {
     },
   );
 
-  it('1, two hours after signing in: the password is asked, and auth_time is when it was given (S-11)', async () => {
+  test('1, two hours after signing in: the password is asked, and auth_time is when it was given (S-11)', async () => {
     const browser = await attacked.signedIn('amira');
     await attacked.code(browser, C1);
     attacked.clock.advanceSeconds(7200);
@@ -177,7 +177,7 @@ describe('max_age (OpenID Connect Core 3.1.2.1)', () => {
   });
 });
 
-it('request_uri and request reach for nothing and never replace what was sent beside them (S-12, S-13)', async () => {
+test('request_uri and request reach for nothing and never replace what was sent beside them (S-12, S-13)', async () => {
   for (const fields of [
     { request_uri: 'https://evil.example/x' },
     { request_uri: 'urn:ietf:params:oauth:request_uri:guess' },
@@ -192,7 +192,7 @@ it('request_uri and request reach for nothing and never replace what was sent be
   }
 });
 
-it('iss is the issuer of the metadata, byte for byte, on success and on errors, in every response mode (S-23)', async () => {
+test('iss is the issuer of the metadata, byte for byte, on success and on errors, in every response mode (S-23)', async () => {
   const metadata = await attacked.ask({ target: '/.well-known/openid-configuration' });
   const issuer = textMember(metadata, 'issuer');
   expect(headerOf(metadata, 'content-type')).toBe('application/json');

@@ -4,7 +4,7 @@
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '#platform/base/ids.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
 import type { Route } from '#platform/http/route.ts';
@@ -39,7 +39,7 @@ interface Stored {
   readonly bytes: number;
 }
 
-it(`${REQUESTS} distinct requests of a stranger to each route store few rows and hold no memory`, {
+test(`${REQUESTS} distinct requests of a stranger to each route store few rows and hold no memory`, {
   timeout: TIMEOUT_MS,
 }, async () => {
   const form = await blankForm();

@@ -1,5 +1,5 @@
 /** Security 4.19: answers that reach someone they were not made for, by a shared cache or by a page of another site. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { attackedService, basic, C1, ISSUER } from './attacked-service.ts';
 import { headerOf, type RawAnswer } from './raw-http.ts';
 
@@ -15,17 +15,17 @@ const SHARED = [
 /** Every route once as it is meant, once by a method it does not have, and addresses that no route has. */
 async function askEverything(
   headers: readonly [string, string][] = [],
-): Promise<{ path: string; face: string; answer: RawAnswer }[]> {
+): Promise<{ path: string; errorFormat: string; answer: RawAnswer }[]> {
   const answers = [];
-  for (const { method, target, path, face } of attacked.routes()) {
+  for (const { method, target, path, errorFormat } of attacked.routes()) {
     const type: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];
     const body = method === 'POST' ? { headers: [type, ...headers], body: '' } : { headers };
-    answers.push({ path: `${method} ${path}`, face, answer: await attacked.ask({ method, target, ...body }) });
-    answers.push({ path: `PUT ${path}`, face, answer: await attacked.ask({ method: 'PUT', target, headers }) });
+    answers.push({ path: `${method} ${path}`, errorFormat, answer: await attacked.ask({ method, target, ...body }) });
+    answers.push({ path: `PUT ${path}`, errorFormat, answer: await attacked.ask({ method: 'PUT', target, headers }) });
   }
   for (const target of ['/nowhere', '/oauth2/nowhere', '/.well-known/nowhere', '/_chat/client/v3/nowhere']) {
-    const face = target === '/nowhere' ? 'page' : 'machine';
-    answers.push({ path: `GET ${target}`, face, answer: await attacked.ask({ target, headers }) });
+    const errorFormat = target === '/nowhere' ? 'page' : 'machine';
+    answers.push({ path: `GET ${target}`, errorFormat, answer: await attacked.ask({ target, headers }) });
   }
   return answers;
 }
@@ -47,7 +47,7 @@ describe('what a shared cache may keep (S-153)', () => {
     ['X-HTTP-Method-Override', 'POST'],
   ];
 
-  it.each(SHARED)('%s depends on nothing but its address', async (target) => {
+  test.each(SHARED)('%s depends on nothing but its address', async (target) => {
     const plain = await attacked.ask({ target });
     expect(headerOf(plain, 'cache-control')).toMatch(/^public, max-age=\d+/);
     for (const header of POISON) {
@@ -61,14 +61,14 @@ describe('what a shared cache may keep (S-153)', () => {
     expect((await attacked.ask({ target: `${target}${separator}evil=1` })).body).toBe(plain.body);
   });
 
-  it('is asked for again by its tag, and a stale one gets the whole answer', async () => {
+  test('is asked for again by its tag, and a stale one gets the whole answer', async () => {
     const target = '/oauth2/keys.json';
     const tag = headerOf(await attacked.ask({ target }), 'etag');
     expect((await attacked.ask({ target, headers: [['If-None-Match', tag ?? '']] })).status).toBe(304);
     expect((await attacked.ask({ target, headers: [['If-None-Match', '"stale"']] })).status).toBe(200);
   });
 
-  it('is nothing that sets a cookie, shows an error or depends on who asks', async () => {
+  test('is nothing that sets a cookie, shows an error or depends on who asks', async () => {
     const browser = await attacked.signedIn('amira');
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     for (const { path, answer } of await askEverything([['Cookie', cookie]])) {
@@ -101,7 +101,7 @@ describe('pages of other origins (S-154)', () => {
     '/oauth2/userinfo': CALL,
   };
 
-  it.each(['https://evil.example', 'https://evil.example.test', 'null', ISSUER.slice(0, -1)])(
+  test.each(['https://evil.example', 'https://evil.example.test', 'null', ISSUER.slice(0, -1)])(
     'of %s may read what security 3.7 lists, never with credentials, and are never named',
     async (origin) => {
       for (const { method, target, path } of attacked.routes()) {
@@ -129,29 +129,30 @@ describe('pages of other origins (S-154)', () => {
     },
   );
 
-  it('a signed-in person’s page is not readable from another origin, errors and preflights included', async () => {
+  test('a signed-in person’s page is not readable from another origin, errors and preflights included', async () => {
     const browser = await attacked.signedIn('amira');
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const headers: [string, string][] = [
       ['Cookie', cookie],
       ['Origin', 'https://evil.example'],
     ];
-    for (const { path, face, answer } of await askEverything(headers)) {
-      if (face === 'page') expect([path, headerOf(answer, 'access-control-allow-origin')]).toEqual([path, undefined]);
+    for (const { path, errorFormat, answer } of await askEverything(headers)) {
+      if (errorFormat === 'page')
+        expect([path, headerOf(answer, 'access-control-allow-origin')]).toEqual([path, undefined]);
     }
   });
 });
 
 describe('headers of every answer (S-155)', () => {
-  it('say what it is, who may show it and who may keep it', async () => {
-    for (const { path, face, answer } of await askEverything()) {
+  test('say what it is, who may show it and who may keep it', async () => {
+    for (const { path, errorFormat, answer } of await askEverything()) {
       const get = (name: string): string | undefined => headerOf(answer, name);
       expect([path, get('x-content-type-options')]).toEqual([path, 'nosniff']);
       expect([path, get('strict-transport-security')]).toEqual([path, 'max-age=31536000']);
       expect([path, get('server'), get('x-powered-by')]).toEqual([path, undefined, undefined]);
       expect([path, get('cross-origin-resource-policy')]).toEqual([
         path,
-        expect.stringMatching(face === 'page' ? /^same-origin$/ : /^(same|cross)-origin$/),
+        expect.stringMatching(errorFormat === 'page' ? /^same-origin$/ : /^(same|cross)-origin$/),
       ]);
       if (answer.status >= 400) expect([path, get('cache-control')]).toEqual([path, 'no-store']);
       if (!get('content-type')?.startsWith('text/html')) continue;
@@ -178,7 +179,7 @@ describe('headers of every answer (S-155)', () => {
     }
   });
 
-  it('a redirect that carries a code is kept by nobody and tells nobody where it came from', async () => {
+  test('a redirect that carries a code is kept by nobody and tells nobody where it came from', async () => {
     const browser = await attacked.signedIn('amira');
     await attacked.code(browser, C1);
     const { headers } = await browser.get(attacked.authorizeUrl(C1));
@@ -186,7 +187,7 @@ describe('headers of every answer (S-155)', () => {
     expect(headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
   });
 
-  it('tokens and what is known about them are kept by nobody', async () => {
+  test('tokens and what is known about them are kept by nobody', async () => {
     const { accessToken, answer } = await attacked.tokens(await attacked.signedIn('amira'), C1);
     expect([headerOf(answer, 'cache-control'), headerOf(answer, 'pragma')]).toEqual(['no-store', 'no-cache']);
     const others = [
@@ -201,7 +202,7 @@ describe('headers of every answer (S-155)', () => {
   });
 });
 
-it('nothing private runs as a script or shows as an image of another site (S-156)', async () => {
+test('nothing private runs as a script or shows as an image of another site (S-156)', async () => {
   const { accessToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
   const bearer: [string, string] = ['Authorization', `Bearer ${accessToken}`];
   const info = await attacked.ask({ target: '/oauth2/userinfo', headers: [bearer, ['Accept', 'text/javascript']] });

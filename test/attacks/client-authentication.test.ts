@@ -1,5 +1,5 @@
 /** Security 4.3: who may act as a client. If one of these fails, a stranger redeems codes and reads tokens. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { attackedService, basic, C1, C2, CP, P1 } from './attacked-service.ts';
 import { headerOf, jsonOf, type RawAnswer } from './raw-http.ts';
 
@@ -28,14 +28,14 @@ describe('credentials that are not those of the client (S-28)', () => {
     ['an unknown scheme', { client_id: C1.id }, `Negotiate ${C1.secret}`],
     ['nothing', {}, undefined],
   ];
-  it.each(REFUSED)('%s: 401 invalid_client with a challenge', async (_, fields, authorization) => {
+  test.each(REFUSED)('%s: 401 invalid_client with a challenge', async (_, fields, authorization) => {
     await attacked.changingNothing(async () => {
       const answer = await attacked.post('/oauth2/token', { ...FORM, ...fields }, authorization);
       expectRefused(answer, 401, 'invalid_client');
     });
   });
 
-  it.each([
+  test.each([
     ['the right secret in the header and another in the form', { client_secret: 'x' }, basic(C1)],
     ['the right secret in the form and another in the header', { client_secret: C1.secret }, encoded(`${C1.id}:x`)],
     ['another client_id in the form than in the header', { client_id: C2.id }, basic(C1)],
@@ -52,7 +52,7 @@ describe('credentials that are not those of the client (S-28)', () => {
     });
   });
 
-  it('two client_id values: 400, whichever comes first', async () => {
+  test('two client_id values: 400, whichever comes first', async () => {
     for (const [one, other] of [
       [C1, C2],
       [C2, C1],
@@ -62,7 +62,7 @@ describe('credentials that are not those of the client (S-28)', () => {
     }
   });
 
-  it('a pair of colon and plus is read as RFC 6749 2.3.1 says, and as clients send it', async () => {
+  test('a pair of colon and plus is read as RFC 6749 2.3.1 says, and as clients send it', async () => {
     expect((await attacked.post('/oauth2/token', FORM, basic(C1))).status).toBe(200);
     expect(
       (await attacked.post('/oauth2/token', FORM, encoded(`${C1.id}:${encodeURIComponent(C1.secret)}`))).status,
@@ -72,7 +72,7 @@ describe('credentials that are not those of the client (S-28)', () => {
     expectRefused(await attacked.post('/oauth2/token', FORM, plus), 401, 'invalid_client');
   });
 
-  it('holds at every endpoint of clients', async () => {
+  test('holds at every endpoint of clients', async () => {
     for (const path of ['/oauth2/token', '/oauth2/introspect', '/oauth2/revoke']) {
       const wrong = await attacked.post(path, { ...FORM, token: 'x' }, encoded(`${C1.id}:wrong-secret-of-the-client`));
       expectRefused(wrong, 401, 'invalid_client');
@@ -82,13 +82,13 @@ describe('credentials that are not those of the client (S-28)', () => {
 });
 
 describe('a public client (S-29)', () => {
-  it('that sends a secret is refused', async () => {
+  test('that sends a secret is refused', async () => {
     const inForm = { ...FORM, client_id: P1.id, client_secret: 'x' };
     expectRefused(await attacked.post('/oauth2/token', inForm), 401, 'invalid_client');
     expectRefused(await attacked.post('/oauth2/token', FORM, encoded(`${P1.id}:x`)), 401, 'invalid_client');
   });
 
-  it('gets no token for itself, with an empty secret neither', async () => {
+  test('gets no token for itself, with an empty secret neither', async () => {
     const answer = await attacked.post('/oauth2/token', { ...FORM, client_id: P1.id });
     expectRefused(answer, 400, 'unauthorized_client');
     const withHeader = await attacked.post('/oauth2/token', FORM, encoded(`${P1.id}:`));
@@ -96,7 +96,7 @@ describe('a public client (S-29)', () => {
   });
 });
 
-it('the key set holds public members only, each key with its use and name (S-37)', async () => {
+test('the key set holds public members only, each key with its use and name (S-37)', async () => {
   const answer = await attacked.ask({ target: '/oauth2/keys.json' });
   const { keys } = jsonOf(answer);
   if (!Array.isArray(keys)) return expect.fail('no keys');

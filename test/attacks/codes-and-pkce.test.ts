@@ -1,6 +1,6 @@
 /** Security 4.2: a stolen, replayed or injected authorization code. If one of these fails, a stranger is signed in. */
 import { decodeJwt } from 'jose';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Browser } from '../support/browser.ts';
 import {
   attackedService,
@@ -29,7 +29,7 @@ function expectNoTokens(answer: RawAnswer, error = 'invalid_grant'): void {
 }
 
 describe('a code in the wrong hands', () => {
-  it('is refused to another client with everything else right, and stays good for its own (S-14)', async () => {
+  test('is refused to another client with everything else right, and stays good for its own (S-14)', async () => {
     const code = await attacked.code(await attacked.signedIn('amira'), C1, PKCE);
     const stolen = { redirect_uri: C1.callback, code_verifier: VERIFIER };
     const before = attacked.service.logLines().length;
@@ -38,13 +38,13 @@ describe('a code in the wrong hands', () => {
     expect((await attacked.exchange(C1, code, { code_verifier: VERIFIER })).status).toBe(200);
   });
 
-  it('is worth nothing one second after its time (S-15)', async () => {
+  test('is worth nothing one second after its time (S-15)', async () => {
     const code = await attacked.code(await attacked.signedIn('amira'), C1);
     attacked.clock.advanceSeconds(61);
     await attacked.changingNothing(async () => expectNoTokens(await attacked.exchange(C1, code)));
   });
 
-  it('presented again after 1 s is refused, after 25 s it ends the session with all its tokens (S-16)', async () => {
+  test('presented again after 1 s is refused, after 25 s it ends the session with all its tokens (S-16)', async () => {
     const { code, accessToken, refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
     attacked.clock.advanceSeconds(1);
     expectNoTokens(await attacked.exchange(C1, code));
@@ -55,7 +55,7 @@ describe('a code in the wrong hands', () => {
     expectNoTokens(await attacked.refresh(C1, refreshToken));
   });
 
-  it('is redeemed once by 50 requests at once over two instances (S-17)', async () => {
+  test('is redeemed once by 50 requests at once over two instances (S-17)', async () => {
     const code = await attacked.code(await attacked.signedIn('amira'), C1);
     await attacked.withSecondInstance(async (second) => {
       const sessions = await attacked.count('oauth2_sessions');
@@ -74,7 +74,7 @@ describe('a code in the wrong hands', () => {
     });
   });
 
-  it('injected into the attacker’s own sign-in fails on PKCE, and the nonce is the victim’s (S-21)', async () => {
+  test('injected into the attacker’s own sign-in fails on PKCE, and the nonce is the victim’s (S-21)', async () => {
     const stolen = await attacked.code(await attacked.signedIn('amira'), P1, { nonce: 'of the victim' });
     // The attacker's own request had another challenge, whose verifier the application holds.
     const verifier = 'another-verifier-of-forty-three-characters-0';
@@ -84,7 +84,7 @@ describe('a code in the wrong hands', () => {
     expect(claims['nonce']).toBe('of the victim');
   });
 
-  it('is refused with another redirect URI of the same client, and with none (S-22)', async () => {
+  test('is refused with another redirect URI of the same client, and with none (S-22)', async () => {
     const browser = await attacked.signedIn('amira');
     for (const redirect_uri of [SECOND_CALLBACK, '', `${C3.callback}/`]) {
       const code = await attacked.code(browser, C3);
@@ -104,24 +104,24 @@ describe('PKCE', () => {
     ['the challenge itself', { code_verifier: CHALLENGE }],
   ];
 
-  it.each(WRONG)('a verifier that is %s yields no tokens (S-18)', async (_, fields) => {
+  test.each(WRONG)('a verifier that is %s yields no tokens (S-18)', async (_, fields) => {
     const code = await attacked.code(await attacked.signedIn('amira'), C1, PKCE);
     expectNoTokens(await attacked.exchange(C1, code, fields));
   });
 
-  it('two verifiers, the right one among them, yield no tokens (S-18)', async () => {
+  test('two verifiers, the right one among them, yield no tokens (S-18)', async () => {
     const code = await attacked.code(await attacked.signedIn('amira'), C1, PKCE);
     const form = new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: C1.callback });
     const body = `${form}&code_verifier=${VERIFIER}&code_verifier=${VERIFIER}`;
     expectNoTokens(await attacked.post('/oauth2/token', body, basic(C1)), 'invalid_request');
   });
 
-  it('a verifier where no challenge was sent shows that the request was tampered with (S-19)', async () => {
+  test('a verifier where no challenge was sent shows that the request was tampered with (S-19)', async () => {
     const code = await attacked.code(await attacked.signedIn('amira'), C1);
     expectNoTokens(await attacked.exchange(C1, code, { code_verifier: VERIFIER }));
   });
 
-  it.each([
+  test.each([
     ['no challenge', { code_challenge: undefined, code_challenge_method: undefined }],
     ['plain', { code_challenge_method: 'plain' }],
     ['no method, which means plain', { code_challenge_method: undefined }],
@@ -136,7 +136,7 @@ describe('PKCE', () => {
 });
 
 describe('a request that waits for consent', () => {
-  it('is decided by whoever saw the page: not by the next person in the same browser (S-24)', async () => {
+  test('is decided by whoever saw the page: not by the next person in the same browser (S-24)', async () => {
     const browser = await attacked.signedIn('amira');
     await asked(browser);
     const form = browser.shown.forms.find(({ action }) => action === '/authorize') ?? expect.fail('no form');
@@ -150,7 +150,7 @@ describe('a request that waits for consent', () => {
     });
   });
 
-  it('opened in another browser is asked about there, for the person there (S-24)', async () => {
+  test('opened in another browser is asked about there, for the person there (S-24)', async () => {
     const grant = await asked(await attacked.signedIn('amira'));
     const other = await attacked.signedIn('bruno');
     // Bruno has agreed to this client before: only the browser in which the request was made may skip the question.
@@ -161,7 +161,7 @@ describe('a request that waits for consent', () => {
     expect(other.shown.text).not.toContain('amira');
   });
 
-  it.each([
+  test.each([
     [59, false],
     [61, true],
   ])(
@@ -179,7 +179,7 @@ describe('a request that waits for consent', () => {
     },
   );
 
-  it.each([
+  test.each([
     [3599, false],
     [3601, true],
   ])(
@@ -197,7 +197,7 @@ describe('a request that waits for consent', () => {
     },
   );
 
-  it('counts as it was stored: fields beside the decision change nothing (S-26)', async () => {
+  test('counts as it was stored: fields beside the decision change nothing (S-26)', async () => {
     const browser = await attacked.signedIn('amira');
     const grant = await asked(browser);
     await browser.submit(
@@ -218,7 +218,7 @@ describe('a request that waits for consent', () => {
     expect((await browser.get(`/consent/${grant}`)).status).toBe(409);
   });
 
-  it('decided with the id of another grant, or with a client_id, moves neither (S-26)', async () => {
+  test('decided with the id of another grant, or with a client_id, moves neither (S-26)', async () => {
     const browser = await attacked.signedIn('amira');
     const grant = await asked(browser);
     await attacked.changingNothing(async () => {
@@ -231,7 +231,7 @@ describe('a request that waits for consent', () => {
   });
 });
 
-it('a finished request never shows its code again, to anyone (S-25)', async () => {
+test('a finished request never shows its code again, to anyone (S-25)', async () => {
   const browser = await attacked.signedIn('amira');
   const grant = await asked(browser);
   await browser.submit({ action: 'consent' }, { action: '/authorize' });
@@ -246,7 +246,7 @@ it('a finished request never shows its code again, to anyone (S-25)', async () =
 });
 
 describe('the admin scope (S-27)', () => {
-  it.each(['urn:latchkey:admin', 'openid urn:mas:admin'])('%s is refused to an ordinary user', async (scope) => {
+  test.each(['urn:latchkey:admin', 'openid urn:mas:admin'])('%s is refused to an ordinary user', async (scope) => {
     const browser = await attacked.signedIn('amira');
     await browser.open(attacked.authorizeUrl(C1, { scope }));
     expect(browser.shown).toMatchObject({ status: 403, location: undefined });
@@ -260,7 +260,7 @@ describe('the admin scope (S-27)', () => {
     });
   });
 
-  it('cannot be reached by refreshing: a refresh only narrows', async () => {
+  test('cannot be reached by refreshing: a refresh only narrows', async () => {
     const { refreshToken } = await attacked.tokens(await attacked.signedIn('adele'), C1);
     for (const scope of ['openid urn:latchkey:admin', 'urn:mas:admin', 'openid email']) {
       await attacked.changingNothing(async () =>

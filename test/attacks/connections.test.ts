@@ -1,6 +1,6 @@
 /** Security S-176 and S-180: connections that take the place of others. */
 import { connect, Socket } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { TrustedProxies } from '#platform/http/client-address.ts';
 import { Connections } from '#platform/http/connections.ts';
 import { until } from '../support/route-server.ts';
@@ -66,7 +66,7 @@ class UnfinishedBodies {
 }
 
 describe('bodies that never come (S-176)', () => {
-  it.each([
+  test.each([
     ['direct', 1040, 1, 200],
     ['direct', 1040, 6, 1040],
     ['direct', 1040, 50, 1040],
@@ -121,7 +121,7 @@ describe('connections from one IPv6 network (S-180)', () => {
     return Object.defineProperty(new Socket(), 'remoteAddress', { value: address });
   }
 
-  it('10,000 addresses of a /64 get as many as one address, others and IPv4 are served', () => {
+  test('10,000 addresses of a /64 get as many as one address, others and IPv4 are served', () => {
     const limits = { maxConnections: 20_000, maxConnectionsPerAddress: 200 };
     const connections = new Connections(limits, new TrustedProxies([]), () => {});
     const accept = (address: string): boolean => connections.accept(connectionFrom(address), false) !== undefined;

@@ -1,5 +1,5 @@
 /** Security 4.9: finding out who has an account, and which records exist. */
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Shown } from '../support/browser.ts';
 import { hashes } from '../support/counted-argon2.ts';
 import { median } from '../support/measuring.ts';
@@ -26,7 +26,7 @@ describe('signing in with a wrong password', () => {
     );
   });
 
-  it('computes one hash of the same costs for every kind of account, and for none (S-79)', async () => {
+  test('computes one hash of the same costs for every kind of account, and for none (S-79)', async () => {
     const browser = attacked.browser();
     await browser.get('/login');
     const costs = [];
@@ -41,7 +41,7 @@ describe('signing in with a wrong password', () => {
 
   // Processor time of this process, which other work on the machine hardly changes, of interleaved tries. More rounds
   // are made until the medians agree: a hash that is left out keeps them apart for ever.
-  it('takes the same time for every kind of account, and for none (S-79)', { timeout: 120_000 }, async () => {
+  test('takes the same time for every kind of account, and for none (S-79)', { timeout: 120_000 }, async () => {
     const browser = attacked.browser();
     await browser.get('/login');
     const times = new Map(NAMES.map((name): [string, number[]] => [name, []]));
@@ -65,7 +65,7 @@ describe('signing in with a wrong password', () => {
     return highest - lowest <= Math.max(5, lowest * 0.05);
   }
 
-  it('tells of a lock or a deactivation to nobody but the owner of the password (S-80)', async () => {
+  test('tells of a lock or a deactivation to nobody but the owner of the password (S-80)', async () => {
     for (const [username, title] of [
       ['lena', 'Account locked'],
       ['dana', 'Account deactivated'],
@@ -80,7 +80,7 @@ describe('signing in with a wrong password', () => {
 });
 
 describe('identifiers of records (S-83)', () => {
-  it('unknown, malformed and of another kind: one answer, a 404 that names nobody', async () => {
+  test('unknown, malformed and of another kind: one answer, a 404 that names nobody', async () => {
     const reader = await attacked.signedIn('bruno');
     for (const path of ['/authorize/', '/consent/']) {
       const answers = [];
@@ -93,7 +93,7 @@ describe('identifiers of records (S-83)', () => {
     }
   });
 
-  it('of another person’s finished or expired request: no name, no redirect', async () => {
+  test('of another person’s finished or expired request: no name, no redirect', async () => {
     const owner = await attacked.signedIn('amira');
     await owner.open(attacked.authorizeUrl(C1, { prompt: 'consent', login_hint: 'amira' }));
     const finished = new URL(owner.shown.url).pathname.split('/').at(-1);
@@ -113,7 +113,7 @@ describe('identifiers of records (S-83)', () => {
   });
 });
 
-it('webfinger answers the same for accounts that exist and for others (S-86)', async () => {
+test('webfinger answers the same for accounts that exist and for others (S-86)', async () => {
   const answers = [];
   for (const name of ['amira', 'nobody', 'lena']) {
     const resource = `acct:${name}@example.test`;

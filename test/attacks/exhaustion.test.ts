@@ -1,5 +1,5 @@
 /** Security 4.17: making the service work, wait or remember more than the caller pays for. */
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { hashes } from '../support/counted-argon2.ts';
 import { expectLinear, median, quantile } from '../support/measuring.ts';
 import { attackedService, basic, C1, ISSUER, PASSWORD } from './attacked-service.ts';
@@ -27,7 +27,7 @@ function postPaths(): string[] {
 }
 
 describe('heads that are too large (S-140)', () => {
-  it.each([
+  test.each([
     ['10,000 fields', `GET / HTTP/1.1\r\nHost: x\r\n${'a: b\r\n'.repeat(10_000)}\r\n`, 431],
     ['101 fields', `GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${'a: b\r\n'.repeat(99)}\r\n`, 431],
     ['a field of 1 MB', `GET / HTTP/1.1\r\nHost: x\r\na: ${'b'.repeat(1_000_000)}\r\n\r\n`, 431],
@@ -38,7 +38,7 @@ describe('heads that are too large (S-140)', () => {
     expect((await sendBytes(attacked.service.address, bytes)).map((answer) => answer.status)).toEqual([status]);
   });
 
-  it.each([
+  test.each([
     ['1,000 entries', 1000, (size: number) => `${'for=9.9.9.9, '.repeat(size)}for=198.51.100.7`, '198.51.100.7'],
     ['unterminated quotes', 4000, (size: number) => '"\\'.repeat(size), '127.0.0.1'],
     ['quotes and commas', 5000, (size: number) => '",'.repeat(size), '127.0.0.1'],
@@ -59,7 +59,7 @@ describe('heads that are too large (S-140)', () => {
 });
 
 describe('bodies that are too large, too long or lie about it (S-141)', () => {
-  it('of 1 GB by their own account: refused before a byte is read, at every form', async () => {
+  test('of 1 GB by their own account: refused before a byte is read, at every form', async () => {
     for (const path of postPaths()) {
       const head = `POST ${path} HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 1000000000\r\n\r\n`;
       const answers = await sendBytes(attacked.service.address, head);
@@ -67,7 +67,7 @@ describe('bodies that are too large, too long or lie about it (S-141)', () => {
     }
   });
 
-  it('in chunks without end: refused at the byte that exceeds, at every form', async () => {
+  test('in chunks without end: refused at the byte that exceeds, at every form', async () => {
     const chunk = `8000\r\n${'a'.repeat(0x8000)}\r\n`;
     for (const path of postPaths()) {
       const head = `POST ${path} HTTP/1.1\r\nHost: x\r\n${FORM}Transfer-Encoding: chunked\r\n\r\n`;
@@ -76,7 +76,7 @@ describe('bodies that are too large, too long or lie about it (S-141)', () => {
     }
   });
 
-  it.each(['gzip', 'deflate', 'br', 'zstd', 'gzip, identity', 'x-bomb'])(
+  test.each(['gzip', 'deflate', 'br', 'zstd', 'gzip, identity', 'x-bomb'])(
     'compressed by %s: refused, not unpacked',
     async (coding) => {
       for (const path of postPaths()) {
@@ -90,7 +90,7 @@ describe('bodies that are too large, too long or lie about it (S-141)', () => {
     },
   );
 
-  it('longer than announced: the rest is no request; shorter: 408 or 400, and nothing is done', async () => {
+  test('longer than announced: the rest is no request; shorter: 408 or 400, and nothing is done', async () => {
     const head = `POST /oauth2/token HTTP/1.1\r\nHost: x\r\nAuthorization: ${basic(C1)}\r\n${FORM}`;
     const body = 'grant_type=client_credentials';
     await attacked.changingNothing(async () => {
@@ -103,7 +103,7 @@ describe('bodies that are too large, too long or lie about it (S-141)', () => {
 });
 
 describe('150 sign-ins at once with long passwords (S-143)', () => {
-  it('are hashed two at a time, wait in a line or hear 503; machines do not wait with them', async () => {
+  test('are hashed two at a time, wait in a line or hear 503; machines do not wait with them', async () => {
     const { accessToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
     const browsers = Array.from({ length: 150 }, () => attacked.browser());
     for (const browser of browsers) await browser.get('/login');
@@ -144,7 +144,7 @@ describe('150 sign-ins at once with long passwords (S-143)', () => {
 describe('text made to be slow to read (S-144)', () => {
   const KILLERS = ['a', '@', '.', ' ', '/', 'a@b.', 'a-', '%', '@a:', '"\\'];
 
-  it.each(KILLERS)('%j without end, in every field: its cost grows with its length', async (part) => {
+  test.each(KILLERS)('%j without end, in every field: its cost grows with its length', async (part) => {
     const browser = attacked.browser();
     await browser.get('/login');
     let text = '';
@@ -190,7 +190,7 @@ describe('text made to be slow to read (S-144)', () => {
     }
   });
 
-  it('500 language ranges cost as much each as 60', async () => {
+  test('500 language ranges cost as much each as 60', async () => {
     const headerOfSize = (size: number): [string, string] => [
       'Accept-Language',
       Array.from({ length: size }, (_, index) => `x${index}-y;q=0.${index % 10}`).join(','),
@@ -205,7 +205,7 @@ describe('text made to be slow to read (S-144)', () => {
   });
 });
 
-it('a password of 1,025 bytes is wrong without being hashed, whatever a proxy lets through (S-143)', async () => {
+test('a password of 1,025 bytes is wrong without being hashed, whatever a proxy lets through (S-143)', async () => {
   const browser = attacked.browser();
   await browser.get('/login');
   const hashed = hashes.started.length;

@@ -1,5 +1,5 @@
 /** Security 4.10, S-95: flows begun by the thousand, which nobody means to finish, from one address. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sweeps } from '#app/sweeps.ts';
 import { loadConfig } from '#config/load.ts';
 import { CleanUp } from '#domain/clean-up/clean-up.ts';
@@ -48,7 +48,7 @@ function counted(answers: readonly Shown[]): Record<number, number> {
 describe('1,000 authorization requests from one address (S-95)', () => {
   const address = '203.0.113.9';
 
-  it('by GET and by POST: 100 are stored, the others hear 429', { timeout: TIMEOUT_MS }, async () => {
+  test('by GET and by POST: 100 are stored, the others hear 429', { timeout: TIMEOUT_MS }, async () => {
     const before = await attacked.count('oauth2_authorization_grants');
     const answers = [];
     for (let count = 0; count < STARTS; count += 1) {
@@ -61,14 +61,14 @@ describe('1,000 authorization requests from one address (S-95)', () => {
     expect(await attacked.count('oauth2_authorization_grants')).toBe(before + 100);
   });
 
-  it('others are served, and the address again after an hour', async () => {
+  test('others are served, and the address again after an hour', async () => {
     expect((await attacked.browser().get(attacked.authorizeUrl(C1))).status).toBe(303);
     expect((await attacked.browser({ address }).get(attacked.authorizeUrl(C1))).status).toBe(429);
     attacked.clock.advanceSeconds(HOUR + 1);
     expect((await attacked.browser({ address }).get(attacked.authorizeUrl(C1))).status).toBe(303);
   });
 
-  it('what expired is deleted', async () => {
+  test('what expired is deleted', async () => {
     expect(await attacked.count('oauth2_authorization_grants')).toBeGreaterThan(100);
     attacked.clock.advanceSeconds(retention.pendingFlowsSeconds);
     await cleanUp();
@@ -79,7 +79,7 @@ describe('1,000 authorization requests from one address (S-95)', () => {
 describe('1,000 registrations from one address (S-95)', () => {
   const address = '203.0.113.10';
 
-  it('begun: three are stored, the others are told to wait; opening the page stores nothing', {
+  test('begun: three are stored, the others are told to wait; opening the page stores nothing', {
     timeout: TIMEOUT_MS,
   }, async () => {
     await attacked.changingNothing(async () => {
@@ -105,7 +105,7 @@ describe('1,000 registrations from one address (S-95)', () => {
     expect(await attacked.count("rate_limits where key like '%203.0.113.10%'")).toBeLessThanOrEqual(2);
   });
 
-  it('others may register, and those that were never completed are deleted', async () => {
+  test('others may register, and those that were never completed are deleted', async () => {
     const browser = attacked.browser();
     await browser.get('/register/password');
     const fields = { username: 'newcomer', password: NEW_PASSWORD, password_confirm: NEW_PASSWORD };

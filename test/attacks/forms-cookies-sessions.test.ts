@@ -1,5 +1,5 @@
 /** Security 4.6: other sites, other browsers and other hosts that act with someone's session. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Browser } from '../support/browser.ts';
 import { attackedService, C1, ISSUER, PASSWORD } from './attacked-service.ts';
 import { headerOf, type RawAnswer } from './raw-http.ts';
@@ -10,7 +10,7 @@ const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /** Addresses of pages. */
 function pagePaths(method: 'GET' | 'POST'): string[] {
-  const pages = attacked.routes({ method, face: 'page' });
+  const pages = attacked.routes({ method, errorFormat: 'page' });
   return pages.filter(({ resource }) => resource === 'human').map(({ target }) => target);
 }
 
@@ -33,7 +33,7 @@ describe('a form that our page did not send (S-57)', () => {
     ['only a foreign Referer', { 'sec-fetch-site': undefined, origin: undefined, referer: 'https://evil.example/' }],
   ];
 
-  it.each(FOREIGN)('%s, with the right token: 403 at every form, nothing done', async (_, headers) => {
+  test.each(FOREIGN)('%s, with the right token: 403 at every form, nothing done', async (_, headers) => {
     const browser = await attacked.signedIn('amira');
     const grant = await waitingGrant(browser);
     const csrf = await token(browser);
@@ -45,7 +45,7 @@ describe('a form that our page did not send (S-57)', () => {
     });
   });
 
-  it('no token, an empty one, one in the query, one of another browser or of before the sign-in: 403', async () => {
+  test('no token, an empty one, one in the query, one of another browser or of before the sign-in: 403', async () => {
     const browser = attacked.browser();
     await browser.get('/login');
     const stale = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
@@ -65,7 +65,7 @@ describe('a form that our page did not send (S-57)', () => {
     });
   });
 
-  it('rendered more than an hour ago is shown again, with nothing done (S-57)', async () => {
+  test('rendered more than an hour ago is shown again, with nothing done (S-57)', async () => {
     const browser = await attacked.signedIn('amira');
     const grant = await waitingGrant(browser);
     const csrf = await token(browser);
@@ -85,7 +85,7 @@ describe('a form that our page did not send (S-57)', () => {
     });
   });
 
-  it.each(['text/plain', 'multipart/form-data; boundary=x', 'application/json', ''])(
+  test.each(['text/plain', 'multipart/form-data; boundary=x', 'application/json', ''])(
     'content type %j, which another site can send without asking: 415',
     async (type) => {
       const browser = await attacked.signedIn('amira');
@@ -100,7 +100,7 @@ describe('a form that our page did not send (S-57)', () => {
     },
   );
 
-  it('signing a victim in as the attacker fails: the form has to come from the victim’s own browser (S-59)', async () => {
+  test('signing a victim in as the attacker fails: the form has to come from the victim’s own browser (S-59)', async () => {
     const attacker = attacked.browser();
     await attacker.get('/login');
     const csrf = attacker.shown.forms[0]?.inputs.get('csrf') ?? '';
@@ -112,7 +112,7 @@ describe('a form that our page did not send (S-57)', () => {
   });
 });
 
-it('no page can be framed, whether it is there, refused or unknown (S-60)', async () => {
+test('no page can be framed, whether it is there, refused or unknown (S-60)', async () => {
   const browser = await attacked.signedIn('amira');
   const paths = [...pagePaths('GET'), '/nowhere', '/login/', '/account/', `/authorize/${'x'.repeat(3000)}`];
   for (const path of paths) {
@@ -127,11 +127,11 @@ it('no page can be framed, whether it is there, refused or unknown (S-60)', asyn
   }
 });
 
-it('an image, script or frame of another site learns nothing about who is signed in (S-68)', async () => {
+test('an image, script or frame of another site learns nothing about who is signed in (S-68)', async () => {
   const signedIn = await attacked.signedIn('amira');
   const stranger = attacked.browser();
   const paths = attacked
-    .routes({ face: 'page', method: 'GET' })
+    .routes({ errorFormat: 'page', method: 'GET' })
     .filter(({ embedding }) => embedding !== 'allowed')
     .map(({ target }) => target);
   expect(paths).toContain('/login');
@@ -148,7 +148,7 @@ it('an image, script or frame of another site learns nothing about who is signed
 });
 
 describe('cookies that someone else wrote (S-62)', () => {
-  it('a session planted beside the own one: neither counts, and nobody is signed in as the attacker', async () => {
+  test('a session planted beside the own one: neither counts, and nobody is signed in as the attacker', async () => {
     const victim = await attacked.signedIn('amira');
     const attacker = await attacked.signedIn('bruno');
     const own = `__Host-latchkey_session=${victim.cookies.get('__Host-latchkey_session')}`;
@@ -161,7 +161,7 @@ describe('cookies that someone else wrote (S-62)', () => {
     expect((await victim.get('/', { cookie: `${own}; __Host-latchkey_session=garbage` })).text).toContain('amira');
   });
 
-  it('a form token planted by a neighbouring host does not fit the victim’s session', async () => {
+  test('a form token planted by a neighbouring host does not fit the victim’s session', async () => {
     const victim = await attacked.signedIn('amira');
     const attacker = attacked.browser();
     await attacker.get('/login');
@@ -174,7 +174,7 @@ describe('cookies that someone else wrote (S-62)', () => {
     });
   });
 
-  it.each([
+  test.each([
     ['200 of them', Array.from({ length: 200 }, (_, index) => `c${index}=x`).join('; '), 200],
     ['200 sessions', Array.from({ length: 100 }, () => '__Host-latchkey_session=x').join('; '), 200],
     ['20 KiB', `flood=${'x'.repeat(20_000)}`, 431],
@@ -186,7 +186,7 @@ describe('cookies that someone else wrote (S-62)', () => {
 });
 
 describe('a cookie that was tampered with (S-63)', () => {
-  it('in any of its bytes, or moved to another name, counts as absent and is cleared', async () => {
+  test('in any of its bytes, or moved to another name, counts as absent and is cleared', async () => {
     const browser = await attacked.signedIn('amira');
     await browser.get('/');
     const value = browser.cookies.get('__Host-latchkey_session') ?? '';
@@ -217,7 +217,7 @@ describe('a cookie that was tampered with (S-63)', () => {
     expect((await browser.get('/')).text).toContain('amira');
   });
 
-  it('what another person’s browser remembers of sign-ins opens no session', async () => {
+  test('what another person’s browser remembers of sign-ins opens no session', async () => {
     const one = await attacked.signedIn('amira');
     const shown = await attacked.browser().get('/', {
       cookie: `__Host-latchkey_known=${one.cookies.get('__Host-latchkey_known')}; __Host-latchkey_session=${one.cookies.get('__Host-latchkey_known')}`,
@@ -226,17 +226,17 @@ describe('a cookie that was tampered with (S-63)', () => {
   });
 });
 
-it('only pages set cookies: sealed, for this host and path, unreadable to scripts; machines get none (S-64)', async () => {
+test('only pages set cookies: sealed, for this host and path, unreadable to scripts; machines get none (S-64)', async () => {
   const browser = await attacked.signedIn('amira');
   const sent: { path: string; lines: readonly string[] }[] = [];
-  for (const { target: path, method, face } of attacked.routes()) {
+  for (const { target: path, method, errorFormat } of attacked.routes()) {
     const headers: [string, string][] = [
       ['Cookie', [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')],
       ['Content-Type', FORM_TYPE],
     ];
     const answer = await attacked.ask({ method, target: path, headers, ...(method === 'POST' ? { body: '' } : {}) });
     const lines = setCookies(answer);
-    if (face !== 'page') expect([path, lines]).toEqual([path, []]);
+    if (errorFormat !== 'page') expect([path, lines]).toEqual([path, []]);
     sent.push({ path, lines });
   }
   const lines = sent.flatMap((entry) => entry.lines);
@@ -252,7 +252,7 @@ describe('confirming the password', () => {
     await browser.submit({ password }, { action: '/reauth' });
   }
 
-  it('makes a copy of the session’s cookie worthless half a minute later (S-61)', async () => {
+  test('makes a copy of the session’s cookie worthless half a minute later (S-61)', async () => {
     const owner = await attacked.signedIn('amira');
     const copy = `__Host-latchkey_session=${owner.cookies.get('__Host-latchkey_session')}`;
     await confirm(owner, PASSWORD);
@@ -262,7 +262,7 @@ describe('confirming the password', () => {
     expect((await owner.get('/')).text).toContain('amira');
   });
 
-  it('ends the session at the fifth wrong one in a row, so that a stolen one guesses no further (S-87)', async () => {
+  test('ends the session at the fifth wrong one in a row, so that a stolen one guesses no further (S-87)', async () => {
     const thief = await attacked.signedIn('amira');
     const cookie = `__Host-latchkey_session=${thief.cookies.get('__Host-latchkey_session')}`;
     for (let count = 0; count < 4; count += 1) await confirm(thief, 'guess');
@@ -276,14 +276,14 @@ describe('confirming the password', () => {
     );
   });
 
-  it('rightly in between begins the count again (S-87)', async () => {
+  test('rightly in between begins the count again (S-87)', async () => {
     const owner = await attacked.signedIn('amira');
     for (const password of ['a', 'b', 'c', 'd', PASSWORD, 'e', 'f', 'g', 'h']) await confirm(owner, password);
     expect((await owner.get('/')).text).toContain('amira');
   });
 });
 
-it('signing out in one tab kills the form of the other, and its pages are not kept (S-65)', async () => {
+test('signing out in one tab kills the form of the other, and its pages are not kept (S-65)', async () => {
   const browser = await attacked.signedIn('amira');
   await waitingGrant(browser);
   expect(browser.shown.headers['cache-control']).toBe('no-store');
@@ -297,7 +297,7 @@ it('signing out in one tab kills the form of the other, and its pages are not ke
   });
 });
 
-it('reading /logout signs nobody out, by whatever method (S-67)', async () => {
+test('reading /logout signs nobody out, by whatever method (S-67)', async () => {
   const browser = await attacked.signedIn('amira');
   await attacked.changingNothing(async () => {
     for (const method of ['GET', 'HEAD', 'OPTIONS']) {

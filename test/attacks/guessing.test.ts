@@ -1,5 +1,5 @@
 /** Security 4.10: guessing passwords, alone or with many addresses, and shutting the owner out by doing so. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Browser } from '../support/browser.ts';
 import { attackedService, C1, PASSWORD } from './attacked-service.ts';
 
@@ -26,7 +26,7 @@ async function guess(browser: Browser, username: string, password = 'guess'): Pr
 }
 
 describe('guessing the password of one account (S-87)', () => {
-  it('from a new address each time, by every spelling of the name and by /reauth, meets one counter', async () => {
+  test('from a new address each time, by every spelling of the name and by /reauth, meets one counter', async () => {
     await attacked.change(
       `insert into user_emails (id, user_id, email, email_key, created_at)
        select gen_random_uuid(), id, 'amira@mail.example', 'amira@mail.example', created_at
@@ -55,7 +55,7 @@ describe('guessing the password of one account (S-87)', () => {
     expect(session.shown.errorCodes).toEqual(['rate_limit_exceeded']);
   });
 
-  it('from 2^16 addresses of one IPv6 network meets the limit of one address', async () => {
+  test('from 2^16 addresses of one IPv6 network meets the limit of one address', async () => {
     const codes = [];
     for (let host = 1; host <= ADDRESS_TRIES + 2; host += 1) {
       const address = `2001:db8:0:7:${host.toString(16)}::${host}`;
@@ -66,7 +66,7 @@ describe('guessing the password of one account (S-87)', () => {
     expect(await guess(attacked.browser({ address: '2001:db8:0:8::1' }), 'someone')).toBe('invalid_credentials');
   });
 
-  it('beyond the limit costs no hash, whether the account exists or not (S-79, R-42)', async () => {
+  test('beyond the limit costs no hash, whether the account exists or not (S-79, R-42)', async () => {
     attacked.clock.advanceSeconds(3600);
     for (const username of ['bruno', 'nobody']) {
       for (let count = 0; count < ACCOUNT_TRIES; count += 1) await guess(attacked.browser(), username);
@@ -82,7 +82,7 @@ describe('guessing the password of one account (S-87)', () => {
 });
 
 describe('someone whose account is under attack (S-88)', () => {
-  it('keeps the session, signs in from a known browser, and their client refreshes', async () => {
+  test('keeps the session, signs in from a known browser, and their client refreshes', async () => {
     attacked.clock.advanceSeconds(3600);
     const known = await attacked.signedIn('adele');
     const { refreshToken } = await attacked.tokens(known, C1);
@@ -96,7 +96,7 @@ describe('someone whose account is under attack (S-88)', () => {
     expect(known.shown.status).toBe(303);
   });
 
-  it('signs in from one known browser while another one, lost or stolen, guesses', async () => {
+  test('signs in from one known browser while another one, lost or stolen, guesses', async () => {
     attacked.clock.advanceSeconds(3600);
     const stolen = await attacked.signedIn('adele');
     const own = await attacked.signedIn('adele');
@@ -112,7 +112,7 @@ describe('someone whose account is under attack (S-88)', () => {
   });
 });
 
-it('a burst of 100 guesses over two instances gets no more checks than the limit (S-89)', async () => {
+test('a burst of 100 guesses over two instances gets no more checks than the limit (S-89)', async () => {
   attacked.clock.advanceSeconds(3600);
   await attacked.withSecondInstance(async (second) => {
     const browsers = Array.from({ length: 100 }, (_, index) =>

@@ -3,7 +3,7 @@
  * here is made but not committed when the issuing statement arrives: it has to wait, and to issue nothing then. Were it
  * to go on, a session or token would be stored that nobody ends any more.
  */
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { sha256 } from '#platform/base/secret.ts';
 import { attackedService, C1, C3, PASSWORD } from './attacked-service.ts';
 import { HeldChange } from './held-change.ts';
@@ -55,7 +55,7 @@ function withoutSignIns(counts: Record<string, number>): Record<string, number> 
 }
 
 describe.each([...ACCOUNT_CHANGES, SIGN_OUT])('%s that commits in the middle (S-102)', (_, change) => {
-  it('of the redemption of a code: no session and no token is stored, and the code is not used up', async () => {
+  test('of the redemption of a code: no session and no token is stored, and the code is not used up', async () => {
     const code = await attacked.code(await attacked.signedIn('amira'), C1);
     const before = await issued();
     const held = await hold(change);
@@ -64,7 +64,7 @@ describe.each([...ACCOUNT_CHANGES, SIGN_OUT])('%s that commits in the middle (S-
     expect(answer.status).toBe(400);
   });
 
-  it('of the making of a code, by remembered consent: none is stored', async () => {
+  test('of the making of a code, by remembered consent: none is stored', async () => {
     const browser = await attacked.signedIn('amira');
     await attacked.code(browser, C1);
     const before = await issued();
@@ -74,7 +74,7 @@ describe.each([...ACCOUNT_CHANGES, SIGN_OUT])('%s that commits in the middle (S-
     expect(shown.location ?? '').not.toContain('code=');
   });
 
-  it('of the making of a code, by the button of the consent page: none is stored', async () => {
+  test('of the making of a code, by the button of the consent page: none is stored', async () => {
     const browser = await attacked.signedIn('amira');
     await browser.open(attacked.authorizeUrl(C3, { prompt: 'consent' }));
     const before = await issued();
@@ -105,12 +105,12 @@ describe('the end of a session that commits in the middle (S-102)', () => {
     );
   }
 
-  it('of a refresh: the session gets no token after its end', async () => {
+  test('of a refresh: the session gets no token after its end', async () => {
     const { refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
     await expectNothingIssued(refreshToken);
   });
 
-  it('of a refresh whose first answer was lost: the session gets no token after its end', async () => {
+  test('of a refresh whose first answer was lost: the session gets no token after its end', async () => {
     const { refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
     await attacked.refresh(C1, refreshToken);
     attacked.clock.advanceSeconds(60);
@@ -125,7 +125,7 @@ describe('a change of the account that commits in the middle (S-102)', () => {
       where user_id = (select id from users where username = 'amira')`,
   ] as const;
 
-  it.each([...ACCOUNT_CHANGES, PASSWORD_CHANGE])('of a sign-in: %s leaves no session', async (_, change) => {
+  test.each([...ACCOUNT_CHANGES, PASSWORD_CHANGE])('of a sign-in: %s leaves no session', async (_, change) => {
     const browser = attacked.browser();
     await browser.get('/login');
     const before = await issued();
@@ -135,7 +135,7 @@ describe('a change of the account that commits in the middle (S-102)', () => {
     expect(shown).toMatchObject({ status: 200, location: undefined });
   });
 
-  it.each(ACCOUNT_CHANGES)('of a refresh: after %s the new tokens are as dead as the old ones', async (_, change) => {
+  test.each(ACCOUNT_CHANGES)('of a refresh: after %s the new tokens are as dead as the old ones', async (_, change) => {
     const { refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
     const held = await hold(change);
     const answer = await held.commitDuring(attacked.refresh(C1, refreshToken));

@@ -1,5 +1,5 @@
 /** Security 4.15: administrators who were. If one of these fails, they stay administrators for as long as they refresh. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
 import { findUserOfAccessToken } from '#domain/oauth-sessions/use-access-token.ts';
 import { type ClientId, toUuid, type UserId } from '#platform/base/ids.ts';
@@ -86,7 +86,7 @@ async function expectGone(at: OAuthService, admin: Admin, of = client): Promise<
 }
 
 describe('an admin right that is taken away (S-178)', () => {
-  it('on the account: the scope is gone at once, on every instance', async () => {
+  test('on the account: the scope is gone at once, on every instance', async () => {
     for (const at of [service, second]) {
       const admin = await signIn({ canRequestAdmin: true });
       expect(await adminScopes(at, admin.accessToken)).toEqual(ADMIN);
@@ -96,14 +96,14 @@ describe('an admin right that is taken away (S-178)', () => {
     }
   });
 
-  it('in policy.data.admin_users: the scope is gone on each instance that has the new configuration', async () => {
+  test('in policy.data.admin_users: the scope is gone on each instance that has the new configuration', async () => {
     const admin = await signIn({ username: 'adele' });
     expect(await adminScopes(service, admin.accessToken)).toEqual(ADMIN);
     expect(await ownAdminScopes(['adele'], admin.accessToken)).toEqual(ADMIN);
     await expectGone(second, admin);
   });
 
-  it('of the client, by its registered scope: the scope is gone at once, on every instance', async () => {
+  test('of the client, by its registered scope: the scope is gone at once, on every instance', async () => {
     for (const at of [service, second]) {
       const narrowed = await service.client();
       const admin = await signIn({ canRequestAdmin: true }, narrowed);
@@ -116,7 +116,7 @@ describe('an admin right that is taken away (S-178)', () => {
     }
   });
 
-  it('in policy.data.admin_clients: the scope of the client’s own token is gone', async () => {
+  test('in policy.data.admin_clients: the scope of the client’s own token is gone', async () => {
     const form = { grant_type: 'client_credentials', scope: 'openid urn:latchkey:admin' };
     const answer = await service.post('/oauth2/token', form, basic(adminClient, CLIENT_SECRET));
     const token = member(answer, 'access_token');
@@ -124,14 +124,14 @@ describe('an admin right that is taken away (S-178)', () => {
     expect(await adminScopes(second, token)).toEqual([]);
   });
 
-  it('a refresh whose answer was lost is answered again without the scope', async () => {
+  test('a refresh whose answer was lost is answered again without the scope', async () => {
     const { refreshToken, userId } = await signIn({ canRequestAdmin: true });
     expect((await service.refresh(client, refreshToken)).body['scope']).toContain('urn:latchkey:admin');
     await sql(db.database, 'update users set can_request_admin = false where id = $1::uuid', [toUuid(userId)]);
     expect((await service.refresh(client, refreshToken)).body['scope']).toBe(KEPT.join(' '));
   });
 
-  it('leaves nothing of a session that had no other scope', async () => {
+  test('leaves nothing of a session that had no other scope', async () => {
     const { code, userId } = await service.signIn(client, { scope: ADMIN, user: { canRequestAdmin: true } });
     const answer = await service.exchange(client, code);
     await sql(db.database, 'update users set can_request_admin = false where id = $1::uuid', [toUuid(userId)]);

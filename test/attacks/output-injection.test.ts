@@ -1,5 +1,5 @@
 /** Security 4.8: text from outside that would run, or pose as something else, where it comes out again. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { expectCleanPage, HOSTILE_TEXTS } from '../support/clean-page.ts';
 import { attackedService, basic, C1, CLIENT_SETTINGS, PASSWORD, UNKNOWN_ID } from './attacked-service.ts';
 import { headerOf, jsonOf } from './raw-http.ts';
@@ -26,14 +26,14 @@ const attacked = attackedService({
 const SENDABLE = HOSTILE_TEXTS.filter((text) => text.length < 1000 && !text.includes('\0'));
 
 describe('hostile text on pages comes out as text (S-74)', () => {
-  it.each(SENDABLE)('%.40j in the query of the sign-in page', async (text) => {
+  test.each(SENDABLE)('%.40j in the query of the sign-in page', async (text) => {
     const query = new URLSearchParams({ login_hint: text, ui_locales: text, kind: text, error: text, message: text });
     const shown = await attacked.browser().get(`/login?${query}`, { 'user-agent': 'x', accept: 'text/html' });
     expect(shown.status).toBe(200);
     expectCleanPage(shown.body);
   });
 
-  it.each(SENDABLE)('%.40j in every parameter of an authorization request', async (text) => {
+  test.each(SENDABLE)('%.40j in every parameter of an authorization request', async (text) => {
     const browser = await attacked.signedIn('amira');
     const names = ['state', 'nonce', 'login_hint', 'ui_locales', 'scope', 'prompt', 'display', text];
     const fields = Object.fromEntries(names.map((name) => [name, text]));
@@ -49,7 +49,7 @@ describe('hostile text on pages comes out as text (S-74)', () => {
     }
   });
 
-  it.each(SENDABLE)('%.40j in a path, in Accept-Language and in Accept of the 404 page', async (text) => {
+  test.each(SENDABLE)('%.40j in a path, in Accept-Language and in Accept of the 404 page', async (text) => {
     const path = `/${encodeURIComponent(text)}?${encodeURIComponent(text)}`;
     const headers: [string, string][] = [
       ['Accept', `text/html;x="${encodeURIComponent(text)}"`],
@@ -62,7 +62,7 @@ describe('hostile text on pages comes out as text (S-74)', () => {
     expect(answer.body).not.toMatch(/svg onload|alert\(1\)/);
   });
 
-  it('names of clients and people on the consent page, isolated and without control characters', async () => {
+  test('names of clients and people on the consent page, isolated and without control characters', async () => {
     await attacked.change("update users set display_name = $1::text where username = 'amira'", [HOSTILE_NAME]);
     try {
       const browser = await attacked.signedIn('amira');
@@ -87,7 +87,7 @@ describe('hostile text on pages comes out as text (S-74)', () => {
 });
 
 describe('text that would forge the log (S-75)', () => {
-  it('in request id, trace and forwarding headers is not taken over; a username stays one field', async () => {
+  test('in request id, trace and forwarding headers is not taken over; a username stays one field', async () => {
     const forged = 'GET-1 - "POST /login HTTP/1.1" 303 See Other "-"';
     const headers: [string, string][] = [
       ['X-Request-Id', forged],
@@ -105,7 +105,7 @@ describe('text that would forge the log (S-75)', () => {
     expect(lines[0]?.id).not.toBe('GET-1');
   });
 
-  it('a password, a code or a token never reaches it, not even from places where none belongs', async () => {
+  test('a password, a code or a token never reaches it, not even from places where none belongs', async () => {
     const { accessToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
     const attempts = ['/login', '/authorize', '/oauth2/userinfo', `/authorize/${UNKNOWN_ID}`, '/nowhere'];
     for (const path of attempts)
@@ -125,7 +125,7 @@ describe('text that would forge the log (S-75)', () => {
 });
 
 describe('answers to machines (S-77)', () => {
-  it.each([...SENDABLE, 'x'.repeat(5000), 'é\u{1F4A9}\uFFFF'])(
+  test.each([...SENDABLE, 'x'.repeat(5000), 'é\u{1F4A9}\uFFFF'])(
     '%.40j is never repeated beyond ASCII, nor as markup',
     async (text) => {
       const forms: [string, Record<string, string>][] = [
@@ -154,7 +154,7 @@ describe('answers to machines (S-77)', () => {
 });
 
 describe('paths out of the folder of assets (S-78)', () => {
-  it.each([
+  test.each([
     '/assets/../package.json',
     '/assets/..%2fpackage.json',
     '/assets/%2e%2e/package.json',

@@ -1,5 +1,5 @@
 /** Security 4.20: input that one reader understands otherwise than the next, or that no reader expects. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import { attackedService, basic, C1, C3, isConsent, UNKNOWN_ID } from './attacked-service.ts';
 import { headerOf, jsonOf } from './raw-http.ts';
@@ -22,7 +22,7 @@ describe('names of object properties (S-157)', () => {
     ],
   ];
 
-  it('are fields like any other, in forms, queries, cookies and headers', async () => {
+  test('are fields like any other, in forms, queries, cookies and headers', async () => {
     const fields = NAMES.map((name) => `${encodeURIComponent(name)}=polluted`).join('&');
     const cookie = NAMES.map((name) => `${name}=polluted`).join('; ');
     await attacked.changingNothing(async () => {
@@ -77,7 +77,7 @@ describe('identifiers in paths (S-158)', () => {
     'x'.repeat(8100),
   ];
 
-  it.each(MALFORMED)('%.60s is 4xx everywhere, without a query that sees it', async (id) => {
+  test.each(MALFORMED)('%.60s is 4xx everywhere, without a query that sees it', async (id) => {
     await attacked.changingNothing(async () => {
       for (const { method, path } of attacked.routes().filter((route) => route.path.includes(':'))) {
         const target = path.replaceAll(/:\w+/g, id);
@@ -92,13 +92,13 @@ describe('identifiers in paths (S-158)', () => {
     });
   });
 
-  it('an empty one is another address', async () => {
+  test('an empty one is another address', async () => {
     for (const { path } of attacked.routes().filter((route) => route.path.includes(':'))) {
       expect((await attacked.ask({ target: path.replaceAll(/:\w+/g, '') })).status).toBe(404);
     }
   });
 
-  it('a good one is found in either case, and is one record', async () => {
+  test('a good one is found in either case, and is one record', async () => {
     const browser = await attacked.signedIn('amira');
     await browser.open(attacked.authorizeUrl(C3, { prompt: 'consent' }));
     const id = new URL(browser.shown.url).pathname.split('/').at(-1) ?? '';
@@ -138,7 +138,7 @@ describe('bytes that are no text (S-159)', () => {
     'x',
   ];
 
-  it.each(ENCODED)('%s, in any field of any form: 400, and nothing reaches a table', async (_, text) => {
+  test.each(ENCODED)('%s, in any field of any form: 400, and nothing reaches a table', async (_, text) => {
     await attacked.changingNothing(async () => {
       for (const { target: path } of forms()) {
         for (const name of FIELDS) {
@@ -153,7 +153,7 @@ describe('bytes that are no text (S-159)', () => {
     });
   });
 
-  it.each(ENCODED.filter(([, text]) => !/[\0\xff]/.test(text)))('%s in a query: 400', async (_, text) => {
+  test.each(ENCODED.filter(([, text]) => !/[\0\xff]/.test(text)))('%s in a query: 400', async (_, text) => {
     for (const path of ['/login', '/reauth', '/authorize', '/logout', '/.well-known/webfinger']) {
       const answer = await attacked.ask({ target: `${path}?kind=${text}&resource=${text}&client_id=${text}` });
       // Without a session the way to prove presence is the way to sign in.
@@ -161,7 +161,7 @@ describe('bytes that are no text (S-159)', () => {
     }
   });
 
-  it.each(['\u{FEFF}state', '\uFFFE\uFFFF', '\u{10FFFF}', 'e\u0301', '\u00e9', '\u200d\u202e'])(
+  test.each(['\u{FEFF}state', '\uFFFE\uFFFF', '\u{10FFFF}', 'e\u0301', '\u00e9', '\u200d\u202e'])(
     '%j is unusual text, and comes back as it was sent',
     async (state) => {
       const browser = await attacked.signedIn('amira');
@@ -172,10 +172,10 @@ describe('bytes that are no text (S-159)', () => {
 });
 
 describe('two readings of one form (S-161)', () => {
-  it('a field twice is refused by every form, whatever the values', async () => {
+  test('a field twice is refused by every form, whatever the values', async () => {
     await attacked.changingNothing(async () => {
-      for (const { target: path, face } of forms()) {
-        const names = face === 'page' ? ['username', 'csrf', 'kind', 'x'] : ['client_id', 'token', 'grant_type'];
+      for (const { target: path, errorFormat } of forms()) {
+        const names = errorFormat === 'page' ? ['username', 'csrf', 'kind', 'x'] : ['client_id', 'token', 'grant_type'];
         for (const name of names) {
           if (path === '/oauth2/userinfo' || (name === 'grant_type' && path !== '/oauth2/token')) continue;
           for (const pair of [`${name}=a&${name}=b`, `${name}=a&${name}=a`, `${name}=&${name}=a`]) {
@@ -193,14 +193,14 @@ describe('two readings of one form (S-161)', () => {
     });
   });
 
-  it('brackets and dots are letters of a name, not structure', async () => {
+  test('brackets and dots are letters of a name, not structure', async () => {
     for (const name of ['grant_type[]', 'grant_type[0]', 'grant_type.x', '[grant_type]', 'grant_type ', 'Grant_Type']) {
       const answer = await attacked.post('/oauth2/token', { [name]: 'client_credentials' }, basic(C1));
       expect([name, answer.status, jsonOf(answer)['error']]).toEqual([name, 400, 'invalid_request']);
     }
   });
 
-  it.each([
+  test.each([
     'application/json',
     'application/x-www-form-urlencoded; charset=utf-7',
     'application/x-www-form-urlencoded; charset=utf-16',
@@ -213,20 +213,20 @@ describe('two readings of one form (S-161)', () => {
   ])('content type %j is refused by every form', async (type) => {
     const bodies = ['grant_type=client_credentials', '{"grant_type":"client_credentials"}', '--x\r\n\r\n--x--'];
     await attacked.changingNothing(async () => {
-      for (const { target: path, face } of forms()) {
+      for (const { target: path, errorFormat } of forms()) {
         for (const body of bodies) {
           const headers: [string, string][] = [
             ['Content-Type', type],
             ['Authorization', basic(C1) ?? ''],
           ];
           const answer = await attacked.ask({ method: 'POST', target: path, headers, body });
-          expect([path, answer.status]).toEqual([path, face === 'page' ? 415 : 400]);
+          expect([path, answer.status]).toEqual([path, errorFormat === 'page' ? 415 : 400]);
         }
       }
     });
   });
 
-  it('a form of more than 100 fields is refused, not cut', async () => {
+  test('a form of more than 100 fields is refused, not cut', async () => {
     const fields = Array.from({ length: 101 }, (_, index) => `f${index}=x`).join('&');
     for (const { target: path } of forms()) {
       const answer = await attacked.ask({ method: 'POST', target: path, headers: [FORM], body: fields });
@@ -235,7 +235,7 @@ describe('two readings of one form (S-161)', () => {
   });
 });
 
-it('SQL in a field is text (S-162)', async () => {
+test('SQL in a field is text (S-162)', async () => {
   const browser = attacked.browser();
   for (const text of [
     "' or '1'='1",
@@ -260,7 +260,7 @@ it('SQL in a field is text (S-162)', async () => {
 });
 
 describe('the language of a page (S-163)', () => {
-  it.each([
+  test.each([
     '../../etc/passwd',
     '__proto__',
     'constructor',

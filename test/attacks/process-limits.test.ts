@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { Program, stopProcess } from '../support/program.ts';
 import { until } from '../support/route-server.ts';
@@ -79,7 +79,7 @@ async function pipelineWithoutReading(): Promise<void> {
 }
 
 describe('pipelined requests whose answers nobody reads (S-175)', () => {
-  it.each([1, 3, 10])(
+  test.each([1, 3, 10])(
     'on %i connections: memory stays within 1.5 times of before, others are served',
     async (count) => {
       // What the service needs for requests at all is not what is measured.
@@ -102,7 +102,7 @@ describe('pipelined requests whose answers nobody reads (S-175)', () => {
 });
 
 describe('file descriptors used up (S-187)', () => {
-  it('400 idle connections under a limit of 200: a log line says so, honest requests are answered', async () => {
+  test('400 idle connections under a limit of 200: a log line says so, honest requests are answered', async () => {
     const sockets = Array.from({ length: 400 }, (_, index) => {
       const socket = open();
       // Half of them have asked before, and half say nothing.

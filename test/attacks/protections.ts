@@ -214,7 +214,7 @@ export const PROTECTIONS: readonly Protection[] = [
     name: 'fifth-confirmation',
     what: 'the fifth wrong confirmation in a row ends the session',
     attack: 87,
-    removals: [{ text: 'const MOST_FAILURES = 5;', instead: 'const MOST_FAILURES = 5_000;' }],
+    removals: [{ text: 'const MAX_FAILURES = 5;', instead: 'const MAX_FAILURES = 5_000;' }],
     test: 'test/attacks/forms-cookies-sessions.test.ts',
     testName: 'at the fifth wrong one',
   },

@@ -1,5 +1,5 @@
 /** Security 4.18: what stands between a caller and the service, and callers who pretend to be that. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { attackedService, C1, ISSUER, PASSWORD, SETTINGS } from './attacked-service.ts';
 import { headerOf, jsonOf, type RawAnswer, requestBytes, sendBytes } from './raw-http.ts';
 
@@ -27,13 +27,13 @@ function paths(): string[] {
 }
 
 describe('a caller that is no trusted proxy (S-147)', () => {
-  it.each(FORWARDING)('is logged by its own address whatever it says: %s: %s', async (name, value) => {
+  test.each(FORWARDING)('is logged by its own address whatever it says: %s: %s', async (name, value) => {
     const answer = await exposed.ask({ target: '/login', headers: [[name, value]] });
     expect(exposed.service.requestLines().at(-1)).toMatchObject({ path: '/login', address: '127.0.0.1' });
     expect(answer.body).not.toMatch(/evil|9\.9\.9\.9/);
   });
 
-  it('cannot choose the address that limits count', async () => {
+  test('cannot choose the address that limits count', async () => {
     for (let count = 0; count < 3; count += 1) {
       const browser = exposed.browser({ address: '9.9.9.9' });
       await browser.get('/login');
@@ -45,7 +45,7 @@ describe('a caller that is no trusted proxy (S-147)', () => {
 });
 
 describe('a request by way of a trusted proxy (S-148)', () => {
-  it.each([
+  test.each([
     ['the right-most address that is no proxy', ['1.2.3.4, 198.51.100.7'], '198.51.100.7'],
     ['of two headers the last', ['1.2.3.4', '198.51.100.7, 10.0.0.5'], '198.51.100.7'],
     ['a port', ['198.51.100.7:1234'], '198.51.100.7'],
@@ -75,7 +75,7 @@ describe('the Host that a request names (S-149)', () => {
     '',
   ];
 
-  it.each(HOSTS)('%j never comes out in an address, a cookie or a page', async (host) => {
+  test.each(HOSTS)('%j never comes out in an address, a cookie or a page', async (host) => {
     const seen: RawAnswer[] = [];
     for (const target of [
       '/',
@@ -97,14 +97,14 @@ describe('the Host that a request names (S-149)', () => {
     expect(jsonOf(seen[4] ?? expect.fail('no metadata'))['issuer']).toBe(ISSUER);
   });
 
-  it('in an absolute target counts as little', async () => {
+  test('in an absolute target counts as little', async () => {
     const answer = await attacked.ask({ target: 'http://evil.example/login?kind=change_password' });
     expect(answer.status).toBe(200);
     expect(answer.body).not.toContain('evil');
     expect(attacked.service.requestLines().at(-1)?.path).toBe('/login');
   });
 
-  it.each([
+  test.each([
     ['missing', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n'],
     ['doubled', 'GET / HTTP/1.1\r\nHost: auth.example.test\r\nHost: evil.example\r\nConnection: close\r\n\r\n'],
     ['doubled and equal', 'GET / HTTP/1.1\r\nHost: auth.example.test\r\nHost: auth.example.test\r\n\r\n'],
@@ -119,7 +119,7 @@ describe('a second request hidden in the body of the first (S-150)', () => {
   const POST = 'POST /oauth2/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n';
   const CHUNKED = `0\r\n\r\n${HIDDEN}`;
 
-  it.each([
+  test.each([
     ['CL.TE', `${POST}Content-Length: ${CHUNKED.length}\r\nTransfer-Encoding: chunked\r\n\r\n${CHUNKED}`],
     ['TE.CL', `${POST}Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n${CHUNKED}`],
     ['TE.TE with two headers', `${POST}Transfer-Encoding: chunked\r\nTransfer-Encoding: x\r\n\r\n${CHUNKED}`],
@@ -163,7 +163,7 @@ describe('a second request hidden in the body of the first (S-150)', () => {
     expect(attacked.service.requestLines().some(({ path }) => path.includes('smuggled'))).toBe(false);
   });
 
-  it('a trailer is no header, a body on GET no request, and an upgrade is not begun', async () => {
+  test('a trailer is no header, a body on GET no request, and an upgrade is not begun', async () => {
     const trailer = `${POST}Transfer-Encoding: chunked\r\nTrailer: Authorization\r\n\r\n0\r\nAuthorization: Basic x\r\n\r\n`;
     expect((await sendBytes(attacked.service.address, trailer)).map(({ status }) => status)).toEqual([401]);
     const body = `GET /robots.txt HTTP/1.1\r\nHost: x\r\nContent-Length: ${HIDDEN.length}\r\n\r\n${HIDDEN}`;
@@ -176,7 +176,7 @@ describe('a second request hidden in the body of the first (S-150)', () => {
 });
 
 describe('methods (S-151)', () => {
-  it('that no route has are refused everywhere, whatever a header or field says instead', async () => {
+  test('that no route has are refused everywhere, whatever a header or field says instead', async () => {
     await attacked.changingNothing(async () => {
       for (const target of paths()) {
         for (const method of ['TRACE', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'get', 'FROB', 'X'.repeat(1000)]) {
@@ -201,7 +201,7 @@ describe('methods (S-151)', () => {
     });
   });
 
-  it('HEAD is GET without a body and without effect, or 405 where GET has one', async () => {
+  test('HEAD is GET without a body and without effect, or 405 where GET has one', async () => {
     await attacked.changingNothing(async () => {
       for (const { target, headRefused } of attacked.routes({ method: 'GET' })) {
         const head = await attacked.ask({ method: 'HEAD', target });
@@ -217,7 +217,7 @@ describe('methods (S-151)', () => {
     });
   });
 
-  it('CONNECT is no tunnel, and OPTIONS * tells methods only', async () => {
+  test('CONNECT is no tunnel, and OPTIONS * tells methods only', async () => {
     const tunnel = await sendBytes(attacked.service.address, 'CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: x\r\n\r\n');
     expect(tunnel.map(({ status }) => status)).toEqual([405]);
     const options = await attacked.ask({ method: 'OPTIONS', target: '*' });
@@ -243,7 +243,7 @@ describe('another spelling of a path (S-152)', () => {
     ['an encoded letter', (path) => path.replace(/[a-z]/, (letter) => `%${letter.charCodeAt(0).toString(16)}`)],
   ];
 
-  it.each(SPELLINGS)(
+  test.each(SPELLINGS)(
     'by %s is not found, or exactly the same page; never a page that caches keep',
     async (_, spell) => {
       const browser = await attacked.signedIn('amira');

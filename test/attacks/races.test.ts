@@ -1,5 +1,5 @@
 /** Security 4.11: what may happen once, asked for many times at the same moment. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { TestService } from '../support/service.ts';
 import { attackedService, C1, C3, PASSWORD } from './attacked-service.ts';
 
@@ -10,7 +10,7 @@ const attacked = attackedService({
 const DEVICE = 'urn:chat:client:api:* urn:chat:client:device:ABCDEFGHIJ';
 
 describe('deciding one request 40 times at once over two instances (S-100)', () => {
-  it.each(['consent', 'cancel', 'both'])('%s: the client gets one answer', async (kind) => {
+  test.each(['consent', 'cancel', 'both'])('%s: the client gets one answer', async (kind) => {
     const browser = await attacked.signedIn('amira');
     await browser.open(attacked.authorizeUrl(C3, { prompt: 'consent', state: kind }));
     const form = browser.shown.forms.find(({ action }) => action === '/authorize') ?? expect.fail('no form');
@@ -47,7 +47,7 @@ describe('a lock that lands in the middle (S-102)', () => {
     await attacked.change('update users set locked_at = null where username = $1::text', [username]);
   }
 
-  it('of a sign-in whose password is being checked opens no session', async () => {
+  test('of a sign-in whose password is being checked opens no session', async () => {
     const browser = attacked.browser();
     await browser.get('/login');
     const charged = await attacked.count('rate_limits');
@@ -66,7 +66,7 @@ describe('a lock that lands in the middle (S-102)', () => {
     }
   });
 
-  it('of an exchange or a refresh leaves no token that works', async () => {
+  test('of an exchange or a refresh leaves no token that works', async () => {
     const browser = await attacked.signedIn('amira');
     for (let round = 0; round < 5; round += 1) {
       const { refreshToken } = await attacked.tokens(browser, C1);
@@ -100,7 +100,7 @@ describe('a lock that lands in the middle (S-102)', () => {
 });
 
 describe('one device named by two sessions (S-103)', () => {
-  it('of one person: the older session ends; of another person: nothing happens to it', async () => {
+  test('of one person: the older session ends; of another person: nothing happens to it', async () => {
     const amira = await attacked.signedIn('amira');
     const first = await attacked.tokens(amira, C1, { scope: `openid ${DEVICE}` });
     const stranger = await attacked.tokens(await attacked.signedIn('bruno'), C1, { scope: `openid ${DEVICE}` });
@@ -112,7 +112,7 @@ describe('one device named by two sessions (S-103)', () => {
     expect(await attacked.introspect(stranger.accessToken)).toMatchObject({ active: true, username: 'bruno' });
   });
 
-  it('signing in thirty times at once with one device leaves one session alive', async () => {
+  test('signing in thirty times at once with one device leaves one session alive', async () => {
     const amira = await attacked.signedIn('amira');
     const codes = [];
     for (let count = 0; count < 30; count += 1)

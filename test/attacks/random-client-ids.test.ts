@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '#platform/base/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { sql } from '../support/fixtures.ts';
@@ -25,7 +25,7 @@ afterAll(async () => {
   await db.drop();
 });
 
-it('100,000 made-up client ids at the token, introspection and revocation endpoints leave nothing behind (S-179)', async () => {
+test('100,000 made-up client ids at the token, introspection and revocation endpoints leave nothing behind (S-179)', async () => {
   const honest = await service.client();
   await ask(20_000);
   const before = { stored: await storedBytes(), heap: heapBytes() };

@@ -1,5 +1,5 @@
 /** Security 4.7: an address of ours that sends people somewhere else. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startService } from '../support/service.ts';
 import { attackedService, ISSUER, PASSWORD, SETTINGS } from './attacked-service.ts';
 import { headerOf, sendRequest } from './raw-http.ts';
@@ -27,7 +27,7 @@ describe('the way on after signing in or proving presence (S-69)', () => {
     'continue=https://evil.example#kind=change_password',
   ];
 
-  it.each(QUERIES)('?%s never leads away', async (query) => {
+  test.each(QUERIES)('?%s never leads away', async (query) => {
     const browser = await attacked.signedIn('amira');
     await browser.get(`/login?${query}`);
     expect([browser.shown.status, browser.shown.location]).toEqual([303, expect.stringMatching(TARGET)]);
@@ -43,7 +43,7 @@ describe('the way on after signing in or proving presence (S-69)', () => {
 });
 
 describe('targets that look like another host, below a path prefix (S-73)', () => {
-  it.each([
+  test.each([
     '//evil.example/..',
     '/\\evil.example',
     '/%2f%2fevil.example',
@@ -72,7 +72,7 @@ describe('targets that look like another host, below a path prefix (S-73)', () =
     }
   });
 
-  it.each([
+  test.each([
     '//evil.example/..',
     '/\\evil.example',
     '/%2f%2fevil.example',

@@ -1,5 +1,5 @@
 /** Accounts that people make for themselves, attacked. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
 import { sql } from '../support/fixtures.ts';
 import { beginRegistration, registerUpToFinish, registerWholly } from '../support/registering.ts';
@@ -38,7 +38,7 @@ async function usernames(): Promise<string[]> {
 }
 
 describe('sixteen passwords from one address that take seconds to estimate (S-183)', () => {
-  it('do not keep somebody elsewhere from registering', async () => {
+  test('do not keep somebody elsewhere from registering', async () => {
     // Substitutions in every place, the worst for the estimator within the characters that it looks at.
     const password = 'mp@$$w0rd1'.repeat(9);
     const attackers = Array.from({ length: 16 }, (_, index) => {
@@ -62,14 +62,14 @@ describe('sixteen passwords from one address that take seconds to estimate (S-18
 });
 
 describe('names that policy.data.admin_users lists, without an account (S-177)', () => {
-  it.each(['adele', 'Adele', 'berta', 'Berta', 'clara'])('nobody can register as %s', async (username) => {
+  test.each(['adele', 'Adele', 'berta', 'Berta', 'clara'])('nobody can register as %s', async (username) => {
     const answer = await beginRegistration(browserAt(service), { username });
     expect(answer.status).toBe(200);
     expect(answer.errorCodes).toContain('username-reserved');
     expect(await usernames()).toEqual([]);
   });
 
-  it('nobody can take one in the step that changes the name, or finish with one that was listed later', async () => {
+  test('nobody can take one in the step that changes the name, or finish with one that was listed later', async () => {
     const open = await startService(SETTINGS, { strengthWorker, like: service });
     try {
       const browser = browserAt(open);
@@ -89,13 +89,13 @@ describe('names that policy.data.admin_users lists, without an account (S-177)',
     }
   });
 
-  it('an operator makes such an account, and nobody can register over it', async () => {
+  test('an operator makes such an account, and nobody can register over it', async () => {
     await service.registerUser('adele', PASSWORD);
     const answer = await beginRegistration(browserAt(service), { username: 'adele' });
     expect(answer.errorCodes).toEqual(['username-reserved']);
   });
 
-  it('other names are free', async () => {
+  test('other names are free', async () => {
     expect((await registerWholly(browserAt(service), 'adele.')).status).toBe(303);
   });
 });

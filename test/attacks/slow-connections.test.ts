@@ -1,7 +1,7 @@
 /** Security 4.17, S-139: connections that are opened to be held, by the thousand. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { quantile } from '../support/measuring.ts';
 import { attackedService, C1 } from './attacked-service.ts';
 
@@ -36,7 +36,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'idle after an answer': { start: GET },
 };
 
-it('2,000 slow connections, of each kind 500, are closed at the limits while honest requests are served as before (S-139)', {
+test('2,000 slow connections, of each kind 500, are closed at the limits while honest requests are served as before (S-139)', {
   timeout: 240_000,
 }, async () => {
   const { accessToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);

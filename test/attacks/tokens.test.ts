@@ -1,5 +1,5 @@
 /** Security 4.4: stolen, replayed and misdirected tokens at the refresh, introspection, revocation and userinfo doors. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import { expectLinear } from '../support/measuring.ts';
 import type { TestService } from '../support/service.ts';
@@ -23,7 +23,7 @@ async function isActive(token: string): Promise<boolean> {
 }
 
 describe('refresh tokens', () => {
-  it('an answer that was lost can be had again: within the grace the same, later with a fresh access token (S-39)', async () => {
+  test('an answer that was lost can be had again: within the grace the same, later with a fresh access token (S-39)', async () => {
     const first = await attacked.tokens(await attacked.signedIn('amira'), P1);
     const lost = attacked.held('', await attacked.refresh(P1, first.refreshToken));
     attacked.clock.advanceSeconds(5);
@@ -36,7 +36,7 @@ describe('refresh tokens', () => {
     expect([await isActive(lost.accessToken), await isActive(late.accessToken)]).toEqual([false, true]);
   });
 
-  it('fifty refreshes at once over two instances leave one live pair (S-40)', async () => {
+  test('fifty refreshes at once over two instances leave one live pair (S-40)', async () => {
     const { refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
     await attacked.withSecondInstance(async (second) => {
       const answers = await Promise.all(
@@ -54,7 +54,7 @@ describe('refresh tokens', () => {
     });
   });
 
-  it('a used one is refused by a process that never saw it, and ends the session (S-41)', async () => {
+  test('a used one is refused by a process that never saw it, and ends the session (S-41)', async () => {
     const first = await attacked.tokens(await attacked.signedIn('amira'), C1);
     const second = attacked.held('', await attacked.refresh(C1, first.refreshToken));
     expect(await isActive(second.accessToken)).toBe(true);
@@ -65,7 +65,7 @@ describe('refresh tokens', () => {
     expect(await isActive(second.accessToken)).toBe(false);
   });
 
-  it('serves its own client only, with its proof, and nothing else serves in its place (S-42)', async () => {
+  test('serves its own client only, with its proof, and nothing else serves in its place (S-42)', async () => {
     const { accessToken, refreshToken, code } = await attacked.tokens(await attacked.signedIn('amira'), C1);
     const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
     await attacked.changingNothing(async () => {
@@ -80,7 +80,7 @@ describe('refresh tokens', () => {
     expect(await isActive(accessToken)).toBe(true);
   });
 
-  it.each([
+  test.each([
     ['100,000 words', 'a '.repeat(100_000), 413],
     ['1 MB', 'x'.repeat(1_000_000), 413],
     ['30,000 words within the limit of the form', 'a '.repeat(30_000), 400],
@@ -95,7 +95,7 @@ describe('refresh tokens', () => {
     expect(jsonOf(answer)['error']).toMatch(/^invalid_(scope|request)$/);
   });
 
-  it.each(['a ', 'openid ', 'x', ' '])(
+  test.each(['a ', 'openid ', 'x', ' '])(
     'a scope of %j without end is refused at a cost that grows with its length (S-43)',
     async (part) => {
       const { refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
@@ -110,7 +110,7 @@ describe('refresh tokens', () => {
     },
   );
 
-  it.each([
+  test.each([
     ['50 words', 'openid '.repeat(50), 200],
     ['51 words, each of which is granted', 'openid '.repeat(51), 400],
     ['2,048 characters', 'openid'.padEnd(2048), 200],
@@ -131,7 +131,7 @@ describe('refresh tokens', () => {
   });
 });
 
-it('an ID token opens nothing: it is no access token, no assertion and no refresh token (S-36)', async () => {
+test('an ID token opens nothing: it is no access token, no assertion and no refresh token (S-36)', async () => {
   const { answer } = await own('amira');
   const idToken = textMember(answer, 'id_token');
   expect((await userinfo(idToken)).status).toBe(401);
@@ -158,7 +158,7 @@ describe('introspection (RFC 7662)', () => {
     ['a person with a token of their own', async () => `Bearer ${(await own('bruno')).accessToken}`],
   ];
 
-  it.each(STRANGERS)('tells %s nothing (S-44)', async (_, authorization) => {
+  test.each(STRANGERS)('tells %s nothing (S-44)', async (_, authorization) => {
     const { accessToken } = await own('amira');
     const answer = await attacked.post('/oauth2/introspect', { token: accessToken }, await authorization());
     expect(answer.status).toBe(401);
@@ -166,14 +166,14 @@ describe('introspection (RFC 7662)', () => {
     expect(answer.body).not.toContain('active');
   });
 
-  it('tells a public client nothing, and the homeserver what it needs (S-44)', async () => {
+  test('tells a public client nothing, and the homeserver what it needs (S-44)', async () => {
     const { accessToken } = await own('amira');
     const answer = await attacked.post('/oauth2/introspect', { token: accessToken, client_id: P1.id });
     expectError(answer, 401, 'access_denied');
     expect(await attacked.introspect(accessToken)).toMatchObject({ active: true, username: 'amira' });
   });
 
-  it('says of every dead token the same, which is nothing, and userinfo refuses each alike (S-45)', async () => {
+  test('says of every dead token the same, which is nothing, and userinfo refuses each alike (S-45)', async () => {
     const expired = await own('amira');
     attacked.clock.advanceSeconds(301);
     const revoked = await own('amira');
@@ -217,7 +217,7 @@ describe('introspection (RFC 7662)', () => {
 });
 
 describe('revocation (RFC 7009)', () => {
-  it('by nobody, by another client or by a person does nothing; by its own it works whatever the hint (S-46)', async () => {
+  test('by nobody, by another client or by a person does nothing; by its own it works whatever the hint (S-46)', async () => {
     const { accessToken, refreshToken } = await own('amira');
     await attacked.changingNothing(async () => {
       for (const token of [accessToken, refreshToken]) {
@@ -240,7 +240,7 @@ describe('revocation (RFC 7009)', () => {
 });
 
 describe('an access token outside the Authorization header (RFC 9700 4.3.2)', () => {
-  it('is refused in the query, in the body of a GET, and in two places; and never logged (S-47)', async () => {
+  test('is refused in the query, in the body of a GET, and in two places; and never logged (S-47)', async () => {
     const { accessToken } = await own('amira');
     const header: [string, string] = ['Authorization', `Bearer ${accessToken}`];
     const form = { headers: [['Content-Type', 'application/x-www-form-urlencoded']] } as const;
@@ -261,7 +261,7 @@ describe('an access token outside the Authorization header (RFC 9700 4.3.2)', ()
   });
 });
 
-it('a token of a deleted client is dead, and so is the client (S-45)', async () => {
+test('a token of a deleted client is dead, and so is the client (S-45)', async () => {
   const { accessToken, refreshToken } = await own('amira', C2);
   await attacked.change(
     'update oauth2_clients set disabled_at = created_at, version = version + 1 where id = $1::uuid',

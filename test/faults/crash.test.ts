@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { Program } from '../support/program.ts';
 
@@ -40,7 +40,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('a process that ends on the spot has written every line that was waiting (operations 5.9)', async () => {
+test('a process that ends on the spot has written every line that was waiting (operations 5.9)', async () => {
   service.kill('SIGUSR2');
   const code = await new Promise((resolve) => service.once('close', resolve));
   expect(code).toBe(3);

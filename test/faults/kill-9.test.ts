@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
 import { freePort } from '../support/free-port.ts';
 import { Program, stopProcess } from '../support/program.ts';
@@ -79,7 +79,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it(`${ROUNDS} kills of the service and its database: every acknowledged token works, every acknowledged revocation holds (O-01 to O-04)`, async () => {
+test(`${ROUNDS} kills of the service and its database: every acknowledged token works, every acknowledged revocation holds (O-01 to O-04)`, async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     isUnderLoad = true;
     const load = [...sessions.map(refreshUntilKilled), issueUntilKilled(), issueUntilKilled()];

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { Program, stopProcess } from '../support/program.ts';
 
@@ -30,7 +30,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const isDatabaseRunning = (): boolean => existsSync(join(folder, 'data', 'db', 'postmaster.pid'));
 
-it('a SIGTERM at any moment of the start leaves nothing running, also while the database is being made', async () => {
+test('a SIGTERM at any moment of the start leaves nothing running, also while the database is being made', async () => {
   for (const milliseconds of [100, 250, 400, 550, 700, 1000]) {
     const service = program.launch(['serve']);
     service.stdin?.end();
@@ -40,7 +40,7 @@ it('a SIGTERM at any moment of the start leaves nothing running, also while the 
   }
 });
 
-it('a SIGTERM under load: every answer that began is complete, then exit 0 and no database left (O-07)', async () => {
+test('a SIGTERM under load: every answer that began is complete, then exit 0 and no database left (O-07)', async () => {
   const service = await program.serve(base);
   let answered = 0;
   const broken: unknown[] = [];
@@ -68,14 +68,14 @@ it('a SIGTERM under load: every answer that began is complete, then exit 0 and n
   expect(isDatabaseRunning()).toBe(false);
 });
 
-it('a second service on the same port explains itself with exit 71 and disturbs nothing', async () => {
+test('a second service on the same port explains itself with exit 71 and disturbs nothing', async () => {
   const service = await program.serve(base);
   await expect(program.run(['serve'])).rejects.toThrow(/ended with 71: .*127\.0\.0\.1/s);
   expect((await fetch(`${base}health`)).status).toBe(200);
   expect(await stopProcess(service)).toBe(0);
 });
 
-it('commands see the same data whether the service runs or not, and stop the database they started', async () => {
+test('commands see the same data whether the service runs or not, and stop the database they started', async () => {
   await program.run(
     ['manage', 'register-user', '--yes', '--password-file', '-', 'first'],
     'correct horse battery staple',
@@ -92,7 +92,7 @@ it('commands see the same data whether the service runs or not, and stop the dat
   expect(await stopProcess(service)).toBe(0);
 });
 
-it('a lost encryption key is never replaced over data that was sealed with it: exit 78', async () => {
+test('a lost encryption key is never replaced over data that was sealed with it: exit 78', async () => {
   rmSync(join(folder, 'data', 'encryption.key'));
   await expect(program.run(['serve'])).rejects.toThrow(/ended with 78: .*encryption key that is missing/s);
   expect(existsSync(join(folder, 'data', 'encryption.key'))).toBe(false);

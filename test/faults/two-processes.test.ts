@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
 import { freePort } from '../support/free-port.ts';
 import { Program, stopProcess } from '../support/program.ts';
@@ -90,7 +90,7 @@ async function newCode(): Promise<string> {
   return new URL(shown.location ?? '').searchParams.get('code') ?? '';
 }
 
-it('fifty exchanges of one code on two processes: one winner, the others invalid_grant, its tokens live (S-17)', async () => {
+test('fifty exchanges of one code on two processes: one winner, the others invalid_grant, its tokens live (S-17)', async () => {
   const answers = await storm({ grant_type: 'authorization_code', code: await newCode(), redirect_uri: CALLBACK });
   const won = answers.filter((answer) => answer.status === 200);
   expect(won).toHaveLength(1);
@@ -103,7 +103,7 @@ it('fifty exchanges of one code on two processes: one winner, the others invalid
   expect(again.status).toBe(200);
 });
 
-it('fifty refreshes of one token on two processes: all get the one successor (S-40)', async () => {
+test('fifty refreshes of one token on two processes: all get the one successor (S-40)', async () => {
   const first = await token(bases[0] ?? '', {
     grant_type: 'authorization_code',
     code: await newCode(),

@@ -1,5 +1,5 @@
 /** Each hostile value once in each place, where chance alone would leave gaps. */
-import { beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { attackedService, basic, C1 } from '../attacks/attacked-service.ts';
 import { acceptableForms, type HostileRequest, PLACEHOLDERS, written } from './hostile-request.ts';
 import { HEADER_NAMES, HEADER_VALUES, HOSTILE_VALUES } from './hostile-values.ts';
@@ -43,7 +43,7 @@ async function sendAll(requests: Iterable<HostileRequest>): Promise<number> {
 const FORM: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];
 const COOKIE: [string, string] = ['Cookie', PLACEHOLDERS.cookies];
 
-it(
+test(
   'in each field of each form that would be accepted without it (S-157, S-159 to S-162)',
   async () => {
     expect(await sendAll(everyField())).toBeGreaterThan(2000);
@@ -69,7 +69,7 @@ function* everyField(): Generator<HostileRequest> {
   }
 }
 
-it(
+test(
   'in each parameter of each path (S-158)',
   async () => {
     expect(await sendAll(everyPath())).toBeGreaterThan(200);
@@ -88,7 +88,7 @@ function* everyPath(): Generator<HostileRequest> {
   }
 }
 
-it(
+test(
   'in each header of a request that is stored with its sender (S-75, S-147, S-163)',
   async () => {
     expect(await sendAll(everyHeader())).toBeGreaterThan(2000);

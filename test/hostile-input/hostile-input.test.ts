@@ -5,7 +5,7 @@
  * The seed is fixed; a failure prints it with the path to the smallest request that fails.
  */
 import fc from 'fast-check';
-import { beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { attackedService, basic, C1 } from '../attacks/attacked-service.ts';
 import { requestBytes, sendBytes } from '../attacks/raw-http.ts';
 import { changedTables, type TableStates } from '../attacks/table-states.ts';
@@ -58,14 +58,14 @@ function mayChange(request: HostileRequest, status: number): 'anything' | readon
 }
 
 function isForm(path: string): boolean {
-  return attacked.service.routes.some((route) => route.face === 'page' && fits(route.path, path));
+  return attacked.service.routes.some((route) => route.errorFormat === 'page' && fits(route.path, path));
 }
 
 function fits(pattern: string, path: string): boolean {
   return new RegExp(`^${pattern.replaceAll(/:\w+/g, '[^/]*').replace('*', '.*')}$`).test(path);
 }
 
-it(
+test(
   `no fault, one line, nothing written by what is refused: ${REQUESTS} hostile requests at every route (S-157 to S-163)`,
   async () => {
     let before: TableStates = await attacked.tableStates();
@@ -97,7 +97,7 @@ it(
   TIMEOUT_MS,
 );
 
-it(
+test(
   `bytes that were requests once are answered or refused, never half understood: ${SPOILT_REQUESTS} of them (S-150)`,
   async () => {
     const form: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];

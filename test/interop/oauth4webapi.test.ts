@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -70,7 +70,7 @@ describe('a public client with oauth4webapi', () => {
     return { verifier, response: oauth.validateAuthResponse(server, client, callback, state) };
   }
 
-  it('code with PKCE, ID token by ES256, userinfo, refresh, revocation', async () => {
+  test('code with PKCE, ID token by ES256, userinfo, refresh, revocation', async () => {
     const nonce = oauth.generateRandomNonce();
     const { verifier, response } = await authorize({ nonce });
     const tokens = await oauth.processAuthorizationCodeResponse(
@@ -111,7 +111,7 @@ describe('a public client with oauth4webapi', () => {
     );
   });
 
-  it('a signed ID token verifies with the published keys', async () => {
+  test('a signed ID token verifies with the published keys', async () => {
     const { verifier, response } = await authorize({});
     const answer = await oauth.authorizationCodeGrantRequest(
       server,
@@ -127,7 +127,7 @@ describe('a public client with oauth4webapi', () => {
     await oauth.validateApplicationLevelSignature(server, answer, INSECURE);
   });
 
-  it('prompt=none without a session is answered login_required, and a refused consent access_denied', async () => {
+  test('prompt=none without a session is answered login_required, and a refused consent access_denied', async () => {
     browser = new Browser({ listener: service.address, publicBase: service.publicBase });
     await expect(authorize({ prompt: 'none' })).rejects.toMatchObject({ error: 'login_required' });
   });

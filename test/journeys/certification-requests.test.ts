@@ -1,5 +1,5 @@
 import * as oidc from 'openid-client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -41,7 +41,7 @@ describe('a client that asks for claims and classes, without PKCE, and comes bac
     await service.stop();
   });
 
-  it('gets the claims where it asked for them, after the person agreed (OpenID Connect Core 5.5)', async () => {
+  test('gets the claims where it asked for them, after the person agreed (OpenID Connect Core 5.5)', async () => {
     const state = oidc.randomState();
     const nonce = oidc.randomNonce();
     const address = oidc.buildAuthorizationUrl(config, {
@@ -73,7 +73,7 @@ describe('a client that asks for claims and classes, without PKCE, and comes bac
     expect(info).not.toHaveProperty('preferred_username');
   });
 
-  it('is answered without a page when its ID token names who is signed in (prompt=none, id_token_hint)', async () => {
+  test('is answered without a page when its ID token names who is signed in (prompt=none, id_token_hint)', async () => {
     const state = oidc.randomState();
     const address = oidc.buildAuthorizationUrl(config, {
       redirect_uri: CALLBACK,
@@ -89,7 +89,7 @@ describe('a client that asks for claims and classes, without PKCE, and comes bac
     expect(again.claims()).not.toHaveProperty('preferred_username');
   });
 
-  it('keeps the claims through a refresh (OpenID Connect Core 12.2)', async () => {
+  test('keeps the claims through a refresh (OpenID Connect Core 12.2)', async () => {
     const refreshed = await oidc.refreshTokenGrant(config, tokens.refresh_token ?? '');
     expect(refreshed.claims()).toMatchObject({ sub: tokens.claims()?.sub, preferred_username: 'amira' });
     expect(refreshed.claims()).not.toHaveProperty('nonce');

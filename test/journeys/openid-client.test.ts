@@ -1,6 +1,6 @@
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
 import type { RequestLine } from '../support/log-expression.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -61,7 +61,7 @@ describe('an unmodified OpenID client signs a person in', () => {
     return found;
   }
 
-  it('sign-in, consent and code: the tokens name the person', async () => {
+  test('sign-in, consent and code: the tokens name the person', async () => {
     const verifier = oidc.randomPKCECodeVerifier();
     const state = oidc.randomState();
     const nonce = oidc.randomNonce();
@@ -115,13 +115,13 @@ describe('an unmodified OpenID client signs a person in', () => {
     });
   });
 
-  it('userinfo tells what the scopes allow', async () => {
+  test('userinfo tells what the scopes allow', async () => {
     const info = await oidc.fetchUserInfo(config, tokens.access_token, userId);
     expect(info).toMatchObject({ sub: userId, username: 'amira', preferred_username: 'amira' });
     expect(lineOf('GET', '/oauth2/userinfo')).toMatchObject({ status: 200, requester: `user:${userId}(amira)` });
   });
 
-  it('introspection answers the client and the homeserver, attributed to the caller', async () => {
+  test('introspection answers the client and the homeserver, attributed to the caller', async () => {
     const answer = await oidc.tokenIntrospection(config, tokens.access_token);
     expect(answer).toMatchObject({ active: true, sub: userId, username: 'amira', client_id: CLIENT_ID });
     expect(lineOf('POST', '/oauth2/introspect').requester).toBe(`oauth2-client:${CLIENT_ID}`);
@@ -135,7 +135,7 @@ describe('an unmodified OpenID client signs a person in', () => {
     expect(lineOf('POST', '/oauth2/introspect').requester).toBe('homeserver');
   });
 
-  it('introspection is signed for a client that asks so, and verifies with the published keys (RFC 9701)', async () => {
+  test('introspection is signed for a client that asks so, and verifies with the published keys (RFC 9701)', async () => {
     const ask = async (token: string): Promise<Response> =>
       await fetch(`${service.address}/oauth2/introspect`, {
         method: 'POST',
@@ -159,7 +159,7 @@ describe('an unmodified OpenID client signs a person in', () => {
     }
   });
 
-  it('refresh rotates; a lost answer is repeated; reuse ends the session', async () => {
+  test('refresh rotates; a lost answer is repeated; reuse ends the session', async () => {
     const first = tokens.refresh_token ?? '';
     const second = await oidc.refreshTokenGrant(config, first);
     expect(second.refresh_token).not.toBe(first);
@@ -179,7 +179,7 @@ describe('an unmodified OpenID client signs a person in', () => {
     });
   });
 
-  it('a second sign-in skips consent that was given, and revocation ends it', async () => {
+  test('a second sign-in skips consent that was given, and revocation ends it', async () => {
     const verifier = oidc.randomPKCECodeVerifier();
     const address = oidc.buildAuthorizationUrl(config, {
       redirect_uri: CALLBACK,
@@ -205,7 +205,7 @@ describe('an unmodified OpenID client signs a person in', () => {
     expect((await oidc.tokenIntrospection(config, again.access_token)).active).toBe(false);
   });
 
-  it('client credentials give the client a token of its own', async () => {
+  test('client credentials give the client a token of its own', async () => {
     const own = await oidc.clientCredentialsGrant(config, {});
     expect(await oidc.tokenIntrospection(config, own.access_token)).toMatchObject({
       active: true,
@@ -214,7 +214,7 @@ describe('an unmodified OpenID client signs a person in', () => {
     expect(own.refresh_token).toBeUndefined();
   });
 
-  it('sign-out is attributed to the person and leads to the login page', async () => {
+  test('sign-out is attributed to the person and leads to the login page', async () => {
     await browser.open('/');
     const signedOut = await browser.submit({}, { action: '/logout' });
     expect(signedOut.status).toBe(303);
@@ -223,7 +223,7 @@ describe('an unmodified OpenID client signs a person in', () => {
     expect((await browser.open('/')).text).not.toContain('amira');
   });
 
-  it('every line of the run has the layout of the contract, one for each request', async () => {
+  test('every line of the run has the layout of the contract, one for each request', async () => {
     const lines = service.requestLines();
     expect(new Set(lines.map((line) => line.id)).size).toBe(lines.length);
     expect(lines.length).toBeGreaterThan(20);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { NEW_PASSWORD } from '../support/registering.ts';
@@ -73,14 +73,14 @@ describe('an application that asks for a new account (prompt=create)', () => {
     return browser;
   }
 
-  it('finds out that it can', async () => {
+  test('finds out that it can', async () => {
     const { body } = await newBrowser().get('/.well-known/openid-configuration');
     expect(JSON.parse(body)).toMatchObject({
       prompt_values_supported: ['none', 'login', 'consent', 'select_account', 'create'],
     });
   });
 
-  it('sends a person through registration and gets its code; the log says who registered', async () => {
+  test('sends a person through registration and gets its code; the log says who registered', async () => {
     const browser = newBrowser();
     await browser.open(authorizePath({ prompt: 'create', login_hint: 'mxid:@dana:localhost' }));
     expect(new URL(browser.shown.url).pathname).toBe('/register/password');
@@ -98,7 +98,7 @@ describe('an application that asks for a new account (prompt=create)', () => {
     expect(lastLine()?.requester).toMatch(/\(dana\)$/);
   });
 
-  it('may get an old account all the same, when the person prefers to sign in', async () => {
+  test('may get an old account all the same, when the person prefers to sign in', async () => {
     const browser = newBrowser();
     await browser.open(authorizePath({ prompt: 'create' }));
     const link = /href="(\/login\?[^"]*)"/.exec(browser.shown.body)?.[1]?.replaceAll('&amp;', '&') ?? '';
@@ -110,7 +110,7 @@ describe('an application that asks for a new account (prompt=create)', () => {
     expect(lastLine()?.requester).toMatch(/\(amira\)$/);
   });
 
-  it('shows the registration to someone who is signed in, whose new account replaces the old one', async () => {
+  test('shows the registration to someone who is signed in, whose new account replaces the old one', async () => {
     const browser = await signedIn();
     await browser.open(authorizePath({ prompt: 'create' }));
     expect(new URL(browser.shown.url).pathname).toBe('/register/password');
@@ -127,7 +127,7 @@ describe('an application that asks for a new account (prompt=create)', () => {
     expect(new URL(browser.shown.location ?? '').pathname).toMatch(/^\/authorize\//);
   });
 
-  it('asks someone who is signed in only once', async () => {
+  test('asks someone who is signed in only once', async () => {
     const browser = await signedIn();
     await browser.get(authorizePath({ prompt: 'create' }));
     const grant = new URL(browser.shown.location ?? '').searchParams.get('id') ?? '';
@@ -136,7 +136,7 @@ describe('an application that asks for a new account (prompt=create)', () => {
     expect(lastLine()?.requester).toMatch(/\(amira\)$/);
   });
 
-  it('does not turn registration into a way round the session of others: another prompt leads past it', async () => {
+  test('does not turn registration into a way round the session of others: another prompt leads past it', async () => {
     const browser = await signedIn();
     await browser.get(authorizePath({ prompt: 'consent' }));
     const id = new URL(browser.shown.location ?? '').pathname.split('/').at(-1) ?? '';
@@ -144,7 +144,7 @@ describe('an application that asks for a new account (prompt=create)', () => {
     expect(answer).toMatchObject({ status: 303, location: `${service.publicBase}authorize/${id}` });
   });
 
-  it('cannot ask for it silently', async () => {
+  test('cannot ask for it silently', async () => {
     const browser = newBrowser();
     await browser.get(authorizePath({ prompt: 'none create' }));
     expect(new URL(browser.shown.location ?? '').searchParams.get('error')).toBe('invalid_request');
@@ -161,7 +161,7 @@ describe('a service that is closed to registration, as it is unless told otherwi
     await service.stop();
   });
 
-  it('neither offers it nor takes part in it', async () => {
+  test('neither offers it nor takes part in it', async () => {
     const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
     const { body } = await browser.get('/.well-known/openid-configuration');
     expect(JSON.parse(body)).toMatchObject({
@@ -176,7 +176,7 @@ describe('a service that is closed to registration, as it is unless told otherwi
 });
 
 describe('a service without passwords', () => {
-  it('is closed to registration, whatever the other switch says', async () => {
+  test('is closed to registration, whatever the other switch says', async () => {
     const service = await startService({
       passwords: { enabled: false },
       account: { password_registration_enabled: true },

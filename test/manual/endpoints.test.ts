@@ -1,5 +1,5 @@
 import * as oidc from 'openid-client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
 import { registerWholly } from '../support/registering.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -12,11 +12,11 @@ const CALLBACK = 'https://app.example/callback';
 const PASSWORD = 'correct horse battery staple';
 
 /** The table of docs/reference/endpoints.md, by method and path. */
-const rows = tableRows('docs/reference/endpoints.md').map(([method, path, resource, face, statements]) => ({
+const rows = tableRows('docs/reference/endpoints.md').map(([method, path, resource, errorFormat, statements]) => ({
   method: method ?? '',
   path: codeOf(path),
   resource,
-  face,
+  errorFormat,
   statements: Number(statements),
 }));
 
@@ -51,14 +51,19 @@ function newBrowser(): Browser {
 }
 
 describe('the manual’s page of endpoints', () => {
-  it('names every route that is mounted, with its resource and its face, and no other', () => {
-    const mounted = service.routes.map(({ method, path, resource, face }) => ({ method, path, resource, face }));
-    const told = rows.map(({ method, path, resource, face }) => ({ method, path, resource, face }));
+  test('names every route that is mounted, with its resource and its errorFormat, and no other', () => {
+    const mounted = service.routes.map(({ method, path, resource, errorFormat }) => ({
+      method,
+      path,
+      resource,
+      errorFormat,
+    }));
+    const told = rows.map(({ method, path, resource, errorFormat }) => ({ method, path, resource, errorFormat }));
     const byText = (one: object, other: object): number => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1);
     expect(told.toSorted(byText)).toEqual(mounted.toSorted(byText));
   });
 
-  it('promises numbers of statements that a walk through the service keeps', async () => {
+  test('promises numbers of statements that a walk through the service keeps', async () => {
     await signInAndUseTokens();
     await registerOneself();
     await visitTheRest();

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readPage } from './pages.ts';
 
 const GUIDE = 'docs/guides/sign-in-an-app.md';
@@ -18,13 +18,13 @@ const sections = settings
 
 /** `tools/apps` runs those applications against the service; what the guide shows of them is what was tried. */
 describe('guide "Sign in an app": settings for libraries and servers', () => {
-  it('has the applications that are tried', () => {
+  test('has the applications that are tried', () => {
     expect(sections.map(({ link }) => link.split('/').at(-2))).toEqual(
       expect.arrayContaining(['auth-js', 'flask-authlib', 'go-oidc', 'mod-auth-openidc', 'synapse']),
     );
   });
 
-  it.each(sections)('$name: every line stands in the application that is tried', ({ link, lines }) => {
+  test.each(sections)('$name: every line stands in the application that is tried', ({ link, lines }) => {
     const application = readFileSync(join(GUIDE, '..', link), 'utf8')
       .split('\n')
       .map(withoutIndentation);

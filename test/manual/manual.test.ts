@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadConfig } from '#config/load.ts';
 import { BUNDLED_PAGE_TEMPLATE } from '#config/page-template.ts';
 import { parseRequestLine, REQUEST_LINE } from '../support/log-expression.ts';
@@ -13,19 +13,19 @@ const pages = allPages();
 /** What people follow: neither decisions, which tell history, nor the changelog. */
 const instructions = pages.filter(({ path }) => !path.startsWith('docs/decisions/') && path !== 'CHANGELOG.md');
 
-it('every generated page is what the source says; node scripts/generate-reference.js writes them', () => {
+test('every generated page is what the source says; node scripts/generate-reference.js writes them', () => {
   const run = spawnSync(process.execPath, ['scripts/generate-reference.js', '--check'], { encoding: 'utf8' });
   expect(run.stderr).toBe('');
   expect(run.status).toBe(0);
 }, 120_000);
 
 describe.each(pages)('$path', (page) => {
-  it('has links only to files and headings that exist', () => {
+  test('has links only to files and headings that exist', () => {
     const targets = [...page.text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
     expect(targets.filter((target) => !/^https?:/.test(target) && !isThere(page, target))).toEqual([]);
   });
 
-  it('has configuration examples that are valid', () => {
+  test('has configuration examples that are valid', () => {
     for (const yaml of page.blocks('yaml')) expect(() => loaded(yaml), yaml).not.toThrow();
   });
 });
@@ -59,7 +59,7 @@ function loaded(yaml: string) {
   }
 }
 
-it('the manual shows the bundled template of pages as it is', () => {
+test('the manual shows the bundled template of pages as it is', () => {
   expect(readPage('docs/guides/appearance.md').blocks('html')).toEqual([BUNDLED_PAGE_TEMPLATE]);
 });
 
@@ -68,7 +68,7 @@ describe('names in the manual', () => {
   const logRows = tableRows('docs/reference/log.md');
   const logNames = logRows.flatMap(([event, , , fields]) => [event, fields].flatMap((cell) => codesOf(cell)));
 
-  it('settings, log events and log fields exist', () => {
+  test('settings, log events and log fields exist', () => {
     const known = new Set([...settings.flatMap(withSections), ...logNames, 'http.server.response']);
     const dotted = /^[a-z][a-z_]*(\[\])?(\.[a-z_]+(\[\])?)+$/;
     const named = instructions.flatMap(({ path, codes }) =>
@@ -80,7 +80,7 @@ describe('names in the manual', () => {
     expect(named.filter((one) => !known.has(one.split(': ')[1] ?? ''))).toEqual([]);
   });
 
-  it('commands and their options exist', () => {
+  test('commands and their options exist', () => {
     const commands = readPage('docs/reference/commands.md');
     const names = commands.headings.map((heading) =>
       codeOf(heading)
@@ -125,12 +125,12 @@ describe('names in the manual', () => {
 describe('docs/reference/log.md', () => {
   const [example = '', expression = ''] = readPage('docs/reference/log.md').blocks('');
 
-  it('shows a request line of the layout that the log keeps', () => {
+  test('shows a request line of the layout that the log keeps', () => {
     expect(parseRequestLine(example.trim())).toMatchObject({ id: 'POST-71', status: 303 });
     expect(new RegExp(expression.trim()).test(example.trim())).toBe(true);
   });
 
-  it('gives the expression that the tests hold request lines to, but for fields that nothing writes yet', () => {
+  test('gives the expression that the tests hold request lines to, but for fields that nothing writes yet', () => {
     const unwritten = /\(\?: graphql\\\.operation\\\.\w+=\(.*?\)\)\?/g;
     expect(expression.trim()).toBe(REQUEST_LINE.source.replace(unwritten, ''));
   });

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { Browser } from '../support/browser.ts';
@@ -38,7 +38,7 @@ describe('README: the first sign-in', () => {
       .replaceAll('listen(3000)', `listen(${app.split(':')[1] ?? ''})`);
   }
 
-  it('with curl, in any shell, ends with who signed in', async () => {
+  test('with curl, in any shell, ends with who signed in', async () => {
     const script = readme.blocks('sh').find((block) => block.includes('/oauth2/userinfo')) ?? '';
     const run = await runToEnd('sh', ['-c', here(script)]);
     const claims: object = JSON.parse(run.output);
@@ -47,7 +47,7 @@ describe('README: the first sign-in', () => {
     expect(Object.keys(claims)).toEqual([...promised.matchAll(/"(\w+)":/g)].map(([, name]) => name));
   });
 
-  it('with openid-client greets the person by name', async () => {
+  test('with openid-client greets the person by name', async () => {
     const [source = ''] = readme.blocks('js');
     // Below the package, so that the app finds the library.
     mkdirSync(join(packageRoot, '.latchkey'), { recursive: true });

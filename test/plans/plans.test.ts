@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { Explainer } from './explain.ts';
 import { findWholeScans } from './read-plan.ts';
@@ -13,16 +13,16 @@ const MAY_SCAN: Readonly<Record<string, string>> = {
 };
 
 const statements = await loadStatements();
-let test: TestDatabase;
+let testDatabase: TestDatabase;
 let explainer: Explainer;
 
 beforeAll(async () => {
-  test = await createTestDatabase();
-  explainer = await Explainer.open(test.connectionString);
+  testDatabase = await createTestDatabase();
+  explainer = await Explainer.open(testDatabase.connectionString);
 });
 afterAll(async () => {
   await explainer.close();
-  await test.drop();
+  await testDatabase.drop();
 });
 
 async function wholeScansOf(text: string): Promise<string[]> {
@@ -30,21 +30,21 @@ async function wholeScansOf(text: string): Promise<string[]> {
 }
 
 describe('every statement finds its rows through an index', () => {
-  it.each(statements.filter((made) => MAY_SCAN[made.label] === undefined).map((made) => [made.label, made.text]))(
+  test.each(statements.filter((made) => MAY_SCAN[made.label] === undefined).map((made) => [made.label, made.text]))(
     '%s',
     async (_label, text) => {
       expect(await wholeScansOf(text)).toEqual([]);
     },
   );
 
-  it('but for listed ones, each of which exists', () => {
+  test('but for listed ones, each of which exists', () => {
     const labels = new Set(statements.map((made) => made.label));
     expect(Object.keys(MAY_SCAN).filter((label) => !labels.has(label))).toEqual([]);
   });
 });
 
 describe('the plan check itself', () => {
-  it.each([
+  test.each([
     ['a column without index', 'select id from users where display_name = $1::text', 'Seq Scan on users'],
     ['an expression that no index holds', 'select id from users where lower(username) = $1::text', 'Seq Scan on users'],
     [
@@ -67,7 +67,7 @@ describe('the plan check itself', () => {
     expect(await wholeScansOf(text)).toContain(expected);
   });
 
-  it('accepts look-ups by key, joins by key and insertions', async () => {
+  test('accepts look-ups by key, joins by key and insertions', async () => {
     expect(
       await wholeScansOf(
         `select s.id from user_sessions s join users u on u.id = s.user_id

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { administer } from '../support/administer.ts';
 import { createEmptyDatabase, type EmptyDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
@@ -39,7 +39,7 @@ const tables = async (): Promise<unknown[]> =>
   );
 
 describe('signing keys that cannot be read (operations 1.9)', () => {
-  it('are refused with the place of each entry, all in one report, before the database is touched', async () => {
+  test('are refused with the place of each entry, all in one report, before the database is touched', async () => {
     const keys = [{ key: 'nonsense' }, { key: 'more of it', password: 'x' }];
     const program = await programWith({ secrets: { encryption: ENCRYPTION, keys } });
     const said = await program.run(['serve']).catch(String);
@@ -51,7 +51,7 @@ describe('signing keys that cannot be read (operations 1.9)', () => {
     expect(await program.run(['config', 'check']).catch(String)).toContain('secrets.keys[1]: not a private key');
   });
 
-  it('in the data directory are refused too before the database is changed', async () => {
+  test('in the data directory are refused too before the database is changed', async () => {
     mkdirSync(join(folder, 'data/keys'), { recursive: true, mode: 0o700 });
     writeFileSync(join(folder, 'data/keys/rsa-2048.pem'), 'damaged', { mode: 0o600 });
     const program = await programWith({});
@@ -61,7 +61,7 @@ describe('signing keys that cannot be read (operations 1.9)', () => {
 });
 
 describe('commands of the database', () => {
-  it('database status gives up after database.connect_timeout (operations 1.8)', async () => {
+  test('database status gives up after database.connect_timeout (operations 1.8)', async () => {
     const uri = `postgres://nobody@127.0.0.1:${await freePort()}/none`;
     const program = await programWith({ database: { uri, connect_timeout: '1s' } });
     for (const command of ['status', 'migrate']) {
@@ -69,7 +69,7 @@ describe('commands of the database', () => {
     }
   });
 
-  it.each([['database', 'migrate'], ['serve']])(
+  test.each([['database', 'migrate'], ['serve']])(
     '%s %s --migrate-timeout bounds the wait for another process: exit 75',
     async (...command) => {
       const other = new pg.Client({ connectionString: database.connectionString });

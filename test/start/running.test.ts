@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { Program, stopProcess } from '../support/program.ts';
 
@@ -32,7 +32,7 @@ afterAll(async () => {
   expect(code).toBe(0);
 });
 
-it('the start-up lines name a command that makes the first admin, wherever it is pasted', async () => {
+test('the start-up lines name a command that makes the first admin, wherever it is pasted', async () => {
   const [, command = ''] = /make the first one with: (.*)$/m.exec(await logWith('make the first one')) ?? [];
   const pasted = spawn('sh', ['-c', `${command} --yes --password-file - alice`], {
     cwd: folder,
@@ -47,24 +47,24 @@ it('the start-up lines name a command that makes the first admin, wherever it is
   expect(printed).toMatch(/^[0-9A-Z]{26}\talice\n$/);
 });
 
-it('the start-up lines show the issuer to type into applications as the configuration spells it', async () => {
+test('the start-up lines show the issuer to type into applications as the configuration spells it', async () => {
   const [, issuer] = /issuer to type into applications, letter by letter: (.*)$/m.exec(await logWith('ready at')) ?? [];
   expect(issuer).toBe(base.slice(0, -1));
 });
 
-it('the start-up lines name accounts of policy.data.admin_users that do not exist (S-177)', async () => {
+test('the start-up lines name accounts of policy.data.admin_users that do not exist (S-177)', async () => {
   expect(await logWith('policy.data.admin_users')).toMatch(
     /WARN .*startup .*manage register-user NAME.* missing=alice/,
   );
 });
 
-it('a start-up line says which address a client is counted by, and which proxies are believed (operations 5.6)', async () => {
+test('a start-up line says which address a client is counted by, and which proxies are believed (operations 5.6)', async () => {
   expect(await logWith('auth.addresses')).toMatch(
     / INFO auth\.addresses clients are told apart by .* http\.trusted_proxies \(127\.0\.0\.0\/8, .*\) by its header x-forwarded-for/,
   );
 });
 
-it('SIGHUP without a terminal opens a rotated log file anew, and the service goes on', async () => {
+test('SIGHUP without a terminal opens a rotated log file anew, and the service goes on', async () => {
   renameSync(logFile, `${logFile}.1`);
   service.kill('SIGHUP');
   await logWith(' reload ');

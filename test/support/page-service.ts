@@ -2,7 +2,7 @@ import { assetPaths } from '#browser/assets.ts';
 import { Csrf } from '#browser/csrf.ts';
 import { Interstitials } from '#browser/interstitials.tsx';
 import { Pages } from '#browser/pages.ts';
-import { pageFace } from '#browser/problem-format.tsx';
+import { pageFormat } from '#browser/problem-format.tsx';
 import { loadTranslations } from '#browser/translations.ts';
 import { Urls } from '#browser/urls.ts';
 import { Viewers } from '#browser/viewer.ts';
@@ -18,7 +18,7 @@ import { mount as mountIndexPage } from '#features/index-page/routes.tsx';
 import { mount as mountLogin } from '#features/login/routes.tsx';
 import { mount as mountLogout } from '#features/logout/routes.tsx';
 import { mount as mountRegistration } from '#features/registration/routes.ts';
-import { oauthJsonFace } from '#oauth-endpoint/oauth-json.ts';
+import { oauthJsonFormat } from '#oauth-endpoint/oauth-json.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { Cookies } from '#platform/http/cookies.ts';
 import { renderPlainJson } from '#platform/http/plain-json.ts';
@@ -158,7 +158,11 @@ export async function startPages(database: OpenDatabase, options: PageServiceOpt
     protocolName: 'chat',
     log,
     cookies,
-    faces: { page: pageFace(pages, urls), 'oauth-json': oauthJsonFace(urls.base), 'plain-json': renderPlainJson },
+    errorFormats: {
+      page: pageFormat(pages, urls),
+      'oauth-json': oauthJsonFormat(urls.base),
+      'plain-json': renderPlainJson,
+    },
     lag: { isLagging: false },
   });
   const [bound] = await server.listen();

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { createFaces } from '#app/error-formats.ts';
+import { createErrorFormats } from '#app/error-formats.ts';
 import { Pages } from '#browser/pages.ts';
 import { loadTranslations } from '#browser/translations.ts';
 import { Urls } from '#browser/urls.ts';
@@ -81,7 +81,7 @@ export async function startRouteServer(routes: Route[], options: RouteServerOpti
     protocolName: 'chat',
     log,
     cookies: new Cookies({ keys: TEST_KEYS, address: urls, log }),
-    faces: createFaces({ issuer: urls.base, pages, urls }),
+    errorFormats: createErrorFormats({ issuer: urls.base, pages, urls }),
     lag: options.lag ?? { isLagging: false },
   });
   const [bound] = await server.listen();

@@ -1,9 +1,9 @@
-const MOST_STOPS = 60;
+const MAX_STOPS = 60;
 
 /** Presses Tab until the element has the focus, as a person without a mouse does. */
 export async function tabTo(page, locator) {
   const wanted = await locator.elementHandle();
-  for (let stops = 0; stops < MOST_STOPS; stops += 1) {
+  for (let stops = 0; stops < MAX_STOPS; stops += 1) {
     if (await wanted.evaluate((element) => element === document.activeElement)) return;
     await page.keyboard.press('Tab');
   }

@@ -9,7 +9,7 @@ import { transform, transformRoot } from '#platform/config/tree/transform.ts';
 import { type Entry, type MappingNode, type Node, nodeAt, type Path, pathText } from '#platform/config/tree/tree.ts';
 import { DER_PREFIX, type KeyFile } from '../sections/secrets.ts';
 
-const MAXIMUM_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 /** Addresses of databases are secrets for the passwords in them. */
 const ADDRESS_WITHOUT_PASSWORD = /^(?:embedded:|postgres(?:ql)?:\/\/(?!.*(?::[^/@]*@|[?&]password=)))/;
 const WRITE_BITS = 0o222;
@@ -107,12 +107,12 @@ export class SecretFiles {
     let stats: Stats;
     try {
       stats = statSync(path);
-      if (stats.size > MAXIMUM_BYTES) return this.#report(key, `the file ${path} is larger than 64 KiB`, node);
+      if (stats.size > MAX_BYTES) return this.#report(key, `the file ${path} is larger than 64 KiB`, node);
       bytes = readFileSync(path);
     } catch (error) {
       return this.#report(key, `cannot read the file ${path}: ${systemReason(error)}`, node);
     }
-    if (bytes.length > MAXIMUM_BYTES) return this.#report(key, `the file ${path} is larger than 64 KiB`, node);
+    if (bytes.length > MAX_BYTES) return this.#report(key, `the file ${path} is larger than 64 KiB`, node);
     if (!this.#isTrusted(path, stats, key, node)) return undefined;
     if (hints.binary === true && !bytes.includes('-----BEGIN')) return DER_PREFIX + bytes.toString('base64');
     const text = bytes.toString('utf8');

@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseDisplayName } from './display-name.ts';
 
-it.each([
+test.each([
   ['Amira Okafor', 'Amira Okafor'],
   ['  Amira  ', 'Amira'],
   ['أميرة', 'أميرة'],
@@ -12,7 +12,7 @@ it.each([
   expect(parseDisplayName(text)).toBe(name);
 });
 
-it.each(['', ' \u3000 ', 'x'.repeat(256), 'a\u0007b', 'a\nb', 'a\u0085b', 'a\u2028b', '\u202eabc', 'a\u2066b'])(
+test.each(['', ' \u3000 ', 'x'.repeat(256), 'a\u0007b', 'a\nb', 'a\u0085b', 'a\u2028b', '\u202eabc', 'a\u2066b'])(
   '%.20j is none',
   (text) => {
     expect(parseDisplayName(text)).toBeUndefined();

@@ -1,10 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { usernameOfHint } from './login-hint.ts';
 
 const rules = { serverName: 'example.org', isEmailAllowed: false };
 
 describe('login_hint proposes a username', () => {
-  it.each([
+  test.each([
     ['mxid:@amira:example.org', 'amira'],
     ['mxid:@amira:EXAMPLE.org', 'amira'],
     ['amira', 'amira'],
@@ -13,7 +13,7 @@ describe('login_hint proposes a username', () => {
     expect(usernameOfHint(hint, rules)).toBe(username);
   });
 
-  it.each([
+  test.each([
     undefined,
     'mxid:@amira:other.example',
     'mxid:amira',
@@ -28,7 +28,7 @@ describe('login_hint proposes a username', () => {
     expect(usernameOfHint(hint, rules)).toBeUndefined();
   });
 
-  it('an e-mail address only where one may sign in with it', () => {
+  test('an e-mail address only where one may sign in with it', () => {
     const open = { ...rules, isEmailAllowed: true };
     expect(usernameOfHint('amira@example.org', open)).toBe('amira@example.org');
     expect(usernameOfHint('no address @ all', open)).toBeUndefined();

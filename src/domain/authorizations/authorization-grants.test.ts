@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type AuthorizationGrantId,
   type BrowserSessionId,
@@ -34,24 +34,24 @@ const REQUEST: AuthorizationRequest = {
   idTokenHint: undefined,
 };
 
-let test: TestDatabase;
+let testDatabase: TestDatabase;
 let clientId: ClientId;
 let userId: UserId;
 let browserSessionId: BrowserSessionId;
 let addresses = 0;
 
 beforeAll(async () => {
-  test = await createTestDatabase();
-  clientId = await insertClient(test.database, new KeyRing(Buffer.alloc(32, 1)), NOW, { secret: 'secret' });
-  userId = await insertUser(test.database, NOW);
-  browserSessionId = await insertBrowserSession(test.database, userId, NOW);
+  testDatabase = await createTestDatabase();
+  clientId = await insertClient(testDatabase.database, new KeyRing(Buffer.alloc(32, 1)), NOW, { secret: 'secret' });
+  userId = await insertUser(testDatabase.database, NOW);
+  browserSessionId = await insertBrowserSession(testDatabase.database, userId, NOW);
 });
 
-afterAll(async () => await test.drop());
+afterAll(async () => await testDatabase.drop());
 
 async function create(options: { address?: string | undefined; now?: number; user?: UserId } = {}) {
   addresses += 1;
-  return await createAuthorizationGrant(test.database, {
+  return await createAuthorizationGrant(testDatabase.database, {
     clientId,
     request: REQUEST,
     expectedUserId: undefined,
@@ -92,7 +92,7 @@ async function row(id: AuthorizationGrantId) {
     locale: string | null;
     cancel_reason: string | null;
   }>(
-    test.database,
+    testDatabase.database,
     `select case when cancelled_at is not null then 'cancelled' when fulfilled_at is not null then 'fulfilled'
             else 'pending' end as state, code_hash, locale, cancel_reason
        from oauth2_authorization_grants where id = $1::uuid`,
@@ -102,10 +102,10 @@ async function row(id: AuthorizationGrantId) {
 }
 
 describe('authorization grants', () => {
-  it('twenty parallel fulfilments make exactly one code, and only its digest is stored (R-12, S-100)', async () => {
+  test('twenty parallel fulfilments make exactly one code, and only its digest is stored (R-12, S-100)', async () => {
     const id = await created();
     const codes = await Promise.all(
-      Array.from({ length: 20 }, () => fulfilAuthorizationGrant(test.database, fulfilment(id))),
+      Array.from({ length: 20 }, () => fulfilAuthorizationGrant(testDatabase.database, fulfilment(id))),
     );
     const made = codes.filter((code) => code !== undefined);
     expect(made).toHaveLength(1);
@@ -115,67 +115,72 @@ describe('authorization grants', () => {
     expect(stored?.code_hash?.equals(sha256(made[0] ?? ''))).toBe(true);
   });
 
-  it('consent and cancel at the same moment: the first one stands (S-100)', async () => {
+  test('consent and cancel at the same moment: the first one stands (S-100)', async () => {
     for (let round = 0; round < 10; round += 1) {
       const id = await created();
       const [code, isCancelled] = await Promise.all([
-        fulfilAuthorizationGrant(test.database, fulfilment(id)),
-        cancelAuthorizationGrant(test.database, id, 'user', NOW),
+        fulfilAuthorizationGrant(testDatabase.database, fulfilment(id)),
+        cancelAuthorizationGrant(testDatabase.database, id, 'user', NOW),
       ]);
       expect(isCancelled).toBe(code === undefined);
     }
   });
 
-  it('no code is made once the grant expired or was cancelled', async () => {
+  test('no code is made once the grant expired or was cancelled', async () => {
     const expired = await created();
     expect(
-      await fulfilAuthorizationGrant(test.database, fulfilment(expired, { now: NOW + 3_600_000 })),
+      await fulfilAuthorizationGrant(testDatabase.database, fulfilment(expired, { now: NOW + 3_600_000 })),
     ).toBeUndefined();
     const cancelled = await created();
-    expect(await cancelAuthorizationGrant(test.database, cancelled, 'user', NOW)).toBe(true);
-    expect(await fulfilAuthorizationGrant(test.database, fulfilment(cancelled))).toBeUndefined();
+    expect(await cancelAuthorizationGrant(testDatabase.database, cancelled, 'user', NOW)).toBe(true);
+    expect(await fulfilAuthorizationGrant(testDatabase.database, fulfilment(cancelled))).toBeUndefined();
     expect(await row(cancelled)).toMatchObject({ state: 'cancelled', cancel_reason: 'user' });
   });
 
-  it.each(['locked_at', 'deactivated_at'])(
+  test.each(['locked_at', 'deactivated_at'])(
     'no code is made for an account with %s set meanwhile (S-102)',
     async (column) => {
       const id = await created();
-      const other = await insertUser(test.database, NOW);
-      const session = await insertBrowserSession(test.database, other, NOW);
-      await sql(test.database, `update users set ${column} = $2::timestamptz where id = $1::uuid returning id`, [
-        toUuid(other),
-        new Date(NOW),
-      ]);
+      const other = await insertUser(testDatabase.database, NOW);
+      const session = await insertBrowserSession(testDatabase.database, other, NOW);
+      await sql(
+        testDatabase.database,
+        `update users set ${column} = $2::timestamptz where id = $1::uuid returning id`,
+        [toUuid(other), new Date(NOW)],
+      );
       const attempt = fulfilment(id, { userId: other, browserSessionId: session, rememberedScopes: ['openid'] });
-      expect(await fulfilAuthorizationGrant(test.database, attempt)).toBeUndefined();
+      expect(await fulfilAuthorizationGrant(testDatabase.database, attempt)).toBeUndefined();
       expect(await row(id)).toMatchObject({ state: 'pending' });
       expect(await consents(other)).toEqual([]);
     },
   );
 
-  it('no code is made for a session that has ended, or that is another person’s (S-24, S-102)', async () => {
+  test('no code is made for a session that has ended, or that is another person’s (S-24, S-102)', async () => {
     const id = await created();
-    const ended = await insertBrowserSession(test.database, userId, NOW);
-    await sql(test.database, 'update user_sessions set finished_at = created_at where id = $1::uuid returning id', [
-      toUuid(ended),
-    ]);
-    expect(await fulfilAuthorizationGrant(test.database, fulfilment(id, { browserSessionId: ended }))).toBeUndefined();
-    const stranger = await insertUser(test.database, NOW);
-    expect(await fulfilAuthorizationGrant(test.database, fulfilment(id, { userId: stranger }))).toBeUndefined();
+    const ended = await insertBrowserSession(testDatabase.database, userId, NOW);
+    await sql(
+      testDatabase.database,
+      'update user_sessions set finished_at = created_at where id = $1::uuid returning id',
+      [toUuid(ended)],
+    );
+    expect(
+      await fulfilAuthorizationGrant(testDatabase.database, fulfilment(id, { browserSessionId: ended })),
+    ).toBeUndefined();
+    const stranger = await insertUser(testDatabase.database, NOW);
+    expect(await fulfilAuthorizationGrant(testDatabase.database, fulfilment(id, { userId: stranger }))).toBeUndefined();
   });
 
-  it('no code is made on the word of a client record that is out of date', async () => {
+  test('no code is made on the word of a client record that is out of date', async () => {
     const id = await created();
-    expect(await fulfilAuthorizationGrant(test.database, fulfilment(id, { clientVersion: 2 }))).toBeUndefined();
+    expect(await fulfilAuthorizationGrant(testDatabase.database, fulfilment(id, { clientVersion: 2 }))).toBeUndefined();
     expect(await row(id)).toMatchObject({ state: 'pending' });
   });
 
-  it('a grant keeps how and when its person authenticated', async () => {
+  test('a grant keeps how and when its person authenticated', async () => {
     const id = await created();
-    await fulfilAuthorizationGrant(test.database, fulfilment(id));
+    await fulfilAuthorizationGrant(testDatabase.database, fulfilment(id));
     const found = await sql(
-      test.database,
+      testDatabase.database,
       `select auth_time = $2::timestamptz as has_time, acr, amr
          from oauth2_authorization_grants where id = $1::uuid`,
       [toUuid(id), new Date(NOW)],
@@ -183,39 +188,41 @@ describe('authorization grants', () => {
     expect(found).toEqual([{ has_time: true, acr: 'urn:latchkey:acr:1', amr: ['pwd'] }]);
   });
 
-  it('a decision is an audit event, a skipped page is none', async () => {
-    const person = await insertUser(test.database, NOW);
-    const session = await insertBrowserSession(test.database, person, NOW);
+  test('a decision is an audit event, a skipped page is none', async () => {
+    const person = await insertUser(testDatabase.database, NOW);
+    const session = await insertBrowserSession(testDatabase.database, person, NOW);
     for (const isDecided of [false, true]) {
       const attempt = fulfilment(await created(), { userId: person, browserSessionId: session, isDecided });
-      await fulfilAuthorizationGrant(test.database, attempt);
+      await fulfilAuthorizationGrant(testDatabase.database, attempt);
     }
-    const events = await sql(test.database, 'select kind, user_agent from audit_events where user_id = $1::uuid', [
-      toUuid(person),
-    ]);
+    const events = await sql(
+      testDatabase.database,
+      'select kind, user_agent from audit_events where user_id = $1::uuid',
+      [toUuid(person)],
+    );
     expect(events).toEqual([{ kind: 'consent_given', user_agent: 'test' }]);
   });
 });
 
 describe('remembered consent', () => {
-  it('grows with what is agreed to later, one row for each person and client', async () => {
-    const person = await insertUser(test.database, NOW);
-    const session = await insertBrowserSession(test.database, person, NOW);
+  test('grows with what is agreed to later, one row for each person and client', async () => {
+    const person = await insertUser(testDatabase.database, NOW);
+    const session = await insertBrowserSession(testDatabase.database, person, NOW);
     for (const rememberedScopes of [['openid', 'email'], ['openid', 'profile'], []]) {
       const attempt = fulfilment(await created(), { userId: person, browserSessionId: session, rememberedScopes });
-      await fulfilAuthorizationGrant(test.database, attempt);
+      await fulfilAuthorizationGrant(testDatabase.database, attempt);
     }
     expect(await consents(person)).toEqual([{ scope: ['email', 'openid', 'profile'] }]);
   });
 
-  it('two first consents at the same moment both count', async () => {
-    const person = await insertUser(test.database, NOW);
-    const session = await insertBrowserSession(test.database, person, NOW);
+  test('two first consents at the same moment both count', async () => {
+    const person = await insertUser(testDatabase.database, NOW);
+    const session = await insertBrowserSession(testDatabase.database, person, NOW);
     const grants = [await created(), await created()];
     await Promise.all(
       [['openid'], ['email']].map((rememberedScopes, index) =>
         fulfilAuthorizationGrant(
-          test.database,
+          testDatabase.database,
           fulfilment(grants[index] ?? newId(NOW), { userId: person, browserSessionId: session, rememberedScopes }),
         ),
       ),
@@ -225,7 +232,7 @@ describe('remembered consent', () => {
 });
 
 describe('pending grants of one address', () => {
-  it('are at most 100; those of other addresses are not counted (S-95)', async () => {
+  test('are at most 100; those of other addresses are not counted (S-95)', async () => {
     const address = '198.51.100.1';
     for (let count = 0; count < 100; count += 1) expect(await create({ address })).toBeDefined();
     expect(await create({ address })).toBeUndefined();
@@ -233,18 +240,18 @@ describe('pending grants of one address', () => {
     expect(await create({ address, now: NOW + 3_600_000 })).toBeDefined();
   });
 
-  it('count on when they are given up or their code is not redeemed, and no more after the exchange (S-179)', async () => {
+  test('count on when they are given up or their code is not redeemed, and no more after the exchange (S-179)', async () => {
     const address = '198.51.100.7';
     const ids: AuthorizationGrantId[] = [];
     for (let count = 0; count < 100; count += 1) ids.push((await create({ address })) ?? newId(NOW));
     for (const id of ids.slice(0, 50))
-      expect(await cancelAuthorizationGrant(test.database, id, 'user', NOW)).toBe(true);
+      expect(await cancelAuthorizationGrant(testDatabase.database, id, 'user', NOW)).toBe(true);
     for (const id of ids.slice(50)) {
-      expect(await fulfilAuthorizationGrant(test.database, fulfilment(id))).toBeDefined();
+      expect(await fulfilAuthorizationGrant(testDatabase.database, fulfilment(id))).toBeDefined();
     }
     expect(await create({ address })).toBeUndefined();
     await sql(
-      test.database,
+      testDatabase.database,
       'update oauth2_authorization_grants set exchanged_at = fulfilled_at where id = $1::uuid returning id',
       [toUuid(ids[99] ?? newId(NOW))],
     );
@@ -252,9 +259,9 @@ describe('pending grants of one address', () => {
     expect(await create({ address })).toBeUndefined();
   });
 
-  it('are at most 100 of one person, from however many addresses; others are not counted (S-179)', async () => {
-    const user = await insertUser(test.database, NOW);
-    const other = await insertUser(test.database, NOW);
+  test('are at most 100 of one person, from however many addresses; others are not counted (S-179)', async () => {
+    const user = await insertUser(testDatabase.database, NOW);
+    const other = await insertUser(testDatabase.database, NOW);
     for (let count = 0; count < 100; count += 1) expect(await create({ user })).toBeDefined();
     expect(await create({ user })).toBeUndefined();
     expect(await create({ user: other })).toBeDefined();
@@ -262,48 +269,56 @@ describe('pending grants of one address', () => {
     expect(await create({ user, now: NOW + 3_600_000 })).toBeDefined();
   });
 
-  it('of IPv6 are counted by network (R-40)', async () => {
+  test('of IPv6 are counted by network (R-40)', async () => {
     for (let count = 0; count < 100; count += 1) await create({ address: `2001:db8:1:2::${count.toString(16)}` });
     expect(await create({ address: '2001:db8:1:2:ffff::1' })).toBeUndefined();
     expect(await create({ address: '2001:db8:1:3::1' })).toBeDefined();
   });
 
-  it('without a known address share one bound', async () => {
+  test('without a known address share one bound', async () => {
     for (let count = 0; count < 100; count += 1) await create({ address: undefined });
     expect(await create({ address: undefined })).toBeUndefined();
   });
 });
 
 describe('a decision that waits to be carried out', () => {
-  it('is what the session chose first; another session may choose for itself', async () => {
+  test('is what the session chose first; another session may choose for itself', async () => {
     const id = await created();
-    const other = await insertBrowserSession(test.database, userId, NOW);
-    expect(await decideAuthorizationGrant(test.database, id, 'cancel', browserSessionId, NOW)).toBe(true);
-    expect(await decideAuthorizationGrant(test.database, id, 'consent', browserSessionId, NOW)).toBe(false);
-    expect(await decideAuthorizationGrant(test.database, id, 'consent', other, NOW)).toBe(true);
+    const other = await insertBrowserSession(testDatabase.database, userId, NOW);
+    expect(await decideAuthorizationGrant(testDatabase.database, id, 'cancel', browserSessionId, NOW)).toBe(true);
+    expect(await decideAuthorizationGrant(testDatabase.database, id, 'consent', browserSessionId, NOW)).toBe(false);
+    expect(await decideAuthorizationGrant(testDatabase.database, id, 'consent', other, NOW)).toBe(true);
   });
 
-  it('is not taken once the grant is over', async () => {
+  test('is not taken once the grant is over', async () => {
     const id = await created();
-    await fulfilAuthorizationGrant(test.database, fulfilment(id));
-    expect(await decideAuthorizationGrant(test.database, id, 'cancel', browserSessionId, NOW)).toBe(false);
+    await fulfilAuthorizationGrant(testDatabase.database, fulfilment(id));
+    expect(await decideAuthorizationGrant(testDatabase.database, id, 'cancel', browserSessionId, NOW)).toBe(false);
     expect(
-      await decideAuthorizationGrant(test.database, await created(), 'cancel', browserSessionId, NOW + 3_600_000),
+      await decideAuthorizationGrant(
+        testDatabase.database,
+        await created(),
+        'cancel',
+        browserSessionId,
+        NOW + 3_600_000,
+      ),
     ).toBe(false);
   });
 });
 
 describe('cancelling', () => {
-  it('by a tampered exchange ends a grant that has a code, once; by its person only one that has none', async () => {
+  test('by a tampered exchange ends a grant that has a code, once; by its person only one that has none', async () => {
     const id = await created();
-    expect(await cancelAuthorizationGrant(test.database, id, 'verifier-wrong', NOW)).toBe(false);
-    await fulfilAuthorizationGrant(test.database, fulfilment(id));
-    expect(await cancelAuthorizationGrant(test.database, id, 'user', NOW)).toBe(false);
-    expect(await cancelAuthorizationGrant(test.database, id, 'verifier-wrong', NOW)).toBe(true);
-    expect(await cancelAuthorizationGrant(test.database, id, 'verifier-wrong', NOW)).toBe(false);
+    expect(await cancelAuthorizationGrant(testDatabase.database, id, 'verifier-wrong', NOW)).toBe(false);
+    await fulfilAuthorizationGrant(testDatabase.database, fulfilment(id));
+    expect(await cancelAuthorizationGrant(testDatabase.database, id, 'user', NOW)).toBe(false);
+    expect(await cancelAuthorizationGrant(testDatabase.database, id, 'verifier-wrong', NOW)).toBe(true);
+    expect(await cancelAuthorizationGrant(testDatabase.database, id, 'verifier-wrong', NOW)).toBe(false);
   });
 });
 
 async function consents(person: UserId) {
-  return await sql(test.database, 'select scope from oauth2_consents where user_id = $1::uuid', [toUuid(person)]);
+  return await sql(testDatabase.database, 'select scope from oauth2_consents where user_id = $1::uuid', [
+    toUuid(person),
+  ]);
 }

@@ -41,7 +41,7 @@ export type ReauthOutcome =
   /** Ended by the fifth wrong password in a row, or elsewhere meanwhile. */
   | { readonly ok: false; readonly reason: 'ended' | 'locked' | 'deactivated'; readonly user: User };
 
-const MOST_FAILURES = 5;
+const MAX_FAILURES = 5;
 
 /**
  * Proves presence again inside an active session (browser-flows 3.4). Throws `overloaded` when no hash could be
@@ -84,7 +84,7 @@ async function countFailure(deps: ReauthDeps, attempt: ReauthAttempt): Promise<R
   const row = await deps.database.first(countFailedReauth, {
     now: new Date(now),
     id: toUuid(attempt.cookie.id),
-    most: MOST_FAILURES,
+    most: MAX_FAILURES,
     auditEventId: newAuditEventId(now),
     ip: attempt.address ?? null,
     userAgent: attempt.userAgent ?? null,

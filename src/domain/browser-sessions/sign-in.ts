@@ -43,7 +43,7 @@ export type SignInOutcome =
   /** Only after the right password. */
   | { readonly ok: false; readonly reason: 'locked' | 'deactivated'; readonly user: User };
 
-const MOST_SESSIONS = 1000;
+const MAX_SESSIONS = 1000;
 
 /**
  * Signs a person in by name and password: one statement before the hash is checked off the main thread, one after it.
@@ -74,7 +74,7 @@ async function open(deps: SignInDeps, attempt: SignInAttempt, accepted: Accepted
     userAgent: attempt.userAgent ?? null,
     ip: attempt.address ?? null,
     authenticationId: toUuid(newId(now)),
-    mostSessions: MOST_SESSIONS,
+    mostSessions: MAX_SESSIONS,
     auditEventId: newAuditEventId(now),
     acr: PASSWORD_ACR,
     amr: PASSWORD_AMR,
@@ -93,6 +93,6 @@ function refuse(log: Log, user: User): SignInOutcome {
 }
 
 async function endSurplus(database: Database, row: OpenedSessionRow, now: number): Promise<void> {
-  if (row.live_sessions < MOST_SESSIONS) return;
-  await database.execute(finishSurplusSessions, { now: new Date(now), userId: row.user_id, kept: MOST_SESSIONS });
+  if (row.live_sessions < MAX_SESSIONS) return;
+  await database.execute(finishSurplusSessions, { now: new Date(now), userId: row.user_id, kept: MAX_SESSIONS });
 }

@@ -17,7 +17,7 @@ export interface SigningKeySource {
 }
 
 const MINIMUM_RSA_BITS = 2048;
-const MAXIMUM_RSA_BITS = 8192;
+const MAX_RSA_BITS = 8192;
 
 /** What is wrong with one entry; of all of them together when `name` is undefined. */
 export interface SigningKeyProblem {
@@ -109,7 +109,7 @@ function kindProblem(key: KeyObject, algorithm: SigningAlgorithm | undefined): s
     return `the key cannot sign with ${algorithm}, only with ${possible.join(', ')}`;
   }
   const bits = key.asymmetricKeyDetails?.modulusLength;
-  if (bits !== undefined && (bits < MINIMUM_RSA_BITS || bits > MAXIMUM_RSA_BITS)) {
+  if (bits !== undefined && (bits < MINIMUM_RSA_BITS || bits > MAX_RSA_BITS)) {
     return `RSA keys have 2048 to 8192 bits, this one has ${bits}`;
   }
   return undefined;

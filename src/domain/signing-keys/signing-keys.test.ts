@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createLocalJWKSet, jwtVerify } from 'jose';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readSigningKeys } from './read-signing-keys.ts';
 import { hashOfAlgorithm } from './signing-algorithms.ts';
 
@@ -20,11 +20,11 @@ const ALL = [
 describe('signing keys', () => {
   const keys = readSigningKeys(ALL);
 
-  it('each key has the one algorithm that goes with its kind, RS256 first', () => {
+  test('each key has the one algorithm that goes with its kind, RS256 first', () => {
     expect(keys.algorithms()).toEqual(['RS256', 'ES256', 'ES384', 'ES512', 'ES256K', 'EdDSA']);
   });
 
-  it('a key whose entry names another algorithm signs with that one alone', async () => {
+  test('a key whose entry names another algorithm signs with that one alone', async () => {
     const pss = { name: 'pss', key: pem(otherRsa), useForSigning: true, alg: 'PS256' } as const;
     const both = readSigningKeys([pss, ...ALL]);
     expect(both.algorithms()).toEqual(['RS256', 'PS256', 'ES256', 'ES384', 'ES512', 'ES256K', 'EdDSA']);
@@ -37,7 +37,7 @@ describe('signing keys', () => {
     expect(() => readSigningKeys([pss])).toThrow(/RSA key that signs with RS256/);
   });
 
-  it('the key of RS256 comes first in the published set, wherever it is configured', () => {
+  test('the key of RS256 comes first in the published set, wherever it is configured', () => {
     const next = { name: 'next', key: pem(otherRsa), useForSigning: false };
     const { keys: published } = readSigningKeys([...ALL.slice(1), next, ...ALL.slice(0, 1)]).publicJwks();
     const kinds = published.map(({ kty, alg }) => `${kty} ${alg}`);
@@ -46,7 +46,7 @@ describe('signing keys', () => {
     expect(published[0]?.kid).toBe(signer?.kid);
   });
 
-  it.each(keys.algorithms().filter((alg) => alg !== 'ES256K'))(
+  test.each(keys.algorithms().filter((alg) => alg !== 'ES256K'))(
     '%s: an independent library verifies the signature from the published set',
     async (alg) => {
       const jwt = await keys.signJwt({ iss: 'https://auth.example/', exp: 4_000_000_000 }, { alg });
@@ -59,7 +59,7 @@ describe('signing keys', () => {
     },
   );
 
-  it('publishes no private or symmetric member (RFC 7517 9.2)', () => {
+  test('publishes no private or symmetric member (RFC 7517 9.2)', () => {
     for (const key of keys.publicJwks().keys) {
       expect(Object.keys(key)).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(d|p|q|dp|dq|qi|k|oth)$/)]));
       expect(key.use).toBe('sig');
@@ -68,7 +68,7 @@ describe('signing keys', () => {
     }
   });
 
-  it('a key that is only published does not sign', () => {
+  test('a key that is only published does not sign', () => {
     const [first, ...rest] = ALL;
     const published = readSigningKeys([
       {
@@ -84,7 +84,7 @@ describe('signing keys', () => {
     expect(published.canSign('RS256')).toBe(true);
   });
 
-  it.each([
+  test.each([
     [
       'a broken key',
       { name: 'secrets.keys[0]', key: 'nonsense', useForSigning: true },
@@ -104,12 +104,12 @@ describe('signing keys', () => {
     expect(() => readSigningKeys([source])).toThrow(message);
   });
 
-  it('refuses a set without an RSA key and a key id used twice', () => {
+  test('refuses a set without an RSA key and a key id used twice', () => {
     expect(() => readSigningKeys(ALL.slice(1))).toThrow(/RSA key/);
     expect(() => readSigningKeys([...ALL, ...ALL.slice(0, 1)])).toThrow(/used by rsa already/);
   });
 
-  it('reads encrypted PKCS#8 with its password only', () => {
+  test('reads encrypted PKCS#8 with its password only', () => {
     const key = rsa.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'sesame' }).toString();
     expect(readSigningKeys([{ name: 'k', key, password: 'sesame', useForSigning: true }]).canSign('RS256')).toBe(true);
     expect(() => readSigningKeys([{ name: 'k', key, password: 'wrong', useForSigning: true }])).toThrow(
@@ -117,14 +117,14 @@ describe('signing keys', () => {
     );
   });
 
-  it('reads DER forms', () => {
+  test('reads DER forms', () => {
     for (const type of ['pkcs1', 'pkcs8'] as const) {
       const key = rsa.export({ type, format: 'der' });
       expect(readSigningKeys([{ name: 'k', key, useForSigning: true }]).canSign('RS256')).toBe(true);
     }
   });
 
-  it.each([
+  test.each([
     ['RS256', 'sha256'],
     ['PS384', 'sha384'],
     ['ES512', 'sha512'],

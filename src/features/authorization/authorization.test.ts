@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import {
@@ -14,32 +14,32 @@ import type { Shown } from '#test/support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 
-let test: TestDatabase;
+let testDatabase: TestDatabase;
 let service: AuthorizationService;
 let client: string;
 
 beforeAll(async () => {
-  test = await createTestDatabase();
-  service = await startAuthorizationService(test.database);
+  testDatabase = await createTestDatabase();
+  service = await startAuthorizationService(testDatabase.database);
   client = await service.client();
   await service.person('alice');
 });
 
 afterAll(async () => {
   await service.close();
-  await test.drop();
+  await testDatabase.drop();
 });
 
 async function grantCount(): Promise<number> {
   const [row] = await sql<{ count: number }>(
-    test.database,
+    testDatabase.database,
     'select count(*)::integer as count from oauth2_authorization_grants',
   );
   return row?.count ?? -1;
 }
 
 describe('an authorization request that cannot be answered to the client', () => {
-  it.each([
+  test.each([
     'https://app.example.org/callback/',
     'https://app.example.org/callback/../evil',
     'https://app.example.org/callback?x=1',
@@ -59,7 +59,7 @@ describe('an authorization request that cannot be answered to the client', () =>
     expect(await grantCount()).toBe(before);
   });
 
-  it('another port of the loopback address of a client with a secret gets a page (S-186, R-10)', async () => {
+  test('another port of the loopback address of a client with a secret gets a page (S-186, R-10)', async () => {
     const metadata = { redirect_uris: ['http://127.0.0.1:3000/cb'] };
     const confidential = await service.client({ secret: 's', metadata });
     const publicClient = await service.client({ metadata });
@@ -72,12 +72,14 @@ describe('an authorization request that cannot be answered to the client', () =>
     expect(accepted.location).toContain('/login?');
   });
 
-  it('unknown, disabled and malformed client ids get one and the same page (S-06)', async () => {
+  test('unknown, disabled and malformed client ids get one and the same page (S-06)', async () => {
     const disabled = await service.client();
     service.clients.forget(disabled);
-    await sql(test.database, 'update oauth2_clients set disabled_at = created_at where id = $1::uuid returning id', [
-      toUuid(disabled),
-    ]);
+    await sql(
+      testDatabase.database,
+      'update oauth2_clients set disabled_at = created_at where id = $1::uuid returning id',
+      [toUuid(disabled)],
+    );
     const answers = [];
     for (const id of [newId(1), disabled, 'no-ulid', 'a\0b', '']) {
       const shown = await service.browser().get(authorizeUrl(id));
@@ -89,7 +91,7 @@ describe('an authorization request that cannot be answered to the client', () =>
     for (const answer of answers) expect(answer).toEqual(answers[0]);
   });
 
-  it.each(['client_id', 'redirect_uri', 'response_mode', 'state', 'response_type', 'request', 'request_uri'])(
+  test.each(['client_id', 'redirect_uri', 'response_mode', 'state', 'response_type', 'request', 'request_uri'])(
     '%s given twice gets a page (S-02)',
     async (name) => {
       const shown = await service.browser().get(`${authorizeUrl(client)}&${name}=a&${name}=a`);
@@ -97,12 +99,12 @@ describe('an authorization request that cannot be answered to the client', () =>
     },
   );
 
-  it('an unknown response_mode gets a page (S-07)', async () => {
+  test('an unknown response_mode gets a page (S-07)', async () => {
     const shown = await service.browser().get(authorizeUrl(client, { response_mode: 'query.jwt' }));
     expect(shown).toMatchObject({ status: 400, location: undefined });
   });
 
-  it('HEAD is refused, since the GET changes state', async () => {
+  test('HEAD is refused, since the GET changes state', async () => {
     const before = await grantCount();
     const response = await fetch(`${service.origin}${authorizeUrl(client)}`, { method: 'HEAD', redirect: 'manual' });
     expect(response.status).toBe(405);
@@ -111,7 +113,7 @@ describe('an authorization request that cannot be answered to the client', () =>
 });
 
 describe('an authorization request that is refused', () => {
-  it.each([
+  test.each([
     ['response_type', { response_type: 'code id_token', response_mode: 'query' }, 'unsupported_response_type'],
     ['scope', { scope: '"' }, 'invalid_scope'],
     ['max_age', { max_age: '-1' }, 'invalid_request'],
@@ -130,7 +132,7 @@ describe('an authorization request that is refused', () => {
     expect(await grantCount()).toBe(before);
   });
 
-  it.each(['token', 'id_token', 'code token'])(
+  test.each(['token', 'id_token', 'code token'])(
     'response_type=%s answers in the fragment (S-07)',
     async (response_type) => {
       const shown = await service.browser().get(authorizeUrl(client, { response_type }));
@@ -143,7 +145,7 @@ describe('an authorization request that is refused', () => {
     },
   );
 
-  it('by form_post gets the page at once, every field escaped, posting to the client only (S-07)', async () => {
+  test('by form_post gets the page at once, every field escaped, posting to the client only (S-07)', async () => {
     const state = '"><script>alert(1)</script>\n\'';
     const fields = { response_mode: 'form_post', scope: '"', state };
     const shown = await service.browser().get(authorizeUrl(client, fields));
@@ -160,7 +162,7 @@ describe('an authorization request that is refused', () => {
     expect(shown.body).toContain(`name="state" value="&quot;>&lt;script>alert(1)&lt;/script>\n'"`);
   });
 
-  it('of a public client without PKCE is refused: a stolen code could be redeemed (S-20)', async () => {
+  test('of a public client without PKCE is refused: a stolen code could be redeemed (S-20)', async () => {
     const publicClient = await service.client({});
     const shown = await service.browser().get(authorizeUrl(publicClient));
     expect(responseOf(shown)).toMatchObject({ error: 'invalid_request' });
@@ -168,8 +170,8 @@ describe('an authorization request that is refused', () => {
 });
 
 describe('a fault of the service after the address is proven', () => {
-  it('is told to the client, without its cause, which is logged (RFC 6749 4.1.2.1)', async () => {
-    const broken = await startAuthorizationService(test.database, { failing: refusingWrites });
+  test('is told to the client, without its cause, which is logged (RFC 6749 4.1.2.1)', async () => {
+    const broken = await startAuthorizationService(testDatabase.database, { failing: refusingWrites });
     try {
       const shown = await broken.browser().get(authorizeUrl(client));
       expect(responseOf(shown)).toMatchObject({ error: 'server_error', state: 'st', iss: AUTHORIZATION_ISSUER });
@@ -191,7 +193,7 @@ function refusingWrites(database: Database): Database {
 }
 
 describe('someone who is not signed in', () => {
-  it('is sent to sign in, with the hint, and comes back through the grant to the consent page', async () => {
+  test('is sent to sign in, with the hint, and comes back through the grant to the consent page', async () => {
     const browser = service.browser();
     const shown = await browser.get(authorizeUrl(client, { login_hint: 'alice' }));
     const id = grantIdOf(shown);
@@ -206,14 +208,14 @@ describe('someone who is not signed in', () => {
     expect(browser.shown.status).toBe(200);
   });
 
-  it('with prompt=none gets login_required and leaves no grant (S-10)', async () => {
+  test('with prompt=none gets login_required and leaves no grant (S-10)', async () => {
     const before = await grantCount();
     const shown = await service.browser().get(authorizeUrl(client, { prompt: 'none' }));
     expect(responseOf(shown)).toMatchObject({ error: 'login_required', state: 'st', iss: AUTHORIZATION_ISSUER });
     expect(await grantCount()).toBe(before);
   });
 
-  it('reads the pages in the language that the client asked for, without it being remembered for good', async () => {
+  test('reads the pages in the language that the client asked for, without it being remembered for good', async () => {
     const browser = service.browser();
     await browser.get(authorizeUrl(client, { ui_locales: 'xx de-AT' }));
     expect([...browser.cookies.keys()].some((name) => name.includes('lang'))).toBe(false);
@@ -227,7 +229,7 @@ describe('someone who is not signed in', () => {
 });
 
 describe('someone who is signed in', () => {
-  it('and never asked before is asked, or with prompt=none the client hears so, leaving no grant (S-10)', async () => {
+  test('and never asked before is asked, or with prompt=none the client hears so, leaving no grant (S-10)', async () => {
     const other = await service.client();
     const browser = await service.signedIn('alice');
     const before = await grantCount();
@@ -239,7 +241,7 @@ describe('someone who is signed in', () => {
     expect(service.lastRequest().requester).toMatch(/^user:[0-9A-Z]{26}\(alice\)$/);
   });
 
-  it('and remembered gets a code at once, by three statements, also with prompt=none (performance 1)', async () => {
+  test('and remembered gets a code at once, by three statements, also with prompt=none (performance 1)', async () => {
     const browser = await consented('alice');
     for (const prompt of [undefined, 'none']) {
       const shown = await browser.get(authorizeUrl(client, { prompt }));
@@ -254,7 +256,7 @@ describe('someone who is signed in', () => {
     }
   });
 
-  it('gets the answer in the fragment when asked for, the query of the address kept', async () => {
+  test('gets the answer in the fragment when asked for, the query of the address kept', async () => {
     const redirect_uri = 'https://app.example.org/callback?keep=1';
     const other = await service.client({ secret: 's', metadata: { redirect_uris: [redirect_uri], first_party: true } });
     const browser = await service.signedIn('alice');
@@ -263,7 +265,7 @@ describe('someone who is signed in', () => {
     expect(responseOf(shown)).toMatchObject({ state: 'st', iss: AUTHORIZATION_ISSUER });
   });
 
-  it('by form_post gets a page of its own address, once', async () => {
+  test('by form_post gets a page of its own address, once', async () => {
     const browser = await consented('alice');
     const redirected = await browser.get(authorizeUrl(client, { response_mode: 'form_post' }));
     const address = `${AUTHORIZATION_ISSUER}authorize/${grantIdOf(redirected)}`;
@@ -283,9 +285,12 @@ describe('someone who is signed in', () => {
     expect(again.body).not.toContain(shown.forms[0]?.inputs.get('code'));
   });
 
-  it('whose session was ended elsewhere sees the page that says so; prompt=none: login_required', async () => {
+  test('whose session was ended elsewhere sees the page that says so; prompt=none: login_required', async () => {
     const browser = await service.signedIn('alice');
-    await sql(test.database, 'update user_sessions set finished_at = now() where finished_at is null returning id');
+    await sql(
+      testDatabase.database,
+      'update user_sessions set finished_at = now() where finished_at is null returning id',
+    );
     expect(responseOf(await browser.get(authorizeUrl(client, { prompt: 'none' })))).toMatchObject({
       error: 'login_required',
     });
@@ -313,7 +318,7 @@ describe('an authorization request by POST (OpenID Connect Core 3.1.2.1)', () =>
   }
   const CROSS_SITE = { 'sec-fetch-site': 'cross-site', origin: 'https://app.example.org', cookie: undefined };
 
-  it('from another site, without cookies, leads back to this browser by a ticket of one minute (oauth 7.2)', async () => {
+  test('from another site, without cookies, leads back to this browser by a ticket of one minute (oauth 7.2)', async () => {
     const browser = await consented('alice');
     const posted = await browser.post('/authorize', form(), CROSS_SITE);
     expect(posted.status).toBe(303);
@@ -328,7 +333,7 @@ describe('an authorization request by POST (OpenID Connect Core 3.1.2.1)', () =>
     });
   });
 
-  it('whose ticket is too old, another’s or missing, is not bound: consent is asked (S-24)', async () => {
+  test('whose ticket is too old, another’s or missing, is not bound: consent is asked (S-24)', async () => {
     const browser = await consented('alice');
     const first = new URL((await browser.post('/authorize', form(), CROSS_SITE)).location ?? '');
     const second = new URL((await browser.post('/authorize', form(), CROSS_SITE)).location ?? '');
@@ -340,7 +345,7 @@ describe('an authorization request by POST (OpenID Connect Core 3.1.2.1)', () =>
     expect((await browser.get(second.href)).location).toContain('/consent/');
   });
 
-  it('with prompt=none and no ticket is answered interaction_required, and is over (R-31)', async () => {
+  test('with prompt=none and no ticket is answered interaction_required, and is over (R-31)', async () => {
     const browser = await consented('alice');
     const posted = await browser.post('/authorize', form({ prompt: 'none' }), CROSS_SITE);
     const { pathname } = new URL(posted.location ?? '');
@@ -348,7 +353,7 @@ describe('an authorization request by POST (OpenID Connect Core 3.1.2.1)', () =>
     expect((await browser.get(pathname)).status).toBe(409);
   });
 
-  it('reads nothing from the query', async () => {
+  test('reads nothing from the query', async () => {
     const shown = await service
       .browser()
       .post(authorizeUrl(client), new URLSearchParams({ client_id: client }), CROSS_SITE);
@@ -356,19 +361,19 @@ describe('an authorization request by POST (OpenID Connect Core 3.1.2.1)', () =>
     expect(responseOf(shown)).toMatchObject({ error: 'invalid_request' });
   });
 
-  it('in another format than a form gets 415', async () => {
+  test('in another format than a form gets 415', async () => {
     const headers = { ...CROSS_SITE, 'content-type': 'application/json' };
     expect((await service.browser().post('/authorize', form(), headers)).status).toBe(415);
   });
 
-  it('that names a grant as well gets a page', async () => {
+  test('that names a grant as well gets a page', async () => {
     const shown = await service.browser().post('/authorize', form({ grant_id: newId(1) }));
     expect(shown).toMatchObject({ status: 400, location: undefined });
   });
 });
 
 describe('freshness (oauth 7.4)', () => {
-  it('max_age=0 asks for the password once, cannot be skipped by the step’s address, and ends (S-11)', async () => {
+  test('max_age=0 asks for the password once, cannot be skipped by the step’s address, and ends (S-11)', async () => {
     const browser = await consented('alice');
     const shown = await browser.get(authorizeUrl(client, { max_age: '0' }));
     const id = grantIdOf(shown);
@@ -386,7 +391,7 @@ describe('freshness (oauth 7.4)', () => {
     await browser.follow();
     expect(responseOf(browser.shown)).toMatchObject({ code: expect.any(String) });
     const [grant] = await sql<{ age: number }>(
-      test.database,
+      testDatabase.database,
       `select extract(epoch from fulfilled_at - auth_time)::float8 as age
          from oauth2_authorization_grants where id = $1::uuid`,
       [toUuid(id)],
@@ -394,7 +399,7 @@ describe('freshness (oauth 7.4)', () => {
     expect(grant?.age).toBe(0);
   });
 
-  it('prompt=login demands the password of someone who signed in a minute ago; a reload changes nothing', async () => {
+  test('prompt=login demands the password of someone who signed in a minute ago; a reload changes nothing', async () => {
     const browser = await consented('alice');
     const id = grantIdOf(await browser.get(authorizeUrl(client, { prompt: 'login' })));
     for (let reload = 0; reload < 3; reload += 1) {
@@ -402,7 +407,7 @@ describe('freshness (oauth 7.4)', () => {
     }
   });
 
-  it('max_age is kept when the session is young enough', async () => {
+  test('max_age is kept when the session is young enough', async () => {
     const browser = await consented('alice');
     const shown = await browser.get(authorizeUrl(client, { max_age: '86400' }));
     expect(responseOf(shown)).toMatchObject({ code: expect.any(String) });
@@ -410,7 +415,7 @@ describe('freshness (oauth 7.4)', () => {
 });
 
 describe('many requests from one address (S-95)', () => {
-  it('are refused with a page beyond 100 pending ones, not with a redirect', async () => {
+  test('are refused with a page beyond 100 pending ones, not with a redirect', async () => {
     const browser = service.browser('203.0.113.77');
     for (let count = 0; count < 100; count += 1) await browser.get(authorizeUrl(client));
     const before = await grantCount();
@@ -419,7 +424,7 @@ describe('many requests from one address (S-95)', () => {
     expect((await service.browser('203.0.113.78').get(authorizeUrl(client))).status).toBe(303);
   });
 
-  it('count also when a page of theirs ended them: asking and giving up goes on no longer than asking (S-179)', async () => {
+  test('count also when a page of theirs ended them: asking and giving up goes on no longer than asking (S-179)', async () => {
     const address = '203.0.113.90';
     const request = {
       client_id: client,
@@ -440,7 +445,7 @@ describe('many requests from one address (S-95)', () => {
     expect((await service.browser().get(authorizeUrl(client))).status).toBe(303);
   });
 
-  it('of one person who is signed in are bounded from all addresses together (S-179)', async () => {
+  test('of one person who is signed in are bounded from all addresses together (S-179)', async () => {
     await service.person('scripted');
     const browser = await service.signedIn('scripted');
     const trusted = await service.client({ secret: 's', metadata: { first_party: true } });
@@ -453,11 +458,11 @@ describe('many requests from one address (S-95)', () => {
     expect((await service.browser().get(authorizeUrl(trusted))).status).toBe(303);
   });
 
-  it('with ids that name no client store nothing, however many there are (S-179)', async () => {
+  test('with ids that name no client store nothing, however many there are (S-179)', async () => {
     const stored = async () => {
       const tables = ['oauth2_authorization_grants', 'oauth2_clients', 'rate_limits', 'audit_events'];
       const counts = tables.map((table) => `(select count(*) from ${table})::integer as ${table}`);
-      return await sql(test.database, `select ${counts.join(', ')}`);
+      return await sql(testDatabase.database, `select ${counts.join(', ')}`);
     };
     const browser = service.browser();
     const before = await stored();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AuthorizationGrantId, type ClientId, newId, toUuid } from '#platform/base/ids.ts';
 import {
   AUTHORIZATION_ISSUER,
@@ -14,21 +14,21 @@ import type { Browser } from '#test/support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 
-let test: TestDatabase;
+let testDatabase: TestDatabase;
 let service: AuthorizationService;
 let client: ClientId;
 
 beforeAll(async () => {
-  test = await createTestDatabase();
-  service = await startAuthorizationService(test.database);
+  testDatabase = await createTestDatabase();
+  service = await startAuthorizationService(testDatabase.database);
   client = await service.client();
   for (const name of ['alice', 'bob', 'admin']) await service.person(name);
-  await sql(test.database, `update users set can_request_admin = true where username = 'admin' returning id`);
+  await sql(testDatabase.database, `update users set can_request_admin = true where username = 'admin' returning id`);
 });
 
 afterAll(async () => {
   await service.close();
-  await test.drop();
+  await testDatabase.drop();
 });
 
 const CONSENT = { action: 'consent' };
@@ -39,7 +39,7 @@ async function asked(
   fields: Record<string, string> = {},
   username = 'alice',
 ): Promise<[Browser, AuthorizationGrantId]> {
-  await sql(test.database, 'delete from oauth2_consents returning user_id');
+  await sql(testDatabase.database, 'delete from oauth2_consents returning user_id');
   const browser = await service.signedIn(username);
   await browser.open(authorizeUrl(client, fields));
   if (!new URL(browser.shown.url).pathname.startsWith('/consent/')) throw new Error(`shown: ${browser.shown.url}`);
@@ -48,7 +48,7 @@ async function asked(
 
 async function stateOf(id: AuthorizationGrantId) {
   const [row] = await sql<{ state: string; username: string | null; cancel_reason: string | null }>(
-    test.database,
+    testDatabase.database,
     `select case when g.cancelled_at is not null then 'cancelled' when g.fulfilled_at is not null then 'fulfilled'
             else 'pending' end as state, u.username, g.cancel_reason
        from oauth2_authorization_grants g
@@ -60,7 +60,7 @@ async function stateOf(id: AuthorizationGrantId) {
 }
 
 describe('the consent page', () => {
-  it('shows who asks, where the answer goes, what for and as whom (R-20)', async () => {
+  test('shows who asks, where the answer goes, what for and as whom (R-20)', async () => {
     const metadata = { client_name: { '': 'Example App\u202e' }, client_uri: { '': 'https://www.example.org/about' } };
     const other = await service.client({ secret: 's', isStatic: false, metadata });
     const browser = await service.signedIn('alice');
@@ -78,7 +78,7 @@ describe('the consent page', () => {
     expect(headers['cache-control']).toBe('no-store');
   });
 
-  it('links the privacy policy and the terms of the client', async () => {
+  test('links the privacy policy and the terms of the client', async () => {
     const policy_uri = { '': 'https://app.example.org/privacy' };
     const tos_uri = { '': 'https://app.example.org/terms' };
     const other = await service.client({ secret: 's', metadata: { policy_uri, tos_uri } });
@@ -89,12 +89,12 @@ describe('the consent page', () => {
     }
   });
 
-  it('says of a client of the operator that it was set up here', async () => {
+  test('says of a client of the operator that it was set up here', async () => {
     const [browser] = await asked();
     expect(browser.shown.text).toContain('have set up this application');
   });
 
-  it('is shown by one statement, and a consent takes two (performance 1)', async () => {
+  test('is shown by one statement, and a consent takes two (performance 1)', async () => {
     const [browser, id] = await asked();
     await browser.get(`/consent/${id}`);
     expect(service.lastRequest().queries).toBe(1);
@@ -103,12 +103,12 @@ describe('the consent page', () => {
     expect(service.lastRequest().queries).toBe(2);
   });
 
-  it('by POST to its own address is 405', async () => {
+  test('by POST to its own address is 405', async () => {
     const [browser, id] = await asked();
     expect((await browser.post(`/consent/${id}`, new URLSearchParams())).status).toBe(405);
   });
 
-  it.each(['consent', 'authorize'])('/%s/{id}: unknown and malformed ids get 404 (S-83)', async (path) => {
+  test.each(['consent', 'authorize'])('/%s/{id}: unknown and malformed ids get 404 (S-83)', async (path) => {
     const browser = await service.signedIn('alice');
     for (const id of [newId(1), 'x', '01H..%2f..%2f', `${newId(1)}0`]) {
       const shown = await browser.get(`/${path}/${id}`);
@@ -116,7 +116,7 @@ describe('the consent page', () => {
     }
   });
 
-  it('of an expired request says so, with a way back to the client carrying access_denied', async () => {
+  test('of an expired request says so, with a way back to the client carrying access_denied', async () => {
     const [browser, id] = await asked({ state: 'x y' });
     service.clock.advanceSeconds(3600);
     for (const address of [`/consent/${id}`, `/authorize/${id}`]) {
@@ -134,19 +134,19 @@ describe('the consent page', () => {
     expect((await browser.post('/authorize', new URLSearchParams({ grant_id: id }))).status).toBe(403);
   });
 
-  it('is asked of nobody: someone signed out goes to sign in first', async () => {
+  test('is asked of nobody: someone signed out goes to sign in first', async () => {
     const [, id] = await asked();
     const shown = await service.browser().get(`/consent/${id}`);
     expect(shown.location).toBe(`${AUTHORIZATION_ISSUER}login?kind=continue_authorization_grant&id=${id}`);
   });
 
-  it('asks no more once the client gave up its address: nothing is sent there (R-11)', async () => {
+  test('asks no more once the client gave up its address: nothing is sent there (R-11)', async () => {
     const other = await service.client();
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(other));
     const id = grantIdOf(browser.shown);
     await sql(
-      test.database,
+      testDatabase.database,
       `update oauth2_clients set version = version + 1,
           metadata = jsonb_set(metadata, '{redirect_uris}', '["https://app.example.org/other"]')
         where id = $1::uuid returning id`,
@@ -160,7 +160,7 @@ describe('the consent page', () => {
 });
 
 describe('the decision', () => {
-  it('consent: 303 with a code, and the same scopes are not asked for again (S-09)', async () => {
+  test('consent: 303 with a code, and the same scopes are not asked for again (S-09)', async () => {
     const [browser, id] = await asked({ scope: 'openid email' });
     await browser.submit(CONSENT, FORM);
     expect(browser.shown.status).toBe(303);
@@ -174,7 +174,7 @@ describe('the decision', () => {
     expect(more.location).toContain('/consent/');
   });
 
-  it('cancel: 303 with access_denied, and the request is over', async () => {
+  test('cancel: 303 with access_denied, and the request is over', async () => {
     const [browser, id] = await asked();
     await browser.submit({ action: 'cancel' }, FORM);
     expect(browser.shown.status).toBe(303);
@@ -183,14 +183,14 @@ describe('the decision', () => {
     expect((await browser.get(`/authorize/${id}`)).status).toBe(409);
   });
 
-  it.each([{}, { action: 'else' }])('%j: the page again with invalid_action', async (fields) => {
+  test.each([{}, { action: 'else' }])('%j: the page again with invalid_action', async (fields) => {
     const [browser, id] = await asked();
     await browser.submit(fields as Record<string, string>, FORM);
     expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['invalid_action'] });
     expect(await stateOf(id)).toMatchObject({ state: 'pending' });
   });
 
-  it('twice within ten seconds: the second is told that the application is being opened, without the code', async () => {
+  test('twice within ten seconds: the second is told that the application is being opened, without the code', async () => {
     const [browser, id] = await asked();
     const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
     const fields = new URLSearchParams({ csrf, grant_id: id, ...CONSENT });
@@ -205,7 +205,7 @@ describe('the decision', () => {
     expect(late.text).not.toContain('being opened');
   });
 
-  it('fifty times in parallel: exactly one code (S-100)', async () => {
+  test('fifty times in parallel: exactly one code (S-100)', async () => {
     const [browser, id] = await asked();
     const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
     const fields = new URLSearchParams({ csrf, grant_id: id, ...CONSENT });
@@ -216,7 +216,7 @@ describe('the decision', () => {
     for (const answer of answers) expect([303, 409]).toContain(answer.status);
   });
 
-  it('counts for the stored request alone, whatever else is posted (S-26)', async () => {
+  test('counts for the stored request alone, whatever else is posted (S-26)', async () => {
     const other = await service.client();
     const [browser, id] = await asked();
     const tampered = {
@@ -228,9 +228,11 @@ describe('the decision', () => {
     await browser.submit(tampered, FORM);
     expect(browser.shown.headers.location).toMatch(/^https:\/\/app\.example\.org\/callback\?/);
     expect(responseOf(browser.shown)['state']).toBe('st');
-    const [row] = await sql(test.database, 'select scope from oauth2_authorization_grants where id = $1::uuid', [
-      toUuid(id),
-    ]);
+    const [row] = await sql(
+      testDatabase.database,
+      'select scope from oauth2_authorization_grants where id = $1::uuid',
+      [toUuid(id)],
+    );
     expect(row).toEqual({ scope: ['openid'] });
     const [second, secondId] = await asked();
     await second.submit({ ...CONSENT, client_id: other }, FORM);
@@ -238,7 +240,7 @@ describe('the decision', () => {
     expect(await stateOf(secondId)).toMatchObject({ state: 'pending' });
   });
 
-  it('with a repeated field is malformed', async () => {
+  test('with a repeated field is malformed', async () => {
     const [browser, id] = await asked();
     const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
     const fields = new URLSearchParams([
@@ -251,7 +253,7 @@ describe('the decision', () => {
     expect(await stateOf(id)).toMatchObject({ state: 'pending' });
   });
 
-  it.each([
+  test.each([
     ['no token', { csrf: '' }, {}],
     ['another token', { csrf: 'A'.repeat(43) }, {}],
     ['a foreign origin', {}, { origin: 'https://evil.example' }],
@@ -266,13 +268,13 @@ describe('the decision', () => {
     expect(await stateOf(id)).toMatchObject({ state: 'pending' });
   });
 
-  it('on a page that was open for too long asks once more, with a form that works', async () => {
+  test('on a page that was open for too long asks once more, with a form that works', async () => {
     const [browser, id] = await asked();
     service.clock.advanceSeconds(1800);
     await browser.get(`/consent/${id}`);
     const { inputs } = browser.shown.forms[0] ?? { inputs: new Map() };
     await sql(
-      test.database,
+      testDatabase.database,
       `update oauth2_authorization_grants set expires_at = expires_at + interval '2 hours' where id = $1::uuid returning id`,
       [toUuid(id)],
     );
@@ -286,7 +288,7 @@ describe('the decision', () => {
 });
 
 describe('a request that waits in one browser', () => {
-  it('opened in another one by someone who consented before still asks (S-24)', async () => {
+  test('opened in another one by someone who consented before still asks (S-24)', async () => {
     const [alice] = await asked();
     await alice.submit(CONSENT, FORM);
     const foreign = await service.browser().get(authorizeUrl(client));
@@ -296,7 +298,7 @@ describe('a request that waits in one browser', () => {
     expect(await stateOf(id)).toMatchObject({ state: 'pending' });
   });
 
-  it('is not decided by a form that was rendered for someone else (S-24)', async () => {
+  test('is not decided by a form that was rendered for someone else (S-24)', async () => {
     const [browser, id] = await asked();
     const csrf = browser.shown.forms.find((form) => form.action === '/authorize')?.inputs.get('csrf') ?? '';
     await browser.submit({}, { action: '/logout' });
@@ -310,14 +312,14 @@ describe('a request that waits in one browser', () => {
     await browser.submit(CONSENT, FORM);
     expect(await stateOf(id)).toMatchObject({ state: 'fulfilled', username: 'bob' });
     const rows = await sql(
-      test.database,
+      testDatabase.database,
       'select u.username from oauth2_consents c join users u on u.id = c.user_id where c.client_id = $1::uuid',
       [toUuid(client)],
     );
     expect(rows).toEqual([{ username: 'bob' }]);
   });
 
-  it('once finished never shows its code again, to nobody (S-25)', async () => {
+  test('once finished never shows its code again, to nobody (S-25)', async () => {
     const [browser, id] = await asked();
     await browser.submit(CONSENT, FORM);
     const code = responseOf(browser.shown)['code'] ?? 'none';
@@ -331,10 +333,10 @@ describe('a request that waits in one browser', () => {
     }
   });
 
-  it('whose person is locked meanwhile gives no code (S-102)', async () => {
+  test('whose person is locked meanwhile gives no code (S-102)', async () => {
     await service.person('carol');
     const [browser, id] = await asked({}, 'carol');
-    await sql(test.database, `update users set locked_at = now() where username = 'carol' returning id`);
+    await sql(testDatabase.database, `update users set locked_at = now() where username = 'carol' returning id`);
     await browser.submit(CONSENT, FORM);
     expect(browser.shown).toMatchObject({ status: 200, location: undefined });
     expect(browser.shown.text).toContain('Account locked');
@@ -344,7 +346,7 @@ describe('a request that waits in one browser', () => {
 });
 
 describe('the decision of a request that is answered by form_post', () => {
-  it('is carried out by the request’s own address, so that no POST answers with a page that posts', async () => {
+  test('is carried out by the request’s own address, so that no POST answers with a page that posts', async () => {
     const [browser, id] = await asked({ response_mode: 'form_post' });
     await browser.submit(CONSENT, FORM);
     expect(browser.shown).toMatchObject({ status: 303, location: `${AUTHORIZATION_ISSUER}authorize/${id}` });
@@ -358,7 +360,7 @@ describe('the decision of a request that is answered by form_post', () => {
     expect((await browser.get(authorizeUrl(client, { prompt: 'none' }))).headers.location).toContain('code=');
   });
 
-  it('to cancel is carried out there as well', async () => {
+  test('to cancel is carried out there as well', async () => {
     const [browser, id] = await asked({ response_mode: 'form_post' });
     await browser.submit({ action: 'cancel' }, FORM);
     await browser.follow();
@@ -370,7 +372,7 @@ describe('the decision of a request that is answered by form_post', () => {
 describe('an admin scope', () => {
   const scope = 'openid urn:mas:admin';
 
-  it('of someone who may not is refused by a page that names it, with ways on (S-27)', async () => {
+  test('of someone who may not is refused by a page that names it, with ways on (S-27)', async () => {
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(client, { scope }));
     const id = grantIdOf(browser.shown);
@@ -385,13 +387,13 @@ describe('an admin scope', () => {
     expect(responseOf(browser.shown)).toMatchObject({ error: 'access_denied' });
   });
 
-  it('with prompt=none is refused to the client', async () => {
+  test('with prompt=none is refused to the client', async () => {
     const browser = await service.signedIn('alice');
     const shown = await browser.get(authorizeUrl(client, { scope, prompt: 'none' }));
     expect(responseOf(shown)).toMatchObject({ error: 'access_denied' });
   });
 
-  it('of someone who may asks for the password when the last one is too old, and then each time (R-32)', async () => {
+  test('of someone who may asks for the password when the last one is too old, and then each time (R-32)', async () => {
     const browser = await service.signedIn('admin');
     await browser.open(authorizeUrl(client, { scope }));
     expect(browser.shown.text).toContain('Administer this service');
@@ -404,8 +406,11 @@ describe('an admin scope', () => {
 });
 
 describe('with remembering switched off', () => {
-  it('everything is asked for again', async () => {
-    const forgetful = await startAuthorizationService(test.database, { rememberConsent: false, clock: service.clock });
+  test('everything is asked for again', async () => {
+    const forgetful = await startAuthorizationService(testDatabase.database, {
+      rememberConsent: false,
+      clock: service.clock,
+    });
     try {
       const browser = await forgetful.signedIn('alice');
       await browser.open(authorizeUrl(client));

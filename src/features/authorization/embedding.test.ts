@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ClientId } from '#platform/base/ids.ts';
 import {
   AUTHORIZATION_ISSUER,
@@ -17,20 +17,20 @@ import { sql } from '#test/support/fixtures.ts';
  * What a page of another site can make a visitor's browser send (security S-181). The headers are those that Chromium
  * and Firefox send; the two differ in none of these cases but the first.
  */
-let test: TestDatabase;
+let testDatabase: TestDatabase;
 let service: AuthorizationService;
 let client: ClientId;
 
 beforeAll(async () => {
-  test = await createTestDatabase();
-  service = await startAuthorizationService(test.database);
+  testDatabase = await createTestDatabase();
+  service = await startAuthorizationService(testDatabase.database);
   client = await service.client({ secret: 's', metadata: { first_party: true } });
   await service.person('alice');
 });
 
 afterAll(async () => {
   await service.close();
-  await test.drop();
+  await testDatabase.drop();
 });
 
 type Headers = Readonly<Record<string, string | undefined>>;
@@ -71,7 +71,7 @@ const TABLES = ['oauth2_authorization_grants', 'rate_limits', 'login_failures', 
 /** Everything that these routes could store or count. */
 async function stored(): Promise<unknown> {
   const counts = TABLES.map((table) => `(select count(*) from ${table})::integer as ${table}`);
-  return await sql(test.database, `select ${counts.join(', ')}`);
+  return await sql(testDatabase.database, `select ${counts.join(', ')}`);
 }
 
 function authorizationForm(fields: Record<string, string> = {}): URLSearchParams {
@@ -80,12 +80,12 @@ function authorizationForm(fields: Record<string, string> = {}): URLSearchParams
 }
 
 describe('a page of another site opens /authorize', () => {
-  it.each(OPENED)('by %s: the person is asked to sign in', async (_, headers) => {
+  test.each(OPENED)('by %s: the person is asked to sign in', async (_, headers) => {
     const shown = await service.browser().get(authorizeUrl(client), headers);
     expect(shown).toMatchObject({ status: 303, location: expect.stringContaining('/login?') });
   });
 
-  it('by a form sent by POST, which clients may do (OpenID Connect Core 3.1.2.1)', async () => {
+  test('by a form sent by POST, which clients may do (OpenID Connect Core 3.1.2.1)', async () => {
     const headers = { ...BY_PERSON, origin: 'https://app.example.org', cookie: undefined };
     const shown = await service.browser().post('/authorize', authorizationForm(), headers);
     expect(shown).toMatchObject({ status: 303, location: expect.stringContaining('/authorize/') });
@@ -93,7 +93,7 @@ describe('a page of another site opens /authorize', () => {
 });
 
 describe('a page of another site embeds /authorize or /login', () => {
-  it.each(EMBEDDED)('as %s, a hundred times: 403, nothing is stored or counted', async (_, headers) => {
+  test.each(EMBEDDED)('as %s, a hundred times: 403, nothing is stored or counted', async (_, headers) => {
     const browser = service.browser();
     const before = await stored();
     for (let count = 0; count < 50; count += 1) {
@@ -106,7 +106,7 @@ describe('a page of another site embeds /authorize or /login', () => {
     expect((await browser.get(authorizeUrl(client), BY_PERSON)).status).toBe(303);
   });
 
-  it('by forms sent into frames: 403, nothing is stored or counted, with prompt=none either', async () => {
+  test('by forms sent into frames: 403, nothing is stored or counted, with prompt=none either', async () => {
     const browser = service.browser();
     const before = await stored();
     const headers = { ...FRAME, origin: 'https://evil.example', cookie: undefined };
@@ -118,7 +118,7 @@ describe('a page of another site embeds /authorize or /login', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('by forms sent to /login: 403, and no attempt is counted', async () => {
+  test('by forms sent to /login: 403, and no attempt is counted', async () => {
     const browser = service.browser();
     const before = await stored();
     const form = new URLSearchParams({ username: 'alice', password: 'wrong' });
@@ -138,7 +138,7 @@ describe('a page of another site embeds /authorize or /login', () => {
     expect(browser.shown.status).toBe(303);
   });
 
-  it('our own pages may load data of the same origin', async () => {
+  test('our own pages may load data of the same origin', async () => {
     const headers = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
     expect((await service.browser().get('/login', headers)).status).toBe(200);
   });
@@ -147,15 +147,15 @@ describe('a page of another site embeds /authorize or /login', () => {
 describe('silent renewal in a hidden frame (prompt=none)', () => {
   const silent = (fields: Record<string, string> = {}) => authorizeUrl(client, { prompt: 'none', ...fields });
   const pending = async () =>
-    await sql(test.database, 'select id from oauth2_authorization_grants where fulfilled_at is null');
+    await sql(testDatabase.database, 'select id from oauth2_authorization_grants where fulfilled_at is null');
 
-  it('of an application of the same site, where browsers send the cookies: a code', async () => {
+  test('of an application of the same site, where browsers send the cookies: a code', async () => {
     const browser = await service.signedIn('alice');
     const shown = await browser.get(silent(), { ...FRAME, 'sec-fetch-site': 'same-site' });
     expect(responseOf(shown)).toMatchObject({ code: expect.any(String), state: 'st', iss: AUTHORIZATION_ISSUER });
   });
 
-  it('of another site, where browsers withhold them: login_required, a hundred times, and nothing is stored', async () => {
+  test('of another site, where browsers withhold them: login_required, a hundred times, and nothing is stored', async () => {
     const browser = await service.signedIn('alice');
     const before = await stored();
     for (let count = 0; count < 100; count += 1) {
@@ -165,7 +165,7 @@ describe('silent renewal in a hidden frame (prompt=none)', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('leaves no pending request, whatever keeps it from a code', async () => {
+  test('leaves no pending request, whatever keeps it from a code', async () => {
     const asking = await service.client();
     const browser: Browser = await service.signedIn('alice');
     const before = await pending();
@@ -175,7 +175,7 @@ describe('silent renewal in a hidden frame (prompt=none)', () => {
     expect(await pending()).toEqual(before);
   });
 
-  it.each(['login', 'none login', undefined])('prompt=%s in a frame is refused', async (prompt) => {
+  test.each(['login', 'none login', undefined])('prompt=%s in a frame is refused', async (prompt) => {
     const browser = await service.signedIn('alice');
     const shown = await browser.get(authorizeUrl(client, { prompt }), FRAME);
     expect(shown).toMatchObject({ status: 403, body: '' });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Urls } from '#browser/urls.ts';
 import { newId } from '#platform/base/ids.ts';
 import { Cookies } from '#platform/http/cookies.ts';
@@ -11,7 +11,7 @@ const NOW = Date.UTC(2026, 5, 1, 12);
 const cookies = new Cookies({ keys: TEST_KEYS, address: new Urls('https://auth.example.org/'), log: silentLog });
 
 describe('requests made in this browser', () => {
-  it('are the ten newest of the last hour', () => {
+  test('are the ten newest of the last hour', () => {
     const context = { cookies: cookies.jar(undefined) };
     const ids = Array.from({ length: 11 }, (_, index) => newId<'authorization-grant'>(NOW + index));
     for (const [index, id] of ids.entries()) bindGrant(context, id, NOW + index * 1000);
@@ -22,7 +22,7 @@ describe('requests made in this browser', () => {
     expect(isGrantBound(context, last, NOW + 10_000 + 3_600_000)).toBe(false);
   });
 
-  it('survive the way through the browser', () => {
+  test('survive the way through the browser', () => {
     const context = { cookies: cookies.jar(undefined) };
     const id = newId<'authorization-grant'>(NOW);
     bindGrant(context, id, NOW);
@@ -36,14 +36,14 @@ describe('requests made in this browser', () => {
 describe('ticket of a posted request', () => {
   const id = newId<'authorization-grant'>(NOW);
 
-  it('opens for its grant within a minute', () => {
+  test('opens for its grant within a minute', () => {
     const ticket = sealBindTicket(TEST_KEYS, id, NOW);
     expect(opensBindTicket(TEST_KEYS, id, ticket, NOW + 59_999)).toBe(true);
     expect(opensBindTicket(TEST_KEYS, id, ticket, NOW + 60_000)).toBe(false);
     expect(opensBindTicket(TEST_KEYS, newId(NOW), ticket, NOW)).toBe(false);
   });
 
-  it.each(['', 'x', 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA', '%%%'])('%j is none', (ticket) => {
+  test.each(['', 'x', 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA', '%%%'])('%j is none', (ticket) => {
     expect(opensBindTicket(TEST_KEYS, id, ticket, NOW)).toBe(false);
   });
 });

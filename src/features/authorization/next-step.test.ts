@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Viewer } from '#domain/browser-sessions/browser-session.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { newId } from '#platform/base/ids.ts';
@@ -100,18 +100,18 @@ function silently(request: Request = {}, facts: Partial<Omit<StepFacts, 'request
 }
 
 describe('next step of a request (oauth 7.3)', () => {
-  it('4: nobody is signed in, with prompt=none: login_required', () => {
+  test('4: nobody is signed in, with prompt=none: login_required', () => {
     expect(silently({}, { viewer: { kind: 'anonymous' } })).toMatchObject({ kind: 'refuse', error: 'login_required' });
   });
 
-  it('5: nobody is signed in, with prompt=create: registration, however often it was offered', () => {
+  test('5: nobody is signed in, with prompt=create: registration, however often it was offered', () => {
     const anonymous = { viewer: { kind: 'anonymous' } } as const;
     expect(step({ prompts: ['create'] }, anonymous)).toEqual({ kind: 'register' });
     expect(step({ prompts: ['create'] }, { ...anonymous, isRegistrationOffered: true })).toEqual({ kind: 'register' });
     expect(step({ prompts: ['create'] }, anonymous, { isRegistrationOpen: false })).toEqual({ kind: 'login' });
   });
 
-  it('8: prompt=create with a session: registration once, and never while it is closed', () => {
+  test('8: prompt=create with a session: registration once, and never while it is closed', () => {
     const prompts = ['create'] as const;
     expect(step({ prompts })).toEqual({ kind: 'register' });
     expect(step({ prompts }, { isRegistrationOffered: true }).kind).toBe('fulfil');
@@ -121,33 +121,33 @@ describe('next step of a request (oauth 7.3)', () => {
     expect(step({ prompts: [...prompts, 'login'] }).kind).toBe('register');
   });
 
-  it('6: nobody is signed in: the sign-in page', () => {
+  test('6: nobody is signed in: the sign-in page', () => {
     expect(step({}, { viewer: { kind: 'anonymous' } })).toEqual({ kind: 'login' });
   });
 
-  it.each(['ended', 'locked', 'deactivated'] as const)('7: %s: the page that says so, or login_required', (kind) => {
+  test.each(['ended', 'locked', 'deactivated'] as const)('7: %s: the page that says so, or login_required', (kind) => {
     expect(step({}, { viewer: dead(kind) })).toMatchObject({ kind: 'interstitial', viewer: { kind } });
     expect(silently({}, { viewer: dead(kind) })).toMatchObject({ kind: 'refuse', error: 'login_required' });
   });
 
-  it('10: prompt=login asks again, until the authentication is later than the request', () => {
+  test('10: prompt=login asks again, until the authentication is later than the request', () => {
     expect(step({ prompts: ['login'] })).toEqual({ kind: 'reauth' });
     expect(step({ prompts: ['login'] }, { viewer: active({ secondsAgo: 10 }) })).toEqual({ kind: 'reauth' });
     expect(step({ prompts: ['login'] }, { viewer: active({ secondsAgo: 9 }) })).toMatchObject({ kind: 'fulfil' });
   });
 
-  it('10: max_age asks again beyond that age; max_age=0 asks once and ends (S-11)', () => {
+  test('10: max_age asks again beyond that age; max_age=0 asks once and ends (S-11)', () => {
     expect(step({ maxAge: 3599 })).toEqual({ kind: 'reauth' });
     expect(step({ maxAge: 3600 })).toMatchObject({ kind: 'fulfil' });
     expect(step({ maxAge: 0 }, { viewer: active({ secondsAgo: 10 }) })).toEqual({ kind: 'reauth' });
     expect(step({ maxAge: 0 }, { viewer: active({ secondsAgo: 9 }) })).toMatchObject({ kind: 'fulfil' });
   });
 
-  it('10: with prompt=none an old authentication is login_required', () => {
+  test('10: with prompt=none an old authentication is login_required', () => {
     expect(silently({ maxAge: 1 })).toMatchObject({ kind: 'refuse', error: 'login_required' });
   });
 
-  it('10: an admin scope asks for a recent authentication, also after the request (R-32)', () => {
+  test('10: an admin scope asks for a recent authentication, also after the request (R-32)', () => {
     const scope = ['openid', 'urn:latchkey:admin'];
     expect(step({ scope }, { viewer: active({ canRequestAdmin: true, secondsAgo: 601 }) })).toEqual({ kind: 'reauth' });
     const later = { createdAt: NOW - 700 * SECOND, scope };
@@ -155,12 +155,12 @@ describe('next step of a request (oauth 7.3)', () => {
     expect(step({ scope }, { viewer: active({ canRequestAdmin: true, secondsAgo: 600 }) }).kind).toBe('consent');
   });
 
-  it('10: without the setting an old authentication is good enough for an admin scope', () => {
+  test('10: without the setting an old authentication is good enough for an admin scope', () => {
     const facts = { viewer: active({ canRequestAdmin: true, secondsAgo: 9000 }) };
     expect(step({ scope: ['urn:mas:admin'] }, facts, { reauthMaxAgeSeconds: undefined }).kind).toBe('consent');
   });
 
-  it.each(['urn:latchkey:admin', 'urn:mas:admin', 'urn:synapse:admin:*'])(
+  test.each(['urn:latchkey:admin', 'urn:mas:admin', 'urn:synapse:admin:*'])(
     '12: %s is not for everyone (S-27)',
     (scope) => {
       const request = { scope: ['openid', scope] };
@@ -176,17 +176,17 @@ describe('next step of a request (oauth 7.3)', () => {
     },
   );
 
-  it('13: consent is asked, or with prompt=none required', () => {
+  test('13: consent is asked, or with prompt=none required', () => {
     expect(step({}, { remembered: [] })).toMatchObject({ kind: 'consent' });
     expect(silently({}, { remembered: [] })).toMatchObject({ kind: 'refuse', error: 'consent_required' });
   });
 
-  it('13: in another browser prompt=none needs an interaction, and consent is asked (R-31, S-24)', () => {
+  test('13: in another browser prompt=none needs an interaction, and consent is asked (R-31, S-24)', () => {
     expect(silently({}, { isBound: false })).toMatchObject({ kind: 'refuse', error: 'interaction_required' });
     expect(step({}, { isBound: false })).toMatchObject({ kind: 'consent' });
   });
 
-  it('13: consent given by this browser session needs no page, but every check before it', () => {
+  test('13: consent given by this browser session needs no page, but every check before it', () => {
     const facts = { remembered: [], decision: 'consent' } as const;
     expect(step({}, facts)).toMatchObject({ kind: 'fulfil', isDecided: true });
     expect(step({ maxAge: 1 }, facts)).toEqual({ kind: 'reauth' });
@@ -194,11 +194,11 @@ describe('next step of a request (oauth 7.3)', () => {
     expect(step({}, { ...facts, viewer: dead('locked') })).toMatchObject({ kind: 'interstitial' });
   });
 
-  it('a request that its person gave up is cancelled whatever else it lacks', () => {
+  test('a request that its person gave up is cancelled whatever else it lacks', () => {
     expect(step({ maxAge: 1, scope: ['urn:latchkey:admin'] }, { decision: 'cancel' })).toEqual({ kind: 'cancel' });
   });
 
-  it('14: nothing is missing', () => {
+  test('14: nothing is missing', () => {
     expect(step({})).toMatchObject({ kind: 'fulfil', isDecided: false });
     expect(silently()).toMatchObject({ kind: 'fulfil', isDecided: false });
   });
@@ -216,7 +216,7 @@ describe('consent is skipped only if all of this holds (oauth 7.6)', () => {
   const device = 'urn:chat:client:device:ABCDEFGHIJ';
   const native = { redirectUri: 'com.example.app:/cb', responseMode: 'query', state: undefined } as const;
 
-  it.each([
+  test.each([
     ['every scope was agreed to', confidential, { scope: ['openid', 'email'] }, ['openid', 'email'], 'fulfil'],
     ['a scope is new', confidential, { scope: ['openid', 'email'] }, ['openid'], 'consent'],
     ['nothing is remembered', confidential, {}, [], 'consent'],
@@ -264,14 +264,14 @@ describe('consent is skipped only if all of this holds (oauth 7.6)', () => {
     expect(step(request, { client, remembered }).kind).toBe(kind);
   });
 
-  it('an admin scope is always asked for', () => {
+  test('an admin scope is always asked for', () => {
     const facts = { client: firstParty, viewer: active({ canRequestAdmin: true, secondsAgo: 1 }) };
     expect(step({ scope: ['urn:latchkey:admin'] }, { ...facts, remembered: ['urn:latchkey:admin'] }).kind).toBe(
       'consent',
     );
   });
 
-  it('with the setting off only first-party clients skip it', () => {
+  test('with the setting off only first-party clients skip it', () => {
     expect(step({}, {}, { rememberConsent: false }).kind).toBe('consent');
     expect(step({}, { client: firstParty }, { rememberConsent: false }).kind).toBe('fulfil');
   });

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { assetPaths } from '#browser/assets.ts';
 import { renderPage } from '#browser/layout.tsx';
 import { loadTranslations, type Translations } from '#browser/translations.ts';
@@ -67,11 +67,11 @@ function render(name: string, language: string, text: string): string {
 }
 
 describe.each(Object.keys(PAGES))('%s page', (name) => {
-  it.each(catalog.languages)('renders in language %s', (language) => {
+  test.each(catalog.languages)('renders in language %s', (language) => {
     expectCleanPage(render(name, language, 'Harbour Chat'));
   });
 
-  it.each(HOSTILE_TEXTS)('shows %.30j as text wherever it comes from (S-74)', (text) => {
+  test.each(HOSTILE_TEXTS)('shows %.30j as text wherever it comes from (S-74)', (text) => {
     const page = render(name, 'en', text);
     expectCleanPage(page);
     expect(tagsOf(page)).toEqual(tagsOf(render(name, 'en', 'Harbour Chat')));
@@ -90,7 +90,7 @@ describe('the rules of the client', () => {
     return page.match(/<a [^>]*target="_blank"[^>]*>[^<]*<\/a>/g) ?? [];
   }
 
-  it('are linked in a new tab that learns nothing of this page', () => {
+  test('are linked in a new tab that learns nothing of this page', () => {
     const addresses = { policyUri: 'https://app.example.org/privacy', tosUri: 'https://app.example.org/terms' };
     expect(rules(addresses)).toEqual([
       '<a href="https://app.example.org/privacy" target="_blank" rel="noopener noreferrer">Privacy</a>',
@@ -98,7 +98,7 @@ describe('the rules of the client', () => {
     ]);
   });
 
-  it.each([
+  test.each([
     'javascript:alert(1)',
     'data:text/html,x',
     'http://app.example.org/',

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ClientId, newId } from '#platform/base/ids.ts';
 import {
   type AuthorizationService,
@@ -9,14 +9,14 @@ import {
 } from '#test/support/authorization-service.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
-let test: TestDatabase;
+let testDatabase: TestDatabase;
 let service: AuthorizationService;
 let client: ClientId;
 let publicClient: ClientId;
 
 beforeAll(async () => {
-  test = await createTestDatabase();
-  service = await startAuthorizationService(test.database);
+  testDatabase = await createTestDatabase();
+  service = await startAuthorizationService(testDatabase.database);
   client = await service.client({ secret: 's', metadata: { scope: 'openid email' } });
   publicClient = await service.client({ metadata: { redirect_uris: [CALLBACK, 'http://localhost:3000/cb?secret=x'] } });
   await service.person('alice');
@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await service.close();
-  await test.drop();
+  await testDatabase.drop();
 });
 
 function refusals() {
@@ -44,7 +44,7 @@ async function refusalOf(request: () => Promise<unknown>) {
 const REGISTERED = 'https://app.example.org/callback';
 
 describe('whoever connects an application reads in the log what is wrong with its request', () => {
-  it.each<[string, () => string, Record<string, unknown>]>([
+  test.each<[string, () => string, Record<string, unknown>]>([
     [
       'a client id of another kind',
       () => authorizeUrl('my-app'),
@@ -100,7 +100,7 @@ describe('whoever connects an application reads in the log what is wrong with it
     expect(JSON.stringify(fields)).not.toMatch(/hidden|#frag|secret|horse|pw/);
   });
 
-  it.each<[string, () => string, Record<string, unknown>]>([
+  test.each<[string, () => string, Record<string, unknown>]>([
     [
       'a response type',
       () => authorizeUrl(client, { response_type: 'token' }),
@@ -137,7 +137,7 @@ describe('whoever connects an application reads in the log what is wrong with it
     expect(fields['client']).toMatch(/^[0-9A-Z]{26}$/);
   });
 
-  it('an admin scope that the person may not grant, and a request that is refused when it goes on', async () => {
+  test('an admin scope that the person may not grant, and a request that is refused when it goes on', async () => {
     const open = await service.client();
     const browser = await service.signedIn('alice');
     const asking = authorizeUrl(open, { scope: 'openid urn:latchkey:admin', code_challenge: 'a'.repeat(43) });
@@ -145,7 +145,7 @@ describe('whoever connects an application reads in the log what is wrong with it
     expect(fields).toMatchObject({ code: 'access_denied', client: open, redirect_uri: REGISTERED });
   });
 
-  it('an address with too many requests that wait for a person', async () => {
+  test('an address with too many requests that wait for a person', async () => {
     const browser = service.browser('203.0.113.99');
     for (let count = 0; count < 100; count += 1) await browser.get(authorizeUrl(client));
     const fields = await refusalOf(async () => expect((await browser.get(authorizeUrl(client))).status).toBe(429));
@@ -154,7 +154,7 @@ describe('whoever connects an application reads in the log what is wrong with it
 });
 
 describe('the error page', () => {
-  it('tells below the code what a developer has to mend, in English, and nothing of what was sent', async () => {
+  test('tells below the code what a developer has to mend, in English, and nothing of what was sent', async () => {
     const redirect_uri = 'https://evil.example/';
     const shown = await service.browser().get(authorizeUrl(client, { redirect_uri }), { 'accept-language': 'de' });
     expect(shown.headers['content-language']).toBe('de');
@@ -162,7 +162,7 @@ describe('the error page', () => {
     expect(shown.body).not.toContain('evil.example');
   });
 
-  it('says the same of a client id that is malformed and of one that names nobody (S-06)', async () => {
+  test('says the same of a client id that is malformed and of one that names nobody (S-06)', async () => {
     const texts = [];
     for (const id of ['my-app', newId<'client'>(1)]) {
       const shown = await service.browser().get(authorizeUrl(id));
@@ -172,7 +172,7 @@ describe('the error page', () => {
     expect(texts[0]).toBe(texts[1]);
   });
 
-  it('of what is no mistake of an application shows no description', async () => {
+  test('of what is no mistake of an application shows no description', async () => {
     const shown = await service.browser().get(`/authorize/${newId<'authorization-grant'>(1)}`);
     expect(shown.status).toBe(404);
     expect(shown.body).not.toContain('<dd lang="en"');

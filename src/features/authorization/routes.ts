@@ -23,7 +23,7 @@ import { answerFinished, takeStep } from './take-step.tsx';
 export type { AuthorizationDeps };
 
 export function mount(deps: AuthorizationDeps): Route[] {
-  const page = { resource: 'human', face: 'page' } as const;
+  const page = { resource: 'human', errorFormat: 'page' } as const;
   return [
     {
       ...page,

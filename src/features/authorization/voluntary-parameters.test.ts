@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SigningKeys, signingKey } from '#domain/signing-keys/signing-keys.ts';
 import { type ClientId, fromUuid, newId, type UserId } from '#platform/base/ids.ts';
 import {
@@ -16,15 +16,15 @@ import type { Browser } from '#test/support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 
-let test: TestDatabase;
+let testDatabase: TestDatabase;
 let service: AuthorizationService;
 let client: ClientId;
 let alice: UserId;
 let bob: UserId;
 
 beforeAll(async () => {
-  test = await createTestDatabase();
-  service = await startAuthorizationService(test.database);
+  testDatabase = await createTestDatabase();
+  service = await startAuthorizationService(testDatabase.database);
   client = await service.client({ secret: 's', metadata: { first_party: true } });
   alice = await person('alice');
   bob = await person('bob');
@@ -32,18 +32,20 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await service.close();
-  await test.drop();
+  await testDatabase.drop();
 });
 
 async function person(username: string): Promise<UserId> {
   await service.person(username);
-  const [row] = await sql<{ id: string }>(test.database, 'select id from users where username = $1::text', [username]);
+  const [row] = await sql<{ id: string }>(testDatabase.database, 'select id from users where username = $1::text', [
+    username,
+  ]);
   return fromUuid(row?.id ?? '');
 }
 
 async function grantCount(): Promise<number> {
   const [row] = await sql<{ count: number }>(
-    test.database,
+    testDatabase.database,
     'select count(*)::integer as count from oauth2_authorization_grants',
   );
   return row?.count ?? -1;
@@ -56,21 +58,21 @@ interface StoredGrant {
 
 async function lastGrant(): Promise<StoredGrant | undefined> {
   const [row] = await sql<StoredGrant>(
-    test.database,
+    testDatabase.database,
     'select claims, acr from oauth2_authorization_grants order by created_at desc, id desc limit 1',
   );
   return row;
 }
 
 async function forgetAcr(): Promise<void> {
-  await sql(test.database, 'update user_sessions set acr = null where true returning id');
+  await sql(testDatabase.database, 'update user_sessions set acr = null where true returning id');
 }
 
 const CODE = { code: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/), state: 'st' };
 const ISSUED = 'urn:latchkey:acr:1';
 
 describe('parameters that are voluntary, or that nobody knows (OpenID Connect Core 3.1.2.1, 15.1, RFC 6749 3.1)', () => {
-  it.each<[string, Record<string, string>]>([
+  test.each<[string, Record<string, string>]>([
     ['acr_values that are not issued here', { acr_values: '1 2' }],
     ['acr_values that are', { acr_values: `1 ${ISSUED}` }],
     ['display', { display: 'popup' }],
@@ -86,7 +88,7 @@ describe('parameters that are voluntary, or that nobody knows (OpenID Connect Co
     expect(responseOf(await browser.get(authorizeUrl(client, fields)))).toMatchObject(CODE);
   });
 
-  it('an unknown name given twice is ignored, one that means something is refused', async () => {
+  test('an unknown name given twice is ignored, one that means something is refused', async () => {
     const browser = await service.signedIn('alice');
     expect(responseOf(await browser.get(`${authorizeUrl(client)}&extra=1&extra=2`))).toMatchObject(CODE);
     for (const name of ['scope', 'claims', 'acr_values', 'display', 'max_age', 'dpop_jkt']) {
@@ -98,7 +100,7 @@ describe('parameters that are voluntary, or that nobody knows (OpenID Connect Co
     }
   });
 
-  it.each<[Record<string, string>, string]>([
+  test.each<[Record<string, string>, string]>([
     [{ request_uri: 'https://app.example.org/r' }, 'request_uri_not_supported'],
     [{ request: 'x' }, 'request_not_supported'],
     [{ registration: '{}' }, 'registration_not_supported'],
@@ -114,7 +116,7 @@ describe('parameters that are voluntary, or that nobody knows (OpenID Connect Co
 describe('acr_values and an essential acr (OpenID Connect Core 5.5.1.1, oauth 15.3)', () => {
   const essential = (value: string) => JSON.stringify({ id_token: { acr: { essential: true, values: [value, '2'] } } });
 
-  it('a sign-in without a class is asked for the password once, and the grant has the class then', async () => {
+  test('a sign-in without a class is asked for the password once, and the grant has the class then', async () => {
     for (const fields of [{ acr_values: ISSUED }, { claims: essential(ISSUED) }]) {
       const browser = await service.signedIn('alice');
       await forgetAcr();
@@ -130,7 +132,7 @@ describe('acr_values and an essential acr (OpenID Connect Core 5.5.1.1, oauth 15
     }
   });
 
-  it('with prompt=none a voluntary class is done without, an essential one is login_required', async () => {
+  test('with prompt=none a voluntary class is done without, an essential one is login_required', async () => {
     const browser = await service.signedIn('alice');
     await forgetAcr();
     const silent = { prompt: 'none' };
@@ -142,7 +144,7 @@ describe('acr_values and an essential acr (OpenID Connect Core 5.5.1.1, oauth 15
     );
   });
 
-  it('an essential class that is not issued here is refused before anybody signs in in vain', async () => {
+  test('an essential class that is not issued here is refused before anybody signs in in vain', async () => {
     const before = await grantCount();
     const shown = await service.browser().get(authorizeUrl(client, { claims: essential('phr') }));
     expect(responseOf(shown)).toMatchObject({ error: 'unmet_authentication_requirements', state: 'st' });
@@ -170,13 +172,13 @@ async function rebuilt(header: object, signature?: string): Promise<string> {
 }
 
 describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', () => {
-  it('of the person who is signed in, long expired: prompt=none issues the code', async () => {
+  test('of the person who is signed in, long expired: prompt=none issues the code', async () => {
     const browser = await service.signedIn('alice');
     const fields = { prompt: 'none', id_token_hint: await idToken() };
     expect(responseOf(await browser.get(authorizeUrl(client, fields)))).toMatchObject(CODE);
   });
 
-  it.each<[string, () => Promise<Record<string, string>>]>([
+  test.each<[string, () => Promise<Record<string, string>>]>([
     ['id_token_hint', async () => ({ id_token_hint: await idToken() })],
     ['claims', async () => ({ claims: JSON.stringify({ id_token: { sub: { value: alice } } }) })],
   ])('%s of someone else: prompt=none is login_required and leaves no grant', async (_, fields) => {
@@ -187,7 +189,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', (
     expect(await grantCount()).toBe(before);
   });
 
-  it('of someone else: a page names the account, offers no consent, and leads to it', async () => {
+  test('of someone else: a page names the account, offers no consent, and leads to it', async () => {
     const browser = await service.signedIn('bob');
     await browser.open(authorizeUrl(client, { id_token_hint: await idToken() }));
     const { shown } = browser;
@@ -205,7 +207,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', (
     expect(responseOf(browser.shown)).toMatchObject(CODE);
   });
 
-  it('of someone else cannot be consented to by a posted form, but given up', async () => {
+  test('of someone else cannot be consented to by a posted form, but given up', async () => {
     const browser = await service.signedIn('bob');
     await browser.open(authorizeUrl(client, { id_token_hint: await idToken() }));
     const id = grantIdOf(browser.shown);
@@ -216,13 +218,13 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', (
     expect(responseOf(browser.shown)).toMatchObject({ error: 'access_denied' });
   });
 
-  it('of an account that is gone: the page says so', async () => {
+  test('of an account that is gone: the page says so', async () => {
     const browser = await service.signedIn('bob');
     await browser.open(authorizeUrl(client, { id_token_hint: await idToken({ sub: newId<'user'>(7) }) }));
     expect(browser.shown.text).toContain('an account that does not exist any more');
   });
 
-  it('proposes the account on the sign-in page, unless the client proposes a name itself', async () => {
+  test('proposes the account on the sign-in page, unless the client proposes a name itself', async () => {
     const id_token_hint = await idToken({ sub: bob });
     const shown = await service.browser().get(authorizeUrl(client, { id_token_hint }));
     expect(new URL(shown.location ?? '').searchParams.get('login_hint')).toBe('bob');
@@ -230,14 +232,14 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', (
     expect(new URL(named.location ?? '').searchParams.get('login_hint')).toBe('carol');
   });
 
-  it('that names another account than claims does can be answered by nobody', async () => {
+  test('that names another account than claims does can be answered by nobody', async () => {
     const claims = JSON.stringify({ id_token: { sub: { value: bob } } });
     const browser = await service.signedIn('alice');
     const shown = await browser.get(authorizeUrl(client, { id_token_hint: await idToken(), claims }));
     expect(responseOf(shown)).toMatchObject({ error: 'login_required' });
   });
 
-  it.each<[string, () => Promise<string>]>([
+  test.each<[string, () => Promise<string>]>([
     ['no JWT', async () => 'x'],
     ['of another issuer', async () => await idToken({ iss: 'https://elsewhere.example/' })],
     ['of another client', async () => await idToken({ aud: newId<'client'>(1) })],
@@ -263,7 +265,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', (
 describe('claims asked for one by one (OpenID Connect Core 5.5)', () => {
   const EMAIL = JSON.stringify({ id_token: { email: { essential: true } }, userinfo: { name: null, zoneinfo: null } });
 
-  it('are part of what the person is asked, are stored with the grant, and are remembered', async () => {
+  test('are part of what the person is asked, are stored with the grant, and are remembered', async () => {
     const asking = await service.client({ secret: 's' });
     const browser = await service.signedIn('alice');
     const silent = authorizeUrl(asking, { prompt: 'none', claims: EMAIL });
@@ -278,7 +280,7 @@ describe('claims asked for one by one (OpenID Connect Core 5.5)', () => {
     expect(responseOf(await browser.get(more))).toMatchObject(CODE);
   });
 
-  it('that were never agreed to are asked for, though the scope was', async () => {
+  test('that were never agreed to are asked for, though the scope was', async () => {
     const asking = await service.client({ secret: 's' });
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(asking));
@@ -287,7 +289,7 @@ describe('claims asked for one by one (OpenID Connect Core 5.5)', () => {
     expect(responseOf(shown)).toMatchObject({ error: 'consent_required' });
   });
 
-  it('beyond what the client is registered for are left out, and without openid all are', async () => {
+  test('beyond what the client is registered for are left out, and without openid all are', async () => {
     const limited = await service.client({ secret: 's', metadata: { first_party: true, scope: 'openid profile' } });
     const browser = await service.signedIn('alice');
     await browser.get(authorizeUrl(limited, { claims: EMAIL }));
@@ -297,7 +299,7 @@ describe('claims asked for one by one (OpenID Connect Core 5.5)', () => {
     expect(await lastGrant()).toMatchObject({ claims: null });
   });
 
-  it.each([
+  test.each([
     '{',
     '[]',
     '"x"',

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService, type TestService } from '#test/support/service.ts';
 
 interface Read {
@@ -20,7 +20,7 @@ describe('discovery', () => {
   });
   afterAll(async () => await service.stop());
 
-  it('both documents say the same, cost no query and may be cached ten minutes', async () => {
+  test('both documents say the same, cost no query and may be cached ten minutes', async () => {
     const openid = await read(service, '/.well-known/openid-configuration');
     const oauth = await read(service, '/.well-known/oauth-authorization-server');
     expect(oauth.body).toEqual(openid.body);
@@ -29,7 +29,7 @@ describe('discovery', () => {
     for (const line of service.requestLines()) expect(line.queries).toBe(0);
   });
 
-  it('every address in the metadata is one that the service answers, and the issuer is the configured one', async () => {
+  test('every address in the metadata is one that the service answers, and the issuer is the configured one', async () => {
     const { body } = await read(service, '/.well-known/openid-configuration');
     expect(body['issuer']).toBe(service.issuer);
     expect(body['service_documentation']).toBe('https://docs.example/');
@@ -41,12 +41,12 @@ describe('discovery', () => {
     }
   });
 
-  it('says which acr values are issued and that claims may be asked for one by one', async () => {
+  test('says which acr values are issued and that claims may be asked for one by one', async () => {
     const { body } = await read(service, '/.well-known/openid-configuration');
     expect(body).toMatchObject({ acr_values_supported: ['urn:latchkey:acr:1'], claims_parameter_supported: true });
   });
 
-  it('a known ETag is answered 304 without a body', async () => {
+  test('a known ETag is answered 304 without a body', async () => {
     const webfinger = '/.well-known/webfinger?resource=acct:amira@example.org';
     for (const path of ['/.well-known/openid-configuration', '/oauth2/keys.json', webfinger]) {
       const etag = (await read(service, path)).headers.get('etag') ?? '';
@@ -56,7 +56,7 @@ describe('discovery', () => {
     }
   });
 
-  it('the key set holds public members only, RSA first, an algorithm with each (S-37, RFC 7517 4.4)', async () => {
+  test('the key set holds public members only, RSA first, an algorithm with each (S-37, RFC 7517 4.4)', async () => {
     const { body } = await read(service, '/oauth2/keys.json');
     const keys = body['keys'];
     if (!Array.isArray(keys)) throw new Error('no keys');
@@ -69,7 +69,7 @@ describe('discovery', () => {
     }
   });
 
-  it.each([
+  test.each([
     ['?resource=acct:amira@example.org', 200, 1],
     ['?resource=acct:nobody@example.org&rel=http://openid.net/specs/connect/1.0/issuer', 200, 1],
     ['?resource=x&rel=other&rel=http://openid.net/specs/connect/1.0/issuer', 200, 1],
@@ -84,7 +84,7 @@ describe('discovery', () => {
     expect(service.requestLines().at(-1)?.queries).toBe(0);
   });
 
-  it('webfinger refuses a resource of more than 2,048 characters', async () => {
+  test('webfinger refuses a resource of more than 2,048 characters', async () => {
     expect((await read(service, `/.well-known/webfinger?resource=${'x'.repeat(2048)}`)).status).toBe(200);
     expect((await read(service, `/.well-known/webfinger?resource=${'x'.repeat(2049)}`)).status).toBe(400);
   });
@@ -99,7 +99,7 @@ describe.each(['https://auth.example.test', 'https://auth.example.test/'])('disc
   });
   afterAll(async () => await service.stop());
 
-  it.each([
+  test.each([
     '/.well-known/openid-configuration',
     '//.well-known/openid-configuration',
     '/.well-known/oauth-authorization-server',
@@ -109,7 +109,7 @@ describe.each(['https://auth.example.test', 'https://auth.example.test/'])('disc
     expect((await read(service, path)).body['issuer']).toBe(typed);
   });
 
-  it('webfinger leads to the issuer as it was typed', async () => {
+  test('webfinger leads to the issuer as it was typed', async () => {
     const { body } = await read(service, '/.well-known/webfinger?resource=acct:amira@example.test');
     expect(body['links']).toEqual([expect.objectContaining({ href: typed })]);
   });
@@ -130,7 +130,7 @@ describe.each([
   });
   afterAll(async () => await service.stop());
 
-  it.each([
+  test.each([
     '/auth/.well-known/openid-configuration',
     '/auth//.well-known/openid-configuration',
     '/.well-known/oauth-authorization-server/auth',
@@ -139,7 +139,7 @@ describe.each([
     expect((await read(service, path)).body['issuer']).toBe(issuer);
   });
 
-  it('the origin is left to what else is there', async () => {
+  test('the origin is left to what else is there', async () => {
     expect((await fetch(`${service.address}/.well-known/openid-configuration`)).status).toBe(404);
   });
 });
@@ -157,7 +157,7 @@ describe('discovery of an issuer at the origin, with a public base below a path'
   });
   afterAll(async () => await service.stop());
 
-  it.each([
+  test.each([
     '/.well-known/openid-configuration',
     '//.well-known/openid-configuration',
     '/.well-known/oauth-authorization-server',
@@ -183,7 +183,7 @@ describe('discovery of an issuer with a path', () => {
   });
   afterAll(async () => await service.stop());
 
-  it.each([
+  test.each([
     '/auth/.well-known/openid-configuration',
     '/tenant/.well-known/openid-configuration',
     '/tenant//.well-known/openid-configuration',

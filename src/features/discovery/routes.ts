@@ -19,7 +19,7 @@ export function mount(deps: DiscoveryDeps): Route[] {
     'public, max-age=600',
   );
   const keys = cacheableDocument(deps.signingKeys.publicJwks(), 'public, max-age=600, stale-while-revalidate=600');
-  const document = { method: 'GET', face: 'plain-json', cors: 'get', capacity: 'essential' } as const;
+  const document = { method: 'GET', errorFormat: 'plain-json', cors: 'get', capacity: 'essential' } as const;
   return [
     ...metadataPaths(deps.issuer, deps.urls.basePath).map(
       ({ path, isAtOrigin }): Route => ({ ...document, path, isAtOrigin, resource: 'discovery', handle: metadata }),

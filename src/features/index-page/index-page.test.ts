@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import type { Browser } from '#test/support/browser.ts';
 import { expectCleanPage } from '#test/support/clean-page.ts';
@@ -32,7 +32,7 @@ async function signedIn(at: PageService): Promise<Browser> {
 }
 
 describe('GET /', () => {
-  it('shows a visitor the way in, without a statement', async () => {
+  test('shows a visitor the way in, without a statement', async () => {
     const page = await service.browser().get('/');
     expect(page.status).toBe(200);
     expect(page.body).toContain('href="/login"');
@@ -41,7 +41,7 @@ describe('GET /', () => {
     expect(service.lastRequest().queries).toBe(0);
   });
 
-  it('shows a signed-in person who they are, and the way out', async () => {
+  test('shows a signed-in person who they are, and the way out', async () => {
     const browser = await signedIn(service);
     const page = await browser.follow();
     expect(page.url).toBe('https://auth.example.org/');
@@ -50,7 +50,7 @@ describe('GET /', () => {
     expect(service.lastRequest().queries).toBe(1);
   });
 
-  it('takes a session beyond its idle time for none, whatever the cookie says (S-66)', async () => {
+  test('takes a session beyond its idle time for none, whatever the cookie says (S-66)', async () => {
     const browser = await signedIn(service);
     service.clock.advanceSeconds(3601);
     await browser.get('/');
@@ -63,7 +63,7 @@ describe('GET /', () => {
     expect(finished).toEqual([{ reason: 'expired' }]);
   });
 
-  it.each(['x', 'AAAA', '"><svg>', 'a'.repeat(8000)])(
+  test.each(['x', 'AAAA', '"><svg>', 'a'.repeat(8000)])(
     'a session cookie of "%.10s" counts as none (S-63)',
     async (value) => {
       const browser = service.browser();
@@ -75,7 +75,7 @@ describe('GET /', () => {
     },
   );
 
-  it('keeps somebody signed in whose cookies have the names of the first version', async () => {
+  test('keeps somebody signed in whose cookies have the names of the first version', async () => {
     const browser = await signedIn(service);
     for (const [name, value] of [...browser.cookies]) {
       browser.cookies.delete(name);
@@ -92,7 +92,7 @@ describe('GET /', () => {
     expect(service.lastRequest().requester).toBeUndefined();
   });
 
-  it('sends visitors elsewhere when the operator says so, but not those who are signed in', async () => {
+  test('sends visitors elsewhere when the operator says so, but not those who are signed in', async () => {
     const redirecting = await startPages(testDatabase.database, {
       indexRedirect: 'https://www.example.org/',
       clock: service.clock,
@@ -107,7 +107,7 @@ describe('GET /', () => {
     }
   });
 
-  it('refuses a POST with a page that says so', async () => {
+  test('refuses a POST with a page that says so', async () => {
     const browser = service.browser();
     const posted = await browser.post('/', new URLSearchParams());
     expect(posted.status).toBe(405);
@@ -115,7 +115,7 @@ describe('GET /', () => {
     expectCleanPage(posted.body);
   });
 
-  it('has a page for an address that does not exist, in the language of the reader, and JSON for programs', async () => {
+  test('has a page for an address that does not exist, in the language of the reader, and JSON for programs', async () => {
     const page = await service.browser({ acceptLanguage: 'de' }).get('/"><svg onload=alert(1)>');
     expect(page.status).toBe(404);
     expect(page.text).toContain('Seite nicht gefunden');

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { assetPaths } from '#browser/assets.ts';
 import { renderPage } from '#browser/layout.tsx';
 import { loadTranslations } from '#browser/translations.ts';
@@ -28,7 +28,7 @@ describe.each(catalog.languages)('the index page in language %s', (language) => 
   const translations = catalog.in(language);
   const render = (content: VNode) => renderPage({ site, translations, title: 'x' }, content);
 
-  it('shows a visitor the way in and a developer the discovery document', () => {
+  test('shows a visitor the way in and a developer the discovery document', () => {
     const page = render(
       <VisitorPage
         translations={translations}
@@ -44,7 +44,7 @@ describe.each(catalog.languages)('the index page in language %s', (language) => 
     expect(textOf(page)).toContain('https://example.org/.well-known/openid-configuration');
   });
 
-  it.each(['Amira Okafor', ...HOSTILE_TEXTS])('shows a signed-in person called %.30j who they are', (displayName) => {
+  test.each(['Amira Okafor', ...HOSTILE_TEXTS])('shows a signed-in person called %.30j who they are', (displayName) => {
     const page = render(
       <SignedInPage
         translations={translations}

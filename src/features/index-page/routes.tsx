@@ -26,7 +26,9 @@ export interface IndexPageDeps {
 }
 
 export function mount(deps: IndexPageDeps): Route[] {
-  return [{ method: 'GET', path: '/', resource: 'human', face: 'page', handle: (context) => showIndex(deps, context) }];
+  return [
+    { method: 'GET', path: '/', resource: 'human', errorFormat: 'page', handle: (context) => showIndex(deps, context) },
+  ];
 }
 
 async function showIndex(deps: IndexPageDeps, context: RequestContext): Promise<Answer> {

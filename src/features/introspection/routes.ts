@@ -62,7 +62,7 @@ export function mount(deps: IntrospectionDeps): Route[] {
       method: 'POST',
       path: '/oauth2/introspect',
       resource: 'oauth',
-      face: 'oauth-json',
+      errorFormat: 'oauth-json',
       cors: 'get-post',
       priority: true,
       capacity: 'essential',

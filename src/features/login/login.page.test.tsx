@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { assetPaths } from '#browser/assets.ts';
 import { renderPage } from '#browser/layout.tsx';
 import { loadTranslations } from '#browser/translations.ts';
@@ -44,14 +44,14 @@ const PROBLEMS: LoginProblem[] = [
 ];
 
 describe.each(catalog.languages)('the sign-in page in language %s', (language) => {
-  it('renders with and without a form', () => {
+  test('renders with and without a form', () => {
     expectCleanPage(render({ language }));
     const closed = render({ language, hasForm: false });
     expectCleanPage(closed);
     expect(parseForms(closed, '/login')).toEqual([]);
   });
 
-  it.each(PROBLEMS)('renders with the problem $reason', (problem) => {
+  test.each(PROBLEMS)('renders with the problem $reason', (problem) => {
     const page = render({ language, problem });
     expectCleanPage(page);
     expect(page).toContain('data-error-code=');
@@ -59,18 +59,18 @@ describe.each(catalog.languages)('the sign-in page in language %s', (language) =
 });
 
 describe('the sign-in page', () => {
-  it('keeps the continuation in the address it posts to and what was typed in its field, but never a password', () => {
+  test('keeps the continuation in the address it posts to and what was typed in its field, but never a password', () => {
     const [form] = parseForms(render({ text: 'amira' }), '/login');
     expect(form?.action).toBe('/login?kind=change_password');
     expect(Object.fromEntries(form?.inputs ?? [])).toEqual({ csrf: 'amira', username: 'amira', password: '' });
   });
 
-  it('tells the browser which fields are which (1.3.5)', () => {
+  test('tells the browser which fields are which (1.3.5)', () => {
     expect(render({})).toMatch(/<input [^>]*id="username"[^>]*autocomplete="username"/);
     expect(render({})).toMatch(/<input [^>]*id="password"[^>]*autocomplete="current-password"/);
   });
 
-  it('rounds the time to wait up to minutes', () => {
+  test('rounds the time to wait up to minutes', () => {
     const wait = (retryAfterSeconds: number) => {
       return textOf(render({ problem: { ok: false, reason: 'rate-limited', retryAfterSeconds } }));
     };
@@ -79,7 +79,7 @@ describe('the sign-in page', () => {
     expect(wait(61)).toContain('wait 2 minutes');
   });
 
-  it.each(HOSTILE_TEXTS)('shows %.30j as text wherever it comes from (S-74)', (text) => {
+  test.each(HOSTILE_TEXTS)('shows %.30j as text wherever it comes from (S-74)', (text) => {
     const page = render({ text });
     expectCleanPage(page);
     expect(tagsOf(page)).toEqual(tagsOf(render({})));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { type ClientId, newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
@@ -83,7 +83,7 @@ async function pendingGrant(clientId: ClientId, options: { redirectUri?: string;
 }
 
 describe('POST /login with the right password', () => {
-  it('opens a session, goes on to / and is attributed to the user', async () => {
+  test('opens a session, goes on to / and is attributed to the user', async () => {
     const before = await liveSessions(amira);
     const answer = await signIn();
     expect(answer.status).toBe(303);
@@ -93,7 +93,7 @@ describe('POST /login with the right password', () => {
     expect(await liveSessions(amira)).toBe(before + 1);
   });
 
-  it('sets sealed cookies that no script reads and no other host writes (R-30)', async () => {
+  test('sets sealed cookies that no script reads and no other host writes (R-30)', async () => {
     const { headers } = await signIn();
     for (const name of ['session', 'csrf', 'known']) {
       const cookie = headers['set-cookie']?.find((line) => line.startsWith(`__Host-latchkey_${name}=`));
@@ -102,7 +102,7 @@ describe('POST /login with the right password', () => {
     }
   });
 
-  it.each([
+  test.each([
     ['another letter case', { username: 'AMIRA' }],
     ['the full chat identifier', { username: '@amira:example.org' }],
     ['a confirmed address', { username: 'Amira@Mail.example' }],
@@ -111,16 +111,16 @@ describe('POST /login with the right password', () => {
     expect((await signIn(fields)).status).toBe(303);
   });
 
-  it('does not cut the password', async () => {
+  test('does not cut the password', async () => {
     expect((await signIn({ password: ` ${PASSWORD}` })).errorCodes).toEqual(['invalid_credentials']);
   });
 
-  it('takes at most 3 statements beside the hash', async () => {
+  test('takes at most 3 statements beside the hash', async () => {
     await signIn();
     expect(service.lastRequest().queries).toBeLessThanOrEqual(3);
   });
 
-  it.each([
+  test.each([
     ['kind=continue_authorization_grant&id=01JD3Q5Z8W2N4K6M7P9R0S1T2V', '/authorize/01JD3Q5Z8W2N4K6M7P9R0S1T2V'],
     ['kind=continue_device_code_grant&id=01jd3q5z8w2n4k6m7p9r0s1t2v', '/device/01JD3Q5Z8W2N4K6M7P9R0S1T2V'],
     ['kind=continue_compat_sso_login&id=01JD3Q5Z8W2N4K6M7P9R0S1T2V', '/complete-compat-sso/01JD3Q5Z8W2N4K6M7P9R0S1T2V'],
@@ -135,7 +135,7 @@ describe('POST /login with the right password', () => {
     expect(answer.location).toBe(ORIGIN + target);
   });
 
-  it.each([
+  test.each([
     'kind=continue_authorization_grant&id=https://evil.example',
     'kind=continue_authorization_grant&id=..%2f..%2fx',
     'kind=continue_authorization_grant',
@@ -146,7 +146,7 @@ describe('POST /login with the right password', () => {
     expect((await signIn({}, { at: `/login?${query}` })).location).toBe(`${ORIGIN}/`);
   });
 
-  it('gives the browser a new session and a new form token, so that planted ones are worth nothing (S-61)', async () => {
+  test('gives the browser a new session and a new form token, so that planted ones are worth nothing (S-61)', async () => {
     const browser = service.browser();
     await browser.get('/login');
     const planted = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
@@ -163,7 +163,7 @@ describe('POST /login with the right password', () => {
 });
 
 describe('POST /login with something wrong', () => {
-  it('answers a wrong password, an unknown name and an account without password alike (S-79)', async () => {
+  test('answers a wrong password, an unknown name and an account without password alike (S-79)', async () => {
     const answers = [];
     for (const username of ['amira', 'nobody', 'passwordless', 'locked', 'gone']) {
       const answer = await signIn({ username, password: 'wrong' });
@@ -177,14 +177,14 @@ describe('POST /login with something wrong', () => {
     expect(answers[0]?.body).toContain('data-error-code="invalid_credentials"');
   });
 
-  it('sends as many statements for an unknown name as for a wrong password', async () => {
+  test('sends as many statements for an unknown name as for a wrong password', async () => {
     await signIn({ password: 'wrong' });
     const { queries } = service.lastRequest();
     await signIn({ username: 'nobody', password: 'wrong' });
     expect(service.lastRequest().queries).toBe(queries);
   });
 
-  it('says in the log why, without what was typed', async () => {
+  test('says in the log why, without what was typed', async () => {
     const before = service.lines.length;
     await signIn({ password: 'Hunter-2-typed' });
     await signIn({ username: 'nobody-typed', password: 'wrong' });
@@ -193,7 +193,7 @@ describe('POST /login with something wrong', () => {
     expect(lines).not.toMatch(/Hunter-2-typed|nobody-typed/);
   });
 
-  it('keeps what was typed but for the password, and says "Error" in the title', async () => {
+  test('keeps what was typed but for the password, and says "Error" in the title', async () => {
     const answer = await signIn({ username: 'Amira ', password: 'wrong' });
     expect(answer.forms[0]?.inputs.get('username')).toBe('Amira ');
     expect(answer.forms[0]?.inputs.get('password')).toBe('');
@@ -201,7 +201,7 @@ describe('POST /login with something wrong', () => {
     expect(answer.body).toContain('<title>Error: Sign in – example.org</title>');
   });
 
-  it('marks empty fields', async () => {
+  test('marks empty fields', async () => {
     const answer = await signIn({ username: ' ', password: '' });
     expect(answer.status).toBe(200);
     expect(answer.errorCodes).toEqual(['required', 'required']);
@@ -209,12 +209,12 @@ describe('POST /login with something wrong', () => {
     expect(answer.body).toContain('id="password-error"');
   });
 
-  it('refuses names and passwords beyond their bounds without an error of its own making', async () => {
+  test('refuses names and passwords beyond their bounds without an error of its own making', async () => {
     expect((await signIn({ username: 'x'.repeat(256) })).errorCodes).toEqual(['too_long']);
     expect((await signIn({ password: 'x'.repeat(1025) })).errorCodes).toEqual(['invalid_credentials']);
   });
 
-  it.each(HOSTILE_TEXTS.filter((text) => text.length < 256 && !text.includes('\0')))(
+  test.each(HOSTILE_TEXTS.filter((text) => text.length < 256 && !text.includes('\0')))(
     'echoes the name %.30j as text (S-74)',
     async (username) => {
       const answer = await signIn({ username, password: 'wrong' });
@@ -223,7 +223,7 @@ describe('POST /login with something wrong', () => {
     },
   );
 
-  it('tells of a lock or deactivation only after the right password, and never opens a session (S-80)', async () => {
+  test('tells of a lock or deactivation only after the right password, and never opens a session (S-80)', async () => {
     for (const [username, title] of [
       ['locked', 'Account locked'],
       ['gone', 'Account deactivated'],
@@ -243,7 +243,7 @@ describe('POST /login with something wrong', () => {
 });
 
 describe('limits of POST /login', () => {
-  it('the fourth wrong try of one address within a second is refused, for any name and at any instance', async () => {
+  test('the fourth wrong try of one address within a second is refused, for any name and at any instance', async () => {
     const limits = { perIp: { burst: 3, perSecond: 3 / 60 } };
     await withService({ limits }, async (one) => {
       await withService({ limits }, async (other) => {
@@ -267,7 +267,7 @@ describe('limits of POST /login', () => {
     });
   });
 
-  it('a stranger who empties the bucket of an account does not shut out a browser it knows (S-88)', async () => {
+  test('a stranger who empties the bucket of an account does not shut out a browser it knows (S-88)', async () => {
     const limits = { perAccount: { burst: 5, perSecond: 5 / 3600 } };
     await insertTestAccount(testDatabase.database, { username: 'victim', password: PASSWORD });
     await withService({ limits }, async (limited) => {
@@ -285,7 +285,7 @@ describe('limits of POST /login', () => {
     });
   });
 
-  it('with no room for the hash the page is a 503 that keeps the name', async () => {
+  test('with no room for the hash the page is a 503 that keeps the name', async () => {
     class FullHasher extends PasswordHasher {
       override verify(): never {
         throw new LatchkeyError('overloaded', { retryAfterSeconds: 5 });
@@ -302,7 +302,7 @@ describe('limits of POST /login', () => {
   });
 });
 
-it('a password that waits to be hashed leaves the queue when its client leaves, and counts nothing (operations 9.2)', async () => {
+test('a password that waits to be hashed leaves the queue when its client leaves, and counts nothing (operations 9.2)', async () => {
   const hasher = new WaitingHasher();
   await withService({ hasher, limits: { perIp: { burst: 1, perSecond: 1 / 3600 } } }, async (waiting) => {
     const browser = waiting.browser();
@@ -324,7 +324,7 @@ it('a password that waits to be hashed leaves the queue when its client leaves, 
 describe('forms that did not come from our page (2.2)', () => {
   const fields = { username: 'amira', password: PASSWORD };
 
-  it.each([
+  test.each([
     ['cross_site_request', { origin: 'https://evil.example' }],
     ['cross_site_request', { origin: 'null' }],
     ['cross_site_request', { 'sec-fetch-site': 'cross-site' }],
@@ -340,14 +340,14 @@ describe('forms that did not come from our page (2.2)', () => {
     expectCleanPage(answer.body);
   });
 
-  it('a browser that sends none of these headers can sign in', async () => {
+  test('a browser that sends none of these headers can sign in', async () => {
     const browser = service.browser();
     await browser.get('/login');
     const bare = { origin: undefined, 'sec-fetch-site': undefined, 'sec-fetch-dest': undefined };
     expect((await browser.submit(fields, { headers: bare })).status).toBe(303);
   });
 
-  it('without token, with an empty one, or with that of another browser nothing is checked (S-57)', async () => {
+  test('without token, with an empty one, or with that of another browser nothing is checked (S-57)', async () => {
     const browser = service.browser();
     await browser.get('/login');
     const other = service.browser();
@@ -369,7 +369,7 @@ describe('forms that did not come from our page (2.2)', () => {
     expect(service.refusals()).toHaveLength(before);
   });
 
-  it('a form older than an hour comes back with the name kept, and works then', async () => {
+  test('a form older than an hour comes back with the name kept, and works then', async () => {
     const browser = service.browser();
     await browser.get('/login?kind=change_password');
     service.clock.advanceSeconds(3601);
@@ -382,7 +382,7 @@ describe('forms that did not come from our page (2.2)', () => {
     expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
   });
 
-  it.each([
+  test.each([
     ['a field twice', 400, 'username=a&username=b', 'application/x-www-form-urlencoded'],
     ['invalid UTF-8', 400, 'username=%ff', 'application/x-www-form-urlencoded'],
     ['a NUL', 400, 'username=%00', 'application/x-www-form-urlencoded'],
@@ -398,7 +398,7 @@ describe('forms that did not come from our page (2.2)', () => {
 });
 
 describe('GET /login', () => {
-  it('costs no statement without a session cookie, and one with a continuation', async () => {
+  test('costs no statement without a session cookie, and one with a continuation', async () => {
     const clientId = await insertClient(testDatabase.database, service.keyRing, service.clock.now());
     const grant = await pendingGrant(clientId);
     const at = `/login?kind=continue_authorization_grant&id=${grant}`;
@@ -409,7 +409,7 @@ describe('GET /login', () => {
     expect(service.lastRequest().queries).toBe(1);
   });
 
-  it('carries the headers of a page (2.3)', async () => {
+  test('carries the headers of a page (2.3)', async () => {
     const { headers } = await service.browser().get('/login');
     expect(headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
@@ -423,13 +423,13 @@ describe('GET /login', () => {
     expect(headers['content-security-policy']).toContain("form-action 'self';");
   });
 
-  it('offers nothing that does not exist', async () => {
+  test('offers nothing that does not exist', async () => {
     const { body } = await service.browser().get('/login');
     const links = [...body.matchAll(/<a [^>]*href="([^"]*)"/g)].map((match) => match[1]);
     expect(links).toEqual(['/', '/login?ui_locales=de']);
   });
 
-  it('sends someone who is signed in on to the target', async () => {
+  test('sends someone who is signed in on to the target', async () => {
     const browser = service.browser();
     await browser.get('/login');
     await browser.submit({ username: 'amira', password: PASSWORD });
@@ -438,7 +438,7 @@ describe('GET /login', () => {
     expect(service.lastRequest().requester).toBe(`user:${amira}(amira)`);
   });
 
-  it('shows a session that was ended elsewhere, and goes on with the continuation after the button (2.5)', async () => {
+  test('shows a session that was ended elsewhere, and goes on with the continuation after the button (2.5)', async () => {
     const browser = service.browser();
     await browser.get('/login');
     await browser.submit({ username: 'amira', password: PASSWORD });
@@ -456,7 +456,7 @@ describe('GET /login', () => {
     expect(browser.shown.forms[0]?.action).toBe('/login');
   });
 
-  it.each([
+  test.each([
     ['amira', 'amira'],
     ['mxid:@amira:example.org', 'amira'],
     ['amira@mail.example', 'amira@mail.example'],
@@ -467,7 +467,7 @@ describe('GET /login', () => {
     expect(page.forms[0]?.inputs.get('username')).toBe(username);
   });
 
-  it('names a client of the operator, in its own words, and allows the way back to it', async () => {
+  test('names a client of the operator, in its own words, and allows the way back to it', async () => {
     const metadata = { client_name: { '': 'Harbour Chat', de: 'Hafen-Chat' } };
     const clientId = await insertClient(testDatabase.database, service.keyRing, service.clock.now(), {
       isStatic: true,
@@ -482,7 +482,7 @@ describe('GET /login', () => {
     expect(german.text).toContain('um mit Hafen-Chat fortzufahren');
   });
 
-  it('names any other client by the host it returns to, whatever it calls itself', async () => {
+  test('names any other client by the host it returns to, whatever it calls itself', async () => {
     const clientId = await insertClient(testDatabase.database, service.keyRing, service.clock.now(), {
       isStatic: false,
       metadata: { client_name: { '': 'Your Bank' } },
@@ -499,14 +499,14 @@ describe('GET /login', () => {
     expect(native.headers['content-security-policy']).toContain("form-action 'self' com.example.app:;");
   });
 
-  it('carries on a continuation that no longer waits, without naming anyone', async () => {
+  test('carries on a continuation that no longer waits, without naming anyone', async () => {
     const at = '/login?kind=continue_authorization_grant&id=01JD3Q5Z8W2N4K6M7P9R0S1T2V';
     const page = await service.browser().get(at);
     expect(page.text).not.toContain('continue to');
     expect(page.forms[0]?.action).toBe(at);
   });
 
-  it('speaks the language of the request, and remembers one that was chosen (12.3)', async () => {
+  test('speaks the language of the request, and remembers one that was chosen (12.3)', async () => {
     const browser = service.browser({ acceptLanguage: 'de-DE,de;q=0.9,en;q=0.1' });
     await browser.get('/login');
     expect(browser.shown.headers['content-language']).toBe('de');
@@ -517,7 +517,7 @@ describe('GET /login', () => {
     expect(browser.shown.headers['content-language']).toBe('en');
   });
 
-  it('follows the language that the client asked for', async () => {
+  test('follows the language that the client asked for', async () => {
     const clientId = await insertClient(testDatabase.database, service.keyRing, service.clock.now());
     const grant = await pendingGrant(clientId, { locale: 'fr de' });
     const page = await service.browser().get(`/login?kind=continue_authorization_grant&id=${grant}`);
@@ -525,7 +525,7 @@ describe('GET /login', () => {
     expect(page.body).not.toContain('ui_locales=');
   });
 
-  it('says so when passwords are switched off, and then takes none', async () => {
+  test('says so when passwords are switched off, and then takes none', async () => {
     await withService({ arePasswordsEnabled: false, loginMessage: 'Back on <Monday>.' }, async (closed) => {
       const page = await closed.browser().get('/login');
       expect(page.forms).toEqual([]);
@@ -537,7 +537,7 @@ describe('GET /login', () => {
     });
   });
 
-  it('works below a path prefix', async () => {
+  test('works below a path prefix', async () => {
     await withService({ publicBase: 'https://example.org/auth/' }, async (prefixed) => {
       const browser = prefixed.browser();
       await browser.get('login?kind=change_password');
@@ -556,7 +556,7 @@ describe('GET /login', () => {
     });
   });
 
-  it('cannot be framed or embedded (S-60, S-68)', async () => {
+  test('cannot be framed or embedded (S-60, S-68)', async () => {
     const answer = await service.browser().get('/login', { 'sec-fetch-dest': 'iframe' });
     expect(answer).toMatchObject({ status: 403, body: '' });
   });

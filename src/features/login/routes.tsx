@@ -44,7 +44,7 @@ export interface LoginDeps extends DestinationDeps {
 }
 
 export function mount(deps: LoginDeps): Route[] {
-  const page = { path: '/login', resource: 'human', face: 'page', capacity: 'sign-in' } as const;
+  const page = { path: '/login', resource: 'human', errorFormat: 'page', capacity: 'sign-in' } as const;
   const routes: Route[] = [{ ...page, method: 'GET', handle: (context) => showLogin(deps, context) }];
   if (deps.arePasswordsEnabled) {
     routes.push({ ...page, method: 'POST', handle: (context) => submitLogin(deps, context) });

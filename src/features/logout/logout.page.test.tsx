@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { assetPaths } from '#browser/assets.ts';
 import { renderPage } from '#browser/layout.tsx';
 import { loadTranslations } from '#browser/translations.ts';
@@ -18,12 +18,12 @@ describe.each(catalog.languages)('the sign-out page in language %s', (language) 
     return renderPage({ site, translations, title: translations.t('logout.title') }, content);
   };
 
-  it('has a button that signs out', () => {
+  test('has a button that signs out', () => {
     expectCleanPage(render({}));
     expect(parseForms(render({}), '/')).toMatchObject([{ method: 'POST', action: '/logout' }]);
   });
 
-  it('says that the form was too old, and carries on what it asked for', () => {
+  test('says that the form was too old, and carries on what it asked for', () => {
     const problems = [{ code: 'csrf_expired', message: translations.t('form.csrf_expired') }];
     const page = render({ problems, fields: [['scope', 'everywhere']] });
     expectCleanPage(page);

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import type { Browser } from '#test/support/browser.ts';
@@ -51,7 +51,7 @@ async function sessions(): Promise<{ isLive: boolean; reason: string | null }[]>
 }
 
 describe('POST /logout', () => {
-  it('ends the session of this browser, is attributed to its user and leads to the sign-in page', async () => {
+  test('ends the session of this browser, is attributed to its user and leads to the sign-in page', async () => {
     const browser = await signedIn();
     const stolen = new Map(browser.cookies);
     await signedIn();
@@ -71,14 +71,14 @@ describe('POST /logout', () => {
     expect((await thief.get('/')).text).toContain('You were signed out');
   });
 
-  it('goes on with a continuation, read from the form by the same rules as everywhere (3.3)', async () => {
+  test('goes on with a continuation, read from the form by the same rules as everywhere (3.3)', async () => {
     const browser = await signedIn();
     const id = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
     await browser.submit({ kind: 'continue_authorization_grant', id });
     expect(browser.shown).toMatchObject({ status: 303, location: `${ORIGIN}/authorize/${id}` });
   });
 
-  it.each([{ kind: 'continue_authorization_grant', id: '//evil.example' }, { next: 'https://evil.example' }])(
+  test.each([{ kind: 'continue_authorization_grant', id: '//evil.example' }, { next: 'https://evil.example' }])(
     'is no way to another site: %o leads to the sign-in page',
     async (fields) => {
       const browser = await signedIn();
@@ -86,21 +86,21 @@ describe('POST /logout', () => {
     },
   );
 
-  it('everywhere: ends all browser sessions of the user', async () => {
+  test('everywhere: ends all browser sessions of the user', async () => {
     await signedIn();
     const browser = await signedIn();
     await browser.submit({ scope: 'everywhere' });
     expect((await sessions()).map((session) => session.isLive)).toEqual([false, false]);
   });
 
-  it('any other scope ends only this one', async () => {
+  test('any other scope ends only this one', async () => {
     await signedIn();
     const browser = await signedIn();
     await browser.submit({ scope: 'session' });
     expect((await sessions()).map((session) => session.isLive)).toEqual([true, false]);
   });
 
-  it('ends the session of a user who was locked meanwhile, and is attributed to that user', async () => {
+  test('ends the session of a user who was locked meanwhile, and is attributed to that user', async () => {
     const browser = await signedIn();
     await sql(testDatabase.database, 'update users set locked_at = $1::timestamptz', [new Date(service.clock.now())]);
     await browser.get('/');
@@ -112,7 +112,7 @@ describe('POST /logout', () => {
     expect((await sessions()).map((session) => session.isLive)).toEqual([false]);
   });
 
-  it('without a session still leads to the sign-in page, attributed to nobody', async () => {
+  test('without a session still leads to the sign-in page, attributed to nobody', async () => {
     const browser = service.browser();
     await browser.get('/logout');
     await browser.submit();
@@ -120,7 +120,7 @@ describe('POST /logout', () => {
     expect(service.lastRequest()).toMatchObject({ requester: undefined, queries: 0 });
   });
 
-  it('with a session that was ended elsewhere clears the cookie and changes no row', async () => {
+  test('with a session that was ended elsewhere clears the cookie and changes no row', async () => {
     const browser = await signedIn();
     await sql(
       testDatabase.database,
@@ -134,7 +134,7 @@ describe('POST /logout', () => {
     expect(browser.cookies.has('__Host-latchkey_session')).toBe(false);
   });
 
-  it('makes the form of another tab worthless (S-65)', async () => {
+  test('makes the form of another tab worthless (S-65)', async () => {
     const browser = await signedIn();
     const token = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
     await browser.submit();
@@ -143,7 +143,7 @@ describe('POST /logout', () => {
     expect(answer.errorCodes).toEqual(['csrf_mismatch']);
   });
 
-  it('does nothing for another site or without the token (S-57, S-67)', async () => {
+  test('does nothing for another site or without the token (S-57, S-67)', async () => {
     const browser = await signedIn();
     const foreign = await browser.submit({}, { headers: { origin: 'https://evil.example' } });
     expect(foreign.status).toBe(403);
@@ -151,7 +151,7 @@ describe('POST /logout', () => {
     expect((await sessions()).map((session) => session.isLive)).toEqual([true]);
   });
 
-  it('with a form older than an hour asks again, and then does what that form asked', async () => {
+  test('with a form older than an hour asks again, and then does what that form asked', async () => {
     const browser = await signedIn();
     service.clock.advanceSeconds(3601);
     await browser.submit({ scope: 'everywhere', kind: 'change_password' });
@@ -165,7 +165,7 @@ describe('POST /logout', () => {
 });
 
 describe('GET /logout', () => {
-  it('signs nobody out, but has a button for that', async () => {
+  test('signs nobody out, but has a button for that', async () => {
     const browser = await signedIn();
     const page = await browser.get('/logout');
     expect(page.status).toBe(405);

@@ -28,7 +28,7 @@ export interface LogoutDeps {
 }
 
 export function mount(deps: LogoutDeps): Route[] {
-  const page = { path: '/logout', resource: 'human', face: 'page' } as const;
+  const page = { path: '/logout', resource: 'human', errorFormat: 'page' } as const;
   return [
     { ...page, method: 'GET', handle: (context) => showLogout(deps, context) },
     { ...page, method: 'POST', handle: (context) => submitLogout(deps, context) },

@@ -19,13 +19,13 @@ const ROBOTS_HEADERS = { 'content-type': 'text/plain; charset=utf-8', 'cache-con
 
 export function mount({ assets, icon, health }: OperationsDeps): Route[] {
   // Asked for by pages of ours, which may be on their way while the event loop lags.
-  const file = { method: 'GET', face: 'page', embedding: 'allowed', priority: true } as const;
+  const file = { method: 'GET', errorFormat: 'page', embedding: 'allowed', priority: true } as const;
   return [
     {
       method: 'GET',
       path: '/health',
       resource: 'health',
-      face: 'plain-json',
+      errorFormat: 'plain-json',
       priority: true,
       capacity: 'essential',
       handle: (context) => answerHealth(context, health),

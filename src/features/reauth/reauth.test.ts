@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { toUuid } from '#platform/base/ids.ts';
 import {
   AUTHORIZATION_ISSUER,
@@ -16,23 +16,23 @@ import { WaitingHasher } from '#test/support/waiting-hasher.ts';
 
 const REAUTH = { action: '/reauth' };
 
-let test: TestDatabase;
+let testDatabase: TestDatabase;
 let service: AuthorizationService;
 
 beforeAll(async () => {
-  test = await createTestDatabase();
-  service = await startAuthorizationService(test.database);
+  testDatabase = await createTestDatabase();
+  service = await startAuthorizationService(testDatabase.database);
   await service.person('alice');
 });
 
 afterAll(async () => {
   await service.close();
-  await test.drop();
+  await testDatabase.drop();
 });
 
 async function authentications(username: string): Promise<number> {
   const [row] = await sql<{ count: number }>(
-    test.database,
+    testDatabase.database,
     `select count(*)::integer as count from user_session_authentications a
        join user_sessions s on s.id = a.user_session_id join users u on u.id = s.user_id where u.username = $1::text`,
     [username],
@@ -41,9 +41,9 @@ async function authentications(username: string): Promise<number> {
 }
 
 describe('re-authentication', () => {
-  it('leaves the queue for hashes when its client leaves (operations 9.2)', async () => {
+  test('leaves the queue for hashes when its client leaves (operations 9.2)', async () => {
     const hasher = new WaitingHasher();
-    const waiting = await startAuthorizationService(test.database, { clock: service.clock, hasher });
+    const waiting = await startAuthorizationService(testDatabase.database, { clock: service.clock, hasher });
     try {
       const browser = waiting.browser();
       for (const [name, value] of (await service.signedIn('alice')).cookies) browser.cookies.set(name, value);
@@ -60,14 +60,14 @@ describe('re-authentication', () => {
     }
   });
 
-  it('without a session leads to the sign-in page, the continuation kept', async () => {
+  test('without a session leads to the sign-in page, the continuation kept', async () => {
     const browser = service.browser();
     const shown = await browser.get('/reauth?kind=change_password');
     expect(shown.location).toBe(`${AUTHORIZATION_ISSUER}login?kind=change_password`);
     expect((await browser.get('/reauth?kind=//evil')).location).toBe(`${AUTHORIZATION_ISSUER}login`);
   });
 
-  it('shows the account, and takes its password: 303 to the target, one more authentication, a new key', async () => {
+  test('shows the account, and takes its password: 303 to the target, one more authentication, a new key', async () => {
     const browser = await service.signedIn('alice');
     const before = await authentications('alice');
     await browser.get('/reauth?kind=change_password');
@@ -85,7 +85,7 @@ describe('re-authentication', () => {
     expect(browser.shown.forms.at(-1)?.inputs.get('csrf')).not.toBe(oldToken);
   });
 
-  it('the key before is worth nothing half a minute later (S-61)', async () => {
+  test('the key before is worth nothing half a minute later (S-61)', async () => {
     const browser = await service.signedIn('alice');
     const planted = new Map(browser.cookies);
     await browser.get('/reauth');
@@ -97,7 +97,7 @@ describe('re-authentication', () => {
     expect((await browser.get('/reauth')).status).toBe(200);
   });
 
-  it('with a password above the limit of bytes answers as with a wrong one, and counts it', async () => {
+  test('with a password above the limit of bytes answers as with a wrong one, and counts it', async () => {
     const page = async (password: string): Promise<string> => {
       const browser = await service.signedIn('alice');
       await browser.get('/reauth');
@@ -112,7 +112,7 @@ describe('re-authentication', () => {
     expect(browser.shown.text).toContain('You were signed out');
   });
 
-  it('with a wrong password shows the error at its field, and the user stays the requester', async () => {
+  test('with a wrong password shows the error at its field, and the user stays the requester', async () => {
     const browser = await service.signedIn('alice');
     const before = await authentications('alice');
     await browser.get('/reauth');
@@ -126,7 +126,7 @@ describe('re-authentication', () => {
     expect(await authentications('alice')).toBe(before);
   });
 
-  it('five wrong passwords in a row end the session; a right one in between begins the count anew', async () => {
+  test('five wrong passwords in a row end the session; a right one in between begins the count anew', async () => {
     const browser = await service.signedIn('alice');
     await browser.get('/reauth');
     for (let count = 0; count < 4; count += 1) await browser.submit({ password: 'wrong' }, REAUTH);
@@ -144,7 +144,7 @@ describe('re-authentication', () => {
     expect(browser.shown.text).toContain('You were signed out');
   });
 
-  it('max_age answers at once while the last authentication is younger', async () => {
+  test('max_age answers at once while the last authentication is younger', async () => {
     const browser = await service.signedIn('alice');
     const target = `${AUTHORIZATION_ISSUER}account/password/change`;
     expect((await browser.get('/reauth?kind=change_password&max_age=61')).location).toBe(target);
@@ -154,14 +154,14 @@ describe('re-authentication', () => {
     }
   });
 
-  it('by a method that the account does not have is refused, without charge', async () => {
+  test('by a method that the account does not have is refused, without charge', async () => {
     const browser = await service.signedIn('alice');
     await browser.get('/reauth');
     await browser.submit({ method: 'passkey', password: PASSWORD }, REAUTH);
     expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['invalid_action'] });
   });
 
-  it.each([
+  test.each([
     ['no token', { csrf: '' }, {}],
     ['a foreign origin', {}, { origin: 'https://evil.example' }],
   ])('with %s is not processed (S-57)', async (_, fields, headers) => {
@@ -173,7 +173,7 @@ describe('re-authentication', () => {
     expect(await authentications('alice')).toBe(before);
   });
 
-  it('on a page that was open for too long asks once more', async () => {
+  test('on a page that was open for too long asks once more', async () => {
     const browser = await service.signedIn('alice');
     await browser.get('/reauth');
     service.clock.advanceSeconds(3600);
@@ -183,11 +183,11 @@ describe('re-authentication', () => {
     expect(browser.shown.status).toBe(303);
   });
 
-  it('of an account without a password offers to sign out, and no form that could not be answered', async () => {
+  test('of an account without a password offers to sign out, and no form that could not be answered', async () => {
     await service.person('bare');
     const browser = await service.signedIn('bare');
     await sql(
-      test.database,
+      testDatabase.database,
       `delete from user_passwords p using users u where u.id = p.user_id and u.username = 'bare' returning p.user_id`,
     );
     await browser.get('/reauth?kind=change_password');
@@ -200,7 +200,7 @@ describe('re-authentication', () => {
 });
 
 describe('re-authentication for an authorization request', () => {
-  it('may be cancelled, which the client learns', async () => {
+  test('may be cancelled, which the client learns', async () => {
     const client = await service.client();
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(client, { prompt: 'login' }));
@@ -208,13 +208,15 @@ describe('re-authentication for an authorization request', () => {
     expect(browser.shown.headers['content-security-policy']).toContain("form-action 'self' https:;");
     await browser.submit({ action: 'cancel' }, { action: '/authorize' });
     expect(responseOf(browser.shown)).toMatchObject({ error: 'access_denied', state: 'st' });
-    const rows = await sql(test.database, 'select cancel_reason from oauth2_authorization_grants where id = $1::uuid', [
-      toUuid(id),
-    ]);
+    const rows = await sql(
+      testDatabase.database,
+      'select cancel_reason from oauth2_authorization_grants where id = $1::uuid',
+      [toUuid(id)],
+    );
     expect(rows).toEqual([{ cancel_reason: 'user' }]);
   });
 
-  it('leads on with the same session, and the request is not asked for it again (oauth 20, fact 8)', async () => {
+  test('leads on with the same session, and the request is not asked for it again (oauth 20, fact 8)', async () => {
     const client = await service.client({ secret: 's', metadata: { first_party: true } });
     const browser = await service.signedIn('alice');
     for (const fields of [{ prompt: 'login' }, { max_age: '0' }]) {

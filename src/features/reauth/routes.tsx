@@ -40,7 +40,7 @@ export interface ReauthDeps extends ReauthOperationDeps {
 }
 
 export function mount(deps: ReauthDeps): Route[] {
-  const page = { path: '/reauth', resource: 'human', face: 'page' } as const;
+  const page = { path: '/reauth', resource: 'human', errorFormat: 'page' } as const;
   return [
     { ...page, method: 'GET', handle: (context) => showReauth(deps, context) },
     { ...page, method: 'POST', handle: (context) => submitReauth(deps, context) },

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { assetPaths } from '#browser/assets.ts';
 import type { FormProblem } from '#browser/form-problems.ts';
 import { renderPage } from '#browser/layout.tsx';
@@ -80,7 +80,7 @@ function everyProblem(translations: Translations): FormProblem[] {
 describe.each(catalog.languages)('the pages of a registration in language %s', (language) => {
   const translations = catalog.in(language);
 
-  it('render', () => {
+  test('render', () => {
     expectCleanPage(registerPage(translations, 'amira'));
     expectCleanPage(render(translations, <ClosedPage translations={translations} loginPath="/login" />));
     const step = { translations, path: '/register/steps/x', csrf: 'token', problems: [] };
@@ -88,7 +88,7 @@ describe.each(catalog.languages)('the pages of a registration in language %s', (
     expectCleanPage(render(translations, <UsernamePage {...step} lostName="amira" username="amira" />));
   });
 
-  it('say in words what is wrong, all of it, in this language', () => {
+  test('say in words what is wrong, all of it, in this language', () => {
     const problems = everyProblem(translations);
     const page = registerPage(translations, 'amira', problems);
     expectCleanPage(page);
@@ -99,7 +99,7 @@ describe.each(catalog.languages)('the pages of a registration in language %s', (
 });
 
 describe('the form that begins a registration', () => {
-  it('shows several problems of one field, each with its code', () => {
+  test('shows several problems of one field, each with its code', () => {
     const problems = rejectedName(catalog.in('en'), '_Ö', ['username-invalid-chars', 'username-reserved'], policy);
     const page = registerPage(catalog.in('en'), '_Ö', problems.problems);
     expect([...page.matchAll(/<p data-error-code="([^"]+)"/g)].map((match) => match[1])).toEqual([
@@ -109,14 +109,14 @@ describe('the form that begins a registration', () => {
     expect(page).toMatch(/<input [^>]*id="username"[^>]*aria-describedby="username-error username-hint"/);
   });
 
-  it('has a box for the terms that says where they are', () => {
+  test('has a box for the terms that says where they are', () => {
     const page = registerPage(catalog.in('en'), 'amira');
     expect(page).toMatch(/<input type="checkbox" value="on"[^>]*id="accept_terms"/);
     expect(page).toContain('<label for="accept_terms">I accept the <a href="https://example.org/terms"');
     expect(Object.fromEntries(parseForms(page, '/')[0]?.inputs ?? [])).not.toHaveProperty('accept_terms');
   });
 
-  it.each(HOSTILE_TEXTS)('shows hostile text %# as text wherever it comes from (S-74)', (text) => {
+  test.each(HOSTILE_TEXTS)('shows hostile text %# as text wherever it comes from (S-74)', (text) => {
     const translations = catalog.in('en');
     const problems = rejectedName(translations, text, ['username-invalid-chars'], policy).problems;
     const page = registerPage(translations, text, problems);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
@@ -68,12 +68,12 @@ async function registrations(): Promise<number> {
 }
 
 describe('GET /register', () => {
-  it('leads to the one way to register, with the continuation', async () => {
+  test('leads to the one way to register, with the continuation', async () => {
     const page = await service.browser().get('/register?kind=change_password');
     expect(page).toMatchObject({ status: 303, location: `${ORIGIN}/register/password?kind=change_password` });
   });
 
-  it.each([
+  test.each([
     ['mxid:@new.name:example.org', '?username=new.name'],
     ['new.name', '?username=new.name'],
     ['someone@mail.example', ''],
@@ -83,13 +83,13 @@ describe('GET /register', () => {
     expect(page.location).toBe(`${ORIGIN}/register/password${query}`);
   });
 
-  it('remembers the language that it was asked for', async () => {
+  test('remembers the language that it was asked for', async () => {
     const browser = service.browser();
     const page = await browser.open('/register?ui_locales=de');
     expect(page.headers['content-language']).toBe('de');
   });
 
-  it('says so when registration is closed, with a link to sign in', async () => {
+  test('says so when registration is closed, with a link to sign in', async () => {
     await withService({ isOpen: false }, async (closed) => {
       const page = await closed.browser().get('/register?kind=change_password');
       expect(page.status).toBe(200);
@@ -108,7 +108,7 @@ describe('POST /register', () => {
     return await browser.post('/register?kind=change_password', new URLSearchParams({ csrf, ...fields }));
   }
 
-  it.each([
+  test.each([
     [{ username: 'new-name' }, '&username=new-name'],
     [{ username: '<b>' }, '&username=%3Cb%3E'],
     [{ username: '' }, ''],
@@ -120,7 +120,7 @@ describe('POST /register', () => {
     expect(answer.location).toBe(`${ORIGIN}/register/password?kind=change_password${more}`);
   });
 
-  it.each(['01JD3Q5Z8W2N4K6M7P9R0S1T2V', 'google', '"><svg>'])(
+  test.each(['01JD3Q5Z8W2N4K6M7P9R0S1T2V', 'google', '"><svg>'])(
     'refuses the provider %s, which there is not, and keeps the name (browser-flows 5.2)',
     async (provider) => {
       const answer = await post({ provider, username: 'dana' });
@@ -131,31 +131,31 @@ describe('POST /register', () => {
     },
   );
 
-  it('leads to sign-in when registration is closed', async () => {
+  test('leads to sign-in when registration is closed', async () => {
     await withService({ isOpen: false }, async (closed) => {
       expect((await post({}, closed)).location).toBe(`${ORIGIN}/login?kind=change_password`);
     });
   });
 
-  it('wants the token of a form (S-57)', async () => {
+  test('wants the token of a form (S-57)', async () => {
     const answer = await service.browser().post('/register', new URLSearchParams({ username: 'x' }));
     expect(answer).toMatchObject({ status: 403, errorCodes: ['csrf_missing'] });
   });
 });
 
 describe('links to registration', () => {
-  it('stand on / and /login while it is open', async () => {
+  test('stand on / and /login while it is open', async () => {
     expect((await service.browser().get('/')).body).toContain('href="/register"');
     const login = await service.browser().get('/login?kind=change_password');
     expect(login.body).toContain('href="/register?kind=change_password"');
   });
 
-  it('not where an account that exists is to be linked', async () => {
+  test('not where an account that exists is to be linked', async () => {
     const login = await service.browser().get('/login?kind=link_upstream&id=01JD3Q5Z8W2N4K6M7P9R0S1T2V');
     expect(login.body).not.toContain('/register');
   });
 
-  it('nowhere while it is closed', async () => {
+  test('nowhere while it is closed', async () => {
     await withService({ isOpen: false }, async (closed) => {
       for (const path of ['/', '/login']) expect((await closed.browser().get(path)).body).not.toContain('/register');
     });
@@ -163,7 +163,7 @@ describe('links to registration', () => {
 });
 
 describe('GET /register/password', () => {
-  it('shows the form, keeps the continuation, and fills in the name of the query', async () => {
+  test('shows the form, keeps the continuation, and fills in the name of the query', async () => {
     const page = await service.browser().get('/register/password?username=%20new%20&kind=change_password');
     expect(page.status).toBe(200);
     expect(page.forms).toHaveLength(1);
@@ -181,17 +181,17 @@ describe('GET /register/password', () => {
     expectCleanPage(page.body);
   });
 
-  it('costs no statement without a session cookie', async () => {
+  test('costs no statement without a session cookie', async () => {
     await service.browser().get('/register/password');
     expect(service.lastRequest()).toMatchObject({ status: 200, queries: 0, requester: undefined });
   });
 
-  it('ignores a name that is too long', async () => {
+  test('ignores a name that is too long', async () => {
     const page = await service.browser().get(`/register/password?username=${'x'.repeat(256)}`);
     expect(page.forms[0]?.inputs.get('username')).toBe('');
   });
 
-  it('is sign-in when registration is closed, and POST does not exist then', async () => {
+  test('is sign-in when registration is closed, and POST does not exist then', async () => {
     await withService({ isOpen: false }, async (closed) => {
       const page = await closed.browser().get('/register/password?kind=change_password');
       expect(page).toMatchObject({ status: 303, location: `${ORIGIN}/login?kind=change_password` });
@@ -200,7 +200,7 @@ describe('GET /register/password', () => {
     });
   });
 
-  it('sends someone who is signed in on to the target, and POST as well', async () => {
+  test('sends someone who is signed in on to the target, and POST as well', async () => {
     const browser = service.browser();
     await browser.get('/register/password?kind=change_password');
     const open = browser.shown;
@@ -221,7 +221,7 @@ describe('GET /register/password', () => {
     expect(await registrations()).toBe(before);
   });
 
-  it('takes a session that was ended elsewhere for none (2.5)', async () => {
+  test('takes a session that was ended elsewhere for none (2.5)', async () => {
     const browser = service.browser();
     await registerWholly(browser, 'ended');
     await sql(testDatabase.database, `update user_sessions set finished_at = $1::timestamptz`, [
@@ -231,7 +231,7 @@ describe('GET /register/password', () => {
     expect((await beginRegistration(browser, { username: 'ended-2' })).status).toBe(303);
   });
 
-  it('names the client that the person is on the way to, and allows the way back to it', async () => {
+  test('names the client that the person is on the way to, and allows the way back to it', async () => {
     const clientId = await insertClient(testDatabase.database, service.keyRing, service.clock.now(), {
       metadata: { client_name: { '': 'Harbour Chat' } },
     });
@@ -256,14 +256,14 @@ describe('GET /register/password', () => {
     expect(browser.shown.headers['content-security-policy']).toContain("form-action 'self' https:;");
   });
 
-  it('cannot be framed or embedded (S-60, S-68)', async () => {
+  test('cannot be framed or embedded (S-60, S-68)', async () => {
     const answer = await service.browser().get('/register/password', { 'sec-fetch-dest': 'iframe' });
     expect(answer).toMatchObject({ status: 403, body: '' });
   });
 });
 
 describe('POST /register/password', () => {
-  it('begins a registration that holds no password in clear, and names it in a sealed cookie', async () => {
+  test('begins a registration that holds no password in clear, and names it in a sealed cookie', async () => {
     const browser = service.browser();
     const answer = await beginRegistration(browser, { username: 'begun' }, '?kind=change_password');
     expect(answer.status).toBe(303);
@@ -284,7 +284,7 @@ describe('POST /register/password', () => {
     expect(rows[0]?.row).toContain('Mozilla/5.0 (test browser)');
   });
 
-  it.each([
+  test.each([
     ['nothing', { username: '', password: '', password_confirm: '' }, ['required', 'required', 'required']],
     ['a taken name', { username: 'alice' }, ['exists']],
     ['the name of a deactivated account', { username: 'gone' }, ['exists']],
@@ -318,7 +318,7 @@ describe('POST /register/password', () => {
     expect(await registrations()).toBe(before);
   });
 
-  it.each([
+  test.each([
     ['Alice', ['username-invalid-chars']],
     ['ALICE', ['username-invalid-chars']],
     ['ａｌｉｃｅ', ['username-invalid-chars']],
@@ -343,14 +343,14 @@ describe('POST /register/password', () => {
     expect(answer.errorCodes).toEqual(codes);
   });
 
-  it.each(['alice.', 'constructor', 'tostring', 'x'.repeat(242), 'a=b/c+d-e_f', '1a'])(
+  test.each(['alice.', 'constructor', 'tostring', 'x'.repeat(242), 'a=b/c+d-e_f', '1a'])(
     'takes the name %s (S-97)',
     async (username) => {
       expect((await begin({ username })).status).toBe(303);
     },
   );
 
-  it('a NUL in a name is no form at all', async () => {
+  test('a NUL in a name is no form at all', async () => {
     const browser = service.browser();
     await browser.get('/register/password');
     const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
@@ -358,7 +358,7 @@ describe('POST /register/password', () => {
     expect(answer.status).toBe(400);
   });
 
-  it.each([
+  test.each([
     ['NewName', 'newname'],
     [' newname ', 'newname'],
     ['New Name', 'New Name'],
@@ -370,7 +370,7 @@ describe('POST /register/password', () => {
     expect(answer.text.includes('How about newname?')).toBe(shown === 'newname');
   });
 
-  it.each([
+  test.each([
     ['among the commonest', 'password1', 'password_compromised'],
     ['common in capitals', 'SUNSHINE', 'password_compromised'],
     ['of 7 characters', 'xK7#qp2'],
@@ -387,7 +387,7 @@ describe('POST /register/password', () => {
     expect(answer.forms[0]?.inputs.get('password_confirm')).toBe('');
   });
 
-  it.each([
+  test.each([
     ['64 characters', 'vK3 zebra!'.repeat(7).slice(0, 64)],
     ['1,024 bytes', 'zqX9 lantern'.repeat(100).slice(0, 1024)],
     ['a name like a property', '  constructor __proto__ seven  '],
@@ -408,17 +408,17 @@ describe('POST /register/password', () => {
     expect((await signIn(password)).status).toBe(303);
   });
 
-  it('keeps what was typed but for the passwords', async () => {
+  test('keeps what was typed but for the passwords', async () => {
     const answer = await begin({ username: 'alice', email: 'a@b.example' });
     expect(answer.forms[0]?.inputs.get('username')).toBe('alice');
     expect(answer.body).not.toContain(NEW_PASSWORD);
   });
 
-  it('ignores an e-mail address, since none is asked for', async () => {
+  test('ignores an e-mail address, since none is asked for', async () => {
     expect((await begin({ username: 'no-mail', email: 'not an address' })).status).toBe(303);
   });
 
-  it.each(HOSTILE_TEXTS.filter((text) => !text.includes('\0') && text.length < 8192))(
+  test.each(HOSTILE_TEXTS.filter((text) => !text.includes('\0') && text.length < 8192))(
     'echoes hostile name %# as text (S-74)',
     async (username) => {
       const answer = await begin({ username });
@@ -429,7 +429,7 @@ describe('POST /register/password', () => {
     },
   );
 
-  it('wants the terms accepted where there are any, and keeps the tick', async () => {
+  test('wants the terms accepted where there are any, and keeps the tick', async () => {
     await withService({ tosUri: 'https://example.org/terms?a=1&b=2' }, async (strict) => {
       const refused = await begin({ username: 'terms' }, strict);
       expect(refused.errorCodes).toEqual(['required']);
@@ -444,7 +444,7 @@ describe('POST /register/password', () => {
     });
   });
 
-  it('lets people choose only names that are allowed, where some are', async () => {
+  test('lets people choose only names that are allowed, where some are', async () => {
     const allowedUsernames = {
       literals: ['eve'],
       prefixes: ['team-'],
@@ -460,7 +460,7 @@ describe('POST /register/password', () => {
     });
   });
 
-  it('refuses requesters that are banned by address or user agent, and logs by which setting (5.5)', async () => {
+  test('refuses requesters that are banned by address or user agent, and logs by which setting (5.5)', async () => {
     const requester = {
       bannedIps: [
         { address: '198.51.100.0', prefixLength: 24, family: 'ipv4' },
@@ -493,7 +493,7 @@ describe('POST /register/password', () => {
     });
   });
 
-  it('leaves the queue for hashes when its client leaves (operations 9.2)', async () => {
+  test('leaves the queue for hashes when its client leaves (operations 9.2)', async () => {
     const hasher = new WaitingHasher();
     await withService(
       {},
@@ -514,7 +514,7 @@ describe('POST /register/password', () => {
     );
   });
 
-  it('is a 503 that keeps the name when there is no room for the hash, and counts nothing', async () => {
+  test('is a 503 that keeps the name when there is no room for the hash, and counts nothing', async () => {
     class FullHasher extends PasswordHasher {
       override hash(): never {
         throw new LatchkeyError('overloaded', { retryAfterSeconds: 5 });
@@ -540,7 +540,7 @@ describe('POST /register/password', () => {
 });
 
 describe('limits of registration', () => {
-  it('counts every form of an address, so that names cannot be tried for free, at any instance (S-82)', async () => {
+  test('counts every form of an address, so that names cannot be tried for free, at any instance (S-82)', async () => {
     const limits = { registrationCheck: { burst: 3, perSecond: 3 / 3600 } };
     await withService({ limits }, async (one) => {
       await withService({ limits }, async (other) => {
@@ -559,7 +559,7 @@ describe('limits of registration', () => {
     });
   });
 
-  it('lets an address begin only so many registrations; forms that are refused do not count (S-95)', async () => {
+  test('lets an address begin only so many registrations; forms that are refused do not count (S-95)', async () => {
     const limits = { registration: { burst: 2, perSecond: 2 / 3600 } };
     await withService({ limits }, async (limited) => {
       const browser = limited.browser({ address: '198.51.100.2' });
@@ -577,7 +577,7 @@ describe('limits of registration', () => {
     });
   });
 
-  it('counts a /64 of IPv6 as one address (R-40)', async () => {
+  test('counts a /64 of IPv6 as one address (R-40)', async () => {
     const limits = { registration: { burst: 1, perSecond: 1 / 3600 } };
     await withService({ limits }, async (limited) => {
       const from = (address: string) => beginRegistration(limited.browser({ address }), { username: 'six' });
@@ -591,7 +591,7 @@ describe('limits of registration', () => {
 describe('registration forms that did not come from our page (2.2)', () => {
   const fields = { username: 'forged', password: NEW_PASSWORD, password_confirm: NEW_PASSWORD };
 
-  it.each([
+  test.each([
     [{ origin: 'https://evil.example' }],
     [{ origin: 'https://evil.auth.example.org' }],
     [{ origin: 'null' }],
@@ -607,7 +607,7 @@ describe('registration forms that did not come from our page (2.2)', () => {
     expect(await registrations()).toBe(before);
   });
 
-  it('without token, with an empty one, with that of another browser or in the query (S-57)', async () => {
+  test('without token, with an empty one, with that of another browser or in the query (S-57)', async () => {
     const browser = service.browser();
     await browser.get('/register/password');
     const other = await service.browser().get('/register/password');
@@ -623,7 +623,7 @@ describe('registration forms that did not come from our page (2.2)', () => {
     expect(await registrations()).toBe(before);
   });
 
-  it('a form older than an hour comes back with the name kept, costs nothing, and works then', async () => {
+  test('a form older than an hour comes back with the name kept, costs nothing, and works then', async () => {
     const limits = { registrationCheck: { burst: 1, perSecond: 1 / 3600 } };
     await withService({ limits, tosUri: 'https://example.org/terms' }, async (limited) => {
       const browser = limited.browser();
@@ -639,7 +639,7 @@ describe('registration forms that did not come from our page (2.2)', () => {
     });
   });
 
-  it.each([
+  test.each([
     ['a field twice', 400, 'username=a&username=b', 'application/x-www-form-urlencoded'],
     ['invalid UTF-8', 400, 'username=%ff', 'application/x-www-form-urlencoded'],
     ['text/plain', 415, 'username=a', 'text/plain'],

@@ -21,7 +21,7 @@ import { showUsername, submitUsername } from './username.tsx';
 export type { RegistrationDeps };
 
 export function mount(deps: RegistrationDeps): Route[] {
-  const page = { resource: 'human', face: 'page' } as const;
+  const page = { resource: 'human', errorFormat: 'page' } as const;
   const start = { ...page, path: '/register' };
   const password = { ...page, path: '/register/password' };
   const displayName = { ...page, path: '/register/steps/:id/display-name' };

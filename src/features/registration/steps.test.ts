@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { newId } from '#platform/base/ids.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
@@ -88,7 +88,7 @@ function movedTo(other: PageService, browser: Browser): Browser {
 }
 
 describe('a whole registration', () => {
-  it('makes one account with everything that belongs to it, and signs the person in', async () => {
+  test('makes one account with everything that belongs to it, and signs the person in', async () => {
     await withService({ tosUri: 'https://example.org/terms' }, async (strict) => {
       const browser = strict.browser({ acceptLanguage: 'de', address: '203.0.113.9' });
       await beginRegistration(browser, { username: 'dana', accept_terms: 'on' });
@@ -158,14 +158,14 @@ describe('a whole registration', () => {
     });
   });
 
-  it('lets the person sign in with that password afterwards, from any browser', async () => {
+  test('lets the person sign in with that password afterwards, from any browser', async () => {
     await registerWholly(service.browser(), 'later');
     const browser = service.browser();
     await browser.get('/login');
     expect((await browser.submit({ username: 'later', password: NEW_PASSWORD })).status).toBe(303);
   });
 
-  it.each([
+  test.each([
     ['', '/'],
     ['?kind=continue_authorization_grant&id=01JD3Q5Z8W2N4K6M7P9R0S1T2V', '/authorize/01JD3Q5Z8W2N4K6M7P9R0S1T2V'],
     ['?kind=continue_device_code_grant&id=01jd3q5z8w2n4k6m7p9r0s1t2v', '/device/01JD3Q5Z8W2N4K6M7P9R0S1T2V'],
@@ -188,7 +188,7 @@ describe('a whole registration', () => {
     expect(answer).toMatchObject({ status: 303, location: ORIGIN + target });
   });
 
-  it('works below a path prefix', async () => {
+  test('works below a path prefix', async () => {
     const prefixed = await startPages(testDatabase.database, {
       publicBase: 'https://example.org/auth/',
       registration: { estimator },
@@ -211,7 +211,7 @@ describe('a whole registration', () => {
 });
 
 describe('the session that a registration ends in (S-61)', () => {
-  it('has nothing in common with what the browser held before', async () => {
+  test('has nothing in common with what the browser held before', async () => {
     const browser = service.browser();
     await browser.get('/login');
     const planted = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
@@ -232,14 +232,14 @@ describe('the session that a registration ends in (S-61)', () => {
     expect(browser.shown.text).toContain('fresh');
   });
 
-  it('counts the browser among those that the new account is known by', async () => {
+  test('counts the browser among those that the new account is known by', async () => {
     const answer = await registerWholly(service.browser(), 'known-one');
     expect(answer.headers['set-cookie']?.some((line) => line.startsWith('__Host-latchkey_known='))).toBe(true);
   });
 });
 
 describe('GET finish', () => {
-  it('asks for the display name first, without a requester', async () => {
+  test('asks for the display name first, without a requester', async () => {
     const browser = service.browser();
     const { location } = await beginRegistration(browser, { username: 'asks' });
     const answer = await browser.get(location ?? '');
@@ -248,7 +248,7 @@ describe('GET finish', () => {
     expect(await accounts('asks')).toBe(0);
   });
 
-  it('a second time leads to the target, makes no second account and signs nobody in', async () => {
+  test('a second time leads to the target, makes no second account and signs nobody in', async () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'twice', '?kind=change_password');
     await browser.get(finish);
@@ -265,7 +265,7 @@ describe('GET finish', () => {
     }
   });
 
-  it('by HEAD does nothing', async () => {
+  test('by HEAD does nothing', async () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'head');
     const answer = await browser.head(finish);
@@ -274,7 +274,7 @@ describe('GET finish', () => {
     expect(await accounts('head')).toBe(0);
   });
 
-  it('is refused when registration was closed meanwhile (S-124)', async () => {
+  test('is refused when registration was closed meanwhile (S-124)', async () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'shut-out');
     await withService({ isOpen: false }, async (closed) => {
@@ -285,7 +285,7 @@ describe('GET finish', () => {
     expect(await accounts('shut-out')).toBe(0);
   });
 
-  it('leads back to the name when policy bans it meanwhile', async () => {
+  test('leads back to the name when policy bans it meanwhile', async () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'was-fine');
     const bannedUsernames = { literals: ['was-fine'], prefixes: [], suffixes: [], substrings: [], regexes: [] };
@@ -301,7 +301,7 @@ describe('GET finish', () => {
 describe('steps that belong to another browser, to nobody or to the past (S-59, S-83)', () => {
   const STEPS = ['display-name', 'username', 'finish'];
 
-  it('are not found, one and the same answer for all', async () => {
+  test('are not found, one and the same answer for all', async () => {
     const finish = await registerUpToFinish(service.browser(), 'attacker');
     const victim = service.browser();
     await registerWholly(victim, 'victim');
@@ -327,13 +327,13 @@ describe('steps that belong to another browser, to nobody or to the past (S-59, 
     expect(await accounts('attacker')).toBe(0);
   });
 
-  it('say so in JSON to a program', async () => {
+  test('say so in JSON to a program', async () => {
     const answer = await service.browser().get(`/register/steps/${UNKNOWN}/finish`, { accept: 'application/json' });
     expect(answer.status).toBe(404);
     expect(JSON.parse(answer.body)).toMatchObject({ error: 'registration_not_found' });
   });
 
-  it('whose row is gone are not found either', async () => {
+  test('whose row is gone are not found either', async () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'deleted');
     await rows(`delete from user_registrations where username = 'deleted'`);
@@ -342,7 +342,7 @@ describe('steps that belong to another browser, to nobody or to the past (S-59, 
     }
   });
 
-  it('are gone when the time of the registration is over, with the way to begin again', async () => {
+  test('are gone when the time of the registration is over, with the way to begin again', async () => {
     const browser = await atDisplayName('slow', '?kind=change_password');
     const finish = browser.shown.url.replace('display-name', 'finish');
     service.clock.advanceSeconds(3599);
@@ -366,7 +366,7 @@ describe('steps that belong to another browser, to nobody or to the past (S-59, 
     expect(await accounts('slow')).toBe(0);
   });
 
-  it('have as long as the operator gives them', async () => {
+  test('have as long as the operator gives them', async () => {
     await withService({ ttlSeconds: 86_400 }, async (patient) => {
       const browser = patient.browser();
       const finish = await registerUpToFinish(browser, 'patient');
@@ -375,7 +375,7 @@ describe('steps that belong to another browser, to nobody or to the past (S-59, 
     });
   });
 
-  it('of eight registrations can be gone on with in one browser, and the oldest are forgotten', async () => {
+  test('of eight registrations can be gone on with in one browser, and the oldest are forgotten', async () => {
     const browser = service.browser();
     const finishes = [];
     for (let count = 0; count < 9; count += 1) {
@@ -388,7 +388,7 @@ describe('steps that belong to another browser, to nobody or to the past (S-59, 
 });
 
 describe('the display name', () => {
-  it.each([
+  test.each([
     ['Dana Öz', 'Dana Öz'],
     ['  Dana  ', 'Dana'],
     ['<b>Dana</b>', '<b>Dana</b>'],
@@ -407,16 +407,19 @@ describe('the display name', () => {
     expectCleanPage(browser.shown.body);
   });
 
-  it.each(['', '   ', 'x'.repeat(256), 'a\u0007', 'a\u0085b', '\u202eabc', 'a\u2066b'])('%j is not', async (typed) => {
-    const browser = await atDisplayName(`bad-${newId(service.clock.now()).toLowerCase()}`);
-    const answer = await browser.submit({ display_name: typed, action: 'set' });
-    expect(answer).toMatchObject({ status: 200, errorCodes: ['invalid'] });
-    expect(answer.body).toContain('<title>Error: ');
-    expectCleanPage(answer.body);
-    expect(answer.forms[0]?.inputs.get('display_name')).toBe(typed);
-  });
+  test.each(['', '   ', 'x'.repeat(256), 'a\u0007', 'a\u0085b', '\u202eabc', 'a\u2066b'])(
+    '%j is not',
+    async (typed) => {
+      const browser = await atDisplayName(`bad-${newId(service.clock.now()).toLowerCase()}`);
+      const answer = await browser.submit({ display_name: typed, action: 'set' });
+      expect(answer).toMatchObject({ status: 200, errorCodes: ['invalid'] });
+      expect(answer.body).toContain('<title>Error: ');
+      expectCleanPage(answer.body);
+      expect(answer.forms[0]?.inputs.get('display_name')).toBe(typed);
+    },
+  );
 
-  it.each(HOSTILE_TEXTS.filter((text) => !text.includes('\0') && text.length < 8192))(
+  test.each(HOSTILE_TEXTS.filter((text) => !text.includes('\0') && text.length < 8192))(
     'shows hostile text %# as text (S-74)',
     async (typed) => {
       const browser = await atDisplayName(`xss-${newId(service.clock.now()).toLowerCase()}`);
@@ -426,19 +429,19 @@ describe('the display name', () => {
     },
   );
 
-  it('may be left out: the username serves', async () => {
+  test('may be left out: the username serves', async () => {
     await registerWholly(service.browser(), 'plain');
     expect(await rows(`select display_name from users where username = 'plain'`)).toEqual([{ display_name: 'plain' }]);
   });
 
-  it('knows two answers only', async () => {
+  test('knows two answers only', async () => {
     const browser = await atDisplayName('odd-button');
     const answer = await browser.submit({ display_name: 'Odd', action: 'drop' });
     expect(answer).toMatchObject({ status: 200, errorCodes: ['invalid_action'] });
     expect(answer.forms[0]?.inputs.get('display_name')).toBe('Odd');
   });
 
-  it('comes back after an hour with what was typed, and cannot be sent from elsewhere (2.2)', async () => {
+  test('comes back after an hour with what was typed, and cannot be sent from elsewhere (2.2)', async () => {
     await withService({ ttlSeconds: 86_400 }, async (patient) => {
       const browser = patient.browser();
       await beginRegistration(browser, { username: 'long-thought' });
@@ -456,14 +459,14 @@ describe('the display name', () => {
     });
   });
 
-  it('speaks the language that was chosen, and offers the others', async () => {
+  test('speaks the language that was chosen, and offers the others', async () => {
     const browser = await atDisplayName('polyglot');
     expect(browser.shown.body).toContain(`href="${new URL(browser.shown.url).pathname}?ui_locales=de"`);
     await browser.get(`${browser.shown.url}?ui_locales=de`);
     expect(browser.shown.text).toContain('Wie möchten Sie genannt werden?');
   });
 
-  it('is asked of someone who is signed in as somebody else, too, and is attributed to them', async () => {
+  test('is asked of someone who is signed in as somebody else, too, and is attributed to them', async () => {
     const browser = await atDisplayName('second-account');
     await insertTestAccount(testDatabase.database, { username: 'owner', password: NEW_PASSWORD });
     const { url } = browser.shown;
@@ -479,7 +482,7 @@ describe('the display name', () => {
 });
 
 describe('a name that somebody else got first', () => {
-  it('leads back to the choice of a name, and everything else is kept', async () => {
+  test('leads back to the choice of a name, and everything else is kept', async () => {
     const browser = await atDisplayName('contested', '?kind=change_password');
     const { location: finish = '' } = await browser.submit({ display_name: 'Con Tested' });
     await takeName('contested');
@@ -502,7 +505,7 @@ describe('a name that somebody else got first', () => {
     ]);
   });
 
-  it('takes a display name that was only the username with it', async () => {
+  test('takes a display name that was only the username with it', async () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'plain-lost');
     await takeName('plain-lost');
@@ -514,7 +517,7 @@ describe('a name that somebody else got first', () => {
     ]);
   });
 
-  it.each([
+  test.each([
     ['', ['required'], ''],
     ['contested-2', ['exists'], 'contested-2'],
     ['Contested-3', ['username-invalid-chars'], 'contested-3'],
@@ -533,7 +536,7 @@ describe('a name that somebody else got first', () => {
     expectCleanPage(answer.body);
   });
 
-  it('cannot be used to try names for free (S-82)', async () => {
+  test('cannot be used to try names for free (S-82)', async () => {
     await withService({ limits: { registrationCheck: { burst: 2, perSecond: 2 / 3600 } } }, async (limited) => {
       const browser = limited.browser({ address: '198.51.100.77' });
       const finish = await registerUpToFinish(browser, 'curious');
@@ -546,13 +549,13 @@ describe('a name that somebody else got first', () => {
     });
   });
 
-  it('is not asked about while the name can be had', async () => {
+  test('is not asked about while the name can be had', async () => {
     const browser = await atDisplayName('still-free');
     const finish = browser.shown.url.replace('display-name', 'finish');
     expect(await browser.get(finish.replace('finish', 'username'))).toMatchObject({ status: 303, location: finish });
   });
 
-  it('comes back after an hour with what was typed, and cannot be sent without a token (2.2)', async () => {
+  test('comes back after an hour with what was typed, and cannot be sent without a token (2.2)', async () => {
     await withService({ ttlSeconds: 86_400 }, async (patient) => {
       const browser = patient.browser();
       const finish = await registerUpToFinish(browser, 'late-lost');
@@ -572,7 +575,7 @@ describe('a name that somebody else got first', () => {
 });
 
 describe('registrations that finish at the same moment, on two instances', () => {
-  it('of one name: one account, and the others choose another name (S-96)', async () => {
+  test('of one name: one account, and the others choose another name (S-96)', async () => {
     await withService({}, async (other) => {
       const contenders = [];
       for (let count = 0; count < 20; count += 1) {
@@ -601,7 +604,7 @@ describe('registrations that finish at the same moment, on two instances', () =>
     });
   });
 
-  it('of one registration: one account, one session (S-100)', async () => {
+  test('of one registration: one account, one session (S-100)', async () => {
     await withService({}, async (other) => {
       const browser = service.browser();
       const finish = await registerUpToFinish(browser, 'parallel', '?kind=change_password');
@@ -624,7 +627,7 @@ describe('registrations that finish at the same moment, on two instances', () =>
 });
 
 describe('a registration that cannot be finished for a fault of ours', () => {
-  it('leaves nothing half done', async () => {
+  test('leaves nothing half done', async () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'half');
     await rows(`update user_registrations set password_hash = null where username = 'half'`);

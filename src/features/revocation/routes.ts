@@ -27,7 +27,7 @@ export function mount(deps: RevocationDeps): Route[] {
       method: 'POST',
       path: '/oauth2/revoke',
       resource: 'oauth',
-      face: 'oauth-json',
+      errorFormat: 'oauth-json',
       cors: 'get-post',
       handle: async (context) => {
         const form = await readOAuthForm(context, SINGLE_NAMES);

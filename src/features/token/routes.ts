@@ -42,7 +42,7 @@ export function mount(deps: TokenDeps): Route[] {
       method: 'POST',
       path: '/oauth2/token',
       resource: 'oauth',
-      face: 'oauth-json',
+      errorFormat: 'oauth-json',
       cors: 'get-post',
       handle: async (context) => {
         const form = await readOAuthForm(context, SINGLE_NAMES);

@@ -32,7 +32,7 @@ export function mount(deps: UserinfoDeps): Route[] {
   const route = {
     path: '/oauth2/userinfo',
     resource: 'oauth',
-    face: 'oauth-json',
+    errorFormat: 'oauth-json',
     cors: 'get-post',
   } as const;
   return [

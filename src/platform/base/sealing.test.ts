@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { randomBytes } from './random.ts';
 import { KeyRing } from './sealing.ts';
 
@@ -6,19 +6,19 @@ const root = randomBytes(32);
 const ring = new KeyRing(root);
 
 describe('sealed values', () => {
-  it('open for the purpose and the row they were sealed for', () => {
+  test('open for the purpose and the row they were sealed for', () => {
     const sealed = ring.seal('column', 'value', 'table|column|1');
     expect(ring.open('column', sealed, 'table|column|1')?.toString()).toBe('value');
   });
 
-  it('a ciphertext moved to another row, purpose or key does not open (R-06)', () => {
+  test('a ciphertext moved to another row, purpose or key does not open (R-06)', () => {
     const sealed = ring.seal('column', 'value', 'table|column|1');
     expect(ring.open('column', sealed, 'table|column|2')).toBeUndefined();
     expect(ring.open('cookie/session', sealed, 'table|column|1')).toBeUndefined();
     expect(new KeyRing(randomBytes(32)).open('column', sealed, 'table|column|1')).toBeUndefined();
   });
 
-  it('any flipped bit or cut is refused', () => {
+  test('any flipped bit or cut is refused', () => {
     const sealed = ring.seal('column', 'value');
     for (let index = 0; index < sealed.length; index += 1) {
       const flipped = Buffer.from(sealed);
@@ -28,13 +28,13 @@ describe('sealed values', () => {
     }
   });
 
-  it('a value sealed under a previous root still opens, new ones use the current root', () => {
+  test('a value sealed under a previous root still opens, new ones use the current root', () => {
     const next = new KeyRing(randomBytes(32), [root]);
     expect(next.open('column', ring.seal('column', 'value'))?.toString()).toBe('value');
     expect(ring.open('column', next.seal('column', 'value'))).toBeUndefined();
   });
 
-  it('two seals of one value differ', () => {
+  test('two seals of one value differ', () => {
     expect(ring.seal('column', 'value').equals(ring.seal('column', 'value'))).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { leastOf } from '#test/support/measuring.ts';
 import { bankCurrentStretch, currentTask, delay, outside, resumeTask, Task } from './tasks.ts';
 
@@ -21,7 +21,7 @@ function spin(milliseconds: number): void {
 }
 
 describe('one owner at a time', () => {
-  it('charges a task for its own work and not for its waiting', async () => {
+  test('charges a task for its own work and not for its waiting', async () => {
     const spinning = await run('a', async () => spin(30));
     expect(spinning.cpuMs).toBeGreaterThanOrEqual(29);
     expect(spinning.polls).toBe(1);
@@ -33,7 +33,7 @@ describe('one owner at a time', () => {
     expect(charged).toBeLessThanOrEqual(10);
   });
 
-  it('charges neither of two concurrent tasks for the other', async () => {
+  test('charges neither of two concurrent tasks for the other', async () => {
     const charged = await leastOf(async () => {
       const [spinning, waiting] = await Promise.all([
         run('spinning', async () => {
@@ -53,14 +53,14 @@ describe('one owner at a time', () => {
     expect(charged).toBeLessThanOrEqual(10);
   });
 
-  it('awaiting a settled promise starts no stretch', async () => {
+  test('awaiting a settled promise starts no stretch', async () => {
     const task = await run('a', async () => {
       for (let round = 0; round < 100; round += 1) await Promise.resolve();
     });
     expect(task.polls).toBe(1);
   });
 
-  it('keeps the task through everything it awaits, and nobody else sees it', async () => {
+  test('keeps the task through everything it awaits, and nobody else sees it', async () => {
     const seen: (string | undefined)[] = [];
     await Promise.all(
       ['a', 'b', 'c'].map((id) =>
@@ -77,7 +77,7 @@ describe('one owner at a time', () => {
     expect(currentTask()).toBeUndefined();
   });
 
-  it('delivers completions that arrive together one after the other', async () => {
+  test('delivers completions that arrive together one after the other', async () => {
     const order: string[] = [];
     const gate = new Promise<void>((resolve) => setImmediate(resolve));
     await Promise.all(

@@ -19,7 +19,7 @@ const STATE_DIRECTORY = '/var/lib/latchkey';
 /** Longer than a start after a crash takes, which another process may be busy with. */
 const LOCK_WAIT_MS = 150_000;
 const STOP_WAIT_MS = 30_000;
-const LONGEST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 5_000;
 const FORGET_WAIT_MS = 1_000;
 const FORGET_PAUSE_MS = 20;
 
@@ -139,7 +139,7 @@ class ServerUse {
         log.info('database.embedded.revived', 'the embedded server is back');
       } catch (error) {
         log.error('database.embedded.lost', 'the embedded server cannot be started', describeError(error));
-        await delay(Math.min(pauseMs, LONGEST_PAUSE_MS));
+        await delay(Math.min(pauseMs, MAX_PAUSE_MS));
       }
     }
   }

@@ -1,6 +1,6 @@
 import { type FileHandle, open, rename, stat } from 'node:fs/promises';
 
-const LARGEST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 const TELLING = /\b(FATAL|PANIC|ERROR|HINT|DETAIL|error while loading)\b/;
 
 /** Opens the file that takes the server's output; a large one is kept as `server.log.1` and begun anew. */
@@ -9,7 +9,7 @@ export async function openServerLog(path: string): Promise<{ file: FileHandle; p
     (found) => found.size,
     () => 0,
   );
-  const isTooLarge = size > LARGEST_BYTES;
+  const isTooLarge = size > MAX_BYTES;
   if (isTooLarge) await rename(path, `${path}.1`);
   return { file: await open(path, 'a', 0o600), position: isTooLarge ? 0 : size };
 }

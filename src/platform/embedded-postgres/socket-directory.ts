@@ -5,7 +5,7 @@ import type { Account } from './account.ts';
 import { lstatIfThere, symlinkUnlessThere } from './file-system.ts';
 
 /** `/.s.PGSQL.5432` and a final zero byte have to fit as well; 104 bytes is the smallest limit among systems. */
-const LONGEST_BYTES = 104 - '/.s.PGSQL.5432'.length - 1;
+const MAX_BYTES = 104 - '/.s.PGSQL.5432'.length - 1;
 
 /**
  * The private directory of the server's socket, mode 0700 and owned by the server's account: `run` itself, or, where
@@ -18,14 +18,14 @@ export async function makeSocketDirectory(run: string, account: Account): Promis
     if (await isPrivate(recorded, account)) return recorded;
     // A restart of the machine empties such directories; whoever made one of that name since must not get our socket.
     await rm(run);
-  } else if (Buffer.byteLength(run) <= LONGEST_BYTES) {
+  } else if (Buffer.byteLength(run) <= MAX_BYTES) {
     if (entry === undefined) {
       await mkdir(run, { mode: 0o700 });
       if (!account.isOwn) await chown(run, account.uid, account.gid);
     }
     return run;
   }
-  const base = Buffer.byteLength(tmpdir()) <= LONGEST_BYTES - '/latchkey-XXXXXX'.length ? tmpdir() : '/tmp';
+  const base = Buffer.byteLength(tmpdir()) <= MAX_BYTES - '/latchkey-XXXXXX'.length ? tmpdir() : '/tmp';
   const short = await mkdtemp(join(base, 'latchkey-'));
   if (!account.isOwn) await chown(short, account.uid, account.gid);
   await symlinkUnlessThere(short, run);

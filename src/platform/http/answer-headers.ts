@@ -2,11 +2,11 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { corsHeaders } from './cors.ts';
 import type { HttpOptions } from './http-options.ts';
 import { PAGE_SECURITY_HEADERS } from './page-headers.ts';
-import type { Answer, Face, Route } from './route.ts';
+import type { Answer, ErrorFormat, Route } from './route.ts';
 
 /** Where an answer comes from, as far as its headers depend on it. */
 export interface AnswerOrigin {
-  readonly face: Face;
+  readonly errorFormat: ErrorFormat;
   readonly cors: NonNullable<Route['cors']>;
   readonly setCookies: readonly string[];
 }
@@ -23,13 +23,13 @@ export class CommonHeaders {
   }
 
   /** The headers of an answer as they go out; those that it brings itself win. */
-  complete(answer: Answer, { face, cors, setCookies }: AnswerOrigin): OutgoingHttpHeaders {
+  complete(answer: Answer, { errorFormat, cors, setCookies }: AnswerOrigin): OutgoingHttpHeaders {
     const headers: OutgoingHttpHeaders = {
       'cache-control': 'no-store',
       'cross-origin-resource-policy': cors === 'none' ? 'same-origin' : 'cross-origin',
       ...this.#always,
       ...corsHeaders(cors),
-      ...(face === 'page' ? PAGE_SECURITY_HEADERS : {}),
+      ...(errorFormat === 'page' ? PAGE_SECURITY_HEADERS : {}),
     };
     for (const [name, value] of Object.entries(answer.headers)) {
       headers[name] = typeof value === 'string' ? value : [...value];

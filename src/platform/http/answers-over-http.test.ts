@@ -7,14 +7,14 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import { type RouteServer, startRouteServer } from '#test/support/route-server.ts';
 import { json, redirect } from './answers.ts';
 import { contentSecurityPolicy, type FormActions } from './page-headers.ts';
-import type { Face, Route } from './route.ts';
+import type { ErrorFormat, Route } from './route.ts';
 
 const urls = new Urls('https://auth.example.test/');
 const site = { serviceName: 'Test', indexPath: urls.index(), assetPath: (name: string) => `/assets/${name}` };
 const pages = new Pages({ site, catalog: loadTranslations(), defaultLanguage: 'en' });
 
-function route(path: string, face: Face, handle: Route['handle'], more: Partial<Route> = {}): Route {
-  return { method: 'GET', path, resource: face === 'page' ? 'human' : 'oauth', face, handle, ...more };
+function route(path: string, errorFormat: ErrorFormat, handle: Route['handle'], more: Partial<Route> = {}): Route {
+  return { method: 'GET', path, resource: errorFormat === 'page' ? 'human' : 'oauth', errorFormat, handle, ...more };
 }
 
 function refuse(error: LatchkeyError): Route['handle'] {

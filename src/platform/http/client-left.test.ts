@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { type RouteServer, startRouteServer, until } from '#test/support/route-server.ts';
 import type { RequestContext } from './request-context.ts';
 
@@ -21,14 +21,14 @@ async function start(handlerTimeoutSeconds = 30): Promise<void> {
     await released;
     return { status: 204, headers: {} };
   };
-  const route = { method: 'GET', path: '/wait', resource: 'health', face: 'plain-json', handle } as const;
+  const route = { method: 'GET', path: '/wait', resource: 'health', errorFormat: 'plain-json', handle } as const;
   server = await startRouteServer([route], { limits: { handlerTimeoutSeconds } });
 }
 
 const REQUEST = 'GET /wait HTTP/1.1\r\nHost: x\r\n\r\n';
 
 describe('the signal of a request, for work that waits for its turn (operations 9.2)', () => {
-  it.each(['resetAndDestroy', 'end'] as const)('is sent when the client leaves by %s', async (leave) => {
+  test.each(['resetAndDestroy', 'end'] as const)('is sent when the client leaves by %s', async (leave) => {
     await start();
     const socket = await server.connect();
     socket.write(REQUEST);
@@ -38,7 +38,7 @@ describe('the signal of a request, for work that waits for its turn (operations 
     await until(() => context?.signal.aborted === true);
   });
 
-  it('is sent already when it is asked for after the client left', async () => {
+  test('is sent already when it is asked for after the client left', async () => {
     await start();
     const socket = await server.connect();
     socket.write(REQUEST);
@@ -48,7 +48,7 @@ describe('the signal of a request, for work that waits for its turn (operations 
     expect(context?.signal.aborted).toBe(true);
   });
 
-  it('is sent when the handler ran out of time, since the answer was given', async () => {
+  test('is sent when the handler ran out of time, since the answer was given', async () => {
     await start(0.1);
     const socket = await server.connect();
     socket.write(REQUEST);
@@ -59,7 +59,7 @@ describe('the signal of a request, for work that waits for its turn (operations 
     expect(socket.destroyed).toBe(false);
   });
 
-  it('is not sent by requests on the same connection before it', async () => {
+  test('is not sent by requests on the same connection before it', async () => {
     await start();
     const socket = await server.connect();
     socket.write('GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n');

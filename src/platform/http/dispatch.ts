@@ -5,7 +5,7 @@ import type { Exchange } from './exchange.ts';
 import { type InFlight, overloaded } from './in-flight.ts';
 import { type HeadLimits, judgeHead, loggedMethod } from './request-head.ts';
 import type { Answer } from './route.ts';
-import { faceOfPath, type Match } from './route-table.ts';
+import { errorFormatOfPath, type Match } from './route-table.ts';
 
 export interface DispatchSettings {
   readonly limits: HeadLimits;
@@ -28,7 +28,7 @@ const SERVER_METHODS = 'GET, HEAD, POST, OPTIONS';
 export function dispatch(exchange: Exchange, settings: DispatchSettings, isLagging: boolean): Answer | Promise<Answer> {
   const { connection, request, table } = exchange;
   const path = table.relative(exchange.path);
-  exchange.face = path === undefined ? 'page' : faceOfPath(path, settings.protocolName);
+  exchange.errorFormat = path === undefined ? 'page' : errorFormatOfPath(path, settings.protocolName);
   const flaw = judgeHead(request, settings.limits);
   if (flaw !== undefined) {
     connection.endsWithCurrent = true;
@@ -42,9 +42,9 @@ export function dispatch(exchange: Exchange, settings: DispatchSettings, isLaggi
   if (match.kind === 'route') {
     const { route } = match;
     exchange.route = route;
-    exchange.face = route.face;
+    exchange.errorFormat = route.errorFormat;
     exchange.params = match.params;
-    if (isLagging && route.face === 'page' && route.method === 'GET' && route.priority !== true) {
+    if (isLagging && route.errorFormat === 'page' && route.method === 'GET' && route.priority !== true) {
       throw overloaded();
     }
     requireEmbeddingAllowed(route, exchange);
@@ -53,7 +53,7 @@ export function dispatch(exchange: Exchange, settings: DispatchSettings, isLaggi
   }
   if (match.kind === 'other-methods') {
     exchange.route = match.routes[0];
-    exchange.face = exchange.route?.face ?? exchange.face;
+    exchange.errorFormat = exchange.route?.errorFormat ?? exchange.errorFormat;
     throw new LatchkeyError('method_not_allowed', { headers: { allow: match.allow.join(', ') } });
   }
   if (UNSUPPORTED_METHODS.has(loggedMethod(method))) {
@@ -68,7 +68,7 @@ function answerOptions(exchange: Exchange, match: Match): Answer {
   if (match.kind !== 'other-methods') throw new LatchkeyError('not_found');
   const open = match.routes.find((route) => route.cors !== undefined && route.cors !== 'none');
   exchange.route = open ?? match.routes[0];
-  exchange.face = exchange.route?.face ?? exchange.face;
+  exchange.errorFormat = exchange.route?.errorFormat ?? exchange.errorFormat;
   const asked = exchange.headers['access-control-request-headers'];
   return { status: 204, headers: { allow: match.allow.join(', '), ...preflightHeaders(open?.cors ?? 'none', asked) } };
 }

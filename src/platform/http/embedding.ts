@@ -12,7 +12,7 @@ export type EmbeddableRequest = Pick<RequestContext, 'headers' | 'query'>;
  * @throws LatchkeyError `embedding_refused`
  */
 export function requireEmbeddingAllowed(route: Route, request: EmbeddableRequest): void {
-  const embedding = route.embedding ?? (route.face === 'page' ? 'refused' : 'allowed');
+  const embedding = route.embedding ?? (route.errorFormat === 'page' ? 'refused' : 'allowed');
   if (embedding === 'allowed' || isPage(request) || (embedding === 'silent' && isSilent(request))) return;
   throw new LatchkeyError('embedding_refused');
 }

@@ -12,7 +12,7 @@ import type { CountedRequest, InFlight } from './in-flight.ts';
 import { isFormType, parseForm, RequestBody, requirePageForm } from './request-body.ts';
 import type { RequestContext } from './request-context.ts';
 import { loggedMethod, splitTarget } from './request-head.ts';
-import type { Face, Route } from './route.ts';
+import type { ErrorFormat, Route } from './route.ts';
 import type { RouteTable } from './route-table.ts';
 
 /** What every request of a server shares. */
@@ -53,7 +53,7 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
   route: Route | undefined;
   params: Readonly<Record<string, string>> = {};
   /** How errors are put; the route's own face once there is one. */
-  face: Face = 'page';
+  errorFormat: ErrorFormat = 'page';
   requester: Requester | undefined;
   isAnswered = false;
   isInFlight = false;
@@ -182,10 +182,10 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
   }
 
   async #readForm(): Promise<FormParameters> {
-    const { face = 'page', formRules } = this.route ?? {};
+    const { errorFormat = 'page', formRules } = this.route ?? {};
     if (!isFormType(this.request.headers['content-type'])) {
       // RFC 6749 has no code of its own for this.
-      throw new LatchkeyError(face === 'oauth-json' ? 'invalid_request' : 'unsupported_media_type', {
+      throw new LatchkeyError(errorFormat === 'oauth-json' ? 'invalid_request' : 'unsupported_media_type', {
         description: 'Content-Type must be application/x-www-form-urlencoded',
       });
     }
@@ -197,7 +197,7 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
     this.#settings.inFlight.enter(this);
     this.deadline = performance.now() + this.#settings.handlerTimeoutMs;
     const form = parseForm(bytes);
-    if ((formRules ?? (face === 'page' ? 'page' : 'protocol')) === 'page') requirePageForm(form);
+    if ((formRules ?? (errorFormat === 'page' ? 'page' : 'protocol')) === 'page') requirePageForm(form);
     return form;
   }
 }

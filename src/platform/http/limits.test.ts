@@ -11,12 +11,12 @@ const LARGE_BYTES = 8_000_000;
 let large = 0;
 
 const routes: Route[] = [
-  { method: 'GET', path: '/', resource: 'human', face: 'page', handle: () => json(200, {}) },
+  { method: 'GET', path: '/', resource: 'human', errorFormat: 'page', handle: () => json(200, {}) },
   {
     method: 'GET',
     path: '/held',
     resource: 'human',
-    face: 'page',
+    errorFormat: 'page',
     handle: async () => {
       await new Promise<void>((resolve) => {
         release = resolve;
@@ -28,7 +28,7 @@ const routes: Route[] = [
     method: 'GET',
     path: '/sign-in',
     resource: 'human',
-    face: 'page',
+    errorFormat: 'page',
     capacity: 'sign-in',
     handle: () => new Promise(() => {}),
   },
@@ -36,7 +36,7 @@ const routes: Route[] = [
     method: 'GET',
     path: '/probe',
     resource: 'health',
-    face: 'plain-json',
+    errorFormat: 'plain-json',
     capacity: 'essential',
     handle: () => json(200, {}),
   },
@@ -44,7 +44,7 @@ const routes: Route[] = [
     method: 'GET',
     path: '/large',
     resource: 'human',
-    face: 'page',
+    errorFormat: 'page',
     handle: () => {
       large += 1;
       return { status: 200, headers: {}, body: Buffer.alloc(LARGE_BYTES, 'x') };
@@ -54,7 +54,7 @@ const routes: Route[] = [
     method: 'POST',
     path: '/oauth2/token',
     resource: 'oauth',
-    face: 'oauth-json',
+    errorFormat: 'oauth-json',
     cors: 'get-post',
     handle: async (context) =>
       json(200, Object.fromEntries([...(await context.readForm()).names()].map((n) => [n, 1]))),
@@ -63,7 +63,7 @@ const routes: Route[] = [
     method: 'POST',
     path: '/form',
     resource: 'human',
-    face: 'page',
+    errorFormat: 'page',
     handle: async (context) => json(200, (await context.readForm()).get('a') ?? null),
   },
 ];

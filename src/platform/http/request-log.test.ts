@@ -43,14 +43,14 @@ const routes: Route[] = [
     method: 'POST',
     path: '/oauth2/token',
     resource: 'oauth',
-    face: 'oauth-json',
+    errorFormat: 'oauth-json',
     cors: 'get-post',
     handle: async (context) => json(200, { value: (await context.readForm()).get('a') ?? null }),
   },
 ];
 
 function page(method: 'GET', path: string, handle: Route['handle'], more: Partial<Route> = {}): Route {
-  return { method, path, resource: 'human', face: 'page', handle, ...more };
+  return { method, path, resource: 'human', errorFormat: 'page', handle, ...more };
 }
 
 let service: RouteServer;

@@ -5,13 +5,13 @@ import type { CommonHeaders } from './answer-headers.ts';
 import type { FailedRequest, RenderError } from './error-format.ts';
 import type { Exchange } from './exchange.ts';
 import type { PublicAddress } from './http-options.ts';
-import type { Answer, Face, Route } from './route.ts';
+import type { Answer, ErrorFormat, Route } from './route.ts';
 
 const MAX_DRAINED_BODY_BYTES = 64 * 1024;
 
 export interface ResponderOptions {
   readonly log: LogWriter;
-  readonly faces: Readonly<Record<Face, RenderError>>;
+  readonly errorFormats: Readonly<Record<ErrorFormat, RenderError>>;
   readonly headers: CommonHeaders;
   readonly address: PublicAddress;
   readonly maxRequestsPerConnection: number;
@@ -31,8 +31,8 @@ export class Responder {
   answer(exchange: Exchange, answer: Answer): void {
     if (exchange.isAnswered) return;
     const { connection, request, response } = exchange;
-    const { face, cookieChanges: setCookies } = exchange;
-    const headers = this.#options.headers.complete(answer, { face, cors: corsOf(exchange), setCookies });
+    const { errorFormat, cookieChanges: setCookies } = exchange;
+    const headers = this.#options.headers.complete(answer, { errorFormat, cors: corsOf(exchange), setCookies });
     const isLast = this.#isLast(exchange);
     if (isLast) headers['connection'] = 'close';
     // Throws for what may not stand in a header, while nothing has been logged or sent yet.
@@ -58,10 +58,10 @@ export class Responder {
 
   /** Answers with whatever was thrown, as the request's face puts it, and logs what an operator should know of it. */
   answerFailure(exchange: Exchange, thrown: unknown): void {
-    const { faces, log } = this.#options;
+    const { errorFormats, log } = this.#options;
     const error = reportFailure(log, thrown);
     try {
-      this.answer(exchange, faces[exchange.face](error, this.#failed(exchange, error)));
+      this.answer(exchange, errorFormats[exchange.errorFormat](error, this.#failed(exchange, error)));
     } catch (defect) {
       reportFailure(log, defect);
       this.answer(exchange, { status: 500, headers: {} });
@@ -91,7 +91,7 @@ export class Responder {
 }
 
 /** Errors are readable for whoever may read the answers of the route, below `/oauth2/` for everyone. */
-function corsOf({ face, route }: Exchange): NonNullable<Route['cors']> {
+function corsOf({ errorFormat, route }: Exchange): NonNullable<Route['cors']> {
   if (route !== undefined) return route.cors ?? 'none';
-  return face === 'oauth-json' ? 'get-post' : 'none';
+  return errorFormat === 'oauth-json' ? 'get-post' : 'none';
 }

@@ -1,5 +1,5 @@
 import findMyWay from 'find-my-way';
-import type { Face, Resource, Route } from './route.ts';
+import type { ErrorFormat, Resource, Route } from './route.ts';
 
 export type Match =
   | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
@@ -79,7 +79,7 @@ function allowedMethods(routes: readonly Route[]): string[] {
 }
 
 /** Who reads an error at a path that no route answers (browser-flows 10). */
-export function faceOfPath(path: string, protocolName: string): Face {
+export function errorFormatOfPath(path: string, protocolName: string): ErrorFormat {
   if (path.startsWith('/oauth2/')) return 'oauth-json';
   const isForMachines =
     path.startsWith('/.well-known/') ||

@@ -4,7 +4,7 @@ import type { RequestContext } from './request-context.ts';
 export type Resource = 'discovery' | 'human' | 'oauth' | 'compat' | 'graphql' | 'assets' | 'adminapi' | 'health';
 
 /** Who reads the answers of a route, and so how an error is put (`faces/`). */
-export type Face = 'oauth-json' | 'page' | 'plain-json';
+export type ErrorFormat = 'oauth-json' | 'page' | 'plain-json';
 
 /** A complete answer. The body is built in memory; the request log is written before its first byte leaves. */
 export interface Answer {
@@ -24,18 +24,18 @@ export interface Route {
   readonly resource: Resource;
   /** The path belongs to the origin, not to the prefix of the listener; it has no parameters. */
   readonly isAtOrigin?: boolean;
-  readonly face: Face;
+  readonly errorFormat: ErrorFormat;
   /** HEAD is answered as GET without a body unless the GET changes state. */
   readonly headRefused?: boolean;
   /** Machine routes that browser code of any origin may call; `public` ones are read by GET only. */
   readonly cors?: 'none' | 'get' | 'get-post';
   /**
-   * Whether other sites may embed it (`embedding.ts`); `refused` is the default for the page face. `silent`: in a frame
+   * Whether other sites may embed it (`embedding.ts`); `refused` is the default for routes that answer with pages. `silent`: in a frame
    * and with `prompt=none`.
    */
   readonly embedding?: 'refused' | 'allowed' | 'silent';
   /**
-   * Rules for the fields of its form. `page` (default for the page face): none repeated, none over 8 KiB
+   * Rules for the fields of its form. `page` (default for routes that answer with pages): none repeated, none over 8 KiB
    * (`credential`: 32 KiB). `protocol` (default elsewhere): the handler judges, as RFC 6749 3.1 asks for answers of
    * its own.
    */

@@ -23,7 +23,7 @@ import { InFlight } from './in-flight.ts';
 import { Rejections } from './rejections.ts';
 import { loggedMethod, traceIdOf } from './request-head.ts';
 import { Responder } from './responder.ts';
-import type { Face, Route } from './route.ts';
+import type { ErrorFormat, Route } from './route.ts';
 import { RouteTable } from './route-table.ts';
 import { UnreadableRequests } from './unreadable-requests.ts';
 
@@ -35,7 +35,7 @@ export interface HttpServerOptions {
   readonly protocolName: string;
   readonly log: LogWriter;
   readonly cookies: Cookies;
-  readonly faces: Readonly<Record<Face, RenderError>>;
+  readonly errorFormats: Readonly<Record<ErrorFormat, RenderError>>;
   readonly lag: Pick<EventLoopLag, 'isLagging'>;
 }
 
@@ -91,7 +91,7 @@ export class HttpServer {
     this.#responder = new Responder({
       log,
       address,
-      faces: options.faces,
+      errorFormats: options.errorFormats,
       headers: new CommonHeaders({ isHttps: address.isHttps, hsts: http.hsts }),
       maxRequestsPerConnection: limits.maxRequestsPerConnection,
     });

@@ -9,12 +9,12 @@ import type { Route } from './route.ts';
 let release: () => void = () => {};
 
 const routes: Route[] = [
-  { method: 'GET', path: '/', resource: 'human', face: 'page', handle: () => json(200, {}) },
+  { method: 'GET', path: '/', resource: 'human', errorFormat: 'page', handle: () => json(200, {}) },
   {
     method: 'GET',
     path: '/slow',
     resource: 'human',
-    face: 'page',
+    errorFormat: 'page',
     handle: async () => {
       await delay(5);
       return json(200, {});
@@ -24,7 +24,7 @@ const routes: Route[] = [
     method: 'GET',
     path: '/held',
     resource: 'human',
-    face: 'page',
+    errorFormat: 'page',
     handle: async () => {
       await new Promise<void>((resolve) => {
         release = resolve;
@@ -142,7 +142,7 @@ describe('listening (operations 1.7.2)', () => {
     const binds = [{ host: '127.0.0.1', port: 0 }];
     const more: Route[] = [
       ...routes,
-      { method: 'GET', path: '/health', resource: 'health', face: 'plain-json', handle: () => json(200, {}) },
+      { method: 'GET', path: '/health', resource: 'health', errorFormat: 'plain-json', handle: () => json(200, {}) },
     ];
     service = await startRouteServer(more, {
       http: { listeners: [{ name: 'web', resources, binds, prefix: '/auth' }] },

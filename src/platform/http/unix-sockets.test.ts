@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type RouteServer, startRouteServer } from '#test/support/route-server.ts';
 import type { Route } from './route.ts';
 
@@ -10,7 +10,7 @@ const route: Route = {
   method: 'GET',
   path: '/where',
   resource: 'health',
-  face: 'plain-json',
+  errorFormat: 'plain-json',
   handle: ({ clientAddress }) => ({ status: 200, headers: {}, body: clientAddress ?? 'none' }),
 };
 
@@ -56,7 +56,7 @@ function ask(headers: Record<string, string> = {}): Promise<string> {
   });
 }
 
-it('a Unix socket answers; its peer has no address unless a proxy names one (operations 5.6)', async () => {
+test('a Unix socket answers; its peer has no address unless a proxy names one (operations 5.6)', async () => {
   const server = await start();
   expect(await ask()).toBe('none');
   expect(await ask({ 'x-forwarded-for': '198.51.100.7' })).toBe('198.51.100.7');
@@ -65,7 +65,7 @@ it('a Unix socket answers; its peer has no address unless a proxy names one (ope
   expect(lines[1]).toContain(' client.address=198.51.100.7');
 });
 
-it('has the configured permissions from its first moment, and is gone after the end', async () => {
+test('has the configured permissions from its first moment, and is gone after the end', async () => {
   const server = await start(0o600);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   await server.close();
@@ -73,7 +73,7 @@ it('has the configured permissions from its first moment, and is gone after the 
   await expect.poll(() => existsSync(path)).toBe(false);
 });
 
-it('takes the place of a running one, which then leaves it alone', async () => {
+test('takes the place of a running one, which then leaves it alone', async () => {
   const former = await start();
   await start();
   await former.close();
@@ -81,7 +81,7 @@ it('takes the place of a running one, which then leaves it alone', async () => {
   expect(await ask()).toBe('none');
 });
 
-it('a file that is no socket is never replaced: exit 71', async () => {
+test('a file that is no socket is never replaced: exit 71', async () => {
   writeFileSync(path, 'mine');
   await expect(start()).rejects.toMatchObject({ exitCode: 71, message: expect.stringContaining(path) });
 });

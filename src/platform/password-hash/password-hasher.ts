@@ -24,7 +24,7 @@ export type Verification =
   /** `isOutdated`: made by an older scheme, or with other costs than the newest one has now. */
   | { readonly isRight: true; readonly isOutdated: boolean };
 
-const LONGEST_WAIT_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 
 /**
  * Hashes and checks passwords off the main thread, behind one bounded queue. Both throw `overloaded` when the queue
@@ -45,7 +45,7 @@ export class PasswordHasher {
     this.#queue = new HashQueue({
       concurrency: options.concurrency,
       length: options.queueLength,
-      longestWaitMs: options.longestWaitMs ?? LONGEST_WAIT_MS,
+      longestWaitMs: options.longestWaitMs ?? MAX_WAIT_MS,
     });
     this.#log = options.log;
   }

@@ -7,7 +7,7 @@ import { describeTarget } from './connection-target.ts';
 import { reasonOf } from './failures.ts';
 
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 5_000;
 
 /**
  * Connects at the start of a command, when the server may still be starting too. The first failure is logged at once,
@@ -32,7 +32,7 @@ export async function connectPatiently(options: ConnectOptions, timeoutSeconds: 
         });
       }
       await pause(Math.min(pauseMs, leftMs));
-      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+      pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
     }
   }
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '#platform/base/clock.ts';
 import { administer } from '#test/support/administer.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
@@ -8,54 +8,60 @@ import { RecordingLog } from '#test/support/recording-log.ts';
 import { type OpenDatabase, openDatabase } from './open-database.ts';
 import { type NoParameters, statement } from './statement.ts';
 
-const read = statement<{ value: number }, NoParameters>('test.slow-read', 'select 1 as value from pg_sleep(0.3)');
+const read = statement<{ value: number }, NoParameters>(
+  'testDatabase.slow-read',
+  'select 1 as value from pg_sleep(0.3)',
+);
 const write = statement<unknown, { readonly id: number }>(
-  'test.slow-write',
+  'testDatabase.slow-write',
   'insert into kept (id) select :id::integer from pg_sleep(0.3)',
 );
 const put = statement<unknown, { readonly id: number }>(
-  'test.quick-write',
+  'testDatabase.quick-write',
   'insert into kept (id) values (:id::integer)',
 );
-const count = statement<{ count: number }, NoParameters>('test.count-kept', 'select count(*) as count from kept');
+const count = statement<{ count: number }, NoParameters>(
+  'testDatabase.count-kept',
+  'select count(*) as count from kept',
+);
 
 describe('a connection lost while a statement runs', () => {
-  let test: TestDatabase;
+  let testDatabase: TestDatabase;
   const log = new RecordingLog();
 
   beforeAll(async () => {
-    test = await createTestDatabase({ log });
-    await administer(test.connectionString, 'create table kept (id integer)');
+    testDatabase = await createTestDatabase({ log });
+    await administer(testDatabase.connectionString, 'create table kept (id integer)');
   });
-  beforeEach(() => administer(test.connectionString, 'truncate kept'));
-  afterAll(() => test.drop());
+  beforeEach(() => administer(testDatabase.connectionString, 'truncate kept'));
+  afterAll(() => testDatabase.drop());
 
   async function killWhenRunning(text: string): Promise<void> {
     await waitUntil(async () => {
       const killed = await administer(
-        test.connectionString,
+        testDatabase.connectionString,
         `select pg_terminate_backend(pid) from pg_stat_activity where query like '${text}%' and state = 'active'`,
       );
       return killed.length > 0;
     }, `a session that runs ${text}`);
   }
 
-  it('a read is repeated on another one, and its caller sees nothing of it', async () => {
-    const reading = test.database.first(read, {});
+  test('a read is repeated on another one, and its caller sees nothing of it', async () => {
+    const reading = testDatabase.database.first(read, {});
     await killWhenRunning(read.text);
     expect(await reading).toEqual({ value: 1 });
     expect(log.lines.some((line) => line.event === 'db.lost' && line.level === 'warn')).toBe(true);
   });
 
-  it('a write is not repeated: it may have been stored', async () => {
-    const writing = test.database.execute(write, { id: 1 }).catch((caught: unknown) => caught);
+  test('a write is not repeated: it may have been stored', async () => {
+    const writing = testDatabase.database.execute(write, { id: 1 }).catch((caught: unknown) => caught);
     await killWhenRunning('insert into kept');
     expect(await writing).toMatchObject({ code: 'temporarily_unavailable', cause: { name: 'ConnectionLost' } });
-    expect(await test.database.first(count, {})).toEqual({ count: 0 });
+    expect(await testDatabase.database.first(count, {})).toEqual({ count: 0 });
   });
 
-  it('a transaction leaves nothing and gives its place back', async () => {
-    const failing = test.database
+  test('a transaction leaves nothing and gives its place back', async () => {
+    const failing = testDatabase.database
       .transaction(async (transaction) => {
         await transaction.execute(put, { id: 1 });
         await transaction.execute(write, { id: 2 });
@@ -63,40 +69,46 @@ describe('a connection lost while a statement runs', () => {
       .catch((caught: unknown) => caught);
     await killWhenRunning('insert into kept (id) select');
     expect(await failing).toMatchObject({ code: 'temporarily_unavailable' });
-    expect(await test.database.first(count, {})).toEqual({ count: 0 });
-    expect(test.database.statistics()).toMatchObject({ busy: 0, waiting: 0 });
+    expect(await testDatabase.database.first(count, {})).toEqual({ count: 0 });
+    expect(testDatabase.database.statistics()).toMatchObject({ busy: 0, waiting: 0 });
     await Promise.all(
       Array.from({ length: 8 }, (_, id) =>
-        test.database.transaction((transaction) => transaction.execute(put, { id })),
+        testDatabase.database.transaction((transaction) => transaction.execute(put, { id })),
       ),
     );
-    expect(await test.database.first(count, {})).toEqual({ count: 8 });
+    expect(await testDatabase.database.first(count, {})).toEqual({ count: 8 });
   });
 
-  it('connections that are killed while idle are replaced before anybody notices', async () => {
-    await Promise.all(Array.from({ length: 20 }, () => test.database.first(count, {})));
+  test('connections that are killed while idle are replaced before anybody notices', async () => {
+    await Promise.all(Array.from({ length: 20 }, () => testDatabase.database.first(count, {})));
     const linesBefore = log.lines.length;
     await administer(
-      test.connectionString,
+      testDatabase.connectionString,
       'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     );
-    const answers = await Promise.all(Array.from({ length: 20 }, () => test.database.first(count, {})));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => testDatabase.database.first(count, {})));
     expect(answers.every((answer) => answer?.count === 8 || answer?.count === 0)).toBe(true);
     expect(log.lines.slice(linesBefore).filter((line) => line.event === 'db.lost').length).toBeLessThanOrEqual(1);
   });
 
-  it('a prepared statement that a migration made stale is prepared anew on every connection', async () => {
-    await administer(test.connectionString, 'create table shifting (value integer); insert into shifting values (1)');
-    const shifting = statement<{ value: number | string }, NoParameters>('test.shifting', 'select value from shifting');
-    await Promise.all(Array.from({ length: 40 }, () => test.database.first(shifting, {})));
-    await administer(test.connectionString, 'alter table shifting alter column value type text');
-    const answers = await Promise.all(Array.from({ length: 40 }, () => test.database.first(shifting, {})));
+  test('a prepared statement that a migration made stale is prepared anew on every connection', async () => {
+    await administer(
+      testDatabase.connectionString,
+      'create table shifting (value integer); insert into shifting values (1)',
+    );
+    const shifting = statement<{ value: number | string }, NoParameters>(
+      'testDatabase.shifting',
+      'select value from shifting',
+    );
+    await Promise.all(Array.from({ length: 40 }, () => testDatabase.database.first(shifting, {})));
+    await administer(testDatabase.connectionString, 'alter table shifting alter column value type text');
+    const answers = await Promise.all(Array.from({ length: 40 }, () => testDatabase.database.first(shifting, {})));
     expect(new Set(answers.map((answer) => answer?.value))).toEqual(new Set(['1']));
   });
 
-  it('a read-only database refuses writes with temporarily_unavailable and goes on reading', async () => {
+  test('a read-only database refuses writes with temporarily_unavailable and goes on reading', async () => {
     await administer(
-      test.connectionString,
+      testDatabase.connectionString,
       `do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$`,
     );
     const second = await openSecond();
@@ -112,7 +124,7 @@ describe('a connection lost while a statement runs', () => {
   async function openSecond(): Promise<OpenDatabase> {
     const { PostgresDatabase } = await import('./postgres-database.ts');
     const { completeOptions } = await import('./options.ts');
-    const connection = parseConnectionUri(test.connectionString);
+    const connection = parseConnectionUri(testDatabase.connectionString);
     return new PostgresDatabase(completeOptions({ connection, log, clock: systemClock }));
   }
 });
@@ -143,7 +155,7 @@ describe('a database server that goes away', () => {
       () => false,
     );
 
-  it.each([
+  test.each([
     ['is shut down', () => server.stop()],
     ['is killed', () => server.kill()],
   ])('and %s: 503 meanwhile, service again within five seconds of its return, without a restart', async (_, end) => {
@@ -167,7 +179,7 @@ describe('a database server that goes away', () => {
     await waitUntil(isHealthy, 'a passing health check');
   });
 
-  it('without an answer for longer than its statement time-out is taken for lost', async () => {
+  test('without an answer for longer than its statement time-out is taken for lost', async () => {
     const frozen = await openDatabase({
       connection: parseConnectionUri(server.uri),
       log,

@@ -21,7 +21,7 @@ export interface ConnectionSetOptions {
 
 const FIRST_PAUSE_MS = 100;
 /** Short, so that service is back within five seconds of the database's return. */
-const LONGEST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 1_000;
 
 /** Keeps connections of one kind open: grows on demand, replaces what is lost, ends what is idle, old or silent. */
 export class ConnectionSet {
@@ -79,7 +79,7 @@ export class ConnectionSet {
       this.#retry = undefined;
       if (this.#options.isWanting()) this.grow();
     }, this.#pauseMs);
-    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+    this.#pauseMs = Math.min(this.#pauseMs * 2, MAX_PAUSE_MS);
   }
 
   #ended(connection: Connection, reason: unknown): void {

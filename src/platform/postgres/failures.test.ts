@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ConnectionLost, readFailure, reasonOf, StatementError, toCallersError } from './failures.ts';
 
 function refusal(code: string): DatabaseError {
@@ -9,7 +9,7 @@ function refusal(code: string): DatabaseError {
 }
 
 describe('what callers see', () => {
-  it.each([
+  test.each([
     ['53100', 'disk full'],
     ['53200', 'out of memory'],
     ['53300', 'too many connections'],
@@ -25,11 +25,11 @@ describe('what callers see', () => {
     expect(seen).toMatchObject({ code: 'temporarily_unavailable', retryAfterSeconds: 5, cause: { sqlState: code } });
   });
 
-  it.each(['22021', '22P05'])('%s (text that no column can hold): malformed_request', (code) => {
+  test.each(['22021', '22P05'])('%s (text that no column can hold): malformed_request', (code) => {
     expect(toCallersError(readFailure('label', refusal(code), undefined))).toMatchObject({ code: 'malformed_request' });
   });
 
-  it.each(['23505', '23503', '42601', '08P01'])('%s (a defect or a taken key): the refusal itself', (code) => {
+  test.each(['23505', '23503', '42601', '08P01'])('%s (a defect or a taken key): the refusal itself', (code) => {
     const seen = toCallersError(readFailure('label', refusal(code), undefined));
     expect(seen).toBeInstanceOf(StatementError);
     expect(seen).toMatchObject({ sqlState: code });
@@ -37,11 +37,11 @@ describe('what callers see', () => {
 });
 
 describe('a failure', () => {
-  it.each(['57P01', '57P02', '57P03', '08006', '25P03'])('%s: the server ended the session', (code) => {
+  test.each(['57P01', '57P02', '57P03', '08006', '25P03'])('%s: the server ended the session', (code) => {
     expect(readFailure('label', refusal(code), undefined)).toBeInstanceOf(ConnectionLost);
   });
 
-  it('of the driver is a lost connection when there is a reason for one, else itself', () => {
+  test('of the driver is a lost connection when there is a reason for one, else itself', () => {
     const error = new TypeError('cannot encode');
     expect(readFailure('label', error, undefined)).toBe(error);
     expect(readFailure('label', error, new Error('read ECONNRESET'))).toMatchObject({
@@ -50,7 +50,7 @@ describe('a failure', () => {
     });
   });
 
-  it('on every address of a host is told by the first', () => {
+  test('on every address of a host is told by the first', () => {
     expect(reasonOf(new AggregateError([new Error('connect ECONNREFUSED ::1:5432')]))).toBe(
       'connect ECONNREFUSED ::1:5432',
     );

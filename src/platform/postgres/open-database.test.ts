@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { systemClock } from '#platform/base/clock.ts';
 import { administer } from '#test/support/administer.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
@@ -7,7 +7,7 @@ import { RecordingLog } from '#test/support/recording-log.ts';
 import { openDatabase } from './open-database.ts';
 
 describe('openDatabase', () => {
-  it('without a server tries until the time-out, warns at once, and ends with exit code 69', async () => {
+  test('without a server tries until the time-out, warns at once, and ends with exit code 69', async () => {
     const log = new RecordingLog();
     const opening = openDatabase({
       connection: { host: '127.0.0.1', port: 1, user: 'somebody', password: 'hidden', database: 'latchkey' },
@@ -23,7 +23,7 @@ describe('openDatabase', () => {
     expect(JSON.stringify(log.lines)).not.toContain('hidden');
   });
 
-  it('refuses a database that takes no writes (security O-08)', async () => {
+  test('refuses a database that takes no writes (security O-08)', async () => {
     const empty = await createEmptyDatabase();
     const name = new URL(empty.connectionString).pathname.slice(1);
     await administer(empty.connectionString, `alter database ${name} set default_transaction_read_only = on`);
@@ -36,7 +36,7 @@ describe('openDatabase', () => {
     await empty.drop();
   });
 
-  it('refuses a database in another encoding than UTF-8', async () => {
+  test('refuses a database in another encoding than UTF-8', async () => {
     const empty = await createEmptyDatabase({ encoding: 'LATIN1' });
     const opening = openDatabase({
       connection: parseConnectionUri(empty.connectionString),
@@ -49,7 +49,7 @@ describe('openDatabase', () => {
 });
 
 describe('skewMs', () => {
-  it.each([
+  test.each([
     [0, 0],
     [10_000, 1],
   ])('of a process clock %i ms behind warns %i times', async (behindMs, warnings) => {
@@ -62,7 +62,7 @@ describe('skewMs', () => {
   });
 });
 
-it('ping asks the server once for callers within a second', async () => {
+test('ping asks the server once for callers within a second', async () => {
   const test = await createTestDatabase();
   await Promise.all(Array.from({ length: 50 }, () => test.database.ping()));
   expect(test.database.statistics().open).toBe(1);

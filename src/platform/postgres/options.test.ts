@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { sharedCount } from './options.ts';
 
-it.each([
+test.each([
   [1, 0],
   [2, 1],
   [3, 2],

@@ -55,12 +55,12 @@ export function completeOptions(options: DatabaseOptions): CompleteOptions {
   return { ...DEFAULTS, ...options };
 }
 
-const MOST_SHARED = 8;
+const MAX_SHARED = 8;
 
 /**
  * How many of the connections are shared; the rest is exclusive. Eight pipelined ones keep any server busy that one
  * process can feed. A bound of one connection leaves none to share.
  */
 export function sharedCount(maxConnections: number): number {
-  return Math.min(MOST_SHARED, Math.ceil(maxConnections * 0.6), maxConnections - 1);
+  return Math.min(MAX_SHARED, Math.ceil(maxConnections * 0.6), maxConnections - 1);
 }

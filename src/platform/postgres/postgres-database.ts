@@ -33,7 +33,7 @@ export interface DatabaseStatistics {
 const SWEEP_MS = 1_000;
 const PING_TIMEOUT_MS = 2_000;
 const PING_SHARED_MS = 1_000;
-const MOST_SKEW_MS = 5_000;
+const MAX_SKEW_MS = 5_000;
 
 const pingStatement = statement<{ one: number }, NoParameters>('db.ping', 'select 1 as one');
 const clockStatement = statement<{ now: number }, NoParameters>(
@@ -109,7 +109,7 @@ export class PostgresDatabase implements OpenDatabase {
     const row = await this.first(clockStatement, {});
     const after = clock.now();
     const skew = (row?.now ?? before) - (before + after) / 2;
-    if (Math.abs(skew) > MOST_SKEW_MS) {
+    if (Math.abs(skew) > MAX_SKEW_MS) {
       log.warn('db.skew', 'the clocks of this machine and of the database differ', { milliseconds: Math.round(skew) });
     }
     return skew;

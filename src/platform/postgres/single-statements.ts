@@ -17,7 +17,7 @@ export interface SingleStatementOptions {
 }
 
 /** Repetitions of a statement that the server ended for a deadlock or a lock, and of a read that lost its connection. */
-const MOST_REPETITIONS = 3;
+const MAX_REPETITIONS = 3;
 
 /**
  * Sends statements that are each their own transaction, and repeats what is safe to repeat: anything that the server
@@ -58,8 +58,8 @@ export class SingleStatements {
   }
 
   #mayRepeat(statement: AnyStatement, failure: unknown, repetitions: number, connection: Connection): boolean {
-    if (isConflict(failure) || isLockTimeout(failure)) return repetitions < MOST_REPETITIONS;
-    if (failure instanceof ConnectionLost) return statement.isReadOnly && repetitions < MOST_REPETITIONS;
+    if (isConflict(failure) || isLockTimeout(failure)) return repetitions < MAX_REPETITIONS;
+    if (failure instanceof ConnectionLost) return statement.isReadOnly && repetitions < MAX_REPETITIONS;
     if (repetitions > 0) return false;
     if (isStalePlan(failure)) this.#options.renewConnections();
     else if (isUnknownName(failure)) connection.retire();

@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parameterValues, statement } from './statement.ts';
 
 describe('statement', () => {
-  it.each([
+  test.each([
     ['select id from users where id = $1', true],
     ['\n  WITH found AS (SELECT 1) SELECT count(*) FROM found', true],
     ['select updated_at, inserted from things', true],
@@ -15,7 +15,7 @@ describe('statement', () => {
     expect(statement(`test.${text}`, text).isReadOnly).toBe(isReadOnly);
   });
 
-  it('names with long labels differ for different texts, within the 63 bytes that PostgreSQL keeps', () => {
+  test('names with long labels differ for different texts, within the 63 bytes that PostgreSQL keeps', () => {
     const label = 'test.'.padEnd(80, 'x');
     const first = statement(`${label}1`, 'select 1');
     const second = statement(`${label}2`, 'select 2');
@@ -23,7 +23,7 @@ describe('statement', () => {
     expect(first.name).toHaveLength(63);
   });
 
-  it('numbers parameters by their first use, and leaves casts and other colons as they are', () => {
+  test('numbers parameters by their first use, and leaves casts and other colons as they are', () => {
     const made = statement<unknown, { id: string; now: Date }>(
       'test.named',
       `select '12:30', 'urn:chat:x', '{"a": 1}'::jsonb from users where created_at < :now::timestamptz and id = :id::uuid or :now is null`,
@@ -35,12 +35,12 @@ describe('statement', () => {
     expect(parameterValues(made, { id: 'x', now })).toEqual([now, 'x']);
   });
 
-  it('refuses to be sent without a value for one of its parameters', () => {
+  test('refuses to be sent without a value for one of its parameters', () => {
     const made = statement<unknown, { id: string }>('test.missing', 'select :id::text');
     expect(() => parameterValues(made, { other: 'x' })).toThrow(/test\.missing.*:id/);
   });
 
-  it('refuses one label for two texts', () => {
+  test('refuses one label for two texts', () => {
     statement('test.twice', 'select 1');
     expect(() => statement('test.twice', 'select 2')).toThrow(/test\.twice/);
   });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { bankCurrentStretch, currentTask } from '#platform/base/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -8,23 +8,26 @@ import { runTask } from '#test/support/run-task.ts';
 import { isUniqueViolation, StatementError } from './failures.ts';
 import { ms, type NoParameters, statement } from './statement.ts';
 
-let test: TestDatabase;
+let testDatabase: TestDatabase;
 const log = new RecordingLog();
 
 const putState = statement<unknown, { readonly key: string; readonly value: Buffer }>(
-  'test.put-state',
+  'testDatabase.put-state',
   'insert into server_state (key, value) values (:key::text, :value::bytea)',
 );
 const readState = statement<{ value: Buffer }, { readonly key: string }>(
-  'test.read-state',
+  'testDatabase.read-state',
   'select value from server_state where key = :key::text',
 );
-const sleep = statement<unknown, { readonly seconds: number }>('test.sleep', 'select pg_sleep(:seconds::float8)');
+const sleep = statement<unknown, { readonly seconds: number }>(
+  'testDatabase.sleep',
+  'select pg_sleep(:seconds::float8)',
+);
 
 beforeAll(async () => {
-  test = await createTestDatabase({ log, slowStatementSeconds: 0.2 });
+  testDatabase = await createTestDatabase({ log, slowStatementSeconds: 0.2 });
 });
-afterAll(() => test.drop());
+afterAll(() => testDatabase.drop());
 
 describe('values', () => {
   const everyKind = statement<
@@ -49,15 +52,15 @@ describe('values', () => {
       readonly json: string;
     }
   >(
-    'test.every-kind',
+    'testDatabase.every-kind',
     `select :text::text as text, :bytes::bytea as bytes, :texts::text[] as texts, :flag::boolean as flag,
       :count::bigint as count, ${ms(':at::timestamptz')} as at, :none::text as none, :json::jsonb as json`,
   );
 
-  it('of every kind come back as they went in, a count as a number and a time in milliseconds', async () => {
+  test('of every kind come back as they went in, a count as a number and a time in milliseconds', async () => {
     const at = Date.UTC(2026, 5, 17, 10, 49, 22, 419);
     const texts = ['plain', 'with "quotes", {braces} and \\', '', 'zwölf ✓'];
-    const row = await test.database.first(everyKind, {
+    const row = await testDatabase.database.first(everyKind, {
       text: "it's",
       bytes: Buffer.from([0, 255, 39]),
       texts,
@@ -79,28 +82,28 @@ describe('values', () => {
     });
   });
 
-  it('execute tells the number of rows affected, first and rows the rows', async () => {
-    expect(await test.database.execute(putState, { key: 'values', value: Buffer.from('v') })).toBe(1);
-    expect(await test.database.first(readState, { key: 'values' })).toEqual({ value: Buffer.from('v') });
-    expect(await test.database.rows(readState, { key: 'values' })).toHaveLength(1);
-    expect(await test.database.first(readState, { key: 'absent' })).toBeUndefined();
+  test('execute tells the number of rows affected, first and rows the rows', async () => {
+    expect(await testDatabase.database.execute(putState, { key: 'values', value: Buffer.from('v') })).toBe(1);
+    expect(await testDatabase.database.first(readState, { key: 'values' })).toEqual({ value: Buffer.from('v') });
+    expect(await testDatabase.database.rows(readState, { key: 'values' })).toHaveLength(1);
+    expect(await testDatabase.database.first(readState, { key: 'absent' })).toBeUndefined();
   });
 });
 
-it('reading a whole table takes neither compiled code nor parallel workers, however dear the server thinks it', async () => {
+test('reading a whole table takes neither compiled code nor parallel workers, however dear the server thinks it', async () => {
   const explain = statement<{ 'QUERY PLAN': unknown }, NoParameters>(
-    'test.explain',
+    'testDatabase.explain',
     'explain (analyze, format json) select count(*), sum(length(value)) from server_state',
   );
-  const plan = JSON.stringify(await test.database.rows(explain, {}));
+  const plan = JSON.stringify(await testDatabase.database.rows(explain, {}));
   expect(plan).toContain('Seq Scan');
   expect(plan).not.toMatch(/"JIT"|Gather/);
 });
 
 describe('refused statements', () => {
-  it('a taken key is recognised by its constraint', async () => {
-    await test.database.execute(putState, { key: 'taken', value: Buffer.from('v') });
-    const error = await test.database
+  test('a taken key is recognised by its constraint', async () => {
+    await testDatabase.database.execute(putState, { key: 'taken', value: Buffer.from('v') });
+    const error = await testDatabase.database
       .execute(putState, { key: 'taken', value: Buffer.from('v') })
       .catch((caught: unknown) => caught);
     expect(isUniqueViolation(error)).toBe(true);
@@ -108,17 +111,19 @@ describe('refused statements', () => {
     expect(isUniqueViolation(error, 'another_key')).toBe(false);
   });
 
-  it('never carry parameters or row values into the log', async () => {
-    const toUuid = statement<unknown, { value: string }>('test.to-uuid', 'select :value::text::uuid as id');
+  test('never carry parameters or row values into the log', async () => {
+    const toUuid = statement<unknown, { value: string }>('testDatabase.to-uuid', 'select :value::text::uuid as id');
     const noValue = statement<unknown, { value: string }>(
-      'test.no-value',
+      'testDatabase.no-value',
       'insert into server_state (key) values (:value::text)',
     );
     for (const [made, code] of [
       [toUuid, '22P02'],
       [noValue, '23502'],
     ] as const) {
-      const error = await test.database.rows(made, { value: 'sensitive-value' }).catch((caught: unknown) => caught);
+      const error = await testDatabase.database
+        .rows(made, { value: 'sensitive-value' })
+        .catch((caught: unknown) => caught);
       expect(error).toBeInstanceOf(StatementError);
       expect(error).toMatchObject({ sqlState: code });
       expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('sensitive-value');
@@ -126,35 +131,39 @@ describe('refused statements', () => {
     }
   });
 
-  it('text with a zero byte is a malformed request, not a fault of the service', async () => {
-    await expect(test.database.first(readState, { key: 'a\0b' })).rejects.toMatchObject({ code: 'malformed_request' });
+  test('text with a zero byte is a malformed request, not a fault of the service', async () => {
+    await expect(testDatabase.database.first(readState, { key: 'a\0b' })).rejects.toMatchObject({
+      code: 'malformed_request',
+    });
   });
 
-  it('leave the statements beside them on the connection untouched', async () => {
-    const broken = statement<unknown, NoParameters>('test.division', 'select 1 / 0 as never');
+  test('leave the statements beside them on the connection untouched', async () => {
+    const broken = statement<unknown, NoParameters>('testDatabase.division', 'select 1 / 0 as never');
     const outcomes = await Promise.allSettled(
       Array.from({ length: 40 }, (_, index) =>
-        index % 2 === 0 ? test.database.rows(broken, {}) : test.database.rows(readState, { key: 'absent' }),
+        index % 2 === 0
+          ? testDatabase.database.rows(broken, {})
+          : testDatabase.database.rows(readState, { key: 'absent' }),
       ),
     );
     const expected = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? 'rejected' : 'fulfilled'));
     expect(outcomes.map((outcome) => outcome.status)).toEqual(expected);
   });
 
-  it('a parameter that cannot be written fails alone, and the statement works again afterwards', async () => {
+  test('a parameter that cannot be written fails alone, and the statement works again afterwards', async () => {
     const circular: Record<string, unknown> = {};
     circular['self'] = circular;
-    const echo = statement<{ text: string }, { value: unknown }>('test.echo', 'select :value::text as text');
-    await expect(test.database.first(echo, { value: circular })).rejects.toThrow(/circular/);
-    expect(await test.database.first(echo, { value: 'fine' })).toEqual({ text: 'fine' });
+    const echo = statement<{ text: string }, { value: unknown }>('testDatabase.echo', 'select :value::text as text');
+    await expect(testDatabase.database.first(echo, { value: circular })).rejects.toThrow(/circular/);
+    expect(await testDatabase.database.first(echo, { value: 'fine' })).toEqual({ text: 'fine' });
   });
 });
 
 describe('statistics', () => {
-  it('a task that waits 50 ms for a statement is charged database time, not processor time (operations 5.4)', async () => {
+  test('a task that waits 50 ms for a statement is charged database time, not processor time (operations 5.4)', async () => {
     const charged = await leastOf(async () => {
       const task = await runTask('GET-1', async () => {
-        await test.database.rows(sleep, { seconds: 0.05 });
+        await testDatabase.database.rows(sleep, { seconds: 0.05 });
         bankCurrentStretch();
       });
       expect(task).toMatchObject({ queries: 1, fetched: 1 });
@@ -165,14 +174,14 @@ describe('statistics', () => {
     expect(charged).toBeLessThanOrEqual(10);
   });
 
-  it('a waiting task is not charged for another that spins at the same time', async () => {
+  test('a waiting task is not charged for another that spins at the same time', async () => {
     const charged = await leastOf(async () => {
       const waiting = runTask('GET-2', async () => {
-        await test.database.rows(sleep, { seconds: 0.02 });
+        await testDatabase.database.rows(sleep, { seconds: 0.02 });
         bankCurrentStretch();
       });
       const spinning = runTask('GET-3', async () => {
-        await test.database.rows(sleep, { seconds: 0 });
+        await testDatabase.database.rows(sleep, { seconds: 0 });
         const until = performance.now() + 50;
         while (performance.now() < until);
         bankCurrentStretch();
@@ -183,12 +192,12 @@ describe('statistics', () => {
     expect(charged).toBeLessThanOrEqual(10);
   });
 
-  it('code after a statement runs on behalf of the task that sent it', async () => {
+  test('code after a statement runs on behalf of the task that sent it', async () => {
     const owners: (string | undefined)[] = [];
     await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         runTask(`GET-${100 + index}`, async () => {
-          await test.database.rows(readState, { key: 'absent' });
+          await testDatabase.database.rows(readState, { key: 'absent' });
           owners[index] = currentTask()?.id;
         }),
       ),
@@ -196,9 +205,9 @@ describe('statistics', () => {
     expect(owners).toEqual(Array.from({ length: 20 }, (_, index) => `GET-${100 + index}`));
   });
 
-  it('a transaction counts its statements and the COMMIT that it awaits, not the BEGIN that travels along', async () => {
+  test('a transaction counts its statements and the COMMIT that it awaits, not the BEGIN that travels along', async () => {
     const task = await runTask('POST-1', () =>
-      test.database.transaction(async (transaction) => {
+      testDatabase.database.transaction(async (transaction) => {
         await transaction.first(readState, { key: 'absent' });
         await transaction.first(readState, { key: 'absent' });
       }),
@@ -207,16 +216,16 @@ describe('statistics', () => {
     expect(task.polls).toBeGreaterThanOrEqual(4);
   });
 
-  it('a slow statement is logged with its label, on behalf of its task, without parameters', async () => {
-    await runTask('GET-9', () => test.database.rows(sleep, { seconds: 0.25 }));
+  test('a slow statement is logged with its label, on behalf of its task, without parameters', async () => {
+    await runTask('GET-9', () => testDatabase.database.rows(sleep, { seconds: 0.25 }));
     const slow = log.lines.find((line) => line.event === 'db.slow');
     expect(slow).toMatchObject({ level: 'warn', taskId: 'GET-9' });
-    expect(slow?.message).toContain('test.sleep');
+    expect(slow?.message).toContain('testDatabase.sleep');
     expect(JSON.stringify(slow)).not.toContain('0.25');
   });
 });
 
-it('a statement ends at statement_timeout with temporarily_unavailable', async () => {
+test('a statement ends at statement_timeout with temporarily_unavailable', async () => {
   const hurried = await createTestDatabase({ statementTimeoutSeconds: 0.1 });
   const error = await hurried.database.rows(sleep, { seconds: 5 }).catch((caught: unknown) => caught);
   expect(error).toBeInstanceOf(LatchkeyError);

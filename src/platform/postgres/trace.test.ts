@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { systemClock } from '#platform/base/clock.ts';
 import { LogWriter } from '#platform/log/log-writer.ts';
 import { createTestDatabase } from '#test/support/database.ts';
@@ -9,7 +9,7 @@ const echo = statement<{ echoed: string }, { readonly text: string }>(
   'select :text::text as echoed',
 );
 
-it.each([
+test.each([
   ['trace', {}, 1],
   ['info', { db: 'trace' }, 1],
   ['debug', {}, 0],

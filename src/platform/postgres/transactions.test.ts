@@ -1,47 +1,47 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { isUniqueViolation } from './failures.ts';
 import { type NoParameters, statement } from './statement.ts';
 
-let test: TestDatabase;
+let testDatabase: TestDatabase;
 
 const create = statement<unknown, NoParameters>(
-  'test.create',
+  'testDatabase.create',
   'create table if not exists tally (id integer primary key, n integer)',
 );
-const empty = statement<unknown, NoParameters>('test.empty', 'truncate tally');
+const empty = statement<unknown, NoParameters>('testDatabase.empty', 'truncate tally');
 const put = statement<unknown, { readonly id: number; readonly n: number }>(
-  'test.put',
+  'testDatabase.put',
   'insert into tally (id, n) values (:id::integer, :n::integer)',
 );
 const read = statement<{ n: number }, { readonly id: number }>(
-  'test.read',
+  'testDatabase.read',
   'select n from tally where id = :id::integer',
 );
 const add = statement<{ n: number }, { readonly id: number }>(
-  'test.add',
+  'testDatabase.add',
   'update tally set n = n + 1 where id = :id::integer returning n',
 );
-const count = statement<{ count: number }, NoParameters>('test.count', 'select count(*) as count from tally');
+const count = statement<{ count: number }, NoParameters>('testDatabase.count', 'select count(*) as count from tally');
 
 beforeAll(async () => {
-  test = await createTestDatabase();
-  await test.database.execute(create, {});
+  testDatabase = await createTestDatabase();
+  await testDatabase.database.execute(create, {});
 });
-beforeEach(() => test.database.execute(empty, {}));
-afterAll(() => test.drop());
+beforeEach(() => testDatabase.database.execute(empty, {}));
+afterAll(() => testDatabase.drop());
 
 async function stored(id: number): Promise<number | undefined> {
-  return (await test.database.first(read, { id }))?.n;
+  return (await testDatabase.database.first(read, { id }))?.n;
 }
 
 describe('transaction', () => {
-  it('keeps all of its writes when it ends, and none when anything is thrown', async () => {
-    await test.database.transaction(async (transaction) => {
+  test('keeps all of its writes when it ends, and none when anything is thrown', async () => {
+    await testDatabase.database.transaction(async (transaction) => {
       await transaction.execute(put, { id: 1, n: 10 });
       await transaction.execute(put, { id: 2, n: 20 });
     });
-    const failing = test.database.transaction(async (transaction) => {
+    const failing = testDatabase.database.transaction(async (transaction) => {
       await transaction.execute(put, { id: 3, n: 30 });
       throw new Error('changed my mind');
     });
@@ -49,8 +49,8 @@ describe('transaction', () => {
     expect([await stored(1), await stored(2), await stored(3)]).toEqual([10, 20, undefined]);
   });
 
-  it('shows its writes to nobody before the commit', async () => {
-    await test.database.transaction(async (transaction) => {
+  test('shows its writes to nobody before the commit', async () => {
+    await testDatabase.database.transaction(async (transaction) => {
       await transaction.execute(put, { id: 1, n: 10 });
       expect(await stored(1)).toBeUndefined();
       expect(await transaction.first(read, { id: 1 })).toEqual({ n: 10 });
@@ -58,23 +58,23 @@ describe('transaction', () => {
     expect(await stored(1)).toBe(10);
   });
 
-  it("another request's insert between BEGIN and ROLLBACK is acknowledged and kept", async () => {
-    await test.database
+  test("another request's insert between BEGIN and ROLLBACK is acknowledged and kept", async () => {
+    await testDatabase.database
       .transaction(async (transaction) => {
         await transaction.execute(put, { id: 1, n: 10 });
         await Promise.all(
-          Array.from({ length: 30 }, (_, index) => test.database.execute(put, { id: 100 + index, n: 0 })),
+          Array.from({ length: 30 }, (_, index) => testDatabase.database.execute(put, { id: 100 + index, n: 0 })),
         );
         throw new Error('rolled back');
       })
       .catch(() => undefined);
     expect(await stored(1)).toBeUndefined();
-    expect(await test.database.first(count, {})).toEqual({ count: 30 });
+    expect(await testDatabase.database.first(count, {})).toEqual({ count: 30 });
   });
 
-  it('reports a COMMIT that the server turned into a ROLLBACK since a failure was passed over', async () => {
-    await test.database.execute(put, { id: 1, n: 10 });
-    const careless = test.database.transaction(async (transaction) => {
+  test('reports a COMMIT that the server turned into a ROLLBACK since a failure was passed over', async () => {
+    await testDatabase.database.execute(put, { id: 1, n: 10 });
+    const careless = testDatabase.database.transaction(async (transaction) => {
       await transaction.execute(put, { id: 2, n: 20 });
       await transaction.execute(put, { id: 1, n: 10 }).catch(() => undefined);
     });
@@ -82,25 +82,25 @@ describe('transaction', () => {
     expect(await stored(2)).toBeUndefined();
   });
 
-  it('whose first statement fails rolls back, and its connection serves on', async () => {
-    await test.database.execute(put, { id: 1, n: 10 });
+  test('whose first statement fails rolls back, and its connection serves on', async () => {
+    await testDatabase.database.execute(put, { id: 1, n: 10 });
     for (let round = 0; round < 20; round += 1) {
-      const error = await test.database
+      const error = await testDatabase.database
         .transaction((transaction) => transaction.execute(put, { id: 1, n: 10 }))
         .catch((caught: unknown) => caught);
       expect(isUniqueViolation(error, 'tally_pkey')).toBe(true);
     }
-    expect(test.database.statistics()).toMatchObject({ busy: 0, waiting: 0 });
-    await test.database.transaction((transaction) => transaction.execute(put, { id: 2, n: 20 }));
+    expect(testDatabase.database.statistics()).toMatchObject({ busy: 0, waiting: 0 });
+    await testDatabase.database.transaction((transaction) => transaction.execute(put, { id: 2, n: 20 }));
     expect(await stored(2)).toBe(20);
   });
 
-  it('without a statement sends nothing', async () => {
-    expect(await test.database.transaction(async () => 'done')).toBe('done');
+  test('without a statement sends nothing', async () => {
+    expect(await testDatabase.database.transaction(async () => 'done')).toBe('done');
   });
 
-  it('sends statements that are not awaited one by one in their order', async () => {
-    const [, , row] = await test.database.transaction((transaction) =>
+  test('sends statements that are not awaited one by one in their order', async () => {
+    const [, , row] = await testDatabase.database.transaction((transaction) =>
       Promise.all([
         transaction.execute(put, { id: 1, n: 10 }),
         transaction.first(add, { id: 1 }),
@@ -110,9 +110,9 @@ describe('transaction', () => {
     expect(row).toEqual({ n: 12 });
   });
 
-  it('refuses statements after its end, where they would run outside of it', async () => {
+  test('refuses statements after its end, where they would run outside of it', async () => {
     let kept: { execute: (made: typeof put, parameters: { id: number; n: number }) => Promise<number> } | undefined;
-    await test.database.transaction(async (transaction) => {
+    await testDatabase.database.transaction(async (transaction) => {
       kept = transaction;
       await transaction.execute(put, { id: 1, n: 10 });
     });
@@ -120,21 +120,21 @@ describe('transaction', () => {
     expect(await stored(2)).toBeUndefined();
   });
 
-  it('twenty at once on four connections each take effect exactly once', async () => {
-    await test.database.execute(put, { id: 1, n: 0 });
+  test('twenty at once on four connections each take effect exactly once', async () => {
+    await testDatabase.database.execute(put, { id: 1, n: 0 });
     const seen = await Promise.all(
       Array.from({ length: 20 }, () =>
-        test.database.transaction(async (transaction) => (await transaction.first(add, { id: 1 }))?.n),
+        testDatabase.database.transaction(async (transaction) => (await transaction.first(add, { id: 1 }))?.n),
       ),
     );
     expect(seen.map(Number).sort((left, right) => left - right)).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
     expect(await stored(1)).toBe(20);
-    expect(test.database.statistics()).toMatchObject({ busy: 0, waiting: 0 });
+    expect(testDatabase.database.statistics()).toMatchObject({ busy: 0, waiting: 0 });
   });
 
-  it('declared repeatable runs again after a deadlock, and takes effect once', async () => {
-    await test.database.execute(put, { id: 1, n: 0 });
-    await test.database.execute(put, { id: 2, n: 0 });
+  test('declared repeatable runs again after a deadlock, and takes effect once', async () => {
+    await testDatabase.database.execute(put, { id: 1, n: 0 });
+    await testDatabase.database.execute(put, { id: 2, n: 0 });
     let runs = 0;
     let arrived = 0;
     let open: () => void = () => {};
@@ -142,7 +142,7 @@ describe('transaction', () => {
       open = resolve;
     });
     const crosswise = (first: number, second: number) =>
-      test.database.transaction(
+      testDatabase.database.transaction(
         async (transaction) => {
           runs += 1;
           await transaction.first(add, { id: first });
@@ -159,16 +159,16 @@ describe('transaction', () => {
     expect([await stored(1), await stored(2)]).toEqual([2, 2]);
   });
 
-  it('not declared repeatable ends with temporarily_unavailable after a deadlock', async () => {
-    await test.database.execute(put, { id: 1, n: 0 });
-    await test.database.execute(put, { id: 2, n: 0 });
+  test('not declared repeatable ends with temporarily_unavailable after a deadlock', async () => {
+    await testDatabase.database.execute(put, { id: 1, n: 0 });
+    await testDatabase.database.execute(put, { id: 2, n: 0 });
     let arrived = 0;
     let open: () => void = () => {};
     const bothHoldOne = new Promise<void>((resolve) => {
       open = resolve;
     });
     const crosswise = (first: number, second: number) =>
-      test.database.transaction(async (transaction) => {
+      testDatabase.database.transaction(async (transaction) => {
         await transaction.first(add, { id: first });
         arrived += 1;
         if (arrived === 2) open();

@@ -6,7 +6,7 @@ import { isConflict, isStalePlan, toCallersError } from './failures.ts';
 import { OpenTransaction, type TransactionDialect } from './open-transaction.ts';
 import { settleFor } from './settle-for.ts';
 
-const MOST_REPETITIONS = 3;
+const MAX_REPETITIONS = 3;
 
 /** Runs transactions, each on a connection that it has to itself and that always comes back. */
 export class Transactions {
@@ -27,7 +27,7 @@ export class Transactions {
       } catch (error) {
         if (isStalePlan(error)) this.#renewConnections();
         const mayRepeat = options.isRepeatable === true && (isConflict(error) || isStalePlan(error));
-        if (!mayRepeat || repetitions === MOST_REPETITIONS) throw toCallersError(error);
+        if (!mayRepeat || repetitions === MAX_REPETITIONS) throw toCallersError(error);
       }
     }
   }

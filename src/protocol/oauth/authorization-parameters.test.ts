@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FormParameters } from '#platform/http/form-parameters.ts';
 import {
   checkAuthorizationRequest,
@@ -37,7 +37,7 @@ function accepted(fields: Readonly<Record<string, string | undefined>>, client: 
 }
 
 describe('authorization request', () => {
-  it('is read whole', () => {
+  test('is read whole', () => {
     const request = accepted({
       scope: 'openid email unknown',
       nonce: 'n',
@@ -70,13 +70,13 @@ describe('authorization request', () => {
     });
   });
 
-  it('without redirect URI uses the single registered one, and remembers that it was not sent', () => {
+  test('without redirect URI uses the single registered one, and remembers that it was not sent', () => {
     const request = accepted({ redirect_uri: undefined });
     expect(request.target.redirectUri).toBe('https://app.example/cb');
     expect(request.isRedirectUriSent).toBe(false);
   });
 
-  it.each([undefined, ''])(
+  test.each([undefined, ''])(
     'with redirect URI %j and several registered ones is answered by a page (S-02)',
     (redirect_uri) => {
       const client = { ...CONFIDENTIAL, redirectUris: ['https://app.example/cb', 'https://app.example/other'] };
@@ -85,7 +85,7 @@ describe('authorization request', () => {
     },
   );
 
-  it('without scope uses the registered one, and has to name one when none is registered', () => {
+  test('without scope uses the registered one, and has to name one when none is registered', () => {
     expect(accepted({ scope: undefined }, { ...CONFIDENTIAL, scope: ['openid', 'email'] }).scope).toEqual([
       'openid',
       'email',
@@ -93,23 +93,23 @@ describe('authorization request', () => {
     expect(check({ scope: undefined })).toMatchObject({ kind: 'redirect', error: 'invalid_scope' });
   });
 
-  it('without max_age uses the default of the client', () => {
+  test('without max_age uses the default of the client', () => {
     expect(accepted({}, { ...CONFIDENTIAL, defaultMaxAge: 300 }).maxAge).toBe(300);
     expect(accepted({ max_age: '0' }, { ...CONFIDENTIAL, defaultMaxAge: 300 }).maxAge).toBe(0);
   });
 
-  it.each(['fragment', 'form_post', 'query'] as const)('asks for its answer by %s', (mode) => {
+  test.each(['fragment', 'form_post', 'query'] as const)('asks for its answer by %s', (mode) => {
     expect(accepted({ response_mode: mode }).target.responseMode).toBe(mode);
   });
 
-  it.each(['jwt', 'query.jwt', 'web_message', 'Query'])(
+  test.each(['jwt', 'query.jwt', 'web_message', 'Query'])(
     'with response_mode %s is answered by a page (S-07)',
     (mode) => {
       expect(check({ response_mode: mode })).toMatchObject({ kind: 'page', error: 'invalid_request' });
     },
   );
 
-  it.each([
+  test.each([
     ['token', 'fragment'],
     ['id_token', 'fragment'],
     ['code token', 'fragment'],
@@ -126,11 +126,11 @@ describe('authorization request', () => {
     expect(check({ response_type, response_mode: 'query' })).toMatchObject({ target: { responseMode: 'query' } });
   });
 
-  it('without response_type is refused', () => {
+  test('without response_type is refused', () => {
     expect(check({ response_type: undefined })).toMatchObject({ kind: 'redirect', error: 'invalid_request' });
   });
 
-  it('with a state of more than 2,048 characters is refused without returning it (S-07)', () => {
+  test('with a state of more than 2,048 characters is refused without returning it (S-07)', () => {
     expect(accepted({ state: 's'.repeat(2048) }).target.state).toHaveLength(2048);
     expect(check({ state: 's'.repeat(2049) })).toMatchObject({
       kind: 'redirect',
@@ -139,22 +139,22 @@ describe('authorization request', () => {
     });
   });
 
-  it.each(['-1', 'abc', '1e3', '99999999999999999999', '0x10', '1.5', '2147483648', ' 1'])(
+  test.each(['-1', 'abc', '1e3', '99999999999999999999', '0x10', '1.5', '2147483648', ' 1'])(
     'with max_age %s is refused (S-11)',
     (max_age) => {
       expect(check({ max_age })).toMatchObject({ kind: 'redirect', error: 'invalid_request' });
     },
   );
 
-  it.each(['0', '1', '2147483647'])('with max_age %s is accepted', (max_age) => {
+  test.each(['0', '1', '2147483647'])('with max_age %s is accepted', (max_age) => {
     expect(accepted({ max_age }).maxAge).toBe(Number(max_age));
   });
 
-  it.each(['none login', 'none consent', 'none create', 'consent none'])('with prompt %s is refused', (prompt) => {
+  test.each(['none login', 'none consent', 'none create', 'consent none'])('with prompt %s is refused', (prompt) => {
     expect(check({ prompt })).toMatchObject({ kind: 'redirect', error: 'invalid_request' });
   });
 
-  it.each([
+  test.each([
     ['request', 'request_not_supported'],
     ['request_uri', 'request_uri_not_supported'],
     ['registration', 'registration_not_supported'],
@@ -167,7 +167,7 @@ describe('authorization request', () => {
     expect(check({ [name]: 'x', redirect_uri: 'https://evil.example/' })).toMatchObject({ kind: 'page' });
   });
 
-  it.each([
+  test.each([
     ['nonce', 512],
     ['login_hint', 256],
   ])('with a %s of more than %i characters is refused', (name, maximum) => {
@@ -175,14 +175,14 @@ describe('authorization request', () => {
     expect(check({ [name]: 'x'.repeat(maximum + 1) })).toMatchObject({ kind: 'redirect', error: 'invalid_request' });
   });
 
-  it('of a client without the grant type is refused', () => {
+  test('of a client without the grant type is refused', () => {
     expect(check({}, { ...CONFIDENTIAL, grantTypes: ['client_credentials'] })).toMatchObject({
       kind: 'redirect',
       error: 'unauthorized_client',
     });
   });
 
-  it.each([
+  test.each([
     ['without challenge', {}],
     ['with plain', { code_challenge: CHALLENGE, code_challenge_method: 'plain' }],
     ['without method', { code_challenge: CHALLENGE }],
@@ -192,7 +192,7 @@ describe('authorization request', () => {
     expect(check(fields, PUBLIC)).toMatchObject({ kind: 'redirect', error: 'invalid_request' });
   });
 
-  it.each([
+  test.each([
     ['malformed', 'a"b'],
     ['unknown', 'nothing known'],
     ['senseless', 'urn:chat:client:device:ABCDEFGHIJ'],
@@ -200,7 +200,7 @@ describe('authorization request', () => {
     expect(check({ scope })).toMatchObject({ kind: 'redirect', error: 'invalid_scope' });
   });
 
-  it.each(['scope', 'nonce', 'prompt', 'code_challenge', 'id_token_hint'])(
+  test.each(['scope', 'nonce', 'prompt', 'code_challenge', 'id_token_hint'])(
     'with %s given twice is refused by redirect (RFC 6749 3.1, S-02)',
     (name) => {
       const query = `${new URLSearchParams(GOOD)}&${name}=a&${name}=b`;
@@ -209,7 +209,7 @@ describe('authorization request', () => {
     },
   );
 
-  it.each(['client_id', 'redirect_uri', 'response_mode', 'state', 'response_type', 'request', 'request_uri'])(
+  test.each(['client_id', 'redirect_uri', 'response_mode', 'state', 'response_type', 'request', 'request_uri'])(
     'with %s given twice leaves open where an answer goes (S-02)',
     (name) => {
       expect(repeatedDecisiveParameter(parse(`${name}=a&scope=b&${name}=a`))).toBe(name);
@@ -217,7 +217,7 @@ describe('authorization request', () => {
     },
   );
 
-  it.each(['anything', '%3Cscript%3E', 'audience'])('with %s given twice goes on: it means nothing here', (name) => {
+  test.each(['anything', '%3Cscript%3E', 'audience'])('with %s given twice goes on: it means nothing here', (name) => {
     const query = `${new URLSearchParams(GOOD)}&${name}=a&${name}=b`;
     expect(checkAuthorizationRequest(parse(query), CONFIDENTIAL, new ScopeRules('chat')).kind).toBe('accepted');
   });
@@ -239,7 +239,7 @@ const FAULTS: readonly (readonly [what: string, fields: Record<string, string>, 
   ];
 
 describe('the first fault of a request answers (oauth 6.3)', () => {
-  it.each(FAULTS.map(([what, , expected], index) => [what, index, expected] as const))('%s', (_, index, expected) => {
+  test.each(FAULTS.map(([what, , expected], index) => [what, index, expected] as const))('%s', (_, index, expected) => {
     const fields = Object.assign({}, ...FAULTS.slice(index).map(([, fault]) => fault));
     expect(check(fields)).toMatchObject(expected);
   });

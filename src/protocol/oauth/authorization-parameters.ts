@@ -70,7 +70,7 @@ export type CheckedRequest =
 const MAX_STATE_CHARACTERS = 2048;
 const MAX_NONCE_CHARACTERS = 512;
 const MAX_LOGIN_HINT_CHARACTERS = 256;
-const HIGHEST_MAX_AGE = 2 ** 31 - 1;
+const MAX_AGE_LIMIT_SECONDS = 2 ** 31 - 1;
 /** A repetition of one of these leaves open who asks, or where the answer goes. */
 const DECISIVE = ['client_id', 'redirect_uri', 'response_mode', 'state', 'response_type', 'request', 'request_uri'];
 /** Names that mean something here. Any other is ignored, however often it is given (RFC 6749 3.1). */
@@ -186,7 +186,7 @@ function malformedLoginHint(parameters: FormParameters): AuthorizationRefusal | 
 
 function malformedMaxAge(parameters: FormParameters): AuthorizationRefusal | undefined {
   if (!parameters.has('max_age') || maxAgeOf(parameters) !== undefined) return undefined;
-  return invalid(`max_age must be a whole number of seconds from 0 to ${HIGHEST_MAX_AGE}`, 'max_age');
+  return invalid(`max_age must be a whole number of seconds from 0 to ${MAX_AGE_LIMIT_SECONDS}`, 'max_age');
 }
 
 function contradictoryPrompts(parameters: FormParameters): AuthorizationRefusal | undefined {
@@ -287,7 +287,7 @@ function maxAgeOf(parameters: FormParameters): number | undefined {
   const text = parameters.get('max_age');
   if (text === undefined || !/^[0-9]{1,10}$/.test(text)) return undefined;
   const seconds = Number(text);
-  return seconds <= HIGHEST_MAX_AGE ? seconds : undefined;
+  return seconds <= MAX_AGE_LIMIT_SECONDS ? seconds : undefined;
 }
 
 function redirectUriRefusal(parameters: FormParameters, client: RequestingClient): Refusal<'invalid_redirect_uri'> {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type ResponseMode, responseFields, responseLocation } from './authorization-response.ts';
 
 const ISSUER = 'https://auth.example.org/';
@@ -8,19 +8,19 @@ function target(redirectUri: string, responseMode: ResponseMode = 'query', state
 }
 
 describe('authorization response', () => {
-  it('in the query ends with an empty fragment, so that none of the asking page is carried over', () => {
+  test('in the query ends with an empty fragment, so that none of the asking page is carried over', () => {
     expect(responseLocation(target('https://app.example/cb'), ISSUER, { code: 'abc' })).toBe(
       'https://app.example/cb?code=abc&state=st&iss=https%3A%2F%2Fauth.example.org%2F#',
     );
   });
 
-  it('in the fragment keeps the query of the redirect URI', () => {
+  test('in the fragment keeps the query of the redirect URI', () => {
     expect(responseLocation(target('https://app.example/cb?keep=1', 'fragment'), ISSUER, { code: 'abc' })).toBe(
       'https://app.example/cb?keep=1#code=abc&state=st&iss=https%3A%2F%2Fauth.example.org%2F',
     );
   });
 
-  it.each(['&code=x&iss=y', '#', '%23', 'a b+c', '"><script>', 'ä€\u{1F600}', 'line\nbreak'])(
+  test.each(['&code=x&iss=y', '#', '%23', 'a b+c', '"><script>', 'ä€\u{1F600}', 'line\nbreak'])(
     'returns state %j byte-equal beside exactly one code and iss, existing query kept (S-08)',
     (state) => {
       const location = responseLocation(target('https://app.example/cb?keep=1', 'query', state), ISSUER, { code: 'c' });
@@ -36,7 +36,7 @@ describe('authorization response', () => {
     },
   );
 
-  it.each([
+  test.each([
     ['https://app.example/cb?', 'https://app.example/cb?code=c&'],
     ['https://app.example/cb?a=1&', 'https://app.example/cb?a=1&code=c&'],
     ['com.example:/cb', 'com.example:/cb?code=c&'],
@@ -44,7 +44,7 @@ describe('authorization response', () => {
     expect(responseLocation(target(redirectUri), ISSUER, { code: 'c' }).startsWith(start)).toBe(true);
   });
 
-  it('of an error carries iss too, and no state when none was sent (RFC 9207)', () => {
+  test('of an error carries iss too, and no state when none was sent (RFC 9207)', () => {
     const fields = responseFields({ ...target('https://app.example/cb'), state: undefined }, ISSUER, {
       error: 'access_denied',
       description: 'no',

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { challengeProblem, verifierFits } from './pkce.ts';
 
 // RFC 7636 appendix B.
@@ -6,11 +6,11 @@ const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
 describe('code verifier', () => {
-  it('fits the challenge made of it (RFC 7636 appendix B)', () => {
+  test('fits the challenge made of it (RFC 7636 appendix B)', () => {
     expect(verifierFits(VERIFIER, CHALLENGE)).toBe(true);
   });
 
-  it.each([
+  test.each([
     ['another one', `${VERIFIER.slice(0, -1)}l`],
     ['an empty one', ''],
     ['one with padding', `${VERIFIER}=`],
@@ -19,7 +19,7 @@ describe('code verifier', () => {
     expect(verifierFits(verifier, CHALLENGE)).toBe(false);
   });
 
-  it.each([42, 129])('one of %i characters does not fit even the challenge made of it (S-18)', (length) => {
+  test.each([42, 129])('one of %i characters does not fit even the challenge made of it (S-18)', (length) => {
     // SHA-256 of 42 and of 129 times "a", as base64url.
     const challenges: Record<number, string> = {
       42: 'elOGB_2quSlplZKfRRVlu7gULhhEEXMiqv0rPXawGv8',
@@ -30,17 +30,17 @@ describe('code verifier', () => {
 });
 
 describe('code challenge', () => {
-  it('with S256 is accepted from every client', () => {
+  test('with S256 is accepted from every client', () => {
     expect(challengeProblem(CHALLENGE, 'S256', true)).toBeUndefined();
     expect(challengeProblem(CHALLENGE, 'S256', false)).toBeUndefined();
   });
 
-  it('may be left out by a confidential client only (R-13)', () => {
+  test('may be left out by a confidential client only (R-13)', () => {
     expect(challengeProblem(undefined, undefined, false)).toBeUndefined();
     expect(challengeProblem(undefined, undefined, true)).toEqual(expect.any(String));
   });
 
-  it.each([
+  test.each([
     ['without method, which would mean plain', CHALLENGE, undefined],
     ['with plain', CHALLENGE, 'plain'],
     ['with s256 in lower case', CHALLENGE, 's256'],
@@ -52,7 +52,7 @@ describe('code challenge', () => {
     expect(challengeProblem(challenge, method, false)).toEqual(expect.any(String));
   });
 
-  it('a method without challenge is refused', () => {
+  test('a method without challenge is refused', () => {
     expect(challengeProblem(undefined, 'S256', false)).toEqual(expect.any(String));
   });
 });

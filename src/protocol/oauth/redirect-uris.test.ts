@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { redirectUriMatches, redirectUriProblem } from './redirect-uris.ts';
 
 describe('registering a redirect URI', () => {
-  it.each([
+  test.each([
     'https://app.example/cb',
     'https://app.example/cb?keep=1&other=%20',
     'https://app.example',
@@ -17,7 +17,7 @@ describe('registering a redirect URI', () => {
     expect(redirectUriProblem(uri)).toBeUndefined();
   });
 
-  it.each([
+  test.each([
     '',
     '/cb',
     '//app.example/cb',
@@ -55,7 +55,7 @@ describe('registering a redirect URI', () => {
     expect(redirectUriProblem(uri)).toEqual(expect.any(String));
   });
 
-  it.each([
+  test.each([
     'javascript:alert(1)',
     'JavaScript:alert(1)',
     'java\tscript:alert(1)',
@@ -78,7 +78,7 @@ function publicClient(redirectUris: readonly string[]) {
 }
 
 describe('redirect URI of a request', () => {
-  it.each([
+  test.each([
     'https://app.example/cb/',
     'https://app.example/cb/../evil',
     'https://app.example/cb%2f..',
@@ -102,19 +102,19 @@ describe('redirect URI of a request', () => {
     expect(redirectUriMatches(publicClient(['https://app.example/cb']), requested)).toBe(false);
   });
 
-  it('equals one of several registered ones', () => {
+  test('equals one of several registered ones', () => {
     expect(redirectUriMatches(publicClient(['https://app.example/cb', 'com.example:/cb']), 'com.example:/cb')).toBe(
       true,
     );
   });
 
-  it.each(['1', '8080', '65535'])('a loopback address may have port %s (RFC 8252 7.3)', (port) => {
+  test.each(['1', '8080', '65535'])('a loopback address may have port %s (RFC 8252 7.3)', (port) => {
     expect(redirectUriMatches(publicClient(['http://127.0.0.1/cb']), `http://127.0.0.1:${port}/cb`)).toBe(true);
     expect(redirectUriMatches(publicClient(['http://[::1]:9999/cb?x=1']), `http://[::1]:${port}/cb?x=1`)).toBe(true);
     expect(redirectUriMatches(publicClient(['http://localhost:9999/cb']), 'http://localhost/cb')).toBe(true);
   });
 
-  it.each([
+  test.each([
     'http://127.0.0.1:0/cb',
     'http://127.0.0.1:65536/cb',
     'http://127.0.0.1:080/cb',
@@ -134,7 +134,7 @@ describe('redirect URI of a request', () => {
     expect(redirectUriMatches(publicClient(['http://127.0.0.1/cb']), requested)).toBe(false);
   });
 
-  it('a client with a secret gets its codes at the registered port only (S-186, R-10)', () => {
+  test('a client with a secret gets its codes at the registered port only (S-186, R-10)', () => {
     const client = { redirectUris: ['http://127.0.0.1:9999/cb', 'http://localhost/cb'], isPublic: false };
     expect(redirectUriMatches(client, 'http://127.0.0.1:9999/cb')).toBe(true);
     for (const requested of ['http://127.0.0.1:9998/cb', 'http://127.0.0.1/cb', 'http://localhost:8080/cb']) {
@@ -142,7 +142,7 @@ describe('redirect URI of a request', () => {
     }
   });
 
-  it('the port of any other address counts', () => {
+  test('the port of any other address counts', () => {
     expect(redirectUriMatches(publicClient(['https://localhost/cb']), 'https://localhost:8443/cb')).toBe(false);
     expect(redirectUriMatches(publicClient(['http://app.example/cb']), 'http://app.example:8080/cb')).toBe(false);
   });

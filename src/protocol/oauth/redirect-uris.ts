@@ -9,7 +9,7 @@ const REFUSED_SCHEMES = new Set(
 const AUTHORITY = /^[^:]+:\/\/([^/?]*)/;
 const LOOPBACK = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(?::([0-9]+))?((?:[/?].*)?)$/;
 const PORT = /^[1-9][0-9]{0,4}$/;
-const HIGHEST_PORT = 65_535;
+const MAX_PORT = 65_535;
 
 /**
  * Why an address can never be registered, as a sentence for whoever registers it; undefined when it can. These rules
@@ -60,7 +60,7 @@ function loopbackWithoutPort(uri: string): string | undefined {
   const match = LOOPBACK.exec(uri);
   if (match === null) return undefined;
   const [, host = '', port, rest = ''] = match;
-  if (port !== undefined && (!PORT.test(port) || Number(port) > HIGHEST_PORT)) return undefined;
+  if (port !== undefined && (!PORT.test(port) || Number(port) > MAX_PORT)) return undefined;
   return `http://${host}${rest}`;
 }
 

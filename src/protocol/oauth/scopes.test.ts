@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseScope, ScopeRules } from './scopes.ts';
 
 const rules = new ScopeRules('chat');
@@ -8,15 +8,15 @@ const DEVICE = 'urn:chat:client:device:ABCDEFGHIJ';
 const UNSTABLE_DEVICE = 'urn:chat:org.chat.msc2967.client:device:ABCDEFGHIJ';
 
 describe('scope parameter', () => {
-  it('is split at spaces, single or repeated, and duplicates are folded', () => {
+  test('is split at spaces, single or repeated, and duplicates are folded', () => {
     expect(parseScope(' openid  email openid ')).toEqual(['openid', 'email']);
   });
 
-  it.each(['', '   ', 'a"b', 'a\\b', 'é', 'a\tb', 'a\nb', 'a\u007f'])('%j is not one (RFC 6749 3.3)', (text) => {
+  test.each(['', '   ', 'a"b', 'a\\b', 'é', 'a\tb', 'a\nb', 'a\u007f'])('%j is not one (RFC 6749 3.3)', (text) => {
     expect(parseScope(text)).toBeUndefined();
   });
 
-  it('has at most 2,048 characters and 50 tokens', () => {
+  test('has at most 2,048 characters and 50 tokens', () => {
     expect(parseScope('a'.repeat(2048))).toHaveLength(1);
     expect(parseScope('a'.repeat(2049))).toBeUndefined();
     const fifty = Array.from({ length: 50 }, (_, index) => `s${index}`);
@@ -26,7 +26,7 @@ describe('scope parameter', () => {
 });
 
 describe('scopes by name', () => {
-  it.each([
+  test.each([
     ['openid', 'openid'],
     ['email', 'claims'],
     ['profile', 'claims'],
@@ -45,21 +45,21 @@ describe('scopes by name', () => {
     expect(rules.classify(scope)).toBe(kind);
   });
 
-  it('follow the protocol name', () => {
+  test('follow the protocol name', () => {
     const matrix = new ScopeRules('matrix');
     expect(matrix.classify('urn:matrix:org.matrix.msc2967.client:api:*')).toBe('chat-api');
     expect(matrix.classify('urn:mas:admin')).toBe('admin');
     expect(matrix.classify(API)).toBeUndefined();
   });
 
-  it('both spellings of a scope are one scope', () => {
+  test('both spellings of a scope are one scope', () => {
     expect(rules.isCovered([UNSTABLE_API, UNSTABLE_DEVICE, 'urn:mas:admin'], [API, DEVICE, 'urn:latchkey:admin'])).toBe(
       true,
     );
     expect(rules.isCovered(['openid', 'email'], ['openid'])).toBe(false);
   });
 
-  it('admin scopes are those of the service and of the homeserver', () => {
+  test('admin scopes are those of the service and of the homeserver', () => {
     expect(
       ['urn:latchkey:admin', 'urn:mas:admin', 'urn:synapse:admin:*', API, 'openid'].map((s) => rules.isAdmin(s)),
     ).toEqual([true, true, true, false, false]);
@@ -67,7 +67,7 @@ describe('scopes by name', () => {
 });
 
 describe('scopes asked for on behalf of a person', () => {
-  it('unknown ones are dropped, the spelling asked for is kept', () => {
+  test('unknown ones are dropped, the spelling asked for is kept', () => {
     expect(rules.filterForUser(['openid', 'unknown', 'urn:mas:admin', UNSTABLE_API], undefined)).toEqual([
       'openid',
       'urn:mas:admin',
@@ -75,16 +75,16 @@ describe('scopes asked for on behalf of a person', () => {
     ]);
   });
 
-  it('those beyond the registered ones are dropped, either spelling counting as registered', () => {
+  test('those beyond the registered ones are dropped, either spelling counting as registered', () => {
     expect(rules.filterForUser(['openid', 'email', UNSTABLE_API], ['openid', API])).toEqual(['openid', UNSTABLE_API]);
   });
 
-  it('a device needs the client API to be registered, not itself', () => {
+  test('a device needs the client API to be registered, not itself', () => {
     expect(rules.filterForUser([API, DEVICE], ['openid', UNSTABLE_API])).toEqual([API, DEVICE]);
     expect(rules.filterForUser([API, DEVICE, 'openid'], ['openid'])).toEqual(['openid']);
   });
 
-  it.each([
+  test.each([
     [['openid']],
     [[API, DEVICE]],
     [[UNSTABLE_API, UNSTABLE_DEVICE, 'openid']],
@@ -93,7 +93,7 @@ describe('scopes asked for on behalf of a person', () => {
     expect(rules.setProblem(scopes)).toBeUndefined();
   });
 
-  it.each([
+  test.each([
     ['two devices', [API, DEVICE, 'urn:chat:client:device:KLMNOPQRST']],
     ['a device in both spellings', [API, DEVICE, UNSTABLE_DEVICE]],
     ['stable and unstable names', [API, UNSTABLE_DEVICE]],
@@ -107,7 +107,7 @@ describe('scopes asked for on behalf of a person', () => {
     expect(rules.setProblem(scopes)).toEqual(expect.any(String));
   });
 
-  it('the device is found in either spelling', () => {
+  test('the device is found in either spelling', () => {
     expect(rules.deviceIdOf([API, DEVICE])).toBe('ABCDEFGHIJ');
     expect(rules.deviceIdOf([UNSTABLE_DEVICE])).toBe('ABCDEFGHIJ');
     expect(rules.deviceIdOf([API, 'openid'])).toBeUndefined();
@@ -117,25 +117,25 @@ describe('scopes asked for on behalf of a person', () => {
 describe('scopes a client asks for itself', () => {
   const options = { registered: undefined, mayAdminister: false };
 
-  it('offline_access is dropped, the others granted', () => {
+  test('offline_access is dropped, the others granted', () => {
     expect(rules.filterForClient(['openid', 'offline_access', 'email'], options)).toEqual(['openid', 'email']);
   });
 
-  it.each(['unknown', API, DEVICE, 'urn:synapse:admin:*', 'urn:mas:admin'])('with %s nothing is granted', (scope) => {
+  test.each(['unknown', API, DEVICE, 'urn:synapse:admin:*', 'urn:mas:admin'])('with %s nothing is granted', (scope) => {
     expect(rules.filterForClient(['openid', scope], options)).toBeUndefined();
   });
 
-  it('administration is for the clients that the operator named, in either spelling', () => {
+  test('administration is for the clients that the operator named, in either spelling', () => {
     expect(rules.filterForClient(['urn:mas:admin'], { ...options, mayAdminister: true })).toEqual(['urn:mas:admin']);
     expect(rules.filterForClient(['urn:synapse:admin:*'], { ...options, mayAdminister: true })).toBeUndefined();
   });
 
-  it('nothing is granted beyond the registered ones', () => {
+  test('nothing is granted beyond the registered ones', () => {
     expect(rules.filterForClient(['openid', 'email'], { ...options, registered: ['openid'] })).toBeUndefined();
   });
 });
 
-it('introspection shows client API and device scopes in both spellings, without repeating one', () => {
+test('introspection shows client API and device scopes in both spellings, without repeating one', () => {
   expect(rules.normaliseForIntrospection(['openid', UNSTABLE_API, DEVICE])).toEqual([
     'openid',
     UNSTABLE_API,

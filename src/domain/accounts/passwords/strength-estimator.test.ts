@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { StrengthEstimator } from './strength-estimator.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'latchkey-strength-'));
@@ -38,19 +38,19 @@ function begin(password: string, address: string, signal?: AbortSignal): Promise
 }
 
 describe('passwords that are slow to estimate (S-183)', () => {
-  it('are given up after the time limit and judged by their first characters; the thread is replaced', async () => {
+  test('are given up after the time limit and judged by their first characters; the thread is replaced', async () => {
     estimator = new StrengthEstimator(workerUrl, 100);
     expect(await ask('slow', 'a')).toBe(16);
     expect(await ask('quick', 'a')).toBe(0);
   });
 
-  it('are refused when even that takes too long, and the next is answered', async () => {
+  test('are refused when even that takes too long, and the next is answered', async () => {
     estimator = new StrengthEstimator(workerUrl, 100);
     await expect(ask('endless', 'a')).rejects.toMatchObject({ code: 'overloaded' });
     expect(await ask('quick', 'a')).toBe(0);
   });
 
-  it('of one address do not keep others waiting', async () => {
+  test('of one address do not keep others waiting', async () => {
     estimator = new StrengthEstimator(workerUrl, FOREVER_MS);
     const endless = [1, 2, 3].map(() => begin('endless', 'attacker'));
     expect(await ask('quick', 'somebody')).toBe(0);
@@ -59,7 +59,7 @@ describe('passwords that are slow to estimate (S-183)', () => {
     expect(await Promise.all(endless)).toEqual(endless.map(() => expect.stringContaining('closed')));
   });
 
-  it('may wait four at a time for one address, sixteen for all', async () => {
+  test('may wait four at a time for one address, sixteen for all', async () => {
     estimator = new StrengthEstimator(workerUrl, FOREVER_MS);
     const admitted = [];
     for (const address of ['a', 'b', 'c', 'd']) {
@@ -71,14 +71,14 @@ describe('passwords that are slow to estimate (S-183)', () => {
     await Promise.all(admitted);
   });
 
-  it('are worked at by two threads at most', async () => {
+  test('are worked at by two threads at most', async () => {
     estimator = new StrengthEstimator(workerUrl, FOREVER_MS);
     const addresses = Array.from({ length: 10 }, (_, index) => `address ${index}`);
     const threads = await Promise.all(addresses.map((address) => ask('thread', address)));
     expect(new Set(threads).size).toBeLessThanOrEqual(2);
   });
 
-  it('wait in turns: an address with many comes after one with few', async () => {
+  test('wait in turns: an address with many comes after one with few', async () => {
     estimator = new StrengthEstimator(workerUrl, 100);
     const order: string[] = [];
     const asked = ['slow', 'a-1', 'a-2'].map((password) => ask(password, 'a').then(() => order.push(password)));
@@ -90,7 +90,7 @@ describe('passwords that are slow to estimate (S-183)', () => {
   });
 });
 
-it('a question whose client left gives up its place', async () => {
+test('a question whose client left gives up its place', async () => {
   estimator = new StrengthEstimator(workerUrl, FOREVER_MS);
   const client = new AbortController();
   const endless = begin('endless', 'a');
@@ -102,7 +102,7 @@ it('a question whose client left gives up its place', async () => {
   await endless;
 });
 
-it('a thread that cannot start fails its question and not the process', async () => {
+test('a thread that cannot start fails its question and not the process', async () => {
   estimator = new StrengthEstimator(new URL('file:///no-such-worker.mjs'));
   await expect(ask('quick', 'a')).rejects.toThrow();
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { measured } from '#test/support/measured.ts';
@@ -13,25 +13,25 @@ const free = {
   reservedUsernames: new Set<string>(),
 };
 
-let test: TestDatabase;
+let testDatabase: TestDatabase;
 
 beforeAll(async () => {
-  test = await createTestDatabase();
-  await insertTestAccount(test.database, { username: 'alice' });
-  await insertTestAccount(test.database, { username: 'Bob' });
+  testDatabase = await createTestDatabase();
+  await insertTestAccount(testDatabase.database, { username: 'alice' });
+  await insertTestAccount(testDatabase.database, { username: 'Bob' });
 });
 afterAll(async () => {
-  await test.drop();
+  await testDatabase.drop();
 });
 
 describe('a name that somebody has', () => {
-  it.each(['alice', 'bob'])('%s exists', async (name) => {
-    expect(await findNameProblems(test.database, name, free)).toEqual(['exists']);
+  test.each(['alice', 'bob'])('%s exists', async (name) => {
+    expect(await findNameProblems(testDatabase.database, name, free)).toEqual(['exists']);
   });
 
-  it('is asked for by one statement, and by none when a rule is broken', async () => {
-    expect((await measured(() => findNameProblems(test.database, 'carol', free))).task.queries).toBe(1);
-    expect((await measured(() => findNameProblems(test.database, 'Carol', free))).task.queries).toBe(0);
+  test('is asked for by one statement, and by none when a rule is broken', async () => {
+    expect((await measured(() => findNameProblems(testDatabase.database, 'carol', free))).task.queries).toBe(1);
+    expect((await measured(() => findNameProblems(testDatabase.database, 'Carol', free))).task.queries).toBe(0);
   });
 });
 
@@ -45,16 +45,16 @@ describe('banned names', () => {
   };
   const policy = { ...free, bannedUsernames };
 
-  it.each(['admin', 'sys', 'system', 'bot', 'a.bot', 'the-official-one'])('%s is one', async (name) => {
-    expect(await findNameProblems(test.database, name, policy)).toEqual(['username-banned']);
+  test.each(['admin', 'sys', 'system', 'bot', 'a.bot', 'the-official-one'])('%s is one', async (name) => {
+    expect(await findNameProblems(testDatabase.database, name, policy)).toEqual(['username-banned']);
   });
 
-  it.each(['admins', 'my-sys', 'botany', 'offici.al'])('%s is none', async (name) => {
-    expect(await findNameProblems(test.database, name, policy)).toEqual([]);
+  test.each(['admins', 'my-sys', 'botany', 'offici.al'])('%s is none', async (name) => {
+    expect(await findNameProblems(testDatabase.database, name, policy)).toEqual([]);
   });
 
-  it('are banned in capitals too, which is said together with what else is wrong', async () => {
-    expect(await findNameProblems(test.database, 'ADMIN', policy)).toEqual([
+  test('are banned in capitals too, which is said together with what else is wrong', async () => {
+    expect(await findNameProblems(testDatabase.database, 'ADMIN', policy)).toEqual([
       'username-invalid-chars',
       'username-banned',
     ]);
@@ -64,48 +64,51 @@ describe('banned names', () => {
 describe('regular expressions', () => {
   const banned = (...regexes: string[]) => ({ ...free, bannedUsernames: { ...NO_NAME, regexes } });
 
-  it('ban what they are found in, in any case', async () => {
+  test('ban what they are found in, in any case', async () => {
     const policy = banned('^mod[0-9]+$', 'Official');
     for (const name of ['mod1', 'mod42', 'the-official-one']) {
-      expect(await findNameProblems(test.database, name, policy), name).toEqual(['username-banned']);
+      expect(await findNameProblems(testDatabase.database, name, policy), name).toEqual(['username-banned']);
     }
-    for (const name of ['mod', 'mod1a']) expect(await findNameProblems(test.database, name, policy), name).toEqual([]);
-    expect(await findNameProblems(test.database, 'MOD1', policy)).toContain('username-banned');
+    for (const name of ['mod', 'mod1a'])
+      expect(await findNameProblems(testDatabase.database, name, policy), name).toEqual([]);
+    expect(await findNameProblems(testDatabase.database, 'MOD1', policy)).toContain('username-banned');
   });
 
-  it('may be the only names that are allowed', async () => {
+  test('may be the only names that are allowed', async () => {
     const policy = { ...free, allowedUsernames: { ...NO_NAME, regexes: ['^[a-z]+\\.[a-z]+$'] } };
-    expect(await findNameProblems(test.database, 'amira.okafor', policy)).toEqual([]);
-    expect(await findNameProblems(test.database, 'amira', policy)).toEqual(['username-not-allowed']);
+    expect(await findNameProblems(testDatabase.database, 'amira.okafor', policy)).toEqual([]);
+    expect(await findNameProblems(testDatabase.database, 'amira', policy)).toEqual(['username-not-allowed']);
   });
 
   // Those of JavaScript would search the first of these for longer than the sun shines.
-  it.each([240, 8000])('that look harmless do not hang the process on %i characters', async (length) => {
+  test.each([240, 8000])('that look harmless do not hang the process on %i characters', async (length) => {
     const policy = banned('(a+)+$', '(a|a)*$', '^(([a-z])+.)+[A-Z]([a-z])+$');
-    expect(await findNameProblems(test.database, `${'a'.repeat(length)}!`, policy)).toContain('username-invalid-chars');
+    expect(await findNameProblems(testDatabase.database, `${'a'.repeat(length)}!`, policy)).toContain(
+      'username-invalid-chars',
+    );
   });
 });
 
 describe('names that an operator has reserved (S-177)', () => {
   const policy = { ...free, reservedUsernames: new Set([' Amira', 'ｂｅａ', 'carol', '_x'].map(foldUsername)) };
 
-  it.each(['amira', 'bea', 'carol'])('%s is one', async (name) => {
-    expect(await findNameProblems(test.database, name, policy)).toEqual(['username-reserved']);
+  test.each(['amira', 'bea', 'carol'])('%s is one', async (name) => {
+    expect(await findNameProblems(testDatabase.database, name, policy)).toEqual(['username-reserved']);
   });
 
-  it('in other case, and together with what else is wrong, but named once', async () => {
-    expect(await findNameProblems(test.database, 'AMIRA', policy)).toEqual([
+  test('in other case, and together with what else is wrong, but named once', async () => {
+    expect(await findNameProblems(testDatabase.database, 'AMIRA', policy)).toEqual([
       'username-invalid-chars',
       'username-reserved',
     ]);
-    expect(await findNameProblems(test.database, '_x', policy)).toEqual(['username-reserved']);
+    expect(await findNameProblems(testDatabase.database, '_x', policy)).toEqual(['username-reserved']);
   });
 
-  it.each(['amira.', 'amiraa', 'a.mira'])('%s is another name', async (name) => {
-    expect(await findNameProblems(test.database, name, policy)).toEqual([]);
+  test.each(['amira.', 'amiraa', 'a.mira'])('%s is another name', async (name) => {
+    expect(await findNameProblems(testDatabase.database, name, policy)).toEqual([]);
   });
 
-  it('are not suggested to somebody who typed one in capitals', () => {
+  test('are not suggested to somebody who typed one in capitals', () => {
     expect(suggestName('Amira', policy)).toBeUndefined();
   });
 });
@@ -113,20 +116,20 @@ describe('names that an operator has reserved (S-177)', () => {
 describe('allowed names', () => {
   const allowedUsernames = { ...NO_NAME, prefixes: ['team-'] };
 
-  it('shut out all others', async () => {
+  test('shut out all others', async () => {
     const policy = { ...free, allowedUsernames };
-    expect(await findNameProblems(test.database, 'team-x', policy)).toEqual([]);
-    expect(await findNameProblems(test.database, 'alice', policy)).toEqual(['username-not-allowed']);
+    expect(await findNameProblems(testDatabase.database, 'team-x', policy)).toEqual([]);
+    expect(await findNameProblems(testDatabase.database, 'alice', policy)).toEqual(['username-not-allowed']);
   });
 
-  it('may be banned all the same', async () => {
+  test('may be banned all the same', async () => {
     const policy = { ...free, allowedUsernames, bannedUsernames: { ...NO_NAME, literals: ['team-a'] } };
-    expect(await findNameProblems(test.database, 'team-a', policy)).toEqual(['username-banned']);
+    expect(await findNameProblems(testDatabase.database, 'team-a', policy)).toEqual(['username-banned']);
   });
 });
 
 describe('the suggestion for a name that was refused', () => {
-  it.each([
+  test.each([
     ['Carol', 'carol'],
     [' carol', 'carol'],
     ['CAROL.1 ', 'carol.1'],

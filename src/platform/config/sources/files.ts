@@ -5,7 +5,7 @@ import type { Problem } from '../problems.ts';
 import type { Node, Origin } from '../tree/tree.ts';
 import { parseYaml } from './yaml.ts';
 
-const MAXIMUM_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 const USUAL_PLACES = ['latchkey.yaml', 'config.yaml', '/etc/latchkey/config.yaml'];
 
 /**
@@ -43,12 +43,12 @@ export function readConfigurationFile(file: string, rank: number, workingDirecto
   });
   let bytes: Buffer;
   try {
-    if (statSync(path).size > MAXIMUM_BYTES) return fail('the file is larger than 4 MiB');
+    if (statSync(path).size > MAX_BYTES) return fail('the file is larger than 4 MiB');
     bytes = readFileSync(path);
   } catch (error) {
     return fail(`cannot read the configuration file: ${systemReason(error)}`);
   }
-  if (bytes.length > MAXIMUM_BYTES) return fail('the file is larger than 4 MiB');
+  if (bytes.length > MAX_BYTES) return fail('the file is larger than 4 MiB');
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -13,8 +13,8 @@ import {
 import type { Problem } from '../problems.ts';
 import { type Entry, mappingNode, type Node, type Origin, type Path, pathText } from '../tree/tree.ts';
 
-const MAXIMUM_ALIASES = 100;
-const MAXIMUM_DEPTH = 50;
+const MAX_ALIASES = 100;
+const MAX_DEPTH = 50;
 const CORE_TAG = /^tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq)$/;
 
 export interface YamlContent {
@@ -53,7 +53,7 @@ export function parseYaml(text: string, origin: Origin): YamlContent {
   );
 }
 
-const TOO_DEEP = `nested more than ${MAXIMUM_DEPTH} levels deep`;
+const TOO_DEEP = `nested more than ${MAX_DEPTH} levels deep`;
 
 /** Asked before the text is read into nodes: that recurses, and a stack that overflows there ends the process. */
 function isNestedTooDeeply(text: string): boolean {
@@ -61,7 +61,7 @@ function isNestedTooDeeply(text: string): boolean {
     const waiting: [token: CST.Token, depth: number][] = [[document, 0]];
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       const [token, depth] = next;
-      if (depth > MAXIMUM_DEPTH) return true;
+      if (depth > MAX_DEPTH) return true;
       if (token.type === 'document' && token.value !== undefined) waiting.push([token.value, depth]);
       for (const { key, value } of 'items' in token ? token.items : []) {
         if (key != null) waiting.push([key, depth + 1]);
@@ -140,9 +140,9 @@ class DocumentReader {
   #expanded(alias: Alias, path: Path, at: Origin): Node {
     const nothing: Node = { kind: 'scalar', at, value: null };
     this.#aliases += 1;
-    if (this.#aliases > MAXIMUM_ALIASES) this.#exhaust(`more than ${MAXIMUM_ALIASES} alias expansions`, at);
+    if (this.#aliases > MAX_ALIASES) this.#exhaust(`more than ${MAX_ALIASES} alias expansions`, at);
     // An alias may stand within its own anchor.
-    if (path.length > MAXIMUM_DEPTH) this.#exhaust(TOO_DEEP, at);
+    if (path.length > MAX_DEPTH) this.#exhaust(TOO_DEEP, at);
     if (this.#isExhausted) return nothing;
     const target = alias.resolve(this.#document);
     if (target !== undefined) return this.#node(target, path);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '#platform/base/clock.ts';
 import { administer } from '#test/support/administer.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
@@ -38,7 +38,7 @@ function options(more: Partial<MigrateOptions> = {}): MigrateOptions {
 const rows = <Row extends Record<string, unknown>>(text: string) => administer<Row>(empty.connectionString, text);
 
 describe('migrate', () => {
-  it('applies pending migrations in order, records them, and finds nothing to do the second time', async () => {
+  test('applies pending migrations in order, records them, and finds nothing to do the second time', async () => {
     write('0002-second.sql', '-- contract\nalter table first add column extra text;\n');
     expect(await migrate(options())).toEqual({ applied: ['0001-first', '0002-second'], pending: [] });
     expect(await migrate(options())).toEqual({ applied: [], pending: [] });
@@ -49,12 +49,12 @@ describe('migrate', () => {
     expect(log.lines.filter((line) => line.event === 'db.migrate')).toHaveLength(2);
   });
 
-  it('with check tells what is pending and changes nothing', async () => {
+  test('with check tells what is pending and changes nothing', async () => {
     expect(await migrate(options({ check: true }))).toEqual({ applied: [], pending: ['0001-first'] });
     expect(await rows(`select to_regclass('schema_migrations')::text as name`)).toEqual([{ name: null }]);
   });
 
-  it('refuses with exit code 1 when the text of an applied migration was changed', async () => {
+  test('refuses with exit code 1 when the text of an applied migration was changed', async () => {
     await migrate(options());
     write('0001-first.sql', '-- expand\ncreate table first (id bigint);\n');
     await expect(migrate(options())).rejects.toMatchObject({
@@ -63,13 +63,13 @@ describe('migrate', () => {
     });
   });
 
-  it('takes the same text with other line ends for the same migration', async () => {
+  test('takes the same text with other line ends for the same migration', async () => {
     await migrate(options());
     write('0001-first.sql', '-- expand\r\ncreate table first (id integer);\r\ninsert into first values (1);\r\n');
     expect(await migrate(options())).toEqual({ applied: [], pending: [] });
   });
 
-  it('refuses a database that a newer program contracted, and runs on one that it only expanded', async () => {
+  test('refuses a database that a newer program contracted, and runs on one that it only expanded', async () => {
     write('0002-addition.sql', '-- expand\nalter table first add column extra text;\n');
     await migrate(options());
     rmSync(join(directory, '0002-addition.sql'));
@@ -84,7 +84,7 @@ describe('migrate', () => {
     await expect(migrate(options())).rejects.toMatchObject({ exitCode: 1, message: expect.stringMatching(/newer/) });
   });
 
-  it('rolls a failing migration back whole and keeps those before it', async () => {
+  test('rolls a failing migration back whole and keeps those before it', async () => {
     write('0002-broken.sql', '-- expand\ncreate table second (id integer);\nselect 1 / 0;\n');
     await expect(migrate(options())).rejects.toMatchObject({
       exitCode: 1,
@@ -94,7 +94,7 @@ describe('migrate', () => {
     expect((await migrationStatus(options())).pending.map((one) => one.name)).toEqual(['broken']);
   });
 
-  it('refuses a database of another program, also one with a schema_migrations of its own', async () => {
+  test('refuses a database of another program, also one with a schema_migrations of its own', async () => {
     await rows('create table articles (id integer)');
     await expect(migrate(options())).rejects.toMatchObject({ exitCode: 1, message: expect.stringMatching(/articles/) });
     await rows('create table schema_migrations (version varchar)');
@@ -102,14 +102,14 @@ describe('migrate', () => {
     expect(await rows(`select to_regclass('first')::text as name`)).toEqual([{ name: null }]);
   });
 
-  it('started by several processes at once, applies each migration once', async () => {
+  test('started by several processes at once, applies each migration once', async () => {
     write('0002-slow.sql', '-- expand\nselect pg_sleep(0.2);\ncreate table second (id integer);\n');
     const results = await Promise.all([1, 2, 3].map(() => migrate(options())));
     expect(results.map((result) => result.applied.length).sort()).toEqual([0, 0, 2]);
     expect(await rows('select count(*)::int as count from first')).toEqual([{ count: 1 }]);
   });
 
-  it('ends with exit code 75 when another process holds the lock for longer than the time-out', async () => {
+  test('ends with exit code 75 when another process holds the lock for longer than the time-out', async () => {
     const other = new Client({ connectionString: empty.connectionString });
     await other.connect();
     await other.query(`select pg_advisory_lock(7810217731184421153)`);
@@ -117,7 +117,7 @@ describe('migrate', () => {
     await other.end();
   });
 
-  it('waits for a table lock in short tries and succeeds when it is released', async () => {
+  test('waits for a table lock in short tries and succeeds when it is released', async () => {
     await migrate(options());
     write('0002-alter.sql', '-- expand\nset local lock_timeout = 50;\nalter table first add column extra text;\n');
     const reader = new Client({ connectionString: empty.connectionString });
@@ -135,7 +135,7 @@ describe('migrate', () => {
       rows(`select c.relname as name, i.indisvalid as valid from pg_index i join pg_class c on c.oid = i.indexrelid
         where c.relname like 'first_%'`);
 
-    it('do not hold up writers, and are there afterwards', async () => {
+    test('do not hold up writers, and are there afterwards', async () => {
       await migrate(options());
       write(
         '0002-index.sql',
@@ -154,7 +154,7 @@ describe('migrate', () => {
       expect(await valid()).toEqual([{ name: 'first_id', valid: true }]);
     });
 
-    it('left behind invalid are built anew, those that are there stay, and dropped ones go', async () => {
+    test('left behind invalid are built anew, those that are there stay, and dropped ones go', async () => {
       await migrate(options());
       await rows('create index first_kept on first (id)');
       await rows('create index first_old on first (id)');
@@ -176,7 +176,7 @@ describe('migrate', () => {
       expect(await valid()).toHaveLength(2);
     });
 
-    it('come alone: a file with anything else is refused', async () => {
+    test('come alone: a file with anything else is refused', async () => {
       write('0002-index.sql', '-- expand concurrently\nalter table first add column extra text;\n');
       await expect(migrate(options())).rejects.toMatchObject({
         exitCode: 1,
@@ -185,7 +185,7 @@ describe('migrate', () => {
     });
   });
 
-  it('refuses a contraction until the back-fill that it names is done', async () => {
+  test('refuses a contraction until the back-fill that it names is done', async () => {
     await migrate(options());
     await rows('create table server_state (key text primary key, value bytea not null)');
     write('0002-contract.sql', '-- contract after=fill-names\nalter table first alter column id set not null;\n');
@@ -197,7 +197,7 @@ describe('migrate', () => {
     expect(await migrate(options())).toMatchObject({ applied: ['0002-contract'] });
   });
 
-  it('ends with exit code 69 and a hint when there is no server', async () => {
+  test('ends with exit code 69 and a hint when there is no server', async () => {
     const connection = { host: '127.0.0.1', port: 1, user: 'nobody', password: 'hidden-password', database: 'none' };
     const failing = migrate(options({ connection, connectTimeoutSeconds: 0.1 }));
     await expect(failing).rejects.toMatchObject({

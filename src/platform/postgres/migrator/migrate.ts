@@ -38,7 +38,7 @@ const LOCK = '7810217731184421153';
 /** Keys of `server_state` that the jobs of back-fills leave. */
 const BACKFILL_DONE = 'backfill:';
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 5_000;
 
 /**
  * Brings the database to the schema of this program, each migration in one transaction, but those that build indexes
@@ -91,7 +91,7 @@ async function withClient<T>(options: MigrateOptions, work: (client: Client) => 
 
 /** By tries, since a waiting session would hold up `create index concurrently` elsewhere. */
 async function lock(client: Client, deadline: number, log: Log): Promise<void> {
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
     const { rows } = await client.query<{ locked: boolean }>(`select pg_try_advisory_lock(${LOCK}) as locked`);
     if (rows[0]?.locked === true) return;
     if (pauseMs === FIRST_PAUSE_MS) log.info('db.migrate', 'another process migrates the database; waiting for it');
@@ -105,7 +105,7 @@ async function applyPatiently(
   deadline: number,
   { clock, log }: MigrateOptions,
 ): Promise<void> {
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
     try {
       const durationMs = migration.isConcurrent
         ? await applyConcurrently(client, migration, clock, deadline)

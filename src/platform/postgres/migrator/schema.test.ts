@@ -1,8 +1,8 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { createTestDatabase } from '#test/support/database.ts';
 import { dumpSchema } from '#test/support/schema-dump.ts';
 
-it('migrations/schema.sql is what the migrations lead to', async () => {
+test('migrations/schema.sql is what the migrations lead to', async () => {
   const test = await createTestDatabase();
   const dump = await dumpSchema(test.connectionString);
   await test.drop();
