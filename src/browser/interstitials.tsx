@@ -1,6 +1,6 @@
 import type { User } from '#domain/accounts/user.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer } from '#platform/http/route.ts';
+import type { HttpResponse } from '#platform/http/response.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import type { Csrf } from './csrf.ts';
 import { type DeadSessionKind, DeadSessionPage, deadSessionTitle } from './dead-session-page.tsx';
@@ -33,7 +33,7 @@ export class Interstitials {
       readonly translations?: Translations;
       readonly formActions?: readonly string[];
     } = {},
-  ): Answer {
+  ): HttpResponse {
     const translations = options.translations ?? this.#pages.language(context);
     return this.#pages.answer({
       title: deadSessionTitle(translations, viewer.kind),

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { contentSecurityPolicy } from '#platform/http/page-headers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer } from '#platform/http/route.ts';
+import type { HttpResponse } from '#platform/http/response.ts';
 import { type LanguageLink, renderPage, type Site } from './layout.tsx';
 import { matchLanguages, negotiateLanguage } from './negotiate-language.ts';
 import type { TranslationCatalog, Translations } from './translations.ts';
@@ -26,7 +26,7 @@ export interface Page {
   readonly formTarget?: string;
   /** Of pages that read `ui_locales`; see `Pages.languageLinks`. */
   readonly languageLinks?: readonly LanguageLink[];
-  readonly headers?: Answer['headers'];
+  readonly headers?: HttpResponse['headers'];
   readonly content: VNode;
 }
 
@@ -69,7 +69,7 @@ export class Pages {
     return this.#catalog.languages.map((language) => ({ language, href: hrefOf(language) }));
   }
 
-  answer(page: Page): Answer {
+  answer(page: Page): HttpResponse {
     const { title, translations, width, isRejected, hasNewPassword, languageLinks } = page;
     const frame = { site: this.#site, title, translations, width, isRejected, hasNewPassword, languageLinks };
     return {

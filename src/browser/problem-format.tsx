@@ -1,6 +1,5 @@
 import type { ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
 import { prefersJson } from '#platform/http/accept.ts';
-import { noStore } from '#platform/http/answers.ts';
 import {
   describeForDevelopers,
   errorHeaders,
@@ -9,7 +8,7 @@ import {
 } from '#platform/http/error-format.ts';
 import { FormParameters } from '#platform/http/form-parameters.ts';
 import { renderPlainJson } from '#platform/http/plain-json.ts';
-import type { Answer } from '#platform/http/route.ts';
+import { type HttpResponse, noStore } from '#platform/http/response.ts';
 import { STATUSES } from '#platform/http/statuses.ts';
 import type { Pages } from './pages.ts';
 import { ProblemPage, problemTitle, type WayOn } from './problem-page.tsx';
@@ -22,7 +21,7 @@ const NO_QUERY = FormParameters.of({});
  * asks for JSON at a page's address gets that.
  */
 export function pageFormat(pages: Pages, urls: Urls): RenderError {
-  return (error, failed): Answer => {
+  return (error, failed): HttpResponse => {
     if (error.code === 'embedding_refused') return { status: 403, headers: noStore };
     if (prefersJson(failed.headers.accept)) return renderPlainJson(error, failed);
     const { headers, cookies } = failed;

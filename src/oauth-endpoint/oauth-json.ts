@@ -1,12 +1,11 @@
 import type { ErrorCode } from '#platform/base/errors.ts';
-import { json } from '#platform/http/answers.ts';
 import {
   describeForDevelopers,
   errorHeaders,
   plainDescription,
   type RenderError,
 } from '#platform/http/error-format.ts';
-import type { Answer } from '#platform/http/route.ts';
+import { type HttpResponse, json } from '#platform/http/response.ts';
 
 interface WireError {
   readonly status: number;
@@ -62,7 +61,7 @@ const WIRE: Record<ErrorCode, WireError> = {
  */
 export function oauthJsonFormat(issuer: string): RenderError {
   const realm = plainDescription(issuer);
-  return (error, failed): Answer => {
+  return (error, failed): HttpResponse => {
     const wire = WIRE[error.code];
     const description = describeForDevelopers(error, failed.requestId);
     const thrown = errorHeaders(error);

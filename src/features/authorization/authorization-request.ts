@@ -5,10 +5,9 @@ import type { Client } from '#domain/clients/client.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { type AuthorizationGrantId, parseId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { describeError } from '#platform/base/log.ts';
-import { redirect } from '#platform/http/answers.ts';
 import { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer } from '#platform/http/route.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import {
   type AuthorizationRequest,
   checkAuthorizationRequest,
@@ -39,7 +38,7 @@ interface AcceptedRequest {
  * An authorization request by GET: stored, unless it can be refused at once, and answered by the address of the next
  * step, or by the code when nothing is missing.
  */
-export async function requestByGet(deps: AuthorizationDeps, context: RequestContext): Promise<Answer> {
+export async function requestByGet(deps: AuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
   const parameters = FormParameters.parse(context.rawQuery);
   if (parameters === undefined) {
     const description = 'the query cannot be decoded: it has to be form-encoded UTF-8 without NUL';
@@ -59,7 +58,7 @@ export async function requestByPost(
   deps: AuthorizationDeps,
   context: RequestContext,
   parameters: FormParameters,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const accepted = await checkRequest(deps, context, parameters);
   if (!('client' in accepted)) return accepted;
   return await redirectingFaults(deps, context, accepted.request.target, async () => {
@@ -74,7 +73,7 @@ async function checkRequest(
   deps: AuthorizationDeps,
   context: RequestContext,
   parameters: FormParameters,
-): Promise<AcceptedRequest | Answer> {
+): Promise<AcceptedRequest | HttpResponse> {
   const repeated = repeatedDecisiveParameter(parameters);
   if (repeated !== undefined) {
     const description = `${repeated} is given more than once`;
@@ -125,7 +124,11 @@ function unknownClient(): LatchkeyError {
   });
 }
 
-async function beginFlow(deps: AuthorizationDeps, context: RequestContext, accepted: AcceptedRequest): Promise<Answer> {
+async function beginFlow(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  accepted: AcceptedRequest,
+): Promise<HttpResponse> {
   const { client, request, expectedUserId, locale } = accepted;
   const { database, viewers, urls } = deps;
   const now = deps.clock.now();
@@ -212,8 +215,8 @@ async function redirectingFaults(
   deps: AuthorizationDeps,
   context: RequestContext,
   target: ResponseTarget,
-  work: () => Promise<Answer>,
-): Promise<Answer> {
+  work: () => Promise<HttpResponse>,
+): Promise<HttpResponse> {
   try {
     return await work();
   } catch (error) {

@@ -1,7 +1,6 @@
 import type { Pages } from '#browser/pages.ts';
-import { redirect } from '#platform/http/answers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer } from '#platform/http/route.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import {
   type AuthorizationResult,
   type ResponseTarget,
@@ -27,7 +26,7 @@ export function answerClient(
   target: ResponseTarget,
   result: AuthorizationResult,
   locale?: string,
-): Answer {
+): HttpResponse {
   if (target.responseMode !== 'form_post') {
     return redirect(responseLocation(target, deps.issuer, result), { 'referrer-policy': 'no-referrer' });
   }

@@ -7,7 +7,7 @@ import { clientName, redirectTarget } from '#domain/clients/client-name.ts';
 import type { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer } from '#platform/http/route.ts';
+import type { HttpResponse } from '#platform/http/response.ts';
 import {
   type AskingClient,
   ConsentPage,
@@ -29,7 +29,7 @@ export function showConsent(
   flow: Flow,
   viewer: ActiveViewer,
   problem?: 'csrf_expired' | 'invalid_action',
-): Answer {
+): HttpResponse {
   const translations = readerLanguage(deps.pages, context, flow.grant.locale);
   const client = askingClient(flow, translations);
   return deps.pages.answer({
@@ -58,7 +58,7 @@ export async function showOtherAccount(
   context: RequestContext,
   flow: Flow,
   { viewer, expected }: Extract<Step, { readonly kind: 'other-account' }>,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const translations = readerLanguage(deps.pages, context, flow.grant.locale);
   const wanted = await findUser(deps.database, expected);
   return deps.pages.answer({
@@ -85,7 +85,7 @@ export function showForbidden(
   flow: Flow,
   viewer: ActiveViewer,
   scopes: readonly string[],
-): Answer {
+): HttpResponse {
   const translations = readerLanguage(deps.pages, context, flow.grant.locale);
   return deps.pages.answer({
     status: 403,
@@ -113,7 +113,7 @@ export function showRefusedForm(
   context: RequestContext,
   error: LatchkeyError,
   grantIdText: string,
-): Answer {
+): HttpResponse {
   const id = parseId<'authorization-grant'>(grantIdText);
   if (id === undefined) throw error;
   const translations = readerLanguage(deps.pages, context, undefined);

@@ -1,17 +1,16 @@
 import type { Decision } from '#domain/authorizations/authorization-grant.ts';
 import { decideAuthorizationGrant } from '#domain/authorizations/decide-authorization-grant.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { redirect } from '#platform/http/answers.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer } from '#platform/http/route.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { showConsent, showOtherAccount } from './decision-pages.tsx';
 import { type AuthorizationDeps, type Flow, openFlow } from './flow.ts';
 import { type ActiveViewer, maySeeConsentPage, nextStep } from './next-step.ts';
 import { answerFinished, cancelFlow, fulfilFlow, takeStep } from './take-step.tsx';
 
 /** `GET /consent/{grant_id}`: shows the page once nothing else is missing; never makes a code. */
-export async function answerConsentPage(deps: AuthorizationDeps, context: RequestContext): Promise<Answer> {
+export async function answerConsentPage(deps: AuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
   const opened = await openFlow(deps, context, context.params['grant_id'] ?? '');
   if (opened.state !== 'open') return answerFinished(deps, context, opened);
   const { flow } = opened;
@@ -28,7 +27,7 @@ export async function answerDecision(
   context: RequestContext,
   form: FormParameters,
   grantId: string,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   if (form.firstRepeated() !== undefined) throw new LatchkeyError('malformed_request');
   const isExpired = deps.csrf.check(context, form) === 'expired';
   const opened = await openFlow(deps, context, grantId);
@@ -52,7 +51,7 @@ async function carryOut(
   flow: Flow,
   viewer: ActiveViewer,
   decision: Decision,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const { grant } = flow;
   if (grant.target.responseMode === 'form_post') {
     // The answer to a POST must not be a page that posts again: a reload would repeat this one.

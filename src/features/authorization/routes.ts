@@ -12,7 +12,8 @@
  */
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer, Route } from '#platform/http/route.ts';
+import type { HttpResponse } from '#platform/http/response.ts';
+import type { Route } from '#platform/http/route.ts';
 import { requestByGet, requestByPost } from './authorization-request.ts';
 import { answerConsentPage, answerDecision } from './decision.ts';
 import { showRefusedForm } from './decision-pages.tsx';
@@ -51,7 +52,7 @@ export function mount(deps: AuthorizationDeps): Route[] {
   ];
 }
 
-async function answerPost(deps: AuthorizationDeps, context: RequestContext): Promise<Answer> {
+async function answerPost(deps: AuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   const grantId = form.get('grant_id');
   if (grantId === undefined) return await requestByPost(deps, context, form);
@@ -66,7 +67,7 @@ async function answerPost(deps: AuthorizationDeps, context: RequestContext): Pro
   }
 }
 
-async function answerContinuation(deps: AuthorizationDeps, context: RequestContext): Promise<Answer> {
+async function answerContinuation(deps: AuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
   const opened = await openFlow(deps, context, context.params['grant_id'] ?? '');
   if (opened.state !== 'open') return answerFinished(deps, context, opened);
   const { flow } = opened;

@@ -6,9 +6,8 @@ import { offerRegistration } from '#domain/authorizations/offer-registration.ts'
 import type { Client } from '#domain/clients/client.ts';
 import { rememberableScopes } from '#domain/clients/consents/rememberable-scopes.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { redirect } from '#platform/http/answers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer } from '#platform/http/route.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { type AuthorizationResult, responseFields, responseLocation } from '#protocol/oauth/authorization-response.ts';
 import { answerClient } from './client-responses.tsx';
 import { consentScopes } from './consent-needed.ts';
@@ -24,7 +23,7 @@ export function answerFinished(
   deps: AuthorizationDeps,
   context: RequestContext,
   opened: Exclude<Opened, { readonly state: 'open' }>,
-): Answer {
+): HttpResponse {
   if (opened.state === 'expired') return showExpired(deps, context, opened);
   if (!opened.isOpening) throw new LatchkeyError('already_used');
   const translations = readerLanguage(deps.pages, context, undefined);
@@ -42,7 +41,7 @@ export async function takeStep(
   context: RequestContext,
   flow: Flow,
   step: Step,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const { grant } = flow;
   switch (step.kind) {
     case 'login':
@@ -90,7 +89,7 @@ export async function loginHint(
 export async function leadToRegistration(
   deps: AuthorizationDeps,
   { id, loginHint }: Pick<AuthorizationGrant, 'id' | 'loginHint'>,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   await offerRegistration(deps.database, id);
   const hint: [string, string][] = loginHint === undefined ? [] : [['login_hint', loginHint]];
   return redirect(deps.urls.registerWithPassword(continuation(id), hint));
@@ -109,7 +108,7 @@ export async function fulfilFlow(
   flow: FulfillableFlow,
   viewer: ActiveViewer,
   isDecided: boolean,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const { grant, client } = flow;
   const { database, clock } = deps;
   const isRemembered = isDecided && (deps.rememberConsent || client.isFirstParty);
@@ -140,7 +139,7 @@ export async function cancelFlow(
   { grant }: Flow,
   reason: CancelReason,
   result: AuthorizationResult = CANCELLED,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const isCancelled = await cancelAuthorizationGrant(deps.database, grant.id, reason, deps.clock.now());
   if (!isCancelled) throw new LatchkeyError('already_used');
   return answerClient(deps, context, grant.target, result, grant.locale);
@@ -152,7 +151,7 @@ function showExpired(
   deps: AuthorizationDeps,
   context: RequestContext,
   opened: Extract<Opened, { readonly state: 'expired' }>,
-): Answer {
+): HttpResponse {
   const translations = readerLanguage(deps.pages, context, opened.grant.locale);
   const { target } = opened.grant;
   return deps.pages.answer({

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer } from '#platform/http/route.ts';
+import type { HttpResponse } from '#platform/http/response.ts';
 
 /**
  * A JSON document that changes only with the configuration: serialised once, answered from memory with a strong
  * `ETag` and 304 for who has it already (RFC 9110 13.1.2).
  */
-export function cacheableDocument(value: unknown, cacheControl: string): (context: RequestContext) => Answer {
+export function cacheableDocument(value: unknown, cacheControl: string): (context: RequestContext) => HttpResponse {
   const body = Buffer.from(JSON.stringify(value));
-  const answers = taggedAnswers(body, { 'cache-control': cacheControl, 'content-type': 'application/json' });
+  const answers = taggedResponses(body, { 'cache-control': cacheControl, 'content-type': 'application/json' });
   return (context) => choose(context, answers);
 }
 
 /** 200 with a body that was made for this request, or 304 for who has the same already. */
-export function answerTagged(context: RequestContext, body: Buffer, headers: DocumentHeaders): Answer {
-  return choose(context, taggedAnswers(body, headers));
+export function respondTagged(context: RequestContext, body: Buffer, headers: DocumentHeaders): HttpResponse {
+  return choose(context, taggedResponses(body, headers));
 }
 
 interface DocumentHeaders {
@@ -22,13 +22,13 @@ interface DocumentHeaders {
   readonly 'content-type': string;
 }
 
-interface TaggedAnswers {
+interface TaggedResponses {
   readonly etag: string;
-  readonly full: Answer;
-  readonly notModified: Answer;
+  readonly full: HttpResponse;
+  readonly notModified: HttpResponse;
 }
 
-function taggedAnswers(body: Buffer, headers: DocumentHeaders): TaggedAnswers {
+function taggedResponses(body: Buffer, headers: DocumentHeaders): TaggedResponses {
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
   return {
     etag,
@@ -37,7 +37,7 @@ function taggedAnswers(body: Buffer, headers: DocumentHeaders): TaggedAnswers {
   };
 }
 
-function choose(context: RequestContext, { etag, full, notModified }: TaggedAnswers): Answer {
+function choose(context: RequestContext, { etag, full, notModified }: TaggedResponses): HttpResponse {
   return isKnown(context.headers['if-none-match'], etag) ? notModified : full;
 }
 

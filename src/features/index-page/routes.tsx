@@ -5,9 +5,9 @@ import type { Interstitials } from '#browser/interstitials.tsx';
 import type { Pages } from '#browser/pages.ts';
 import type { Urls } from '#browser/urls.ts';
 import type { Viewers } from '#browser/viewer.ts';
-import { redirect } from '#platform/http/answers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer, Route } from '#platform/http/route.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
+import type { Route } from '#platform/http/route.ts';
 import { SignedInPage, VisitorPage } from './index.page.tsx';
 
 export interface IndexPageDeps {
@@ -31,7 +31,7 @@ export function mount(deps: IndexPageDeps): Route[] {
   ];
 }
 
-async function showIndex(deps: IndexPageDeps, context: RequestContext): Promise<Answer> {
+async function showIndex(deps: IndexPageDeps, context: RequestContext): Promise<HttpResponse> {
   const viewer = await deps.viewers.read(context);
   if (viewer.kind === 'anonymous' && deps.redirect !== undefined) return redirect(deps.redirect);
   if (viewer.kind !== 'anonymous' && viewer.kind !== 'active') return deps.interstitials.answer(context, viewer);

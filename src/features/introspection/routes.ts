@@ -17,15 +17,15 @@ import type { ClientId } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { Secret } from '#platform/base/secret.ts';
 import { acceptsMediaType } from '#platform/http/accept.ts';
-import { json } from '#platform/http/answers.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer, Route } from '#platform/http/route.ts';
+import { type HttpResponse, json } from '#platform/http/response.ts';
+import type { Route } from '#platform/http/route.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { parseBearer } from '#protocol/oauth/bearer-credentials.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
-import { introspectionAnswer } from './introspection-answer.ts';
+import { introspectionResponse } from './introspection-response.ts';
 
 export interface IntrospectionDeps {
   readonly authentication: ClientAuthentication;
@@ -84,7 +84,7 @@ async function answerHomeserver(
   context: RequestContext,
   form: FormParameters,
   secret: string,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const expected = deps.homeserverSecret;
   if (expected === undefined || expected.isEmpty || !expected.matches(secret)) {
     deps.log.info('auth.refused', 'introspection refused', { code: 'bad_homeserver_secret' });
@@ -96,7 +96,11 @@ async function answerHomeserver(
   return answer(outcome === 'client-changed' ? INACTIVE : outcome);
 }
 
-async function answerClient(deps: IntrospectionDeps, context: RequestContext, form: FormParameters): Promise<Answer> {
+async function answerClient(
+  deps: IntrospectionDeps,
+  context: RequestContext,
+  form: FormParameters,
+): Promise<HttpResponse> {
   return await deps.authentication.act(context, form, async (client) => {
     if (client.authMethod === 'none') {
       throw denied('A public client cannot introspect tokens.', `Basic realm="${deps.issuer}"`);
@@ -106,12 +110,12 @@ async function answerClient(deps: IntrospectionDeps, context: RequestContext, fo
     const wantsSigned = acceptsMediaType(context.headers.accept, SIGNED_MEDIA_TYPE);
     // RFC 9701 8.1: whoever could be an attacker's client learns nothing that it could show around.
     const maySign = client.isStatic || outcome.owner === client.id;
-    return wantsSigned && maySign ? await signedAnswer(deps, client, outcome) : answer(outcome);
+    return wantsSigned && maySign ? await signedResponse(deps, client, outcome) : answer(outcome);
   });
 }
 
 /** RFC 9701 5: the answer as a statement of this issuer to the caller. */
-async function signedAnswer(deps: IntrospectionDeps, client: Client, { body }: Introspection): Promise<Answer> {
+async function signedResponse(deps: IntrospectionDeps, client: Client, { body }: Introspection): Promise<HttpResponse> {
   const claims = {
     iss: deps.issuer,
     aud: client.id,
@@ -147,7 +151,7 @@ async function introspect(
   if (live === 'client-changed') return live;
   if (live === undefined) return INACTIVE;
   deps.activity.recordOAuth2Session(live.sessionId, now, undefined);
-  return { body: introspectionAnswer(live, deps.issuer, deps.scopeRules, now), owner: live.clientId };
+  return { body: introspectionResponse(live, deps.issuer, deps.scopeRules, now), owner: live.clientId };
 }
 
 /** Undefined for what is no such token by its form, or of another kind than a known hint says: both need no query. */
@@ -162,7 +166,7 @@ function kindOf(token: string, hint: string | undefined): TokenKind | undefined 
   }
 }
 
-function answer({ body }: Introspection): Answer {
+function answer({ body }: Introspection): HttpResponse {
   return json(200, body, { pragma: 'no-cache' });
 }
 

@@ -20,9 +20,9 @@ import {
   findDestination,
 } from '#domain/authorizations/destination.ts';
 import { type SignInDeps, type SignInOutcome, signInWithPassword } from '#domain/browser-sessions/sign-in.ts';
-import { redirect } from '#platform/http/answers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer, Route } from '#platform/http/route.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
+import type { Route } from '#platform/http/route.ts';
 import { type PostAuthAction, parsePostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
 import { LoginPage } from './login.page.tsx';
 import { type LoginProblem, loginProblems, MAX_USERNAME_CHARACTERS } from './login-problems.ts';
@@ -52,7 +52,7 @@ export function mount(deps: LoginDeps): Route[] {
   return routes;
 }
 
-async function showLogin(deps: LoginDeps, context: RequestContext): Promise<Answer> {
+async function showLogin(deps: LoginDeps, context: RequestContext): Promise<HttpResponse> {
   const action = parsePostAuthAction(context.query, deps.protocolName);
   const viewer = await deps.viewers.read(context);
   if (viewer.kind === 'active') return redirect(deps.urls.afterAuthentication(action));
@@ -62,13 +62,13 @@ async function showLogin(deps: LoginDeps, context: RequestContext): Promise<Answ
   return showForm(deps, context, { action, destination, username });
 }
 
-async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<Answer> {
+async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';
   const action = parsePostAuthAction(context.query, deps.protocolName);
   const username = form.get('username') ?? '';
 
-  const reject = async (problem: LoginProblem): Promise<Answer> => {
+  const reject = async (problem: LoginProblem): Promise<HttpResponse> => {
     const destination = await findDestination(deps, action);
     return showForm(deps, context, { action, destination, username, problem });
   };
@@ -115,7 +115,7 @@ interface FormState {
   readonly problem?: LoginProblem;
 }
 
-function showForm(deps: LoginDeps, context: RequestContext, state: FormState): Answer {
+function showForm(deps: LoginDeps, context: RequestContext, state: FormState): HttpResponse {
   const { action, destination, problem } = state;
   const acceptsEmail = deps.signIn.loginNames.isEmailAllowed;
   const translations = deps.pages.language(context, destination?.uiLocales);
@@ -157,7 +157,7 @@ function showInterstitial(
   viewer: Parameters<Interstitials['answer']>[1],
   action: PostAuthAction | undefined,
   destination: Destination | undefined,
-): Answer {
+): HttpResponse {
   const translations = deps.pages.language(context, destination?.uiLocales);
   return deps.interstitials.answer(context, viewer, { action, translations, formActions: formActions(destination) });
 }

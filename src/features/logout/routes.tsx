@@ -10,9 +10,9 @@ import type { Viewers } from '#browser/viewer.ts';
 import type { Viewer } from '#domain/browser-sessions/browser-session.ts';
 import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { redirect } from '#platform/http/answers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer, Route } from '#platform/http/route.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
+import type { Route } from '#platform/http/route.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { type PostAuthAction, parsePostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
 import { LogoutPage } from './logout.page.tsx';
@@ -36,11 +36,11 @@ export function mount(deps: LogoutDeps): Route[] {
 }
 
 /** 405, since reading an address must not sign out; but with the button for someone who typed it. */
-function showLogout(deps: LogoutDeps, context: RequestContext): Answer {
+function showLogout(deps: LogoutDeps, context: RequestContext): HttpResponse {
   return answerWithButton(deps, context, { status: 405, headers: { allow: 'POST' } });
 }
 
-async function submitLogout(deps: LogoutDeps, context: RequestContext): Promise<Answer> {
+async function submitLogout(deps: LogoutDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';
   const action = parsePostAuthAction(form, deps.protocolName);
@@ -81,11 +81,11 @@ function answerWithButton(
   context: RequestContext,
   options: {
     readonly status: number;
-    readonly headers?: Answer['headers'];
+    readonly headers?: HttpResponse['headers'];
     /** The form that came too late. */
     readonly expired?: { readonly action: PostAuthAction | undefined; readonly isEverywhere: boolean };
   },
-): Answer {
+): HttpResponse {
   const { status, headers = {}, expired } = options;
   const translations = deps.pages.language(context);
   const problems =

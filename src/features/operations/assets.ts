@@ -1,14 +1,14 @@
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { acceptsEncoding } from '#platform/http/accept.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer } from '#platform/http/route.ts';
+import type { HttpResponse } from '#platform/http/response.ts';
 import type { AssetFile } from './asset-files.ts';
 
 // Opened by itself, a drawing is a document: it may hold scripts, which must not run on this origin.
 const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 /** A file in the smallest coding that the browser takes, or 304 for one that it has. Throws `not_found`. */
-export function answerAsset(file: AssetFile | undefined, headers: RequestContext['headers']): Answer {
+export function answerAsset(file: AssetFile | undefined, headers: RequestContext['headers']): HttpResponse {
   if (file === undefined) throw new LatchkeyError('not_found');
   const { body, coding } = choose(file, headers['accept-encoding']);
   // Each coding is a representation of its own, and a strong validator says which (RFC 9110 8.8.3.3).

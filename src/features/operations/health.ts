@@ -1,9 +1,8 @@
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { prefersJson } from '#platform/http/accept.ts';
-import { json, plainText } from '#platform/http/answers.ts';
 import type { EventLoopLag } from '#platform/http/event-loop-lag.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer } from '#platform/http/route.ts';
+import { type HttpResponse, json, plainText } from '#platform/http/response.ts';
 
 /** What may keep an instance from being ready; the first that fails is what the probe says. */
 const CHECK_NAMES = ['draining', 'starting', 'migrations', 'clock', 'overloaded', 'database'] as const;
@@ -24,7 +23,7 @@ const RETRY_HEADERS = { 'retry-after': '5' };
  * `ok`, or 503 with the name of what is wrong (operations 7.1). Neither the homeserver nor mail nor upstream providers
  * are asked: an instance is no less ready while those are away.
  */
-export async function answerHealth(context: RequestContext, deps: HealthDeps): Promise<Answer> {
+export async function answerHealth(context: RequestContext, deps: HealthDeps): Promise<HttpResponse> {
   const probe = context.query.get('probe') ?? 'ready';
   const results = probe === 'live' ? checkLive(deps) : await checkReady(probe, deps);
   const failing = results.find(([, isOk]) => !isOk)?.[0];

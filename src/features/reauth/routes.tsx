@@ -20,9 +20,9 @@ import {
 } from '#domain/browser-sessions/reauthenticate.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
-import { redirect } from '#platform/http/answers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer, Route } from '#platform/http/route.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
+import type { Route } from '#platform/http/route.ts';
 import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
 import { type ReauthPageRow, readReauthPage } from './queries.ts';
 import { ReauthPage } from './reauth.page.tsx';
@@ -49,7 +49,7 @@ export function mount(deps: ReauthDeps): Route[] {
 
 type ActiveViewer = Extract<Viewer, { readonly kind: 'active' }>;
 
-async function showReauth(deps: ReauthDeps, context: RequestContext): Promise<Answer> {
+async function showReauth(deps: ReauthDeps, context: RequestContext): Promise<HttpResponse> {
   const action = parsePostAuthAction(context.query, deps.protocolName);
   const viewer = await deps.viewers.read(context);
   if (viewer.kind !== 'active') return answerWithoutSession(deps, context, viewer, action);
@@ -60,7 +60,7 @@ async function showReauth(deps: ReauthDeps, context: RequestContext): Promise<An
   return await showForm(deps, context, viewer, action);
 }
 
-async function submitReauth(deps: ReauthDeps, context: RequestContext): Promise<Answer> {
+async function submitReauth(deps: ReauthDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';
   const action = parsePostAuthAction(context.query, deps.protocolName);
@@ -112,7 +112,7 @@ function answerWithoutSession(
   context: RequestContext,
   viewer: Exclude<Viewer, { readonly kind: 'active' }>,
   action: PostAuthAction | undefined,
-): Answer {
+): HttpResponse {
   if (viewer.kind === 'anonymous') return redirect(deps.urls.login(action));
   return deps.interstitials.answer(context, viewer, { action });
 }
@@ -123,7 +123,7 @@ async function showForm(
   viewer: ActiveViewer,
   action: PostAuthAction | undefined,
   problem?: ReauthProblem,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const { urls, csrf, pages } = deps;
   const row = await readPage(deps, viewer, action);
   const translations = pages.language(context, row?.locale ?? undefined);

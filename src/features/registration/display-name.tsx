@@ -1,29 +1,28 @@
 import type { FormProblem } from '#browser/form-problems.ts';
 import { parseDisplayName } from '#domain/accounts/display-name.ts';
 import { chooseDisplayName } from '#domain/accounts/registrations/choose-display-name.ts';
-import { redirect } from '#platform/http/answers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer } from '#platform/http/route.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { RegistrationDeps } from './deps.ts';
 import { DisplayNamePage } from './display-name.page.tsx';
 import { refusalProblem } from './registration-problems.ts';
 import { openStep, type Step, stepPage } from './step.ts';
 
 /** `GET /register/steps/{id}/display-name`. */
-export async function showDisplayName(deps: RegistrationDeps, context: RequestContext): Promise<Answer> {
+export async function showDisplayName(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const step = await openStep(deps, context, 'display-name');
   return 'registration' in step ? answer(deps, context, step, '', []) : step;
 }
 
 /** `POST /register/steps/{id}/display-name`: `action=set` with a name, or `action=skip`. */
-export async function submitDisplayName(deps: RegistrationDeps, context: RequestContext): Promise<Answer> {
+export async function submitDisplayName(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';
   const step = await openStep(deps, context, 'display-name');
   if (!('registration' in step)) return step;
   const { registration, translations } = step;
   const typed = form.get('display_name') ?? '';
-  const reject = (problem: FormProblem): Answer => answer(deps, context, step, typed, [problem]);
+  const reject = (problem: FormProblem): HttpResponse => answer(deps, context, step, typed, [problem]);
   if (isExpired) return reject(refusalProblem(translations, { reason: 'csrf-expired' }));
 
   const action = form.get('action') ?? 'set';
@@ -42,7 +41,7 @@ function answer(
   step: Step,
   displayName: string,
   problems: readonly FormProblem[],
-): Answer {
+): HttpResponse {
   const { registration, translations } = step;
   return deps.pages.answer({
     ...stepPage(step, problems),

@@ -1,8 +1,7 @@
 import { finishRegistration } from '#domain/accounts/registrations/finish-registration.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { redirect } from '#platform/http/answers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer } from '#platform/http/route.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { RegistrationDeps } from './deps.ts';
 import { boundRegistration } from './registrations-cookie.ts';
 import { expired, notFound } from './step.ts';
@@ -11,7 +10,7 @@ import { expired, notFound } from './step.ts';
  * `GET /register/steps/{id}/finish`: makes the account and signs the person in, or leads to the step that is missing.
  * The request is attributed to nobody but the user that it made, so the session that there may be is not read.
  */
-export async function finish(deps: RegistrationDeps, context: RequestContext): Promise<Answer> {
+export async function finish(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const { urls } = deps;
   const id = boundRegistration(context, context.params['id']);
   if (id === undefined) throw notFound(deps);

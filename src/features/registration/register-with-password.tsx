@@ -7,10 +7,9 @@ import {
   startRegistration,
 } from '#domain/accounts/registrations/start-registration.ts';
 import { type Destination, destinationName, findDestination } from '#domain/authorizations/destination.ts';
-import { redirect } from '#platform/http/answers.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer } from '#platform/http/route.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
 import type { RegistrationDeps } from './deps.ts';
 import { proposedUsername } from './proposed-username.ts';
@@ -20,7 +19,7 @@ import { bindRegistration } from './registrations-cookie.ts';
 import { passSignedIn } from './signed-in.ts';
 
 /** `GET /register/password`. */
-export async function showPasswordForm(deps: RegistrationDeps, context: RequestContext): Promise<Answer> {
+export async function showPasswordForm(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const action = parsePostAuthAction(context.query, deps.protocolName);
   const elsewhere = await passSignedIn(deps, context, action);
   if (elsewhere !== undefined) return elsewhere;
@@ -30,7 +29,7 @@ export async function showPasswordForm(deps: RegistrationDeps, context: RequestC
 }
 
 /** `POST /register/password`: begins the registration, or shows everything that is wrong with the form. */
-export async function submitPasswordForm(deps: RegistrationDeps, context: RequestContext): Promise<Answer> {
+export async function submitPasswordForm(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';
   const action = parsePostAuthAction(context.query, deps.protocolName);
@@ -52,7 +51,7 @@ export async function showUnknownProvider(
   deps: RegistrationDeps,
   context: RequestContext,
   username = '',
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const elsewhere = await passSignedIn(deps, context, parsePostAuthAction(context.query, deps.protocolName));
   if (elsewhere !== undefined) return elsewhere;
   const shown = await begin(deps, context, parsePostAuthAction(context.query, deps.protocolName));
@@ -101,7 +100,7 @@ function reject(
   shown: Shown,
   typed: Typed,
   outcome: Exclude<StartOutcome | Overloaded, { readonly ok: true }>,
-): Answer {
+): HttpResponse {
   if (outcome.reason !== 'rejected') return answer(deps, context, shown, { ...typed, refusal: outcome });
   const { translations } = shown;
   const names = outcome.problems.flatMap((found) => (found.field === 'username' ? [found.problem] : []));
@@ -118,7 +117,7 @@ function answer(
   context: RequestContext,
   { action, destination, translations }: Shown,
   state: Typed & { readonly problems?: readonly FormProblem[]; readonly refusal?: FormRefusal },
-): Answer {
+): HttpResponse {
   const { urls, pages, tosUri } = deps;
   const { refusal } = state;
   const problems = refusal === undefined ? (state.problems ?? []) : [refusalProblem(translations, refusal)];

@@ -1,6 +1,5 @@
-import { redirect } from '#platform/http/answers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer } from '#platform/http/route.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { parsePostAuthAction } from '#protocol/post-auth-action.ts';
 import { ClosedPage } from './closed.page.tsx';
 import type { RegistrationDeps } from './deps.ts';
@@ -9,7 +8,7 @@ import { showUnknownProvider } from './register-with-password.tsx';
 import { passSignedIn } from './signed-in.ts';
 
 /** `GET /register`: leads to the one way that there is to register. */
-export async function showRegister(deps: RegistrationDeps, context: RequestContext): Promise<Answer> {
+export async function showRegister(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const action = parsePostAuthAction(context.query, deps.protocolName);
   const elsewhere = await passSignedIn(deps, context, action);
   if (elsewhere !== undefined) return elsewhere;
@@ -25,7 +24,7 @@ export async function showRegister(deps: RegistrationDeps, context: RequestConte
 }
 
 /** `POST /register`: the same from a form in which a username may have been typed. */
-export async function submitRegister(deps: RegistrationDeps, context: RequestContext): Promise<Answer> {
+export async function submitRegister(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   // A form that is too old leads to the same page, which has a fresh one.
   deps.csrf.check(context, form);

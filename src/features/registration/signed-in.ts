@@ -1,7 +1,6 @@
 import { toUuid } from '#platform/base/ids.ts';
-import { redirect } from '#platform/http/answers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer } from '#platform/http/route.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import type { RegistrationDeps } from './deps.ts';
 import { wantsNewAccount } from './queries.ts';
@@ -14,7 +13,7 @@ export async function passSignedIn(
   deps: RegistrationDeps,
   context: RequestContext,
   action: PostAuthAction | undefined,
-): Promise<Answer | undefined> {
+): Promise<HttpResponse | undefined> {
   const viewer = await deps.viewers.read(context);
   if (viewer.kind !== 'active') return undefined;
   if (action?.kind === 'continue_authorization_grant') {

@@ -5,9 +5,8 @@ import { findRegistration } from '#domain/accounts/registrations/lookups.ts';
 import { type Registration, registrationState } from '#domain/accounts/registrations/registration.ts';
 import { findDestination } from '#domain/authorizations/destination.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { redirect } from '#platform/http/answers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer } from '#platform/http/route.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { RegistrationDeps } from './deps.ts';
 import { boundRegistration } from './registrations-cookie.ts';
 
@@ -28,7 +27,7 @@ export async function openStep(
   deps: RegistrationDeps,
   context: RequestContext,
   name: 'display-name' | 'username',
-): Promise<Step | Answer> {
+): Promise<Step | HttpResponse> {
   // Attributes the request to somebody who is signed in; they register another account all the same.
   await deps.viewers.read(context);
   const id = boundRegistration(context, context.params['id']);

@@ -1,16 +1,15 @@
 import type { FormProblem } from '#browser/form-problems.ts';
 import { findNameProblems, type NameProblem } from '#domain/accounts/registrations/name-policy.ts';
 import { renameRegistration } from '#domain/accounts/registrations/rename-registration.ts';
-import { redirect } from '#platform/http/answers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer } from '#platform/http/route.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { RegistrationDeps } from './deps.ts';
 import { refusalProblem, rejectedName } from './registration-problems.ts';
 import { openStep, type Step, stepPage } from './step.ts';
 import { UsernamePage } from './username.page.tsx';
 
 /** `GET /register/steps/{id}/username`: only when the name that was chosen cannot be had any more. */
-export async function showUsername(deps: RegistrationDeps, context: RequestContext): Promise<Answer> {
+export async function showUsername(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const step = await openStep(deps, context, 'username');
   if (!('registration' in step)) return step;
   const { id, username } = step.registration;
@@ -20,7 +19,7 @@ export async function showUsername(deps: RegistrationDeps, context: RequestConte
 }
 
 /** `POST /register/steps/{id}/username`. */
-export async function submitUsername(deps: RegistrationDeps, context: RequestContext): Promise<Answer> {
+export async function submitUsername(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';
   const step = await openStep(deps, context, 'username');
@@ -42,7 +41,7 @@ function answerRejected(
   step: Step,
   typed: string,
   found: readonly ('required' | NameProblem)[],
-): Answer {
+): HttpResponse {
   const { username, problems } = rejectedName(step.translations, typed, found, deps.namePolicy);
   return answer(deps, context, step, username, problems);
 }
@@ -53,7 +52,7 @@ function answer(
   step: Step,
   username: string,
   problems: readonly FormProblem[],
-): Answer {
+): HttpResponse {
   const { registration, translations } = step;
   return deps.pages.answer({
     ...stepPage(step, problems),

@@ -8,8 +8,8 @@ import type { ClientAuthentication } from '#oauth-endpoint/client-authentication
 import { readOAuthForm, required } from '#oauth-endpoint/oauth-form.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { noStore } from '#platform/http/answers.ts';
-import type { Answer, Route } from '#platform/http/route.ts';
+import { type HttpResponse, noStore } from '#platform/http/response.ts';
+import type { Route } from '#platform/http/route.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 
 export interface RevocationDeps {
@@ -54,6 +54,6 @@ export function mount(deps: RevocationDeps): Route[] {
   ];
 }
 
-function done(): Answer {
+function done(): HttpResponse {
   return { status: 200, headers: { ...noStore, pragma: 'no-cache' }, body: '' };
 }

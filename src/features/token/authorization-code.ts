@@ -20,13 +20,13 @@ import { fromUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer } from '#platform/http/route.ts';
+import type { HttpResponse } from '#platform/http/response.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { verifierFits } from '#protocol/oauth/pkce.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
 import { type IdTokenDeps, signIdToken } from './id-token.ts';
-import { tokenAnswer } from './token-answer.ts';
+import { tokenResponse } from './token-response.ts';
 
 export interface AuthorizationCodeDeps extends IdTokenDeps {
   readonly database: Database;
@@ -47,7 +47,7 @@ export async function exchangeCode(
   context: RequestContext,
   form: FormParameters,
   client: Client,
-): Promise<Answer | 'client-changed'> {
+): Promise<HttpResponse | 'client-changed'> {
   const { database, settings } = deps;
   const code = required(form, 'code');
   const now = deps.clock.now();
@@ -83,7 +83,7 @@ export async function exchangeCode(
     throw refusal('redeemed-just-now');
   }
   deps.activity.recordOAuth2Session(redemption.sessionId, now, context.clientAddress, context.userAgent);
-  return tokenAnswer({
+  return tokenResponse({
     accessToken: redemption.accessToken,
     expiresAt: redemption.accessTokenExpiresAt,
     refreshToken: redemption.refreshToken,

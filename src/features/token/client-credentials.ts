@@ -7,10 +7,10 @@ import type { Clock } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer } from '#platform/http/route.ts';
+import type { HttpResponse } from '#platform/http/response.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { parseScope, type ScopeRules } from '#protocol/oauth/scopes.ts';
-import { tokenAnswer } from './token-answer.ts';
+import { tokenResponse } from './token-response.ts';
 
 export interface ClientCredentialsDeps {
   readonly database: Queryable;
@@ -27,7 +27,7 @@ export async function issueForClient(
   context: RequestContext,
   form: FormParameters,
   client: Client,
-): Promise<Answer | 'client-changed'> {
+): Promise<HttpResponse | 'client-changed'> {
   // RFC 6749 4.4: only confidential clients; a public one proved nothing.
   if (client.authMethod === 'none') {
     throw new LatchkeyError('unauthorized_client', { description: 'A public client cannot use this grant type.' });
@@ -38,7 +38,7 @@ export async function issueForClient(
   const token = await issueTokenToClient(deps.database, client, scope, context.userAgent, deps.settings, now);
   if (token === undefined) return 'client-changed';
   deps.activity.recordOAuth2Session(token.sessionId, now, context.clientAddress, context.userAgent);
-  return tokenAnswer({ accessToken: token.accessToken, expiresAt: token.expiresAt, now, scope });
+  return tokenResponse({ accessToken: token.accessToken, expiresAt: token.expiresAt, now, scope });
 }
 
 /** All or nothing: a client is not served with less than it asked for. */

@@ -9,12 +9,12 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer } from '#platform/http/route.ts';
+import type { HttpResponse } from '#platform/http/response.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { parseScope, type ScopeRules } from '#protocol/oauth/scopes.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
 import { type IdTokenDeps, signIdToken } from './id-token.ts';
-import { tokenAnswer } from './token-answer.ts';
+import { tokenResponse } from './token-response.ts';
 
 export interface RefreshTokenDeps extends IdTokenDeps {
   readonly database: Queryable;
@@ -37,7 +37,7 @@ export async function refreshTokens(
   context: RequestContext,
   form: FormParameters,
   client: Client,
-): Promise<Answer | 'client-changed'> {
+): Promise<HttpResponse | 'client-changed'> {
   const requested = form.get('scope');
   const now = deps.clock.now();
   const outcome = await refresh(
@@ -61,7 +61,7 @@ export async function refreshTokens(
     throw refusal(deps.log, client, outcome);
   }
   deps.activity.recordOAuth2Session(outcome.session.id, now, context.clientAddress, context.userAgent);
-  return tokenAnswer({
+  return tokenResponse({
     accessToken: outcome.pair.accessToken,
     refreshToken: outcome.pair.refreshToken,
     expiresAt: outcome.accessTokenExpiresAt,

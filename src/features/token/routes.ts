@@ -9,7 +9,8 @@ import { readOAuthForm, required } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer, Route } from '#platform/http/route.ts';
+import type { HttpResponse } from '#platform/http/response.ts';
+import type { Route } from '#platform/http/route.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { type AuthorizationCodeDeps, exchangeCode } from './authorization-code.ts';
 import { type ClientCredentialsDeps, issueForClient } from './client-credentials.ts';
@@ -28,7 +29,7 @@ type Grant = (
   context: RequestContext,
   form: FormParameters,
   client: Client,
-) => Promise<Answer | 'client-changed'>;
+) => Promise<HttpResponse | 'client-changed'>;
 
 const GRANTS: ReadonlyMap<string, Grant> = new Map<string, Grant>([
   ['authorization_code', exchangeCode],

@@ -10,10 +10,10 @@ import { readOAuthForm } from '#oauth-endpoint/oauth-form.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
-import { json } from '#platform/http/answers.ts';
 import { isFormType } from '#platform/http/request-body.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Answer, Route } from '#platform/http/route.ts';
+import { type HttpResponse, json } from '#platform/http/response.ts';
+import type { Route } from '#platform/http/route.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { parseBearer } from '#protocol/oauth/bearer-credentials.ts';
 import { userinfoClaims } from './userinfo-claims.ts';
@@ -79,7 +79,7 @@ function headerToken(deps: UserinfoDeps, context: RequestContext): string | unde
   return bearer.kind === 'token' ? bearer.token : undefined;
 }
 
-async function answer(deps: UserinfoDeps, context: RequestContext, token: string | undefined): Promise<Answer> {
+async function answer(deps: UserinfoDeps, context: RequestContext, token: string | undefined): Promise<HttpResponse> {
   // RFC 6750 3.1: a request without a token is told the scheme and no error code.
   if (token === undefined) {
     return {

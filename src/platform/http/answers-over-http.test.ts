@@ -5,8 +5,8 @@ import { loadTranslations } from '#browser/translations.ts';
 import { Urls } from '#browser/urls.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { type RouteServer, startRouteServer } from '#test/support/route-server.ts';
-import { json, redirect } from './answers.ts';
 import { contentSecurityPolicy, type FormActions } from './page-headers.ts';
+import { json, redirect } from './response.ts';
 import type { ErrorFormat, Route } from './route.ts';
 
 const urls = new Urls('https://auth.example.test/');

@@ -4,7 +4,7 @@ import { requireEmbeddingAllowed } from './embedding.ts';
 import type { Exchange } from './exchange.ts';
 import { type InFlight, overloaded } from './in-flight.ts';
 import { type HeadLimits, judgeHead, loggedMethod } from './request-head.ts';
-import type { Answer } from './route.ts';
+import type { HttpResponse } from './response.ts';
 import { errorFormatOfPath, type Match } from './route-table.ts';
 
 export interface DispatchSettings {
@@ -25,7 +25,11 @@ const SERVER_METHODS = 'GET, HEAD, POST, OPTIONS';
  * embedding.
  * @param isLagging the event loop is late: what people wait for gives way to what machines wait for (operations 9.4)
  */
-export function dispatch(exchange: Exchange, settings: DispatchSettings, isLagging: boolean): Answer | Promise<Answer> {
+export function dispatch(
+  exchange: Exchange,
+  settings: DispatchSettings,
+  isLagging: boolean,
+): HttpResponse | Promise<HttpResponse> {
   const { connection, request, table } = exchange;
   const path = table.relative(exchange.path);
   exchange.errorFormat = path === undefined ? 'page' : errorFormatOfPath(path, settings.protocolName);
@@ -63,7 +67,7 @@ export function dispatch(exchange: Exchange, settings: DispatchSettings, isLaggi
 }
 
 /** A preflight, or a plain question for the methods of a path. */
-function answerOptions(exchange: Exchange, match: Match): Answer {
+function answerOptions(exchange: Exchange, match: Match): HttpResponse {
   if (exchange.path === '*') return { status: 204, headers: { allow: SERVER_METHODS } };
   if (match.kind !== 'other-methods') throw new LatchkeyError('not_found');
   const open = match.routes.find((route) => route.cors !== undefined && route.cors !== 'none');

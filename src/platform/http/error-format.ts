@@ -1,6 +1,6 @@
 import type { ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from './request-context.ts';
-import type { Answer } from './route.ts';
+import type { HttpResponse } from './response.ts';
 
 /** A request that ended in an error, as far as an answer may depend on it. */
 export interface FailedRequest {
@@ -13,7 +13,7 @@ export interface FailedRequest {
 }
 
 /** Puts an error for one kind of reader. Never shows its cause, its details or its message. */
-export type RenderError = (error: LatchkeyError, failed: FailedRequest) => Answer;
+export type RenderError = (error: LatchkeyError, failed: FailedRequest) => HttpResponse;
 
 /** Headers of every error: those of the thrower win. */
 export function errorHeaders(error: LatchkeyError): Record<string, string> {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { type RouteServer, type RouteServerOptions, startRouteServer, until } from '#test/support/route-server.ts';
-import { json } from './answers.ts';
+import { json } from './response.ts';
 import type { Route } from './route.ts';
 
 /** Requests to `/held` are answered when this is called. */

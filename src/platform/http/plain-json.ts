@@ -1,11 +1,10 @@
 import type { LatchkeyError } from '#platform/base/errors.ts';
-import { json } from './answers.ts';
 import { describeForDevelopers, errorHeaders, type FailedRequest } from './error-format.ts';
-import type { Answer } from './route.ts';
+import { type HttpResponse, json } from './response.ts';
 import { STATUSES } from './statuses.ts';
 
 /** `{ error, error_description?, request_id }`, also what a page's address answers a program that asks for JSON. */
-export function renderPlainJson(error: LatchkeyError, failed: FailedRequest): Answer {
+export function renderPlainJson(error: LatchkeyError, failed: FailedRequest): HttpResponse {
   return json(
     STATUSES[error.code],
     {

@@ -4,7 +4,7 @@ import { newId } from '#platform/base/ids.ts';
 import { delay } from '#platform/base/tasks.ts';
 import { leastOf } from '#test/support/measuring.ts';
 import { type RouteServer, startRouteServer, until } from '#test/support/route-server.ts';
-import { json } from './answers.ts';
+import { json } from './response.ts';
 import type { Route } from './route.ts';
 
 // The expression of operations 5.2.

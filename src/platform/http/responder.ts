@@ -1,11 +1,12 @@
 import type { LatchkeyError } from '#platform/base/errors.ts';
 import { reportFailure } from '#platform/log/failures.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
-import type { CommonHeaders } from './answer-headers.ts';
 import type { FailedRequest, RenderError } from './error-format.ts';
 import type { Exchange } from './exchange.ts';
 import type { PublicAddress } from './http-options.ts';
-import type { Answer, ErrorFormat, Route } from './route.ts';
+import type { HttpResponse } from './response.ts';
+import type { CommonHeaders } from './response-headers.ts';
+import type { ErrorFormat, Route } from './route.ts';
 
 const MAX_DRAINED_BODY_BYTES = 64 * 1024;
 
@@ -28,7 +29,7 @@ export class Responder {
   }
 
   /** Does nothing when the request was answered before: its handler had run out of time. */
-  answer(exchange: Exchange, answer: Answer): void {
+  answer(exchange: Exchange, answer: HttpResponse): void {
     if (exchange.isAnswered) return;
     const { connection, request, response } = exchange;
     const { errorFormat, cookieChanges: setCookies } = exchange;

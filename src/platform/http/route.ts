@@ -1,17 +1,11 @@
 import type { RequestContext } from './request-context.ts';
+import type { HttpResponse } from './response.ts';
 
 /** The listener resource that a route belongs to; a listener that does not mount it answers 404. */
 export type Resource = 'discovery' | 'human' | 'oauth' | 'compat' | 'graphql' | 'assets' | 'adminapi' | 'health';
 
 /** Who reads the answers of a route, and so how an error is put (`faces/`). */
 export type ErrorFormat = 'oauth-json' | 'page' | 'plain-json';
-
-/** A complete answer. The body is built in memory; the request log is written before its first byte leaves. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  readonly body?: string | Buffer;
-}
 
 /**
  * One address of the service. Features return a list of these from their `mount`; a handler returns its answer or
@@ -44,5 +38,5 @@ export interface Route {
   readonly capacity?: 'essential' | 'sign-in';
   /** Whether this route keeps its place when the event loop lags (operations 9.4). */
   readonly priority?: boolean;
-  handle(context: RequestContext): Answer | Promise<Answer>;
+  handle(context: RequestContext): HttpResponse | Promise<HttpResponse>;
 }

@@ -7,7 +7,6 @@ import { createServer, type IncomingMessage, type Server, ServerResponse } from 
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { resumeTask, Task } from '#platform/base/tasks.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
-import { CommonHeaders } from './answer-headers.ts';
 import { type BoundAddress, bind } from './binds.ts';
 import { TrustedProxies } from './client-address.ts';
 import type { Connection } from './connection.ts';
@@ -23,6 +22,7 @@ import { InFlight } from './in-flight.ts';
 import { Rejections } from './rejections.ts';
 import { loggedMethod, traceIdOf } from './request-head.ts';
 import { Responder } from './responder.ts';
+import { CommonHeaders } from './response-headers.ts';
 import type { ErrorFormat, Route } from './route.ts';
 import { RouteTable } from './route-table.ts';
 import { UnreadableRequests } from './unreadable-requests.ts';

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { ExitError } from '#platform/base/errors.ts';
 import { delay } from '#platform/base/tasks.ts';
 import { type RouteServer, startRouteServer, until } from '#test/support/route-server.ts';
-import { json } from './answers.ts';
+import { json } from './response.ts';
 import type { Route } from './route.ts';
 
 let release: () => void = () => {};

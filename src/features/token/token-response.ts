@@ -1,7 +1,6 @@
-import { json } from '#platform/http/answers.ts';
-import type { Answer } from '#platform/http/route.ts';
+import { type HttpResponse, json } from '#platform/http/response.ts';
 
-export interface TokenAnswer {
+export interface TokenResponse {
   readonly accessToken: string;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
@@ -12,7 +11,7 @@ export interface TokenAnswer {
 }
 
 /** @see RFC 6749 5.1 */
-export function tokenAnswer(answer: TokenAnswer): Answer {
+export function tokenResponse(answer: TokenResponse): HttpResponse {
   return json(
     200,
     {

@@ -2,10 +2,11 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { corsHeaders } from './cors.ts';
 import type { HttpOptions } from './http-options.ts';
 import { PAGE_SECURITY_HEADERS } from './page-headers.ts';
-import type { Answer, ErrorFormat, Route } from './route.ts';
+import type { HttpResponse } from './response.ts';
+import type { ErrorFormat, Route } from './route.ts';
 
 /** Where an answer comes from, as far as its headers depend on it. */
-export interface AnswerOrigin {
+export interface ResponseOrigin {
   readonly errorFormat: ErrorFormat;
   readonly cors: NonNullable<Route['cors']>;
   readonly setCookies: readonly string[];
@@ -23,7 +24,7 @@ export class CommonHeaders {
   }
 
   /** The headers of an answer as they go out; those that it brings itself win. */
-  complete(answer: Answer, { errorFormat, cors, setCookies }: AnswerOrigin): OutgoingHttpHeaders {
+  complete(answer: HttpResponse, { errorFormat, cors, setCookies }: ResponseOrigin): OutgoingHttpHeaders {
     const headers: OutgoingHttpHeaders = {
       'cache-control': 'no-store',
       'cross-origin-resource-policy': cors === 'none' ? 'same-origin' : 'cross-origin',
@@ -44,7 +45,7 @@ export class CommonHeaders {
   }
 }
 
-function byteLength(body: Answer['body']): number {
+function byteLength(body: HttpResponse['body']): number {
   if (body === undefined) return 0;
   return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
 }

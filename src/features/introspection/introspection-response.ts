@@ -2,7 +2,7 @@ import type { LiveToken } from '#domain/oauth-sessions/introspect.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 
 /** The members of an active answer (RFC 7662 2.2). What is undefined is left out when it is written as JSON. */
-export interface IntrospectionAnswer {
+export interface IntrospectionResponse {
   readonly active: true;
   readonly scope: string | undefined;
   readonly client_id: string;
@@ -26,12 +26,12 @@ export interface IntrospectionAnswer {
 }
 
 /** @param now milliseconds since the epoch */
-export function introspectionAnswer(
+export function introspectionResponse(
   token: LiveToken,
   issuer: string,
   rules: ScopeRules,
   now: number,
-): IntrospectionAnswer {
+): IntrospectionResponse {
   const issuedAt = seconds(token.createdAt);
   return {
     active: true,
