@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { buildApp } from '#app/app.ts';
 import { sweeps } from '#app/sweeps.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { CleanUp } from '#domain/clean-up/clean-up.ts';
 import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
 import { loadAssets } from '#features/operations/asset-files.ts';
@@ -66,7 +67,10 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
     if (signingKeys === undefined) throw new Error('the signing keys were not read');
     requireMemoryForHashes(config, hashesAtOnce(config, io.environment), process.constrainedMemory());
     await makeFirstAdmin(foundation);
-    if (command.sync) await syncStaticClients(database, config.clients, keyRing, systemClock, log);
+    if (command.sync) {
+      const sync = { database, keyRing, clock: systemClock, log, cancelGrantsOutsideRedirectUris };
+      await syncStaticClients(sync, config.clients);
+    }
     await checkDatabase(watched);
     warnOfMissingAlgorithms(config.clients, signingKeys, log);
     const { server, activity } = buildApp({

@@ -1,6 +1,6 @@
 /** Rows that tests begin with, written by SQL past all rules, and a few ways to look at what remains. */
 
-import { type ClientMetadata, sealSecret } from '#domain/clients/client-row.ts';
+import { type ClientMetadata, sealSecret } from '#domain/clients/client.ts';
 import {
   type AuthorizationGrantId,
   type BrowserSessionId,

@@ -6,6 +6,7 @@ import { buildApp } from '#app/app.ts';
 import { loadConfig } from '#config/load.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { registerUser } from '#domain/accounts/register-user.ts';
+import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
 import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';
 import { AssetFiles } from '#features/operations/asset-files.ts';
@@ -85,7 +86,7 @@ export async function startService(
   const keyRing = new KeyRing(root);
   const hasher = new PasswordHasher({ schemes: config.passwords.schemes, concurrency: 2, queueLength: 64, log });
   const estimator = new StrengthEstimator(options.strengthWorker ?? NO_WORKER);
-  await syncStaticClients(own, config.clients, keyRing, clock, log);
+  await syncStaticClients({ database: own, keyRing, clock, log, cancelGrantsOutsideRedirectUris }, config.clients);
   const state = new InstanceState();
   state.isStarted = true;
   const { server, routes, activity } = buildApp({

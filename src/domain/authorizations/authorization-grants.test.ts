@@ -14,8 +14,8 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { insertBrowserSession, insertClient, insertUser, sql } from '#test/support/fixtures.ts';
 import { cancelAuthorizationGrant } from './cancel-authorization-grant.ts';
 import { createAuthorizationGrant } from './create-authorization-grant.ts';
-import { decideAuthorizationGrant } from './decide-authorization-grant.ts';
-import { fulfilAuthorizationGrant } from './fulfil-authorization-grant.ts';
+import { fulfillAuthorizationGrant } from './fulfill-authorization-grant.ts';
+import { recordDecision } from './record-progress.ts';
 
 const NOW = Date.UTC(2026, 5, 1, 12);
 const REQUEST: AuthorizationRequest = {
@@ -69,7 +69,7 @@ async function created() {
   return id;
 }
 
-function fulfilment(id: AuthorizationGrantId, changes: Partial<Parameters<typeof fulfilAuthorizationGrant>[1]> = {}) {
+function fulfillment(id: AuthorizationGrantId, changes: Partial<Parameters<typeof fulfillAuthorizationGrant>[1]> = {}) {
   return {
     id,
     userId,
@@ -102,10 +102,10 @@ async function row(id: AuthorizationGrantId) {
 }
 
 describe('authorization grants', () => {
-  test('twenty parallel fulfilments make exactly one code, and only its digest is stored (R-12, S-100)', async () => {
+  test('twenty parallel fulfillments make exactly one code, and only its digest is stored (R-12, S-100)', async () => {
     const id = await created();
     const codes = await Promise.all(
-      Array.from({ length: 20 }, () => fulfilAuthorizationGrant(testDatabase.database, fulfilment(id))),
+      Array.from({ length: 20 }, () => fulfillAuthorizationGrant(testDatabase.database, fulfillment(id))),
     );
     const made = codes.filter((code) => code !== undefined);
     expect(made).toHaveLength(1);
@@ -119,7 +119,7 @@ describe('authorization grants', () => {
     for (let round = 0; round < 10; round += 1) {
       const id = await created();
       const [code, isCancelled] = await Promise.all([
-        fulfilAuthorizationGrant(testDatabase.database, fulfilment(id)),
+        fulfillAuthorizationGrant(testDatabase.database, fulfillment(id)),
         cancelAuthorizationGrant(testDatabase.database, id, 'user', NOW),
       ]);
       expect(isCancelled).toBe(code === undefined);
@@ -129,11 +129,11 @@ describe('authorization grants', () => {
   test('no code is made once the grant expired or was cancelled', async () => {
     const expired = await created();
     expect(
-      await fulfilAuthorizationGrant(testDatabase.database, fulfilment(expired, { now: NOW + 3_600_000 })),
+      await fulfillAuthorizationGrant(testDatabase.database, fulfillment(expired, { now: NOW + 3_600_000 })),
     ).toBeUndefined();
     const cancelled = await created();
     expect(await cancelAuthorizationGrant(testDatabase.database, cancelled, 'user', NOW)).toBe(true);
-    expect(await fulfilAuthorizationGrant(testDatabase.database, fulfilment(cancelled))).toBeUndefined();
+    expect(await fulfillAuthorizationGrant(testDatabase.database, fulfillment(cancelled))).toBeUndefined();
     expect(await row(cancelled)).toMatchObject({ state: 'cancelled', cancel_reason: 'user' });
   });
 
@@ -148,8 +148,8 @@ describe('authorization grants', () => {
         `update users set ${column} = $2::timestamptz where id = $1::uuid returning id`,
         [toUuid(other), new Date(NOW)],
       );
-      const attempt = fulfilment(id, { userId: other, browserSessionId: session, rememberedScopes: ['openid'] });
-      expect(await fulfilAuthorizationGrant(testDatabase.database, attempt)).toBeUndefined();
+      const attempt = fulfillment(id, { userId: other, browserSessionId: session, rememberedScopes: ['openid'] });
+      expect(await fulfillAuthorizationGrant(testDatabase.database, attempt)).toBeUndefined();
       expect(await row(id)).toMatchObject({ state: 'pending' });
       expect(await consents(other)).toEqual([]);
     },
@@ -164,21 +164,25 @@ describe('authorization grants', () => {
       [toUuid(ended)],
     );
     expect(
-      await fulfilAuthorizationGrant(testDatabase.database, fulfilment(id, { browserSessionId: ended })),
+      await fulfillAuthorizationGrant(testDatabase.database, fulfillment(id, { browserSessionId: ended })),
     ).toBeUndefined();
     const stranger = await insertUser(testDatabase.database, NOW);
-    expect(await fulfilAuthorizationGrant(testDatabase.database, fulfilment(id, { userId: stranger }))).toBeUndefined();
+    expect(
+      await fulfillAuthorizationGrant(testDatabase.database, fulfillment(id, { userId: stranger })),
+    ).toBeUndefined();
   });
 
   test('no code is made on the word of a client record that is out of date', async () => {
     const id = await created();
-    expect(await fulfilAuthorizationGrant(testDatabase.database, fulfilment(id, { clientVersion: 2 }))).toBeUndefined();
+    expect(
+      await fulfillAuthorizationGrant(testDatabase.database, fulfillment(id, { clientVersion: 2 })),
+    ).toBeUndefined();
     expect(await row(id)).toMatchObject({ state: 'pending' });
   });
 
   test('a grant keeps how and when its person authenticated', async () => {
     const id = await created();
-    await fulfilAuthorizationGrant(testDatabase.database, fulfilment(id));
+    await fulfillAuthorizationGrant(testDatabase.database, fulfillment(id));
     const found = await sql(
       testDatabase.database,
       `select auth_time = $2::timestamptz as has_time, acr, amr
@@ -192,8 +196,8 @@ describe('authorization grants', () => {
     const person = await insertUser(testDatabase.database, NOW);
     const session = await insertBrowserSession(testDatabase.database, person, NOW);
     for (const isDecided of [false, true]) {
-      const attempt = fulfilment(await created(), { userId: person, browserSessionId: session, isDecided });
-      await fulfilAuthorizationGrant(testDatabase.database, attempt);
+      const attempt = fulfillment(await created(), { userId: person, browserSessionId: session, isDecided });
+      await fulfillAuthorizationGrant(testDatabase.database, attempt);
     }
     const events = await sql(
       testDatabase.database,
@@ -209,8 +213,8 @@ describe('remembered consent', () => {
     const person = await insertUser(testDatabase.database, NOW);
     const session = await insertBrowserSession(testDatabase.database, person, NOW);
     for (const rememberedScopes of [['openid', 'email'], ['openid', 'profile'], []]) {
-      const attempt = fulfilment(await created(), { userId: person, browserSessionId: session, rememberedScopes });
-      await fulfilAuthorizationGrant(testDatabase.database, attempt);
+      const attempt = fulfillment(await created(), { userId: person, browserSessionId: session, rememberedScopes });
+      await fulfillAuthorizationGrant(testDatabase.database, attempt);
     }
     expect(await consents(person)).toEqual([{ scope: ['email', 'openid', 'profile'] }]);
   });
@@ -221,9 +225,9 @@ describe('remembered consent', () => {
     const grants = [await created(), await created()];
     await Promise.all(
       [['openid'], ['email']].map((rememberedScopes, index) =>
-        fulfilAuthorizationGrant(
+        fulfillAuthorizationGrant(
           testDatabase.database,
-          fulfilment(grants[index] ?? newId(NOW), { userId: person, browserSessionId: session, rememberedScopes }),
+          fulfillment(grants[index] ?? newId(NOW), { userId: person, browserSessionId: session, rememberedScopes }),
         ),
       ),
     );
@@ -247,7 +251,7 @@ describe('pending grants of one address', () => {
     for (const id of ids.slice(0, 50))
       expect(await cancelAuthorizationGrant(testDatabase.database, id, 'user', NOW)).toBe(true);
     for (const id of ids.slice(50)) {
-      expect(await fulfilAuthorizationGrant(testDatabase.database, fulfilment(id))).toBeDefined();
+      expect(await fulfillAuthorizationGrant(testDatabase.database, fulfillment(id))).toBeDefined();
     }
     expect(await create({ address })).toBeUndefined();
     await sql(
@@ -285,23 +289,17 @@ describe('a decision that waits to be carried out', () => {
   test('is what the session chose first; another session may choose for itself', async () => {
     const id = await created();
     const other = await insertBrowserSession(testDatabase.database, userId, NOW);
-    expect(await decideAuthorizationGrant(testDatabase.database, id, 'cancel', browserSessionId, NOW)).toBe(true);
-    expect(await decideAuthorizationGrant(testDatabase.database, id, 'consent', browserSessionId, NOW)).toBe(false);
-    expect(await decideAuthorizationGrant(testDatabase.database, id, 'consent', other, NOW)).toBe(true);
+    expect(await recordDecision(testDatabase.database, id, 'cancel', browserSessionId, NOW)).toBe(true);
+    expect(await recordDecision(testDatabase.database, id, 'consent', browserSessionId, NOW)).toBe(false);
+    expect(await recordDecision(testDatabase.database, id, 'consent', other, NOW)).toBe(true);
   });
 
   test('is not taken once the grant is over', async () => {
     const id = await created();
-    await fulfilAuthorizationGrant(testDatabase.database, fulfilment(id));
-    expect(await decideAuthorizationGrant(testDatabase.database, id, 'cancel', browserSessionId, NOW)).toBe(false);
+    await fulfillAuthorizationGrant(testDatabase.database, fulfillment(id));
+    expect(await recordDecision(testDatabase.database, id, 'cancel', browserSessionId, NOW)).toBe(false);
     expect(
-      await decideAuthorizationGrant(
-        testDatabase.database,
-        await created(),
-        'cancel',
-        browserSessionId,
-        NOW + 3_600_000,
-      ),
+      await recordDecision(testDatabase.database, await created(), 'cancel', browserSessionId, NOW + 3_600_000),
     ).toBe(false);
   });
 });
@@ -310,7 +308,7 @@ describe('cancelling', () => {
   test('by a tampered exchange ends a grant that has a code, once; by its person only one that has none', async () => {
     const id = await created();
     expect(await cancelAuthorizationGrant(testDatabase.database, id, 'verifier-wrong', NOW)).toBe(false);
-    await fulfilAuthorizationGrant(testDatabase.database, fulfilment(id));
+    await fulfillAuthorizationGrant(testDatabase.database, fulfillment(id));
     expect(await cancelAuthorizationGrant(testDatabase.database, id, 'user', NOW)).toBe(false);
     expect(await cancelAuthorizationGrant(testDatabase.database, id, 'verifier-wrong', NOW)).toBe(true);
     expect(await cancelAuthorizationGrant(testDatabase.database, id, 'verifier-wrong', NOW)).toBe(false);

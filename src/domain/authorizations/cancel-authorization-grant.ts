@@ -1,8 +1,7 @@
 import { type AuthorizationGrantId, type ClientId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
 import { type RedirectUriOwner, redirectUriMatches } from '#protocol/oauth/redirect-uris.ts';
-import { listPendingRedirectUris } from './lookups.ts';
-import { cancelGrant, cancelPendingGrantsTo } from './writes.ts';
 
 /**
  * Which state each reason ends. A person's "cancel" that comes after the code was made does not take it back, and a
@@ -37,6 +36,17 @@ export async function cancelAuthorizationGrant(
   return (await database.execute(cancelGrant, { id: toUuid(id), reason, now: new Date(now), isFulfilled })) === 1;
 }
 
+/** A grant with or without a code, as `isFulfilled` says, that was neither exchanged nor cancelled. */
+const cancelGrant = statement<
+  never,
+  { readonly id: string; readonly reason: string; readonly now: Date; readonly isFulfilled: boolean }
+>(
+  'cancel-authorization-grant',
+  `update oauth2_authorization_grants
+      set cancelled_at = :now::timestamptz, cancel_reason = :reason::text
+    where id = :id::uuid and (fulfilled_at is not null) = :isFulfilled::boolean and exchanged_at is null and cancelled_at is null`,
+);
+
 /**
  * Ends the pending grants of a client whose answer would go to an address that it no longer has.
  * @param now milliseconds since the epoch
@@ -58,3 +68,20 @@ export async function cancelGrantsOutsideRedirectUris(
     now: new Date(now),
   });
 }
+
+/** Where answers to pending grants of a client would go. */
+const listPendingRedirectUris = statement<{ redirect_uri: string }, { readonly clientId: string }>(
+  'list-pending-redirect-uris',
+  `select distinct redirect_uri from oauth2_authorization_grants
+    where client_id = :clientId::uuid and fulfilled_at is null and cancelled_at is null`,
+);
+
+const cancelPendingGrantsTo = statement<
+  never,
+  { readonly clientId: string; readonly redirectUris: readonly string[]; readonly reason: string; readonly now: Date }
+>(
+  'cancel-pending-grants-to-redirect-uris',
+  `update oauth2_authorization_grants
+      set cancelled_at = :now::timestamptz, cancel_reason = :reason::text
+    where client_id = :clientId::uuid and redirect_uri = any (:redirectUris::text[]) and fulfilled_at is null and cancelled_at is null`,
+);

@@ -1,9 +1,9 @@
 import { addressKey } from '#platform/base/address-key.ts';
 import { type AuthorizationGrantId, type ClientId, newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
 import type { AuthorizationRequest } from '#protocol/oauth/authorization-parameters.ts';
 import { claimsToJson } from '#protocol/oidc/claims-parameter.ts';
-import { insertGrant } from './writes.ts';
 
 /** Grants of one client address, or of one person, that no code was exchanged for (security 3.10, S-179). */
 const MAX_UNUSED = 100;
@@ -58,3 +58,63 @@ export async function createAuthorizationGrant(
   });
   return row === undefined ? undefined : id;
 }
+
+/**
+ * No row when the address, or the person who is signed in, has too many grants of the last hour that no code was
+ * exchanged for: pending ones, and those that were given up or whose code nobody came for. Two requests at the same
+ * moment may both see room: the bound is for what can pile up, and a few more do no harm.
+ *
+ * Partial indexes `oauth2_authorization_grants_unused` and `..._unused_of_user`, of which at most `limit` entries each
+ * are read.
+ */
+const insertGrant = statement<
+  { id: string },
+  {
+    readonly id: string;
+    readonly clientId: string;
+    readonly redirectUri: string;
+    readonly redirectUriSent: boolean;
+    readonly scope: readonly string[];
+    readonly responseMode: string;
+    readonly state: string | null;
+    readonly nonce: string | null;
+    readonly codeChallenge: string | null;
+    readonly prompt: readonly string[];
+    readonly maxAge: number | null;
+    readonly loginHint: string | null;
+    readonly locale: string | null;
+    readonly acrValues: readonly string[];
+    readonly isAcrEssential: boolean;
+    readonly claims: string | null;
+    readonly expectedUserId: string | null;
+    readonly addressKey: string;
+    readonly now: Date;
+    readonly expiresAt: Date;
+    readonly limit: number;
+    readonly userId: string | null;
+  }
+>(
+  'insert-authorization-grant',
+  `insert into oauth2_authorization_grants (id, client_id, redirect_uri, redirect_uri_sent, scope, response_mode, state,
+     nonce, code_challenge, prompt, max_age, login_hint, locale, acr_values, acr_essential, claims, expected_user_id,
+     requester_ip, created_at, expires_at, requester_user_id)
+   select :id::uuid, :clientId::uuid, :redirectUri::text, :redirectUriSent::boolean, :scope::text[], :responseMode::text, :state::text, :nonce::text, :codeChallenge::text, :prompt::text[],
+     :maxAge::integer, :loginHint::text, :locale::text, :acrValues::text[], :isAcrEssential::boolean, :claims::jsonb, :expectedUserId::uuid,
+     :addressKey::inet, :now::timestamptz, :expiresAt::timestamptz, :userId::uuid
+    where (
+      select count(*) from (
+        select from oauth2_authorization_grants unused
+         where unused.requester_ip = :addressKey::inet and unused.expires_at > :now::timestamptz and unused.exchanged_at is null
+         limit :limit::integer
+      ) as of_address
+    ) < :limit::integer
+      and (
+      select count(*) from (
+        select from oauth2_authorization_grants unused
+         where unused.requester_user_id = :userId::uuid and unused.expires_at > :now::timestamptz
+           and unused.exchanged_at is null
+         limit :limit::integer
+      ) as of_user
+    ) < :limit::integer
+   returning id`,
+);

@@ -1,11 +1,12 @@
 import type { Client } from '#domain/clients/client.ts';
+import { clientName } from '#domain/clients/client.ts';
 import type { ClientDirectory } from '#domain/clients/client-directory.ts';
-import { clientName, redirectTarget } from '#domain/clients/client-name.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { redirectTarget } from '#protocol/oauth/redirect-uris.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
-import { pendingDestination } from './lookups.ts';
 
 export interface DestinationDeps {
   readonly database: Queryable;
@@ -35,6 +36,21 @@ export async function findDestination(
   if (client === undefined) return undefined;
   return { client, redirectUri: row.redirect_uri, uiLocales: row.locale ?? undefined };
 }
+
+interface DestinationRow {
+  readonly client_id: string;
+  readonly redirect_uri: string;
+  /** `ui_locales` of the request. */
+  readonly locale: string | null;
+}
+
+/** The authorization request that waits for a person to sign in, by primary key. */
+const pendingDestination = statement<DestinationRow, { readonly id: string; readonly now: Date }>(
+  'pending-destination',
+  `select client_id, redirect_uri, locale
+     from oauth2_authorization_grants
+    where id = :id::uuid and fulfilled_at is null and cancelled_at is null and expires_at > :now::timestamptz`,
+);
 
 /** What the page calls it: the name only of a client that the operator configured, since anyone may choose a name. */
 export function destinationName({ client, redirectUri }: Destination, language: string): string {

@@ -3,9 +3,8 @@ import { type ClientId, toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { outside } from '#platform/base/tasks.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
-import type { Client } from './client.ts';
-import { clientOfRow } from './client-row.ts';
-import { findClient } from './lookups.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { type Client, type ClientRow, clientOfRow } from './client.ts';
 
 const KNOWN_MS = 60_000;
 /** Short, so that a client registered at another instance works at once for a person's patience. */
@@ -96,3 +95,11 @@ function dropOldest(map: Map<ClientId, unknown>, maximum: number): void {
   const oldest = map.keys().next();
   if (oldest.done !== true) map.delete(oldest.value);
 }
+
+/** Primary key; a disabled client is unknown everywhere. */
+const findClient = statement<ClientRow, { readonly id: string }>(
+  'client-by-id',
+  `select id, is_static, version, client_secret_sealed, metadata
+     from oauth2_clients
+    where id = :id::uuid and disabled_at is null`,
+);

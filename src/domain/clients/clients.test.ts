@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StaticClientConfig } from '#config/config.ts';
+import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { type ClientId, newId, toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { Secret } from '#platform/base/secret.ts';
@@ -11,7 +12,7 @@ import { measured } from '#test/support/measured.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { until } from '#test/support/route-server.ts';
 import { ClientDirectory } from './client-directory.ts';
-import { syncStaticClients } from './sync-static-clients.ts';
+import { type ClientSyncDeps, syncStaticClients } from './sync-static-clients.ts';
 
 const keys = new KeyRing(randomRoot());
 
@@ -41,6 +42,10 @@ function configured(clientId: ClientId, changes: Partial<StaticClientConfig> = {
     idTokenSignedResponseAlg: 'RS256',
     ...changes,
   };
+}
+
+function syncDeps(clock: FakeClock, log: RecordingLog): ClientSyncDeps {
+  return { database: db.database, keyRing: keys, clock, log, cancelGrantsOutsideRedirectUris };
 }
 
 async function version(id: ClientId): Promise<number | undefined> {
@@ -90,7 +95,7 @@ describe('client directory', () => {
     const id = newId<'client'>(clock.now());
     expect((await measured(() => directory.find(id))).task.queries).toBe(1);
     expect((await measured(() => directory.find(id))).task.queries).toBe(0);
-    await syncStaticClients(db.database, [configured(id)], keys, clock, new RecordingLog());
+    await syncStaticClients(syncDeps(clock, new RecordingLog()), [configured(id)]);
     clock.advanceSeconds(2);
     expect(await directory.find(id)).toBeDefined();
   });
@@ -165,8 +170,7 @@ describe('client directory', () => {
 describe('static clients of the configuration', () => {
   const clock = new FakeClock();
   const log = new RecordingLog();
-  const sync = async (...clients: StaticClientConfig[]) =>
-    await syncStaticClients(db.database, clients, keys, clock, log);
+  const sync = async (...clients: StaticClientConfig[]) => await syncStaticClients(syncDeps(clock, log), clients);
 
   test('they are added, changed only where they differ, and an unchanged sync reads once and takes no lock', async () => {
     const [first, second] = [newId<'client'>(1), newId<'client'>(2)];

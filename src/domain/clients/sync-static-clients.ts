@@ -1,15 +1,27 @@
 import type { StaticClientConfig } from '#config/config.ts';
-import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { fromUuid, toUuid } from '#platform/base/ids.ts';
+import { type ClientId, fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Database, Queryable } from '#platform/postgres/database.ts';
-import { redirectTarget } from './client-name.ts';
-import { type ClientMetadata, type ClientRow, type Localised, openSecret, sealSecret } from './client-row.ts';
-import { forgetConsentsOfClient } from './consents/forget-consents.ts';
-import { findStaticClients } from './lookups.ts';
-import { lockConfigSync, upsertStaticClient } from './writes.ts';
+import { type NoParameters, statement } from '#platform/postgres/statement.ts';
+import { type RedirectUriOwner, redirectTarget } from '#protocol/oauth/redirect-uris.ts';
+import { type ClientMetadata, type ClientRow, type Localized, openSecret, sealSecret } from './client.ts';
+import { forgetConsentsOfClient } from './consents.ts';
+
+export interface ClientSyncDeps {
+  readonly database: Database;
+  readonly keyRing: KeyRing;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Of `domain/authorizations`, which imports this module; called in the transaction that changes the client. */
+  cancelGrantsOutsideRedirectUris(
+    transaction: Queryable,
+    client: ClientId,
+    owner: RedirectUriOwner,
+    now: number,
+  ): Promise<void>;
+}
 
 export interface ClientSync {
   readonly added: number;
@@ -39,31 +51,14 @@ interface Comparison {
  * once and takes no lock; the others take turns in one transaction each.
  */
 export async function syncStaticClients(
-  database: Database,
+  deps: ClientSyncDeps,
   configuredClients: readonly StaticClientConfig[],
-  keys: KeyRing,
-  clock: Clock,
-  log: Log,
 ): Promise<ClientSync> {
+  const { database, keyRing, log } = deps;
   const wanted = configuredClients.map(wantedClient);
-  let comparison = await compare(database, wanted, keys);
+  let comparison = await compare(database, wanted, keyRing);
   if (comparison.missing.length + comparison.changed.length > 0) {
-    comparison = await database.transaction(async (transaction) => {
-      await transaction.execute(lockConfigSync, {});
-      const current = await compare(transaction, wanted, keys);
-      for (const client of [...current.missing, ...current.changed]) {
-        const sealed = client.secret === undefined ? null : sealSecret(client.uuid, client.secret, keys);
-        const metadata = JSON.stringify(client.metadata);
-        await transaction.execute(upsertStaticClient, {
-          id: client.uuid,
-          clientSecretSealed: sealed,
-          metadata,
-          now: new Date(clock.now()),
-        });
-      }
-      for (const client of current.changed) await endWhatNoLongerHolds(transaction, client, clock.now());
-      return current;
-    });
+    comparison = await database.transaction((transaction) => storeClients(deps, transaction, wanted));
     log.info('config.sync', 'static clients brought into the database', {
       added: comparison.missing.length,
       updated: comparison.changed.length,
@@ -75,6 +70,27 @@ export async function syncStaticClients(
     });
   }
   return { added: comparison.missing.length, updated: comparison.changed.length, unlisted: comparison.unlisted };
+}
+
+/** Compares again under the lock, since another instance may have stored the same clients, and stores the rest. */
+async function storeClients(
+  deps: ClientSyncDeps,
+  transaction: Queryable,
+  wanted: readonly WantedClient[],
+): Promise<Comparison> {
+  const { keyRing, clock } = deps;
+  await transaction.execute(lockConfigSync, {});
+  const comparison = await compare(transaction, wanted, keyRing);
+  for (const client of [...comparison.missing, ...comparison.changed]) {
+    await transaction.execute(upsertStaticClient, {
+      id: client.uuid,
+      clientSecretSealed: client.secret === undefined ? null : sealSecret(client.uuid, client.secret, keyRing),
+      metadata: JSON.stringify(client.metadata),
+      now: new Date(clock.now()),
+    });
+  }
+  for (const client of comparison.changed) await endOutdatedConsentsAndGrants(deps, transaction, client);
+  return comparison;
 }
 
 async function compare(queryable: Queryable, wanted: readonly WantedClient[], keys: KeyRing): Promise<Comparison> {
@@ -91,15 +107,19 @@ async function compare(queryable: Queryable, wanted: readonly WantedClient[], ke
   };
 }
 
-/** Consents to a client that looked otherwise, and grants that wait for an address it no longer has. */
-async function endWhatNoLongerHolds(transaction: Queryable, client: ChangedClient, now: number): Promise<void> {
+/** Consents to a client that looked different, and grants that wait for an address it no longer has. */
+async function endOutdatedConsentsAndGrants(
+  deps: ClientSyncDeps,
+  transaction: Queryable,
+  client: ChangedClient,
+): Promise<void> {
   const id = fromUuid<'client'>(client.uuid);
   if (shownOnConsentPage(client.metadata) !== shownOnConsentPage(client.former)) {
     await forgetConsentsOfClient(transaction, id);
   }
   const { redirect_uris, token_endpoint_auth_method } = client.metadata;
   const owner = { redirectUris: redirect_uris, isPublic: token_endpoint_auth_method === 'none' };
-  await cancelGrantsOutsideRedirectUris(transaction, id, owner, now);
+  await deps.cancelGrantsOutsideRedirectUris(transaction, id, owner, deps.clock.now());
 }
 
 /** What people agreed to when they consented to a client (oauth 7.6), for comparison. */
@@ -149,8 +169,8 @@ function wantedClient(configured: StaticClientConfig): WantedClient {
   };
 }
 
-function untagged<Name extends string>(name: Name, value: string | undefined): Partial<Record<Name, Localised>> {
-  const field: Partial<Record<Name, Localised>> = {};
+function untagged<Name extends string>(name: Name, value: string | undefined): Partial<Record<Name, Localized>> {
+  const field: Partial<Record<Name, Localized>> = {};
   if (value !== undefined) field[name] = { '': value };
   return field;
 }
@@ -163,3 +183,34 @@ function canonicalJson(value: unknown): string {
       : member,
   );
 }
+
+/** The clients of the configuration, and those that it is about to take over; partial index and primary key. */
+const findStaticClients = statement<ClientRow, { readonly configuredIds: readonly string[] }>(
+  'static-clients',
+  `select id, is_static, version, client_secret_sealed, metadata
+     from oauth2_clients
+    where is_static or id = any(:configuredIds::uuid[])`,
+);
+
+/** Instances that start together take turns. */
+const lockConfigSync = statement<never, NoParameters>(
+  'lock-config-sync',
+  `select pg_advisory_xact_lock(hashtextextended('latchkey:config-sync', 0)) is null as locked`,
+);
+
+/** A dynamic client of the same id becomes a static one and loses what only dynamic ones have. */
+const upsertStaticClient = statement<
+  never,
+  { readonly id: string; readonly clientSecretSealed: Buffer | null; readonly metadata: string; readonly now: Date }
+>(
+  'upsert-static-client',
+  `insert into oauth2_clients (id, is_static, client_secret_sealed, metadata, created_at)
+   values (:id::uuid, true, :clientSecretSealed::bytea, :metadata::jsonb, :now::timestamptz)
+   on conflict (id) do update
+      set is_static = true,
+          version = oauth2_clients.version + 1,
+          client_secret_sealed = excluded.client_secret_sealed,
+          registration_token_hash = null,
+          metadata_digest = null,
+          metadata = excluded.metadata`,
+);

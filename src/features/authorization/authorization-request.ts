@@ -22,7 +22,7 @@ import { bindGrant } from './grants-cookie.ts';
 import { nextStep } from './next-step.ts';
 import { readViewerAndConsent } from './queries.ts';
 import { logRefusal } from './refusal-log.ts';
-import { fulfilFlow, leadToRegistration, loginHint } from './take-step.tsx';
+import { fulfillFlow, leadToRegistration, loginHint } from './take-step.tsx';
 
 /** A request that passed every check which needs no database. */
 interface AcceptedRequest {
@@ -171,10 +171,10 @@ async function beginFlow(
     case 'other-account':
     case 'consent':
       return redirect(urls.consent(id));
-    case 'fulfil':
+    case 'fulfill':
       // The page that posts the response has an address of its own, where a reload cannot ask anew.
       if (request.target.responseMode === 'form_post') return redirect(urls.authorizationGrant(id));
-      return await fulfilFlow(deps, context, { grant: { ...facts.request, id }, client }, step.viewer, false);
+      return await fulfillFlow(deps, context, { grant: { ...facts.request, id }, client }, step.viewer, false);
     case 'interstitial':
     case 'forbidden':
     case 'cancel':

@@ -3,11 +3,12 @@ import type { FormProblem } from '#browser/form-problems.ts';
 import { ProblemPage, problemTitle } from '#browser/problem-page.tsx';
 import type { Translations } from '#browser/translations.ts';
 import { findUser } from '#domain/accounts/user-lookups.ts';
-import { clientName, redirectTarget } from '#domain/clients/client-name.ts';
+import { clientName } from '#domain/clients/client.ts';
 import type { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
+import { redirectTarget } from '#protocol/oauth/redirect-uris.ts';
 import {
   type AskingClient,
   ConsentPage,

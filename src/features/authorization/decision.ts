@@ -1,5 +1,5 @@
 import type { Decision } from '#domain/authorizations/authorization-grant.ts';
-import { decideAuthorizationGrant } from '#domain/authorizations/decide-authorization-grant.ts';
+import { recordDecision } from '#domain/authorizations/record-progress.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -7,7 +7,7 @@ import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { showConsent, showOtherAccount } from './decision-pages.tsx';
 import { type AuthorizationDeps, type Flow, openFlow } from './flow.ts';
 import { type ActiveViewer, maySeeConsentPage, nextStep } from './next-step.ts';
-import { answerFinished, cancelFlow, fulfilFlow, takeStep } from './take-step.tsx';
+import { answerFinished, cancelFlow, fulfillFlow, takeStep } from './take-step.tsx';
 
 /** `GET /consent/{grant_id}`: shows the page once nothing else is missing; never makes a code. */
 export async function answerConsentPage(deps: AuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
@@ -55,11 +55,11 @@ async function carryOut(
   const { grant } = flow;
   if (grant.target.responseMode === 'form_post') {
     // The answer to a POST must not be a page that posts again: a reload would repeat this one.
-    await decideAuthorizationGrant(deps.database, grant.id, decision, viewer.session.id, deps.clock.now());
+    await recordDecision(deps.database, grant.id, decision, viewer.session.id, deps.clock.now());
     return redirect(deps.urls.authorizationGrant(grant.id));
   }
   if (decision === 'cancel') return await cancelFlow(deps, context, flow, 'user');
-  return await fulfilFlow(deps, context, flow, viewer, true);
+  return await fulfillFlow(deps, context, flow, viewer, true);
 }
 
 /** `prompt=none`: no page is ever shown for it. */

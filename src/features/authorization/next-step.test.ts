@@ -114,8 +114,8 @@ describe('next step of a request (oauth 7.3)', () => {
   test('8: prompt=create with a session: registration once, and never while it is closed', () => {
     const prompts = ['create'] as const;
     expect(step({ prompts })).toEqual({ kind: 'register' });
-    expect(step({ prompts }, { isRegistrationOffered: true }).kind).toBe('fulfil');
-    expect(step({ prompts }, {}, { isRegistrationOpen: false }).kind).toBe('fulfil');
+    expect(step({ prompts }, { isRegistrationOffered: true }).kind).toBe('fulfill');
+    expect(step({ prompts }, {}, { isRegistrationOpen: false }).kind).toBe('fulfill');
     expect(step({ prompts }, { viewer: dead('ended') }).kind).toBe('interstitial');
     expect(step({ prompts }, { decision: 'cancel' }).kind).toBe('cancel');
     expect(step({ prompts: [...prompts, 'login'] }).kind).toBe('register');
@@ -133,14 +133,14 @@ describe('next step of a request (oauth 7.3)', () => {
   test('10: prompt=login asks again, until the authentication is later than the request', () => {
     expect(step({ prompts: ['login'] })).toEqual({ kind: 'reauth' });
     expect(step({ prompts: ['login'] }, { viewer: active({ secondsAgo: 10 }) })).toEqual({ kind: 'reauth' });
-    expect(step({ prompts: ['login'] }, { viewer: active({ secondsAgo: 9 }) })).toMatchObject({ kind: 'fulfil' });
+    expect(step({ prompts: ['login'] }, { viewer: active({ secondsAgo: 9 }) })).toMatchObject({ kind: 'fulfill' });
   });
 
   test('10: max_age asks again beyond that age; max_age=0 asks once and ends (S-11)', () => {
     expect(step({ maxAge: 3599 })).toEqual({ kind: 'reauth' });
-    expect(step({ maxAge: 3600 })).toMatchObject({ kind: 'fulfil' });
+    expect(step({ maxAge: 3600 })).toMatchObject({ kind: 'fulfill' });
     expect(step({ maxAge: 0 }, { viewer: active({ secondsAgo: 10 }) })).toEqual({ kind: 'reauth' });
-    expect(step({ maxAge: 0 }, { viewer: active({ secondsAgo: 9 }) })).toMatchObject({ kind: 'fulfil' });
+    expect(step({ maxAge: 0 }, { viewer: active({ secondsAgo: 9 }) })).toMatchObject({ kind: 'fulfill' });
   });
 
   test('10: with prompt=none an old authentication is login_required', () => {
@@ -188,7 +188,7 @@ describe('next step of a request (oauth 7.3)', () => {
 
   test('13: consent given by this browser session needs no page, but every check before it', () => {
     const facts = { remembered: [], decision: 'consent' } as const;
-    expect(step({}, facts)).toMatchObject({ kind: 'fulfil', isDecided: true });
+    expect(step({}, facts)).toMatchObject({ kind: 'fulfill', isDecided: true });
     expect(step({ maxAge: 1 }, facts)).toEqual({ kind: 'reauth' });
     expect(step({ scope: ['urn:latchkey:admin'] }, facts)).toMatchObject({ kind: 'forbidden' });
     expect(step({}, { ...facts, viewer: dead('locked') })).toMatchObject({ kind: 'interstitial' });
@@ -199,8 +199,8 @@ describe('next step of a request (oauth 7.3)', () => {
   });
 
   test('14: nothing is missing', () => {
-    expect(step({})).toMatchObject({ kind: 'fulfil', isDecided: false });
-    expect(silently()).toMatchObject({ kind: 'fulfil', isDecided: false });
+    expect(step({})).toMatchObject({ kind: 'fulfill', isDecided: false });
+    expect(silently()).toMatchObject({ kind: 'fulfill', isDecided: false });
   });
 });
 
@@ -217,24 +217,24 @@ describe('consent is skipped only if all of this holds (oauth 7.6)', () => {
   const native = { redirectUri: 'com.example.app:/cb', responseMode: 'query', state: undefined } as const;
 
   test.each([
-    ['every scope was agreed to', confidential, { scope: ['openid', 'email'] }, ['openid', 'email'], 'fulfil'],
+    ['every scope was agreed to', confidential, { scope: ['openid', 'email'] }, ['openid', 'email'], 'fulfill'],
     ['a scope is new', confidential, { scope: ['openid', 'email'] }, ['openid'], 'consent'],
     ['nothing is remembered', confidential, {}, [], 'consent'],
-    ['nothing is remembered of a first-party client', firstParty, { scope: ['openid', 'email'] }, [], 'fulfil'],
+    ['nothing is remembered of a first-party client', firstParty, { scope: ['openid', 'email'] }, [], 'fulfill'],
     ['prompt=consent', confidential, { prompts: ['consent'] }, ['openid'], 'consent'],
     ['prompt=consent for a first-party client', firstParty, { prompts: ['consent'] }, ['openid'], 'consent'],
     ['prompt=select_account', confidential, { prompts: ['select_account'] }, ['openid'], 'consent'],
     ['the client API', confidential, { scope: [api] }, [api], 'consent'],
     ['a device', confidential, { scope: [api, device] }, [api, device], 'consent'],
-    ['the client API for a first-party client', firstParty, { scope: [api, device] }, [], 'fulfil'],
+    ['the client API for a first-party client', firstParty, { scope: [api, device] }, [], 'fulfill'],
     ['offline access is new', confidential, { scope: ['openid', 'offline_access'] }, ['openid'], 'consent'],
-    ['offline access was agreed to', confidential, { scope: ['offline_access'] }, ['offline_access'], 'fulfil'],
+    ['offline access was agreed to', confidential, { scope: ['offline_access'] }, ['offline_access'], 'fulfill'],
     ['offline access is new to a first-party client', firstParty, { scope: ['offline_access'] }, [], 'consent'],
-    ['a public client at https', publicClient, {}, ['openid'], 'fulfil'],
+    ['a public client at https', publicClient, {}, ['openid'], 'fulfill'],
     ['a native application', publicClient, { target: native }, ['openid'], 'consent'],
     ['a native first-party application', firstPartyPublic, { target: native }, ['openid'], 'consent'],
-    ['a configured public client on loopback', publicClient, { target: loopback }, ['openid'], 'fulfil'],
-    ['a configured public client on plain http', publicClient, { target: plain }, ['openid'], 'fulfil'],
+    ['a configured public client on loopback', publicClient, { target: loopback }, ['openid'], 'fulfill'],
+    ['a configured public client on plain http', publicClient, { target: plain }, ['openid'], 'fulfill'],
     ['a configured public client on loopback, never asked', publicClient, { target: loopback }, [], 'consent'],
     ['a public client on loopback that registered itself', selfMade, { target: loopback }, ['openid'], 'consent'],
     [
@@ -249,7 +249,7 @@ describe('consent is skipped only if all of this holds (oauth 7.6)', () => {
       firstPartyPublic,
       { target: loopback, scope: ['openid', 'offline_access'] },
       ['openid', 'offline_access'],
-      'fulfil',
+      'fulfill',
     ],
     [
       'the client API for a first-party public client on loopback',
@@ -259,7 +259,7 @@ describe('consent is skipped only if all of this holds (oauth 7.6)', () => {
       'consent',
     ],
     ['a first-party public client on loopback, never asked', firstPartyPublic, { target: loopback }, [], 'consent'],
-    ['a confidential client elsewhere', confidential, { target: native }, ['openid'], 'fulfil'],
+    ['a confidential client elsewhere', confidential, { target: native }, ['openid'], 'fulfill'],
   ] as const)('%s', (_, client, request: Request, remembered, kind) => {
     expect(step(request, { client, remembered }).kind).toBe(kind);
   });
@@ -273,6 +273,6 @@ describe('consent is skipped only if all of this holds (oauth 7.6)', () => {
 
   test('with the setting off only first-party clients skip it', () => {
     expect(step({}, {}, { rememberConsent: false }).kind).toBe('consent');
-    expect(step({}, { client: firstParty }, { rememberConsent: false }).kind).toBe('fulfil');
+    expect(step({}, { client: firstParty }, { rememberConsent: false }).kind).toBe('fulfill');
   });
 });

@@ -49,7 +49,7 @@ export type Step =
   | { readonly kind: 'forbidden'; readonly viewer: ActiveViewer; readonly scopes: readonly string[] }
   | { readonly kind: 'consent'; readonly viewer: ActiveViewer }
   | { readonly kind: 'cancel' }
-  | { readonly kind: 'fulfil'; readonly viewer: ActiveViewer; readonly isDecided: boolean }
+  | { readonly kind: 'fulfill'; readonly viewer: ActiveViewer; readonly isDecided: boolean }
   /** `prompt=none`, and a page would be needed. */
   | { readonly kind: 'refuse'; readonly error: AuthorizationErrorCode; readonly description: string };
 
@@ -90,7 +90,7 @@ export function nextStep(facts: StepFacts, rules: StepRules): Step {
     if (!isSilent) return { kind: 'forbidden', viewer, scopes: adminScopes };
     return { kind: 'refuse', error: 'access_denied', description: 'the user may not grant an admin scope' };
   }
-  if (facts.decision === 'consent') return { kind: 'fulfil', viewer, isDecided: true };
+  if (facts.decision === 'consent') return { kind: 'fulfill', viewer, isDecided: true };
   if (isSilent && !facts.isBound) {
     const description = 'the request continued in another browser than it began in';
     return { kind: 'refuse', error: 'interaction_required', description };
@@ -99,7 +99,7 @@ export function nextStep(facts: StepFacts, rules: StepRules): Step {
     if (!isSilent) return { kind: 'consent', viewer };
     return { kind: 'refuse', error: 'consent_required', description: 'the user has to be asked for consent' };
   }
-  return { kind: 'fulfil', viewer, isDecided: false };
+  return { kind: 'fulfill', viewer, isDecided: false };
 }
 
 /**
@@ -122,8 +122,8 @@ function stepToAcr({ acr, prompts, createdAt }: StepFacts['request'], { session 
 }
 
 /** Whether the page that asks is what comes next, or could be shown just as well. */
-export function maySeeConsentPage(step: Step): step is Extract<Step, { readonly kind: 'consent' | 'fulfil' }> {
-  return step.kind === 'consent' || step.kind === 'fulfil';
+export function maySeeConsentPage(step: Step): step is Extract<Step, { readonly kind: 'consent' | 'fulfill' }> {
+  return step.kind === 'consent' || step.kind === 'fulfill';
 }
 
 function refuseSignedOut(): Step {

@@ -1,4 +1,4 @@
-import { type GrantRow, grantColumns } from '#domain/authorizations/grant-row.ts';
+import { type GrantRow, grantColumns } from '#domain/authorizations/authorization-grant.ts';
 import { type ViewerRow, viewerColumns, viewerJoin } from '#domain/browser-sessions/viewer-row.ts';
 import { statement } from '#platform/postgres/statement.ts';
 

@@ -1,10 +1,10 @@
 import { findUser } from '#domain/accounts/user-lookups.ts';
 import type { AuthorizationGrant } from '#domain/authorizations/authorization-grant.ts';
 import { type CancelReason, cancelAuthorizationGrant } from '#domain/authorizations/cancel-authorization-grant.ts';
-import { fulfilAuthorizationGrant } from '#domain/authorizations/fulfil-authorization-grant.ts';
-import { offerRegistration } from '#domain/authorizations/offer-registration.ts';
+import { fulfillAuthorizationGrant } from '#domain/authorizations/fulfill-authorization-grant.ts';
+import { recordRegistrationOffer } from '#domain/authorizations/record-progress.ts';
 import type { Client } from '#domain/clients/client.ts';
-import { rememberableScopes } from '#domain/clients/consents/rememberable-scopes.ts';
+import { rememberableScopes } from '#domain/clients/consents.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
@@ -67,8 +67,8 @@ export async function takeStep(
     case 'refuse':
       logStepRefusal(deps, flow, step.error, step.description);
       return await cancelFlow(deps, context, flow, 'silent-refused', step);
-    case 'fulfil':
-      return await fulfilFlow(deps, context, flow, step.viewer, step.isDecided);
+    case 'fulfill':
+      return await fulfillFlow(deps, context, flow, step.viewer, step.isDecided);
   }
 }
 
@@ -90,7 +90,7 @@ export async function leadToRegistration(
   deps: AuthorizationDeps,
   { id, loginHint }: Pick<AuthorizationGrant, 'id' | 'loginHint'>,
 ): Promise<HttpResponse> {
-  await offerRegistration(deps.database, id);
+  await recordRegistrationOffer(deps.database, id);
   const hint: [string, string][] = loginHint === undefined ? [] : [['login_hint', loginHint]];
   return redirect(deps.urls.registerWithPassword(continuation(id), hint));
 }
@@ -102,7 +102,7 @@ export interface FulfillableFlow {
 }
 
 /** Makes the code and hands it to the client. */
-export async function fulfilFlow(
+export async function fulfillFlow(
   deps: AuthorizationDeps,
   context: RequestContext,
   flow: FulfillableFlow,
@@ -112,7 +112,7 @@ export async function fulfilFlow(
   const { grant, client } = flow;
   const { database, clock } = deps;
   const isRemembered = isDecided && (deps.rememberConsent || client.isFirstParty);
-  const code = await fulfilAuthorizationGrant(database, {
+  const code = await fulfillAuthorizationGrant(database, {
     id: grant.id,
     userId: viewer.user.id,
     browserSessionId: viewer.session.id,

@@ -55,6 +55,12 @@ export function redirectUriMatches(client: RedirectUriOwner, requested: string):
   return wanted !== undefined && registered.some((uri) => loopbackWithoutPort(uri) === wanted);
 }
 
+/** Where a redirect URI leads, as a person can check it: host and port, or the scheme of an app's private address. */
+export function redirectTarget(redirectUri: string): string {
+  const url = new URL(redirectUri);
+  return url.host === '' ? url.protocol.slice(0, -1) : url.host;
+}
+
 /** The address without its port; undefined when it is no http loopback address with a usable one. */
 function loopbackWithoutPort(uri: string): string | undefined {
   const match = LOOPBACK.exec(uri);

@@ -1,5 +1,56 @@
-import { rememberConsentCte } from '#domain/clients/consents/remember-consent-sql.ts';
+import { newAuditEventId } from '#domain/audit/audit-event.ts';
+import { rememberConsentCte } from '#domain/clients/consents.ts';
+import { type AuthorizationGrantId, type BrowserSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { randomBase64Url } from '#platform/base/random.ts';
+import { sha256 } from '#platform/base/secret.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+
+export interface Fulfillment {
+  readonly id: AuthorizationGrantId;
+  readonly userId: UserId;
+  readonly browserSessionId: BrowserSessionId;
+  /** Of the client record that the request was judged by. */
+  readonly clientVersion: number;
+  /** Language in which the person read the pages, for a grant whose client asked for none. */
+  readonly locale: string;
+  /** The person pressed the button, rather than that the page was skipped. */
+  readonly isDecided: boolean;
+  /** To be remembered, in canonical spelling; see `rememberableScopes`. */
+  readonly rememberedScopes: readonly string[];
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Makes the authorization code of a pending grant: 43 base64url characters, of which only the SHA-256 is kept.
+ * Undefined when the grant, its client, the session or the account changed meanwhile; nothing is written then. One
+ * statement, whose condition lets exactly one of several callers through.
+ */
+export async function fulfillAuthorizationGrant(
+  database: Queryable,
+  fulfillment: Fulfillment,
+): Promise<string | undefined> {
+  const { now } = fulfillment;
+  const code = randomBase64Url();
+  const row = await database.first(fulfillGrant, {
+    id: toUuid(fulfillment.id),
+    userId: toUuid(fulfillment.userId),
+    browserSessionId: toUuid(fulfillment.browserSessionId),
+    clientVersion: fulfillment.clientVersion,
+    codeHash: sha256(code),
+    locale: fulfillment.locale,
+    rememberedScopes: fulfillment.rememberedScopes,
+    now: new Date(now),
+    auditEventId: newAuditEventId(now),
+    ip: fulfillment.address ?? null,
+    userAgent: fulfillment.userAgent ?? null,
+    isDecided: fulfillment.isDecided,
+  });
+  return row === undefined ? undefined : code;
+}
 
 /**
  * Gives a pending grant its code and remembers the consent behind it. One row for the one caller that did it; none
@@ -8,7 +59,7 @@ import { statement } from '#platform/postgres/statement.ts';
  * The user and the browser session are locked against a lock-out or sign-out that commits meanwhile (security S-102),
  * in the order users, browser sessions, grants that all statements keep.
  */
-export const fulfilGrant = statement<
+const fulfillGrant = statement<
   { client_id: string },
   {
     readonly id: string;
