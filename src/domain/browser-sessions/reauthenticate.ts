@@ -1,5 +1,6 @@
 import { type AcceptedPassword, acceptedPasswordParams } from '#domain/accounts/passwords/accepted-password.ts';
 import type { PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
+import type { Overloaded } from '#domain/accounts/passwords/overloaded.ts';
 import type { User } from '#domain/accounts/user.ts';
 import { toUser } from '#domain/accounts/user-row.ts';
 import { newAuditEventId } from '#domain/audit/audit-event.ts';
@@ -38,21 +39,19 @@ export type ReauthOutcome =
   | { readonly ok: false; readonly reason: 'required' }
   | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number }
   | { readonly ok: false; readonly reason: 'invalid-credentials' }
+  | Overloaded
   /** Ended by the fifth wrong password in a row, or elsewhere meanwhile. */
   | { readonly ok: false; readonly reason: 'ended' | 'locked' | 'deactivated'; readonly user: User };
 
 const MAX_FAILURES = 5;
 
-/**
- * Proves presence again inside an active session (browser-flows 3.4). Throws `overloaded` when no hash could be
- * computed.
- */
+/** Proves presence again inside an active session (browser-flows 3.4). */
 export async function reauthenticate(deps: ReauthDeps, attempt: ReauthAttempt): Promise<ReauthOutcome> {
   const { user, password, address, userAgent, knownBrowsers, signal } = attempt;
   if (password === '') return { ok: false, reason: 'required' };
   const check = await deps.checks.check({ account: user.id, password, address, userAgent, knownBrowsers, signal });
   if (check.ok) return await renew(deps, attempt, check.accepted);
-  if (check.reason === 'rate-limited') return check;
+  if (check.reason !== 'invalid-credentials') return check;
   return await countFailure(deps, attempt);
 }
 

@@ -1,6 +1,7 @@
 import { type LoginNameRules, parseLoginName } from '#domain/accounts/login-name.ts';
 import { type AcceptedPassword, acceptedPasswordParams } from '#domain/accounts/passwords/accepted-password.ts';
 import type { PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
+import type { Overloaded } from '#domain/accounts/passwords/overloaded.ts';
 import type { User } from '#domain/accounts/user.ts';
 import { toUser } from '#domain/accounts/user-row.ts';
 import { newAuditEventId } from '#domain/audit/audit-event.ts';
@@ -40,6 +41,7 @@ export type SignInOutcome =
   | { readonly ok: false; readonly reason: 'required'; readonly fields: readonly ('username' | 'password')[] }
   | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number }
   | { readonly ok: false; readonly reason: 'invalid-credentials' }
+  | Overloaded
   /** Only after the right password. */
   | { readonly ok: false; readonly reason: 'locked' | 'deactivated'; readonly user: User };
 
@@ -47,7 +49,6 @@ const MAX_SESSIONS = 1000;
 
 /**
  * Signs a person in by name and password: one statement before the hash is checked off the main thread, one after it.
- * Throws `overloaded` when no hash could be computed.
  */
 export async function signInWithPassword(deps: SignInDeps, attempt: SignInAttempt): Promise<SignInOutcome> {
   const typedName = attempt.username.trim();

@@ -7,8 +7,7 @@ export const MAX_USERNAME_CHARACTERS = 255;
 /** Why the sign-in form is shown again. */
 export type LoginProblem =
   | Exclude<SignInOutcome, { readonly ok: true } | { readonly reason: 'locked' | 'deactivated' }>
-  | { readonly reason: 'csrf-expired' | 'too-long' }
-  | { readonly reason: 'overloaded'; readonly retryAfterSeconds: number };
+  | { readonly reason: 'csrf-expired' | 'too-long' };
 
 /** The same in words, with the codes of browser-flows 3.2.4. */
 export function loginProblems(

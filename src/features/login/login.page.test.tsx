@@ -40,7 +40,7 @@ const PROBLEMS: LoginProblem[] = [
   { ok: false, reason: 'rate-limited', retryAfterSeconds: 61 },
   { reason: 'csrf-expired' },
   { reason: 'too-long' },
-  { reason: 'overloaded', retryAfterSeconds: 5 },
+  { ok: false, reason: 'overloaded', retryAfterSeconds: 5 },
 ];
 
 describe.each(catalog.languages)('the sign-in page in language %s', (language) => {

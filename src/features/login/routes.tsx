@@ -8,7 +8,6 @@
 import type { Csrf } from '#browser/csrf.ts';
 import type { FormProblem } from '#browser/form-problems.ts';
 import type { Interstitials } from '#browser/interstitials.tsx';
-import { type Overloaded, orOverloaded } from '#browser/or-overloaded.ts';
 import type { Pages } from '#browser/pages.ts';
 import { query, type Urls } from '#browser/urls.ts';
 import type { Viewers } from '#browser/viewer.ts';
@@ -19,7 +18,7 @@ import {
   destinationName,
   findDestination,
 } from '#domain/authorizations/destination.ts';
-import { type SignInDeps, type SignInOutcome, signInWithPassword } from '#domain/browser-sessions/sign-in.ts';
+import { type SignInDeps, signInWithPassword } from '#domain/browser-sessions/sign-in.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
@@ -75,7 +74,14 @@ async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<Ht
   if (isExpired) return await reject({ reason: 'csrf-expired' });
   if (username.trim().length > MAX_USERNAME_CHARACTERS) return await reject({ reason: 'too-long' });
 
-  const outcome = await attemptSignIn(deps, context, username, form.get('password') ?? '');
+  const outcome = await signInWithPassword(deps.signIn, {
+    username,
+    password: form.get('password') ?? '',
+    address: context.clientAddress,
+    userAgent: context.userAgent,
+    knownBrowsers: deps.viewers.knownBrowsers(context),
+    signal: context.signal,
+  });
   if (outcome.ok) {
     deps.viewers.signIn(context, outcome.session, outcome.user);
     deps.csrf.rotate(context);
@@ -86,26 +92,6 @@ async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<Ht
     return showInterstitial(deps, context, dead, action, await findDestination(deps, action));
   }
   return await reject(outcome);
-}
-
-/** The outcome of the domain, and one more: there was no room for the hash. The form then keeps what was typed. */
-async function attemptSignIn(
-  deps: LoginDeps,
-  context: RequestContext,
-  username: string,
-  password: string,
-): Promise<SignInOutcome | Overloaded> {
-  return await orOverloaded(
-    deps.signIn.log,
-    signInWithPassword(deps.signIn, {
-      username,
-      password,
-      address: context.clientAddress,
-      userAgent: context.userAgent,
-      knownBrowsers: deps.viewers.knownBrowsers(context),
-      signal: context.signal,
-    }),
-  );
 }
 
 interface FormState {

@@ -4,9 +4,8 @@ import type { ReauthOutcome } from '#domain/browser-sessions/reauthenticate.ts';
 
 /** Why the form is shown again. */
 export type ReauthProblem =
-  | Extract<ReauthOutcome, { readonly reason: 'required' | 'rate-limited' | 'invalid-credentials' }>
-  | { readonly reason: 'csrf-expired' | 'invalid-method' }
-  | { readonly reason: 'overloaded'; readonly retryAfterSeconds: number };
+  | Extract<ReauthOutcome, { readonly reason: 'required' | 'rate-limited' | 'invalid-credentials' | 'overloaded' }>
+  | { readonly reason: 'csrf-expired' | 'invalid-method' };
 
 /** The same in words, with the codes of browser-flows 3.4. */
 export function reauthProblem(translations: Translations, problem: ReauthProblem): FormProblem {

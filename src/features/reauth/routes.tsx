@@ -8,7 +8,6 @@
 
 import type { Csrf } from '#browser/csrf.ts';
 import type { Interstitials } from '#browser/interstitials.tsx';
-import { type Overloaded, orOverloaded } from '#browser/or-overloaded.ts';
 import type { Pages } from '#browser/pages.ts';
 import type { Urls } from '#browser/urls.ts';
 import type { Viewers } from '#browser/viewer.ts';
@@ -90,21 +89,18 @@ async function attempt(
   context: RequestContext,
   viewer: ActiveViewer,
   password: string,
-): Promise<ReauthOutcome | Overloaded> {
+): Promise<ReauthOutcome> {
   const cookie = deps.viewers.cookie(context);
   if (cookie === undefined) throw new Error('a viewer is active without a session cookie');
-  return await orOverloaded(
-    deps.log,
-    reauthenticate(deps, {
-      cookie,
-      user: viewer.user,
-      password,
-      address: context.clientAddress,
-      userAgent: context.userAgent,
-      knownBrowsers: deps.viewers.knownBrowsers(context),
-      signal: context.signal,
-    }),
-  );
+  return await reauthenticate(deps, {
+    cookie,
+    user: viewer.user,
+    password,
+    address: context.clientAddress,
+    userAgent: context.userAgent,
+    knownBrowsers: deps.viewers.knownBrowsers(context),
+    signal: context.signal,
+  });
 }
 
 function answerWithoutSession(

@@ -1,5 +1,4 @@
 import type { FormProblem } from '#browser/form-problems.ts';
-import { type Overloaded, orOverloaded } from '#browser/or-overloaded.ts';
 import type { Translations } from '#browser/translations.ts';
 import {
   type StartOutcome,
@@ -40,7 +39,7 @@ export async function submitPasswordForm(deps: RegistrationDeps, context: Reques
   const typed = { username: submission.username, hasAcceptedTerms: submission.acceptsTerms };
   if (isExpired) return answer(deps, context, shown, { ...typed, refusal: { reason: 'csrf-expired' } });
 
-  const outcome = await orOverloaded(deps.log, startRegistration(deps, submission));
+  const outcome = await startRegistration(deps, submission);
   if (!outcome.ok) return reject(deps, context, shown, typed, outcome);
   bindRegistration(context, outcome.id, deps.ttlSeconds, deps.clock.now());
   return redirect(deps.urls.registrationStep(outcome.id, 'finish'));
@@ -99,7 +98,7 @@ function reject(
   context: RequestContext,
   shown: Shown,
   typed: Typed,
-  outcome: Exclude<StartOutcome | Overloaded, { readonly ok: true }>,
+  outcome: Exclude<StartOutcome, { readonly ok: true }>,
 ): HttpResponse {
   if (outcome.reason !== 'rejected') return answer(deps, context, shown, { ...typed, refusal: outcome });
   const { translations } = shown;

@@ -8,12 +8,13 @@ import type { Clock } from '#platform/base/clock.ts';
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
-import type { HashCaller, PasswordHasher, StoredHash } from '#platform/password-hash/password-hasher.ts';
+import type { HashCaller, PasswordHasher, StoredHash, Verification } from '#platform/password-hash/password-hasher.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import type { LoginName } from '../login-name.ts';
 import type { User } from '../user.ts';
 import { toUser } from '../user-row.ts';
 import type { AcceptedPassword } from './accepted-password.ts';
+import { type Overloaded, overloadedOutcome } from './overloaded.ts';
 import { type BegunCheckRow, beginPasswordCheck } from './statements/begin-password-check.ts';
 import { recordLoginFailure } from './writes.ts';
 
@@ -46,14 +47,15 @@ const MAX_FAILURE_EVENTS = 10;
 export type PasswordCheck =
   | { readonly ok: true; readonly accepted: AcceptedPassword }
   | { readonly ok: false; readonly reason: 'invalid-credentials' }
-  | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
+  | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number }
+  | Overloaded;
 
 /**
  * Checks passwords for every door that takes one: sign-in, re-authentication, changes in the account area. All share
  * the same limits and the same count of failures (browser-flows 3.2.5).
  *
  * An account that does not exist costs the same statements and one hash as well, so that neither answer nor time
- * tells which do. Throws `overloaded` when no hash could be computed.
+ * tells which do.
  */
 export class PasswordChecks {
   readonly #deps: PasswordChecksDeps;
@@ -75,6 +77,7 @@ export class PasswordChecks {
     const verification = isTooLong
       ? ({ isRight: false } as const)
       : await this.#verify(stored, attempt.password, caller, charges);
+    if ('reason' in verification) return verification;
     if (!verification.isRight || user === undefined || row.password_id === null) {
       return await this.#fail(attempt, row, user);
     }
@@ -128,13 +131,12 @@ export class PasswordChecks {
     password: string,
     caller: HashCaller,
     charges: Charges,
-  ): ReturnType<PasswordHasher['verify']> {
+  ): Promise<Verification | Overloaded> {
     try {
       return await this.#deps.hasher.verify(stored, password, caller);
     } catch (error) {
-      // Nothing was checked, so nothing counts.
       await refundTokens(this.#deps.database, charges);
-      throw error;
+      return overloadedOutcome(error, this.#deps.log);
     }
   }
 

@@ -7,6 +7,7 @@ import type { Log } from '#platform/base/log.ts';
 import type { HashCaller, PasswordHasher, StoredHash } from '#platform/password-hash/password-hasher.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { type PostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
+import { type Overloaded, overloadedOutcome } from '../passwords/overloaded.ts';
 import { findPasswordProblem, type PasswordProblem, type PasswordRules } from '../passwords/password-rules.ts';
 import type { StrengthEstimator } from '../passwords/strength-estimator.ts';
 import { chargeAddress } from './charge-address.ts';
@@ -55,12 +56,12 @@ export type StartOutcome =
   | { readonly ok: true; readonly id: RegistrationId }
   | { readonly ok: false; readonly reason: 'requester-banned' }
   | { readonly ok: false; readonly reason: 'rejected'; readonly problems: readonly SubmissionProblem[] }
-  | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
+  | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number }
+  | Overloaded;
 
 /**
  * Begins a registration by username and password, in the order of browser-flows 5.3: what is cheap comes first, and
- * everything that is wrong is found before anything is refused. Throws `overloaded` when the strength of the password
- * could not be estimated or its hash not be computed.
+ * everything that is wrong is found before anything is refused.
  */
 export async function startRegistration(deps: RegistrationDeps, submission: Submission): Promise<StartOutcome> {
   const { registration, registrationCheck } = deps.limits;
@@ -73,7 +74,12 @@ export async function startRegistration(deps: RegistrationDeps, submission: Subm
     deps.log.info('auth.refused', 'a registration by a banned requester', { code: 'requester_banned', setting });
     return { ok: false, reason: 'requester-banned' };
   }
-  const problems = await findProblems(deps, submission);
+  let problems: SubmissionProblem[];
+  try {
+    problems = await findProblems(deps, submission);
+  } catch (error) {
+    return overloadedOutcome(error, deps.log);
+  }
   if (problems.length > 0) return { ok: false, reason: 'rejected', problems };
 
   const charged = await chargeAddress(deps, { name: 'registration', limiter: registration, address });
@@ -81,6 +87,8 @@ export async function startRegistration(deps: RegistrationDeps, submission: Subm
   let stored: StoredHash | undefined;
   try {
     stored = await deps.hasher.hash(submission.password, callerOf(submission));
+  } catch (error) {
+    return overloadedOutcome(error, deps.log);
   } finally {
     // Nothing was begun, so it does not count.
     if (stored === undefined) await refundTokens(deps.database, charged.charges);
