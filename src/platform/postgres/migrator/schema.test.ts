@@ -6,5 +6,5 @@ test('migrations/schema.sql is what the migrations lead to', async () => {
   const test = await createTestDatabase();
   const dump = await dumpSchema(test.connectionString);
   await test.drop();
-  await expect(dump).toMatchFileSnapshot('../../../migrations/schema.sql');
+  await expect(dump).toMatchFileSnapshot('../../../../migrations/schema.sql');
 });
