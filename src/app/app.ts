@@ -43,7 +43,7 @@ import type { Route } from '#platform/http/route.ts';
 import { createHttpServer, type HttpServer } from '#platform/http/server.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
 import type { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
-import type { OpenDatabase } from '#platform/postgres/postgres-database.ts';
+import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { ScopeRules } from '#protocol/oauth/scopes.ts';
 import { createErrorFormats } from './error-formats.ts';
 

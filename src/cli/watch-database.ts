@@ -1,7 +1,7 @@
 import type { InstanceState } from '#features/operations/instance-state.ts';
 import type { Log } from '#platform/base/log.ts';
-import { isSchemaUsable } from '#platform/postgres/migrator/schema-check.ts';
-import type { OpenDatabase } from '#platform/postgres/open-database.ts';
+import type { OpenDatabase } from '#platform/postgres/database.ts';
+import { isSchemaUsable } from '#platform/postgres/migrator/migration-state.ts';
 
 const INTERVAL_MS = 60_000;
 /** Beyond it, what has expired here has not there (operations 8.1). */

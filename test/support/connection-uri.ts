@@ -1,5 +1,5 @@
 import { parsePostgresUri } from '#config/sections/postgres-uri.ts';
-import type { ConnectionTarget } from '#platform/postgres/connection-target.ts';
+import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
 
 /** The target that a `postgres://` address of the tests names; what it leaves out follows libpq. */
 export function parseConnectionUri(uri: string): ConnectionTarget {

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { systemClock } from '#platform/base/clock.ts';
-import { type OpenDatabase, openDatabase } from '#platform/postgres/open-database.ts';
-import type { DatabaseOptions } from '#platform/postgres/options.ts';
+import type { OpenDatabase } from '#platform/postgres/database.ts';
+import type { DatabaseOptions } from '#platform/postgres/database-options.ts';
+import { openDatabase } from '#platform/postgres/open-database.ts';
 import { administer, withDatabase } from './administer.ts';
 import { parseConnectionUri } from './connection-uri.ts';
 import { silentLog } from './silent-log.ts';

@@ -25,7 +25,7 @@ import { renderPlainJson } from '#platform/http/plain-json.ts';
 import { createHttpServer } from '#platform/http/server.ts';
 import { LogWriter } from '#platform/log/log-writer.ts';
 import type { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
-import type { OpenDatabase } from '#platform/postgres/open-database.ts';
+import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { cheapHasher } from './accounts.ts';
 import { Browser } from './browser.ts';
 import { FakeClock } from './fake-clock.ts';

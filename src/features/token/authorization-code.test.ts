@@ -1,7 +1,8 @@
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ClientId, toUuid } from '#platform/base/ids.ts';
-import { type OpenDatabase, openDatabase } from '#platform/postgres/open-database.ts';
+import type { OpenDatabase } from '#platform/postgres/database.ts';
+import { openDatabase } from '#platform/postgres/open-database.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { insertBrowserSession, insertFulfilledGrant, insertUser, sql } from '#test/support/fixtures.ts';

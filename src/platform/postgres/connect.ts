@@ -1,8 +1,18 @@
+/**
+ * Opens single connections to the server: with or without TLS, repeatedly while a server is still starting, and with a
+ * check that Latchkey can run on it.
+ */
+
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
 import { Client, types } from 'pg';
-import type { ConnectionTarget, SslOptions } from './connection-target.ts';
+import { ExitError } from '#platform/base/errors.ts';
+import type { Log } from '#platform/base/log.ts';
+import { type ConnectionTarget, describeTarget, type SslOptions } from './database-options.ts';
+import { reasonOf } from './failures.ts';
 
-type TlsWay = false | TlsOptions;
+/** TLS options of the driver; false: no TLS. */
+type TlsChoice = false | TlsOptions;
 
 export interface ConnectOptions {
   readonly connection: ConnectionTarget;
@@ -13,13 +23,16 @@ export interface ConnectOptions {
 
 /** Longest time for one attempt, name look-up and authentication included. */
 const ATTEMPT_TIMEOUT_MS = 3_000;
+const FIRST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 5_000;
+const OLDEST_VERSION = 15;
 
 /**
- * A connected client of the driver. The TLS modes that name two ways (`allow`, `prefer`) try the second when the
+ * A connected client of the driver. The TLS modes `allow` and `prefer` have a second choice, which is tried when the
  * first fails.
  */
 export async function connect(options: ConnectOptions): Promise<Client> {
-  const [first, second] = tlsWays(options.connection);
+  const [first, second] = tlsChoices(options.connection);
   try {
     return await connectOnce(options, first);
   } catch (error) {
@@ -28,7 +41,58 @@ export async function connect(options: ConnectOptions): Promise<Client> {
   }
 }
 
-async function connectOnce(options: ConnectOptions, ssl: TlsWay): Promise<Client> {
+/**
+ * Connects at the start of a command and repeats failed attempts, since the server may be starting too. The first
+ * failure is logged at once, so that the operator sees a wrong address before the time is over.
+ * @throws ExitError 69 after `timeoutSeconds` without success
+ */
+export async function connectWithRetries(options: ConnectOptions, timeoutSeconds: number, log: Log): Promise<Client> {
+  const deadline = performance.now() + timeoutSeconds * 1000;
+  const target = describeTarget(options.connection);
+  let pauseMs = FIRST_PAUSE_MS;
+  for (;;) {
+    try {
+      return await connect(options);
+    } catch (error) {
+      const leftMs = deadline - performance.now();
+      if (leftMs <= 0) {
+        throw new ExitError(69, `cannot connect to ${target}: ${reasonOf(error)}${hint(error)}`, { cause: error });
+      }
+      if (pauseMs === FIRST_PAUSE_MS) {
+        log.warn('db.lost', `cannot connect to ${target}; trying again for ${timeoutSeconds} s`, {
+          reason: reasonOf(error),
+        });
+      }
+      await pause(Math.min(pauseMs, leftMs));
+      pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
+    }
+  }
+}
+
+/**
+ * Refuses a server that Latchkey cannot run on.
+ * @throws ExitError 69 for a server older than PostgreSQL 15, another encoding than UTF-8, or a read-only database
+ */
+export async function checkServer(client: Client): Promise<void> {
+  const { rows } = await client.query<{ version: number; encoding: string; readOnly: boolean }>(`
+    select current_setting('server_version_num')::int / 10000 as version,
+      current_setting('server_encoding') as encoding,
+      pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as "readOnly"`);
+  const server = rows[0];
+  if (server === undefined) throw new ExitError(69, 'the database server returned no version');
+  if (server.version < OLDEST_VERSION) {
+    throw new ExitError(
+      69,
+      `the server runs PostgreSQL ${server.version}; version ${OLDEST_VERSION} or later is needed`,
+    );
+  }
+  if (server.encoding !== 'UTF8') {
+    throw new ExitError(69, `the database is encoded in ${server.encoding}; create it with encoding UTF8`);
+  }
+  if (server.readOnly) throw new ExitError(69, 'the database is read-only; connect to the primary server');
+}
+
+async function connectOnce(options: ConnectOptions, ssl: TlsChoice): Promise<Client> {
   const { host, port, user, password, database } = options.connection;
   const client = new Client({
     host,
@@ -42,9 +106,9 @@ async function connectOnce(options: ConnectOptions, ssl: TlsWay): Promise<Client
     application_name: options.applicationName,
     connectionTimeoutMillis: ATTEMPT_TIMEOUT_MS,
   });
-  // A count is a number here; the bound of exact integers is far above any count.
+  // Counts are numbers in JavaScript; no count comes near the largest exact integer.
   client.setTypeParser(types.builtins.INT8, Number);
-  // Without a listener a failure after the attempt was given up would end the process.
+  // Without a listener, an error after the attempt was given up would end the process.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -55,7 +119,7 @@ async function connectOnce(options: ConnectOptions, ssl: TlsWay): Promise<Client
   return client;
 }
 
-function tlsWays(target: ConnectionTarget): readonly [TlsWay, TlsWay?] {
+function tlsChoices(target: ConnectionTarget): readonly [TlsChoice, TlsChoice?] {
   const { ssl } = target;
   if (target.host?.startsWith('/') === true) return [false];
   if (ssl === undefined || ssl.mode === 'disable') return [false];
@@ -66,7 +130,7 @@ function tlsWays(target: ConnectionTarget): readonly [TlsWay, TlsWay?] {
 }
 
 function tlsOptions(ssl: SslOptions): TlsOptions {
-  // As in libpq, `require` with a CA at hand checks the certificate too.
+  // As in libpq, `require` with a CA checks the certificate too.
   const isVerified = ssl.mode.startsWith('verify-') || (ssl.mode === 'require' && ssl.ca !== undefined);
   return {
     rejectUnauthorized: isVerified,
@@ -79,4 +143,23 @@ function tlsOptions(ssl: SslOptions): TlsOptions {
 
 function isUnreachable(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && error.syscall === 'connect';
+}
+
+function hint(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  switch (code) {
+    case 'ECONNREFUSED':
+    case 'ENOENT':
+      return '. Is the server running, and are host and port right?';
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return '. The host name cannot be resolved.';
+    case '28P01':
+    case '28000':
+      return '. Check user, password and pg_hba.conf.';
+    case '3D000':
+      return '. Create the database, owned by this user, with encoding UTF8.';
+    default:
+      return '';
+  }
 }

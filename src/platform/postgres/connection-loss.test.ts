@@ -5,7 +5,9 @@ import { parseConnectionUri } from '#test/support/connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type PostgresServer, startPostgresServer, waitUntil } from '#test/support/postgres-server.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
-import { type OpenDatabase, openDatabase } from './open-database.ts';
+import type { OpenDatabase } from './database.ts';
+import { completeOptions } from './database-options.ts';
+import { openDatabase, PostgresDatabase } from './open-database.ts';
 import { type NoParameters, statement } from './statement.ts';
 
 const read = statement<{ value: number }, NoParameters>(
@@ -122,8 +124,6 @@ describe('a connection lost while a statement runs', () => {
 
   /** Opens without the check at start, as a process does that ran before the mode changed. */
   async function openSecond(): Promise<OpenDatabase> {
-    const { PostgresDatabase } = await import('./postgres-database.ts');
-    const { completeOptions } = await import('./options.ts');
     const connection = parseConnectionUri(testDatabase.connectionString);
     return new PostgresDatabase(completeOptions({ connection, log, clock: systemClock }));
   }

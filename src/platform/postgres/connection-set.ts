@@ -1,29 +1,33 @@
+import type { Log } from '#platform/base/log.ts';
 import { randomBytes } from '#platform/base/random.ts';
 import type { Connection } from './connection.ts';
-import type { LossReports } from './loss-reports.ts';
+import { reasonOf } from './failures.ts';
 
 export interface ConnectionSetOptions {
-  /** Opens and prepares one connection, and reports its end to `ended` of this set. */
+  /** Opens and prepares one connection, and calls `ended` when it ends. */
   readonly open: (ended: (connection: Connection, reason: unknown) => void) => Promise<Connection>;
   readonly max: number;
   /** Kept open when idle. */
   readonly min: number;
   readonly idleTimeoutMs: number | null;
   readonly maxLifetimeMs: number | null;
-  /** A connection that owes an answer and has given none for this long is dead: the server ends statements earlier. */
+  /** A connection without a due answer for this long is lost: the server ends statements earlier. */
   readonly silenceMs: number;
-  readonly losses: LossReports;
+  readonly lossLog: LossLog;
   readonly opened: (connection: Connection) => void;
   readonly refused: (reason: unknown) => void;
-  /** Whether a further connection is wanted now; asked after a loss and after a failed attempt. */
-  readonly isWanting: () => boolean;
+  /** Whether another connection is needed now; called after a loss and after a failed attempt. */
+  readonly needsConnection: () => boolean;
 }
 
 const FIRST_PAUSE_MS = 100;
-/** Short, so that service is back within five seconds of the database's return. */
+/** Short, so that the service works again within five seconds after the database does. */
 const MAX_PAUSE_MS = 1_000;
 
-/** Keeps connections of one kind open: grows on demand, replaces what is lost, ends what is idle, old or silent. */
+/**
+ * The open connections of one pool. Opens more on demand, replaces lost ones, and closes those that are idle for too
+ * long, too old or silent.
+ */
 export class ConnectionSet {
   readonly #options: ConnectionSetOptions;
   readonly #connections = new Map<Connection, { retireAt: number }>();
@@ -36,7 +40,7 @@ export class ConnectionSet {
     this.#options = options;
   }
 
-  /** Open connections, the retired ones included that still owe answers. */
+  /** Open connections, including retired ones that still have statements to answer. */
   all(): Iterable<Connection> {
     return this.#connections.keys();
   }
@@ -45,7 +49,7 @@ export class ConnectionSet {
     return this.#connections.size;
   }
 
-  /** Begins to open one more, unless the set is full or waits before its next attempt. */
+  /** Starts to open one more, unless the set is full or pauses after a failed attempt. */
   grow(): void {
     if (this.#isClosed || this.#retry !== undefined) return;
     if (this.#connections.size + this.#opening >= this.#options.max) return;
@@ -67,17 +71,17 @@ export class ConnectionSet {
     }
     this.#connections.set(connection, { retireAt: this.#retirementTime(connection) });
     this.#options.opened(connection);
-    if (this.#options.isWanting()) this.grow();
+    if (this.#options.needsConnection()) this.grow();
   }
 
   #refused(reason: unknown): void {
     this.#opening -= 1;
     if (this.#isClosed) return;
-    this.#options.losses.refused(reason);
+    this.#options.lossLog.refused(reason);
     this.#options.refused(reason);
     this.#retry ??= setTimeout(() => {
       this.#retry = undefined;
-      if (this.#options.isWanting()) this.grow();
+      if (this.#options.needsConnection()) this.grow();
     }, this.#pauseMs);
     this.#pauseMs = Math.min(this.#pauseMs * 2, MAX_PAUSE_MS);
   }
@@ -85,14 +89,14 @@ export class ConnectionSet {
   #ended(connection: Connection, reason: unknown): void {
     this.#connections.delete(connection);
     if (this.#isClosed) return;
-    if (reason !== undefined) this.#options.losses.lost(reason);
-    if (this.#options.isWanting()) this.grow();
+    if (reason !== undefined) this.#options.lossLog.lost(reason);
+    if (this.#options.needsConnection()) this.grow();
   }
 
-  /** Called each second. */
+  /** Closes or replaces connections that are due; called each second. */
   sweep(now: number): void {
     const { idleTimeoutMs, silenceMs, min } = this.#options;
-    let staying = this.#connections.size;
+    let remaining = this.#connections.size;
     for (const [connection, { retireAt }] of this.#connections) {
       const quietMs = now - connection.lastActiveAt;
       const isIdle = connection.inFlight === 0 && !connection.isLent;
@@ -101,14 +105,20 @@ export class ConnectionSet {
       } else if (connection.isUsable && now > retireAt) {
         connection.retire();
         this.grow();
-      } else if (connection.isUsable && isIdle && idleTimeoutMs !== null && quietMs > idleTimeoutMs && staying > min) {
-        staying -= 1;
+      } else if (
+        connection.isUsable &&
+        isIdle &&
+        idleTimeoutMs !== null &&
+        quietMs > idleTimeoutMs &&
+        remaining > min
+      ) {
+        remaining -= 1;
         connection.retire();
       }
     }
   }
 
-  /** Replaces every connection: what they have prepared no longer fits the schema. */
+  /** Replaces every connection, since their prepared statements no longer match the schema. */
   retireAll(): void {
     for (const connection of [...this.#connections.keys()]) connection.retire();
   }
@@ -119,10 +129,39 @@ export class ConnectionSet {
     await Promise.all([...this.#connections.keys()].map((connection) => connection.close()));
   }
 
-  /** Ten percent earlier or later, so that connections opened together do not end together. */
+  /** Up to 10 % earlier or later, so that connections opened together do not end together. */
   #retirementTime(connection: Connection): number {
     const { maxLifetimeMs } = this.#options;
     if (maxLifetimeMs === null) return Number.POSITIVE_INFINITY;
     return connection.openedAt + maxLifetimeMs * (0.9 + (0.2 * randomBytes(1).readUInt8(0)) / 255);
+  }
+}
+
+/** Least time between two log lines of one kind: a server that stops ends every connection at once. */
+const LOG_INTERVAL_MS = 5_000;
+
+/** Logs lost and refused connections, once for each burst. Shared by the sets of a process. */
+export class LossLog {
+  readonly #log: Log;
+  readonly #writtenAt = new Map<string, number>();
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  lost(reason: unknown): void {
+    this.#write('a database connection was lost', reason);
+  }
+
+  refused(reason: unknown): void {
+    this.#write('the database cannot be reached; trying again', reason);
+  }
+
+  #write(message: string, reason: unknown): void {
+    const now = performance.now();
+    const last = this.#writtenAt.get(message);
+    if (last !== undefined && now - last < LOG_INTERVAL_MS) return;
+    this.#writtenAt.set(message, now);
+    this.#log.warn('db.lost', message, { reason: reasonOf(reason) });
   }
 }

@@ -1,33 +1,32 @@
 import type { Client } from 'pg';
 import { resumeTask, type Task } from '#platform/base/tasks.ts';
-import { type Command, GroupedQuery, singleQuery } from './command.ts';
 import { ConnectionLost, readFailure } from './failures.ts';
-import { type Completed, RowShapes } from './prepared-query.ts';
+import { type Command, type Completed, GroupedQuery, RowShapes, singleQuery } from './query.ts';
 
-/** Called once, outside any stretch: whoever waits for it is resumed through `resumeTask`. */
+/** Called once, outside any stretch: callers continue through `resumeTask` (see `settleInTask`). */
 export type Done = (failure: unknown, completed: Completed | undefined) => void;
 
 export interface ConnectionEvents {
-  /** The connection is gone; `reason` is undefined when we closed it. */
+  /** The connection has ended; `reason` is undefined when we closed it. */
   ended(connection: Connection, reason: unknown): void;
   /** A statement took `elapsedMs`, not counting its wait for those before it on the connection. */
   slow(label: string, elapsedMs: number): void;
 }
 
 /**
- * One connection to the server. Statements sent to it are answered in their order; each is timed and charged to the
- * task on whose behalf it is sent.
+ * One connection to the server. Statements are answered in the order they are sent; each is timed and charged to the
+ * task that sent it.
  */
 export class Connection {
   readonly openedAt = performance.now();
   /** Statements sent and not yet answered. */
   inFlight = 0;
-  /** When the connection was last given work or gave an answer. */
+  /** When the connection last began to work or returned an answer (`performance.now()`). */
   lastActiveAt = this.openedAt;
-  /** No longer given out; ends when what it was asked is answered. */
+  /** Gets no new work; ends when everything sent is answered. */
   isRetired = false;
   isLost = false;
-  /** Reserved by a transaction, between statements too. */
+  /** Reserved by a transaction, also between its statements. */
   isLent = false;
   readonly #client: Client;
   readonly #events: ConnectionEvents;
@@ -45,19 +44,18 @@ export class Connection {
     client.on('end', () => this.#end(new Error('the server closed the connection')));
   }
 
-  /** May be given new work. */
+  /** Whether it may get new work. */
   get isUsable(): boolean {
     return !this.isRetired && !this.isLost;
   }
 
-  /** Outside a transaction, with nothing under way. */
+  /** Whether it is outside a transaction and every statement is answered. */
   get isClean(): boolean {
     return this.inFlight === 0 && this.#client.getTransactionStatus() === 'I';
   }
 
   /**
-   * Hands a command to the driver, with commands before it in the same synchronization group. Counts as one statement
-   * of `task`.
+   * Sends a command, with the commands `before` in the same synchronization group. Counts as one statement of `task`.
    */
   send(command: Command, task: Task | undefined, done: Done, before: readonly Command[] = []): void {
     const sentAt = performance.now();
@@ -66,7 +64,7 @@ export class Connection {
     if (task !== undefined) task.queries += 1;
     let isAnswered = false;
     const answer = (error: unknown, completed: Completed | undefined): void => {
-      // The driver reports a parameter it could not encode at once, and once more when the server is in step again.
+      // The driver reports a parameter that it cannot encode twice: at once, and when the server is ready again.
       if (isAnswered) return;
       isAnswered = true;
       const now = performance.now();
@@ -83,7 +81,7 @@ export class Connection {
       if (error === null || error === undefined) done(undefined, completed);
       else {
         const failure = readFailure(command.label, error, this.#lostReason);
-        // The server's farewell comes before the end of the connection; a repetition must not go there again.
+        // The server's last message arrives before the connection ends; a retry must not use this connection.
         if (failure instanceof ConnectionLost) this.#end(error instanceof Error ? error : failure);
         done(failure, undefined);
       }
@@ -94,24 +92,24 @@ export class Connection {
     );
   }
 
-  /** Gives it no further work and ends it once it is idle. */
+  /** Sends no more work to it and closes it once it is idle. */
   retire(): void {
     this.isRetired = true;
     this.#closeWhenRetired();
   }
 
-  /** Ends the reservation of a transaction. */
-  handBack(): void {
+  /** Ends the reservation by a transaction. */
+  endLoan(): void {
     this.isLent = false;
     this.#closeWhenRetired();
   }
 
-  /** Ends it at once; what is under way fails with `ConnectionLost`. */
+  /** Closes it at once; statements without an answer fail with `ConnectionLost`. */
   destroy(reason: Error): void {
     this.#client.connection.stream.destroy(reason);
   }
 
-  /** Says goodbye to the server; resolves when the connection is closed, destroyed if that takes over five seconds. */
+  /** Closes it in the regular way; destroys it when that takes longer than five seconds. */
   async close(): Promise<void> {
     this.isRetired = true;
     this.#isClosing = true;
@@ -131,4 +129,22 @@ export class Connection {
     this.#client.connection.stream.destroy();
     this.#events.ended(this, this.#isClosing ? undefined : reason);
   }
+}
+
+/**
+ * A promise that `start` settles by a callback. A callback outside any stretch continues as a new stretch of `task`; one
+ * that is called while `start` runs continues in the current stretch.
+ */
+export function settleInTask<T>(
+  task: Task | undefined,
+  start: (resolve: (value: T) => void, reject: (error: unknown) => void) => void,
+): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    let isStarting = true;
+    start(
+      (value) => (isStarting ? resolve(value) : resumeTask(task, () => resolve(value))),
+      (error) => (isStarting ? reject(error) : resumeTask(task, () => reject(error))),
+    );
+    isStarting = false;
+  });
 }

@@ -1,11 +1,11 @@
 import type { Queryable } from './database.ts';
 import { type NoParameters, statement } from './statement.ts';
 
-/** What an operator asks of a database first. */
+/** Facts about a database for its operator. */
 export interface DatabaseFacts {
   readonly serverVersion: string;
   readonly sizeBytes: number;
-  /** The ten largest, with the planner's estimate of their rows; null before the first. */
+  /** The ten largest, with the planner's estimate of their rows; null before the first estimate. */
   readonly largestTables: readonly {
     readonly name: string;
     readonly estimatedRows: number | null;

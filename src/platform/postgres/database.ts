@@ -1,3 +1,4 @@
+/** What modules know of the database: where statements are sent, and transactions. `open-database.ts` implements it. */
 import type { Statement } from './statement.ts';
 
 /** Where statements can be sent: the pool for single autocommit ones, or a transaction. */
@@ -23,25 +24,44 @@ export interface Transaction extends Queryable {
 
 export interface TransactionOptions {
   /**
-   * `work` has no effect outside the transaction, so that it may run again, up to three times, when the server ends
-   * it for a deadlock or a serialization failure.
+   * `work` has no effect outside the transaction, so it may run again, up to three times, when the server ends the
+   * transaction for a deadlock or a serialization failure.
    */
   readonly isRepeatable?: boolean;
 }
 
 /**
  * The database as the domain sees it. Statements sent here directly run on shared pipelined connections, each its
- * own transaction; `transaction` has a connection to itself.
+ * own transaction; `transaction` has a connection of its own.
  *
- * Throws `LatchkeyError` `temporarily_unavailable` when no connection can be had, when the server has no room or does
- * not write, or when the outcome of a write is unknown; `StatementError` (`failures.ts`) when a statement is refused
- * for its content. Statements that only read are repeated once when their connection is lost.
+ * Throws `LatchkeyError` `temporarily_unavailable` when no connection is available, when the server is out of resources
+ * or read-only, or when the outcome of a write is unknown; `StatementError` (`failures.ts`) when a statement is refused
+ * for its content. Statements that only read are sent again when their connection is lost.
  */
 export interface Database extends Queryable {
   readonly isTransaction: false;
   /**
    * Runs `work` between BEGIN and COMMIT; any throw rolls back. Resolves only after the server confirmed the commit.
-   * Inside, use only the transaction it is given: another connection would wait for this one's locks.
+   * Inside, use only the given transaction: another connection would wait for this one's locks.
    */
   transaction<T>(work: (transaction: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
+}
+
+/** The database as the running program sees it: what its health check, metrics and shutdown need as well. */
+export interface OpenDatabase extends Database {
+  /** Rejects when the database does not answer within two seconds; callers within a second share one answer. */
+  ping(): Promise<void>;
+  /** How far the server's clock is ahead of the process clock, in ms; logs `db.skew` beyond five seconds. */
+  skewMs(): Promise<number>;
+  statistics(): DatabaseStatistics;
+  /** Lets running statements finish, then closes every connection. */
+  close(): Promise<void>;
+}
+
+export interface DatabaseStatistics {
+  readonly open: number;
+  /** Connections with unanswered statements, or reserved by a transaction. */
+  readonly busy: number;
+  /** Callers that wait for a connection. */
+  readonly waiting: number;
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ConnectionLost, readFailure, reasonOf, StatementError, toCallersError } from './failures.ts';
 
 function refusal(code: string): DatabaseError {
-  const error = new DatabaseError('what the server says', 0, 'error');
+  const error = new DatabaseError('the message of the server', 0, 'error');
   error.code = code;
   return error;
 }
@@ -25,15 +25,18 @@ describe('what callers see', () => {
     expect(seen).toMatchObject({ code: 'temporarily_unavailable', retryAfterSeconds: 5, cause: { sqlState: code } });
   });
 
-  test.each(['22021', '22P05'])('%s (text that no column can hold): malformed_request', (code) => {
+  test.each(['22021', '22P05'])('%s (text that no column can store): malformed_request', (code) => {
     expect(toCallersError(readFailure('label', refusal(code), undefined))).toMatchObject({ code: 'malformed_request' });
   });
 
-  test.each(['23505', '23503', '42601', '08P01'])('%s (a defect or a taken key): the refusal itself', (code) => {
-    const seen = toCallersError(readFailure('label', refusal(code), undefined));
-    expect(seen).toBeInstanceOf(StatementError);
-    expect(seen).toMatchObject({ sqlState: code });
-  });
+  test.each(['23505', '23503', '42601', '08P01'])(
+    '%s (a programming error or a taken key): the refusal itself',
+    (code) => {
+      const seen = toCallersError(readFailure('label', refusal(code), undefined));
+      expect(seen).toBeInstanceOf(StatementError);
+      expect(seen).toMatchObject({ sqlState: code });
+    },
+  );
 });
 
 describe('a failure', () => {
@@ -50,7 +53,7 @@ describe('a failure', () => {
     });
   });
 
-  test('on every address of a host is told by the first', () => {
+  test('on every address of a host is described by the first', () => {
     expect(reasonOf(new AggregateError([new Error('connect ECONNREFUSED ::1:5432')]))).toBe(
       'connect ECONNREFUSED ::1:5432',
     );

@@ -1,9 +1,11 @@
+/** What can go wrong with a statement: how the driver's errors are read, and the error that callers get. */
 import { DatabaseError } from 'pg';
 import { LatchkeyError } from '#platform/base/errors.ts';
 
 /**
- * The server refused a statement; nothing of it took effect. Holds neither parameters nor row values: what the server
- * says about those (its detail, and the message of data errors) stays out, since errors end in the log.
+ * The server refused a statement; nothing of it took effect. Contains neither parameters nor row values: the parts of
+ * the server's message that may show them (its detail, and the message of data errors) are left out, since errors are
+ * logged.
  */
 export class StatementError extends Error {
   /** Five characters, PostgreSQL manual appendix A. */
@@ -13,15 +15,15 @@ export class StatementError extends Error {
 
   constructor(label: string, error: DatabaseError) {
     const sqlState = error.code ?? 'XX000';
-    const said = sqlState.startsWith('22') ? '' : ` ${error.message}`;
-    super(`statement ${label} failed: ${sqlState}${said}`);
+    const message = sqlState.startsWith('22') ? '' : ` ${error.message}`;
+    super(`statement ${label} failed: ${sqlState}${message}`);
     this.name = 'StatementError';
     this.sqlState = sqlState;
     this.constraint = error.constraint;
   }
 }
 
-/** The connection ended before the answer came: the statement took effect or it did not. */
+/** The connection ended before the answer arrived: whether the statement took effect is unknown. */
 export class ConnectionLost extends Error {
   constructor(label: string, reason: string) {
     super(`connection lost during statement ${label}: ${reason}`);
@@ -38,7 +40,7 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   );
 }
 
-/** Serialization failures and deadlocks: the server chose a victim, which may simply try again. */
+/** A serialization failure or deadlock, which the server resolved by ending this transaction; it may be repeated. */
 export function isConflict(error: unknown): boolean {
   return error instanceof StatementError && (error.sqlState === '40001' || error.sqlState === '40P01');
 }
@@ -48,37 +50,37 @@ export function isLockTimeout(error: unknown): boolean {
   return error instanceof StatementError && error.sqlState === '55P03';
 }
 
-/** `cached plan must not change result type`: the schema changed under a prepared statement. */
+/** `cached plan must not change result type`: the schema changed after the statement was prepared. */
 export function isStalePlan(error: unknown): boolean {
   return error instanceof StatementError && error.sqlState === '0A000';
 }
 
-/** The statement's text reached the server, its name did not: it was not run. */
+/** The server does not know the name of the prepared statement, so it did not run it. */
 export function isUnknownName(error: unknown): boolean {
   return error instanceof StatementError && error.sqlState === '26000';
 }
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** What callers see when the database cannot do its part now. */
+/** The error for callers while the database cannot serve them. */
 export function unavailable(description: string, cause?: unknown): LatchkeyError {
   return new LatchkeyError('temporarily_unavailable', { description, retryAfterSeconds: RETRY_AFTER_SECONDS, cause });
 }
 
 // Classes and codes of PostgreSQL manual appendix A.
 const UNAVAILABLE = /^(08(?!P01)|53|58|25006|40001|40P01|55P03|57014|57P|0A000|26000|42501|28)/;
-const UNREADABLE_TEXT = /^(22021|22P05)$/;
+const INVALID_TEXT = /^(22021|22P05)$/;
 
 /**
- * The error a caller gets: `temporarily_unavailable` when time or an operator can mend it (connection, resources, disk
- * full, read-only mode, time-outs, conflicts), `malformed_request` for text that no column can hold (a zero byte),
- * anything else as it is.
+ * The error a caller gets: `temporarily_unavailable` when it passes by itself or an operator can fix it (connection,
+ * resources, disk full, read-only mode, time-outs, conflicts), `malformed_request` for text that no column can store (a
+ * zero byte), any other error unchanged.
  */
 export function toCallersError(error: unknown): unknown {
   if (error instanceof ConnectionLost) return unavailable('The outcome is unknown.', error);
   if (!(error instanceof StatementError)) return error;
   if (UNAVAILABLE.test(error.sqlState)) return unavailable('The database cannot do this now.', error);
-  if (UNREADABLE_TEXT.test(error.sqlState)) return new LatchkeyError('malformed_request', { cause: error });
+  if (INVALID_TEXT.test(error.sqlState)) return new LatchkeyError('malformed_request', { cause: error });
   return error;
 }
 
@@ -86,8 +88,8 @@ export function toCallersError(error: unknown): unknown {
 const ENDS_SESSION = /^(08(?!P01)|57P0[1235]|25P0[34])/;
 
 /**
- * Turns what the driver reports into a `StatementError` or `ConnectionLost`; what is neither (a parameter that it
- * cannot encode) stays as it is.
+ * Turns what the driver reports into a `StatementError` or `ConnectionLost`; any other error
+ * (a parameter that it cannot encode) is returned unchanged.
  * @param lostReason why the connection ended, when it did
  */
 export function readFailure(label: string, error: unknown, lostReason: unknown): unknown {
@@ -100,12 +102,12 @@ export function readFailure(label: string, error: unknown, lostReason: unknown):
   return isUnusable(error) ? new ConnectionLost(label, reasonOf(error)) : error;
 }
 
-/** The driver knows already that the connection is gone, and has not told of it yet. */
+/** Whether the driver refuses the query because its connection ended, before it reported that end. */
 function isUnusable(error: unknown): boolean {
   return error instanceof Error && error.message.endsWith('is not queryable');
 }
 
-/** A short reason for the log. Node reports a refused `localhost` as several errors with no message of its own. */
+/** A short reason for the log. For a refused `localhost` Node throws several errors in one that has no message. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return reasonOf(error.errors[0]);
   if (error instanceof DatabaseError) return `${error.message} (${error.code ?? 'no code'})`;

@@ -1,27 +1,25 @@
 import { currentTask } from '#platform/base/tasks.ts';
-import type { Command } from './command.ts';
-import type { Connection } from './connection.ts';
-import type { ConnectionSource } from './connection-source.ts';
+import { type Connection, settleInTask } from './connection.ts';
 import { ConnectionLost, isConflict, isLockTimeout, isStalePlan, isUnknownName, toCallersError } from './failures.ts';
-import type { Completed } from './prepared-query.ts';
-import { settleFor } from './settle-for.ts';
+import type { ConnectionPool } from './pools.ts';
+import type { Command, Completed } from './query.ts';
 import type { AnyStatement } from './statement.ts';
 
 export interface SingleStatementOptions {
-  readonly source: ConnectionSource;
-  /** Sent in one group with each statement (see `localSettings`). */
+  readonly pool: ConnectionPool;
+  /** Sent in one group with each statement (`localSettings`). */
   readonly before: readonly Command[];
   readonly toCommand: (statement: AnyStatement, parameters: object) => Command;
   /** Called when the schema changed under the prepared statements. */
   readonly renewConnections: () => void;
 }
 
-/** Repetitions of a statement that the server ended for a deadlock or a lock, and of a read that lost its connection. */
-const MAX_REPETITIONS = 3;
+/** Retries of a statement that the server ended for a deadlock or a lock, and of a read that lost its connection. */
+const MAX_RETRIES = 3;
 
 /**
- * Sends statements that are each their own transaction, and repeats what is safe to repeat: anything that the server
- * says it did not do, and reads whose connection was lost.
+ * Sends statements that are each their own transaction, and retries what is safe to retry: statements that the server
+ * says it did not execute, and reads whose connection was lost.
  */
 export class SingleStatements {
   readonly #options: SingleStatementOptions;
@@ -31,36 +29,36 @@ export class SingleStatements {
   }
 
   send(statement: AnyStatement, parameters: object): Promise<Completed> {
-    const { source, before } = this.#options;
+    const { pool, before } = this.#options;
     const task = currentTask();
     const command = this.#options.toCommand(statement, parameters);
-    let repetitions = 0;
-    return settleFor(task, (resolve, reject) => {
+    let retries = 0;
+    return settleInTask(task, (resolve, reject) => {
       const attempt = (connection: Connection): void => {
         connection.send(
           command,
           task,
           (failure, completed) => {
-            source.giveBack(connection);
+            pool.giveBack(connection);
             if (completed !== undefined) resolve(completed);
-            else if (this.#mayRepeat(statement, failure, repetitions, connection)) {
-              repetitions += 1;
-              // A server that ends one connection may have ended all: a turn of the event loop lets the others be seen.
-              if (failure instanceof ConnectionLost) setImmediate(() => source.take(attempt, reject));
-              else source.take(attempt, reject);
+            else if (this.#mayRetry(statement, failure, retries, connection)) {
+              retries += 1;
+              // A server that ends one connection may have ended all: the next turn of the event loop shows which.
+              if (failure instanceof ConnectionLost) setImmediate(() => pool.take(attempt, reject));
+              else pool.take(attempt, reject);
             } else reject(toCallersError(failure));
           },
           before,
         );
       };
-      source.take(attempt, reject);
+      pool.take(attempt, reject);
     });
   }
 
-  #mayRepeat(statement: AnyStatement, failure: unknown, repetitions: number, connection: Connection): boolean {
-    if (isConflict(failure) || isLockTimeout(failure)) return repetitions < MAX_REPETITIONS;
-    if (failure instanceof ConnectionLost) return statement.isReadOnly && repetitions < MAX_REPETITIONS;
-    if (repetitions > 0) return false;
+  #mayRetry(statement: AnyStatement, failure: unknown, retries: number, connection: Connection): boolean {
+    if (isConflict(failure) || isLockTimeout(failure)) return retries < MAX_RETRIES;
+    if (failure instanceof ConnectionLost) return statement.isReadOnly && retries < MAX_RETRIES;
+    if (retries > 0) return false;
     if (isStalePlan(failure)) this.#options.renewConnections();
     else if (isUnknownName(failure)) connection.retire();
     else return false;

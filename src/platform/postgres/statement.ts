@@ -1,3 +1,4 @@
+/** SQL statements with named parameters, registered by label, and the helpers for writing them. */
 import { createHash } from 'node:crypto';
 
 /**
@@ -10,30 +11,30 @@ import { createHash } from 'node:crypto';
  * PostgreSQL array.
  */
 export interface Statement<Row, Parameters extends object> {
-  /** What the log and the plan test call it. */
+  /** Its name in the log, the metrics and the test of the plans. */
   readonly label: string;
-  /** Name on the wire. */
+  /** Name of the prepared statement. */
   readonly name: string;
-  /** What the server is sent: `:name` has become `$n`. */
+  /** The text for the server, in which `:name` has become `$n`. */
   readonly text: string;
   /** The parameters in the order of their numbers. */
   readonly parameterNames: readonly string[];
-  /** It changes nothing, so it is repeated when a lost connection leaves its outcome unknown. */
+  /** It changes nothing, so it is sent again when its connection is lost. */
   readonly isReadOnly: boolean;
-  /** Only here to carry the types. */
+  /** Never set; carries the types. */
   readonly __types?: (parameters: Parameters) => Row;
 }
 
-/** A statement of any kind, for code that sends or inspects them all. */
+/** Any statement, for code that sends or inspects all of them. */
 export type AnyStatement = Statement<unknown, never>;
 
 /** For statements without parameters; they are sent with `{}`. */
 export type NoParameters = Readonly<Record<string, never>>;
 
-/** Longest name that PostgreSQL keeps apart. */
+/** PostgreSQL cuts longer names. */
 const MAX_NAME_LENGTH = 63;
 
-/** `:name`, but neither the cast `::type` nor a colon inside of a word or a number. */
+/** `:name`, but neither the cast `::type` nor a colon inside a word or a number. */
 const PARAMETER = /(?<![:\w]):([a-z][A-Za-z0-9]*)/g;
 
 const registry = new Map<string, AnyStatement>();
@@ -58,20 +59,20 @@ export function statement<Row, Parameters extends object>(label: string, source:
 export function parameterValues(made: AnyStatement, parameters: object): unknown[] {
   return made.parameterNames.map((name) => {
     const value: unknown = Reflect.get(parameters, name);
-    // The driver would send null in its place.
+    // The driver would send null instead.
     if (value === undefined) throw new Error(`statement ${made.label} was sent without a value for :${name}`);
     return value;
   });
 }
 
-/** Every statement made so far. @internal for the test of their plans */
+/** Every statement registered so far. @internal for the test of the plans */
 export function registeredStatements(): Iterable<AnyStatement> {
   return registry.values();
 }
 
 /**
- * SQL that turns a `timestamptz` expression into milliseconds since the epoch, a JavaScript number and a whole one as
- * times of the process clock are. Without `extract`, whose exact decimals cost several times as much.
+ * SQL that turns a `timestamptz` expression into whole milliseconds since the epoch, as the process clock counts them.
+ * Without `extract`, whose exact decimals cost several times as much.
  */
 export function ms(expression: string): string {
   return `round(date_part('epoch', ${expression}) * 1000)`;
@@ -88,7 +89,7 @@ function numberParameters(source: string): Pick<AnyStatement, 'text' | 'paramete
   return { text, parameterNames: [...numbers.keys()] };
 }
 
-// Strict on purpose: a keyword in a comment or in `for update` only costs a repetition that would have been harmless.
+// Strict on purpose: a keyword in a comment or in `for update` only prevents a retry that would have been harmless.
 function isReadOnly(text: string): boolean {
   return /^\s*(select|with)\b/i.test(text) && !/\b(insert|update|delete|merge|into)\b/i.test(text);
 }

@@ -1,40 +1,43 @@
+/** Transactions: BEGIN with the first statement, a COMMIT that is checked, and a retry of those declared repeatable. */
+import { LatchkeyError } from '#platform/base/errors.ts';
 import { currentTask } from '#platform/base/tasks.ts';
-import type { Connection } from './connection.ts';
-import type { ConnectionSource } from './connection-source.ts';
+import { type Connection, settleInTask } from './connection.ts';
 import type { Transaction, TransactionOptions } from './database.ts';
 import { isConflict, isStalePlan, toCallersError } from './failures.ts';
-import { OpenTransaction, type TransactionDialect } from './open-transaction.ts';
-import { settleFor } from './settle-for.ts';
+import type { ConnectionPool } from './pools.ts';
+import type { Command, Completed } from './query.ts';
+import type { Dialect } from './session-commands.ts';
+import type { AnyStatement, Statement } from './statement.ts';
 
-const MAX_REPETITIONS = 3;
+const MAX_RETRIES = 3;
 
-/** Runs transactions, each on a connection that it has to itself and that always comes back. */
+/** Runs transactions, each on a connection of its own that is always returned to the pool. */
 export class Transactions {
-  readonly #source: ConnectionSource;
-  readonly #dialect: TransactionDialect;
+  readonly #pool: ConnectionPool;
+  readonly #dialect: Dialect;
   readonly #renewConnections: () => void;
 
-  constructor(source: ConnectionSource, dialect: TransactionDialect, renewConnections: () => void) {
-    this.#source = source;
+  constructor(pool: ConnectionPool, dialect: Dialect, renewConnections: () => void) {
+    this.#pool = pool;
     this.#dialect = dialect;
     this.#renewConnections = renewConnections;
   }
 
   async run<T>(work: (transaction: Transaction) => Promise<T>, options: TransactionOptions): Promise<T> {
-    for (let repetitions = 0; ; repetitions += 1) {
+    for (let retries = 0; ; retries += 1) {
       try {
         return await this.#runOnce(work);
       } catch (error) {
         if (isStalePlan(error)) this.#renewConnections();
         const mayRepeat = options.isRepeatable === true && (isConflict(error) || isStalePlan(error));
-        if (!mayRepeat || repetitions === MAX_REPETITIONS) throw toCallersError(error);
+        if (!mayRepeat || retries === MAX_RETRIES) throw toCallersError(error);
       }
     }
   }
 
   async #runOnce<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    const connection = await settleFor<Connection>(currentTask(), (resolve, reject) => {
-      this.#source.take(resolve, reject);
+    const connection = await settleInTask<Connection>(currentTask(), (resolve, reject) => {
+      this.#pool.take(resolve, reject);
     });
     const transaction = new OpenTransaction(connection, this.#dialect);
     try {
@@ -45,7 +48,96 @@ export class Transactions {
       await transaction.rollback();
       throw error;
     } finally {
-      this.#source.giveBack(connection);
+      this.#pool.giveBack(connection);
     }
+  }
+}
+
+/** One transaction on a connection that it has to itself. */
+class OpenTransaction implements Transaction {
+  readonly isTransaction = true;
+  readonly #connection: Connection;
+  readonly #dialect: Dialect;
+  #state: 'unused' | 'begun' | 'ended' = 'unused';
+  #firstFailure: unknown;
+
+  constructor(connection: Connection, dialect: Dialect) {
+    this.#connection = connection;
+    this.#dialect = dialect;
+  }
+
+  async rows<Row, Parameters extends object>(
+    statement: Statement<Row, Parameters>,
+    parameters: Parameters,
+  ): Promise<Row[]> {
+    return (await this.#run(statement, parameters)).rows;
+  }
+
+  async first<Row, Parameters extends object>(
+    statement: Statement<Row, Parameters>,
+    parameters: Parameters,
+  ): Promise<Row | undefined> {
+    return (await this.#run(statement, parameters)).rows[0];
+  }
+
+  async execute<Row, Parameters extends object>(
+    statement: Statement<Row, Parameters>,
+    parameters: Parameters,
+  ): Promise<number> {
+    return (await this.#run(statement, parameters)).rowCount ?? 0;
+  }
+
+  /**
+   * Commits, and checks the server's answer: after a failed statement COMMIT succeeds, but as a ROLLBACK.
+   * @throws LatchkeyError `internal` when the caller ignored a failed statement, `ConnectionLost` when the outcome is
+   *   unknown
+   */
+  async commit(): Promise<void> {
+    const wasUsed = this.#state === 'begun';
+    this.#state = 'ended';
+    if (!wasUsed) return;
+    const { command } = await this.#send(this.#dialect.commit);
+    if (command === 'COMMIT') return;
+    throw new LatchkeyError('internal', {
+      details: { database: 'a failed statement was ignored, so the server rolled back at COMMIT' },
+      cause: this.#firstFailure,
+    });
+  }
+
+  /** Never throws: a connection on which the rollback fails is closed, which rolls back as well. */
+  async rollback(): Promise<void> {
+    const wasUsed = this.#state === 'begun';
+    this.#state = 'ended';
+    if (!wasUsed || this.#connection.isLost) return;
+    try {
+      await this.#send(this.#dialect.rollback);
+    } catch (error) {
+      this.#connection.destroy(new Error('a rollback failed', { cause: error }));
+    }
+  }
+
+  async #run(statement: AnyStatement, parameters: object): Promise<Completed> {
+    if (this.#state === 'ended')
+      throw new Error(`statement ${statement.label} was sent after the end of its transaction`);
+    const before = this.#state === 'unused' ? this.#dialect.begin : [];
+    this.#state = 'begun';
+    try {
+      return await this.#send(this.#dialect.toCommand(statement, parameters), before);
+    } catch (error) {
+      this.#firstFailure ??= error;
+      throw error;
+    }
+  }
+
+  #send(command: Command, before: readonly Command[] = []): Promise<Completed> {
+    const task = currentTask();
+    return settleInTask(task, (resolve, reject) => {
+      this.#connection.send(
+        command,
+        task,
+        (failure, completed) => (completed === undefined ? reject(failure) : resolve(completed)),
+        before,
+      );
+    });
   }
 }

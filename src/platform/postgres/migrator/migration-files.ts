@@ -1,23 +1,22 @@
+/** The numbered SQL files: how their name and first line are read. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sha256 } from '#platform/base/secret.ts';
 
-/**
- * `expand`: additive, programs of before run on. `contract`: takes something away that older programs may use.
- */
+/** `expand`: adds something, older programs still run. `contract`: removes something that older programs may use. */
 export type MigrationKind = 'expand' | 'contract';
 
-/** A numbered file `NNNN-name.sql`; never edited once it was released. */
+/** A numbered file `NNNN-name.sql`; never edited after its release. */
 export interface Migration {
   readonly version: number;
   readonly name: string;
   readonly kind: MigrationKind;
-  /** Programs whose newest migration is older than this cannot run on the result. */
+  /** Programs whose newest migration is older than this cannot run on the new schema. */
   readonly minReader: number;
   /** Builds indexes while the service runs: outside a transaction, statement by statement. */
   readonly isConcurrent: boolean;
-  /** The back-fill that has to be done before, as its job records it. */
+  /** The back-fill that has to be done before, by the name that its job records. */
   readonly backfill: string | undefined;
   /** SHA-256 of the text, in hexadecimal. */
   readonly checksum: string;
@@ -28,16 +27,16 @@ const FILE_NAME = /^(\d{4})-([a-z0-9-]+)\.sql$/;
 const FIRST_LINE = /^-- (expand|contract)( concurrently)?(?: min_reader=(\d+))?(?: after=([a-z0-9-]+))?$/;
 
 /**
- * Reads every migration of a folder, in their order. The first line of each says its kind; `concurrently` when it
- * builds indexes on tables that may be large; `min_reader`, without which any program may read after an expansion and
- * only those that know it after a contraction; and `after=NAME` when a back-fill has to be done before.
+ * Reads every migration of a directory, in order. The first line of each gives its kind; `concurrently` when it builds
+ * indexes on tables that may be large; `min_reader`, by default 0 for an expansion and its own number for a contraction;
+ * and `after=NAME` when a back-fill has to be done before.
  */
 export function readMigrations(directory: string | URL): Migration[] {
-  const folder = directory instanceof URL ? fileURLToPath(directory) : directory;
-  const migrations = readdirSync(folder)
+  const path = directory instanceof URL ? fileURLToPath(directory) : directory;
+  const migrations = readdirSync(path)
     .filter((fileName) => FILE_NAME.test(fileName))
     .sort()
-    .map((fileName) => readMigration(fileName, readFileSync(join(folder, fileName), 'utf8')));
+    .map((fileName) => readMigration(fileName, readFileSync(join(path, fileName), 'utf8')));
   for (const [index, migration] of migrations.entries()) {
     if (migrations[index + 1]?.version === migration.version) {
       throw new Error(`two migrations have the number ${migration.version}`);
@@ -47,7 +46,7 @@ export function readMigrations(directory: string | URL): Migration[] {
 }
 
 function readMigration(fileName: string, content: string): Migration {
-  // A checkout may have turned the line ends; the checksum must not depend on it.
+  // A checkout may have changed the line ends; the checksum must not depend on them.
   const text = content.replaceAll('\r\n', '\n');
   const [, number, name] = FILE_NAME.exec(fileName) ?? [];
   const [, kind, concurrently, minReader, backfill] = FIRST_LINE.exec(text.slice(0, text.indexOf('\n'))) ?? [];
@@ -55,12 +54,12 @@ function readMigration(fileName: string, content: string): Migration {
     throw new Error(`the first line of ${fileName} must be "-- expand" or "-- contract"`);
   }
   const version = Number(number);
-  const usualMinReader = kind === 'expand' ? 0 : version;
+  const defaultMinReader = kind === 'expand' ? 0 : version;
   return {
     version,
     name,
     kind,
-    minReader: minReader === undefined ? usualMinReader : Number(minReader),
+    minReader: minReader === undefined ? defaultMinReader : Number(minReader),
     isConcurrent: concurrently !== undefined,
     backfill,
     checksum: sha256(text).toString('hex'),

@@ -1,6 +1,9 @@
+/** Which migrations a database has had, by its table `schema_migrations`, compared with those of this program. */
 import { type Client, DatabaseError } from 'pg';
 import { ExitError } from '#platform/base/errors.ts';
-import type { Migration, MigrationKind } from './migration-files.ts';
+import type { Queryable } from '../database.ts';
+import { type NoParameters, statement } from '../statement.ts';
+import { type Migration, type MigrationKind, readMigrations } from './migration-files.ts';
 
 /** A row of `schema_migrations`. */
 export interface AppliedMigration {
@@ -31,33 +34,51 @@ export const CREATE_SCHEMA_MIGRATIONS = `
     duration_ms integer not null
   )`;
 
+const listVersions = statement<{ version: number; min_reader: number }, NoParameters>(
+  'schema-versions',
+  'select version, min_reader from schema_migrations',
+);
+
 /**
  * Compares the database with the migrations of this program.
- * @throws ExitError 1 when the database is newer than this program can read, holds a migration whose text was changed,
- *   or belongs to something else
+ * @throws ExitError 1 when the database is newer than this program can read, contains a migration whose text was changed,
+ *   or belongs to another program
  */
 export async function readState(client: Client, migrations: readonly Migration[]): Promise<MigrationState> {
   const applied = await readApplied(client);
   const ours = new Map(migrations.map((migration) => [migration.version, migration]));
   const newest = migrations.at(-1)?.version ?? 0;
   const unknown: AppliedMigration[] = [];
-  for (const one of applied) {
-    const known = ours.get(one.version);
+  for (const migration of applied) {
+    const known = ours.get(migration.version);
     if (known === undefined) {
-      if (one.minReader > newest) {
-        throw new ExitError(1, `the database is newer than this program: ${nameOf(one)} was applied to it`);
+      if (migration.minReader > newest) {
+        throw new ExitError(1, `the database is newer than this program: ${nameOf(migration)} was applied to it`);
       }
-      unknown.push(one);
-    } else if (known.checksum !== one.checksum) {
-      throw new ExitError(1, `migration ${nameOf(one)} was applied with another text than this program has`);
+      unknown.push(migration);
+    } else if (known.checksum !== migration.checksum) {
+      throw new ExitError(1, `migration ${nameOf(migration)} was applied with another text than this program has`);
     }
-    ours.delete(one.version);
+    ours.delete(migration.version);
   }
   return { applied, pending: [...ours.values()], unknown };
 }
 
 export function nameOf(migration: { readonly version: number; readonly name: string }): string {
   return `${String(migration.version).padStart(4, '0')}-${migration.name}`;
+}
+
+/**
+ * Whether the schema still fits this running program: another version may have migrated the database in the meantime,
+ * or an operator may have restored an older backup.
+ */
+export async function isSchemaUsable(database: Queryable, directory: string | URL): Promise<boolean> {
+  const ours = readMigrations(directory).map(({ version }) => version);
+  const applied = await database.rows(listVersions, {});
+  const versions = new Set(applied.map(({ version }) => version));
+  const newest = Math.max(0, ...ours);
+  const isReadable = applied.every(({ version, min_reader: minReader }) => version <= newest || minReader <= newest);
+  return isReadable && ours.every((version) => versions.has(version));
 }
 
 async function readApplied(client: Client): Promise<AppliedMigration[]> {
@@ -84,7 +105,7 @@ async function readApplied(client: Client): Promise<AppliedMigration[]> {
   }
 }
 
-/** In one statement, so that a migration elsewhere shows whole or not at all. Tables of extensions do not count. */
+/** In one statement, so that a concurrent migration is seen complete or not at all. Tables of extensions do not count. */
 async function readTables(client: Client): Promise<{ schema: string; tables: readonly string[] }> {
   const { rows } = await client.query<{ schema: string | null; tables: string[] }>(`
     select current_schema() as schema, coalesce(array_agg(c.relname::text order by c.relname), '{}') as tables

@@ -1,6 +1,6 @@
 import { unavailable } from './failures.ts';
 
-/** How many callers wait for a connection, over all lines of one database. */
+/** How many callers wait for a connection, over all queues of one database. */
 export interface WaitingGauge {
   waiting: number;
 }
@@ -16,8 +16,8 @@ interface Waiter<T> {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Callers that wait for a connection, served in their order, bounded in number and time. */
-export class WaitingLine<T> {
+/** Callers that wait for a connection, first come, first served, with a limit on their number and time. */
+export class WaitingQueue<T> {
   readonly #limits: WaitingLimits;
   readonly #gauge: WaitingGauge;
   readonly #waiters = new Set<Waiter<T>>();
@@ -32,16 +32,16 @@ export class WaitingLine<T> {
     return this.#waiters.size;
   }
 
-  /** Why connections cannot be made just now, undefined once they can; becomes the cause of the refusals that follow. */
-  noteProblem(problem: unknown): void {
+  /** Sets why connections cannot be opened now, undefined once they can; becomes the `cause` of rejections. */
+  setProblem(problem: unknown): void {
     this.#lastProblem = problem;
   }
 
   /**
-   * Calls exactly one of the two, outside any stretch: `refuse` with `temporarily_unavailable` when the line is full
+   * Calls exactly one of the two, outside any stretch: `refuse` with `temporarily_unavailable` when the queue is full
    * or the wait too long.
    */
-  join(serve: (value: T) => void, refuse: (error: unknown) => void): void {
+  add(serve: (value: T) => void, refuse: (error: unknown) => void): void {
     if (this.#gauge.waiting >= this.#limits.maxWaiters) {
       refuse(unavailable('Too many requests wait for the database.', this.#lastProblem));
       return;
@@ -58,7 +58,7 @@ export class WaitingLine<T> {
     this.#waiters.add(waiter);
   }
 
-  /** Serves the first in line; false when nobody waits. */
+  /** Serves the caller that waits longest; false when nobody waits. */
   serveNext(value: T): boolean {
     const [waiter] = this.#waiters;
     if (waiter === undefined) return false;
@@ -67,7 +67,7 @@ export class WaitingLine<T> {
     return true;
   }
 
-  /** Sends everybody away. */
+  /** Refuses every caller that waits. */
   refuseAll(error: unknown): void {
     for (const waiter of [...this.#waiters]) {
       this.#remove(waiter);

@@ -1,0 +1,95 @@
+/** What the program says about its database: where it is, how many connections to keep, and how long to wait for it. */
+import type { Clock } from '#platform/base/clock.ts';
+import type { Log } from '#platform/base/log.ts';
+
+/** Where a PostgreSQL server is and who connects to it. Absent parts follow libpq: `PGHOST` and so on, then defaults. */
+export interface ConnectionTarget {
+  /** Host name, or the directory of a Unix socket when it begins with `/`. */
+  readonly host?: string;
+  readonly port?: number;
+  readonly user?: string;
+  readonly password?: string;
+  readonly database?: string;
+  readonly ssl?: SslOptions;
+}
+
+/** As libpq's `sslmode`. */
+export type SslMode = 'disable' | 'allow' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
+
+export interface SslOptions {
+  readonly mode: SslMode;
+  /** PEM; the system's store when absent. */
+  readonly ca?: string;
+  readonly certificate?: string;
+  readonly key?: string;
+}
+
+/** The address without its password, for messages. */
+export function describeTarget(target: ConnectionTarget): string {
+  const host = target.host ?? 'localhost';
+  const place = host.startsWith('/') ? host : `${host}:${target.port ?? 5432}`;
+  return `database ${target.database ?? target.user ?? 'postgres'} on ${place}`;
+}
+
+/** How connections to PostgreSQL are made and limited. */
+export interface DatabaseOptions {
+  readonly connection: ConnectionTarget;
+  readonly log: Log;
+  /** Compared with the server's clock by `skewMs`. */
+  readonly clock: Clock;
+  /**
+   * The kind of connection pooler in front of the server. With `transaction` the server connection may change after
+   * each transaction, so statements have no names and settings are sent with each transaction.
+   */
+  readonly pooler?: 'none' | 'session' | 'transaction';
+  /** Upper limit of the connections of this process, shared and exclusive together. */
+  readonly maxConnections?: number;
+  /** Connections kept open when idle. */
+  readonly minConnections?: number;
+  /** Total time for attempts to connect at start. */
+  readonly connectTimeoutSeconds?: number;
+  /** Longest wait for a connection. */
+  readonly acquireTimeoutSeconds?: number;
+  /** Idle connections are closed after this time; null: never. */
+  readonly idleTimeoutSeconds?: number | null;
+  /** Connections are replaced after this time, 10 % more or less; null: never. */
+  readonly maxLifetimeSeconds?: number | null;
+  readonly statementTimeoutSeconds?: number;
+  /** Statements that take longer are logged as `db.slow`. */
+  readonly slowStatementSeconds?: number;
+  /** How many callers may wait for a connection at the same time. */
+  readonly maxWaiters?: number;
+  /** Shown in the server's list of sessions. */
+  readonly applicationName?: string;
+}
+
+/** The defaults of the `database` settings. */
+const DEFAULTS = {
+  pooler: 'none',
+  maxConnections: 10,
+  minConnections: 0,
+  connectTimeoutSeconds: 30,
+  acquireTimeoutSeconds: 5,
+  idleTimeoutSeconds: 600,
+  maxLifetimeSeconds: 1800,
+  statementTimeoutSeconds: 10,
+  slowStatementSeconds: 1,
+  maxWaiters: 200,
+  applicationName: 'latchkey',
+} as const;
+
+export type CompleteDatabaseOptions = Required<DatabaseOptions>;
+
+export function completeOptions(options: DatabaseOptions): CompleteDatabaseOptions {
+  return { ...DEFAULTS, ...options };
+}
+
+const MAX_SHARED = 8;
+
+/**
+ * How many of the connections are shared; the rest are exclusive. Eight pipelined connections are enough for what one
+ * process can send. A limit of one connection leaves none to share.
+ */
+export function sharedCount(maxConnections: number): number {
+  return Math.min(MAX_SHARED, Math.ceil(maxConnections * 0.6), maxConnections - 1);
+}

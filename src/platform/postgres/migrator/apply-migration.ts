@@ -1,0 +1,146 @@
+/** Applies one migration: in a transaction, or, when it builds indexes concurrently, statement by statement. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Client, DatabaseError } from 'pg';
+import type { Clock } from '#platform/base/clock.ts';
+import { ExitError } from '#platform/base/errors.ts';
+import type { Log } from '#platform/base/log.ts';
+import { reasonOf } from '../failures.ts';
+import type { Migration } from './migration-files.ts';
+import { nameOf } from './migration-state.ts';
+
+export const FIRST_PAUSE_MS = 250;
+export const MAX_PAUSE_MS = 5_000;
+/** Prefix of the keys of `server_state` that the jobs of back-fills write when they are done. */
+const BACKFILL_DONE = 'backfill:';
+const CREATE_INDEX = /^create (?:unique )?index concurrently ([a-z0-9_]+) on /;
+const DROP_INDEX = /^drop index concurrently if exists [a-z0-9_]+$/;
+
+/**
+ * Applies one migration and writes its row in `schema_migrations`. Waits for locks in short attempts.
+ * @throws ExitError 1 when it fails or its back-fill is not done, 75 when it cannot get its locks before `deadline`
+ */
+export async function applyWithRetries(
+  client: Client,
+  migration: Migration,
+  deadline: number,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): Promise<void> {
+  await requireBackfill(client, migration);
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+    try {
+      const durationMs = migration.isConcurrent
+        ? await applyConcurrently(client, migration, clock, deadline)
+        : await apply(client, migration, clock);
+      log.info('db.migrate', `applied migration ${nameOf(migration)}`, { milliseconds: durationMs });
+      return;
+    } catch (error) {
+      if (!isLockProblem(error)) {
+        throw new ExitError(1, `migration ${nameOf(migration)} failed: ${reasonOf(error)}`, { cause: error });
+      }
+      if (pauseMs === FIRST_PAUSE_MS) log.info('db.migrate', `migration ${nameOf(migration)} waits for locks`);
+      await pauseUntil(pauseMs, deadline, `migration ${nameOf(migration)} cannot get its locks: ${reasonOf(error)}`);
+    }
+  }
+}
+
+/** Waits before the next attempt. @throws ExitError 75 with `problem` after `deadline` */
+export async function pauseUntil(pauseMs: number, deadline: number, problem: string): Promise<void> {
+  const leftMs = deadline - performance.now();
+  if (leftMs <= 0) throw new ExitError(75, problem);
+  await pause(Math.min(pauseMs, leftMs));
+}
+
+/** One transaction. The lock time-out is short, since all other traffic would queue behind a waiting ALTER TABLE. */
+async function apply(client: Client, migration: Migration, clock: Clock): Promise<number> {
+  const startedAt = performance.now();
+  await client.query('begin');
+  try {
+    await client.query(`set local lock_timeout = '3s'; set local statement_timeout = 0`);
+    await client.query(migration.text);
+    const durationMs = Math.round(performance.now() - startedAt);
+    await record(client, migration, clock, durationMs);
+    const { command } = await client.query('commit');
+    if (command !== 'COMMIT') throw new Error(`the server answered COMMIT with ${command}`);
+    return durationMs;
+  } catch (error) {
+    // When the connection is lost, the server rolls back by itself.
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The row is written last: if the process dies before, the next one finds the indexes and only writes the row. */
+async function applyConcurrently(
+  client: Client,
+  migration: Migration,
+  clock: Clock,
+  deadline: number,
+): Promise<number> {
+  const startedAt = performance.now();
+  await runIndexStatements(client, migration.text, deadline - startedAt);
+  const durationMs = Math.round(performance.now() - startedAt);
+  await record(client, migration, clock, durationMs);
+  return durationMs;
+}
+
+async function record(client: Client, migration: Migration, clock: Clock, durationMs: number): Promise<void> {
+  const { version, name, checksum, kind, minReader } = migration;
+  await client.query(
+    `insert into schema_migrations (version, name, checksum, kind, min_reader, applied_at, duration_ms)
+    values ($1, $2, $3, $4, $5, $6, $7)`,
+    [version, name, checksum, kind, minReader, new Date(clock.now()), durationMs],
+  );
+}
+
+/** The version before must have filled in the rows that the new schema no longer allows to be incomplete. */
+async function requireBackfill(client: Client, migration: Migration): Promise<void> {
+  if (migration.backfill === undefined) return;
+  const { rowCount } = await client.query('select from server_state where key = $1', [
+    `${BACKFILL_DONE}${migration.backfill}`,
+  ]);
+  if (rowCount === 1) return;
+  throw new ExitError(
+    1,
+    `migration ${nameOf(migration)} waits for the back-fill ${migration.backfill}: ` +
+      'run the version before this one until its log says that it is done',
+  );
+}
+
+function isLockProblem(error: unknown): boolean {
+  return error instanceof DatabaseError && ['55P03', '40P01', '40001'].includes(error.code ?? '');
+}
+
+/**
+ * Builds or drops indexes without blocking writers. PostgreSQL allows that only outside a transaction, so each statement
+ * can be repeated: an existing index is kept, and an invalid one, which an interrupted build leaves, is dropped and built
+ * again.
+ * @param lockTimeoutMs longest wait for transactions that began earlier; no other session waits behind it
+ * @throws Error when a statement is of neither kind
+ */
+async function runIndexStatements(client: Client, text: string, lockTimeoutMs: number): Promise<void> {
+  const statements = text
+    .replace(/^--.*$/gm, '')
+    .split(';')
+    .map((statement) => statement.trim().replace(/\s+/g, ' '))
+    .filter((statement) => statement !== '');
+  await client.query(`set statement_timeout = 0; set lock_timeout = ${Math.max(1, Math.round(lockTimeoutMs))}`);
+  for (const statement of statements) {
+    const [, index] = CREATE_INDEX.exec(statement) ?? [];
+    if (index === undefined && !DROP_INDEX.test(statement)) {
+      throw new Error(`only "create index concurrently" and "drop index concurrently if exists", not: ${statement}`);
+    }
+    const state = index === undefined ? 'absent' : await stateOf(client, index);
+    if (state === 'valid') continue;
+    if (state === 'invalid') await client.query(`drop index concurrently ${index}`);
+    await client.query(statement);
+  }
+}
+
+async function stateOf(client: Client, index: string): Promise<'absent' | 'valid' | 'invalid'> {
+  const { rows } = await client.query<{ valid: boolean }>(
+    'select indisvalid and indisready as valid from pg_index where indexrelid = to_regclass($1)',
+    [index],
+  );
+  if (rows[0] === undefined) return 'absent';
+  return rows[0].valid ? 'valid' : 'invalid';
+}
