@@ -14,7 +14,7 @@ import { Secret } from '#platform/base/secret.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
-import { type PresentedCredentials, presentedCredentials } from '#protocol/oauth/client-credentials-presented.ts';
+import { type PresentedCredentials, presentedCredentials } from '#protocol/oauth/presented-credentials.ts';
 import { ClientFailures } from './client-failures.ts';
 
 export interface ClientAuthenticationDeps {

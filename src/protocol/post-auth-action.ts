@@ -42,9 +42,9 @@ export interface ActionFields {
 }
 
 /**
- * Reads an action from a query or a form. Anything malformed drops the whole action, but a bad account action, which
- * drops only itself.
- * @param protocolName names `org.<protocolName>.…` are accepted beside the plain ones
+ * Reads an action from a query or a form. Anything malformed drops the whole action, except that a bad account
+ * action drops only itself.
+ * @param protocolName names `org.<protocolName>.…` are accepted next to the plain ones
  */
 export function parsePostAuthAction(fields: ActionFields, protocolName: string): PostAuthAction | undefined {
   if (fields.isRepeated('kind') || fields.isRepeated('id')) return undefined;

@@ -138,7 +138,7 @@ describe('authorization grants', () => {
   });
 
   test.each(['locked_at', 'deactivated_at'])(
-    'no code is made for an account with %s set meanwhile (S-102)',
+    'no code is made for an account whose %s was set after the request was read (S-102)',
     async (column) => {
       const id = await created();
       const other = await insertUser(testDatabase.database, NOW);

@@ -62,7 +62,7 @@ export async function createAuthorizationGrant(
 /**
  * No row when the address, or the person who is signed in, has too many grants of the last hour that no code was
  * exchanged for: pending ones, and those that were given up or whose code nobody came for. Two requests at the same
- * moment may both see room: the bound is for what can pile up, and a few more do no harm.
+ * moment may both find the bound not reached: it is for what can pile up, and a few more do no harm.
  *
  * Partial indexes `oauth2_authorization_grants_unused` and `..._unused_of_user`, of which at most `limit` entries each
  * are read.

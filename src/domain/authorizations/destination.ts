@@ -14,7 +14,7 @@ export interface DestinationDeps {
   readonly clients: ClientDirectory;
 }
 
-/** The client that a person who signs in or registers is on the way to. */
+/** The client that a person who signs in or registers is about to return to. */
 export interface Destination {
   readonly client: Client;
   readonly redirectUri: string;
@@ -22,8 +22,8 @@ export interface Destination {
 }
 
 /**
- * Where a continuation leads in the end: one look-up for an authorization grant (the client is cached), none else.
- * Undefined when the grant waits no more; its own address then says why.
+ * The client that an action continues to. One look-up for an authorization grant (the client is cached), no look-up
+ * for other actions. Undefined when the grant is not pending any more; its own address then says why.
  */
 export async function findDestination(
   deps: DestinationDeps,

@@ -26,8 +26,8 @@ export interface Fulfillment {
 
 /**
  * Makes the authorization code of a pending grant: 43 base64url characters, of which only the SHA-256 is kept.
- * Undefined when the grant, its client, the session or the account changed meanwhile; nothing is written then. One
- * statement, whose condition lets exactly one of several callers through.
+ * Undefined when the grant, its client, the session or the account changed after they were read; nothing is
+ * written then. One statement, whose condition lets exactly one of several callers through.
  */
 export async function fulfillAuthorizationGrant(
   database: Queryable,
@@ -56,7 +56,8 @@ export async function fulfillAuthorizationGrant(
  * Gives a pending grant its code and remembers the consent behind it. One row for the one caller that did it; none
  * when the grant is no longer pending, the client has changed, or the session or account may not be used any more.
  *
- * The user and the browser session are locked against a lock-out or sign-out that commits meanwhile (security S-102),
+ * The user and the browser session are locked against a lock-out or sign-out that commits at the same time (security
+ * S-102),
  * in the order users, browser sessions, grants that all statements keep.
  */
 const fulfillGrant = statement<

@@ -89,7 +89,7 @@ describe('client directory', () => {
     expect(await directory.find(id)).toBeUndefined();
   });
 
-  test('an unknown client is remembered briefly, so that a client made meanwhile is found soon', async () => {
+  test('an unknown client is remembered briefly, so that a client made in the meantime is found soon', async () => {
     const clock = new FakeClock();
     const directory = new ClientDirectory(db.database, keys, clock);
     const id = newId<'client'>(clock.now());
@@ -241,7 +241,7 @@ describe('static clients of the configuration', () => {
     expect(await new ClientDirectory(db.database, keys, clock).find(id)).toBeDefined();
   });
 
-  test('a client that looks otherwise is consented to anew, and grants to an address it lost end', async () => {
+  test('a client that looks different needs consent again, and grants to an address that it lost end', async () => {
     const id = newId<'client'>(8);
     const loopback = 'http://127.0.0.1/cb';
     const native = { clientAuthMethod: 'none', clientSecret: undefined } as const;

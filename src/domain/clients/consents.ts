@@ -4,8 +4,8 @@ import { statement } from '#platform/postgres/statement.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 
 /**
- * What of a consent is worth remembering, in canonical spelling: scopes that are asked for afresh each time are left
- * out, or every sign-in with a device of its own would add one for ever.
+ * The scopes of a consent that are worth remembering, in canonical spelling. Those that are asked for each time are
+ * left out: otherwise every sign-in with a device of its own would add one forever.
  */
 export function rememberableScopes(scopes: readonly string[], rules: ScopeRules): readonly string[] {
   return scopes.filter((scope) => !rules.isChat(scope) && !rules.isAdmin(scope)).map((scope) => rules.canonical(scope));

@@ -35,7 +35,7 @@ export function introspectionResponse(
   const issuedAt = seconds(token.createdAt);
   return {
     active: true,
-    scope: token.scope.length === 0 ? undefined : rules.normaliseForIntrospection(token.scope).join(' '),
+    scope: token.scope.length === 0 ? undefined : rules.normalizeForIntrospection(token.scope).join(' '),
     client_id: token.clientId,
     username: token.user?.username,
     sub: token.user?.id ?? token.clientId,

@@ -22,7 +22,7 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
-import { parseBearer } from '#protocol/oauth/bearer-credentials.ts';
+import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
 import { introspectionResponse } from './introspection-response.ts';

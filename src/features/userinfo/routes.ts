@@ -15,7 +15,7 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
-import { parseBearer } from '#protocol/oauth/bearer-credentials.ts';
+import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
 import { userinfoClaims } from './userinfo-claims.ts';
 
 export interface UserinfoDeps {

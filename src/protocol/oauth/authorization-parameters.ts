@@ -1,3 +1,7 @@
+/**
+ * The checks of an authorization request that need no database, in the order of oauth 6.3: what is answered by a page
+ * because the address of the client is not proven, and what by a redirect to it (RFC 6749 4.1.2.1).
+ */
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import { ISSUED_ACR_VALUES } from '../oidc/authentication-classes.ts';
 import {
@@ -10,11 +14,6 @@ import { challengeProblem } from './pkce.ts';
 import { redirectUriMatches } from './redirect-uris.ts';
 import { parseScope, type ScopeRules } from './scopes.ts';
 import { type VoluntaryParameters, voluntaryParameters, voluntaryProblem } from './voluntary-parameters.ts';
-
-/**
- * The checks of an authorization request that need no database, in the order of oauth 6.3: what is answered by a page
- * because the address of the client is not proven, and what by a redirect to it (RFC 6749 4.1.2.1).
- */
 
 /** What the checks need to know of the client. */
 export interface RequestingClient {

@@ -21,7 +21,7 @@ describe('authorization response', () => {
   });
 
   test.each(['&code=x&iss=y', '#', '%23', 'a b+c', '"><script>', 'ä€\u{1F600}', 'line\nbreak'])(
-    'returns state %j byte-equal beside exactly one code and iss, existing query kept (S-08)',
+    'returns state %j byte-equal with exactly one code and iss, existing query kept (S-08)',
     (state) => {
       const location = responseLocation(target('https://app.example/cb?keep=1', 'query', state), ISSUER, { code: 'c' });
       const { searchParams, hash } = new URL(location);

@@ -61,7 +61,7 @@ export function redirectTarget(redirectUri: string): string {
   return url.host === '' ? url.protocol.slice(0, -1) : url.host;
 }
 
-/** The address without its port; undefined when it is no http loopback address with a usable one. */
+/** The address without its port; undefined when it is not an http loopback address with a usable one. */
 function loopbackWithoutPort(uri: string): string | undefined {
   const match = LOOPBACK.exec(uri);
   if (match === null) return undefined;

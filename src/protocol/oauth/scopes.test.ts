@@ -136,12 +136,12 @@ describe('scopes a client asks for itself', () => {
 });
 
 test('introspection shows client API and device scopes in both spellings, without repeating one', () => {
-  expect(rules.normaliseForIntrospection(['openid', UNSTABLE_API, DEVICE])).toEqual([
+  expect(rules.normalizeForIntrospection(['openid', UNSTABLE_API, DEVICE])).toEqual([
     'openid',
     UNSTABLE_API,
     API,
     DEVICE,
     UNSTABLE_DEVICE,
   ]);
-  expect(rules.normaliseForIntrospection(['urn:mas:admin'])).toEqual(['urn:mas:admin']);
+  expect(rules.normalizeForIntrospection(['urn:mas:admin'])).toEqual(['urn:mas:admin']);
 });

@@ -143,7 +143,7 @@ export class ScopeRules {
   }
 
   /** The set as introspection shows it: client API and device scopes in both spellings. */
-  normaliseForIntrospection(scopes: readonly string[]): readonly string[] {
+  normalizeForIntrospection(scopes: readonly string[]): readonly string[] {
     const both: string[] = [];
     const add = (scope: string): void => {
       if (!both.includes(scope)) both.push(scope);

@@ -26,7 +26,7 @@ describe('token format', () => {
     ['a trailing space', 'mat_0123456789ABCDEFGHIJabcdefghij_0WADMv '],
     ['a trailing line feed', 'mat_0123456789ABCDEFGHIJabcdefghij_0WADMv\n'],
     ['nothing', ''],
-  ])('a text with %s is no token', (_, text) => {
+  ])('a text with %s is not a token', (_, text) => {
     expect(parseToken(text)).toBeUndefined();
   });
 });

@@ -3,7 +3,7 @@ import { randomAlphanumeric } from '#platform/base/random.ts';
 
 /**
  * The text of a token: `<prefix>_<30 characters 0-9A-Za-z>_<6-character checksum>`. The prefix says the kind, the
- * checksum refuses a mistyped or made-up token without a query and lets secret scanners recognise a leaked one.
+ * checksum refuses a mistyped or made-up token without a query and lets secret scanners recognize a leaked one.
  */
 export type TokenPrefix = 'mat' | 'mar' | 'mct' | 'mcr' | 'mpt' | 'mgt';
 
@@ -31,7 +31,7 @@ export function formatToken(prefix: TokenPrefix, random: string): string {
   return `${checked}_${checksum(checked)}`;
 }
 
-/** The parts of a token; undefined when the text has not its form, a known prefix and the right checksum. */
+/** The parts of a token; undefined when the text lacks the form, a known prefix or the right checksum. */
 export function parseToken(text: string): TokenText | undefined {
   if (!FORM.test(text)) return undefined;
   if (checksum(text.slice(0, CHECKED_LENGTH)) !== text.slice(CHECKED_LENGTH + 1)) return undefined;

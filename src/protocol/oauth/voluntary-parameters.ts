@@ -1,3 +1,7 @@
+/**
+ * Parameters of OpenID Connect that a provider honors where it can, and that are no error of their own otherwise
+ * (OpenID Connect Core 1.0 3.1.2.1, 5.5, 15.1). `display` and `claims_locales` have no effect.
+ */
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import { ISSUED_ACR_VALUES } from '../oidc/authentication-classes.ts';
 import {
@@ -8,11 +12,6 @@ import {
   scopesOfClaims,
 } from '../oidc/claims-parameter.ts';
 import type { ScopeRules } from './scopes.ts';
-
-/**
- * Parameters of OpenID Connect that a provider honors where it can, and that are no error of their own otherwise
- * (OpenID Connect Core 1.0 3.1.2.1, 5.5, 15.1). `display` and `claims_locales` have no effect.
- */
 
 const MAX_ID_TOKEN_HINT_CHARACTERS = 4096;
 

@@ -1,8 +1,12 @@
+/**
+ * The credentials of a request, before anything is looked up: of a client, in the header or the form, and of whoever
+ * bears a token.
+ */
 import { isUtf8 } from 'node:buffer';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 
 /**
- * Which credentials a client presented in one request (RFC 6749 2.3.1, RFC 7521 4.2), before anything is looked up.
+ * Which credentials a client presented in one request (RFC 6749 2.3.1, RFC 7521 4.2).
  * `candidates` are the readings of a Basic header in the order in which they are tried.
  */
 export type PresentedCredentials =
@@ -99,4 +103,22 @@ function formDecode(text: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** What an `Authorization` header says in the Bearer scheme (RFC 6750 2.1). */
+export type BearerCredentials =
+  | { readonly kind: 'token'; readonly token: string }
+  /** No header, or another scheme. */
+  | { readonly kind: 'absent' }
+  /** Not of the form that tokens have; a shared secret may look so. */
+  | { readonly kind: 'malformed'; readonly text: string };
+
+const BEARER = /^bearer(?:$| +)/i;
+const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
+
+export function parseBearer(authorization: string | undefined): BearerCredentials {
+  const scheme = authorization === undefined ? undefined : BEARER.exec(authorization);
+  if (authorization === undefined || scheme === undefined || scheme === null) return { kind: 'absent' };
+  const text = authorization.slice(scheme[0].length);
+  return TOKEN.test(text) ? { kind: 'token', token: text } : { kind: 'malformed', text };
 }

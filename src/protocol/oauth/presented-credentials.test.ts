@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FormParameters } from '#platform/http/form-parameters.ts';
-import { presentedCredentials } from './client-credentials-presented.ts';
+import { presentedCredentials } from './presented-credentials.ts';
 
 const none = FormParameters.of({});
 
@@ -33,7 +33,7 @@ describe('credentials that a client presents', () => {
     expect(presentedCredentials(undefined, FormParameters.of({ client_id: '' }))).toEqual({ method: 'absent' });
   });
 
-  test('a client_id beside a Basic header must name the same client', () => {
+  test('a client_id next to a Basic header must name the same client', () => {
     expect(presentedCredentials(header('id:s'), FormParameters.of({ client_id: 'ID' })).method).toBe(
       'client_secret_basic',
     );
