@@ -10,7 +10,6 @@ import { dirname } from 'node:path';
 const KNOWN_CYCLES = [
   'src/browser,src/browser/components',
   'src/config,src/config/sections,src/config/sources',
-  'src/domain/accounts,src/domain/accounts/passwords,src/domain/accounts/passwords/statements',
   'src/domain/oauth-sessions,src/domain/oauth-sessions/statements',
   'src/platform/config,src/platform/config/schema,src/platform/config/tree',
   'src/cli,src/cli/manage',

@@ -1,5 +1,4 @@
-import { loginFailureSweeps } from '#domain/accounts/passwords/sweeps.ts';
-import { registrationSweeps } from '#domain/accounts/registrations/sweeps.ts';
+import { accountSweeps } from '#domain/accounts/sweeps.ts';
 import { auditEventSweeps } from '#domain/audit/sweeps.ts';
 import { authorizationGrantSweeps } from '#domain/authorizations/sweeps.ts';
 import { browserSessionSweeps } from '#domain/browser-sessions/sweeps.ts';
@@ -14,8 +13,7 @@ export const sweeps: readonly Sweep[] = [
   ...oauth2SessionSweeps,
   ...browserSessionSweeps,
   ...authorizationGrantSweeps,
-  ...registrationSweeps,
-  ...loginFailureSweeps,
+  ...accountSweeps,
   ...rateLimitSweeps,
   ...auditEventSweeps,
 ];

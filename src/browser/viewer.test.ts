@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { findUser } from '#domain/accounts/user-lookups.ts';
+import { findUser } from '#domain/accounts/find-user.ts';
 import { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
 import { type BrowserSessionId, newId, toUuid, type UserId } from '#platform/base/ids.ts';

@@ -1,5 +1,5 @@
 import type { HttpConfig } from '#config/config.ts';
-import { hasAdmins } from '#domain/accounts/user-lookups.ts';
+import { hasAdmins } from '#domain/accounts/find-user.ts';
 import type { BoundAddress } from '#platform/http/binds.ts';
 import type { Foundation } from './foundation.ts';
 

@@ -1,4 +1,4 @@
-import { listUsernamesLike } from '#domain/accounts/user-lookups.ts';
+import { listUsernamesLike } from '#domain/accounts/find-user.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 

@@ -3,9 +3,9 @@
  * cost no query; unknown clients cost the same work as wrong secrets and read the same.
  */
 
+import type { Limiter } from '#config/config.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { ClientDirectory } from '#domain/clients/client-directory.ts';
-import type { Limiter } from '#domain/rate-limits/limiter.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { type ClientId, parseId } from '#platform/base/ids.ts';

@@ -1,5 +1,5 @@
-import { addEmail } from '#domain/accounts/add-email.ts';
 import { parseEmailAddress } from '#domain/accounts/email-address.ts';
+import { addEmail } from '#domain/accounts/user-emails.ts';
 import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { PasswordHasher, type PasswordScheme } from '#platform/password-hash/password-hasher.ts';
 import type { Queryable } from '#platform/postgres/database.ts';

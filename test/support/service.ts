@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buildApp } from '#app/app.ts';
 import { loadConfig } from '#config/load.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
-import { registerUser } from '#domain/accounts/register-user.ts';
+import { registerUser } from '#domain/accounts/registrations/register-user.ts';
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
 import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';

@@ -1,5 +1,5 @@
-import { registerUser } from '#domain/accounts/register-user.ts';
-import { hasUsers } from '#domain/accounts/user-lookups.ts';
+import { hasUsers } from '#domain/accounts/find-user.ts';
+import { registerUser } from '#domain/accounts/registrations/register-user.ts';
 import { usernameProblems } from '#domain/accounts/username.ts';
 import { ExitError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';

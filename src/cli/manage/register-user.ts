@@ -1,7 +1,7 @@
 import { parseDisplayName } from '#domain/accounts/display-name.ts';
 import { type EmailAddress, parseEmailAddress } from '#domain/accounts/email-address.ts';
-import { registerUser } from '#domain/accounts/register-user.ts';
-import { findUserByName } from '#domain/accounts/user-lookups.ts';
+import { findUserByName } from '#domain/accounts/find-user.ts';
+import { registerUser } from '#domain/accounts/registrations/register-user.ts';
 import { type UsernameProblem, usernameProblems } from '#domain/accounts/username.ts';
 import { ExitError } from '#platform/base/errors.ts';
 import { shellWord } from '../own-command.ts';

@@ -1,6 +1,6 @@
-import { listEmails } from '#domain/accounts/email-lookups.ts';
+import { findUserByReference } from '#domain/accounts/find-user.ts';
 import { setPassword } from '#domain/accounts/passwords/set-password.ts';
-import { findUserByReference } from '#domain/accounts/user-lookups.ts';
+import { listEmails } from '#domain/accounts/user-emails.ts';
 import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
 import { endOAuth2SessionsOfUser } from '#domain/oauth-sessions/end-sessions-of-user.ts';
 import { ExitError } from '#platform/base/errors.ts';

@@ -1,6 +1,12 @@
-import type { UserId } from '#platform/base/ids.ts';
+/**
+ * Accounts of people, table `users`. An account is active, locked (`locked_at`: everything is refused while it lasts)
+ * or deactivated (`deactivated_at`: for good, its name stays taken).
+ *
+ * This folder also owns `user_emails`; `passwords/` owns `user_passwords` and `login_failures`, `registrations/` owns
+ * `user_registrations` and `user_terms`. Being signed in is left to browser sessions.
+ */
+import { fromUuid, type UserId } from '#platform/base/ids.ts';
 
-/** A person's account. Locked: everything is refused while it lasts. Deactivated: for good, the name stays taken. */
 export interface User {
   readonly id: UserId;
   readonly username: string;
@@ -9,4 +15,33 @@ export interface User {
   readonly canRequestAdmin: boolean;
   readonly isLocked: boolean;
   readonly isDeactivated: boolean;
+}
+
+/** What `userColumns` selects. */
+export interface UserRow {
+  readonly user_id: string;
+  readonly username: string;
+  readonly display_name: string | null;
+  readonly locale: string | null;
+  readonly can_request_admin: boolean;
+  readonly is_locked: boolean;
+  readonly is_deactivated: boolean;
+}
+
+/** The columns that `toUser` reads, of the `users` table under this alias. */
+export function userColumns(alias: string): string {
+  return `${alias}.id as user_id, ${alias}.username, ${alias}.display_name, ${alias}.locale, ${alias}.can_request_admin,
+    ${alias}.locked_at is not null as is_locked, ${alias}.deactivated_at is not null as is_deactivated`;
+}
+
+export function toUser(row: UserRow): User {
+  return {
+    id: fromUuid<'user'>(row.user_id),
+    username: row.username,
+    displayName: row.display_name ?? undefined,
+    locale: row.locale ?? undefined,
+    canRequestAdmin: row.can_request_admin,
+    isLocked: row.is_locked,
+    isDeactivated: row.is_deactivated,
+  };
 }

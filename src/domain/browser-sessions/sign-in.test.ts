@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { RateLimitingConfig } from '#config/config.ts';
-import { PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
-import { recordLoginFailure } from '#domain/accounts/passwords/writes.ts';
+import { PasswordChecks, recordLoginFailure } from '#domain/accounts/passwords/check-password.ts';
+
 import { newAuditEventId } from '#domain/audit/audit-event.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
@@ -468,7 +468,7 @@ describe('a wrong password as a security event of its account', () => {
       auditEventId: newAuditEventId(now),
       ip: null,
       userAgent: null,
-      mostEvents: 10,
+      maxEvents: 10,
     };
     await database.transaction(async (transaction) => {
       await transaction.first(recordLoginFailure, failure);

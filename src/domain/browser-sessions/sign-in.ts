@@ -2,8 +2,7 @@ import { type LoginNameRules, parseLoginName } from '#domain/accounts/login-name
 import { type AcceptedPassword, acceptedPasswordParams } from '#domain/accounts/passwords/accepted-password.ts';
 import type { PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
 import type { Overloaded } from '#domain/accounts/passwords/overloaded.ts';
-import type { User } from '#domain/accounts/user.ts';
-import { toUser } from '#domain/accounts/user-row.ts';
+import { toUser, type User } from '#domain/accounts/user.ts';
 import { newAuditEventId } from '#domain/audit/audit-event.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';

@@ -1,9 +1,9 @@
 /**
- * Token buckets as SQL, for statements that charge them beside other work. A bucket is its theoretical arrival time
- * (GCRA): a token may be taken while that lies no further ahead than the other `burst - 1` tokens reach.
+ * Token buckets as SQL, for statements that charge them together with other work. A bucket is its theoretical arrival
+ * time (GCRA): a token may be taken while that lies no further ahead than the other `burst - 1` tokens reach.
  *
- * The pieces are common table expressions. A statement that uses them in parallel with itself ends right: each upsert
- * judges the row as the one before it left it.
+ * The fragments are common table expressions. Statements that run in parallel stay correct: each upsert judges the row
+ * as the one before it left it.
  */
 
 /**
@@ -38,7 +38,7 @@ export function chargeCtes(now: string): string {
 
 /**
  * CTEs that give tokens back.
- * @param keys parameter with the keys, `$n::text[]`; @param seconds parameter with the seconds per token, `$n::float8[]`
+ * @param keys parameter with the keys, for example `:keys::text[]`; @param seconds parameter with the seconds per token, for example `:seconds::float8[]`
  * @param condition SQL that says whether to do it at all
  */
 export function refundCtes(keys: string, seconds: string, condition = 'true'): string {

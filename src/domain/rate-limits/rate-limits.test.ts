@@ -5,9 +5,7 @@ import type { Database } from '#platform/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { measured } from '#test/support/measured.ts';
-import { unknownNameKey } from './bucket-keys.ts';
-import type { Bucket } from './limiter.ts';
-import { countFailure, refundTokens, takeTokens } from './rate-limits.ts';
+import { type Bucket, countFailure, refundTokens, takeTokens, unknownNameKey } from './rate-limits.ts';
 
 let testDatabase: TestDatabase;
 let database: Database;

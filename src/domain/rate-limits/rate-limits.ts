@@ -1,14 +1,30 @@
+/**
+ * Rate limits, table `rate_limits`: one row for each token bucket that is not full. A bucket's key begins with the name
+ * of its limit and goes on with whom it counts.
+ *
+ * Statements of other modules charge buckets together with their own work by the fragments of `charge-sql.ts`.
+ */
+import { createHmac } from 'node:crypto';
+import type { Limiter } from '#config/config.ts';
+import { addressKey } from '#platform/base/address-key.ts';
 import type { Clock } from '#platform/base/clock.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { StatementError, unavailable } from '#platform/postgres/failures.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { chargeCtes, refundCtes } from './charge-sql.ts';
-import { type Bucket, secondsPerToken } from './limiter.ts';
+
+/** One token bucket of a limiter. */
+export interface Bucket {
+  readonly key: string;
+  readonly limiter: Limiter;
+}
 
 /** Tokens that were taken and can be given back. */
 export interface Charges {
   readonly keys: readonly string[];
-  /** Seconds per token, beside each key. */
+  /** Seconds per token of each key. */
   readonly seconds: readonly number[];
 }
 
@@ -110,4 +126,41 @@ export async function countFailure(database: Queryable, clock: Clock, bucket: Bu
     }),
   );
   return row?.shut_seconds ?? 0;
+}
+
+/** Takes a token from the bucket that this address has under a limit; one statement. */
+export async function chargeAddress(
+  deps: { readonly database: Queryable; readonly clock: Clock; readonly log: Log },
+  charge: {
+    /** Of the limit. */
+    readonly name: 'registration' | 'registration-check';
+    readonly limiter: Limiter;
+    readonly address: string | undefined;
+  },
+): Promise<Taken> {
+  const { name, limiter, address } = charge;
+  const key = `${name}:ip:${addressBucketKey(deps.log, address)}`;
+  return await takeTokens(deps.database, deps.clock, [{ key, limiter }]);
+}
+
+/** The part of a bucket's key that stands for an address; requests without a known one share a bucket. */
+export function addressBucketKey(log: Log, address: string | undefined): string {
+  if (address === undefined) {
+    log.warn('rate_limit.shared', 'a caller without a known address shares one bucket with all such callers');
+  }
+  return addressKey(address);
+}
+
+/**
+ * The part of a bucket's key that stands for a name no account has. Keyed, so that the table does not reveal what was
+ * typed, by mistake perhaps a password.
+ * @param name already lower-cased
+ */
+export function unknownNameKey(keyRing: KeyRing, name: string): string {
+  return createHmac('sha256', keyRing.derive('rate-limit-names')).update(name).digest('base64url');
+}
+
+/** Seconds in which one token comes back. */
+export function secondsPerToken(limiter: Limiter): number {
+  return 1 / limiter.perSecond;
 }

@@ -2,7 +2,7 @@ import { cleanName } from '#browser/components/text.tsx';
 import type { FormProblem } from '#browser/form-problems.ts';
 import { ProblemPage, problemTitle } from '#browser/problem-page.tsx';
 import type { Translations } from '#browser/translations.ts';
-import { findUser } from '#domain/accounts/user-lookups.ts';
+import { findUser } from '#domain/accounts/find-user.ts';
 import { clientName } from '#domain/clients/client.ts';
 import type { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId } from '#platform/base/ids.ts';

@@ -1,4 +1,4 @@
-import { findUser } from '#domain/accounts/user-lookups.ts';
+import { findUser } from '#domain/accounts/find-user.ts';
 import type { AuthorizationGrant } from '#domain/authorizations/authorization-grant.ts';
 import { type CancelReason, cancelAuthorizationGrant } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { fulfillAuthorizationGrant } from '#domain/authorizations/fulfill-authorization-grant.ts';

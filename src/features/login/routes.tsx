@@ -11,7 +11,7 @@ import type { Interstitials } from '#browser/interstitials.tsx';
 import type { Pages } from '#browser/pages.ts';
 import { query, type Urls } from '#browser/urls.ts';
 import type { Viewers } from '#browser/viewer.ts';
-import { usernameOfHint } from '#domain/accounts/login-hint.ts';
+import { usernameOfHint } from '#domain/accounts/login-name.ts';
 import {
   type Destination,
   type DestinationDeps,

@@ -1,6 +1,6 @@
 import type { FormProblem } from '#browser/form-problems.ts';
 import { parseDisplayName } from '#domain/accounts/display-name.ts';
-import { chooseDisplayName } from '#domain/accounts/registrations/choose-display-name.ts';
+import { chooseDisplayName } from '#domain/accounts/registrations/registration-steps.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { RegistrationDeps } from './deps.ts';

@@ -1,4 +1,4 @@
-import { usernameOfHint } from '#domain/accounts/login-hint.ts';
+import { usernameOfHint } from '#domain/accounts/login-name.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { RegistrationDeps } from './deps.ts';
 

@@ -1,8 +1,7 @@
 import type { FormProblem } from '#browser/form-problems.ts';
 import type { LanguageLink } from '#browser/layout.tsx';
 import type { Translations } from '#browser/translations.ts';
-import { findRegistration } from '#domain/accounts/registrations/lookups.ts';
-import { type Registration, registrationState } from '#domain/accounts/registrations/registration.ts';
+import { findRegistration, type Registration, registrationState } from '#domain/accounts/registrations/registration.ts';
 import { findDestination } from '#domain/authorizations/destination.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';

@@ -1,6 +1,6 @@
 import type { FormProblem } from '#browser/form-problems.ts';
 import { findNameProblems, type NameProblem } from '#domain/accounts/registrations/name-policy.ts';
-import { renameRegistration } from '#domain/accounts/registrations/rename-registration.ts';
+import { renameRegistration } from '#domain/accounts/registrations/registration-steps.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { RegistrationDeps } from './deps.ts';

@@ -2,8 +2,7 @@ import { refundCtes } from '#domain/rate-limits/charge-sql.ts';
 import type { Charges } from '#domain/rate-limits/rate-limits.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
-import type { User } from '../user.ts';
-import { userColumns } from '../user-row.ts';
+import { type User, userColumns } from '../user.ts';
 
 /** A password that was found right a moment ago, and what is due for it. */
 export interface AcceptedPassword {

@@ -1,42 +1,35 @@
-import type { RateLimitingConfig } from '#config/config.ts';
-import { newAuditEventId } from '#domain/audit/audit-event.ts';
-import { unknownNameKey } from '#domain/rate-limits/bucket-keys.ts';
-import { secondsPerToken } from '#domain/rate-limits/limiter.ts';
-import { type Charges, judgingLimits, refundTokens } from '#domain/rate-limits/rate-limits.ts';
+/**
+ * Passwords of accounts, tables `user_passwords` and `login_failures`. A check has two halves: `PasswordChecks` charges
+ * the limits and verifies the hash; the statement that acts on a right password takes `acceptedPasswordCtes`, which
+ * gives the tokens back, and fails when the password was changed in between. What a right password allows is left to
+ * the caller.
+ */
+import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { type Charges, refundTokens, secondsPerToken } from '#domain/rate-limits/rate-limits.ts';
 import { addressKey } from '#platform/base/address-key.ts';
-import type { Clock } from '#platform/base/clock.ts';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
-import { describeError, type Log } from '#platform/base/log.ts';
-import type { KeyRing } from '#platform/base/sealing.ts';
+import { toUuid } from '#platform/base/ids.ts';
+import { describeError } from '#platform/base/log.ts';
 import type { HashCaller, PasswordHasher, StoredHash, Verification } from '#platform/password-hash/password-hasher.ts';
-import type { Database } from '#platform/postgres/database.ts';
-import type { LoginName } from '../login-name.ts';
-import type { User } from '../user.ts';
-import { toUser } from '../user-row.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { toUser, type User } from '../user.ts';
 import type { AcceptedPassword } from './accepted-password.ts';
+import {
+  type BeginPasswordCheckDeps,
+  type BegunCheckRow,
+  beginPasswordCheck,
+  type PasswordCheckSubject,
+} from './begin-password-check.ts';
 import { type Overloaded, overloadedOutcome } from './overloaded.ts';
-import { type BegunCheckRow, beginPasswordCheck } from './statements/begin-password-check.ts';
-import { recordLoginFailure } from './writes.ts';
 
-export interface PasswordChecksDeps {
-  readonly database: Database;
+export interface PasswordChecksDeps extends BeginPasswordCheckDeps {
   readonly hasher: PasswordHasher;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly keyRing: KeyRing;
-  readonly limits: RateLimitingConfig['login'];
   /** Longest password in bytes of UTF-8; a longer one is wrong without being hashed. */
   readonly maximumBytes: number;
 }
 
-export interface PasswordAttempt {
-  /** Whose password it should be: the account of a session, or whoever has this name. */
-  readonly account: UserId | LoginName;
+export interface PasswordAttempt extends PasswordCheckSubject {
   readonly password: string;
-  readonly address: string | undefined;
   readonly userAgent: string | undefined;
-  /** Accounts that have signed in from the same browser before, each with its nonce. */
-  readonly knownBrowsers: readonly { readonly user: UserId; readonly nonce: string }[];
   /** Aborted when the client has left. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -51,8 +44,53 @@ export type PasswordCheck =
   | Overloaded;
 
 /**
- * Checks passwords for every door that takes one: sign-in, re-authentication, changes in the account area. All share
- * the same limits and the same count of failures (browser-flows 3.2.5).
+ * Adds a wrong password to those in a row. When the hundredth came within a day of the first of them, they are
+ * forgotten and the alarm is raised; else the last 99 are kept.
+ *
+ * The owner of the account reads of the first ten of 24 hours among the events; a flood of guesses adds no more. The
+ * commit does not wait for the disk: it would for accounts that exist only, and the time would tell which do. A crash
+ * may take the event of the last moment with it, like the buckets and counts, which are not logged at all.
+ */
+export const recordLoginFailure = statement<
+  { is_alarm: boolean },
+  {
+    readonly now: Date;
+    readonly subject: string;
+    readonly userId: string | null;
+    readonly auditEventId: string;
+    readonly ip: string | null;
+    readonly userAgent: string | null;
+    readonly maxEvents: number;
+  }
+>(
+  'record-login-failure',
+  `with lazy as materialized (select set_config('synchronous_commit', 'off', true) as setting),
+  audited as (
+    ${INSERT_AUDIT_EVENT}
+    select :auditEventId::uuid, 'login_failed', :userId::uuid, null, null, :ip::inet, :userAgent::text, null, :now::timestamptz
+    where :userId::uuid is not null and :maxEvents::integer > (
+      select count(*) from (
+        select from audit_events earlier
+        where earlier.user_id = :userId::uuid and earlier.created_at > :now::timestamptz - interval '24 hours'
+          and earlier.kind = 'login_failed'
+        limit :maxEvents::integer
+      ) as counted
+    )
+  )
+  insert into login_failures as failures (key, failed_at, last_failed_at)
+  select :subject::text, array[:now::timestamptz], :now::timestamptz from lazy where lazy.setting = 'off'
+  on conflict (key) do update set
+    last_failed_at = :now::timestamptz,
+    failed_at = case
+      when failures.failed_at[cardinality(failures.failed_at) - 98] > :now::timestamptz - interval '24 hours' then '{}'
+      else (failures.failed_at || :now::timestamptz)[cardinality(failures.failed_at) - 97 :]
+    end
+  returning cardinality(failures.failed_at) = 0 as is_alarm`,
+);
+
+/**
+ * Checks passwords wherever one is asked for: sign-in, re-authentication, changes in the account area. All share the
+ * same limits and the same count of failures (browser-flows 3.2.5).
  *
  * An account that does not exist costs the same statements and one hash as well, so that neither answer nor time
  * tells which do.
@@ -65,7 +103,7 @@ export class PasswordChecks {
   }
 
   async check(attempt: PasswordAttempt): Promise<PasswordCheck> {
-    const row = await this.#begin(attempt);
+    const row = await beginPasswordCheck(this.#deps, attempt);
     const charges = { keys: row.charged_keys ?? [], seconds: row.charged_seconds ?? [] };
     const user = row.user_id === null ? undefined : toUser(row);
     // The bucket of the address, and that of the account or of its known browser.
@@ -85,36 +123,6 @@ export class PasswordChecks {
     const newHash = verification.isOutdated ? await this.#rehash(attempt.password, caller, user) : undefined;
     const accepted = { user, passwordId: row.password_id, charges, subject: row.subject, newHash };
     return { ok: true, accepted };
-  }
-
-  async #begin(attempt: PasswordAttempt): Promise<BegunCheckRow> {
-    const { clock, database, keyRing, limits, log } = this.#deps;
-    const { account, address, knownBrowsers } = attempt;
-    const name = typeof account === 'string' ? undefined : account;
-    if (address === undefined) {
-      log.warn('rate_limit.shared', 'a caller without a known address shares one bucket with all such callers');
-    }
-    const row = await judgingLimits(
-      database.first(beginPasswordCheck, {
-        now: new Date(clock.now()),
-        userId: typeof account === 'string' ? toUuid(account) : null,
-        emailKey: name?.emailKey ?? null,
-        username: name?.exact ?? null,
-        usernameKey: name?.key ?? null,
-        unknownSubject: `name:${unknownNameKey(keyRing, name?.key ?? '')}`,
-        addressKey: addressKey(address),
-        addressBurst: limits.perIp.burst,
-        addressSeconds: secondsPerToken(limits.perIp),
-        accountBurst: limits.perAccount.burst,
-        accountSeconds: secondsPerToken(limits.perAccount),
-        knownUserIds: knownBrowsers.map((known) => toUuid(known.user)),
-        knownNonces: knownBrowsers.map((known) => known.nonce),
-        knownBurst: limits.perKnownBrowser.burst,
-        knownSeconds: secondsPerToken(limits.perKnownBrowser),
-      }),
-    );
-    if (row === undefined) throw new Error('the statement that begins a password check always has a row');
-    return row;
   }
 
   async #refuse(row: BegunCheckRow, charges: Charges, user: User | undefined): Promise<PasswordCheck> {
@@ -152,7 +160,7 @@ export class PasswordChecks {
       auditEventId: newAuditEventId(now),
       ip: attempt.address ?? null,
       userAgent: attempt.userAgent ?? null,
-      mostEvents: MAX_FAILURE_EVENTS,
+      maxEvents: MAX_FAILURE_EVENTS,
     });
     if (failure?.is_alarm === true && user !== undefined) {
       log.warn('login.bruteforce', '100 wrong passwords in a row within 24 hours', { user: user.id });

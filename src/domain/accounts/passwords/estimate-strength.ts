@@ -1,7 +1,13 @@
 import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { adjacencyGraphs, dictionary as commonDictionary } from '@zxcvbn-ts/language-common';
 import { dictionary as englishDictionary } from '@zxcvbn-ts/language-en';
-import type { Strength } from './strength-messages.ts';
+
+export interface Strength {
+  /** zxcvbn score, 0 (guessed at once) to 4. */
+  readonly score: number;
+  /** Among the 10,000 commonest passwords. */
+  readonly isCommon: boolean;
+}
 
 const COMMONEST = 10_000;
 // The work grows steeply with the length.

@@ -2,7 +2,24 @@ import { recordAuditEvent } from '#domain/audit/audit-event.ts';
 import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
-import { storePassword } from './writes.ts';
+import { statement } from '#platform/postgres/statement.ts';
+
+const storePassword = statement<
+  never,
+  {
+    readonly now: Date;
+    readonly userId: string;
+    readonly passwordId: string;
+    readonly hash: string;
+    readonly schemeVersion: number;
+  }
+>(
+  'store-password',
+  `insert into user_passwords (user_id, id, hash, scheme_version, created_at)
+  values (:userId::uuid, :passwordId::uuid, :hash::text, :schemeVersion::integer, :now::timestamptz)
+  on conflict (user_id) do update set
+    id = excluded.id, hash = excluded.hash, scheme_version = excluded.scheme_version, created_at = excluded.created_at`,
+);
 
 export interface PasswordChange {
   readonly user: UserId;

@@ -4,8 +4,8 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bundleWorker } from '#test/support/worker-entry.ts';
+import type { Strength } from './estimate-strength.ts';
 import { StrengthEstimator } from './strength-estimator.ts';
-import type { Strength } from './strength-messages.ts';
 
 let script = '';
 

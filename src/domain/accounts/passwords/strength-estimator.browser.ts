@@ -2,9 +2,8 @@
  * Entry of a web worker, published among the assets: the estimate of the server for the meter of a form. The password
  * does not leave the browser.
  */
-import { estimateStrength } from './estimate-strength.ts';
+import { estimateStrength, type Strength } from './estimate-strength.ts';
 import { knownWords } from './password-rules.ts';
-import type { Strength } from './strength-messages.ts';
 
 /** What `strength.js` sends. */
 interface Question {

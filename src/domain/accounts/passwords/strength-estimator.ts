@@ -1,7 +1,7 @@
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { outside } from '#platform/base/tasks.ts';
 import type { HashCaller } from '#platform/password-hash/password-hasher.ts';
-import type { Strength } from './strength-messages.ts';
+import type { Strength } from './estimate-strength.ts';
 import { StrengthThread } from './strength-thread.ts';
 
 const MAX_ASKED = 16;

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import type { Strength, StrengthQuestion, StrengthReply } from './strength-messages.ts';
+import type { Strength } from './estimate-strength.ts';
+import type { StrengthQuestion, StrengthReply } from './strength.worker.ts';
 
 interface Asked {
   readonly limitMs: number;

@@ -3,8 +3,19 @@
  * estimate up to seconds of processor time, so neither belongs into the main thread.
  */
 import { parentPort } from 'node:worker_threads';
-import { estimateStrength } from './estimate-strength.ts';
-import type { StrengthQuestion, StrengthReply } from './strength-messages.ts';
+import { estimateStrength, type Strength } from './estimate-strength.ts';
+
+/** What the main thread asks a strength worker, one question at a time. */
+export interface StrengthQuestion {
+  readonly password: string;
+  /** Words that are easy to guess for whoever knows the account. */
+  readonly knownWords: readonly string[];
+  /** How much of the password is judged; undefined: as much as is usual. */
+  readonly maxCharacters: number | undefined;
+}
+
+/** What the worker sends: that it has taken the question up, then the answer. */
+export type StrengthReply = 'begun' | Strength;
 
 function send(reply: StrengthReply): void {
   parentPort?.postMessage(reply);

@@ -5,14 +5,47 @@ import type { Clock } from '#platform/base/clock.ts';
 import { type RegistrationId, toUuid } from '#platform/base/ids.ts';
 import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
 import type { Database, Transaction } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import { createUser } from '../create-user.ts';
 import { setPassword } from '../passwords/set-password.ts';
 import type { User } from '../user.ts';
 import { findNameProblems, type NamePolicy } from './name-policy.ts';
-import { type Registration, registrationState } from './registration.ts';
-import { toRegistration } from './registration-row.ts';
-import { completeRegistration, insertTerms, type LockedRegistrationRow, lockRegistration } from './writes.ts';
+import {
+  type Registration,
+  type RegistrationRow,
+  registrationColumns,
+  registrationState,
+  toRegistration,
+} from './registration.ts';
+
+type LockedRegistrationRow = RegistrationRow & {
+  readonly password_hash: string | null;
+  readonly password_scheme_version: number | null;
+  readonly terms_uri: string | null;
+  readonly locale: string | null;
+};
+
+/** Keeps other finishes of the same registration waiting. */
+const lockRegistration = statement<LockedRegistrationRow, { readonly id: string }>(
+  'lock-registration',
+  `select ${registrationColumns}, password_hash, password_scheme_version, terms_uri, locale
+  from user_registrations where id = :id::uuid for update`,
+);
+
+/** The hash goes with it: the account has it now. */
+const completeRegistration = statement<never, { readonly now: Date; readonly id: string }>(
+  'complete-registration',
+  `update user_registrations set completed_at = :now::timestamptz, password_hash = null, password_scheme_version = null
+  where id = :id::uuid and completed_at is null`,
+);
+
+/** The terms as they were accepted when the registration began. */
+const insertTerms = statement<never, { readonly userId: string; readonly registrationId: string }>(
+  'insert-accepted-terms',
+  `insert into user_terms (user_id, terms_uri, accepted_at)
+  select :userId::uuid, terms_uri, created_at from user_registrations where id = :registrationId::uuid and terms_uri is not null`,
+);
 
 export interface FinishDeps {
   readonly database: Database;

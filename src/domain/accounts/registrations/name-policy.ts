@@ -1,6 +1,6 @@
 import type { TextMatcher } from '#config/config.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
-import { findUserByName } from '../user-lookups.ts';
+import { findUserByName } from '../find-user.ts';
 import { foldUsername, type UsernameProblem, usernameProblems } from '../username.ts';
 import { fits, isEmpty } from './text-matcher.ts';
 

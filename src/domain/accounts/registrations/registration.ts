@@ -1,12 +1,15 @@
 /**
- * A registration on its way: table `user_registrations`. It holds what the person has said so far and becomes an
+ * Registrations under way, table `user_registrations`. One holds what the person has entered so far and becomes an
  * account when nothing is missing; until then it reserves nothing, not even the name.
  *
  * Open until `completed_at` is set or its time is over. It belongs to the browser that began it, whose cookie names
- * it; that is the doors' business.
+ * it; to check that is left to the feature.
  */
-import type { RegistrationId } from '#platform/base/ids.ts';
-import type { PostAuthAction } from '#protocol/post-auth-action.ts';
+import { fromUuid, type RegistrationId, toUuid } from '#platform/base/ids.ts';
+import { FormParameters } from '#platform/http/form-parameters.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
 
 export interface Registration {
   readonly id: RegistrationId;
@@ -33,4 +36,45 @@ export function registrationState(
 ): RegistrationState {
   if (registration.isCompleted) return 'completed';
   return now - registration.createdAt < ttlSeconds * 1000 ? 'open' : 'expired';
+}
+
+/** What `registrationColumns` selects. */
+export interface RegistrationRow {
+  readonly id: string;
+  readonly username: string;
+  readonly display_name: string | null;
+  readonly post_auth_action: Readonly<Record<string, string>> | null;
+  readonly created_at: number;
+  readonly is_completed: boolean;
+}
+
+/** The columns that `toRegistration` reads, of the table under its own name. */
+export const registrationColumns = `id, username, display_name, post_auth_action, ${ms('created_at')} as created_at,
+  completed_at is not null as is_completed`;
+
+/** @param protocolName names the actions of the chat protocol, see `parsePostAuthAction` */
+export function toRegistration(row: RegistrationRow, protocolName: string): Registration {
+  return {
+    id: fromUuid<'registration'>(row.id),
+    username: row.username,
+    displayName: row.display_name ?? undefined,
+    action: parsePostAuthAction(FormParameters.of(row.post_auth_action ?? {}), protocolName),
+    createdAt: row.created_at,
+    isCompleted: row.is_completed,
+  };
+}
+
+const findById = statement<RegistrationRow, { readonly id: string }>(
+  'find-registration',
+  `select ${registrationColumns} from user_registrations where id = :id::uuid`,
+);
+
+/** @param protocolName see `toRegistration` */
+export async function findRegistration(
+  queryable: Queryable,
+  id: RegistrationId,
+  protocolName: string,
+): Promise<Registration | undefined> {
+  const row = await queryable.first(findById, { id: toUuid(id) });
+  return row === undefined ? undefined : toRegistration(row, protocolName);
 }

@@ -1,19 +1,40 @@
 import type { RateLimitingConfig } from '#config/config.ts';
-import { refundTokens } from '#domain/rate-limits/rate-limits.ts';
+import { chargeAddress, refundTokens } from '#domain/rate-limits/rate-limits.ts';
 import { addressKey } from '#platform/base/address-key.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, type RegistrationId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { HashCaller, PasswordHasher, StoredHash } from '#platform/password-hash/password-hasher.ts';
 import type { Database } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
 import { type PostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
 import { type Overloaded, overloadedOutcome } from '../passwords/overloaded.ts';
 import { findPasswordProblem, type PasswordProblem, type PasswordRules } from '../passwords/password-rules.ts';
 import type { StrengthEstimator } from '../passwords/strength-estimator.ts';
-import { chargeAddress } from './charge-address.ts';
 import { findNameProblems, type NamePolicy, type NameProblem } from './name-policy.ts';
 import type { RequesterPolicy } from './requester-policy.ts';
-import { insertRegistration } from './writes.ts';
+
+const insertRegistration = statement<
+  never,
+  {
+    readonly now: Date;
+    readonly id: string;
+    readonly username: string;
+    readonly passwordHash: string;
+    readonly schemeVersion: number;
+    readonly postAuthAction: string | null;
+    readonly termsUri: string | null;
+    readonly locale: string;
+    readonly ip: string | null;
+    readonly userAgent: string | null;
+  }
+>(
+  'insert-registration',
+  `insert into user_registrations (id, username, password_hash, password_scheme_version, post_auth_action, terms_uri,
+    locale, ip, user_agent, created_at)
+  values (:id::uuid, :username::text, :passwordHash::text, :schemeVersion::integer, :postAuthAction::jsonb, :termsUri::text, :locale::text, :ip::inet, :userAgent::text,
+    :now::timestamptz)`,
+);
 
 export interface RegistrationDeps {
   readonly database: Database;

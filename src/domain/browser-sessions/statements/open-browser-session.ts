@@ -1,5 +1,5 @@
 import { type AcceptedPasswordParams, acceptedPasswordCtes } from '#domain/accounts/passwords/accepted-password.ts';
-import type { UserRow } from '#domain/accounts/user-row.ts';
+import type { UserRow } from '#domain/accounts/user.ts';
 import { INSERT_AUDIT_EVENT } from '#domain/audit/audit-event.ts';
 import { statement } from '#platform/postgres/statement.ts';
 

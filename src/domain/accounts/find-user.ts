@@ -1,8 +1,7 @@
 import { parseId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { type NoParameters, statement } from '#platform/postgres/statement.ts';
-import type { User } from './user.ts';
-import { toUser, type UserRow, userColumns } from './user-row.ts';
+import { toUser, type User, type UserRow, userColumns } from './user.ts';
 
 const byId = statement<UserRow, { readonly id: string }>(
   'find-user',

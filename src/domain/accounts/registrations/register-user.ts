@@ -2,10 +2,10 @@ import { recordAuditEvent } from '#domain/audit/audit-event.ts';
 import type { UserId } from '#platform/base/ids.ts';
 import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
 import type { Database } from '#platform/postgres/database.ts';
-import { addEmail } from './add-email.ts';
-import { createUser } from './create-user.ts';
-import type { EmailAddress } from './email-address.ts';
-import { setPassword } from './passwords/set-password.ts';
+import { createUser } from '../create-user.ts';
+import type { EmailAddress } from '../email-address.ts';
+import { setPassword } from '../passwords/set-password.ts';
+import { addEmail } from '../user-emails.ts';
 
 export interface Registration {
   /** Checked by `usernameProblems`. */

@@ -1,8 +1,16 @@
-import { type Sweep, secondsBefore, sweepSome, type WalkRow, walkSql } from '#domain/clean-up/sweep.ts';
+import {
+  deleteOldestSql,
+  type Sweep,
+  secondsBefore,
+  sweepAll,
+  sweepSome,
+  type WalkRow,
+  walkSql,
+} from '#domain/clean-up/sweep.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
 /** Longer than `account.registration_ttl` can be. */
-const OPEN_SECONDS = 24 * 3600;
+const MAX_OPEN_SECONDS = 24 * 3600;
 
 const sweepRegistrations = statement<
   WalkRow,
@@ -18,7 +26,15 @@ const sweepRegistrations = statement<
   }),
 );
 
-export const registrationSweeps: readonly Sweep[] = [
+/** The alarm looks back that far. */
+const FAILURES_KEPT_SECONDS = 24 * 3600;
+
+const sweepLoginFailures = statement<never, { readonly failedBefore: Date }>(
+  'sweep-login-failures',
+  deleteOldestSql('login_failures', 'key', 'last_failed_at', 't.last_failed_at < :failedBefore::timestamptz'),
+);
+
+export const accountSweeps: readonly Sweep[] = [
   {
     name: 'cleanup-user-registrations',
     minute: 45,
@@ -26,8 +42,14 @@ export const registrationSweeps: readonly Sweep[] = [
       sweepSome(database, sweepRegistrations, {
         fromAt: from.at,
         fromId: from.id,
-        openBefore: secondsBefore(now, OPEN_SECONDS),
+        openBefore: secondsBefore(now, MAX_OPEN_SECONDS),
         completedBefore: secondsBefore(now, registrationsSeconds),
       }),
+  },
+  {
+    name: 'cleanup-login-failures',
+    minute: 54,
+    sweep: (database, now) =>
+      sweepAll(database, sweepLoginFailures, { failedBefore: secondsBefore(now, FAILURES_KEPT_SECONDS) }),
   },
 ];

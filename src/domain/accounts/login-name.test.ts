@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { usernameOfHint } from './login-hint.ts';
+import { usernameOfHint } from './login-name.ts';
 
 const rules = { serverName: 'example.org', isEmailAllowed: false };
 

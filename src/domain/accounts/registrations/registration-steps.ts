@@ -1,0 +1,57 @@
+/** What the steps between the first form and the account write: the display name, and another username. */
+import { chargeAddress } from '#domain/rate-limits/rate-limits.ts';
+import { type RegistrationId, toUuid } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { findNameProblems, type NameProblem } from './name-policy.ts';
+import type { RegistrationDeps } from './start-registration.ts';
+
+/** Null: the username is to be shown. */
+const setDisplayName = statement<never, { readonly id: string; readonly displayName: string | null }>(
+  'set-registration-display-name',
+  `update user_registrations set display_name = coalesce(:displayName::text, username)
+  where id = :id::uuid and completed_at is null`,
+);
+
+/** A display name that was the former username becomes the new one. */
+const replaceUsername = statement<never, { readonly id: string; readonly username: string }>(
+  'replace-registration-username',
+  `update user_registrations set
+    username = :username::text,
+    display_name = case when display_name = username then :username::text else display_name end
+  where id = :id::uuid and completed_at is null`,
+);
+
+export type RenameOutcome =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly reason: 'rejected'; readonly problems: readonly ('required' | NameProblem)[] }
+  | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
+
+/** Gives an open registration another username, for one that was lost to somebody else meanwhile. */
+export async function renameRegistration(
+  deps: Pick<RegistrationDeps, 'database' | 'clock' | 'log' | 'limits' | 'namePolicy'>,
+  id: RegistrationId,
+  username: string,
+  address: string | undefined,
+): Promise<RenameOutcome> {
+  const limiter = deps.limits.registrationCheck;
+  const checked = await chargeAddress(deps, { name: 'registration-check', limiter, address });
+  if (!checked.ok) return { ...checked, reason: 'rate-limited' };
+  const problems =
+    username === '' ? ['required' as const] : await findNameProblems(deps.database, username, deps.namePolicy);
+  if (problems.length > 0) return { ok: false, reason: 'rejected', problems };
+  await deps.database.execute(replaceUsername, { id: toUuid(id), username });
+  return { ok: true };
+}
+
+/**
+ * Notes the name that the person wants to be shown by; one statement, without effect on a completed registration.
+ * @param displayName read by `parseDisplayName`; undefined: the username
+ */
+export async function chooseDisplayName(
+  queryable: Queryable,
+  id: RegistrationId,
+  displayName: string | undefined,
+): Promise<void> {
+  await queryable.execute(setDisplayName, { id: toUuid(id), displayName: displayName ?? null });
+}
