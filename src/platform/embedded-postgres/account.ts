@@ -1,3 +1,4 @@
+/** Accounts of the operating system: which one the server runs under, and what it can reach. */
 import { execFile } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
@@ -39,7 +40,7 @@ export async function findServerAccount(requested: string | undefined, owner: nu
   throw new ExitError(71, 'PostgreSQL does not run as root; create an account and set database.embedded.user to it');
 }
 
-/** User ids may pass as numbers through here; PostgreSQL needs a name for its own. */
+/** The account of this process, which needs a name: PostgreSQL refuses to run without one. */
 export function ownAccount(): Account {
   try {
     const { username, uid, gid } = userInfo();
@@ -60,7 +61,7 @@ async function ownerAccount(requested: string | undefined, owner: number): Promi
   return account;
 }
 
-/** By name or by number; `id` knows accounts that are not in the file (directory services). */
+/** By name or user id; the program `id` also knows accounts of directory services, which are not in the file. */
 async function findAccount(key: string): Promise<Account | undefined> {
   const lines = (await readFile('/etc/passwd', 'utf8').catch(() => '')).split('\n').map((line) => line.split(':'));
   const [name, , uid, gid] = lines.find((fields) => fields[0] === key || fields[2] === key) ?? [];
@@ -78,7 +79,7 @@ async function findAccount(key: string): Promise<Account | undefined> {
   }
 }
 
-/** Options that make a child process run as the account, with nothing of our environment. */
+/** Options to run a child process as the account, without our environment variables. */
 export function asAccount(account: Account, libraryPath?: string) {
   return {
     cwd: '/',
@@ -93,14 +94,14 @@ export function asAccount(account: Account, libraryPath?: string) {
 }
 
 /**
- * Whether the account may pass through a directory and all above it, by their modes. Access control lists are not
- * looked at: at worst the files are kept elsewhere without need.
+ * Whether the account may pass through a directory and all above it, by their modes. Access control lists are ignored:
+ * at worst the files are kept elsewhere without need.
  */
-export async function mayPass(account: Account, directory: string): Promise<boolean> {
+export async function canReach(account: Account, directory: string): Promise<boolean> {
   if (account.isOwn) return true;
   const { mode, uid, gid } = await stat(directory);
   const bit = uid === account.uid ? 0o100 : gid === account.gid ? 0o010 : 0o001;
   if ((mode & bit) === 0) return false;
   const parent = dirname(directory);
-  return parent === directory || mayPass(account, parent);
+  return parent === directory || canReach(account, parent);
 }

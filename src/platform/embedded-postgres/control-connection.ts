@@ -1,3 +1,4 @@
+/** The superuser connection that each process keeps to the server. */
 import pg from 'pg';
 import { ADMINISTRATOR, SERVICE_DATABASE, SERVICE_ROLE } from './cluster.ts';
 import { isErrno } from './file-system.ts';
@@ -10,19 +11,19 @@ const USER_PREFIX = 'latchkey:';
 const IN_TRANSITION = new Set(['57P03', '57P01']);
 
 /**
- * The connection that every process using the server keeps open: by it the others know that it is there, and it knows
- * at once when the server is gone.
+ * The connection that every process keeps open while it uses the server: the others see it, and the process notices at
+ * once when the server ends.
  */
 export interface ControlConnection {
-  /** The processes of the other such connections; this one again for each further use of it. */
+  /** Process ids of the other such connections; may contain the id of this process, once per further use. */
   listOthers(): Promise<number[]>;
-  /** Makes the service's role and database if they are missing. */
-  provide(): Promise<void>;
+  /** Creates the service's role and database if they are missing. */
+  createServiceDatabase(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Tries to connect. `transition`: a server is there that starts, recovers or ends; `absent`: none answers.
+ * Tries to connect. `transition`: a server starts, recovers or ends; `absent`: none answers.
  * @param onLost called once when the connection ends and `close` was not called
  */
 export async function connectControl(
@@ -36,7 +37,7 @@ export async function connectControl(
     database: 'postgres',
     application_name: `${USER_PREFIX}${process.pid}`,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    // Given, so that PGSSLMODE and PGOPTIONS of the environment, meant for another server, do not apply.
+    // Set, so that PGSSLMODE and PGOPTIONS of the environment, which are for another server, do not apply.
     ssl: false,
     options: '-c statement_timeout=0',
   });
@@ -48,7 +49,7 @@ export async function connectControl(
   try {
     await client.connect();
   } catch (error) {
-    return judgeFailure(error);
+    return stateOfServer(error);
   }
   isOpen = true;
   return {
@@ -60,7 +61,7 @@ export async function connectControl(
       );
       return rows.map(({ name }) => Number(name.slice(USER_PREFIX.length)));
     },
-    provide: () => provide(client),
+    createServiceDatabase: () => createServiceDatabase(client),
     close: async () => {
       isOpen = false;
       await client.end();
@@ -68,7 +69,7 @@ export async function connectControl(
   };
 }
 
-function judgeFailure(error: unknown): 'transition' | 'absent' {
+function stateOfServer(error: unknown): 'transition' | 'absent' {
   if (error instanceof pg.DatabaseError && error.code !== undefined && IN_TRANSITION.has(error.code)) {
     return 'transition';
   }
@@ -76,8 +77,8 @@ function judgeFailure(error: unknown): 'transition' | 'absent' {
   return 'absent';
 }
 
-/** Repeatable: a start that was killed half-way through left some of it undone. */
-async function provide(client: pg.Client): Promise<void> {
+/** May be repeated, since a killed start may have done only a part of it. */
+async function createServiceDatabase(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ role: boolean; database: boolean }>(
     `select exists (select from pg_roles where rolname = $1) as role,
             exists (select from pg_database where datname = $2) as database`,

@@ -1,7 +1,7 @@
 /**
- * The PostgreSQL server that the service runs itself: made, started, shared by all processes of one data directory,
- * brought back when it dies, and stopped by its last user (operations 1.8, 2.3). Started and stopped under the lock
- * file of the data directory; who uses it is known by an always-open connection of each process.
+ * The PostgreSQL server that the service runs itself: created, started, shared by all processes of one data directory,
+ * restarted when it dies, and stopped by its last user (operations 1.8, 2.3). It is started and stopped under the lock
+ * file of the data directory; each process that uses it keeps a connection open, by which the others know.
  */
 import { join } from 'node:path';
 import { ExitError } from '#platform/base/errors.ts';
@@ -10,27 +10,27 @@ import { delay } from '#platform/base/tasks.ts';
 import { ADMINISTRATOR, SERVICE_DATABASE, SERVICE_ROLE } from './cluster.ts';
 import { PORT } from './control-connection.ts';
 import { isErrno } from './file-system.ts';
-import { type JoinedServer, joinServer, makeHome, type ServerHome } from './join-server.ts';
+import { type JoinedServer, joinServer, makeDirectories, type ServerDirectories } from './join-server.ts';
 import { withLock } from './lock.ts';
 import { stopPostmaster } from './postmaster.ts';
 import { processIdentity } from './processes.ts';
 
 const STATE_DIRECTORY = '/var/lib/latchkey';
-/** Longer than a start after a crash takes, which another process may be busy with. */
+/** Longer than a start after a crash, which another process may be doing. */
 const LOCK_WAIT_MS = 150_000;
 const STOP_WAIT_MS = 30_000;
 const MAX_PAUSE_MS = 5_000;
-const FORGET_WAIT_MS = 1_000;
-const FORGET_PAUSE_MS = 20;
+const ENDED_USER_WAIT_MS = 1_000;
+const ENDED_USER_POLL_MS = 20;
 
 export interface EmbeddedServerOptions {
-  /** Absolute; made when needed. */
+  /** Absolute; created when needed. */
   readonly dataDir: string;
   /** Absolute directory of the cluster; `db` of the data directory by default. */
   readonly clusterDir?: string | undefined;
   /** Account that the server runs under when this process is root; `postgres` or `nobody` by default. */
   readonly serverUser?: string | undefined;
-  /** Directory of `initdb` and `postgres` to use in place of the bundled ones. */
+  /** Directory of `initdb` and `postgres` to use instead of the bundled ones. */
   readonly binDir?: string | undefined;
   /** Where files are kept that the server's account cannot reach in the data directory. */
   readonly stateDirectory?: string | undefined;
@@ -46,9 +46,9 @@ export interface EmbeddedConnection {
 }
 
 export interface EmbeddedUse {
-  /** For the service: a role without superuser rights that owns its database; no password, the kernel vouches. */
+  /** For the service: a role without superuser rights that owns its database; without password (peer authentication). */
   readonly connection: EmbeddedConnection;
-  /** For what needs more: superuser, on the database `postgres`. */
+  /** For administration: superuser, on the database `postgres`. */
   readonly administrator: EmbeddedConnection;
   /** For the operator: where the files are, when they are not below the data directory. */
   readonly note?: string;
@@ -63,7 +63,7 @@ export interface EmbeddedUse {
  */
 export async function useEmbeddedServer(options: EmbeddedServerOptions): Promise<EmbeddedUse> {
   const { dataDir, log } = options;
-  const home: ServerHome = {
+  const directories: ServerDirectories = {
     dataDir,
     db: options.clusterDir ?? join(dataDir, 'db'),
     serverUser: options.serverUser,
@@ -71,9 +71,9 @@ export async function useEmbeddedServer(options: EmbeddedServerOptions): Promise
     stateDirectory: options.stateDirectory ?? STATE_DIRECTORY,
     log,
   };
-  const use = new ServerUse(home);
+  const use = new ServerUse(directories);
   try {
-    await makeHome(home);
+    await makeDirectories(directories);
     return await use.begin();
   } catch (cause) {
     if (isErrno(cause, 'EACCES', 'EPERM', 'EROFS')) {
@@ -84,24 +84,24 @@ export async function useEmbeddedServer(options: EmbeddedServerOptions): Promise
 }
 
 class ServerUse {
-  readonly #home: ServerHome;
+  readonly #directories: ServerDirectories;
   readonly #lock: string;
   #server: JoinedServer | undefined;
   #releasing: Promise<void> | undefined;
-  #revival: Promise<void> | undefined;
+  #restarting: Promise<void> | undefined;
 
-  constructor(home: ServerHome) {
-    this.#home = home;
-    this.#lock = join(home.dataDir, 'lock');
+  constructor(directories: ServerDirectories) {
+    this.#directories = directories;
+    this.#lock = join(directories.dataDir, 'lock');
   }
 
   async begin(): Promise<EmbeddedUse> {
-    const { account, cluster, isApart, socketDirectory } = await this.#join();
+    const { account, cluster, isOutside, socketDirectory } = await this.#join();
     const where = { host: socketDirectory, port: PORT };
     return {
       connection: { ...where, user: SERVICE_ROLE, database: SERVICE_DATABASE },
       administrator: { ...where, user: ADMINISTRATOR, database: 'postgres' },
-      ...(isApart ? { note: noteOf(this.#home, account.name, cluster) } : {}),
+      ...(isOutside ? { note: noteOf(this.#directories, account.name, cluster) } : {}),
       release: () => {
         this.#releasing ??= this.#release();
         return this.#releasing;
@@ -112,26 +112,26 @@ class ServerUse {
   async #join(): Promise<JoinedServer> {
     let isLost = false;
     const server = await withLock(this.#lock, LOCK_WAIT_MS, () =>
-      joinServer(this.#home, () => {
+      joinServer(this.#directories, () => {
         isLost = true;
-        this.#noticeLoss();
+        this.#onLoss();
       }),
     );
     this.#server = isLost ? undefined : server;
     return server;
   }
 
-  #noticeLoss(): void {
+  #onLoss(): void {
     this.#server = undefined;
     if (this.#releasing !== undefined) return;
-    this.#revival ??= this.#revive().finally(() => {
-      this.#revival = undefined;
+    this.#restarting ??= this.#restart().finally(() => {
+      this.#restarting = undefined;
     });
   }
 
   /** Other processes of the data directory try the same; the lock lets one start it and the others join. */
-  async #revive(): Promise<void> {
-    const { log } = this.#home;
+  async #restart(): Promise<void> {
+    const { log } = this.#directories;
     log.warn('database.embedded.lost', 'the embedded server is gone; starting it again');
     for (let pauseMs = 100; this.#server === undefined && this.#releasing === undefined; pauseMs *= 2) {
       try {
@@ -145,12 +145,12 @@ class ServerUse {
   }
 
   async #release(): Promise<void> {
-    await this.#revival;
+    await this.#restarting;
     try {
       await withLock(this.#lock, LOCK_WAIT_MS, () => this.#leave());
     } catch (error) {
-      // Nothing is lost by a server left running: the next start adopts it.
-      this.#home.log.warn('database.embedded.left', 'the embedded server was not stopped', describeError(error));
+      // No data is lost when the server keeps running: the next start joins it.
+      this.#directories.log.warn('database.embedded.left', 'the embedded server was not stopped', describeError(error));
       await this.#server?.control.close();
     }
   }
@@ -162,24 +162,24 @@ class ServerUse {
     await server.control.close();
     if (isShared) return;
     const isStopped = await stopPostmaster(server.cluster, server.account, STOP_WAIT_MS);
-    if (!isStopped) this.#home.log.warn('database.embedded.left', 'the embedded server takes long to stop');
+    if (!isStopped) this.#directories.log.warn('database.embedded.left', 'the embedded server takes long to stop');
   }
 }
 
 /**
- * Whether another process uses the server. One that was killed is still in the server's list for a moment: when no
- * process of the list runs, the list gets that moment to empty itself.
+ * Whether another process uses the server. The server still lists a killed process for a moment: when none of the listed
+ * processes runs, this waits for the server to notice.
  */
 async function hasOtherUsers(control: JoinedServer['control']): Promise<boolean> {
-  const deadline = performance.now() + FORGET_WAIT_MS;
+  const deadline = performance.now() + ENDED_USER_WAIT_MS;
   for (;;) {
     const others = await control.listOthers();
     if (others.length === 0) return false;
     if (performance.now() > deadline || others.some((pid) => processIdentity(pid) !== undefined)) return true;
-    await delay(FORGET_PAUSE_MS);
+    await delay(ENDED_USER_POLL_MS);
   }
 }
 
-function noteOf(home: ServerHome, account: string, cluster: string): string {
-  return `the database server's account "${account}" cannot reach ${home.dataDir}, so the database is kept in ${cluster}`;
+function noteOf(directories: ServerDirectories, account: string, cluster: string): string {
+  return `the database server's account "${account}" cannot reach ${directories.dataDir}, so the database is kept in ${cluster}`;
 }

@@ -1,3 +1,4 @@
+/** File operations that the embedded server needs, each safe to repeat. */
 import type { Stats } from 'node:fs';
 import { chmod, lstat, mkdir, open, readFile, rename, stat, symlink } from 'node:fs/promises';
 import { randomBytes } from '#platform/base/random.ts';
@@ -13,12 +14,12 @@ export function readIfThere(path: string): Promise<string | undefined> {
   return unlessAbsent(readFile(path, 'utf8'));
 }
 
-/** What stands at a path, links not followed, or undefined when nothing does. */
+/** What exists at a path, links not followed, or undefined. */
 export function lstatIfThere(path: string): Promise<Stats | undefined> {
   return unlessAbsent(lstat(path));
 }
 
-/** False when something is there already. */
+/** False when something exists there already. */
 export async function symlinkUnlessThere(to: string, path: string): Promise<boolean> {
   try {
     await symlink(to, path);
@@ -30,8 +31,8 @@ export async function symlinkUnlessThere(to: string, path: string): Promise<bool
 }
 
 /**
- * Puts a private file of the account in place of another. A new file is renamed over the old one, so that root, in a
- * directory of another account, follows no link placed there.
+ * Replaces a private file of the account. A new file is renamed over the old one, so that root, in a directory of
+ * another account, follows no link.
  */
 export async function replaceFile(path: string, text: string, account: Account): Promise<void> {
   const prepared = `${path}.${randomBytes(6).toString('hex')}`;
@@ -46,7 +47,7 @@ export async function replaceFile(path: string, text: string, account: Account):
   await rename(prepared, path);
 }
 
-/** Makes names created, linked or renamed in a directory survive a power cut. */
+/** Makes sure that names created, linked or renamed in a directory survive a power cut. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path);
   try {
@@ -56,7 +57,7 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** Makes a directory of ours that any account may pass through but not list; others keep their modes. */
+/** Creates a directory that any account may pass through but not list; directories of others keep their modes. */
 export async function makePassable(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o711 });
   const { mode, uid } = await stat(directory);

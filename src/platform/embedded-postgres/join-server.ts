@@ -1,31 +1,38 @@
+/** Connects to the server of a data directory, or starts it, with everything that has to exist before. */
 import { mkdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ExitError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
 import { delay } from '#platform/base/tasks.ts';
-import { type Account, findServerAccount, mayPass, ownAccount } from './account.ts';
+import { type Account, canReach, findServerAccount, ownAccount } from './account.ts';
 import { findBinaries } from './binaries.ts';
-import { checkMajorVersion, createCluster, writeAccess } from './cluster.ts';
-import { apartDirectory, type ClusterFiles, findClusterFiles, placeApart } from './cluster-files.ts';
+import {
+  type ClusterFiles,
+  checkMajorVersion,
+  createCluster,
+  findClusterFiles,
+  outsideDirectory,
+  placeOutside,
+  writeAccess,
+} from './cluster.ts';
 import { type ControlConnection, connectControl } from './control-connection.ts';
 import { makePassable } from './file-system.ts';
-import { launchServer, START_TIMEOUT_MS } from './launch.ts';
+import { launchServer, makeSocketDirectory, START_TIMEOUT_MS } from './launch.ts';
 import { disownFiles, isPostmasterAlive, readPostmaster } from './postmaster.ts';
-import { makeSocketDirectory } from './socket-directory.ts';
 
 const POLL_MS = 10;
-/** How long processes of a server that was killed may hold on to its files, or a starting one be killed again. */
+/** How long processes of a killed server may still use its files, or a starting server may be killed again. */
 const CONTENTION_MS = 15_000;
 const CONTENTION_POLL_MS = 100;
 const CONTENTION = /^ended with SIG|pre-existing shared memory|lock file ".*" already exists|is another postmaster/;
 
-export interface ServerHome {
+export interface ServerDirectories {
   readonly dataDir: string;
   /** The cluster's directory as configured; `db` of the data directory by default. */
   readonly db: string;
   readonly serverUser: string | undefined;
   readonly binDir: string | undefined;
-  /** Below it are the files that the server's account cannot reach in the data directory. */
+  /** Where files are kept that the server's account cannot reach in the data directory. */
   readonly stateDirectory: string;
   readonly log: Log;
 }
@@ -35,42 +42,42 @@ export interface JoinedServer {
   readonly socketDirectory: string;
   readonly cluster: string;
   readonly account: Account;
-  readonly isApart: boolean;
+  readonly isOutside: boolean;
 }
 
-/** Makes the directories that everything else stands in; as root, such that the server's account may pass. */
-export async function makeHome({ dataDir, db }: ServerHome): Promise<void> {
+/** Makes the directories that contain everything else; as root, with modes that let the server's account pass. */
+export async function makeDirectories({ dataDir, db }: ServerDirectories): Promise<void> {
   for (const directory of new Set([dataDir, dirname(db)])) {
     if (process.getuid?.() === 0) await makePassable(directory);
     else await mkdir(directory, { recursive: true, mode: 0o700 });
   }
 }
 
-/** Connects to the running server, or starts one, first making its files if there are none. Expects the lock. */
-export async function joinServer(home: ServerHome, onLost: () => void): Promise<JoinedServer> {
+/** Connects to the running server, or starts one and creates its files if there are none. Expects the lock. */
+export async function joinServer(directories: ServerDirectories, onLost: () => void): Promise<JoinedServer> {
   const deadline = performance.now() + CONTENTION_MS;
   for (;;) {
-    const found = await findClusterFiles(home.db);
-    const account = await findServerAccount(home.serverUser, found?.owner);
+    const found = await findClusterFiles(directories.db);
+    const account = await findServerAccount(directories.serverUser, found?.owner);
     if (found?.owner !== undefined) {
       checkOwner(found, account);
       const running = await connectRunning(found.directory, onLost);
       if (running !== undefined) {
-        home.log.debug('database.embedded.joined', 'connected to the running server');
-        return { ...running, cluster: found.directory, account, isApart: found.isApart };
+        directories.log.debug('database.embedded.joined', 'connected to the running server');
+        return { ...running, cluster: found.directory, account, isOutside: found.isOutside };
       }
     }
-    const started = await startServer(home, found, account, onLost);
+    const started = await startServer(directories, found, account, onLost);
     if (typeof started === 'object') {
-      home.log.debug('database.embedded.started', 'server started');
+      directories.log.debug('database.embedded.started', 'server started');
       return started;
     }
-    if (!CONTENTION.test(started) || performance.now() > deadline) throw startFailure(home, started);
+    if (!CONTENTION.test(started) || performance.now() > deadline) throw startFailure(directories, started);
     await delay(CONTENTION_POLL_MS);
   }
 }
 
-/** Only a connection proves a server alive; while its process runs but does not answer, it starts, recovers or ends. */
+/** Only a connection proves that a server runs; a process that does not answer is starting, recovering or ending. */
 async function connectRunning(
   cluster: string,
   onLost: () => void,
@@ -90,63 +97,63 @@ async function connectRunning(
   }
 }
 
-/** Returns what the server said when it ended at once. */
+/** Returns the server's messages when it ended at once. */
 async function startServer(
-  home: ServerHome,
+  directories: ServerDirectories,
   found: ClusterFiles | undefined,
   account: Account,
   onLost: () => void,
 ): Promise<JoinedServer | string> {
-  const { dataDir, db } = home;
+  const { dataDir, db } = directories;
   const { binaries, isCopy } = await findBinaries({
-    binDir: home.binDir,
+    binDir: directories.binDir,
     account,
     ownDirectory: async () => {
-      if (found?.isApart === true) return dirname(found.directory);
-      return account.isOwn ? dataDir : apartDirectory(dataDir, home.stateDirectory);
+      if (found?.isOutside === true) return dirname(found.directory);
+      return account.isOwn ? dataDir : outsideDirectory(dataDir, directories.stateDirectory);
     },
   });
-  const files = found ?? (await placeFiles(home, account, isCopy));
+  const files = found ?? (await placeFiles(directories, account, isCopy));
   const parent = dirname(files.directory);
-  if (!(await mayPass(account, await realpath(parent)))) {
+  if (!(await canReach(account, await realpath(parent)))) {
     throw new ExitError(77, `the account ${account.name}, which owns ${db}, cannot reach it; see the modes above it`);
   }
   if (files.owner === undefined) await createCluster(files.directory, binaries, account);
   await checkMajorVersion(files.directory, binaries);
   await writeAccess(files.directory, account, ownAccount());
-  const socketDirectory = await makeSocketDirectory(join(files.isApart ? parent : dataDir, 'run'), account);
+  const socketDirectory = await makeSocketDirectory(join(files.isOutside ? parent : dataDir, 'run'), account);
   await disownFiles(files.directory, socketDirectory, account);
   const serverLog = join(dataDir, 'server.log');
   const launch = { cluster: files.directory, socketDirectory, serverLog, binaries, account };
   const control = await launchServer(launch, onLost);
   if (typeof control === 'string') return control;
   try {
-    await control.provide();
+    await control.createServiceDatabase();
   } catch (error) {
     await control.close();
     throw error;
   }
-  return { control, socketDirectory, cluster: files.directory, account, isApart: files.isApart };
+  return { control, socketDirectory, cluster: files.directory, account, isOutside: files.isOutside };
 }
 
-async function placeFiles(home: ServerHome, account: Account, isCopy: boolean): Promise<ClusterFiles> {
-  const isReachable = !isCopy && (await mayPass(account, await realpath(dirname(home.db))));
-  if (isReachable) return { directory: home.db, isApart: false, owner: undefined };
-  return placeApart(home.db, await apartDirectory(home.dataDir, home.stateDirectory));
+async function placeFiles(directories: ServerDirectories, account: Account, isCopy: boolean): Promise<ClusterFiles> {
+  const isReachable = !isCopy && (await canReach(account, await realpath(dirname(directories.db))));
+  if (isReachable) return { directory: directories.db, isOutside: false, owner: undefined };
+  return placeOutside(directories.db, await outsideDirectory(directories.dataDir, directories.stateDirectory));
 }
 
 function checkOwner(files: ClusterFiles, account: Account): void {
   if (files.owner === account.uid) return;
   throw new ExitError(
     77,
-    `${files.directory} belongs to the user id ${files.owner}, and ${account.name} runs this; run it as that user or as root`,
+    `${files.directory} belongs to the user id ${files.owner}, and this process runs as ${account.name}; run it as that user or as root`,
   );
 }
 
-function startFailure(home: ServerHome, words: string): ExitError {
+function startFailure(directories: ServerDirectories, output: string): ExitError {
   return new ExitError(
     70,
-    `the embedded PostgreSQL does not start on ${home.db}, which was left as it is:\n  ${words}\n` +
-      `All it said is in ${join(home.dataDir, 'server.log')}. If the files are damaged, restore a backup.`,
+    `the embedded PostgreSQL does not start on ${directories.db}, which was left as it is:\n  ${output}\n` +
+      `Its complete output is in ${join(directories.dataDir, 'server.log')}. If the files are damaged, restore a backup.`,
   );
 }

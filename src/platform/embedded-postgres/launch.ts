@@ -1,16 +1,23 @@
+/** Starts the server's process: its socket directory, its settings, its log file, and the wait until it answers. */
 import { spawn } from 'node:child_process';
+import { chown, type FileHandle, mkdir, mkdtemp, open, readlink, rename, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ExitError } from '#platform/base/errors.ts';
 import { delay } from '#platform/base/tasks.ts';
 import { type Account, asAccount } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import { type ControlConnection, connectControl } from './control-connection.ts';
+import { lstatIfThere, symlinkUnlessThere } from './file-system.ts';
 import { readPostmaster } from './postmaster.ts';
-import { openServerLog, readServerLog } from './server-log.ts';
-import { serverSettings } from './settings.ts';
 
 const POLL_MS = 5;
-/** Recovery of the largest write-ahead log the settings allow takes seconds. */
+/** Recovery of the largest write-ahead log that the settings allow takes seconds. */
 export const START_TIMEOUT_MS = 120_000;
+const MAX_LOG_BYTES = 1024 * 1024;
+const PROBLEM = /\b(FATAL|PANIC|ERROR|HINT|DETAIL|error while loading)\b/;
+/** The path of a socket has at most 104 bytes on some systems, with `/.s.PGSQL.5432` and a final zero byte. */
+const MAX_SOCKET_DIRECTORY_BYTES = 104 - '/.s.PGSQL.5432'.length - 1;
 
 export interface LaunchOptions {
   readonly cluster: string;
@@ -21,9 +28,9 @@ export interface LaunchOptions {
 }
 
 /**
- * Starts a server and waits until it answers. It gets a session of its own, so that a terminal's interrupt does not
- * reach it, and writes to a file, since a pipe's reader may die before it.
- * @returns the connection, or what the server said before it ended
+ * Starts a server and waits until it answers. It gets a session of its own, so that an interrupt from a terminal does
+ * not reach it, and writes to a file, since the reader of a pipe may end before it.
+ * @returns the connection, or the server's messages if it ended
  * @throws ExitError 75 when it neither answers nor ends
  */
 export async function launchServer(options: LaunchOptions, onLost: () => void): Promise<ControlConnection | string> {
@@ -46,7 +53,7 @@ export async function launchServer(options: LaunchOptions, onLost: () => void): 
   const deadline = performance.now() + START_TIMEOUT_MS;
   for (;;) {
     if (failure !== undefined) return `${failure}\n  ${await readServerLog(serverLog, position)}`;
-    // Attempts before it says that it is ready would each be a FATAL line of its log.
+    // Each attempt before the server is ready would be a FATAL line in its log.
     const postmaster = await readPostmaster(cluster);
     if (postmaster?.isReady === true && postmaster.pid === child.pid) {
       const control = await connectControl(socketDirectory, onLost);
@@ -56,5 +63,105 @@ export async function launchServer(options: LaunchOptions, onLost: () => void): 
       throw new ExitError(75, `the embedded PostgreSQL (process ${child.pid}) is not ready yet; see ${serverLog}`);
     }
     await delay(POLL_MS);
+  }
+}
+
+/**
+ * The private directory of the server's socket, mode 0700 and owned by the server's account: `run` itself, or, where
+ * its path is too long for a socket, one with a short path to which `run` is a link.
+ */
+export async function makeSocketDirectory(run: string, account: Account): Promise<string> {
+  const entry = await lstatIfThere(run);
+  if (entry?.isSymbolicLink() === true) {
+    const recorded = await readlink(run);
+    if (await isPrivate(recorded, account)) return recorded;
+    // A restart of the machine deletes such directories, and another account may have made one of that name since.
+    await rm(run);
+  } else if (Buffer.byteLength(run) <= MAX_SOCKET_DIRECTORY_BYTES) {
+    if (entry === undefined) {
+      await mkdir(run, { mode: 0o700 });
+      if (!account.isOwn) await chown(run, account.uid, account.gid);
+    }
+    return run;
+  }
+  const base =
+    Buffer.byteLength(tmpdir()) <= MAX_SOCKET_DIRECTORY_BYTES - '/latchkey-XXXXXX'.length ? tmpdir() : '/tmp';
+  const short = await mkdtemp(join(base, 'latchkey-'));
+  if (!account.isOwn) await chown(short, account.uid, account.gid);
+  await symlinkUnlessThere(short, run);
+  return short;
+}
+
+async function isPrivate(directory: string, account: Account): Promise<boolean> {
+  const entry = await lstatIfThere(directory);
+  return entry?.isDirectory() === true && entry.uid === account.uid && (entry.mode & 0o077) === 0;
+}
+
+/**
+ * The server's settings: durable, small, without content in the log, and reachable through its socket only. They are
+ * given on the command line, so that each start uses those of the program that starts it.
+ */
+function serverSettings(major: number, socketDirectory: string): string[] {
+  const settings: Record<string, string> = {
+    listen_addresses: '',
+    unix_socket_directories: socketDirectory,
+    unix_socket_permissions: '0700',
+    port: '5432',
+    max_connections: '200',
+    // Durability is not configurable (operations 1.8).
+    fsync: 'on',
+    synchronous_commit: 'on',
+    full_page_writes: 'on',
+    // No replica and no archive: the smallest write-ahead log.
+    wal_level: 'minimal',
+    max_wal_senders: '0',
+    max_logical_replication_workers: '0',
+    min_wal_size: '32MB',
+    max_wal_size: '256MB',
+    shared_buffers: '64MB',
+    huge_pages: 'off',
+    work_mem: '4MB',
+    maintenance_work_mem: '32MB',
+    effective_cache_size: '256MB',
+    max_parallel_workers_per_gather: '0',
+    jit: 'off',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    // Neither statements nor their values may reach the log: no ERROR lines (callers report those), no details of
+    // errors that end a session.
+    logging_collector: 'off',
+    log_min_messages: 'log',
+    log_min_error_statement: 'panic',
+    log_error_verbosity: 'terse',
+    log_parameter_max_length_on_error: '0',
+    log_checkpoints: 'off',
+    log_line_prefix: '%m [%p] ',
+    // Three processes fewer; the tables fit into memory.
+    ...(major >= 18 ? { io_method: 'sync' } : {}),
+  };
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+/** Opens the file for the server's output; a large one is renamed to `server.log.1` first. */
+async function openServerLog(path: string): Promise<{ file: FileHandle; position: number }> {
+  const size = await stat(path).then(
+    (found) => found.size,
+    () => 0,
+  );
+  const isTooLarge = size > MAX_LOG_BYTES;
+  if (isTooLarge) await rename(path, `${path}.1`);
+  return { file: await open(path, 'a', 0o600), position: isTooLarge ? 0 : size };
+}
+
+/** The server's output since `position`: its error messages if there are any, else its last lines. */
+async function readServerLog(path: string, position: number): Promise<string> {
+  const file = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(16 * 1024), 0, 16 * 1024, position);
+    const lines = buffer.toString('utf8', 0, bytesRead).trim().split('\n');
+    const problems = lines.filter((line) => PROBLEM.test(line));
+    return (problems.length > 0 ? problems : lines).slice(-5).join('\n  ');
+  } finally {
+    await file.close();
   }
 }

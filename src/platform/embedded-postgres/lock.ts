@@ -1,3 +1,4 @@
+/** A lock file between processes of one machine. */
 import { link, rm, writeFile } from 'node:fs/promises';
 import { ExitError } from '#platform/base/errors.ts';
 import { randomBytes } from '#platform/base/random.ts';
@@ -8,9 +9,9 @@ import { processIdentity } from './processes.ts';
 const RETRY_MS = 15;
 
 /**
- * Runs `work` while this process holds the lock file `path`; others wait, also those of the same process. The file
- * holds the holder's process number and start time, and appears complete, by a hard link. Node has no flock, so the
- * lock of a killed holder is recognised by that start time and taken over.
+ * Runs `work` while this process holds the lock file `path`; others wait, also callers in the same process. The file
+ * contains the holder's process id and start time, and is created complete, by a hard link. Node has no flock, so the
+ * lock of a killed holder is recognized by the start time and replaced.
  * @throws ExitError 75 when the lock was not free within `waitMs`
  */
 export async function withLock<T>(path: string, waitMs: number, work: () => Promise<T>): Promise<T> {
@@ -19,7 +20,7 @@ export async function withLock<T>(path: string, waitMs: number, work: () => Prom
   try {
     return await work();
   } finally {
-    // Not one that was put there by hand since.
+    // Somebody may have replaced the file by hand.
     if ((await readIfThere(path)) === mine) await rm(path, { force: true });
   }
 }
@@ -46,8 +47,8 @@ async function acquire(path: string, mine: string, deadline: number): Promise<vo
 }
 
 /**
- * Several may find the same stale lock, and one of them be so slow that a fresh one stands there by then. So only the
- * holder of a second lock looks again and removes it; should that holder be killed, its lock is stale in turn.
+ * Several processes may find the same stale lock, and a slow one may find a new lock in its place. So only the holder of
+ * a second lock checks again and removes it; if that holder is killed, its lock is stale as well.
  */
 function removeStale(path: string, stale: string, deadline: number): Promise<void> {
   return withLock(`${path}.takeover`, deadline - performance.now(), async () => {
