@@ -12,6 +12,7 @@ const KNOWN_CYCLES = [
   'src/config,src/config/sections,src/config/sources',
   'src/domain/oauth-sessions,src/domain/oauth-sessions/statements',
   'src/platform/config,src/platform/config/schema,src/platform/config/tree',
+  'src/domain/browser-sessions,src/domain/browser-sessions/statements',
   'src/cli,src/cli/manage',
 ];
 

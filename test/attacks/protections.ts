@@ -59,9 +59,7 @@ export const PROTECTIONS: readonly Protection[] = [
     name: 'code-single-use',
     what: 'the update that redeems a code finds it unredeemed',
     attack: 17,
-    removals: [
-      { text: 'and g.exchanged_at is null and g.cancelled_at is null', instead: 'and g.cancelled_at is null' },
-    ],
+    removals: [{ text: '.exchanged_at is null)', instead: '.cancelled_at is null)' }],
     test: 'test/attacks/codes-and-pkce.test.ts',
     testName: '(S-17)',
   },

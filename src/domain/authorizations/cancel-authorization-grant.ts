@@ -2,6 +2,7 @@ import { type AuthorizationGrantId, type ClientId, toUuid } from '#platform/base
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { type RedirectUriOwner, redirectUriMatches } from '#protocol/oauth/redirect-uris.ts';
+import { grantHasCode, grantIsOpen, grantIsUnanswered } from './liveness.ts';
 
 /**
  * Which state each reason ends. A person's "cancel" that comes after the code was made does not take it back, and a
@@ -44,7 +45,8 @@ const cancelGrant = statement<
   'cancel-authorization-grant',
   `update oauth2_authorization_grants
       set cancelled_at = :now::timestamptz, cancel_reason = :reason::text
-    where id = :id::uuid and (fulfilled_at is not null) = :isFulfilled::boolean and exchanged_at is null and cancelled_at is null`,
+    where id = :id::uuid and ${grantHasCode('oauth2_authorization_grants')} = :isFulfilled::boolean
+      and ${grantIsOpen('oauth2_authorization_grants')}`,
 );
 
 /**
@@ -73,7 +75,7 @@ export async function cancelGrantsOutsideRedirectUris(
 const listPendingRedirectUris = statement<{ redirect_uri: string }, { readonly clientId: string }>(
   'list-pending-redirect-uris',
   `select distinct redirect_uri from oauth2_authorization_grants
-    where client_id = :clientId::uuid and fulfilled_at is null and cancelled_at is null`,
+    where client_id = :clientId::uuid and ${grantIsUnanswered('oauth2_authorization_grants')}`,
 );
 
 const cancelPendingGrantsTo = statement<
@@ -83,5 +85,6 @@ const cancelPendingGrantsTo = statement<
   'cancel-pending-grants-to-redirect-uris',
   `update oauth2_authorization_grants
       set cancelled_at = :now::timestamptz, cancel_reason = :reason::text
-    where client_id = :clientId::uuid and redirect_uri = any (:redirectUris::text[]) and fulfilled_at is null and cancelled_at is null`,
+    where client_id = :clientId::uuid and redirect_uri = any (:redirectUris::text[])
+      and ${grantIsUnanswered('oauth2_authorization_grants')}`,
 );

@@ -4,6 +4,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { AuthorizationRequest } from '#protocol/oauth/authorization-parameters.ts';
 import { claimsToJson } from '#protocol/oidc/claims-parameter.ts';
+import { grantIsUnused } from './liveness.ts';
 
 /** Grants of one client address, or of one person, that no code was exchanged for (security 3.10, S-179). */
 const MAX_UNUSED = 100;
@@ -104,15 +105,14 @@ const insertGrant = statement<
     where (
       select count(*) from (
         select from oauth2_authorization_grants unused
-         where unused.requester_ip = :addressKey::inet and unused.expires_at > :now::timestamptz and unused.exchanged_at is null
+         where unused.requester_ip = :addressKey::inet and ${grantIsUnused('unused', ':now::timestamptz')}
          limit :limit::integer
       ) as of_address
     ) < :limit::integer
       and (
       select count(*) from (
         select from oauth2_authorization_grants unused
-         where unused.requester_user_id = :userId::uuid and unused.expires_at > :now::timestamptz
-           and unused.exchanged_at is null
+         where unused.requester_user_id = :userId::uuid and ${grantIsUnused('unused', ':now::timestamptz')}
          limit :limit::integer
       ) as of_user
     ) < :limit::integer

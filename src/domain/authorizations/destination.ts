@@ -7,6 +7,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { redirectTarget } from '#protocol/oauth/redirect-uris.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
+import { grantIsPending } from './liveness.ts';
 
 export interface DestinationDeps {
   readonly database: Queryable;
@@ -49,7 +50,7 @@ const pendingDestination = statement<DestinationRow, { readonly id: string; read
   'pending-destination',
   `select client_id, redirect_uri, locale
      from oauth2_authorization_grants
-    where id = :id::uuid and fulfilled_at is null and cancelled_at is null and expires_at > :now::timestamptz`,
+    where id = :id::uuid and ${grantIsPending('oauth2_authorization_grants', ':now::timestamptz')}`,
 );
 
 /** What the page calls it: the name only of a client that the operator configured, since anyone may choose a name. */

@@ -1,10 +1,14 @@
+import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { newAuditEventId } from '#domain/audit/audit-event.ts';
+import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
 import { rememberConsentCte } from '#domain/clients/consents.ts';
+import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
 import { type AuthorizationGrantId, type BrowserSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { grantIsPending } from './liveness.ts';
 
 export interface Fulfillment {
   readonly id: AuthorizationGrantId;
@@ -81,11 +85,12 @@ const fulfillGrant = statement<
   'fulfil-authorization-grant',
   `with account as materialized (
     select id from users
-     where id = :userId::uuid and locked_at is null and deactivated_at is null
+     where id = :userId::uuid and ${accountIsUsable('users')}
        for share
   ), sign_in as materialized (
     select id, authenticated_at, acr, amr from user_sessions
-     where id = :browserSessionId::uuid and user_id = :userId::uuid and finished_at is null and exists (select from account)
+     where id = :browserSessionId::uuid and user_id = :userId::uuid and ${browserSessionIsLive('user_sessions')}
+       and exists (select from account)
        for share
   ), fulfilled as (
     update oauth2_authorization_grants g
@@ -98,10 +103,8 @@ const fulfillGrant = statement<
            fulfilled_at = :now::timestamptz
       from sign_in
      where g.id = :id::uuid
-       and g.fulfilled_at is null and g.cancelled_at is null and g.expires_at > :now::timestamptz
-       and exists (
-         select from oauth2_clients c where c.id = g.client_id and c.version = :clientVersion::integer and c.disabled_at is null
-       )
+       and ${grantIsPending('g', ':now::timestamptz')}
+       and ${clientWithIdIsCurrent('g.client_id', ':clientVersion::integer')}
     returning g.client_id, :userId::uuid as user_id
   ), ${rememberConsentCte('fulfilled', ':rememberedScopes::text[]', ':now::timestamptz')}, audited as (
     insert into audit_events (id, kind, user_id, client_id, session_id, ip, user_agent, created_at)

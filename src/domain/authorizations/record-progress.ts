@@ -2,6 +2,7 @@ import { type AuthorizationGrantId, type BrowserSessionId, toUuid } from '#platf
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { Decision } from './authorization-grant.ts';
+import { grantIsPending } from './liveness.ts';
 
 /**
  * Notes what the person chose, for the page that carries it out for the same browser session.
@@ -34,7 +35,7 @@ const storeDecision = statement<
   `update oauth2_authorization_grants
       set decision = :decision::text, user_session_id = :browserSessionId::uuid
     where id = :id::uuid and (decision is null or user_session_id is distinct from :browserSessionId::uuid)
-      and fulfilled_at is null and cancelled_at is null and expires_at > :now::timestamptz`,
+      and ${grantIsPending('oauth2_authorization_grants', ':now::timestamptz')}`,
 );
 
 /** Notes that the person is redirected to the registration page: someone who is signed in is sent there only once. */

@@ -1,5 +1,6 @@
 import { INSERT_AUDIT_EVENT } from '#domain/audit/audit-event.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { browserSessionIsLive } from './liveness.ts';
 
 /** Ends one session of a user or, without an id, all of them; one audit event if any was live. */
 export const finishSessions = statement<
@@ -18,7 +19,7 @@ export const finishSessions = statement<
   'finish-browser-sessions',
   `with finished as (
     update user_sessions set finished_at = :now::timestamptz, finish_reason = :reason::text
-    where user_id = :userId::uuid and finished_at is null and (:sessionId::uuid is null or id = :sessionId::uuid)
+    where user_id = :userId::uuid and ${browserSessionIsLive('user_sessions')} and (:sessionId::uuid is null or id = :sessionId::uuid)
     returning id
   ),
   audited as (
@@ -38,7 +39,7 @@ export const expireSession = statement<
   'expire-browser-session',
   `with expired as (
     update user_sessions set finished_at = :now::timestamptz, finish_reason = 'expired'
-    where id = :id::uuid and finished_at is null
+    where id = :id::uuid and ${browserSessionIsLive('user_sessions')}
     returning id, user_id
   )
   ${INSERT_AUDIT_EVENT}
@@ -54,9 +55,9 @@ export const finishSurplusSessions = statement<
 >(
   'finish-surplus-browser-sessions',
   `update user_sessions set finished_at = :now::timestamptz, finish_reason = 'too_many_sessions'
-  where finished_at is null and id in (
+  where ${browserSessionIsLive('user_sessions')} and id in (
     select surplus.id from user_sessions surplus
-    where surplus.user_id = :userId::uuid and surplus.finished_at is null
+    where surplus.user_id = :userId::uuid and ${browserSessionIsLive('surplus')}
     order by surplus.last_active_at desc nulls last, surplus.id desc offset :kept::integer
   )`,
 );
@@ -79,7 +80,7 @@ export const countFailedReauth = statement<
       failed_reauths = failed_reauths + 1,
       finished_at = case when failed_reauths + 1 >= :most::integer then :now::timestamptz end,
       finish_reason = case when failed_reauths + 1 >= :most::integer then 'too_many_reauths' end
-    where id = :id::uuid and finished_at is null
+    where id = :id::uuid and ${browserSessionIsLive('user_sessions')}
     returning id, user_id, finished_at is not null as is_ended
   ),
   audited as (

@@ -5,6 +5,7 @@ import { outside } from '#platform/base/tasks.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { type Client, type ClientRow, clientOfRow } from './client.ts';
+import { clientIsEnabled } from './liveness.ts';
 
 const KNOWN_MS = 60_000;
 /** Short, so that a client registered at another instance works at once for a person's patience. */
@@ -101,5 +102,5 @@ const findClient = statement<ClientRow, { readonly id: string }>(
   'client-by-id',
   `select id, is_static, version, client_secret_sealed, metadata
      from oauth2_clients
-    where id = :id::uuid and disabled_at is null`,
+    where id = :id::uuid and ${clientIsEnabled('oauth2_clients')}`,
 );

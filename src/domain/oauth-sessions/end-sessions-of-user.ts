@@ -3,6 +3,7 @@ import { toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { endingCtes } from './ending-sql.ts';
+import { oauthSessionIsLive } from './liveness.ts';
 
 const endAll = statement<
   { ended: number },
@@ -10,7 +11,7 @@ const endAll = statement<
 >(
   'end-oauth2-sessions-of-user',
   `with recursive ${endingCtes(
-    'select id from oauth2_sessions where user_id = :userId::uuid and finished_at is null',
+    `select id from oauth2_sessions where user_id = :userId::uuid and ${oauthSessionIsLive('oauth2_sessions')}`,
     ':now::timestamptz',
     ':reason::text',
   )}, audited as (

@@ -1,3 +1,5 @@
+import { oauthSessionIsLive, refreshTokenIsUnconsumed, refreshTokenIsUnrevoked } from './liveness.ts';
+
 /**
  * CTEs that end sessions inside a larger statement (oauth.md 9.6): `doomed`, the sessions of `roots` and their
  * descendants that still live; `ended`, those of them that this statement finished; `erased`, which leaves no live
@@ -14,16 +16,16 @@ export function endingCtes(roots: string, now: string, reason: string): string {
     union all
     select child.id
       from oauth2_sessions child join doomed on child.parent_session_id = doomed.id
-     where child.finished_at is null
+     where ${oauthSessionIsLive('child')}
   ), ended as (
     update oauth2_sessions
        set finished_at = ${now}, finish_reason = ${reason}
-     where id in (select id from doomed) and finished_at is null
+     where id in (select id from doomed) and ${oauthSessionIsLive('oauth2_sessions')}
     returning id, user_id, client_id
   ), erased as (
     update oauth2_refresh_tokens t
-       set revoked_at = case when t.consumed_at is null then ${now} else t.revoked_at end, rotation_salt = null
+       set revoked_at = case when ${refreshTokenIsUnconsumed('t')} then ${now} else t.revoked_at end, rotation_salt = null
      where t.session_id in (select id from ended)
-       and t.revoked_at is null and (t.consumed_at is null or t.rotation_salt is not null)
+       and ${refreshTokenIsUnrevoked('t')} and (${refreshTokenIsUnconsumed('t')} or t.rotation_salt is not null)
   )`;
 }

@@ -5,6 +5,7 @@
 
 import { type Sweep, secondsBefore, sweepSome, type WalkRow, walkSql } from '#domain/clean-up/sweep.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { oauthSessionIsLive, refreshTokenIsLive, refreshTokenIsUnconsumed } from './liveness.ts';
 
 // Walks the index on `expires_at`: nothing that changes in the life of a token stands in an index (decision 0001).
 const sweepAccessTokens = statement<
@@ -18,9 +19,9 @@ const sweepAccessTokens = statement<
     orderedBy: 'expires_at',
     isDue: `(t.revoked_at < :revokedBefore::timestamptz or t.expires_at < :expiredBefore::timestamptz) and not exists (
       select from oauth2_refresh_tokens n
-        join oauth2_sessions s on s.id = n.session_id and s.finished_at is null
+        join oauth2_sessions s on s.id = n.session_id and ${oauthSessionIsLive('s')}
        where n.session_id = t.session_id and n.access_token_id = t.id
-         and n.predecessor_id is not null and n.consumed_at is null and n.revoked_at is null
+         and n.predecessor_id is not null and ${refreshTokenIsLive('n')}
     )`,
     action: 'delete from oauth2_access_tokens t',
   }),
@@ -34,8 +35,8 @@ const sweepRefreshTokens = statement<WalkRow, { readonly fromId: string; readonl
     range: 't.id > :fromId::uuid',
     isDue: `(t.consumed_at < :deadBefore::timestamptz or t.revoked_at < :deadBefore::timestamptz) and not exists (
       select from oauth2_refresh_tokens n
-        join oauth2_sessions s on s.id = n.session_id and s.finished_at is null
-       where n.id = t.successor_id and n.consumed_at is null
+        join oauth2_sessions s on s.id = n.session_id and ${oauthSessionIsLive('s')}
+       where n.id = t.successor_id and ${refreshTokenIsUnconsumed('n')}
     )`,
     action: 'delete from oauth2_refresh_tokens t',
   }),

@@ -1,6 +1,7 @@
 import { INSERT_AUDIT_EVENT } from '#domain/audit/audit-event.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { endingCtes } from './ending-sql.ts';
+import { oauthSessionIsLive } from './liveness.ts';
 
 /** Returns a row when the session itself was ended. */
 export const endSession = statement<
@@ -16,7 +17,7 @@ export const endSession = statement<
 >(
   'end-oauth2-session',
   `with recursive ${endingCtes(
-    'select id from oauth2_sessions where id = :id::uuid and finished_at is null',
+    `select id from oauth2_sessions where id = :id::uuid and ${oauthSessionIsLive('oauth2_sessions')}`,
     ':now::timestamptz',
     ':reason::text',
   )}, audited as (

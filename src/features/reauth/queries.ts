@@ -1,3 +1,4 @@
+import { grantIsPending } from '#domain/authorizations/liveness.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
 export interface ReauthPageRow {
@@ -18,6 +19,5 @@ export const readReauthPage = statement<
           pending.locale
      from (select 1) as one
      left join oauth2_authorization_grants pending
-       on pending.id = :grantId::uuid and pending.fulfilled_at is null and pending.cancelled_at is null
-      and pending.expires_at > :now::timestamptz`,
+       on pending.id = :grantId::uuid and ${grantIsPending('pending', ':now::timestamptz')}`,
 );

@@ -1,3 +1,4 @@
+import { grantIsPending } from '#domain/authorizations/liveness.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
 /**
@@ -13,6 +14,6 @@ export const wantsNewAccount = statement<
      select from oauth2_authorization_grants pending
        join users u on u.id = :userId::uuid and u.created_at < pending.created_at
       where pending.id = :grantId::uuid and 'create' = any(pending.prompt)
-        and pending.fulfilled_at is null and pending.cancelled_at is null and pending.expires_at > :now::timestamptz
+        and ${grantIsPending('pending', ':now::timestamptz')}
    ) as is_wanted`,
 );

@@ -2,6 +2,7 @@ import { type AcceptedPasswordParams, acceptedPasswordCtes } from '#domain/accou
 import type { UserRow } from '#domain/accounts/user.ts';
 import { INSERT_AUDIT_EVENT } from '#domain/audit/audit-event.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { browserSessionIsLive } from '../liveness.ts';
 
 /** The account as it is now; no row when its password was changed since it was checked. */
 export type OpenedSessionRow = UserRow & {
@@ -51,7 +52,8 @@ export const openBrowserSession = statement<
     exists (select from opened) as is_opened,
     (
       select count(*)::integer from (
-        select from user_sessions live where live.user_id = :userId::uuid and live.finished_at is null limit :mostSessions::integer
+        select from user_sessions live where live.user_id = :userId::uuid and ${browserSessionIsLive('live')}
+        limit :mostSessions::integer
       ) as counted
     ) as live_sessions
   from account`,

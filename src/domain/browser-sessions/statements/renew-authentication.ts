@@ -2,6 +2,7 @@ import { type AcceptedPasswordParams, acceptedPasswordCtes } from '#domain/accou
 import type { UserRow } from '#domain/accounts/user.ts';
 import { INSERT_AUDIT_EVENT } from '#domain/audit/audit-event.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { browserSessionIsLive } from '../liveness.ts';
 
 /** The account as it is now; no row when its password was changed since it was checked. */
 export type RenewedAuthenticationRow = UserRow & {
@@ -38,7 +39,7 @@ export const renewAuthentication = statement<
       previous_key_hash = case when s.key_hash = :keyHash::bytea then s.key_hash else s.previous_key_hash end,
       key_rotated_at = case when s.key_hash = :keyHash::bytea then :now::timestamptz else s.key_rotated_at end
     from proven
-    where s.id = :sessionId::uuid and s.user_id = proven.user_id and s.finished_at is null
+    where s.id = :sessionId::uuid and s.user_id = proven.user_id and ${browserSessionIsLive('s')}
     returning s.id, s.user_id, s.key_hash = :newKeyHash::bytea as is_rotated
   ),
   authenticated as (

@@ -1,4 +1,12 @@
+import { clientIsEnabled, clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
+import {
+  accessTokenIsLive,
+  accessTokenIsUnrevoked,
+  oauthSessionIsLive,
+  refreshTokenIsLive,
+  sessionUserIsUsable,
+} from '../liveness.ts';
 
 /** Who asks about a token: the homeserver has no client record. */
 export type IntrospectionParams = {
@@ -33,15 +41,12 @@ export interface IntrospectionRow {
   readonly caller_is_current: boolean;
 }
 
-const CALLER_IS_CURRENT = `:callerId::uuid is null or exists (
-            select from oauth2_clients caller
-             where caller.id = :callerId::uuid and caller.version = :callerVersion::integer and caller.disabled_at is null
-          )`;
+const CALLER_IS_CURRENT = `:callerId::uuid is null or ${clientWithIdIsCurrent(':callerId::uuid', ':callerVersion::integer')}`;
 
 /** A session is live when it is not finished, its client not disabled, and its user, if any, neither locked nor gone. */
-const SESSION_IS_LIVE = `s.finished_at is null and c.disabled_at is null
+const SESSION_IS_LIVE = `${oauthSessionIsLive('s')} and ${clientIsEnabled('c')}
           and (:endedOfAge::timestamptz is null or s.created_at > :endedOfAge::timestamptz)
-          and (s.user_id is null or (u.locked_at is null and u.deactivated_at is null))`;
+          and ${sessionUserIsUsable('s', 'u')}`;
 
 const SESSION_JOINS = `join oauth2_sessions s on s.id = t.session_id
      join oauth2_clients c on c.id = s.client_id
@@ -65,7 +70,7 @@ export const introspectAccessToken = statement<IntrospectionRow, IntrospectionPa
           ${ms('s.auth_time')} as auth_time,
           s.acr,
           t.first_used_at is not null as was_used,
-          t.revoked_at is null and t.expires_at > :now::timestamptz and ${SESSION_IS_LIVE} as is_live,
+          ${accessTokenIsLive('t', ':now::timestamptz')} and ${SESSION_IS_LIVE} as is_live,
           ${CALLER_IS_CURRENT} as caller_is_current
      from oauth2_access_tokens t
      ${SESSION_JOINS}
@@ -90,7 +95,7 @@ export const introspectRefreshToken = statement<IntrospectionRow, IntrospectionP
           null::float8 as auth_time,
           null::text as acr,
           t.first_used_at is not null as was_used,
-          t.revoked_at is null and t.consumed_at is null and ${SESSION_IS_LIVE} as is_live,
+          ${refreshTokenIsLive('t')} and ${SESSION_IS_LIVE} as is_live,
           ${CALLER_IS_CURRENT} as caller_is_current
      from oauth2_refresh_tokens t
      ${SESSION_JOINS}
@@ -105,12 +110,12 @@ export const markAccessTokenUsed = statement<never, { readonly tokenId: string; 
   'mark-access-token-used',
   `update oauth2_access_tokens
       set first_used_at = coalesce(first_used_at, :now::timestamptz)
-    where id = :tokenId::uuid and revoked_at is null`,
+    where id = :tokenId::uuid and ${accessTokenIsUnrevoked('oauth2_access_tokens')}`,
 );
 
 export const markRefreshTokenUsed = statement<never, { readonly tokenId: string; readonly now: Date }>(
   'mark-refresh-token-used',
   `update oauth2_refresh_tokens
       set first_used_at = coalesce(first_used_at, :now::timestamptz)
-    where id = :tokenId::uuid and revoked_at is null and consumed_at is null`,
+    where id = :tokenId::uuid and ${refreshTokenIsLive('oauth2_refresh_tokens')}`,
 );

@@ -1,3 +1,4 @@
+import { clientIsCurrent } from '#domain/clients/liveness.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
 /**
@@ -23,7 +24,7 @@ export const issueClientToken = statement<
     insert into oauth2_sessions (id, client_id, scope, user_agent, created_at)
     select :sessionId::uuid, c.id, :scope::text[], :userAgent::text, :now::timestamptz
       from oauth2_clients c
-     where c.id = :clientId::uuid and c.version = :clientVersion::integer and c.disabled_at is null
+     where c.id = :clientId::uuid and ${clientIsCurrent('c', ':clientVersion::integer')}
     returning id
   )
   insert into oauth2_access_tokens (id, session_id, token_hash, scope, created_at, expires_at)

@@ -1,4 +1,8 @@
+import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { type UserFactsRow, userFactsColumns } from '#domain/accounts/user-facts.ts';
+import { grantHasCode } from '#domain/authorizations/liveness.ts';
+import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
+import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 
 /** What a presented authorization code amounts to: its grant, its sign-in and the client that presents it. */
@@ -37,13 +41,11 @@ export const readCode = statement<
   'code-by-hash',
   `select g.id as grant_id,
           g.client_id = :clientId::uuid as is_own_client,
-          exists (
-            select from oauth2_clients c where c.id = :clientId::uuid and c.version = :clientVersion::integer and c.disabled_at is null
-          ) as client_is_current,
+          ${clientWithIdIsCurrent(':clientId::uuid', ':clientVersion::integer')} as client_is_current,
           u.id as user_id,
           ${userFactsColumns('g.scope', 'g.claims')},
           u.can_request_admin,
-          us.finished_at is null and u.locked_at is null and u.deactivated_at is null as sign_in_is_usable,
+          ${browserSessionIsLive('us')} and ${accountIsUsable('u')} as sign_in_is_usable,
           us.id as user_session_id,
           g.redirect_uri,
           g.redirect_uri_sent,
@@ -62,5 +64,5 @@ export const readCode = statement<
      from oauth2_authorization_grants g
      join user_sessions us on us.id = g.user_session_id
      join users u on u.id = us.user_id
-    where g.code_hash = :codeHash::bytea and g.fulfilled_at is not null`,
+    where g.code_hash = :codeHash::bytea and ${grantHasCode('g')}`,
 );

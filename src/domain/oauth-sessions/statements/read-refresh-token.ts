@@ -1,5 +1,7 @@
 import { userFactsColumns } from '#domain/accounts/user-facts.ts';
+import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
+import { sessionUserIsUsable } from '../liveness.ts';
 
 /** A session found by the family tag of a presented refresh token, and what is stored of that token. */
 export interface RefreshTokenRow {
@@ -52,11 +54,9 @@ export const readRefreshToken = statement<
   'refresh-token-by-hash',
   `select s.id as session_id,
           s.client_id = :clientId::uuid as is_own_client,
-          exists (
-            select from oauth2_clients c where c.id = :clientId::uuid and c.version = :clientVersion::integer and c.disabled_at is null
-          ) as client_is_current,
+          ${clientWithIdIsCurrent(':clientId::uuid', ':clientVersion::integer')} as client_is_current,
           s.finished_at is not null as is_finished,
-          s.user_id is null or (u.locked_at is null and u.deactivated_at is null) as user_is_usable,
+          ${sessionUserIsUsable('s', 'u')} as user_is_usable,
           s.user_id,
           ${userFactsColumns('s.scope', 's.claims')},
           u.can_request_admin,

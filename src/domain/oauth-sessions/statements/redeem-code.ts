@@ -1,6 +1,11 @@
+import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { INSERT_AUDIT_EVENT } from '#domain/audit/audit-event.ts';
+import { codeIsValid } from '#domain/authorizations/liveness.ts';
+import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
+import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { endingCtes } from '../ending-sql.ts';
+import { oauthSessionIsLive } from '../liveness.ts';
 
 export type RedeemCodeParams = {
   readonly grantId: string;
@@ -41,26 +46,26 @@ export const redeemCode = statement<{ id: string }, RedeemCodeParams>(
   'redeem-code',
   `with recursive account as materialized (
     select id from users
-     where id = :userId::uuid and locked_at is null and deactivated_at is null
+     where id = :userId::uuid and ${accountIsUsable('users')}
        for share
   ), sign_in as materialized (
     select id from user_sessions
-     where id = :userSessionId::uuid and user_id = :userId::uuid and finished_at is null and exists (select from account)
+     where id = :userSessionId::uuid and user_id = :userId::uuid and ${browserSessionIsLive('user_sessions')}
+       and exists (select from account)
        for share
   ), consumed as (
     update oauth2_authorization_grants g
        set exchanged_at = :now::timestamptz, oauth2_session_id = :sessionId::uuid
      where g.id = :grantId::uuid
        and g.user_session_id = :userSessionId::uuid
-       and g.exchanged_at is null and g.cancelled_at is null and g.fulfilled_at >= :oldest::timestamptz
+       and ${codeIsValid('g', ':oldest::timestamptz')}
        and exists (select from sign_in)
-       and exists (
-         select from oauth2_clients c where c.id = g.client_id and c.version = :clientVersion::integer and c.disabled_at is null
-       )
+       and ${clientWithIdIsCurrent('g.client_id', ':clientVersion::integer')}
     returning g.client_id, g.scope, g.claims, g.resources, g.locale, g.auth_time, g.acr, g.amr
   ), ${endingCtes(
     `select id from oauth2_sessions
-      where user_id = :userId::uuid and device_id = :deviceId::text and finished_at is null and exists (select from consumed)`,
+      where user_id = :userId::uuid and device_id = :deviceId::text and ${oauthSessionIsLive('oauth2_sessions')}
+        and exists (select from consumed)`,
     ':now::timestamptz',
     `'device_replaced'`,
   )}, opened as (

@@ -1,4 +1,6 @@
+import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { oauthSessionIsLive } from '../liveness.ts';
 
 export interface RevocationRow {
   readonly session_id: string;
@@ -12,10 +14,8 @@ type Params = { readonly tokenHash: Buffer; readonly clientId: string; readonly 
 const sessionOfToken = (table: string) => `
   select s.id as session_id,
          s.client_id = :clientId::uuid as is_own_client,
-         exists (
-           select from oauth2_clients c where c.id = :clientId::uuid and c.version = :clientVersion::integer and c.disabled_at is null
-         ) as client_is_current,
-         s.finished_at is null as session_is_live
+         ${clientWithIdIsCurrent(':clientId::uuid', ':clientVersion::integer')} as client_is_current,
+         ${oauthSessionIsLive('s')} as session_is_live
     from ${table} t
     join oauth2_sessions s on s.id = t.session_id
    where t.token_hash = :tokenHash::bytea`;

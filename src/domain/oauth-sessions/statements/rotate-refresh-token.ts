@@ -1,4 +1,7 @@
+import { accountIsUsable } from '#domain/accounts/liveness.ts';
+import { clientIsCurrent } from '#domain/clients/liveness.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { accessTokenIsUnrevoked, oauthSessionIsLive, refreshTokenIsLive } from '../liveness.ts';
 
 /**
  * The session of a refresh token, held against an end that commits meanwhile: whoever ends it waits, or this finds no
@@ -8,10 +11,10 @@ import { statement } from '#platform/postgres/statement.ts';
 const liveSession = (session: string, version: string) => `
   select s.id
     from oauth2_sessions s
-    join oauth2_clients c on c.id = s.client_id and c.version = ${version}::integer and c.disabled_at is null
-   where s.id = ${session}::uuid and s.finished_at is null
+    join oauth2_clients c on c.id = s.client_id and ${clientIsCurrent('c', `${version}::integer`)}
+   where s.id = ${session}::uuid and ${oauthSessionIsLive('s')}
      and not exists (
-       select from users u where u.id = s.user_id and (u.locked_at is not null or u.deactivated_at is not null)
+       select from users u where u.id = s.user_id and not ${accountIsUsable('u')}
      )
      for share of s`;
 
@@ -41,13 +44,13 @@ export const rotateRefreshToken = statement<
   ), consumed as (
     update oauth2_refresh_tokens t
        set consumed_at = :now::timestamptz, rotation_salt = :salt::bytea, successor_id = :refreshTokenId::uuid
-     where t.id = :tokenId::uuid and t.consumed_at is null and t.revoked_at is null and exists (select from live)
+     where t.id = :tokenId::uuid and ${refreshTokenIsLive('t')} and exists (select from live)
     returning t.id, t.session_id, t.access_token_id, t.predecessor_id
   ), revoked as (
     update oauth2_access_tokens a
        set revoked_at = :now::timestamptz
       from consumed
-     where a.id = consumed.access_token_id and a.revoked_at is null
+     where a.id = consumed.access_token_id and ${accessTokenIsUnrevoked('a')}
   ), forgotten as (
     update oauth2_refresh_tokens p set rotation_salt = null from consumed where p.id = consumed.predecessor_id
   ), issued_access as (
@@ -91,14 +94,14 @@ export const renewAccessToken = statement<
     select n.id, n.session_id
       from oauth2_refresh_tokens n
      where n.id = :successorId::uuid and n.access_token_id = :formerAccessTokenId::uuid
-       and n.consumed_at is null and n.revoked_at is null and (:mayBeUsed::boolean or n.first_used_at is null)
+       and ${refreshTokenIsLive('n')} and (:mayBeUsed::boolean or n.first_used_at is null)
        and exists (select from live)
        for update
   ), dead as (
     update oauth2_access_tokens a
        set revoked_at = :now::timestamptz
       from pair
-     where a.id = :formerAccessTokenId::uuid and a.revoked_at is null and (:mayBeUsed::boolean or a.first_used_at is null)
+     where a.id = :formerAccessTokenId::uuid and ${accessTokenIsUnrevoked('a')} and (:mayBeUsed::boolean or a.first_used_at is null)
     returning pair.id as successor_id, pair.session_id
   ), moved as (
     update oauth2_refresh_tokens n set access_token_id = :accessTokenId::uuid from dead where n.id = dead.successor_id

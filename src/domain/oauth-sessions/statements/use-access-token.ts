@@ -1,5 +1,8 @@
+import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { PROFILE_UPDATED_AT, type UserFactsRow } from '#domain/accounts/user-facts.ts';
+import { clientIsEnabled } from '#domain/clients/liveness.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { accessTokenIsLive, accessTokenIsUnrevoked, oauthSessionIsLive } from '../liveness.ts';
 
 export interface UserOfTokenRow extends UserFactsRow {
   readonly session_id: string;
@@ -38,9 +41,8 @@ export const useAccessToken = statement<
            t.scope,
            s.claims,
            t.first_used_at is not null as was_used,
-           t.revoked_at is null and t.expires_at > :now::timestamptz
-             and s.finished_at is null and c.disabled_at is null
-             and u.locked_at is null and u.deactivated_at is null as is_live
+           ${accessTokenIsLive('t', ':now::timestamptz')}
+             and ${oauthSessionIsLive('s')} and ${clientIsEnabled('c')} and ${accountIsUsable('u')} as is_live
       from oauth2_access_tokens t
       join oauth2_sessions s on s.id = t.session_id
       join oauth2_clients c on c.id = s.client_id
@@ -50,7 +52,7 @@ export const useAccessToken = statement<
     update oauth2_access_tokens t
        set first_used_at = coalesce(t.first_used_at, :now::timestamptz)
       from presented p
-     where t.id = p.id and t.revoked_at is null
+     where t.id = p.id and ${accessTokenIsUnrevoked('t')}
        and p.is_live and not p.was_used and :neededScope::text = any(p.scope)
     returning t.id
   )

@@ -1,0 +1,36 @@
+/**
+ * States of an authorization grant (see `grantState`) as conditions for statements.
+ * @param grant alias of `oauth2_authorization_grants`
+ * @param now parameter with the time, a `timestamptz`
+ */
+export function grantIsPending(grant: string, now: string): string {
+  return `(${grantIsUnanswered(grant)} and ${grant}.expires_at > ${now})`;
+}
+
+/** Pending, or expired by time. */
+export function grantIsUnanswered(grant: string): string {
+  return `(${grant}.fulfilled_at is null and ${grant}.cancelled_at is null)`;
+}
+
+/** Neither exchanged nor cancelled. */
+export function grantIsOpen(grant: string): string {
+  return `(${grant}.cancelled_at is null and ${grant}.exchanged_at is null)`;
+}
+
+/** Of the last hour, as long as grants are pending, and not exchanged. Two partial indexes hold such grants. */
+export function grantIsUnused(grant: string, now: string): string {
+  return `(${grant}.exchanged_at is null and ${grant}.expires_at > ${now})`;
+}
+
+/** Fulfilled, exchanged, or cancelled after that. */
+export function grantHasCode(grant: string): string {
+  return `(${grant}.fulfilled_at is not null)`;
+}
+
+/**
+ * It has a code that may still be exchanged.
+ * @param oldest parameter with the earliest time at which a code that is still valid was made, a `timestamptz`
+ */
+export function codeIsValid(grant: string, oldest: string): string {
+  return `(${grantIsOpen(grant)} and ${grant}.fulfilled_at >= ${oldest})`;
+}

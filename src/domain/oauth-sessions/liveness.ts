@@ -1,0 +1,46 @@
+import { accountIsUsable } from '#domain/accounts/liveness.ts';
+
+/**
+ * When sessions and tokens may be used, as conditions for statements. A token works only while its session is live,
+ * the client of the session enabled and its user, if it has one, usable: ask for all of them.
+ * @param session alias of `oauth2_sessions`
+ */
+export function oauthSessionIsLive(session: string): string {
+  return `${session}.finished_at is null`;
+}
+
+/**
+ * The session has no user, or one whose account may be used.
+ * @param user alias of `users`, which may be left joined
+ */
+export function sessionUserIsUsable(session: string, user: string): string {
+  return `(${session}.user_id is null or ${accountIsUsable(user)})`;
+}
+
+/**
+ * @param token alias of `oauth2_access_tokens`
+ * @param now parameter with the time, a `timestamptz`
+ */
+export function accessTokenIsLive(token: string, now: string): string {
+  return `(${accessTokenIsUnrevoked(token)} and ${token}.expires_at > ${now})`;
+}
+
+/** Live, or expired by time. */
+export function accessTokenIsUnrevoked(token: string): string {
+  return `${token}.revoked_at is null`;
+}
+
+/** Neither revoked nor consumed. @param token alias of `oauth2_refresh_tokens` */
+export function refreshTokenIsLive(token: string): string {
+  return `(${refreshTokenIsUnconsumed(token)} and ${refreshTokenIsUnrevoked(token)})`;
+}
+
+/** Live or revoked. */
+export function refreshTokenIsUnconsumed(token: string): string {
+  return `${token}.consumed_at is null`;
+}
+
+/** Live or consumed. */
+export function refreshTokenIsUnrevoked(token: string): string {
+  return `${token}.revoked_at is null`;
+}

@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const SOURCE = fileURLToPath(new URL('../../src', import.meta.url));
+
+/** The file of each module that says when its rows are live, and leases, which have one statement. */
+const OWNERS = /\/liveness\.ts$|^domain\/clean-up\/leases\.ts$/;
+
+const TIME = '(?:disabled|locked|deactivated|finished|revoked|consumed|fulfilled|exchanged|cancelled)_at';
+/** A state that is selected as it is (`x is not null as is_x`) is a fact to judge, not a rule. */
+const CONDITIONS = [
+  new RegExp(`\\b${TIME}\\s+is\\s+null\\b`, 'gi'),
+  new RegExp(`\\b${TIME}\\s+is\\s+not\\s+null\\b(?!\\s+as\\s)`, 'gi'),
+  /\bexpires_at\s*[<>]=?\s*:now\b/gi,
+];
+
+/** Conditions on the state of a row that are written out instead of taken from the module that owns the table. */
+function writtenOut(text: string): string[] {
+  return CONDITIONS.flatMap((condition) => text.match(condition) ?? []);
+}
+
+test('each rule about liveness is written in the module that owns the table, and nowhere else', () => {
+  const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /(?<!\.test|\.test-support)\.tsx?$/.test(file),
+  );
+  const found = files
+    .filter((file) => !OWNERS.test(file))
+    .flatMap((file) => writtenOut(readFileSync(join(SOURCE, file), 'utf8')).map((copy) => `${file}: ${copy}`));
+  expect(found).toEqual([]);
+  expect(files.filter((file) => file.endsWith('/liveness.ts')).length).toBeGreaterThan(4);
+});
+
+describe('the search itself', () => {
+  test.each([
+    ['a state', 'select id from users u where u.locked_at is null', ['locked_at is null']],
+    [
+      'a state over two lines, and its opposite',
+      'where finished_at\n  IS NULL and not (c.disabled_at is not null)',
+      ['finished_at\n  IS NULL', 'disabled_at is not null'],
+    ],
+    ['an end by time', 'where t.expires_at > :now::timestamptz', ['expires_at > :now']],
+  ])('finds %s', (_what, text, expected) => {
+    expect(writtenOut(text)).toEqual(expected);
+  });
+
+  test('passes a state that is selected, and other conditions on times', () => {
+    expect(writtenOut('select s.finished_at is not null as is_finished where t.expires_at < :expiredBefore')).toEqual(
+      [],
+    );
+  });
+});
