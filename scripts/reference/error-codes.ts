@@ -1,13 +1,12 @@
-import { problemTitle } from '#browser/problem-page.tsx';
+import { problemTitle } from '#browser/error-format.tsx';
 import { loadTranslations } from '#browser/translations.ts';
 import { Urls } from '#browser/urls.ts';
-import { oauthJsonFormat } from '#oauth-endpoint/oauth-json.ts';
-import { ERROR_CODES, type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
+import { oauthJsonFormat } from '#oauth-endpoint/error-format.ts';
+import { ERROR_CODES, ERRORS, type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { Cookies } from '#platform/http/cookies.ts';
 import type { FailedRequest } from '#platform/http/error-format.ts';
-import { STATUSES } from '#platform/http/statuses.ts';
 import { AUTHORIZATION_TEXTS, ERROR_TEXTS, FORM_TEXTS } from './error-texts.ts';
 import { code, table } from './markdown.ts';
 
@@ -15,7 +14,7 @@ const INTRODUCTION = `# Error codes
 
 Generated from the source; do not edit by hand.
 
-One registry names what can end a request; who asked decides how it is put:
+One registry names what can end a request; the audience decides the format:
 
 - **Pages** show a title, a sentence that tells what to do, the code and the number of the request. Asked with
   \`Accept: application/json\`, the same addresses answer
@@ -30,7 +29,7 @@ description: causes are in the log only. A *refusal* is about the request, a *fa
 export function errorCodesPage(formCodes: ReadonlySet<string>): string {
   return `${[
     INTRODUCTION,
-    table(['Code', 'Kind', 'Page', 'OAuth endpoint', 'What happened', 'What to do'], codes().map(errorRow)),
+    table(['Code', 'Kind', 'Page', 'OAuth endpoint', 'What happened', 'What to do'], ERROR_CODES.map(errorRow)),
     `## Forms
 
 A form that is not accepted is shown again with status 200 (503 for \`overloaded\`), the attribute
@@ -45,11 +44,6 @@ Before that they are pages.`,
       Object.entries(AUTHORIZATION_TEXTS).map(([error, meaning]) => [code(error), meaning]),
     ),
   ].join('\n\n')}\n`;
-}
-
-function codes(): ErrorCode[] {
-  const isCode = (name: string): name is ErrorCode => name in ERROR_CODES;
-  return Object.keys(ERROR_CODES).filter(isCode).toSorted();
 }
 
 const english = loadTranslations().in('en');
@@ -74,8 +68,8 @@ function errorRow(name: ErrorCode): string[] {
   const { meaning, remedy } = ERROR_TEXTS[name];
   return [
     code(name),
-    ERROR_CODES[name],
-    `${STATUSES[name]} “${problemTitle(english, name)}”`,
+    ERRORS[name].kind,
+    `${ERRORS[name].status} “${problemTitle(english, name)}”`,
     `${answer.status} ${code(error)}`,
     meaning,
     remedy,

@@ -16,7 +16,7 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   },
   already_used: {
     meaning: 'An authorization request was answered before, and this browser has not got the answer any more.',
-    remedy: 'Begin again in the application.',
+    remedy: 'Start again in the application.',
   },
   body_too_large: {
     meaning: 'The body is larger than `limits.max_body` allows.',
@@ -27,13 +27,9 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy:
       'Send forms from the pages of this service only. Behind a proxy: set `http.public_base` to the address that browsers use.',
   },
-  csrf_expired: {
-    meaning: 'A form was left open for longer than its token lives.',
-    remedy: 'Send it again.',
-  },
   csrf_mismatch: {
     meaning: 'The field `csrf` of a form does not belong to the cookie of this browser.',
-    remedy: 'Open the form again: somebody signed in or out in another tab meanwhile.',
+    remedy: 'Open the form again: somebody signed in or out in another tab.',
   },
   csrf_missing: {
     meaning: 'A form came without its field `csrf` or without the cookie that goes with it.',
@@ -45,8 +41,8 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy: 'Open it as a page of its own.',
   },
   expired: {
-    meaning: 'What the address stands for is over.',
-    remedy: 'Begin again where the link came from.',
+    meaning: 'What the address stands for has expired or ended.',
+    remedy: 'Start again where the link came from.',
   },
   headers_too_large: {
     meaning: 'The header fields are larger than `limits.max_headers`, or more than 100.',
@@ -115,11 +111,11 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   },
   registration_expired: {
     meaning: 'A registration was not finished within `account.registration_ttl`.',
-    remedy: 'Begin again.',
+    remedy: 'Start again.',
   },
   registration_not_found: {
     meaning: 'This browser has not begun the registration that the address names.',
-    remedy: 'Go on in the browser that began it, or begin again.',
+    remedy: 'Go on in the browser that began it, or start again.',
   },
   request_line_too_long: {
     meaning: 'The request line is longer than `limits.max_request_line`.',

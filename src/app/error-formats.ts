@@ -1,12 +1,11 @@
+import { pageFormat } from '#browser/error-format.tsx';
 import type { Pages } from '#browser/pages.ts';
-import { pageFormat } from '#browser/problem-format.tsx';
 import type { Urls } from '#browser/urls.ts';
-import { oauthJsonFormat } from '#oauth-endpoint/oauth-json.ts';
-import type { RenderError } from '#platform/http/error-format.ts';
-import { renderPlainJson } from '#platform/http/plain-json.ts';
+import { oauthJsonFormat } from '#oauth-endpoint/error-format.ts';
+import { type RenderError, renderPlainJson } from '#platform/http/error-format.ts';
 import type { ErrorFormat } from '#platform/http/route.ts';
 
-/** One way of putting errors for each kind of reader. */
+/** How errors are rendered for each audience that a route can have. */
 export function createErrorFormats(options: {
   issuer: string;
   pages: Pages;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { VNode } from 'preact';
 import { describe, expect, test } from 'vitest';
-import { ERROR_CODES, type ErrorCode } from '#platform/base/errors.ts';
+import { ERROR_CODES } from '#platform/base/errors.ts';
 import { expectCleanPage, HOSTILE_TEXTS, tagsOf } from '#test/support/clean-page.ts';
 import { textOf } from '#test/support/html-forms.ts';
 import en from '../../locales/en.json' with { type: 'json' };
@@ -15,9 +15,9 @@ import { ScopeList } from './components/scope-list.tsx';
 import { StrengthMeter } from './components/strength-meter.tsx';
 import { ClientName, cleanName, Heading, Notice } from './components/text.tsx';
 import { type DeadSessionKind, DeadSessionPage, deadSessionTitle } from './dead-session-page.tsx';
+import { ProblemPage, problemTitle } from './error-format.tsx';
 import type { FormProblem } from './form-problems.ts';
 import { type PageFrame, renderPage, type Site } from './layout.tsx';
-import { ProblemPage, problemTitle } from './problem-page.tsx';
 import { createCatalog, loadTranslations, type Translations } from './translations.ts';
 
 const site: Site = {
@@ -73,18 +73,15 @@ function samplePage(translations: Translations, text: string): string {
 describe.each(catalog.languages)('in language %s', (language) => {
   const translations = catalog.in(language);
 
-  test.each(Object.keys(ERROR_CODES).filter((code): code is ErrorCode => code in ERROR_CODES))(
-    'the problem page of %s says what happened, its code and the request',
-    (code) => {
-      const problem = { code, requestId: 'POST-71', wayOn: { kind: 'home', href: '/' } } as const;
-      const title = problemTitle(translations, code);
-      const page = render(<ProblemPage translations={translations} problem={problem} />, { translations, title });
-      expectCleanPage(page);
-      expect(textOf(page)).toContain(title);
-      expect(textOf(page)).toContain(code);
-      expect(textOf(page)).toContain('POST-71');
-    },
-  );
+  test.each(ERROR_CODES)('the problem page of %s says what happened, its code and the request', (code) => {
+    const problem = { code, requestId: 'POST-71', link: { kind: 'home', href: '/' } } as const;
+    const title = problemTitle(translations, code);
+    const page = render(<ProblemPage translations={translations} problem={problem} />, { translations, title });
+    expectCleanPage(page);
+    expect(textOf(page)).toContain(title);
+    expect(textOf(page)).toContain(code);
+    expect(textOf(page)).toContain('POST-71');
+  });
 
   test.each(['ended', 'locked', 'deactivated'] satisfies DeadSessionKind[])(
     'the page of a session that is %s signs out and carries the continuation',
@@ -170,7 +167,7 @@ describe('a rejected form', () => {
 });
 
 describe('what a developer must mend', () => {
-  const problem = { code: 'invalid_redirect_uri', requestId: 'GET-3', wayOn: { kind: 'home', href: '/' } } as const;
+  const problem = { code: 'invalid_redirect_uri', requestId: 'GET-3', link: { kind: 'home', href: '/' } } as const;
   const description = 'the redirect URI <https://elsewhere.example/> is not registered';
 
   test('stands below the code in English, and is no markup (rulings: description of an error)', () => {

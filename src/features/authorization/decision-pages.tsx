@@ -1,6 +1,6 @@
 import { cleanName } from '#browser/components/text.tsx';
+import { ProblemPage, problemTitle } from '#browser/error-format.tsx';
 import type { FormProblem } from '#browser/form-problems.ts';
-import { ProblemPage, problemTitle } from '#browser/problem-page.tsx';
 import type { Translations } from '#browser/translations.ts';
 import { findUser } from '#domain/accounts/find-user.ts';
 import { clientName } from '#domain/clients/client.ts';
@@ -118,8 +118,8 @@ export function showRefusedForm(
   const id = parseId<'authorization-grant'>(grantIdText);
   if (id === undefined) throw error;
   const translations = readerLanguage(deps.pages, context, undefined);
-  const wayOn = { kind: 'form', href: deps.urls.consent(id) } as const;
-  const problem = { code: error.code, requestId: context.task.id, wayOn };
+  const link = { kind: 'form', href: deps.urls.consent(id) } as const;
+  const problem = { code: error.code, requestId: context.task.id, link };
   return deps.pages.answer({
     status: 403,
     title: problemTitle(translations, error.code),

@@ -1,50 +1,125 @@
 /**
- * What ends a request or a command is thrown as a `LatchkeyError`. Domain code knows codes only; status, media type
- * and wording belong to the face that answers (`http/faces/`).
+ * The registry of everything that can end a request, and the errors that are thrown. Domain code knows codes only; the
+ * formats (`ErrorFormat`) render them and override no more than what their standard forces.
  *
- * `refusal`: the caller asked for something it may not have. `fault`: the service could not do its part.
+ * A new code is one row here, its texts for pages (`problem.<page>.title` and `.text` in `locales/`) and its texts for
+ * the manual (`scripts/reference/error-texts.ts`).
  */
-export const ERROR_CODES = {
-  access_denied: 'refusal',
-  already_used: 'refusal',
-  body_too_large: 'refusal',
-  cross_site_request: 'refusal',
-  csrf_expired: 'refusal',
-  csrf_mismatch: 'refusal',
-  csrf_missing: 'refusal',
-  embedding_refused: 'refusal',
-  expired: 'refusal',
-  insufficient_scope: 'refusal',
-  internal: 'fault',
-  invalid_client: 'refusal',
-  invalid_grant: 'refusal',
-  invalid_redirect_uri: 'refusal',
-  invalid_request: 'refusal',
-  invalid_scope: 'refusal',
-  invalid_target: 'refusal',
-  invalid_token: 'refusal',
-  malformed_request: 'refusal',
-  method_not_allowed: 'refusal',
-  not_found: 'refusal',
-  overloaded: 'fault',
-  rate_limited: 'refusal',
-  registration_closed: 'refusal',
-  registration_expired: 'refusal',
-  registration_not_found: 'refusal',
-  request_line_too_long: 'refusal',
-  headers_too_large: 'refusal',
-  request_timeout: 'refusal',
-  temporarily_unavailable: 'fault',
-  unauthorized_client: 'refusal',
-  unsupported_grant_type: 'refusal',
-  unsupported_media_type: 'refusal',
-  unsupported_token_type: 'refusal',
-} as const satisfies Record<string, 'refusal' | 'fault'>;
+interface ErrorRow {
+  /** `refusal`: the caller asked for something it may not have. `fault`: the service could not do its part. */
+  readonly kind: 'refusal' | 'fault';
+  /** HTTP status. */
+  readonly status: number;
+  /** `error` of the OAuth endpoints (RFC 6749 5.2 and its extensions). */
+  readonly oauth: string;
+  /** Which texts the page shows. */
+  readonly page: string;
+  /** For developers, unless the thrower describes it better; plain ASCII. */
+  readonly description?: string;
+}
 
-export type ErrorCode = keyof typeof ERROR_CODES;
+const ROWS = {
+  access_denied: { kind: 'refusal', status: 403, oauth: 'access_denied', page: 'refused' },
+  already_used: { kind: 'refusal', status: 409, oauth: 'invalid_grant', page: 'already_used' },
+  body_too_large: {
+    kind: 'refusal',
+    status: 413,
+    oauth: 'invalid_request',
+    page: 'too_large',
+    description: 'the request body is too large',
+  },
+  cross_site_request: { kind: 'refusal', status: 403, oauth: 'access_denied', page: 'cross_site' },
+  csrf_mismatch: { kind: 'refusal', status: 403, oauth: 'access_denied', page: 'form' },
+  csrf_missing: { kind: 'refusal', status: 403, oauth: 'access_denied', page: 'form' },
+  embedding_refused: { kind: 'refusal', status: 403, oauth: 'access_denied', page: 'refused' },
+  expired: { kind: 'refusal', status: 410, oauth: 'invalid_grant', page: 'expired' },
+  headers_too_large: {
+    kind: 'refusal',
+    status: 431,
+    oauth: 'invalid_request',
+    page: 'too_large',
+    description: 'the request headers are too large',
+  },
+  insufficient_scope: { kind: 'refusal', status: 403, oauth: 'insufficient_scope', page: 'refused' },
+  internal: { kind: 'fault', status: 500, oauth: 'server_error', page: 'internal' },
+  invalid_client: { kind: 'refusal', status: 400, oauth: 'invalid_client', page: 'application' },
+  invalid_grant: { kind: 'refusal', status: 400, oauth: 'invalid_grant', page: 'application' },
+  invalid_redirect_uri: { kind: 'refusal', status: 400, oauth: 'invalid_redirect_uri', page: 'application' },
+  invalid_request: { kind: 'refusal', status: 400, oauth: 'invalid_request', page: 'application' },
+  invalid_scope: { kind: 'refusal', status: 400, oauth: 'invalid_scope', page: 'application' },
+  invalid_target: { kind: 'refusal', status: 400, oauth: 'invalid_target', page: 'application' },
+  invalid_token: { kind: 'refusal', status: 401, oauth: 'invalid_token', page: 'refused' },
+  malformed_request: { kind: 'refusal', status: 400, oauth: 'invalid_request', page: 'malformed' },
+  method_not_allowed: {
+    kind: 'refusal',
+    status: 405,
+    oauth: 'method_not_allowed',
+    page: 'method',
+    description: 'this address does not answer this method; the Allow header lists those it does',
+  },
+  not_found: {
+    kind: 'refusal',
+    status: 404,
+    oauth: 'not_found',
+    page: 'not_found',
+    description: 'nothing answers at this address',
+  },
+  overloaded: {
+    kind: 'fault',
+    status: 503,
+    oauth: 'temporarily_unavailable',
+    page: 'unavailable',
+    description: 'too many requests at once; try again later',
+  },
+  rate_limited: {
+    kind: 'refusal',
+    status: 429,
+    oauth: 'temporarily_unavailable',
+    page: 'rate_limited',
+    description: 'too many requests; try again later',
+  },
+  registration_closed: { kind: 'refusal', status: 410, oauth: 'access_denied', page: 'registration_closed' },
+  registration_expired: { kind: 'refusal', status: 410, oauth: 'invalid_request', page: 'registration_expired' },
+  registration_not_found: { kind: 'refusal', status: 404, oauth: 'invalid_request', page: 'registration_not_found' },
+  request_line_too_long: {
+    kind: 'refusal',
+    status: 414,
+    oauth: 'invalid_request',
+    page: 'too_large',
+    description: 'the request target is too long',
+  },
+  request_timeout: {
+    kind: 'refusal',
+    status: 408,
+    oauth: 'invalid_request',
+    page: 'timeout',
+    description: 'the request took too long to arrive',
+  },
+  temporarily_unavailable: {
+    kind: 'fault',
+    status: 503,
+    oauth: 'temporarily_unavailable',
+    page: 'unavailable',
+    description: 'the service cannot do this now; try again later',
+  },
+  unauthorized_client: { kind: 'refusal', status: 400, oauth: 'unauthorized_client', page: 'application' },
+  unsupported_grant_type: { kind: 'refusal', status: 400, oauth: 'unsupported_grant_type', page: 'application' },
+  unsupported_media_type: { kind: 'refusal', status: 415, oauth: 'invalid_request', page: 'malformed' },
+  unsupported_token_type: { kind: 'refusal', status: 400, oauth: 'unsupported_token_type', page: 'application' },
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof ROWS;
+
+/** Middle part of the keys of a page's texts. */
+export type ErrorPageText = (typeof ROWS)[ErrorCode]['page'];
+
+export const ERRORS: Readonly<Record<ErrorCode, ErrorRow & { readonly page: ErrorPageText }>> = ROWS;
+
+/** Every code, in alphabetical order. */
+export const ERROR_CODES: readonly ErrorCode[] = Object.keys(ROWS).filter((name): name is ErrorCode => name in ROWS);
 
 export interface LatchkeyErrorOptions {
-  /** Plain ASCII sentence that tells a developer what to do; shown by machine faces. Never holds a secret. */
+  /** Plain ASCII sentence that tells a developer what to do; shown by the JSON formats. Never holds a secret. */
   readonly description?: string;
   /** For the log only. */
   readonly details?: Readonly<Record<string, string | number | boolean>>;
@@ -52,7 +127,7 @@ export interface LatchkeyErrorOptions {
   readonly retryAfterSeconds?: number;
   /** Further response headers, for example `Allow` or `WWW-Authenticate`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Absolute path at which a person can begin anew; pages link to it. */
+  /** Absolute path at which a person can start again; pages link to it. */
   readonly restartPath?: string;
   readonly cause?: unknown;
 }

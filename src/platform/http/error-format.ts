@@ -1,8 +1,8 @@
-import type { ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
+import { ERRORS, type LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from './request-context.ts';
-import type { HttpResponse } from './response.ts';
+import { type HttpResponse, json } from './response.ts';
 
-/** A request that ended in an error, as far as an answer may depend on it. */
+/** A request that ended in an error, as far as a response may depend on it. */
 export interface FailedRequest {
   /** `<METHOD>-<counter>`. */
   readonly requestId: string;
@@ -12,7 +12,7 @@ export interface FailedRequest {
   readonly reopenHref: string | undefined;
 }
 
-/** Puts an error for one kind of reader. Never shows its cause, its details or its message. */
+/** Renders an error as the audience of a route expects it; never its cause, its details or its message. */
 export type RenderError = (error: LatchkeyError, failed: FailedRequest) => HttpResponse;
 
 /** Headers of every error: those of the thrower win. */
@@ -23,27 +23,28 @@ export function errorHeaders(error: LatchkeyError): Record<string, string> {
   return headers;
 }
 
-const DEFAULT_DESCRIPTIONS: Readonly<Partial<Record<ErrorCode, string>>> = {
-  not_found: 'nothing answers at this address',
-  method_not_allowed: 'this address does not answer this method; the Allow header lists those it does',
-  overloaded: 'too many requests at once; try again later',
-  rate_limited: 'too many requests; try again later',
-  temporarily_unavailable: 'the service cannot do this now; try again later',
-  request_line_too_long: 'the request target is too long',
-  headers_too_large: 'the request headers are too large',
-  body_too_large: 'the request body is too large',
-  request_timeout: 'the request took too long to arrive',
-};
-
-/** What a developer reads about an error: the thrower's words, else what always holds for the code. */
+/** What a developer reads about an error: the thrower's words, or else what always holds for the code. */
 export function describeForDevelopers(error: LatchkeyError, requestId: string): string | undefined {
   // What broke is in the log under this reference, and nowhere else.
   if (error.code === 'internal') return `internal error, reference ${requestId}`;
-  const description = error.description ?? DEFAULT_DESCRIPTIONS[error.code];
+  const description = error.description ?? ERRORS[error.code].description;
   return description === undefined ? undefined : plainDescription(description);
 }
 
 /** RFC 6749 5.2 lets a description hold printable ASCII without double quote and backslash. */
 export function plainDescription(description: string): string {
   return description.replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?');
+}
+
+/** `{ error, error_description?, request_id }`: what a program gets that no standard tells what to expect. */
+export function renderPlainJson(error: LatchkeyError, failed: FailedRequest): HttpResponse {
+  return json(
+    ERRORS[error.code].status,
+    {
+      error: error.code,
+      error_description: describeForDevelopers(error, failed.requestId),
+      request_id: failed.requestId,
+    },
+    errorHeaders(error),
+  );
 }

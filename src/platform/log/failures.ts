@@ -1,8 +1,8 @@
-import { ERROR_CODES, LatchkeyError } from '#platform/base/errors.ts';
+import { ERRORS, LatchkeyError } from '#platform/base/errors.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 
 /**
- * Returns what ended a request as an error that a face can put: anything that was not thrown on purpose becomes
+ * Returns what ended a request as an error that an error format can render: anything that was not thrown on purpose becomes
  * `internal`. Faults are logged with their cause. Refusals are logged by their code at DEBUG: what an operator has to
  * know of one, only the code that refused can tell (`auth.refused`), and the request's own line tells the rest.
  */
@@ -12,7 +12,7 @@ export function reportFailure(log: Log, thrown: unknown): LatchkeyError {
     log.error('error', message, { stack });
     return new LatchkeyError('internal', { cause: thrown });
   }
-  if (ERROR_CODES[thrown.code] === 'fault') reportFault(log, thrown);
+  if (ERRORS[thrown.code].kind === 'fault') reportFault(log, thrown);
   else log.debug('http.refused', 'request refused', { code: thrown.code, ...thrown.details });
   return thrown;
 }

@@ -1,0 +1,135 @@
+import type { VNode } from 'preact';
+import { ERRORS, type ErrorCode, type ErrorPageText, type LatchkeyError } from '#platform/base/errors.ts';
+import { prefersJson } from '#platform/http/accept.ts';
+import {
+  describeForDevelopers,
+  errorHeaders,
+  type FailedRequest,
+  type RenderError,
+  renderPlainJson,
+} from '#platform/http/error-format.ts';
+import { FormParameters } from '#platform/http/form-parameters.ts';
+import { type HttpResponse, noStore } from '#platform/http/response.ts';
+import { LinkButton } from './components/buttons.tsx';
+import { Heading } from './components/text.tsx';
+import type { Pages } from './pages.ts';
+import type { MessageKey, Translations } from './translations.ts';
+import type { Urls } from './urls.ts';
+
+const NO_QUERY = FormParameters.of({});
+
+/**
+ * Errors for people: a page in their language that says what to do next, made without the database. A program that
+ * asks for JSON at a page's address gets that.
+ */
+export function pageFormat(pages: Pages, urls: Urls): RenderError {
+  return (error, failed): HttpResponse => {
+    if (error.code === 'embedding_refused') return { status: 403, headers: noStore };
+    if (prefersJson(failed.headers.accept)) return renderPlainJson(error, failed);
+    const { headers, cookies } = failed;
+    const translations = pages.language({ headers, cookies, query: NO_QUERY });
+    const problem = {
+      code: error.code,
+      description:
+        ERRORS[error.code].page === 'application' ? describeForDevelopers(error, failed.requestId) : undefined,
+      requestId: failed.requestId,
+      link: linkFor(error, failed, urls),
+    };
+    return pages.answer({
+      status: ERRORS[error.code].status,
+      title: problemTitle(translations, error.code),
+      translations,
+      headers: errorHeaders(error),
+      content: <ProblemPage translations={translations} problem={problem} />,
+    });
+  };
+}
+
+/** What may help after an error: the refused form opened again, or the same page once more. */
+const LINKS: Partial<Record<ErrorPageText, 'form' | 'retry'>> = {
+  cross_site: 'form',
+  form: 'form',
+  internal: 'retry',
+  rate_limited: 'retry',
+  timeout: 'retry',
+  unavailable: 'retry',
+};
+
+function linkFor({ code, restartPath }: LatchkeyError, failed: FailedRequest, urls: Urls): ProblemLink {
+  if (restartPath !== undefined) return { kind: 'restart', href: restartPath };
+  const kind = LINKS[ERRORS[code].page];
+  if (kind === undefined || failed.reopenHref === undefined) return { kind: 'home', href: urls.index() };
+  return { kind, href: failed.reopenHref };
+}
+
+/** What a page says about an error: nothing of its cause, but what to do (browser-flows 10). */
+export interface Problem {
+  readonly code: ErrorCode;
+  /** `<METHOD>-<counter>`, by which the operator finds the log lines. */
+  readonly requestId: string;
+  /** Plain English for who made the application: what its request got wrong. Absent when only a person can do something. */
+  readonly description?: string | undefined;
+  /** What the page offers to do next. */
+  readonly link: ProblemLink;
+}
+
+/**
+ * `form`: opens a refused form again. `retry`: the same page once more. `restart`: the beginning of what cannot be
+ * continued. `home`: the index page.
+ */
+export interface ProblemLink {
+  readonly kind: 'form' | 'retry' | 'restart' | 'home';
+  readonly href: string;
+}
+
+const LINK_TEXTS: Record<ProblemLink['kind'], MessageKey> = {
+  form: 'problem.way.form',
+  retry: 'problem.way.retry',
+  restart: 'problem.way.restart',
+  home: 'problem.way.home',
+};
+
+/** The step named in the document's title. */
+export function problemTitle(translations: Translations, code: ErrorCode): string {
+  return translations.t(`problem.${ERRORS[code].page}.title`);
+}
+
+/** Content of an error page. `detail` takes the place of the general sentence where a route knows a better one. */
+export function ProblemPage({
+  translations,
+  problem,
+  detail,
+}: {
+  translations: Translations;
+  problem: Problem;
+  detail?: string;
+}): VNode {
+  const { code, description, requestId, link } = problem;
+  return (
+    <>
+      <Heading title={problemTitle(translations, code)} />
+      <p>{detail ?? translations.t(`problem.${ERRORS[code].page}.text`)}</p>
+      <LinkButton kind="primary" href={link.href}>
+        {translations.t(LINK_TEXTS[link.kind])}
+      </LinkButton>
+      <dl class="report" data-error-code={code}>
+        <dt>{translations.t('problem.code')}</dt>
+        <dd>
+          <code>{code}</code>
+        </dd>
+        {description !== undefined && (
+          <>
+            <dt>{translations.t('problem.description')}</dt>
+            <dd lang="en" dir="ltr">
+              {description}
+            </dd>
+          </>
+        )}
+        <dt>{translations.t('problem.request')}</dt>
+        <dd>
+          <code>{requestId}</code>
+        </dd>
+      </dl>
+    </>
+  );
+}

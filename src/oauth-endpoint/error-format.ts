@@ -1,0 +1,49 @@
+import { ERRORS, type ErrorCode } from '#platform/base/errors.ts';
+import {
+  describeForDevelopers,
+  errorHeaders,
+  plainDescription,
+  type RenderError,
+} from '#platform/http/error-format.ts';
+import { type HttpResponse, json } from '#platform/http/response.ts';
+
+/** RFC 6749 5.2: 401 where the client did not authenticate, 400 for whatever else is refused. */
+const STATUSES: Partial<Record<ErrorCode, number>> = {
+  access_denied: 400,
+  already_used: 400,
+  expired: 400,
+  invalid_client: 401,
+  registration_closed: 403,
+  registration_expired: 400,
+  registration_not_found: 400,
+};
+
+/** Schemes of the challenges that RFC 6749 5.2 and RFC 6750 3 require. */
+const CHALLENGES: Partial<Record<ErrorCode, 'Basic' | 'Bearer'>> = {
+  insufficient_scope: 'Bearer',
+  invalid_client: 'Basic',
+  invalid_token: 'Bearer',
+};
+
+/**
+ * `{ error, error_description? }`: errors of the OAuth endpoints (RFC 6749 5.2, RFC 6750 3.1, RFC 7009 2.2.1).
+ * @param issuer realm of the challenges
+ */
+export function oauthJsonFormat(issuer: string): RenderError {
+  const realm = plainDescription(issuer);
+  return (error, failed): HttpResponse => {
+    const { code } = error;
+    const { oauth, status } = ERRORS[code];
+    const thrown = errorHeaders(error);
+    const headers: Record<string, string> = { pragma: 'no-cache' };
+    if (CHALLENGES[code] === 'Basic') headers['www-authenticate'] = `Basic realm="${realm}"`;
+    if (CHALLENGES[code] === 'Bearer') headers['www-authenticate'] = `Bearer realm="${realm}", error="${oauth}"`;
+    // Refused for the credentials that were presented, as the thrower's challenge says, or for who the caller is.
+    const isForCredentials = code === 'access_denied' && thrown['www-authenticate'] !== undefined;
+    return json(
+      isForCredentials ? 401 : (STATUSES[code] ?? status),
+      { error: oauth, error_description: describeForDevelopers(error, failed.requestId) },
+      { ...headers, ...thrown },
+    );
+  };
+}
