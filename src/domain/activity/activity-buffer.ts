@@ -1,9 +1,12 @@
+/**
+ * When, from where and with which user agent sessions were last active: the columns `last_active_at`, `last_active_ip`
+ * and `user_agent` of `user_sessions` and `oauth2_sessions`, which this module writes for their owners.
+ */
 import { type BrowserSessionId, type OAuth2SessionId, toUuid, type Ulid } from '#platform/base/ids.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { resumeTask } from '#platform/base/tasks.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
-import type { Statement } from '#platform/postgres/statement.ts';
-import { type ActivityParams, recordBrowserSessionActivity, recordOAuth2SessionActivity } from './writes.ts';
+import { type Statement, statement } from '#platform/postgres/statement.ts';
 
 interface Activity {
   at: number;
@@ -11,17 +14,28 @@ interface Activity {
   userAgent: string | undefined;
 }
 
-/** No session is written more often than that, unless `FLUSH_ENTRIES` others were active meanwhile. */
+/** No session is written more often than this, unless `FLUSH_ENTRIES` others were active in the meantime. */
 const FLUSH_INTERVAL_MS = 60_000;
 const FLUSH_ENTRIES = 10_000;
 /** Rows of one statement. */
 const BATCH_ENTRIES = 1_000;
-/** While the database is away, sessions beyond this many are not remembered. */
+/** While the database is unreachable, sessions beyond this many are not remembered. */
 const MAX_ENTRIES = 100_000;
 
+/** One member for each session, in the same order. */
+interface ActivityParams {
+  readonly ids: readonly string[];
+  readonly times: readonly Date[];
+  readonly ips: readonly (string | null)[];
+  readonly userAgents: readonly (string | null)[];
+}
+
+const recordBrowserSessionActivity = activityStatement('record-browser-session-activity', 'user_sessions');
+const recordOAuth2SessionActivity = activityStatement('record-oauth2-session-activity', 'oauth2_sessions');
+
 /**
- * When, from where and with which user agent sessions were last active, gathered in memory and written in batches off the requests' path.
- * A crash loses at most what the last minute gathered: last-seen times, nothing that decides.
+ * Gathers activity in memory and writes it in batches, apart from the requests. A crash loses at most what the last
+ * minute gathered: last-seen times, nothing that decides.
  */
 export class ActivityBuffer {
   readonly #database: Queryable;
@@ -120,7 +134,28 @@ export class ActivityBuffer {
     }
     if (sessions.size >= MAX_ENTRIES) return;
     sessions.set(id, activity);
-    // As nobody's work: the request that happened to fill the buffer is not charged with the batch.
+    // Outside of any task: the request that happened to fill the buffer is not charged with the batch.
     if (sessions.size === FLUSH_ENTRIES) resumeTask(undefined, () => void this.flush());
   }
+}
+
+/**
+ * Rows are locked in the order of their ids, so that batches of several instances never wait for one another in a
+ * circle. An older time never replaces a newer one, and an unknown address or user agent keeps the stored one.
+ */
+function activityStatement(label: string, table: string): Statement<never, ActivityParams> {
+  return statement(
+    label,
+    `with seen as (
+       select id, at, ip, user_agent
+         from unnest(:ids::uuid[], :times::timestamptz[], :ips::inet[], :userAgents::text[]) as seen (id, at, ip, user_agent)
+     ), locked as (
+       select id from ${table} where id = any(:ids::uuid[]) order by id for no key update
+     )
+     update ${table} s
+        set last_active_at = seen.at, last_active_ip = coalesce(seen.ip, s.last_active_ip),
+            user_agent = coalesce(seen.user_agent, s.user_agent)
+       from locked join seen on seen.id = locked.id
+      where s.id = locked.id and (s.last_active_at is null or s.last_active_at < seen.at)`,
+  );
 }
