@@ -487,7 +487,7 @@ export const PROTECTIONS: readonly Protection[] = [
     name: 'estimates-of-address',
     what: 'one address has one estimate at work',
     attack: 183,
-    removals: [{ text: '      if (served.has(address)) continue;\n' }],
+    removals: [{ text: '      if (busy.has(address)) continue;\n' }],
     test: 'src/domain/accounts/passwords/strength-estimator.test.ts',
     testName: '(S-183)',
   },
@@ -497,7 +497,7 @@ export const PROTECTIONS: readonly Protection[] = [
     attack: 183,
     removals: [
       {
-        text: "    if (isOverdrawn) throw overloaded('too many password estimates of one address are waiting');\n",
+        text: "    if (hasTooMany) throw overloaded('too many password estimates of one address are waiting');\n",
       },
     ],
     test: 'test/attacks/registration.test.ts',

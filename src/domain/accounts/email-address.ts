@@ -28,13 +28,13 @@ export function parseEmailAddress(text: string, singleLabelDomains: readonly str
   const domain = TYPED_DOMAIN.test(typedDomain) ? domainToASCII(typedDomain) : '';
   if (!LOCAL_PART.test(local) || local.length > MAX_LOCAL_BYTES || !DOMAIN.test(domain)) return undefined;
   if (!domain.includes('.') && !singleLabelDomains.includes(domain)) return undefined;
-  // Numbers are read as the address of a host (`1.2` becomes 1.0.0.2), which is no mail domain.
+  // Numbers are read as the address of a host (`1.2` becomes 1.0.0.2), which is not a mail domain.
   if (/^[0-9.]+$/.test(domain)) return undefined;
   const address = `${local}@${domain}`;
   return address.length > MAX_BYTES ? undefined : { address, key: address.toLowerCase() };
 }
 
-/** The key under which a typed address would be stored; undefined when it is none. */
+/** The key under which a typed address would be stored; undefined when it is not an address. */
 export function emailKey(text: string): string | undefined {
   const at = text.lastIndexOf('@');
   return parseEmailAddress(text, [

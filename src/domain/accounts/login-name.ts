@@ -4,7 +4,7 @@ import { usernameProblems } from './username.ts';
 const MAX_CHARACTERS = 256;
 const CHAT_ID_PREFIX = 'mxid:';
 
-/** What a person typed to say who they are, ready for the look-ups of browser-flows 3.2.3. */
+/** The name that a person typed to sign in, as the look-ups of browser-flows 3.2.3 need it. */
 export interface LoginName {
   /** Without the server's part when that is ours; for an exact match. */
   readonly exact: string;
@@ -33,7 +33,7 @@ export function parseLoginName(text: string, rules: LoginNameRules): LoginName {
 
 /**
  * The name that a `login_hint` proposes: `mxid:@name:server` of our server, an e-mail address where one may sign in
- * with it, or a plain username. Anything else is no name of ours and is ignored.
+ * with it, or a plain username. Anything else is ignored.
  */
 export function usernameOfHint(hint: string | undefined, rules: LoginNameRules): string | undefined {
   if (hint === undefined || hint.length > MAX_CHARACTERS) return undefined;

@@ -15,10 +15,10 @@ export interface UserFactsRow {
 }
 
 /**
- * Selects the columns of a `UserFactsRow` from the user `u`. Others than those with the scope `email`, or that asked
- * for single claims, do not pay for its look-up, which uses the index `user_emails_user_id`.
+ * Selects the columns of a `UserFactsRow` from the user `u`. The address is looked up, by the index
+ * `user_emails_user_id`, only with the scope `email` or when single claims were requested.
  * @param scope an expression of type `text[]`
- * @param claims an expression of type `jsonb`: the claims that were asked for one by one, or null
+ * @param claims an expression of type `jsonb`: the claims that were requested one by one, or null
  */
 export function userFactsColumns(scope: string, claims: string): string {
   return `u.username,

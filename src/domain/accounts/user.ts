@@ -1,6 +1,6 @@
 /**
  * Accounts of people, table `users`. An account is active, locked (`locked_at`: everything is refused while it lasts)
- * or deactivated (`deactivated_at`: for good, its name stays taken).
+ * or deactivated (`deactivated_at`: permanently; its name stays taken).
  *
  * This folder also owns `user_emails`; `passwords/` owns `user_passwords` and `login_failures`, `registrations/` owns
  * `user_registrations` and `user_terms`. Being signed in is left to browser sessions.

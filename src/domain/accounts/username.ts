@@ -11,7 +11,7 @@ const GRAMMAR = /^[a-z0-9.=_/+-]+$/;
 const RESERVED = new Set(['.', '..']);
 
 /**
- * Every rule that a name breaks; empty when it may be taken. Whether it is taken already only the database knows.
+ * Every rule that a name breaks; empty when it is valid. Whether it is taken is left to the database.
  * @param serverName of the identifier `@name:server`, which has to stay within 255 bytes
  */
 export function usernameProblems(name: string, serverName: string): UsernameProblem[] {
@@ -24,7 +24,7 @@ export function usernameProblems(name: string, serverName: string): UsernameProb
   return problems;
 }
 
-/** The same for all names that a reader could take for one another: case, width and surrounding white space are gone. */
+/** Equal for names that a reader could confuse: case, width and surrounding white space are removed. */
 export function foldUsername(name: string): string {
   return name.normalize('NFKC').trim().toLowerCase();
 }

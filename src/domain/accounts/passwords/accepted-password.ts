@@ -4,7 +4,7 @@ import { toUuid } from '#platform/base/ids.ts';
 import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
 import { type User, userColumns } from '../user.ts';
 
-/** A password that was found right a moment ago, and what is due for it. */
+/** A password that was just verified, and what the statement that acts on it has to do. */
 export interface AcceptedPassword {
   readonly user: User;
   /** The password that was checked; a statement that acts on it fails when it is no longer the account's. */
@@ -48,8 +48,8 @@ export function acceptedPasswordParams(accepted: AcceptedPassword, now: number):
  * since it was checked) and `proven(user_id)`, the account unless it is locked or deactivated. Tokens are given back,
  * failures in a row forgotten, and an outdated hash is replaced.
  *
- * The locks make a change of password or a lock that commits at the same moment come first or wait for us: no session
- * is made behind its back.
+ * The locks make a change of password or a lock of the account that commits at the same moment come first or wait for
+ * this statement: it cannot miss a session that is made at that moment.
  */
 export const acceptedPasswordCtes = `account as (
     select ${userColumns('u')}

@@ -20,21 +20,21 @@ export interface BeginPasswordCheckDeps {
 
 /** Whose password is about to be checked, and from where. */
 export interface PasswordCheckSubject {
-  /** The account of a session, or whoever has this name. */
+  /** The account of a session, or the name that was typed. */
   readonly account: UserId | LoginName;
   readonly address: string | undefined;
   /** Accounts that have signed in from the same browser before, each with its nonce. */
   readonly knownBrowsers: readonly { readonly user: UserId; readonly nonce: string }[];
 }
 
-/** The account that was named, or nulls; and whether its password may be checked now. */
+/** The account, or nulls; and whether its password may be checked now. */
 export type BegunCheckRow = (UserRow | { readonly [Name in keyof UserRow]: null }) & {
   /** Key of the count of failures: the account, or the name that no account has. */
   readonly subject: string;
   readonly password_id: string | null;
   readonly hash: string | null;
   readonly scheme_version: number | null;
-  /** Until a token is there in every bucket; null when one was. */
+  /** Seconds until every bucket has a token; null when all had one. */
   readonly blocked_seconds: number | null;
   readonly charged_keys: readonly string[] | null;
   readonly charged_seconds: readonly number[] | null;
@@ -111,9 +111,9 @@ const begin = statement<
 
 /**
  * Finds the account, by id or by what was typed (browser-flows 3.2.3), with its password, and charges the buckets that
- * count its checks (3.2.5). The same work for accounts that exist and those that do not.
+ * count its checks (3.2.5). The same work for accounts that exist and for those that do not.
  *
- * A name of which case variants were imported fits by its exact spelling only.
+ * A name with imported variants in other case matches by its exact spelling only.
  */
 export async function beginPasswordCheck(
   deps: BeginPasswordCheckDeps,

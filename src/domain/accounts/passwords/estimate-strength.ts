@@ -23,7 +23,7 @@ const zxcvbn = new ZxcvbnFactory({
 /**
  * How hard a password is to guess, on the server and in the browser alike. Importing this loads the dictionaries,
  * 60 MB, and an estimate takes up to a second: both belong into a worker.
- * @param knownWords easy to guess for whoever knows the account
+ * @param knownWords easy to guess for someone who knows the account
  * @param maxCharacters how much of the password the score is about
  */
 export function estimateStrength(

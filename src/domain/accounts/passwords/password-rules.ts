@@ -13,7 +13,7 @@ export type PasswordProblem =
 
 export type PasswordRules = Pick<PasswordsConfig, 'minimumComplexity' | 'minimumLength' | 'maximumLength'>;
 
-/** Whose password it is going to be: names that are easy to guess. */
+/** The future owner of the password: names that are easy to guess. */
 export interface PasswordOwner {
   readonly username: string;
   readonly emails: readonly string[];
@@ -39,7 +39,7 @@ export async function findPasswordProblem(
   return score < rules.minimumComplexity ? 'password_too_weak' : undefined;
 }
 
-/** Words that are easy to guess for whoever knows the account. */
+/** Words that are easy to guess for someone who knows the account. */
 export function knownWords(owner: PasswordOwner): string[] {
   const addresses = owner.emails.flatMap((email) => [email, ...email.split('@')]);
   const names = owner.serviceName.split(/\s+/);

@@ -1,12 +1,12 @@
 /**
- * Entry of a web worker, published among the assets: the estimate of the server for the meter of a form. The password
+ * Entry of a web worker, published among the assets: the estimate of the server for the strength meter of a form. The password
  * does not leave the browser.
  */
 import { estimateStrength, type Strength } from './estimate-strength.ts';
 import { knownWords } from './password-rules.ts';
 
 /** What `strength.js` sends. */
-interface Question {
+interface EstimateRequest {
   readonly password: string;
   readonly username: string;
   readonly serviceName: string;
@@ -14,7 +14,7 @@ interface Question {
 
 /** The global scope of a dedicated worker, as far as it is used here. */
 declare const self: {
-  onmessage: (event: { readonly data: Question }) => void;
+  onmessage: (event: { readonly data: EstimateRequest }) => void;
   postMessage(answer: Strength): void;
 };
 

@@ -4,9 +4,9 @@ import type { HashCaller } from '#platform/password-hash/password-hasher.ts';
 import type { Strength } from './estimate-strength.ts';
 import { StrengthThread } from './strength-thread.ts';
 
-const MAX_ASKED = 16;
-const MAX_ASKED_PER_ADDRESS = MAX_ASKED / 4;
-/** Each takes 60 MB. The second starts when a question waits behind that of another address. */
+const MAX_REQUESTS = 16;
+const MAX_REQUESTS_PER_ADDRESS = MAX_REQUESTS / 4;
+/** Each takes 60 MB. The second starts when a request waits behind that of another address. */
 const MAX_THREADS = 2;
 const MAX_ESTIMATE_MS = 1000;
 /** Of a password that takes too long: it is at least as hard to guess as these. */
@@ -14,27 +14,27 @@ const SHORTENED_CHARACTERS = 16;
 const IDLE_MS = 60_000;
 const RETRY_AFTER_SECONDS = 5;
 
-interface Asked {
+interface EstimateRequest {
   readonly password: string;
   readonly knownWords: readonly string[];
   readonly caller: HashCaller;
   readonly resolve: (strength: Strength) => void;
   readonly reject: (error: Error) => void;
-  /** The whole of it took too long. */
+  /** The estimate of the whole password took too long. */
   isShortened: boolean;
 }
 
 /**
- * Asks worker threads how hard passwords are to guess. Some passwords keep a thread busy for seconds, so that an
- * address has at most one estimate at work and a few waiting, addresses take turns, and a thread that works for more
- * than a second is ended. Threads start with the first question and end after a minute without any.
+ * Estimates in worker threads how hard passwords are to guess. Some passwords keep a thread busy for seconds, so an
+ * address has at most one estimate running and a few waiting, addresses take turns, and a thread that works for more
+ * than a second is ended. Threads start with the first request and end after a minute without any.
  */
 export class StrengthEstimator {
   readonly #workerUrl: URL;
   readonly #maxEstimateMs: number;
   /** By address, in the order of their turns. */
-  readonly #waiting = new Map<string, Asked[]>();
-  readonly #running = new Map<StrengthThread, Asked>();
+  readonly #waiting = new Map<string, EstimateRequest[]>();
+  readonly #running = new Map<StrengthThread, EstimateRequest>();
   #idle: StrengthThread[] = [];
   #idleTimer: NodeJS.Timeout | undefined;
 
@@ -48,73 +48,73 @@ export class StrengthEstimator {
   }
 
   /**
-   * Throws `overloaded` when too many questions wait, of this caller or of all, or the caller has left.
+   * Throws `overloaded` when too many requests wait, of this caller or of all, or the caller has left.
    * @param knownWords username, addresses and the like: easy to guess for this account
    */
   async estimate(password: string, knownWords: readonly string[], caller: HashCaller): Promise<Strength> {
     const { address, signal } = caller;
     if (signal?.aborted === true) throw overloaded('the client left');
     const all = [...this.#waiting.values()].flat().concat([...this.#running.values()]);
-    const isOverdrawn = all.filter((asked) => asked.caller.address === address).length >= MAX_ASKED_PER_ADDRESS;
-    if (isOverdrawn) throw overloaded('too many password estimates of one address are waiting');
-    if (all.length >= MAX_ASKED) throw overloaded('too many password estimates are waiting');
+    const hasTooMany = all.filter((request) => request.caller.address === address).length >= MAX_REQUESTS_PER_ADDRESS;
+    if (hasTooMany) throw overloaded('too many password estimates of one address are waiting');
+    if (all.length >= MAX_REQUESTS) throw overloaded('too many password estimates are waiting');
     clearTimeout(this.#idleTimer);
     return await outside(
       new Promise<Strength>((resolve, reject) => {
-        const asked: Asked = { password, knownWords, caller, resolve, reject, isShortened: false };
-        const onAbort = () => this.#leave(asked);
+        const request: EstimateRequest = { password, knownWords, caller, resolve, reject, isShortened: false };
+        const onAbort = () => this.#leave(request);
         signal?.addEventListener('abort', onAbort, { once: true });
-        this.#enqueue(asked);
+        this.#enqueue(request);
         this.#startNext();
       }),
     );
   }
 
-  /** Ends the threads; open questions fail. */
+  /** Ends the threads; open requests fail. */
   async close(): Promise<void> {
     clearTimeout(this.#idleTimer);
     const threads = [...this.#running.keys(), ...this.#idle];
     this.#idle = [];
-    for (const asked of [...this.#waiting.values()].flat())
-      asked.reject(new Error('the strength estimator was closed'));
+    for (const request of [...this.#waiting.values()].flat())
+      request.reject(new Error('the strength estimator was closed'));
     this.#waiting.clear();
     await Promise.all(threads.map((thread) => thread.end()));
   }
 
-  #enqueue(asked: Asked): void {
-    const { address } = asked.caller;
+  #enqueue(request: EstimateRequest): void {
+    const { address } = request.caller;
     const ofAddress = this.#waiting.get(address);
-    if (ofAddress === undefined) this.#waiting.set(address, [asked]);
-    else ofAddress.push(asked);
+    if (ofAddress === undefined) this.#waiting.set(address, [request]);
+    else ofAddress.push(request);
   }
 
-  #leave(asked: Asked): void {
-    const { address } = asked.caller;
+  #leave(request: EstimateRequest): void {
+    const { address } = request.caller;
     const ofAddress = this.#waiting.get(address) ?? [];
-    const others = ofAddress.filter((other) => other !== asked);
+    const others = ofAddress.filter((other) => other !== request);
     if (others.length === ofAddress.length) return;
     if (others.length === 0) this.#waiting.delete(address);
     else this.#waiting.set(address, others);
-    asked.reject(overloaded('the client left'));
+    request.reject(overloaded('the client left'));
   }
 
   #startNext(): void {
     while (this.#running.size < MAX_THREADS) {
-      const asked = this.#takeNext();
-      if (asked === undefined) break;
+      const request = this.#takeNext();
+      if (request === undefined) break;
       this.#idle = this.#idle.filter((thread) => thread.isUsable);
-      void this.#run(this.#idle.pop() ?? new StrengthThread(this.#workerUrl), asked);
+      void this.#run(this.#idle.pop() ?? new StrengthThread(this.#workerUrl), request);
     }
     if (this.#running.size > 0) return;
     clearTimeout(this.#idleTimer);
     this.#idleTimer = setTimeout(() => void this.close(), IDLE_MS).unref();
   }
 
-  /** The first question of the address whose turn it is; that address comes last from now on. */
-  #takeNext(): Asked | undefined {
-    const served = new Set([...this.#running.values()].map((asked) => asked.caller.address));
+  /** The oldest request of the next address that has none running; that address then comes last. */
+  #takeNext(): EstimateRequest | undefined {
+    const busy = new Set([...this.#running.values()].map((request) => request.caller.address));
     for (const [address, [first, ...others]] of this.#waiting) {
-      if (served.has(address)) continue;
+      if (busy.has(address)) continue;
       this.#waiting.delete(address);
       if (others.length > 0) this.#waiting.set(address, others);
       return first;
@@ -122,28 +122,28 @@ export class StrengthEstimator {
     return undefined;
   }
 
-  async #run(thread: StrengthThread, asked: Asked): Promise<void> {
-    this.#running.set(thread, asked);
-    const { password, knownWords, isShortened } = asked;
+  async #run(thread: StrengthThread, request: EstimateRequest): Promise<void> {
+    this.#running.set(thread, request);
+    const { password, knownWords, isShortened } = request;
     const maxCharacters = isShortened ? SHORTENED_CHARACTERS : undefined;
     try {
       const strength = await thread.estimate({ password, knownWords, maxCharacters }, this.#maxEstimateMs);
-      if (strength !== undefined) asked.resolve(strength);
-      else this.#retryShortened(asked);
+      if (strength !== undefined) request.resolve(strength);
+      else this.#retryShortened(request);
     } catch (error) {
-      asked.reject(error instanceof Error ? error : new Error(String(error)));
+      request.reject(error instanceof Error ? error : new Error(String(error)));
     }
     this.#running.delete(thread);
     if (thread.isUsable) this.#idle.push(thread);
     this.#startNext();
   }
 
-  #retryShortened(asked: Asked): void {
-    if (asked.caller.signal?.aborted === true) asked.reject(overloaded('the client left'));
-    else if (asked.isShortened) asked.reject(overloaded('the password takes too long to estimate'));
+  #retryShortened(request: EstimateRequest): void {
+    if (request.caller.signal?.aborted === true) request.reject(overloaded('the client left'));
+    else if (request.isShortened) request.reject(overloaded('the password takes too long to estimate'));
     else {
-      asked.isShortened = true;
-      this.#enqueue(asked);
+      request.isShortened = true;
+      this.#enqueue(request);
     }
   }
 }

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import type { Strength } from './estimate-strength.ts';
-import type { StrengthQuestion, StrengthReply } from './strength.worker.ts';
+import type { StrengthReply, StrengthRequest } from './strength.worker.ts';
 
-interface Asked {
+interface OpenRequest {
   readonly limitMs: number;
   readonly resolve: (strength: Strength | undefined) => void;
   readonly reject: (error: Error) => void;
@@ -12,12 +12,12 @@ interface Asked {
 /** One worker thread that estimates the strength of passwords, one at a time. */
 export class StrengthThread {
   readonly #worker: Worker;
-  #asked: Asked | undefined;
+  #open: OpenRequest | undefined;
   #isEnded = false;
 
   constructor(workerUrl: URL) {
     this.#worker = new Worker(workerUrl);
-    // It never keeps the process alive; who waits for an answer does so by a socket or a terminal.
+    // It never keeps the process alive: a caller that waits has an open socket or terminal.
     this.#worker.unref();
     this.#worker.on('message', (reply: StrengthReply) => this.#receive(reply));
     this.#worker.on('error', (error) => this.#fail(error instanceof Error ? error : new Error(String(error))));
@@ -30,50 +30,50 @@ export class StrengthThread {
   }
 
   /**
-   * The strength; undefined when the estimate took longer than `limitMs`, which ends the thread. What it takes to
-   * load the thread does not count.
+   * The strength; undefined when the estimate took longer than `limitMs`, which ends the thread. The time to load
+   * the thread does not count.
    */
-  estimate(question: StrengthQuestion, limitMs: number): Promise<Strength | undefined> {
+  estimate(request: StrengthRequest, limitMs: number): Promise<Strength | undefined> {
     return new Promise((resolve, reject) => {
-      this.#asked = { limitMs, resolve, reject, timer: undefined };
-      this.#worker.postMessage(question);
+      this.#open = { limitMs, resolve, reject, timer: undefined };
+      this.#worker.postMessage(request);
     });
   }
 
-  /** Ends the thread; an open question fails. */
+  /** Ends the thread; an open request fails. */
   async end(): Promise<void> {
     this.#fail(new Error('the strength worker was closed'));
     await this.#worker.terminate();
   }
 
   #receive(reply: StrengthReply): void {
-    const asked = this.#asked;
-    if (asked === undefined) return;
+    const open = this.#open;
+    if (open === undefined) return;
     if (reply === 'begun') {
-      asked.timer = setTimeout(() => this.#giveUp(asked), asked.limitMs).unref();
+      open.timer = setTimeout(() => this.#giveUp(open), open.limitMs).unref();
       return;
     }
-    this.#finish(asked);
-    asked.resolve(reply);
+    this.#finish(open);
+    open.resolve(reply);
   }
 
-  #giveUp(asked: Asked): void {
+  #giveUp(open: OpenRequest): void {
     this.#isEnded = true;
-    this.#finish(asked);
-    asked.resolve(undefined);
+    this.#finish(open);
+    open.resolve(undefined);
     void this.#worker.terminate();
   }
 
   #fail(error: Error): void {
     this.#isEnded = true;
-    const asked = this.#asked;
-    if (asked === undefined) return;
-    this.#finish(asked);
-    asked.reject(error);
+    const open = this.#open;
+    if (open === undefined) return;
+    this.#finish(open);
+    open.reject(error);
   }
 
-  #finish(asked: Asked): void {
-    clearTimeout(asked.timer);
-    this.#asked = undefined;
+  #finish(open: OpenRequest): void {
+    clearTimeout(open.timer);
+    this.#open = undefined;
   }
 }

@@ -5,23 +5,23 @@
 import { parentPort } from 'node:worker_threads';
 import { estimateStrength, type Strength } from './estimate-strength.ts';
 
-/** What the main thread asks a strength worker, one question at a time. */
-export interface StrengthQuestion {
+/** A request of the main thread, one at a time. */
+export interface StrengthRequest {
   readonly password: string;
-  /** Words that are easy to guess for whoever knows the account. */
+  /** Words that are easy to guess for someone who knows the account. */
   readonly knownWords: readonly string[];
-  /** How much of the password is judged; undefined: as much as is usual. */
+  /** How much of the password is estimated; undefined: the default of `estimateStrength`. */
   readonly maxCharacters: number | undefined;
 }
 
-/** What the worker sends: that it has taken the question up, then the answer. */
+/** What the worker sends: that it has started, then the estimate. */
 export type StrengthReply = 'begun' | Strength;
 
 function send(reply: StrengthReply): void {
   parentPort?.postMessage(reply);
 }
 
-parentPort?.on('message', ({ password, knownWords, maxCharacters }: StrengthQuestion) => {
+parentPort?.on('message', ({ password, knownWords, maxCharacters }: StrengthRequest) => {
   send('begun');
   send(estimateStrength(password, knownWords, maxCharacters));
 });

@@ -26,14 +26,14 @@ type LockedRegistrationRow = RegistrationRow & {
   readonly locale: string | null;
 };
 
-/** Keeps other finishes of the same registration waiting. */
+/** Others that finish the same registration wait. */
 const lockRegistration = statement<LockedRegistrationRow, { readonly id: string }>(
   'lock-registration',
   `select ${registrationColumns}, password_hash, password_scheme_version, terms_uri, locale
   from user_registrations where id = :id::uuid for update`,
 );
 
-/** The hash goes with it: the account has it now. */
+/** Clears the hash, which the account has now. */
 const completeRegistration = statement<never, { readonly now: Date; readonly id: string }>(
   'complete-registration',
   `update user_registrations set completed_at = :now::timestamptz, password_hash = null, password_scheme_version = null
@@ -74,14 +74,14 @@ export type FinishOutcome =
   | { readonly ok: false; readonly reason: 'unknown' }
   | {
       readonly ok: false;
-      /** `closed`: nobody may register any more. The last two: a step that is missing. */
+      /** `closed`: registration was closed. `name-lost`, `display-name`: the step that is missing. */
       readonly reason: 'completed' | 'expired' | 'closed' | 'name-lost' | 'display-name';
       readonly action: PostAuthAction | undefined;
     };
 
 /**
- * Makes the account of a registration that lacks nothing, and signs the person in: the checks of browser-flows 5.10,
- * in that order, and everything that is written, in one transaction that holds the registration.
+ * Creates the account of a complete registration and signs the person in: the checks of browser-flows 5.10, in that
+ * order, and all writes in one transaction that locks the registration.
  */
 export async function finishRegistration(deps: FinishDeps, finish: Finish): Promise<FinishOutcome> {
   return await deps.database.transaction(
@@ -97,13 +97,13 @@ export async function finishRegistration(deps: FinishDeps, finish: Finish): Prom
       const problems = await findNameProblems(transaction, registration.username, deps.namePolicy);
       if (problems.length > 0) return { ok: false, reason: 'name-lost', action };
       if (registration.displayName === undefined) return { ok: false, reason: 'display-name', action };
-      return await makeAccount(transaction, { registration, row, finish, now });
+      return await createAccount(transaction, { registration, row, finish, now });
     },
     { isRepeatable: true },
   );
 }
 
-async function makeAccount(
+async function createAccount(
   transaction: Transaction,
   facts: {
     readonly registration: Registration;
@@ -117,7 +117,7 @@ async function makeAccount(
   const { address, userAgent } = finish;
   const locale = row.locale ?? undefined;
   const userId = await createUser(transaction, { username, displayName, locale, canRequestAdmin: false, now });
-  // Somebody who finished at the same moment was first; nothing is written yet.
+  // Another registration of this name finished first; nothing is written yet.
   if (userId === undefined) return { ok: false, reason: 'name-lost', action };
   await setPassword(transaction, { user: userId, stored: storedHash(row), now });
   const session = await startBrowserSession(transaction, { userId, address, userAgent, now });

@@ -1,4 +1,4 @@
-/** What the steps between the first form and the account write: the display name, and another username. */
+/** Changes of an open registration by its later steps: the display name, and another username. */
 import { chargeAddress } from '#domain/rate-limits/rate-limits.ts';
 import { type RegistrationId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -27,7 +27,7 @@ export type RenameOutcome =
   | { readonly ok: false; readonly reason: 'rejected'; readonly problems: readonly ('required' | NameProblem)[] }
   | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
 
-/** Gives an open registration another username, for one that was lost to somebody else meanwhile. */
+/** Gives an open registration another username when its first choice was taken in the meantime. */
 export async function renameRegistration(
   deps: Pick<RegistrationDeps, 'database' | 'clock' | 'log' | 'limits' | 'namePolicy'>,
   id: RegistrationId,
@@ -45,7 +45,7 @@ export async function renameRegistration(
 }
 
 /**
- * Notes the name that the person wants to be shown by; one statement, without effect on a completed registration.
+ * Stores the display name that the person chose; one statement, without effect on a completed registration.
  * @param displayName read by `parseDisplayName`; undefined: the username
  */
 export async function chooseDisplayName(

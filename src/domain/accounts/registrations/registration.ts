@@ -14,7 +14,7 @@ import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-ac
 export interface Registration {
   readonly id: RegistrationId;
   readonly username: string;
-  /** Undefined until the person was asked. */
+  /** Undefined until the person has answered that step. */
   readonly displayName: string | undefined;
   /** Where the person goes on afterwards. */
   readonly action: PostAuthAction | undefined;

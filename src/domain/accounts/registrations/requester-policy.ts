@@ -1,9 +1,9 @@
 import { BlockList, isIPv6 } from 'node:net';
 import type { TextMatcher } from '#config/config.ts';
 import type { Cidr } from '#platform/base/cidr.ts';
-import { fits } from './text-matcher.ts';
+import { matches } from './text-matcher.ts';
 
-/** Who may not make an account, whatever its name (browser-flows 5.5). */
+/** Who may not register, whatever the name (browser-flows 5.5). */
 export class RequesterPolicy {
   readonly #bannedNetworks = new BlockList();
   readonly #bannedUserAgents: TextMatcher;
@@ -22,6 +22,6 @@ export class RequesterPolicy {
   ban(address: string | undefined, userAgent: string | undefined): 'banned_ips' | 'banned_user_agents' | undefined {
     const isBanned = address !== undefined && this.#bannedNetworks.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
     if (isBanned) return 'banned_ips';
-    return userAgent !== undefined && fits(this.#bannedUserAgents, userAgent) ? 'banned_user_agents' : undefined;
+    return userAgent !== undefined && matches(this.#bannedUserAgents, userAgent) ? 'banned_user_agents' : undefined;
   }
 }

@@ -51,7 +51,7 @@ export interface RegistrationDeps {
   readonly tosUri: string | undefined;
 }
 
-/** What a person says to begin with, as typed. */
+/** The first form of a registration, as typed. */
 export interface Submission {
   readonly username: string;
   readonly password: string;
@@ -66,7 +66,7 @@ export interface Submission {
   readonly signal: AbortSignal;
 }
 
-/** One thing that is wrong with a submission. */
+/** One problem of a submission. */
 export type SubmissionProblem =
   | { readonly field: 'username'; readonly problem: 'required' | NameProblem }
   | { readonly field: 'password'; readonly problem: 'required' | PasswordProblem }

@@ -1,13 +1,13 @@
 import { RE2JS } from 're2js';
 import type { TextMatcher } from '#config/config.ts';
 
-/** The time of a search grows with the text; names and user agents that may be used are shorter than that. */
+/** The time of a search grows with the text; allowed names and real user agents are shorter than this. */
 const MAX_SEARCHED_CHARACTERS = 512;
 
 const compiled = new WeakMap<TextMatcher, readonly RE2JS[]>();
 
-/** Whether one of the matcher's texts or expressions fits, in any case. */
-export function fits(matcher: TextMatcher, text: string): boolean {
+/** Whether one of the matcher's texts or expressions matches, ignoring case. */
+export function matches(matcher: TextMatcher, text: string): boolean {
   const key = text.toLowerCase();
   const some = (texts: readonly string[], test: (text: string) => boolean) =>
     texts.some((one) => test(one.toLowerCase()));
@@ -20,7 +20,7 @@ export function fits(matcher: TextMatcher, text: string): boolean {
   );
 }
 
-/** Whether it fits nothing, because it is empty. */
+/** Whether it has no texts and expressions, so that it matches nothing. */
 export function isEmpty(matcher: TextMatcher): boolean {
   return Object.values(matcher).every((texts: readonly string[]) => texts.length === 0);
 }
