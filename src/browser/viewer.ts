@@ -1,16 +1,19 @@
 import type { User } from '#domain/accounts/user.ts';
 import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
-import type { Viewer } from '#domain/browser-sessions/browser-session.ts';
-import { expireBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
-import { judgeViewer, type SessionLimits } from '#domain/browser-sessions/judge-viewer.ts';
-import { type KnownBrowser, parseKnownBrowsers, rememberAccount } from '#domain/browser-sessions/known-browsers.ts';
-import { findViewerRow } from '#domain/browser-sessions/lookups.ts';
 import {
   parseSessionCookie,
   type SessionCookie,
   type SessionCredentials,
-} from '#domain/browser-sessions/session-key.ts';
-import type { ViewerRow } from '#domain/browser-sessions/viewer-row.ts';
+} from '#domain/browser-sessions/browser-session.ts';
+import { expireBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
+import { type KnownBrowser, parseKnownBrowsers, rememberAccount } from '#domain/browser-sessions/known-browsers.ts';
+import {
+  findViewerRow,
+  judgeViewer,
+  type SessionLimits,
+  type Viewer,
+  type ViewerRow,
+} from '#domain/browser-sessions/viewer.ts';
 import { type Clock, epochSeconds } from '#platform/base/clock.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { Database } from '#platform/postgres/database.ts';

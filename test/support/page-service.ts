@@ -12,7 +12,7 @@ import type { StrengthEstimator } from '#domain/accounts/passwords/strength-esti
 import type { NamePolicy } from '#domain/accounts/registrations/name-policy.ts';
 import { RequesterPolicy } from '#domain/accounts/registrations/requester-policy.ts';
 import { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
-import type { SessionLimits } from '#domain/browser-sessions/judge-viewer.ts';
+import type { SessionLimits } from '#domain/browser-sessions/viewer.ts';
 import { ClientDirectory } from '#domain/clients/client-directory.ts';
 import { mount as mountIndexPage } from '#features/index-page/routes.tsx';
 import { mount as mountLogin } from '#features/login/routes.tsx';

@@ -1,6 +1,6 @@
 /**
- * Security events, table `audit_events`: written in the transaction of the change that they record, never edited,
- * shown to their user in the account area. They never hold a secret.
+ * Security events, table `audit_events`: inserted in the transaction of the change that they record, never edited,
+ * shown to their user in the account area, deleted by age. They never hold a secret.
  */
 import { newId, toUuid, type Ulid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -23,7 +23,7 @@ export interface AuditEvent {
   readonly at: number;
   readonly userId?: Ulid | undefined;
   readonly clientId?: Ulid | undefined;
-  /** The session that the event is about, of whatever kind. */
+  /** The session that the event is about, of any kind. */
   readonly sessionId?: Ulid | undefined;
   readonly address?: string | undefined;
   readonly userAgent?: string | undefined;

@@ -1,7 +1,37 @@
-import { type AuditEventKind, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { type AuditEventKind, INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import { type BrowserSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
-import { expireSession, finishSessions } from './writes.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { browserSessionIsLive } from './liveness.ts';
+
+/** Ends one session of a user or, without an id, all of them; one audit event if any was live. */
+const finishSessions = statement<
+  { finished: number },
+  {
+    readonly now: Date;
+    readonly userId: string;
+    readonly sessionId: string | null;
+    readonly reason: string;
+    readonly auditEventId: string;
+    readonly auditEventKind: string;
+    readonly ip: string | null;
+    readonly userAgent: string | null;
+  }
+>(
+  'finish-browser-sessions',
+  `with finished as (
+    update user_sessions set finished_at = :now::timestamptz, finish_reason = :reason::text
+    where user_id = :userId::uuid and ${browserSessionIsLive('user_sessions')} and (:sessionId::uuid is null or id = :sessionId::uuid)
+    returning id
+  ),
+  audited as (
+    ${INSERT_AUDIT_EVENT}
+    select :auditEventId::uuid, :auditEventKind::text, :userId::uuid, null, :sessionId::uuid, :ip::inet, :userAgent::text,
+      jsonb_build_object('reason', :reason::text, 'sessions', count(finished.id)), :now::timestamptz
+    from finished having count(finished.id) > 0
+  )
+  select count(finished.id)::integer as finished from finished`,
+);
 
 export type BrowserSessionEndReason = 'logout' | 'password_changed' | 'admin';
 
@@ -42,6 +72,19 @@ export async function finishBrowserSession(queryable: Queryable, end: BrowserSes
   });
   return row?.finished ?? 0;
 }
+
+const expireSession = statement<never, { readonly now: Date; readonly id: string; readonly auditEventId: string }>(
+  'expire-browser-session',
+  `with expired as (
+    update user_sessions set finished_at = :now::timestamptz, finish_reason = 'expired'
+    where id = :id::uuid and ${browserSessionIsLive('user_sessions')}
+    returning id, user_id
+  )
+  ${INSERT_AUDIT_EVENT}
+  select :auditEventId::uuid, 'session_ended', expired.user_id, null, expired.id, null, null, '{"reason": "expired"}'::jsonb,
+    :now::timestamptz
+  from expired`,
+);
 
 /** Ends a session that was found idle too long or too old. */
 export async function expireBrowserSession(queryable: Queryable, id: BrowserSessionId, now: number): Promise<void> {

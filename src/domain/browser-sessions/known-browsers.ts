@@ -3,7 +3,7 @@ import { randomBytes } from '#platform/base/random.ts';
 
 /**
  * An account that has signed in from this browser, as the `known` cookie lists it. Its password is then counted under
- * the browser's own nonce, so that a stranger who guesses cannot shut the owner out (browser-flows 3.2.5).
+ * the browser's own nonce, so that a stranger who guesses cannot lock the owner out (browser-flows 3.2.5).
  */
 export interface KnownBrowser {
   readonly user: UserId;
@@ -14,7 +14,7 @@ const MAX_ACCOUNTS = 10;
 const NONCE_BYTES = 16;
 const NONCE = /^[A-Za-z0-9_-]{22}$/;
 
-/** Reads the value of an opened `known` cookie; what is malformed is left out. */
+/** Reads the value of an opened `known` cookie; malformed entries are left out. */
 export function parseKnownBrowsers(value: unknown): KnownBrowser[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((entry: unknown) => {
@@ -25,7 +25,7 @@ export function parseKnownBrowsers(value: unknown): KnownBrowser[] {
   });
 }
 
-/** The list with this account in front, as the newest; its nonce stays, the oldest beyond ten goes. */
+/** The list with this account first, as the newest; its nonce stays, the oldest beyond ten is dropped. */
 export function rememberAccount(known: readonly KnownBrowser[], user: UserId): KnownBrowser[] {
   const entry = known.find((candidate) => candidate.user === user) ?? {
     user,

@@ -10,12 +10,11 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { measured } from '#test/support/measured.ts';
 import { silentLog } from '#test/support/silent-log.ts';
+import { parseSessionCookie, type SessionCookie, type SessionCredentials } from './browser-session.ts';
 import { finishBrowserSession } from './finish-browser-session.ts';
-import { judgeViewer } from './judge-viewer.ts';
-import { findViewerRow } from './lookups.ts';
 import { type ReauthDeps, type ReauthOutcome, reauthenticate } from './reauthenticate.ts';
-import { parseSessionCookie, type SessionCookie, type SessionCredentials } from './session-key.ts';
 import { signInWithPassword } from './sign-in.ts';
+import { findViewerRow, judgeViewer } from './viewer.ts';
 
 let testDatabase: TestDatabase;
 let database: Database;

@@ -1,16 +1,21 @@
-import { type AcceptedPassword, acceptedPasswordParams } from '#domain/accounts/passwords/accepted-password.ts';
+import {
+  type AcceptedPassword,
+  type AcceptedPasswordParams,
+  acceptedPasswordCtes,
+  acceptedPasswordParams,
+} from '#domain/accounts/passwords/accepted-password.ts';
 import type { PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
 import type { Overloaded } from '#domain/accounts/passwords/overloaded.ts';
-import { toUser, type User } from '#domain/accounts/user.ts';
-import { newAuditEventId } from '#domain/audit/audit-event.ts';
+import { toUser, type User, type UserRow } from '#domain/accounts/user.ts';
+import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import type { Database } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
 import { PASSWORD_ACR, PASSWORD_AMR } from '#protocol/oidc/authentication-classes.ts';
+import { newSessionKey, type SessionCookie, type SessionCredentials } from './browser-session.ts';
 import type { KnownBrowser } from './known-browsers.ts';
-import { newSessionKey, type SessionCookie, type SessionCredentials } from './session-key.ts';
-import { renewAuthentication } from './statements/renew-authentication.ts';
-import { countFailedReauth } from './writes.ts';
+import { browserSessionIsLive } from './liveness.ts';
 
 export interface ReauthDeps {
   readonly database: Database;
@@ -33,18 +38,102 @@ export interface ReauthAttempt {
 }
 
 export type ReauthOutcome =
-  /** `session`: what the cookie has to hold now; undefined when another request has just brought the browser a key. */
+  /** `session`: what the cookie has to hold now; undefined when another request has just given the browser a key. */
   | { readonly ok: true; readonly session: SessionCredentials | undefined }
   | { readonly ok: false; readonly reason: 'required' }
   | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number }
   | { readonly ok: false; readonly reason: 'invalid-credentials' }
   | Overloaded
-  /** Ended by the fifth wrong password in a row, or elsewhere meanwhile. */
+  /** Ended by the fifth wrong password in a row, or elsewhere in the meantime. */
   | { readonly ok: false; readonly reason: 'ended' | 'locked' | 'deactivated'; readonly user: User };
+
+/** The account as it is now; no row when its password was changed since it was checked. */
+type RenewedAuthenticationRow = UserRow & {
+  /** False when the session has ended, or its user may not use it. */
+  readonly is_renewed: boolean;
+  /** False when another request has just given the session a new key: the browser gets that one. */
+  readonly is_rotated: boolean;
+};
+
+/** Stores a fresh authentication of a session whose user gave the right password again, and replaces its key. */
+const renewAuthentication = statement<
+  RenewedAuthenticationRow,
+  AcceptedPasswordParams & {
+    readonly sessionId: string;
+    readonly keyHash: Buffer;
+    readonly newKeyHash: Buffer;
+    readonly userAgent: string | null;
+    readonly ip: string | null;
+    readonly authenticationId: string;
+    readonly auditEventId: string;
+    readonly acr: string;
+    readonly amr: readonly string[];
+  }
+>(
+  'renew-authentication',
+  `with ${acceptedPasswordCtes},
+  renewed as (
+    update user_sessions s set
+      authenticated_at = :now::timestamptz,
+      acr = :acr::text,
+      amr = :amr::text[],
+      failed_reauths = 0,
+      key_hash = case when s.key_hash = :keyHash::bytea then :newKeyHash::bytea else s.key_hash end,
+      previous_key_hash = case when s.key_hash = :keyHash::bytea then s.key_hash else s.previous_key_hash end,
+      key_rotated_at = case when s.key_hash = :keyHash::bytea then :now::timestamptz else s.key_rotated_at end
+    from proven
+    where s.id = :sessionId::uuid and s.user_id = proven.user_id and ${browserSessionIsLive('s')}
+    returning s.id, s.user_id, s.key_hash = :newKeyHash::bytea as is_rotated
+  ),
+  authenticated as (
+    insert into user_session_authentications (id, user_session_id, kind, created_at)
+    select :authenticationId::uuid, renewed.id, 'password', :now::timestamptz from renewed
+  ),
+  audited as (
+    ${INSERT_AUDIT_EVENT}
+    select :auditEventId::uuid, 'reauthenticated', renewed.user_id, null, renewed.id, :ip::inet, :userAgent::text, null, :now::timestamptz
+    from renewed
+  )
+  select account.user_id, account.username, account.display_name, account.locale, account.can_request_admin,
+    account.is_locked, account.is_deactivated,
+    exists (select from renewed) as is_renewed,
+    exists (select from renewed where renewed.is_rotated) as is_rotated
+  from account`,
+);
+
+/** Counts a wrong password against the session; the last one allowed ends it. */
+const countFailedReauth = statement<
+  { is_ended: boolean },
+  {
+    readonly now: Date;
+    readonly id: string;
+    readonly maxFailures: number;
+    readonly auditEventId: string;
+    readonly ip: string | null;
+    readonly userAgent: string | null;
+  }
+>(
+  'count-failed-reauth',
+  `with counted as (
+    update user_sessions set
+      failed_reauths = failed_reauths + 1,
+      finished_at = case when failed_reauths + 1 >= :maxFailures::integer then :now::timestamptz end,
+      finish_reason = case when failed_reauths + 1 >= :maxFailures::integer then 'too_many_reauths' end
+    where id = :id::uuid and ${browserSessionIsLive('user_sessions')}
+    returning id, user_id, finished_at is not null as is_ended
+  ),
+  audited as (
+    ${INSERT_AUDIT_EVENT}
+    select :auditEventId::uuid, 'session_ended', counted.user_id, null, counted.id, :ip::inet, :userAgent::text,
+      '{"reason": "too_many_reauths"}'::jsonb, :now::timestamptz
+    from counted where counted.is_ended
+  )
+  select counted.is_ended from counted`,
+);
 
 const MAX_FAILURES = 5;
 
-/** Proves presence again inside an active session (browser-flows 3.4). */
+/** Authenticates the user of an active session again (browser-flows 3.4). */
 export async function reauthenticate(deps: ReauthDeps, attempt: ReauthAttempt): Promise<ReauthOutcome> {
   const { user, password, address, userAgent, knownBrowsers, signal } = attempt;
   if (password === '') return { ok: false, reason: 'required' };
@@ -82,7 +171,7 @@ async function countFailure(deps: ReauthDeps, attempt: ReauthAttempt): Promise<R
   const row = await deps.database.first(countFailedReauth, {
     now: new Date(now),
     id: toUuid(attempt.cookie.id),
-    most: MAX_FAILURES,
+    maxFailures: MAX_FAILURES,
     auditEventId: newAuditEventId(now),
     ip: attempt.address ?? null,
     userAgent: attempt.userAgent ?? null,

@@ -1,18 +1,23 @@
 import { type LoginNameRules, parseLoginName } from '#domain/accounts/login-name.ts';
-import { type AcceptedPassword, acceptedPasswordParams } from '#domain/accounts/passwords/accepted-password.ts';
+import {
+  type AcceptedPassword,
+  type AcceptedPasswordParams,
+  acceptedPasswordCtes,
+  acceptedPasswordParams,
+} from '#domain/accounts/passwords/accepted-password.ts';
 import type { PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
 import type { Overloaded } from '#domain/accounts/passwords/overloaded.ts';
-import { toUser, type User } from '#domain/accounts/user.ts';
-import { newAuditEventId } from '#domain/audit/audit-event.ts';
+import { toUser, type User, type UserRow } from '#domain/accounts/user.ts';
+import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { Database } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
 import { PASSWORD_ACR, PASSWORD_AMR } from '#protocol/oidc/authentication-classes.ts';
+import { newSessionKey, type SessionCredentials } from './browser-session.ts';
 import type { KnownBrowser } from './known-browsers.ts';
-import { newSessionKey, type SessionCredentials } from './session-key.ts';
-import { type OpenedSessionRow, openBrowserSession } from './statements/open-browser-session.ts';
-import { finishSurplusSessions } from './writes.ts';
+import { browserSessionIsLive } from './liveness.ts';
 
 export interface SignInDeps {
   readonly database: Database;
@@ -23,7 +28,7 @@ export interface SignInDeps {
 }
 
 export interface SignInAttempt {
-  /** As typed; cut of surrounding white space here. */
+  /** As typed; surrounding white space is removed here. */
   readonly username: string;
   /** As typed. */
   readonly password: string;
@@ -43,6 +48,72 @@ export type SignInOutcome =
   | Overloaded
   /** Only after the right password. */
   | { readonly ok: false; readonly reason: 'locked' | 'deactivated'; readonly user: User };
+
+/** The account as it is now; no row when its password was changed since it was checked. */
+type OpenedSessionRow = UserRow & {
+  readonly is_opened: boolean;
+  /** Live sessions before this one, counted up to `:maxSessions`. */
+  readonly live_sessions: number;
+};
+
+/**
+ * Opens the session of a person whose password was right, with its authentication and audit event, unless the account
+ * is locked or deactivated.
+ */
+const openBrowserSession = statement<
+  OpenedSessionRow,
+  AcceptedPasswordParams & {
+    readonly sessionId: string;
+    readonly keyHash: Buffer;
+    readonly userAgent: string | null;
+    readonly ip: string | null;
+    readonly authenticationId: string;
+    readonly maxSessions: number;
+    readonly auditEventId: string;
+    readonly acr: string;
+    readonly amr: readonly string[];
+  }
+>(
+  'open-browser-session',
+  `with ${acceptedPasswordCtes},
+  opened as (
+    insert into user_sessions (id, user_id, key_hash, authenticated_at, acr, amr, user_agent, created_at,
+      last_active_at, last_active_ip)
+    select :sessionId::uuid, proven.user_id, :keyHash::bytea, :now::timestamptz, :acr::text, :amr::text[], :userAgent::text, :now::timestamptz,
+      :now::timestamptz, :ip::inet
+    from proven
+    returning id, user_id
+  ),
+  authenticated as (
+    insert into user_session_authentications (id, user_session_id, kind, created_at)
+    select :authenticationId::uuid, opened.id, 'password', :now::timestamptz from opened
+  ),
+  audited as (
+    ${INSERT_AUDIT_EVENT}
+    select :auditEventId::uuid, 'login', opened.user_id, null, opened.id, :ip::inet, :userAgent::text, null, :now::timestamptz from opened
+  )
+  select account.user_id, account.username, account.display_name, account.locale, account.can_request_admin,
+    account.is_locked, account.is_deactivated,
+    exists (select from opened) as is_opened,
+    (
+      select count(*)::integer from (
+        select from user_sessions live where live.user_id = :userId::uuid and ${browserSessionIsLive('live')}
+        limit :maxSessions::integer
+      ) as counted
+    ) as live_sessions
+  from account`,
+);
+
+/** Ends the least recently active sessions of a user beyond the first `kept`. */
+const finishSurplusSessions = statement<never, { readonly now: Date; readonly userId: string; readonly kept: number }>(
+  'finish-surplus-browser-sessions',
+  `update user_sessions set finished_at = :now::timestamptz, finish_reason = 'too_many_sessions'
+  where ${browserSessionIsLive('user_sessions')} and id in (
+    select surplus.id from user_sessions surplus
+    where surplus.user_id = :userId::uuid and ${browserSessionIsLive('surplus')}
+    order by surplus.last_active_at desc nulls last, surplus.id desc offset :kept::integer
+  )`,
+);
 
 const MAX_SESSIONS = 1000;
 
@@ -74,7 +145,7 @@ async function open(deps: SignInDeps, attempt: SignInAttempt, accepted: Accepted
     userAgent: attempt.userAgent ?? null,
     ip: attempt.address ?? null,
     authenticationId: toUuid(newId(now)),
-    mostSessions: MAX_SESSIONS,
+    maxSessions: MAX_SESSIONS,
     auditEventId: newAuditEventId(now),
     acr: PASSWORD_ACR,
     amr: PASSWORD_AMR,
@@ -82,7 +153,7 @@ async function open(deps: SignInDeps, attempt: SignInAttempt, accepted: Accepted
   if (row === undefined) return { ok: false, reason: 'invalid-credentials' };
   const user = toUser(row);
   if (!row.is_opened) return refuse(deps.log, user);
-  await endSurplus(deps.database, row, now);
+  await finishSurplus(deps.database, row, now);
   return { ok: true, session: { id, key }, user };
 }
 
@@ -92,7 +163,7 @@ function refuse(log: Log, user: User): SignInOutcome {
   return { ok: false, reason, user };
 }
 
-async function endSurplus(database: Database, row: OpenedSessionRow, now: number): Promise<void> {
+async function finishSurplus(database: Database, row: OpenedSessionRow, now: number): Promise<void> {
   if (row.live_sessions < MAX_SESSIONS) return;
   await database.execute(finishSurplusSessions, { now: new Date(now), userId: row.user_id, kept: MAX_SESSIONS });
 }

@@ -1,8 +1,35 @@
 import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
 import { PASSWORD_ACR, PASSWORD_AMR } from '#protocol/oidc/authentication-classes.ts';
-import { newSessionKey, type SessionCredentials } from './session-key.ts';
-import { insertSession } from './writes.ts';
+import { newSessionKey, type SessionCredentials } from './browser-session.ts';
+
+const insertSession = statement<
+  never,
+  {
+    readonly now: Date;
+    readonly id: string;
+    readonly userId: string;
+    readonly keyHash: Buffer;
+    readonly acr: string;
+    readonly amr: readonly string[];
+    readonly userAgent: string | null;
+    readonly ip: string | null;
+    readonly authenticationId: string;
+    readonly authenticationKind: string;
+  }
+>(
+  'insert-browser-session',
+  `with opened as (
+    insert into user_sessions (id, user_id, key_hash, authenticated_at, acr, amr, user_agent, created_at,
+      last_active_at, last_active_ip)
+    values (:id::uuid, :userId::uuid, :keyHash::bytea, :now::timestamptz, :acr::text, :amr::text[], :userAgent::text, :now::timestamptz,
+      :now::timestamptz, :ip::inet)
+    returning id
+  )
+  insert into user_session_authentications (id, user_session_id, kind, created_at)
+  select :authenticationId::uuid, opened.id, :authenticationKind::text, :now::timestamptz from opened`,
+);
 
 export interface BrowserSessionStart {
   readonly userId: UserId;
@@ -13,8 +40,8 @@ export interface BrowserSessionStart {
 }
 
 /**
- * Signs in a person who has just chosen a password: the session of an account made in the same transaction, which
- * nobody can have locked and which has no other sessions. One statement; its audit event is the caller's.
+ * Signs in a person who has just chosen a password. The account is created in the same transaction, so that it cannot
+ * be locked or have other sessions. One statement; the audit event is left to the caller.
  */
 export async function startBrowserSession(
   transaction: Queryable,

@@ -1,7 +1,7 @@
 /**
- * Deletes what is over (operations 6.4), until a queue does: of all processes of a database one at a time, which holds
- * the row lease `clean-up`. A process that dies leaves a lease that runs out within a minute. Each batch is a
- * transaction of its own on a connection of its own, with a pause after it, so that requests hardly notice.
+ * Deletes rows whose time is over (operations 6.4), until a job queue does: one process of a database at a time, which
+ * holds the row lease `clean-up`. The lease of a process that dies runs out within a minute. Each batch is a
+ * transaction of its own on a connection of its own, with a pause after it, so that requests are hardly slowed down.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,7 +18,7 @@ export interface CleanUpDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly retention: RetentionConfig;
-  /** What refers to others comes first. */
+  /** Tables that refer to others come first. */
   readonly sweeps: readonly Sweep[];
   /** Whether requests wait for the processor or the database: then the next batch waits too. */
   readonly isBusy: () => boolean;
@@ -33,9 +33,9 @@ const RENEW_MS = 20_000;
 const TICK_MS = 30_000;
 const PAUSE_MS = 100;
 const BUSY_PAUSE_MS = 1_000;
-/** However busy the service is, it gets a batch as often as that: a table must not grow without end. */
+/** However busy the service is, a batch runs after this many pauses: a table must not grow without end. */
 const MAX_BUSY_PAUSES = 10;
-/** Then the next sweep has its turn. */
+/** After this the next sweep runs. */
 const MAX_SWEEP_MS = 9 * 60_000;
 
 export class CleanUp {
@@ -43,9 +43,9 @@ export class CleanUp {
   readonly #holder = randomUUID();
   readonly #pause: NonNullable<CleanUpDeps['pause']>;
   readonly #stopping = new AbortController();
-  /** Where sweeps that ran out of time go on. */
+  /** Where sweeps that ran out of time continue. */
   readonly #positions = new Map<string, Position>();
-  /** The lease is held and need not be prolonged before. */
+  /** Until then the lease is held without being prolonged. */
   #renewAt = 0;
   #isScheduled = false;
   #timer: NodeJS.Timeout | undefined;
@@ -56,7 +56,7 @@ export class CleanUp {
     this.#pause = deps.pause ?? pauseFor;
   }
 
-  /** Looks for due work now and then. */
+  /** Looks for due sweeps twice a minute. */
   start(): void {
     this.#timer ??= setInterval(() => void this.run(), TICK_MS).unref();
     void this.run();
@@ -136,7 +136,7 @@ export class CleanUp {
       this.#positions.delete(sweep.name);
       await scheduleSweep(database, sweep, clock.now());
     } else {
-      // It stays due, and goes on from here once the others had their turn.
+      // It stays due, and continues from here after the others.
       this.#positions.set(sweep.name, position);
     }
     return true;

@@ -1,6 +1,6 @@
 /**
- * Leases, table `leases`: a piece of work that one process does at a time. A row and not a lock of a session, so that
- * it works behind transaction poolers and holds no connection; a holder that dies loses it when it runs out.
+ * Leases, table `leases`: work that one process does at a time. A row and not a lock of a session, so that it works
+ * behind transaction poolers and holds no connection; a holder that dies loses it when it runs out.
  */
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';

@@ -1,6 +1,6 @@
 /**
- * A sweep removes, or empties, the rows of one table that nothing needs any more (operations 6.4). The module that
- * owns the table says which; `clean-up.ts` says when, and takes them one batch after the other.
+ * A sweep removes, or empties, the rows of one table that are no longer needed (operations 6.4). The module that owns
+ * the table decides which; `clean-up.ts` decides when, and runs one batch after the other.
  */
 import type { RetentionConfig } from '#config/config.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -74,8 +74,8 @@ export async function sweepSome<Parameters extends object>(
 }
 
 /**
- * SQL that looks at a batch of rows in the order of an index and sweeps those of them that are due. Rows that somebody
- * holds are left for the next run.
+ * SQL that looks at a batch of rows in the order of an index and sweeps those of them that are due. Locked rows are
+ * left for the next run.
  */
 export function walkSql(walk: {
   readonly table: string;

@@ -7,7 +7,7 @@
  */
 
 /**
- * CTEs `blocked(seconds)` (how long until a token is there; null when all buckets have one) and
+ * CTEs `blocked(seconds)` (how long until a token is available; null when all buckets have one) and
  * `charged(key, seconds)`, the buckets that gave a token: all of `wanted`, or none. Only when another caller takes the
  * last token at the same moment it is some of them, which the caller gives back (`refundCtes`).
  *
@@ -39,7 +39,7 @@ export function chargeCtes(now: string): string {
 /**
  * CTEs that give tokens back.
  * @param keys parameter with the keys, for example `:keys::text[]`; @param seconds parameter with the seconds per token, for example `:seconds::float8[]`
- * @param condition SQL that says whether to do it at all
+ * @param condition SQL that decides whether to do it at all
  */
 export function refundCtes(keys: string, seconds: string, condition = 'true'): string {
   return `refundable as (

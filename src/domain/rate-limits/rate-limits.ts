@@ -75,23 +75,23 @@ const recordFailure = statement<
 );
 
 /**
- * Waits for a statement that judges a limit. When the server refuses it nobody knows whether the limit is reached, so
- * the request is refused as well, and may be repeated: throws `temporarily_unavailable`.
+ * Waits for a statement that checks a limit. When the database refuses it, it is unknown whether the limit is reached:
+ * the request is refused as well, and may be repeated. Throws `temporarily_unavailable`.
  */
-export async function judgingLimits<T>(judging: Promise<T>): Promise<T> {
+export async function awaitLimitCheck<T>(check: Promise<T>): Promise<T> {
   try {
-    return await judging;
+    return await check;
   } catch (error) {
     throw error instanceof StatementError ? unavailable('The limits cannot be judged now.', error) : error;
   }
 }
 
 /**
- * Takes one token from every bucket, or from none when one of them is empty. One statement, but for the rare loser of
- * a race for a last token, which gives back what it had got.
+ * Takes one token from every bucket, or from none when one of them is empty. One statement; a second one only when a
+ * race for a last token was lost and the tokens taken so far are given back.
  */
 export async function takeTokens(database: Queryable, clock: Clock, buckets: readonly Bucket[]): Promise<Taken> {
-  const row = await judgingLimits(
+  const row = await awaitLimitCheck(
     database.first(take, {
       now: new Date(clock.now()),
       keys: buckets.map((bucket) => bucket.key),
@@ -106,18 +106,18 @@ export async function takeTokens(database: Queryable, clock: Clock, buckets: rea
   return { ok: false, retryAfterSeconds: Math.ceil(row?.blocked_seconds ?? fallback) };
 }
 
-/** Gives back what `takeTokens` took: only failures count. No statement for no charges. */
+/** Gives back the tokens of `takeTokens` where only failures count. Sends no statement when there are none. */
 export async function refundTokens(database: Queryable, charges: Charges): Promise<void> {
   if (charges.keys.length > 0)
-    await judgingLimits(database.execute(refund, { keys: charges.keys, seconds: charges.seconds }));
+    await awaitLimitCheck(database.execute(refund, { keys: charges.keys, seconds: charges.seconds }));
 }
 
 /**
- * Counts a failure where only failures count, and says for how many seconds the key is shut from now on (0: not yet).
- * The caller remembers that and refuses before any work, also a right secret.
+ * Counts a failure where only failures count, and returns for how many seconds the key is blocked from now on (0: not
+ * blocked). The caller remembers that and refuses before any work, even a right secret.
  */
 export async function countFailure(database: Queryable, clock: Clock, bucket: Bucket): Promise<number> {
-  const row = await judgingLimits(
+  const row = await awaitLimitCheck(
     database.first(recordFailure, {
       now: new Date(clock.now()),
       key: bucket.key,

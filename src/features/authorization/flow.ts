@@ -5,7 +5,7 @@ import type { Urls } from '#browser/urls.ts';
 import type { Viewers } from '#browser/viewer.ts';
 import { type AuthorizationGrant, grantState, toGrant } from '#domain/authorizations/authorization-grant.ts';
 import { cancelAuthorizationGrant } from '#domain/authorizations/cancel-authorization-grant.ts';
-import type { Viewer } from '#domain/browser-sessions/browser-session.ts';
+import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { ClientDirectory } from '#domain/clients/client-directory.ts';
 import type { Clock } from '#platform/base/clock.ts';

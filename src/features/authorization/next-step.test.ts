@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Viewer } from '#domain/browser-sessions/browser-session.ts';
+import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { newId } from '#platform/base/ids.ts';
 import { ScopeRules } from '#protocol/oauth/scopes.ts';

@@ -1,5 +1,5 @@
 import type { Decision, PendingRequest } from '#domain/authorizations/authorization-grant.ts';
-import type { Viewer } from '#domain/browser-sessions/browser-session.ts';
+import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { UserId } from '#platform/base/ids.ts';
 import type { AuthorizationErrorCode } from '#protocol/oauth/authorization-response.ts';

@@ -1,5 +1,5 @@
 import { type GrantRow, grantColumns } from '#domain/authorizations/authorization-grant.ts';
-import { type ViewerRow, viewerColumns, viewerJoin } from '#domain/browser-sessions/viewer-row.ts';
+import { type ViewerRow, viewerColumns, viewerJoin } from '#domain/browser-sessions/viewer.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
 interface ConsentColumn {

@@ -11,12 +11,12 @@ import type { Interstitials } from '#browser/interstitials.tsx';
 import type { Pages } from '#browser/pages.ts';
 import type { Urls } from '#browser/urls.ts';
 import type { Viewers } from '#browser/viewer.ts';
-import type { Viewer } from '#domain/browser-sessions/browser-session.ts';
 import {
   type ReauthDeps as ReauthOperationDeps,
   type ReauthOutcome,
   reauthenticate,
 } from '#domain/browser-sessions/reauthenticate.ts';
+import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';

@@ -1,6 +1,6 @@
 import type { RateLimitingConfig } from '#config/config.ts';
 import { chargeCtes } from '#domain/rate-limits/charge-sql.ts';
-import { addressBucketKey, judgingLimits, secondsPerToken, unknownNameKey } from '#domain/rate-limits/rate-limits.ts';
+import { addressBucketKey, awaitLimitCheck, secondsPerToken, unknownNameKey } from '#domain/rate-limits/rate-limits.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
@@ -122,7 +122,7 @@ export async function beginPasswordCheck(
   const { clock, database, keyRing, limits, log } = deps;
   const { account, address, knownBrowsers } = subject;
   const name = typeof account === 'string' ? undefined : account;
-  const row = await judgingLimits(
+  const row = await awaitLimitCheck(
     database.first(begin, {
       now: new Date(clock.now()),
       userId: typeof account === 'string' ? toUuid(account) : null,

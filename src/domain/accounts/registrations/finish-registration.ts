@@ -1,5 +1,5 @@
 import { recordAuditEvent } from '#domain/audit/audit-event.ts';
-import type { SessionCredentials } from '#domain/browser-sessions/session-key.ts';
+import type { SessionCredentials } from '#domain/browser-sessions/browser-session.ts';
 import { startBrowserSession } from '#domain/browser-sessions/start-browser-session.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { type RegistrationId, toUuid } from '#platform/base/ids.ts';

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
-import { judgeViewer, type SessionLimits } from './judge-viewer.ts';
-import type { SessionCookie } from './session-key.ts';
-import type { ViewerRow } from './viewer-row.ts';
+import type { SessionCookie } from './browser-session.ts';
+import { judgeViewer, type SessionLimits, type ViewerRow } from './viewer.ts';
 
 const NOW = Date.UTC(2026, 5, 1);
 const NO_LIMITS: SessionLimits = { idleSeconds: undefined, lifetimeSeconds: undefined };

@@ -1,0 +1,160 @@
+import type { User } from '#domain/accounts/user.ts';
+import { type BrowserSessionId, fromUuid, toUuid } from '#platform/base/ids.ts';
+import { equalDigests } from '#platform/base/secret.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+import type { BrowserSession, SessionCookie } from './browser-session.ts';
+
+/**
+ * Who a request's `session` cookie stands for, as its row shows (browser-flows 2.5). `ended`: signed out from elsewhere.
+ * `ended`, `locked` and `deactivated` get an interstitial page; the request is not attributed to their user.
+ */
+export type Viewer =
+  | { readonly kind: 'anonymous' }
+  | { readonly kind: 'active'; readonly session: BrowserSession; readonly user: User }
+  | { readonly kind: 'ended' | 'locked' | 'deactivated'; readonly sessionId: BrowserSessionId; readonly user: User };
+
+/**
+ * The viewer's part of a joined read. Statements that read the viewer together with other rows take `viewerColumns` into
+ * their select list and `viewerJoin` into their from clause, and give the row to `judgeViewer`.
+ */
+export type ViewerRow =
+  | {
+      readonly viewer_session_id: string;
+      readonly viewer_key_hash: Buffer;
+      readonly viewer_previous_key_hash: Buffer | null;
+      readonly viewer_key_rotated_at: number | null;
+      readonly viewer_authenticated_at: number;
+      readonly viewer_acr: string | null;
+      readonly viewer_amr: readonly string[];
+      readonly viewer_created_at: number;
+      readonly viewer_last_active_at: number | null;
+      readonly viewer_is_finished: boolean;
+      readonly viewer_user_id: string;
+      readonly viewer_username: string;
+      readonly viewer_display_name: string | null;
+      readonly viewer_locale: string | null;
+      readonly viewer_can_request_admin: boolean;
+      readonly viewer_is_locked: boolean;
+      readonly viewer_is_deactivated: boolean;
+    }
+  | { readonly viewer_session_id: null };
+
+export const viewerColumns = `viewer_session.id as viewer_session_id,
+  viewer_session.key_hash as viewer_key_hash,
+  viewer_session.previous_key_hash as viewer_previous_key_hash,
+  ${ms('viewer_session.key_rotated_at')} as viewer_key_rotated_at,
+  ${ms('viewer_session.authenticated_at')} as viewer_authenticated_at,
+  viewer_session.acr as viewer_acr,
+  viewer_session.amr as viewer_amr,
+  ${ms('viewer_session.created_at')} as viewer_created_at,
+  ${ms('viewer_session.last_active_at')} as viewer_last_active_at,
+  viewer_session.finished_at is not null as viewer_is_finished,
+  viewer_user.id as viewer_user_id,
+  viewer_user.username as viewer_username,
+  viewer_user.display_name as viewer_display_name,
+  viewer_user.locale as viewer_locale,
+  viewer_user.can_request_admin as viewer_can_request_admin,
+  viewer_user.locked_at is not null as viewer_is_locked,
+  viewer_user.deactivated_at is not null as viewer_is_deactivated`;
+
+/**
+ * Joins that supply the columns above; they keep the outer row when there is no such session.
+ * @param sessionId parameter that holds the cookie's session id or null, for example `:sessionId::uuid`
+ */
+export function viewerJoin(sessionId: string): string {
+  return `left join user_sessions viewer_session on viewer_session.id = ${sessionId}
+  left join users viewer_user on viewer_user.id = viewer_session.user_id`;
+}
+
+const findRow = statement<ViewerRow, { readonly id: string }>(
+  'find-viewer',
+  `select ${viewerColumns} from (select 1) as one ${viewerJoin(':id::uuid')}`,
+);
+
+/** The row behind a session cookie, for `judgeViewer`. */
+export async function findViewerRow(database: Queryable, id: BrowserSessionId): Promise<ViewerRow | undefined> {
+  return await database.first(findRow, { id: toUuid(id) });
+}
+
+/** How long a session may last; undefined: no such limit. */
+export interface SessionLimits {
+  /** Seconds since its last activity. */
+  readonly idleSeconds: number | undefined;
+  /** Seconds since it was opened. */
+  readonly lifetimeSeconds: number | undefined;
+}
+
+/** A viewer, and why one with a cookie is anonymous: its row is gone, or a limit has passed. */
+export interface Judgement {
+  readonly viewer: Viewer;
+  readonly remark?: 'missing' | 'expired';
+}
+
+/** Milliseconds during which a key that re-authentication replaced is still accepted, for requests under way. */
+export const PREVIOUS_KEY_FITS_MS = 30_000;
+
+const ANONYMOUS: Judgement = { viewer: { kind: 'anonymous' } };
+
+/**
+ * The viewer that a session cookie and its row make: the table of browser-flows 2.5, in its order.
+ * @param now milliseconds since the epoch
+ */
+export function judgeViewer(
+  row: ViewerRow | undefined,
+  cookie: SessionCookie | undefined,
+  limits: SessionLimits,
+  now: number,
+): Judgement {
+  if (cookie === undefined) return ANONYMOUS;
+  if (row === undefined || row.viewer_session_id === null) return { ...ANONYMOUS, remark: 'missing' };
+  if (!keyFits(row, cookie.keyHash, now)) return ANONYMOUS;
+  const user = viewerUser(row);
+  const sessionId = fromUuid<'browser-session'>(row.viewer_session_id);
+  if (row.viewer_is_finished) return { viewer: { kind: 'ended', sessionId, user } };
+  if (user.isDeactivated) return { viewer: { kind: 'deactivated', sessionId, user } };
+  if (user.isLocked) return { viewer: { kind: 'locked', sessionId, user } };
+  if (isExpired(row, limits, now)) return { ...ANONYMOUS, remark: 'expired' };
+  const session = {
+    id: sessionId,
+    authenticatedAt: row.viewer_authenticated_at,
+    acr: row.viewer_acr ?? undefined,
+    amr: row.viewer_amr,
+    createdAt: row.viewer_created_at,
+  };
+  return { viewer: { kind: 'active', session, user } };
+}
+
+type PresentRow = Exclude<ViewerRow, { readonly viewer_session_id: null }>;
+
+function keyFits(row: PresentRow, keyHash: Buffer, now: number): boolean {
+  if (equalDigests(row.viewer_key_hash, keyHash)) return true;
+  const rotatedAt = row.viewer_key_rotated_at;
+  return (
+    row.viewer_previous_key_hash !== null &&
+    rotatedAt !== null &&
+    now - rotatedAt < PREVIOUS_KEY_FITS_MS &&
+    equalDigests(row.viewer_previous_key_hash, keyHash)
+  );
+}
+
+function isExpired(row: PresentRow, limits: SessionLimits, now: number): boolean {
+  const lastActiveAt = row.viewer_last_active_at ?? row.viewer_created_at;
+  return isOver(lastActiveAt, limits.idleSeconds, now) || isOver(row.viewer_created_at, limits.lifetimeSeconds, now);
+}
+
+function isOver(since: number, seconds: number | undefined, now: number): boolean {
+  return seconds !== undefined && now - since >= seconds * 1000;
+}
+
+function viewerUser(row: PresentRow): User {
+  return {
+    id: fromUuid<'user'>(row.viewer_user_id),
+    username: row.viewer_username,
+    displayName: row.viewer_display_name ?? undefined,
+    locale: row.viewer_locale ?? undefined,
+    canRequestAdmin: row.viewer_can_request_admin,
+    isLocked: row.viewer_is_locked,
+    isDeactivated: row.viewer_is_deactivated,
+  };
+}
