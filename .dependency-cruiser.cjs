@@ -63,13 +63,6 @@ module.exports = {
       to: { path: '^src/features/', pathNot: '^src/features/$1/' },
     },
     {
-      name: 'writes-are-private',
-      comment: 'the only place that changes a table is its own folder',
-      severity: 'error',
-      from: { path: '^src/(?:domain/)?([^/]+)/', pathNot: tests },
-      to: { path: '^src/domain/.*writes[.]ts$', pathNot: '^src/domain/$1/' },
-    },
-    {
       name: 'no-cycles',
       severity: 'error',
       from: {},

@@ -94,12 +94,21 @@ const FAULTS = [
       ),
   },
   {
-    check: ['node', '.ci/checks/import-ranks.js'],
-    fault: 'a write used outside its folder',
+    check: ['node', '.ci/checks/table-owners.js'],
+    fault: 'a statement that changes the table of another module',
+    plant: () =>
+      appendFileSync(
+        'src/domain/audit/audit-event.ts',
+        "\nexport const planted = 'with gone as (delete from user_emails where id = :id::uuid) select 1';\n",
+      ),
+  },
+  {
+    check: ['node', '.ci/checks/table-owners.js'],
+    fault: 'a feature that changes a table',
     plant: () =>
       appendFileSync(
         'src/features/discovery/routes.ts',
-        "\nexport { insertServerFact } from '#domain/server-state/writes.ts';\n",
+        '\nexport const planted = `\n  update users u\n     set locked_at = :now::timestamptz`;\n',
       ),
   },
   {

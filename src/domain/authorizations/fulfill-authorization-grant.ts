@@ -1,5 +1,5 @@
 import { accountIsUsable } from '#domain/accounts/liveness.ts';
-import { newAuditEventId } from '#domain/audit/audit-event.ts';
+import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
 import { rememberConsentCte } from '#domain/clients/consents.ts';
 import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
@@ -107,9 +107,9 @@ const fulfillGrant = statement<
        and ${clientWithIdIsCurrent('g.client_id', ':clientVersion::integer')}
     returning g.client_id, :userId::uuid as user_id
   ), ${rememberConsentCte('fulfilled', ':rememberedScopes::text[]', ':now::timestamptz')}, audited as (
-    insert into audit_events (id, kind, user_id, client_id, session_id, ip, user_agent, created_at)
+    ${INSERT_AUDIT_EVENT}
     select :auditEventId::uuid, 'consent_given', fulfilled.user_id, fulfilled.client_id, :browserSessionId::uuid, :ip::inet, :userAgent::text,
-           :now::timestamptz
+           null::jsonb, :now::timestamptz
       from fulfilled where :isDecided::boolean
   )
   select client_id from fulfilled`,

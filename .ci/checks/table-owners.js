@@ -1,0 +1,105 @@
+/**
+ * Finds statements that change a table outside of the module that owns it. Others use the operations and fragments of
+ * the owner, or stand in the list below. It reads the text of the product's SQL; comments and tests are left out.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Folders below `src/` by the tables that they own; every table of `migrations/schema.sql` has one. */
+const OWNED = {
+  'domain/accounts': ['login_failures', 'user_emails', 'user_passwords', 'user_registrations', 'user_terms', 'users'],
+  'domain/audit': ['audit_events'],
+  'domain/authorizations': ['oauth2_authorization_grants'],
+  'domain/browser-sessions': ['user_session_authentications', 'user_sessions'],
+  'domain/clean-up': ['leases', 'sweep_runs'],
+  'domain/clients': ['oauth2_clients', 'oauth2_consents'],
+  'domain/oauth-sessions': ['oauth2_access_tokens', 'oauth2_refresh_tokens', 'oauth2_sessions'],
+  'domain/rate-limits': ['rate_limits'],
+  'domain/server-state': ['server_state'],
+  'platform/postgres/migrator': ['schema_migrations'],
+};
+
+/** A table whose name the source does not show. */
+const COMPUTED = '${...}';
+
+/** What may change a table of another module, or one that is passed to it. Each must occur. */
+const EXCEPTIONS = [
+  {
+    folder: 'domain/oauth-sessions',
+    table: 'oauth2_authorization_grants',
+    reason: 'redeeming a code consumes its grant and opens the session in one statement',
+  },
+  {
+    folder: 'domain/activity',
+    table: COMPUTED,
+    reason: 'last uses of browser sessions and OAuth sessions are written in batches, by one statement for each table',
+  },
+  {
+    folder: 'domain/clean-up',
+    table: COMPUTED,
+    reason: 'the module that owns the table gives its name to `deleteOldestSql`, which is checked where it is called',
+  },
+];
+
+const TABLE = String.raw`(?:only\s+)?("?[a-z_][a-z0-9_]*"?|\$\{)`;
+const WRITES = [
+  new RegExp(String.raw`\binsert\s+into\s+${TABLE}`, 'gi'),
+  new RegExp(String.raw`\bdelete\s+from\s+${TABLE}`, 'gi'),
+  new RegExp(String.raw`\bmerge\s+into\s+${TABLE}`, 'gi'),
+  new RegExp(String.raw`\btruncate\s+(?:table\s+)?${TABLE}`, 'gi'),
+  // Neither `for update` nor `do update set`.
+  new RegExp(String.raw`(?<!\b(?:for|do|key)\s+)\bupdate\s+${TABLE}(?=\s*[^;]{0,60}?\bset\b|[^}]*\})`, 'gi'),
+  /\bdeleteOldestSql\(\s*'([a-z0-9_]+)'/g,
+];
+
+const tables = [...readFileSync('migrations/schema.sql', 'utf8').matchAll(/^create (?:unlogged )?table (\w+)/gim)].map(
+  ([, name]) => name,
+);
+const owners = new Map(Object.entries(OWNED).flatMap(([folder, names]) => names.map((name) => [name, folder])));
+const problems = [
+  ...tables.filter((name) => !owners.has(name)).map((name) => `no module owns the table ${name}`),
+  ...[...owners.keys()].filter((name) => !tables.includes(name)).map((name) => `there is no table ${name}`),
+];
+
+let found = 0;
+const used = new Set();
+for (const name of readdirSync('src', { recursive: true })) {
+  if (!/\.tsx?$/.test(name) || /\.test(-support)?\.tsx?$/.test(name)) continue;
+  const text = readFileSync(`src/${name}`, 'utf8').replace(/^[ \t]*(?:\/?\*|\/\/).*$/gm, '');
+  for (const { table, index } of writesIn(text)) {
+    found += 1;
+    const exception = EXCEPTIONS.find((one) => name.startsWith(`${one.folder}/`) && one.table === table);
+    if (exception !== undefined) used.add(exception);
+    else if (!owns(name, table)) problems.push(`src/${name}:${lineAt(text, index)}: changes ${table}${ownedBy(table)}`);
+  }
+}
+for (const exception of EXCEPTIONS.filter((one) => !used.has(one))) {
+  problems.push(`${exception.folder} does not change ${exception.table} any more: remove the exception`);
+}
+
+for (const problem of problems) process.stderr.write(`${problem}\n`);
+process.stdout.write(`${found} writes of ${tables.length} tables read, ${problems.length} problems\n`);
+process.exitCode = problems.length === 0 && found > 0 ? 0 : 1;
+
+/** Writes to a table of the schema, or to one that is computed. */
+function writesIn(text) {
+  return WRITES.flatMap((write) =>
+    [...text.matchAll(write)].map(({ 1: name, index }) => ({
+      table: name === '${' ? COMPUTED : name.replaceAll('"', '').toLowerCase(),
+      index,
+    })),
+  ).filter(({ table }) => table === COMPUTED || tables.includes(table));
+}
+
+function owns(name, table) {
+  const folder = owners.get(table);
+  return folder !== undefined && name.startsWith(`${folder}/`);
+}
+
+function ownedBy(table) {
+  return table === COMPUTED ? ', a name that is computed' : ` of src/${owners.get(table)}`;
+}
+
+/** Comment lines are emptied, not removed, so that the numbers are those of the file. */
+function lineAt(text, index) {
+  return text.slice(0, index).split('\n').length;
+}
