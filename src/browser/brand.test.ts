@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { BrandingConfig } from '#config/config.ts';
+import type { BrandingConfig } from '#config/sections/branding.ts';
 import { BACKGROUNDS, contrast, readable } from '#platform/base/contrast.ts';
 import { brandOf } from './brand.ts';
 

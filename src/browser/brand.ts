@@ -1,4 +1,4 @@
-import type { BrandingConfig, PictureConfig } from '#config/config.ts';
+import type { BrandingConfig, PictureConfig } from '#config/sections/branding.ts';
 import { type Theme, towardsText } from '#platform/base/contrast.ts';
 import type { AssetName } from './assets.ts';
 

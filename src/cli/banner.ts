@@ -1,4 +1,4 @@
-import type { HttpConfig } from '#config/config.ts';
+import type { HttpConfig } from '#config/sections/http.ts';
 import { hasAdmins } from '#domain/accounts/find-user.ts';
 import type { BoundAddress } from '#platform/http/binds.ts';
 import type { Foundation } from './foundation.ts';

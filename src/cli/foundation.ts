@@ -6,8 +6,9 @@
 import { join } from 'node:path';
 import { type DataDirectory, prepareDataDirectory } from '#app/data-directory/data-directory.ts';
 import { hasEncryptionKey } from '#app/data-directory/encryption-key.ts';
-import type { Config, PostgresConfig } from '#config/config.ts';
+import type { Config } from '#config/config.ts';
 import { type GeneratedSecrets, type LoadedConfig, loadConfig } from '#config/load.ts';
+import type { PostgresConfig } from '#config/sections/database.ts';
 import { hasKeyCheck, verifyServerState } from '#domain/server-state/server-state.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import { systemClock } from '#platform/base/clock.ts';

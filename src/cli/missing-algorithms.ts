@@ -1,4 +1,4 @@
-import type { StaticClientConfig } from '#config/config.ts';
+import type { StaticClientConfig } from '#config/sections/clients.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import type { Log } from '#platform/base/log.ts';
 

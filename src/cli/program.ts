@@ -7,7 +7,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { ExitError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
-import { parseDuration } from '#platform/config/schema/durations.ts';
+import { parseDuration } from '#platform/config/durations.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { configSources } from './config-sources.ts';
 

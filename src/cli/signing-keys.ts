@@ -2,7 +2,7 @@ import type { LoadedConfig } from '#config/load.ts';
 import { readSigningKeys, SigningKeyProblems } from '#domain/signing-keys/read-signing-keys.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import { configurationError } from '#platform/config/problems.ts';
-import { nodeAt, type Origin, type Path } from '#platform/config/tree/tree.ts';
+import { nodeAt, type Origin, type Path } from '#platform/config/tree.ts';
 
 /**
  * The signing keys of a configuration.

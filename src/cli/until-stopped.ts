@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { LimitsConfig } from '#config/config.ts';
+import type { LimitsConfig } from '#config/sections/limits.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import type { HttpServer } from '#platform/http/server.ts';
 import type { StopSignals } from './stop-signals.ts';

@@ -1,17 +1,9 @@
 import type { z } from 'zod';
 import type { Problem } from '#platform/config/problems.ts';
-import { type MappingShape, mayHoldSecret, type Shape, shapeAt } from '#platform/config/schema/shape.ts';
-import { unknownKeyMessage } from '#platform/config/schema/unknown-key.ts';
-import {
-  type MappingNode,
-  type Node,
-  nodeAt,
-  originOf,
-  type Path,
-  pathText,
-  plain,
-} from '#platform/config/tree/tree.ts';
-import { configSchema, type ParsedConfig } from './schema.ts';
+import { type MappingShape, mayHoldSecret, type Shape, shapeAt } from '#platform/config/shape.ts';
+import { type MappingNode, type Node, nodeAt, originOf, type Path, pathText, plain } from '#platform/config/tree.ts';
+import { unknownKeyMessage } from '#platform/config/unknown-key.ts';
+import { configSchema, type ParsedConfig } from './config.ts';
 
 const MAX_VALUE_SHOWN = 100;
 

@@ -1,261 +1,136 @@
 /**
- * What the service runs with: the configuration tree after all sources were merged, checked and completed with
- * defaults. Names mirror the keys of the file in camel case, with the unit in the name; paths are absolute.
+ * What the service runs with: `configSchema` describes the file and `completeConfig` makes the value that the modules
+ * get out of it. Names are the keys of the file in camel case with the unit in the name; paths are absolute. The schema
+ * validates, holds the defaults, tells the environment parser the type of each key, and is printed as JSON Schema and
+ * as the manual page. It has only the keys that have an effect.
  *
- * Every room may import these types; values of this room are for the command line and the composition only.
+ * Every module may import the types; the values are for the command line and the composition only.
  */
-import type { Cidr } from '#platform/base/cidr.ts';
-import type { ClientId } from '#platform/base/ids.ts';
-import type { Secret } from '#platform/base/secret.ts';
-import type { HttpLimits, HttpOptions } from '#platform/http/http-options.ts';
-import type { LogOptions } from '#platform/log/log-options.ts';
-import type { PasswordScheme } from '#platform/password-hash/schemes.ts';
-import type { PageTemplate } from './page-template.ts';
-import type { SigningAlgorithmName } from './sections/signing-algorithms.ts';
+import { join, resolve } from 'node:path';
+import type { z } from 'zod';
+import type { Environment } from '#platform/config/dot-env.ts';
+import { hint } from '#platform/config/hints.ts';
+import { type MappingShape, shapeOf } from '#platform/config/shape.ts';
+import { duration, type Immutable, mapping, path, text } from '#platform/config/values.ts';
+import type { OtherVariables } from './other-variables.ts';
+import { accountConfig, accountSection } from './sections/account.ts';
+import { brandingConfig, brandingSection, i18nSection, indexSection, type Pictures } from './sections/branding.ts';
+import { clientsSection, staticClientConfig } from './sections/clients.ts';
+import { databaseConfig, databaseSection } from './sections/database.ts';
+import { homeserverConfig, homeserverSection } from './sections/homeserver.ts';
+import { httpConfig, httpSection } from './sections/http.ts';
+import { limitsConfig, limitsSection } from './sections/limits.ts';
+import { loggingConfig, loggingSection } from './sections/logging.ts';
+import { oauthConfig, oauthSection } from './sections/oauth.ts';
+import { passwordsConfig, passwordsSection } from './sections/passwords.ts';
+import { policyConfig, policySection } from './sections/policy.ts';
+import { rateLimitingConfig, rateLimitingSection } from './sections/rate-limiting.ts';
+import { retentionConfig, retentionSection } from './sections/retention.ts';
+import { type KeyFile, secretsConfig, secretsSection } from './sections/secrets.ts';
+import type { Templates } from './template-files.ts';
 
-export interface Config {
-  readonly dataDir: string;
-  /** Used in path segments (`_chat`), scopes (`urn:chat:`) and actions (`org.chat.`). */
-  readonly protocolName: string;
-  readonly http: HttpConfig;
-  readonly database: DatabaseConfig;
-  readonly secrets: SecretsConfig;
-  readonly clients: readonly StaticClientConfig[];
-  readonly homeserver: HomeserverConfig;
-  readonly passwords: PasswordsConfig;
-  readonly account: AccountConfig;
-  readonly rateLimiting: RateLimitingConfig;
-  readonly oauth: OAuthConfig;
-  readonly policy: PolicyConfig;
-  readonly branding: BrandingConfig;
-  /** In place of bundled ones. */
-  readonly templates: { readonly page: PageTemplate | undefined };
-  readonly index: { readonly redirect: string | undefined };
-  readonly i18n: { readonly defaultLanguage: string };
-  readonly logging: LogOptions;
-  readonly retention: RetentionConfig;
-  readonly limits: LimitsConfig;
-  readonly experimental: { readonly accessTokenTtlSeconds: number };
+export const configSchema = mapping({
+  data_dir: hint(path(), { defaultText: '`$LATCHKEY_DATA_DIR`, else `$STATE_DIRECTORY`, else `./data`' })
+    .optional()
+    .describe('Directory of generated secrets and of the embedded database.'),
+  protocol_name: hint(
+    text({ pattern: /^[a-z][a-z0-9]{0,31}$/, expected: 'expected a lower-case word of at most 32 letters and digits' }),
+    { defaultText: '`chat`; `matrix` when the section `homeserver` is spelled `matrix`' },
+  )
+    .optional()
+    .describe('Name of the protocol in paths (`_chat`), scopes (`urn:chat:`) and actions (`org.chat.`).'),
+  http: httpSection.prefault({}).describe('Addresses, listeners and proxies.'),
+  database: databaseSection.prefault({}).describe('Where the state is kept.'),
+  secrets: secretsSection.prefault({}).describe('Keys that encrypt and sign.'),
+  clients: clientsSection.prefault([]).describe('Applications defined by the operator.'),
+  homeserver: hint(homeserverSection, { aliases: ['matrix'] })
+    .prefault({ kind: 'none' })
+    .describe('The chat server that the accounts are for.'),
+  passwords: passwordsSection.prefault({}).describe('Signing in with a password.'),
+  account: accountSection.prefault({}).describe('What people may do with their accounts.'),
+  rate_limiting: rateLimitingSection.prefault({}).describe('Token buckets: `burst` at once, then `per_second`.'),
+  oauth: oauthSection.prefault({}).describe('Lifetimes and choices of the OAuth 2.0 provider.'),
+  policy: policySection.prefault({}).describe('Who may do what.'),
+  branding: brandingSection.prefault({}).describe('How the pages look and whom they name.'),
+  templates: mapping({
+    path: path()
+      .optional()
+      .describe('Directory of templates that replace bundled ones by name: `page.html` stands around every page.'),
+  })
+    .prefault({})
+    .describe('Markup around the pages.'),
+  index: indexSection.prefault({}).describe('The page at the public base.'),
+  i18n: i18nSection.prefault({}).describe('Languages.'),
+  logging: loggingSection.prefault({}).describe('The log.'),
+  retention: retentionSection.prefault({}).describe('How long what is over is kept before it is deleted.'),
+  limits: limitsSection.prefault({}).describe('Bounds on connections, requests and work.'),
+  experimental: mapping({
+    access_token_ttl: duration('60s', '86400s').prefault('5m').describe('Lifetime of access tokens.'),
+  })
+    .prefault({})
+    .describe('May change between versions.'),
+});
+
+export type ParsedConfig = z.output<typeof configSchema>;
+
+let shapeRead: MappingShape | undefined;
+
+/** The shape of the whole file, read out of the schema once. */
+export function configShape(): MappingShape {
+  if (shapeRead !== undefined) return shapeRead;
+  const shape = shapeOf(configSchema);
+  if (shape.kind !== 'mapping') throw new TypeError('the configuration is a mapping');
+  shapeRead = shape;
+  return shape;
 }
 
-export interface HttpConfig extends HttpOptions {
-  /** Absolute, with a trailing slash; the only source of absolute URLs. */
-  readonly publicBase: string;
-  /** `http.issuer`, else `http.public_base`, letter by letter as it was typed: with or without a final slash. */
-  readonly issuer: string;
+/** What defaults depend on besides the checked tree. */
+export interface Surroundings {
+  readonly environment: Environment;
+  readonly variables: OtherVariables;
+  readonly workingDirectory: string;
+  readonly directoryKeys: readonly KeyFile[];
+  readonly pictures: Pictures;
+  readonly templates: Templates;
+  readonly isTrial: boolean;
+  /** The file spells the section `homeserver` as `matrix`. */
+  readonly isMatrix: boolean;
 }
 
-export interface DatabaseConfig {
-  readonly server: EmbeddedDatabaseConfig | PostgresConfig;
-  /** Direct connection for migrations; undefined: the same as `server`. */
-  readonly migrationServer: PostgresConfig | undefined;
-  readonly maxConnections: number;
-  readonly minConnections: number;
-  readonly connectTimeoutSeconds: number;
-  readonly acquireTimeoutSeconds: number;
-  /** Undefined: idle connections stay open. */
-  readonly idleTimeoutSeconds: number | undefined;
-  /** Undefined: connections live as long as the process. */
-  readonly maxLifetimeSeconds: number | undefined;
-  readonly statementTimeoutSeconds: number;
-  readonly slowStatementSeconds: number;
-  readonly pooler: 'none' | 'session' | 'transaction';
-}
+export type Config = Immutable<ReturnType<typeof completeConfig>>;
 
-export interface EmbeddedDatabaseConfig {
-  readonly kind: 'embedded';
-  /** Of the cluster; undefined: `db` below the data directory. */
-  readonly directory: string | undefined;
-  /** Account that the server runs under when the service is root. */
-  readonly user: string | undefined;
-  /** Where `initdb` and `postgres` are looked for when no bundled binary fits. */
-  readonly binDir: string | undefined;
-}
-
-export type SslMode = 'disable' | 'allow' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
-
-export interface PostgresConfig {
-  readonly kind: 'postgres';
-  /** Host name or address, or the directory of a Unix socket (begins with a slash). */
-  readonly host: string;
-  readonly port: number;
-  readonly user: string;
-  readonly password: Secret | undefined;
-  readonly database: string;
-  readonly sslMode: SslMode;
-  /** PEM; undefined: the system's store. */
-  readonly sslCa: Secret | undefined;
-  /** PEM, present together with `sslKey`. */
-  readonly sslCertificate: Secret | undefined;
-  readonly sslKey: Secret | undefined;
-}
-
-export interface SecretsConfig {
-  /** 64 hexadecimal characters; undefined: no source sets it, so that the data directory's is used. */
-  readonly encryption: Secret | undefined;
-  readonly encryptionPrevious: readonly Secret[];
-  /** Inline keys first, then those of the directory; empty: no source sets any. */
-  readonly keys: readonly SigningKeyConfig[];
-}
-
-export interface SigningKeyConfig {
-  /** How messages name the entry: `secrets.keys[0]` or a file's path. */
-  readonly name: string;
-  readonly kid: string | undefined;
-  /** Undefined: the usual one of the kind of key. */
-  readonly alg: SigningAlgorithmName | undefined;
-  /** PEM text, or DER bytes in base64, as `encoding` says. */
-  readonly key: Secret;
-  readonly encoding: 'utf8' | 'base64';
-  readonly password: Secret | undefined;
-  readonly useForSigning: boolean;
-}
-
-export type StaticClientAuthMethod = 'none' | 'client_secret_basic' | 'client_secret_post';
-export type StaticClientGrantType = 'authorization_code' | 'refresh_token' | 'client_credentials';
-
-export interface StaticClientConfig {
-  readonly clientId: ClientId;
-  readonly clientAuthMethod: StaticClientAuthMethod;
-  /** Present for the secret methods, absent for `none`. */
-  readonly clientSecret: Secret | undefined;
-  readonly redirectUris: readonly string[];
-  readonly clientName: string | undefined;
-  readonly clientUri: string | undefined;
-  readonly policyUri: string | undefined;
-  readonly tosUri: string | undefined;
-  readonly grantTypes: readonly StaticClientGrantType[];
-  /** Maximum scopes; undefined: no restriction. */
-  readonly scope: readonly string[] | undefined;
-  readonly firstParty: boolean;
-  readonly defaultMaxAgeSeconds: number | undefined;
-  readonly requireAuthTime: boolean;
-  readonly idTokenClaims: boolean;
-  readonly strictAuthMethod: boolean;
-  readonly idTokenSignedResponseAlg: string;
-}
-
-export interface HomeserverConfig {
-  readonly kind: 'none';
-  /** Server name of user identifiers, `host[:port]`. */
-  readonly homeserver: string;
-  readonly secret: Secret | undefined;
-}
-
-export interface PasswordsConfig {
-  readonly enabled: boolean;
-  /** zxcvbn score, 0 to 4. */
-  readonly minimumComplexity: number;
-  /** In characters. */
-  readonly minimumLength: number;
-  /** In bytes of UTF-8. */
-  readonly maximumLength: number;
-  /** Newest version first: that one hashes new passwords. */
-  readonly schemes: readonly PasswordScheme[];
-}
-
-export interface AccountConfig {
-  readonly loginWithEmailAllowed: boolean;
-  /** Undefined: sensitive actions never ask for a fresh authentication. */
-  readonly reauthMaxAgeSeconds: number | undefined;
-  /** No effect while passwords are switched off. */
-  readonly passwordRegistrationEnabled: boolean;
-  readonly registrationTtlSeconds: number;
-}
-
-/** A token bucket: `burst` at once, refilled at `perSecond`. */
-export interface Limiter {
-  readonly burst: number;
-  readonly perSecond: number;
-}
-
-export interface RateLimitingConfig {
-  readonly login: {
-    readonly perIp: Limiter;
-    readonly perAccount: Limiter;
-    readonly perKnownBrowser: Limiter;
+/** Fills in the defaults that depend on other settings or on the machine. */
+export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings) {
+  const { variables, workingDirectory } = surroundings;
+  // In trial mode nobody but this machine gets in (operations 2.1).
+  const host = variables.host ?? (surroundings.isTrial ? 'localhost' : undefined);
+  const http = httpConfig(parsed.http, { host, port: variables.port });
+  return {
+    dataDir: parsed.data_dir ?? resolve(workingDirectory, variables.dataDir ?? join('.', 'data')),
+    /** Used in path segments (`_chat`), scopes (`urn:chat:`) and actions (`org.chat.`). */
+    protocolName: parsed.protocol_name ?? (surroundings.isMatrix ? 'matrix' : 'chat'),
+    http,
+    database: databaseConfig(parsed.database, surroundings.environment),
+    secrets: secretsConfig(parsed.secrets, surroundings.directoryKeys),
+    clients: parsed.clients.map(staticClientConfig),
+    homeserver: homeserverConfig(parsed.homeserver),
+    passwords: passwordsConfig(parsed.passwords),
+    account: accountConfig(parsed.account, surroundings.isTrial),
+    rateLimiting: rateLimitingConfig(parsed.rate_limiting),
+    oauth: oauthConfig(parsed.oauth),
+    policy: policyConfig(parsed.policy),
+    branding: brandingConfig(parsed.branding, http.publicBase, surroundings.pictures),
+    /** Replace the bundled ones. */
+    templates: surroundings.templates,
+    index: { redirect: parsed.index.redirect },
+    i18n: { defaultLanguage: parsed.i18n.default_language },
+    logging: loggingConfig(parsed.logging, variables.log.targetLevels),
+    retention: retentionConfig(
+      parsed.retention,
+      parsed.account.activity_retention,
+      parsed.oauth.authorization_grant_ttl,
+    ),
+    limits: limitsConfig(parsed.limits),
+    experimental: { accessTokenTtlSeconds: parsed.experimental.access_token_ttl },
   };
-  readonly registration: Limiter;
-  readonly registrationCheck: Limiter;
-  readonly clientAuthentication: { readonly perClient: Limiter };
-}
-
-export interface OAuthConfig {
-  readonly authorizationCodeTtlSeconds: number;
-  readonly authorizationGrantTtlSeconds: number;
-  readonly idTokenTtlSeconds: number;
-  readonly refreshGraceSeconds: number;
-  /** Undefined: sessions have no absolute end. */
-  readonly sessionMaxLifetimeSeconds: number | undefined;
-  readonly rememberConsent: boolean;
-  readonly introspectionCallers: 'confidential' | 'static' | 'own';
-  readonly serviceDocumentation: string | undefined;
-}
-
-export interface PolicyConfig {
-  readonly data: {
-    /** User names that may ask for the admin scope. */
-    readonly adminUsers: readonly string[];
-    readonly adminClients: readonly ClientId[];
-    readonly registration: {
-      /** Empty: every name. */
-      readonly allowedUsernames: TextMatcher;
-      readonly bannedUsernames: TextMatcher;
-    };
-    /** Who may not register. */
-    readonly requester: {
-      readonly bannedIps: readonly Cidr[];
-      readonly bannedUserAgents: TextMatcher;
-    };
-  };
-}
-
-/** Fits a text that is, starts with, ends with or holds one of these texts, or one of the expressions, in any case. */
-export interface TextMatcher {
-  readonly literals: readonly string[];
-  readonly prefixes: readonly string[];
-  readonly suffixes: readonly string[];
-  readonly substrings: readonly string[];
-  /** As RE2 has them. */
-  readonly regexes: readonly string[];
-}
-
-export interface BrandingConfig {
-  readonly serviceName: string;
-  readonly policyUri: string | undefined;
-  readonly tosUri: string | undefined;
-  readonly imprint: string | undefined;
-  readonly loginMessage: string | undefined;
-  readonly showTechnicalInfo: boolean;
-  readonly logo: PictureConfig | undefined;
-  /** In place of `logo` on dark pages. */
-  readonly logoDark: PictureConfig | undefined;
-  readonly favicon: PictureConfig | undefined;
-  /** `#rrggbb` in lower case, readable on every background of its theme. */
-  readonly accentColor: string | undefined;
-  readonly accentColorDark: string | undefined;
-}
-
-export interface PictureConfig {
-  readonly format: 'svg' | 'png';
-  readonly content: Buffer;
-}
-
-/** How long rows are kept after they are over (operations 6.4). */
-export interface RetentionConfig {
-  readonly revokedTokensSeconds: number;
-  readonly expiredTokensSeconds: number;
-  readonly finishedSessionsSeconds: number;
-  readonly inactiveIpsSeconds: number;
-  /** Longer than an authorization request or its code can be good. */
-  readonly pendingFlowsSeconds: number;
-  readonly registrationsSeconds: number;
-  /** `account.activity_retention`. */
-  readonly activitySeconds: number;
-}
-
-export interface LimitsConfig extends HttpLimits {
-  readonly passwordHashConcurrency: number;
-  readonly passwordHashQueue: number;
-  readonly maxDbWaiters: number;
 }

@@ -22,19 +22,26 @@ function namesRead(file: string): string[] {
   return names;
 }
 
-/** Every property of the interfaces of `config.ts`, with the interface that has it. */
-function settings(): { name: string; owner: string }[] {
-  const file = join(SOURCE, 'config/config.ts');
-  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
-  const found: { name: string; owner: string }[] = [];
-  const visit = (node: ts.Node, owner: string): void => {
-    const isNamed = ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node);
-    const inside = isNamed ? node.name.text : owner;
-    if (ts.isPropertySignature(node) && ts.isIdentifier(node.name)) found.push({ name: node.name.text, owner: inside });
-    ts.forEachChild(node, (child) => visit(child, inside));
-  };
-  visit(source, '');
-  return found;
+/** Names that the functions of the sections give to the values of the configuration, with the file that has them. */
+function settings(): { name: string; section: string }[] {
+  const sections = readdirSync(join(SOURCE, 'config/sections')).map((name) => `sections/${name}`);
+  return ['config.ts', ...sections.filter((name) => !name.endsWith('.test.ts'))].flatMap((section) => {
+    const file = join(SOURCE, 'config', section);
+    const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
+    return namesReturned(source).map((name) => ({ name, section }));
+  });
+}
+
+/** Keys of the file have underscores where the names of their values have capitals. */
+function namesReturned(node: ts.Node, isReturned = false): string[] {
+  if (ts.isCallExpression(node) && ['hint', 'mapping'].includes(node.expression.getText())) return [];
+  const isProperty = ts.isPropertyAssignment(node) || ts.isShorthandPropertyAssignment(node);
+  const own = isReturned && isProperty && ts.isIdentifier(node.name) ? [node.name.text] : [];
+  const below: string[] = [];
+  ts.forEachChild(node, (child) => {
+    below.push(...namesReturned(child, isReturned || ts.isReturnStatement(child)));
+  });
+  return [...own, ...below].filter((name) => !name.includes('_'));
 }
 
 test('every setting is read somewhere: one that is accepted and does nothing would mislead its operator', () => {
@@ -44,5 +51,5 @@ test('every setting is read somewhere: one that is accepted and does nothing wou
   const read = new Set(files.flatMap(namesRead));
   expect(settings().length).toBeGreaterThan(100);
   const unread = settings().filter(({ name }) => !read.has(name));
-  expect(unread.map(({ name, owner }) => `${owner}.${name}`)).toEqual([]);
+  expect(unread.map(({ name, section }) => `${section}: ${name}`)).toEqual([]);
 });

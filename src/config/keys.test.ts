@@ -3,9 +3,9 @@ import { availableParallelism, userInfo } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { Secret } from '#platform/base/secret.ts';
-import { mappingOf, type Shape } from '#platform/config/schema/shape.ts';
+import { mappingOf, type Shape } from '#platform/config/shape.ts';
+import { configShape } from './config.ts';
 import { load, loadYaml, problemsOfYaml } from './fixture.test-support.ts';
-import { configShape } from './load.ts';
 
 const ULID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const HEX = 'ab'.repeat(32);

@@ -6,23 +6,21 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { judgeOwnership, type ProcessAccount, processAccount } from '#platform/base/ownership.ts';
+import { withOwnNames } from '#platform/config/aliases.ts';
+import { deprecationWarnings } from '#platform/config/deprecations.ts';
+import { type Environment, withDotEnv } from '#platform/config/dot-env.ts';
+import { withEnvironment } from '#platform/config/environment.ts';
+import { configurationFiles, readConfigurationFile } from '#platform/config/files.ts';
 import { configurationError, type Problem } from '#platform/config/problems.ts';
-import { deprecationWarnings } from '#platform/config/schema/deprecations.ts';
-import { type MappingShape, shapeOf } from '#platform/config/schema/shape.ts';
-import { type Environment, withDotEnv } from '#platform/config/sources/dot-env.ts';
-import { withEnvironment } from '#platform/config/sources/environment.ts';
-import { configurationFiles, readConfigurationFile } from '#platform/config/sources/files.ts';
-import { withOwnNames } from '#platform/config/tree/aliases.ts';
-import { withAbsolutePaths, withoutNulls } from '#platform/config/tree/settle.ts';
-import { type MappingNode, mappingNode, merge, nodeAt, nodeOf, type Origin } from '#platform/config/tree/tree.ts';
+import { withAbsolutePaths, withoutNulls } from '#platform/config/settle.ts';
+import type { MappingShape } from '#platform/config/shape.ts';
+import { type MappingNode, mappingNode, merge, nodeAt, nodeOf, type Origin } from '#platform/config/tree.ts';
 import { checkTree } from './check.ts';
-import { completeConfig } from './complete.ts';
-import type { Config } from './config.ts';
-import { configSchema } from './schema.ts';
-import { type OtherVariables, otherVariables } from './sources/other-variables.ts';
-import { readPictures } from './sources/picture-files.ts';
-import { holdsSecrets, SecretFiles } from './sources/secret-files.ts';
-import { readTemplates } from './sources/template-files.ts';
+import { type Config, completeConfig, configShape } from './config.ts';
+import { type OtherVariables, otherVariables } from './other-variables.ts';
+import { readPictures } from './picture-files.ts';
+import { holdsSecrets, SecretFiles } from './secret-files.ts';
+import { readTemplates } from './template-files.ts';
 import { configWarnings } from './warnings.ts';
 
 export interface ConfigSources {
@@ -118,17 +116,6 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     environment,
     tree,
   };
-}
-
-let shapeRead: MappingShape | undefined;
-
-/** The shape of the whole file, read out of the schema once. */
-export function configShape(): MappingShape {
-  if (shapeRead !== undefined) return shapeRead;
-  const shape = shapeOf(configSchema);
-  if (shape.kind !== 'mapping') throw new TypeError('the configuration is a mapping');
-  shapeRead = shape;
-  return shape;
 }
 
 /** The sources laid over one another, lowest first, and what is wrong with them. */

@@ -3,7 +3,7 @@
  * cost no query; unknown clients cost the same work as wrong secrets and read the same.
  */
 
-import type { Limiter } from '#config/config.ts';
+import type { Limiter } from '#config/sections/rate-limiting.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { ClientDirectory } from '#domain/clients/client-directory.ts';
 import type { Clock } from '#platform/base/clock.ts';

@@ -1,4 +1,4 @@
-import type { Limiter } from '#config/config.ts';
+import type { Limiter } from '#config/sections/rate-limiting.ts';
 import { countFailure } from '#domain/rate-limits/rate-limits.ts';
 import { addressKey } from '#platform/base/address-key.ts';
 import type { Clock } from '#platform/base/clock.ts';

@@ -1,9 +1,10 @@
 /** The merged configuration as a file would hold it. Only commands load this module. */
 import { stringify } from 'yaml';
-import { mappingOf, type Shape } from '#platform/config/schema/shape.ts';
-import { type Node, nodeAt, plain } from '#platform/config/tree/tree.ts';
+import { mappingOf, type Shape } from '#platform/config/shape.ts';
+import { type Node, nodeAt, plain } from '#platform/config/tree.ts';
 import type { Bind, ListenerOptions } from '#platform/http/http-options.ts';
-import { configShape, type LoadedConfig } from '../load.ts';
+import { configShape } from '../config.ts';
+import type { LoadedConfig } from '../load.ts';
 
 const REDACTED = '<redacted>';
 

@@ -3,9 +3,8 @@
  * @see https://json-schema.org/draft/2020-12
  */
 import { z } from 'zod';
-import { type MappingShape, mappingOf, type Shape } from '#platform/config/schema/shape.ts';
-import { configShape } from '../load.ts';
-import { configSchema } from '../schema.ts';
+import { type MappingShape, mappingOf, type Shape } from '#platform/config/shape.ts';
+import { configSchema, configShape } from '../config.ts';
 
 export type JsonSchema = { [keyword: string]: unknown };
 

@@ -1,7 +1,7 @@
 /** The manual page of the configuration keys, out of the schema that validates. Only commands load this module. */
 import { stringify } from 'yaml';
-import { type MappingShape, mappingOf, type Shape } from '#platform/config/schema/shape.ts';
-import { configShape } from '../load.ts';
+import { type MappingShape, mappingOf, type Shape } from '#platform/config/shape.ts';
+import { configShape } from '../config.ts';
 
 const INTRODUCTION = `# Configuration reference
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { mappingOf, type Shape } from '#platform/config/schema/shape.ts';
-import { configShape } from '../load.ts';
+import { mappingOf, type Shape } from '#platform/config/shape.ts';
+import { configShape } from '../config.ts';
 import { generatedFiles } from './generated-files.ts';
 import { configJsonSchema, type JsonSchema } from './json-schema.ts';
 

@@ -3,8 +3,8 @@
  * with their defaults.
  */
 import { stringify } from 'yaml';
-import type { MappingShape, Shape } from '#platform/config/schema/shape.ts';
-import { configShape } from '../load.ts';
+import type { MappingShape, Shape } from '#platform/config/shape.ts';
+import { configShape } from '../config.ts';
 
 const COLUMNS = 100;
 

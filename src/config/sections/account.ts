@@ -1,7 +1,6 @@
 import type { z } from 'zod';
-import { hint } from '#platform/config/schema/hints.ts';
-import { bool, duration, mapping } from '#platform/config/schema/values.ts';
-import type { AccountConfig } from '../config.ts';
+import { hint } from '#platform/config/hints.ts';
+import { bool, duration, mapping } from '#platform/config/values.ts';
 
 export const accountSection = mapping({
   login_with_email_allowed: bool().prefault(false).describe('People may type their e-mail address as user name.'),
@@ -19,10 +18,12 @@ export const accountSection = mapping({
 });
 
 /** @param isTrial nothing is configured: people are let in (operations 2.1) */
-export function accountConfig(parsed: z.output<typeof accountSection>, isTrial: boolean): AccountConfig {
+export function accountConfig(parsed: z.output<typeof accountSection>, isTrial: boolean) {
   return {
     loginWithEmailAllowed: parsed.login_with_email_allowed,
+    /** Undefined: sensitive actions never ask for a fresh authentication. */
     reauthMaxAgeSeconds: parsed.reauth_max_age ?? undefined,
+    /** No effect while passwords are switched off. */
     passwordRegistrationEnabled: parsed.password_registration_enabled ?? isTrial,
     registrationTtlSeconds: parsed.registration_ttl,
   };

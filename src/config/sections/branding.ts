@@ -1,12 +1,17 @@
 import { z } from 'zod';
 import { MIN_TEXT_CONTRAST, readable, type Theme, themeContrast } from '#platform/base/contrast.ts';
-import { hint } from '#platform/config/schema/hints.ts';
-import { rule } from '#platform/config/schema/rule.ts';
-import { bool, choice, mapping, path, text, webUrl } from '#platform/config/schema/values.ts';
-import type { BrandingConfig, PictureConfig } from '../config.ts';
+import { hint } from '#platform/config/hints.ts';
+import { rule } from '#platform/config/rule.ts';
+import { bool, choice, type Immutable, mapping, path, text, webUrl } from '#platform/config/values.ts';
 
 /** Keys whose value is the path of a picture. */
 export const PICTURE_KEYS = ['logo', 'logo_dark', 'favicon'] as const;
+
+export interface PictureConfig {
+  readonly format: 'svg' | 'png';
+  readonly content: Buffer;
+}
+
 export type Pictures = Readonly<Partial<Record<(typeof PICTURE_KEYS)[number], PictureConfig>>>;
 
 const PICTURE = 'SVG or PNG of at most 256 KiB, read at start.';
@@ -61,11 +66,9 @@ function contrastMessage(color: string, theme: Theme, ratio: number): string {
   return `${color} is hard to read: it needs ${needed} and has ${found}:1; "${readable(color, theme)}" would do`;
 }
 
-export function brandingConfig(
-  parsed: z.output<typeof brandingSection>,
-  publicBase: string,
-  pictures: Pictures,
-): BrandingConfig {
+export type BrandingConfig = Immutable<ReturnType<typeof brandingConfig>>;
+
+export function brandingConfig(parsed: z.output<typeof brandingSection>, publicBase: string, pictures: Pictures) {
   const accent = parsed.accent_color;
   return {
     serviceName: parsed.service_name ?? new URL(publicBase).hostname,
@@ -75,8 +78,10 @@ export function brandingConfig(
     loginMessage: parsed.login_message,
     showTechnicalInfo: parsed.show_technical_info,
     logo: pictures.logo,
+    /** Replaces `logo` on dark pages. */
     logoDark: pictures.logo_dark,
     favicon: pictures.favicon,
+    /** `#rrggbb` in lower case, readable on every background of its theme. */
     accentColor: accent,
     accentColorDark: parsed.accent_color_dark ?? (accent === undefined ? undefined : readable(accent, 'dark')),
   };

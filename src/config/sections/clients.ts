@@ -1,12 +1,12 @@
 import type { z } from 'zod';
-import type { ClientId } from '#platform/base/ids.ts';
 import { Secret } from '#platform/base/secret.ts';
-import { hint } from '#platform/config/schema/hints.ts';
-import { listKeysRule, rule } from '#platform/config/schema/rule.ts';
+import { hint } from '#platform/config/hints.ts';
+import { listKeysRule, rule } from '#platform/config/rule.ts';
 import {
   bool,
   choice,
   chosenUlid,
+  type Immutable,
   integer,
   list,
   mapping,
@@ -14,9 +14,8 @@ import {
   secretFile,
   text,
   webUrl,
-} from '#platform/config/schema/values.ts';
+} from '#platform/config/values.ts';
 import { redirectUriProblem } from '#protocol/oauth/redirect-uris.ts';
-import type { StaticClientConfig } from '../config.ts';
 import { SIGNING_ALGORITHMS } from './signing-algorithms.ts';
 
 const GRANT_TYPES = ['authorization_code', 'refresh_token', 'client_credentials'] as const;
@@ -101,13 +100,15 @@ export const clientsSection = listKeysRule(list(withGrantRule), ['client_id'], (
 
 type ParsedClient = z.output<typeof clientsSection>[number];
 
-export function staticClientConfig(parsed: ParsedClient): StaticClientConfig {
-  const clientId: ClientId = parsed.client_id;
+export type StaticClientConfig = Immutable<ReturnType<typeof staticClientConfig>>;
+
+export function staticClientConfig(parsed: ParsedClient) {
   const isPublic = parsed.client_auth_method === 'none';
   const defaultGrantTypes = GRANT_TYPES.filter((grantType) => !isPublic || grantType !== 'client_credentials');
   return {
-    clientId,
+    clientId: parsed.client_id,
     clientAuthMethod: parsed.client_auth_method,
+    /** Present for the secret methods, absent for `none`. */
     clientSecret: parsed.client_secret === undefined ? undefined : new Secret(parsed.client_secret),
     redirectUris: parsed.redirect_uris,
     clientName: parsed.client_name,
@@ -115,6 +116,7 @@ export function staticClientConfig(parsed: ParsedClient): StaticClientConfig {
     policyUri: parsed.policy_uri,
     tosUri: parsed.tos_uri,
     grantTypes: parsed.grant_types ?? defaultGrantTypes,
+    /** Maximum scopes; undefined: no restriction. */
     scope: parsed.scope?.split(' '),
     firstParty: parsed.first_party,
     defaultMaxAgeSeconds: parsed.default_max_age,

@@ -1,10 +1,20 @@
 import type { z } from 'zod';
 import { Secret } from '#platform/base/secret.ts';
-import { hint } from '#platform/config/schema/hints.ts';
-import { rule } from '#platform/config/schema/rule.ts';
-import { choice, duration, integer, mapping, path, secret, secretFile, text } from '#platform/config/schema/values.ts';
-import type { DatabaseConfig, EmbeddedDatabaseConfig, PostgresConfig } from '../config.ts';
-import { type ConnectionParts, connectionDefaults, parsePostgresUri, SSL_MODES } from './postgres-uri.ts';
+import { hint } from '#platform/config/hints.ts';
+import { rule } from '#platform/config/rule.ts';
+import {
+  choice,
+  duration,
+  type Immutable,
+  integer,
+  mapping,
+  path,
+  secret,
+  secretFile,
+  text,
+} from '#platform/config/values.ts';
+import { SSL_MODES } from '#platform/postgres/database-options.ts';
+import { type ConnectionParts, connectionDefaults, parsePostgresUri } from './postgres-uri.ts';
 
 const EMBEDDED_URI = /^embedded:(?:\/\/(?<directory>\/.+))?$/;
 const URI_EXPECTED = 'expected "embedded:", "embedded:///absolute/path" or "postgres://user@host/database"';
@@ -118,20 +128,20 @@ export const databaseSection = rule(withPoolRule, ['pooler', 'migration_uri'], (
 
 type ParsedDatabase = z.output<typeof databaseSection>;
 
-export function databaseConfig(
-  parsed: ParsedDatabase,
-  environment: Readonly<Record<string, string | undefined>>,
-): DatabaseConfig {
+export function databaseConfig(parsed: ParsedDatabase, environment: Readonly<Record<string, string | undefined>>) {
   const connection = (parts: ConnectionParts) => postgresConfig(parsed, parts, environment);
   const migration = parsed.migration_uri === undefined ? undefined : parsePostgresUri(parsed.migration_uri);
   return {
     server: databaseServer(parsed, connection),
+    /** Direct connection for migrations; undefined: the same as `server`. */
     migrationServer: migration === undefined ? undefined : connection(migration),
     maxConnections: parsed.max_connections,
     minConnections: parsed.min_connections,
     connectTimeoutSeconds: parsed.connect_timeout,
     acquireTimeoutSeconds: parsed.acquire_timeout,
+    /** Undefined: idle connections stay open. */
     idleTimeoutSeconds: parsed.idle_timeout ?? undefined,
+    /** Undefined: connections live as long as the process. */
     maxLifetimeSeconds: parsed.max_lifetime ?? undefined,
     statementTimeoutSeconds: parsed.statement_timeout,
     slowStatementSeconds: parsed.slow_statement,
@@ -139,10 +149,7 @@ export function databaseConfig(
   };
 }
 
-function databaseServer(
-  parsed: ParsedDatabase,
-  connection: (parts: ConnectionParts) => PostgresConfig,
-): EmbeddedDatabaseConfig | PostgresConfig {
+function databaseServer(parsed: ParsedDatabase, connection: (parts: ConnectionParts) => PostgresConfig) {
   const fromUri = parsed.uri === undefined ? undefined : parsePostgresUri(parsed.uri);
   if (fromUri !== undefined) return connection(fromUri);
   if (PARTS_BESIDE_URI.some((key) => parsed[key] !== undefined)) {
@@ -156,30 +163,38 @@ function databaseServer(
     });
   }
   return {
-    kind: 'embedded',
+    kind: 'embedded' as const,
+    /** Of the cluster; undefined: `db` below the data directory. */
     directory: EMBEDDED_URI.exec(parsed.uri ?? '')?.groups?.['directory'],
+    /** Account that the server runs under when the service is root. */
     user: parsed.embedded.user,
+    /** Where `initdb` and `postgres` are looked for when no bundled binary fits. */
     binDir: parsed.embedded.bin_dir,
   };
 }
+
+export type PostgresConfig = Immutable<ReturnType<typeof postgresConfig>>;
 
 function postgresConfig(
   parsed: ParsedDatabase,
   parts: ConnectionParts,
   environment: Readonly<Record<string, string | undefined>>,
-): PostgresConfig {
+) {
   const defaults = connectionDefaults(environment);
   const user = parts.user ?? defaults.user;
   const password = parts.password ?? defaults.password;
   return {
-    kind: 'postgres',
+    kind: 'postgres' as const,
+    /** Host name or address, or the directory of a Unix socket (begins with a slash). */
     host: parts.host ?? defaults.host,
     port: parts.port ?? defaults.port,
     user,
     password: secretOf(password),
     database: parts.database ?? defaults.database ?? user,
     sslMode: parsed.ssl_mode ?? parts.sslMode ?? defaults.sslMode,
+    /** PEM; undefined: the system's store. */
     sslCa: secretOf(parsed.ssl_ca),
+    /** PEM, present together with `sslKey`. */
     sslCertificate: secretOf(parsed.ssl_certificate),
     sslKey: secretOf(parsed.ssl_key),
   };

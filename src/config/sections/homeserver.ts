@@ -1,8 +1,7 @@
 import type { z } from 'zod';
 import { Secret } from '#platform/base/secret.ts';
-import { hint } from '#platform/config/schema/hints.ts';
-import { choice, mapping, secret, secretFile, text } from '#platform/config/schema/values.ts';
-import type { HomeserverConfig } from '../config.ts';
+import { hint } from '#platform/config/hints.ts';
+import { choice, mapping, secret, secretFile, text } from '#platform/config/values.ts';
 
 /** A host name, IPv4 address or bracketed IPv6 address, with an optional port. */
 const SERVER_NAME = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
@@ -20,9 +19,10 @@ export const homeserverSection = mapping({
   secret_file: secretFile('secret'),
 });
 
-export function homeserverConfig(parsed: z.output<typeof homeserverSection>): HomeserverConfig {
+export function homeserverConfig(parsed: z.output<typeof homeserverSection>) {
   return {
     kind: parsed.kind,
+    /** Server name of user identifiers, `host[:port]`. */
     homeserver: parsed.homeserver,
     secret: parsed.secret === undefined ? undefined : new Secret(parsed.secret),
   };

@@ -1,10 +1,20 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { hint } from '#platform/config/schema/hints.ts';
-import { type Elements, listKeysRule, listRule, type ReportProblem, rule } from '#platform/config/schema/rule.ts';
-import { bool, choice, cidr, integer, list, mapping, path, text, webUrl } from '#platform/config/schema/values.ts';
+import { hint } from '#platform/config/hints.ts';
+import { type Elements, listKeysRule, listRule, type ReportProblem, rule } from '#platform/config/rule.ts';
+import {
+  bool,
+  choice,
+  cidr,
+  type Immutable,
+  integer,
+  list,
+  mapping,
+  path,
+  text,
+  webUrl,
+} from '#platform/config/values.ts';
 import type { Bind, ListenerOptions, TcpBind } from '#platform/http/http-options.ts';
-import type { HttpConfig } from '../config.ts';
 
 const RESOURCES = ['discovery', 'human', 'oauth', 'assets', 'health'] as const;
 const DEFAULT_PORT = 8080;
@@ -140,11 +150,15 @@ export interface DefaultBind {
   readonly port: number | undefined;
 }
 
-export function httpConfig(parsed: ParsedHttp, defaultBind: DefaultBind): HttpConfig {
+export type HttpConfig = Immutable<ReturnType<typeof httpConfig>>;
+
+export function httpConfig(parsed: ParsedHttp, defaultBind: DefaultBind) {
   const listeners = parsed.listeners?.map(listenerConfig) ?? [defaultListener(defaultBind)];
   const typedBase = parsed.public_base ?? publicBaseOf(listeners);
   return {
+    /** Absolute, with a trailing slash; the only source of absolute URLs. */
     publicBase: withTrailingSlash(typedBase),
+    /** `http.issuer`, else `http.public_base`, exactly as it was written: with or without a final slash. */
     issuer: parsed.issuer ?? typedBase,
     trustedProxies: parsed.trusted_proxies,
     clientIpHeader: parsed.client_ip_header,

@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { z } from 'zod';
-import { hint } from '#platform/config/schema/hints.ts';
-import { duration, integer, mapping, size } from '#platform/config/schema/values.ts';
-import type { LimitsConfig } from '../config.ts';
+import { hint } from '#platform/config/hints.ts';
+import { duration, type Immutable, integer, mapping, size } from '#platform/config/values.ts';
 
 export const limitsSection = mapping({
   max_connections: integer(1, 1_000_000)
@@ -44,7 +43,9 @@ export const limitsSection = mapping({
     .describe('Requests in flight at a stop get so long to finish.'),
 });
 
-export function limitsConfig(parsed: z.output<typeof limitsSection>): LimitsConfig {
+export type LimitsConfig = Immutable<ReturnType<typeof limitsConfig>>;
+
+export function limitsConfig(parsed: z.output<typeof limitsSection>) {
   return {
     maxConnections: parsed.max_connections,
     maxConnectionsPerAddress: parsed.max_connections_per_address,

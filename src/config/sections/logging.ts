@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { bool, choice, mapping, path } from '#platform/config/schema/values.ts';
+import { bool, choice, mapping, path } from '#platform/config/values.ts';
 import { LOG_LEVELS, type LogLevel, type LogOptions } from '#platform/log/log-options.ts';
 
 export const loggingSection = mapping({

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import { bool, choice, duration, mapping, webUrl } from '#platform/config/schema/values.ts';
-import type { OAuthConfig } from '../config.ts';
+import { bool, choice, duration, mapping, webUrl } from '#platform/config/values.ts';
 
 export const oauthSection = mapping({
   authorization_code_ttl: duration('10s', '600s').prefault('60s').describe('How long an authorization code is good.'),
@@ -20,12 +19,13 @@ export const oauthSection = mapping({
   service_documentation: webUrl().optional().describe('Page for developers, named in the discovery document.'),
 });
 
-export function oauthConfig(parsed: z.output<typeof oauthSection>): OAuthConfig {
+export function oauthConfig(parsed: z.output<typeof oauthSection>) {
   return {
     authorizationCodeTtlSeconds: parsed.authorization_code_ttl,
     authorizationGrantTtlSeconds: parsed.authorization_grant_ttl,
     idTokenTtlSeconds: parsed.id_token_ttl,
     refreshGraceSeconds: parsed.refresh_grace,
+    /** Undefined: sessions have no absolute end. */
     sessionMaxLifetimeSeconds: parsed.session_max_lifetime ?? undefined,
     rememberConsent: parsed.remember_consent,
     introspectionCallers: parsed.introspection_callers,

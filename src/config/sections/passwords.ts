@@ -1,10 +1,9 @@
 import type { z } from 'zod';
 import { Secret } from '#platform/base/secret.ts';
-import { hint } from '#platform/config/schema/hints.ts';
-import { listKeysRule, rule } from '#platform/config/schema/rule.ts';
-import { bool, choice, integer, list, mapping, secret, secretFile } from '#platform/config/schema/values.ts';
+import { hint } from '#platform/config/hints.ts';
+import { listKeysRule, rule } from '#platform/config/rule.ts';
+import { bool, choice, type Immutable, integer, list, mapping, secret, secretFile } from '#platform/config/values.ts';
 import type { PasswordScheme } from '#platform/password-hash/schemes.ts';
-import type { PasswordsConfig } from '../config.ts';
 
 const MEMORY_KIB = 19_456;
 
@@ -67,12 +66,18 @@ export const passwordsSection = mapping({
 
 type ParsedPasswords = z.output<typeof passwordsSection>;
 
-export function passwordsConfig(parsed: ParsedPasswords): PasswordsConfig {
+export type PasswordsConfig = Immutable<ReturnType<typeof passwordsConfig>>;
+
+export function passwordsConfig(parsed: ParsedPasswords) {
   return {
     enabled: parsed.enabled,
+    /** zxcvbn score, 0 to 4. */
     minimumComplexity: parsed.minimum_complexity,
+    /** In characters. */
     minimumLength: parsed.minimum_length,
+    /** In bytes of UTF-8. */
     maximumLength: parsed.maximum_length,
+    /** Newest version first: that one hashes new passwords. */
     schemes: parsed.schemes.map(schemeConfig).sort((left, right) => right.version - left.version),
   };
 }

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import { cidr, linearRegexp, list, mapping, text, ulid } from '#platform/config/schema/values.ts';
-import type { PolicyConfig, TextMatcher } from '../config.ts';
+import { cidr, type Immutable, linearRegexp, list, mapping, text, ulid } from '#platform/config/values.ts';
 
 /** Names by which a stranger would seem to speak for the service. */
 const OFFICIAL_NAMES = [
@@ -62,16 +61,19 @@ export const policySection = mapping({
 
 type ParsedData = z.output<typeof policySection>['data'];
 
-export function policyConfig(parsed: z.output<typeof policySection>): PolicyConfig {
+export function policyConfig(parsed: z.output<typeof policySection>) {
   const { admin_users, admin_clients, registration, requester } = parsed.data;
   return {
     data: {
+      /** User names that may ask for the admin scope. */
       adminUsers: admin_users,
       adminClients: admin_clients,
       registration: {
+        /** Empty: every name. */
         allowedUsernames: matcherConfig(registration.allowed_usernames),
         bannedUsernames: matcherConfig(registration.banned_usernames),
       },
+      /** Who may not register. */
       requester: {
         bannedIps: requester.banned_ips,
         bannedUserAgents: matcherConfig(requester.banned_user_agents),
@@ -80,7 +82,11 @@ export function policyConfig(parsed: z.output<typeof policySection>): PolicyConf
   };
 }
 
-function matcherConfig(parsed: ParsedData['registration']['banned_usernames']): TextMatcher {
+/** Fits a text that equals, starts with, ends with or contains one of these texts, or matches one of the expressions. */
+export type TextMatcher = Immutable<ReturnType<typeof matcherConfig>>;
+
+/** All in any case; the expressions as RE2 has them. */
+function matcherConfig(parsed: ParsedData['registration']['banned_usernames']) {
   const { literals, prefixes, suffixes, substrings, regexes } = parsed;
   return { literals, prefixes, suffixes, substrings, regexes };
 }

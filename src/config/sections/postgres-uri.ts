@@ -1,7 +1,5 @@
 import { userInfo } from 'node:os';
-import type { SslMode } from '../config.ts';
-
-export const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
+import { SSL_MODES, type SslMode } from '#platform/postgres/database-options.ts';
 
 /** What a source says of a connection; libpq's defaults and `PG...` variables fill in the rest. */
 export interface ConnectionParts {

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
-import { hint } from '#platform/config/schema/hints.ts';
-import { integer, mapping, positiveNumber } from '#platform/config/schema/values.ts';
-import type { Limiter, RateLimitingConfig } from '../config.ts';
+import { hint } from '#platform/config/hints.ts';
+import { type Immutable, integer, mapping, positiveNumber } from '#platform/config/values.ts';
 
 const SECONDS_OF = { minute: 60, hour: 3600 } as const;
 
@@ -38,7 +37,9 @@ export const rateLimitingSection = mapping({
 
 type ParsedRateLimiting = z.output<typeof rateLimitingSection>;
 
-export function rateLimitingConfig(parsed: ParsedRateLimiting): RateLimitingConfig {
+export type RateLimitingConfig = Immutable<ReturnType<typeof rateLimitingConfig>>;
+
+export function rateLimitingConfig(parsed: ParsedRateLimiting) {
   return {
     login: {
       perIp: limiterConfig(parsed.login.per_ip),
@@ -51,6 +52,9 @@ export function rateLimitingConfig(parsed: ParsedRateLimiting): RateLimitingConf
   };
 }
 
-function limiterConfig(parsed: ParsedRateLimiting['login']['per_ip']): Limiter {
+/** A token bucket: `burst` at once, refilled at `perSecond`. */
+export type Limiter = Immutable<ReturnType<typeof limiterConfig>>;
+
+function limiterConfig(parsed: ParsedRateLimiting['login']['per_ip']) {
   return { burst: parsed.burst, perSecond: parsed.per_second };
 }

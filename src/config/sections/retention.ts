@@ -1,32 +1,37 @@
 import type { z } from 'zod';
-import { duration, mapping } from '#platform/config/schema/values.ts';
-import type { RetentionConfig } from '../config.ts';
+import { duration, type Immutable, mapping } from '#platform/config/values.ts';
 
-const LONGEST = '1095d';
+const MAX_RETENTION = '1095d';
+const MAX_CODE_TTL_SECONDS = 600;
 
 export const retentionSection = mapping({
-  revoked_tokens: duration('5m', LONGEST)
+  revoked_tokens: duration('5m', MAX_RETENTION)
     .prefault('1h')
     .describe('Access tokens after they were revoked, refresh tokens after they were used or revoked.'),
-  expired_tokens: duration('1h', LONGEST).prefault('24h').describe('Access tokens after they expired.'),
-  finished_sessions: duration('1d', LONGEST).prefault('30d').describe('Sessions after they ended, with their tokens.'),
-  inactive_ips: duration('1d', LONGEST)
+  expired_tokens: duration('1h', MAX_RETENTION).prefault('24h').describe('Access tokens after they expired.'),
+  finished_sessions: duration('1d', MAX_RETENTION)
+    .prefault('30d')
+    .describe('Sessions after they ended, with their tokens.'),
+  inactive_ips: duration('1d', MAX_RETENTION)
     .prefault('30d')
     .describe('The address that a session was last active from; the session stays.'),
-  pending_flows: duration('1h', LONGEST)
+  pending_flows: duration('1h', MAX_RETENTION)
     .prefault('7d')
     .describe('Authorization requests after they were made, whatever became of them.'),
-  registrations: duration('1d', LONGEST)
+  registrations: duration('1d', MAX_RETENTION)
     .prefault('30d')
     .describe('Completed registrations after they began. Those never completed go after a day.'),
 });
+
+/** How long rows are kept after they are over (operations 6.4). */
+export type RetentionConfig = Immutable<ReturnType<typeof retentionConfig>>;
 
 /** @param activitySeconds `account.activity_retention` */
 export function retentionConfig(
   parsed: z.output<typeof retentionSection>,
   activitySeconds: number,
   authorizationGrantTtlSeconds: number,
-): RetentionConfig {
+) {
   return {
     revokedTokensSeconds: parsed.revoked_tokens,
     expiredTokensSeconds: parsed.expired_tokens,
@@ -38,5 +43,3 @@ export function retentionConfig(
     activitySeconds,
   };
 }
-
-const MAX_CODE_TTL_SECONDS = 600;

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { Secret } from '#platform/base/secret.ts';
-import { hint } from '#platform/config/schema/hints.ts';
-import { rule } from '#platform/config/schema/rule.ts';
-import { bool, choice, list, mapping, path, secret, secretFile, text } from '#platform/config/schema/values.ts';
-import type { SecretsConfig, SigningKeyConfig } from '../config.ts';
-
+import { hint } from '#platform/config/hints.ts';
+import { rule } from '#platform/config/rule.ts';
+import { bool, choice, list, mapping, path, secret, secretFile, text } from '#platform/config/values.ts';
 import { SIGNING_ALGORITHMS } from './signing-algorithms.ts';
 
 /** Stands before a key that is given as DER bytes in base64. */
@@ -67,11 +65,13 @@ export interface KeyFile {
   readonly content: string;
 }
 
-export function secretsConfig(parsed: ParsedSecrets, directoryKeys: readonly KeyFile[]): SecretsConfig {
+export function secretsConfig(parsed: ParsedSecrets, directoryKeys: readonly KeyFile[]) {
   const inline = (parsed.keys ?? []).map((entry, index) => ({
+    /** How messages name the entry: `secrets.keys[0]` or the path of a file. */
     name: `secrets.keys[${index}]`,
     kid: entry.kid,
     ...keyContent(entry.key ?? ''),
+    /** Undefined: the usual one of the kind of key. */
     alg: entry.alg,
     password: entry.password === undefined ? undefined : new Secret(entry.password),
     useForSigning: entry.use_for_signing,
@@ -85,15 +85,18 @@ export function secretsConfig(parsed: ParsedSecrets, directoryKeys: readonly Key
     useForSigning: true,
   }));
   return {
+    /** 64 hexadecimal characters; undefined: no source sets it, so that the data directory's is used. */
     encryption: parsed.encryption === undefined ? undefined : new Secret(parsed.encryption),
     encryptionPrevious: parsed.encryption_previous.flatMap((entry) =>
       typeof entry === 'string' ? [new Secret(entry)] : [],
     ),
+    /** Inline keys first, then those of the directory; empty: no source sets any. */
     keys: [...inline, ...fromDirectory],
   };
 }
 
-function keyContent(text: string): Pick<SigningKeyConfig, 'key' | 'encoding'> {
+/** `key` is PEM text, or DER bytes in base64, as `encoding` says. */
+function keyContent(text: string): { readonly key: Secret; readonly encoding: 'utf8' | 'base64' } {
   return text.startsWith(DER_PREFIX)
     ? { key: new Secret(text.slice(DER_PREFIX.length)), encoding: 'base64' }
     : { key: new Secret(text), encoding: 'utf8' };

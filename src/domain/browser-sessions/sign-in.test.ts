@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { RateLimitingConfig } from '#config/config.ts';
+import type { RateLimitingConfig } from '#config/sections/rate-limiting.ts';
 import { PasswordChecks, recordLoginFailure } from '#domain/accounts/passwords/check-password.ts';
 
 import { newAuditEventId } from '#domain/audit/audit-event.ts';

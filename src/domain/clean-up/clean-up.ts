@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RetentionConfig } from '#config/config.ts';
+import type { RetentionConfig } from '#config/sections/retention.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import type { Database } from '#platform/postgres/database.ts';

@@ -2,7 +2,7 @@
  * A sweep removes, or empties, the rows of one table that are no longer needed (operations 6.4). The module that owns
  * the table decides which; `clean-up.ts` decides when, and runs one batch after the other.
  */
-import type { RetentionConfig } from '#config/config.ts';
+import type { RetentionConfig } from '#config/sections/retention.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import type { Statement } from '#platform/postgres/statement.ts';
 

@@ -1,4 +1,4 @@
-import type { StaticClientConfig } from '#config/config.ts';
+import type { StaticClientConfig } from '#config/sections/clients.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { type ClientId, fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';

@@ -5,7 +5,7 @@
  * Statements of other modules charge buckets together with their own work by the fragments of `charge-sql.ts`.
  */
 import { createHmac } from 'node:crypto';
-import type { Limiter } from '#config/config.ts';
+import type { Limiter } from '#config/sections/rate-limiting.ts';
 import { addressKey } from '#platform/base/address-key.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';

@@ -1,5 +1,5 @@
 import { ExitError } from '#platform/base/errors.ts';
-import type { Origin } from './tree/tree.ts';
+import type { Origin } from './tree.ts';
 
 const CONFIGURATION_INVALID = 78;
 

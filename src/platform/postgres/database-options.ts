@@ -14,7 +14,8 @@ export interface ConnectionTarget {
 }
 
 /** As libpq's `sslmode`. */
-export type SslMode = 'disable' | 'allow' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
+export const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
+export type SslMode = (typeof SSL_MODES)[number];
 
 export interface SslOptions {
   readonly mode: SslMode;

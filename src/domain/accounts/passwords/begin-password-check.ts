@@ -1,4 +1,4 @@
-import type { RateLimitingConfig } from '#config/config.ts';
+import type { RateLimitingConfig } from '#config/sections/rate-limiting.ts';
 import { chargeCtes } from '#domain/rate-limits/charge-sql.ts';
 import { addressBucketKey, awaitLimitCheck, secondsPerToken, unknownNameKey } from '#domain/rate-limits/rate-limits.ts';
 import type { Clock } from '#platform/base/clock.ts';

@@ -1,4 +1,4 @@
-import type { PasswordsConfig } from '#config/config.ts';
+import type { PasswordsConfig } from '#config/sections/passwords.ts';
 import type { HashCaller } from '#platform/password-hash/password-hasher.ts';
 import type { StrengthEstimator } from './strength-estimator.ts';
 

@@ -1,4 +1,4 @@
-import type { TextMatcher } from '#config/config.ts';
+import type { TextMatcher } from '#config/sections/policy.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { findUserByName } from '../find-user.ts';
 import { foldUsername, type UsernameProblem, usernameProblems } from '../username.ts';

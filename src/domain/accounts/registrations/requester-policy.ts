@@ -1,5 +1,5 @@
 import { BlockList, isIPv6 } from 'node:net';
-import type { TextMatcher } from '#config/config.ts';
+import type { TextMatcher } from '#config/sections/policy.ts';
 import type { Cidr } from '#platform/base/cidr.ts';
 import { matches } from './text-matcher.ts';
 

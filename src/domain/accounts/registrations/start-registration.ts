@@ -1,4 +1,4 @@
-import type { RateLimitingConfig } from '#config/config.ts';
+import type { RateLimitingConfig } from '#config/sections/rate-limiting.ts';
 import { chargeAddress, refundTokens } from '#domain/rate-limits/rate-limits.ts';
 import { addressKey } from '#platform/base/address-key.ts';
 import type { Clock } from '#platform/base/clock.ts';

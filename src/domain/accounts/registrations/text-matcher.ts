@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import type { TextMatcher } from '#config/config.ts';
+import type { TextMatcher } from '#config/sections/policy.ts';
 
 /** The time of a search grows with the text; allowed names and real user agents are shorter than this. */
 const MAX_SEARCHED_CHARACTERS = 512;

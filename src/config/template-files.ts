@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemReason } from '#platform/base/system-reason.ts';
 import type { Problem } from '#platform/config/problems.ts';
-import { type MappingNode, nodeAt, pathText } from '#platform/config/tree/tree.ts';
-import { type PageTemplate, parsePageTemplate, type TemplateProblem } from '../page-template.ts';
+import { type MappingNode, nodeAt, pathText } from '#platform/config/tree.ts';
+import { type PageTemplate, parsePageTemplate, type TemplateProblem } from './page-template.ts';
 import { markupProblems } from './template-markup.ts';
 
 const MAX_BYTES = 64 * 1024;

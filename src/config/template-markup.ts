@@ -1,4 +1,4 @@
-import type { TemplateProblem } from '../page-template.ts';
+import type { TemplateProblem } from './page-template.ts';
 
 const VOID = new Set(['area', 'br', 'col', 'hr', 'img', 'wbr']);
 /** What the policy of the pages would not let work, and what a page may have only once and has already. */

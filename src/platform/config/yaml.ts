@@ -10,8 +10,8 @@ import {
   Parser,
   parseDocument,
 } from 'yaml';
-import type { Problem } from '../problems.ts';
-import { type Entry, mappingNode, type Node, type Origin, type Path, pathText } from '../tree/tree.ts';
+import type { Problem } from './problems.ts';
+import { type Entry, mappingNode, type Node, type Origin, type Path, pathText } from './tree.ts';
 
 const MAX_ALIASES = 100;
 const MAX_DEPTH = 50;

@@ -1,6 +1,6 @@
-import { transform } from '../tree/transform.ts';
-import { type Node, pathText } from '../tree/tree.ts';
 import type { Shape } from './shape.ts';
+import { transform } from './transform.ts';
+import { type Node, pathText } from './tree.ts';
 
 /** One sentence for each key in use that is to go away. */
 export function deprecationWarnings(root: Node, shape: Shape): string[] {

@@ -1,4 +1,4 @@
-import { mappingOf, type Shape } from '../schema/shape.ts';
+import { mappingOf, type Shape } from './shape.ts';
 import type { Entry, MappingNode, Node, Path } from './tree.ts';
 
 /** Changes a node before the nodes below it are visited; the shape is what is defined at its place. */

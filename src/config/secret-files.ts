@@ -2,12 +2,12 @@ import { accessSync, constants, readdirSync, readFileSync, type Stats, statSync 
 import { join } from 'node:path';
 import { judgeOwnership, type ProcessAccount } from '#platform/base/ownership.ts';
 import { systemReason } from '#platform/base/system-reason.ts';
+import type { Hints } from '#platform/config/hints.ts';
 import type { Problem } from '#platform/config/problems.ts';
-import type { Hints } from '#platform/config/schema/hints.ts';
-import { mappingOf, type Shape } from '#platform/config/schema/shape.ts';
-import { transform, transformRoot } from '#platform/config/tree/transform.ts';
-import { type Entry, type MappingNode, type Node, nodeAt, type Path, pathText } from '#platform/config/tree/tree.ts';
-import { DER_PREFIX, type KeyFile } from '../sections/secrets.ts';
+import { mappingOf, type Shape } from '#platform/config/shape.ts';
+import { transform, transformRoot } from '#platform/config/transform.ts';
+import { type Entry, type MappingNode, type Node, nodeAt, type Path, pathText } from '#platform/config/tree.ts';
+import { DER_PREFIX, type KeyFile } from './sections/secrets.ts';
 
 const MAX_BYTES = 64 * 1024;
 /** Addresses of databases are secrets for the passwords in them. */

@@ -2,8 +2,8 @@ import { chmodSync, chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ExitError } from '#platform/base/errors.ts';
-import { load, problemsOf, workingDirectory } from '../fixture.test-support.ts';
-import { loadConfig } from '../load.ts';
+import { load, problemsOf, workingDirectory } from './fixture.test-support.ts';
+import { loadConfig } from './load.ts';
 
 const ULID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const HEX = 'ab'.repeat(32);

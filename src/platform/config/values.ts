@@ -6,10 +6,18 @@ import { z } from 'zod';
 import type { Cidr } from '#platform/base/cidr.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { newId, parseId, type Ulid } from '#platform/base/ids.ts';
+import type { Secret } from '#platform/base/secret.ts';
 import { parseCidr } from './cidr.ts';
 import { DURATION, secondsOf } from './durations.ts';
 import { hint } from './hints.ts';
 import { regexpProblem } from './linear-regexp.ts';
+
+/** What a section's function returns, as everybody else sees it: nobody changes the configuration. */
+export type Immutable<Value> = Value extends string | number | boolean | null | undefined | Secret | Buffer
+  ? Value
+  : Value extends readonly (infer Element)[]
+    ? readonly Immutable<Element>[]
+    : { readonly [Key in keyof Value]: Immutable<Value[Key]> };
 
 export function bool() {
   return hint(z.boolean({ error: 'expected true or false' }), { type: 'boolean' });

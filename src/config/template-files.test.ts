@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { load, problemsOf } from '../fixture.test-support.ts';
-import { BUNDLED_PAGE_TEMPLATE } from '../page-template.ts';
+import { load, problemsOf } from './fixture.test-support.ts';
+import { BUNDLED_PAGE_TEMPLATE } from './page-template.ts';
 
 const YAML = 'templates:\n  path: looks\n';
 

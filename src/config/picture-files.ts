@@ -1,9 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { systemReason } from '#platform/base/system-reason.ts';
 import type { Problem } from '#platform/config/problems.ts';
-import { type MappingNode, nodeAt, pathText } from '#platform/config/tree/tree.ts';
-import type { PictureConfig } from '../config.ts';
-import { PICTURE_KEYS, type Pictures } from '../sections/branding.ts';
+import { type MappingNode, nodeAt, pathText } from '#platform/config/tree.ts';
+import { PICTURE_KEYS, type PictureConfig, type Pictures } from './sections/branding.ts';
 
 const MAX_BYTES = 256 * 1024;
 const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);

@@ -1,5 +1,5 @@
-import type { Problem } from '../problems.ts';
-import { canonicalKey, mappingOf, type Shape } from '../schema/shape.ts';
+import type { Problem } from './problems.ts';
+import { canonicalKey, mappingOf, type Shape } from './shape.ts';
 import { transform } from './transform.ts';
 import { type Entry, type Node, pathText } from './tree.ts';
 

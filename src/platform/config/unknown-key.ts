@@ -1,5 +1,5 @@
-import { type Path, pathText } from '../tree/tree.ts';
 import { type MappingShape, mappingOf, type Shape, shapeAt } from './shape.ts';
+import { type Path, pathText } from './tree.ts';
 
 /** What to say of a key that does not exist, with the nearest name that does. */
 export function unknownKeyMessage(root: MappingShape, parent: Path, name: string): string {

@@ -1,17 +1,8 @@
-import type { Problem } from '../problems.ts';
-import { canonicalKey, type MappingShape, mappingOf, type Shape } from '../schema/shape.ts';
-import { unknownKeyMessage } from '../schema/unknown-key.ts';
-import {
-  type MappingNode,
-  type Node,
-  nodeAt,
-  nodeOf,
-  type Origin,
-  type Path,
-  pathText,
-  withValue,
-} from '../tree/tree.ts';
 import type { Environment } from './dot-env.ts';
+import type { Problem } from './problems.ts';
+import { canonicalKey, type MappingShape, mappingOf, type Shape } from './shape.ts';
+import { type MappingNode, type Node, nodeAt, nodeOf, type Origin, type Path, pathText, withValue } from './tree.ts';
+import { unknownKeyMessage } from './unknown-key.ts';
 
 const PREFIX = 'LATCHKEY__';
 

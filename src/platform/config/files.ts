@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { systemReason } from '#platform/base/system-reason.ts';
-import type { Problem } from '../problems.ts';
-import type { Node, Origin } from '../tree/tree.ts';
+import type { Problem } from './problems.ts';
+import type { Node, Origin } from './tree.ts';
 import { parseYaml } from './yaml.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { nodeOf } from '../tree/tree.ts';
 import { deprecationWarnings } from './deprecations.ts';
 import { hint } from './hints.ts';
 import { shapeOf } from './shape.ts';
+import { nodeOf } from './tree.ts';
 import { bool, mapping } from './values.ts';
 
 test('a deprecated key that is used gives one warning that says what to use instead', () => {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { mappingOf, type Shape } from '../schema/shape.ts';
+import { mappingOf, type Shape } from './shape.ts';
 import { transformRoot } from './transform.ts';
 import { type MappingNode, mappingNode } from './tree.ts';
 

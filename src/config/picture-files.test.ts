@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { load, problemsOf, workingDirectory } from '../fixture.test-support.ts';
-import { loadConfig } from '../load.ts';
+import { load, problemsOf, workingDirectory } from './fixture.test-support.ts';
+import { loadConfig } from './load.ts';
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 1"><path d="M0 0h2v1z"/></svg>';
 const PNG = Buffer.from(

@@ -1,8 +1,8 @@
+import type { Environment } from '#platform/config/dot-env.ts';
+import { type LogLevels, parseLogLevels } from '#platform/config/log-levels.ts';
 import type { Problem } from '#platform/config/problems.ts';
-import type { Environment } from '#platform/config/sources/dot-env.ts';
-import { type LogLevels, parseLogLevels } from '#platform/config/sources/log-levels.ts';
-import type { Origin } from '#platform/config/tree/tree.ts';
-import { SSL_MODES } from '../sections/postgres-uri.ts';
+import type { Origin } from '#platform/config/tree.ts';
+import { SSL_MODES } from '#platform/postgres/database-options.ts';
 
 /** What the variables outside the `LATCHKEY__` tree say (operations 1.4). */
 export interface OtherVariables {
