@@ -4,12 +4,13 @@
 import { join } from 'node:path';
 import { buildApp } from '#app/app.ts';
 import { sweeps } from '#app/sweeps.ts';
+import { loadAssets } from '#browser/asset-files.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { CleanUp } from '#domain/clean-up/clean-up.ts';
 import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
-import { loadAssets } from '#features/operations/asset-files.ts';
-import { InstanceState } from '#features/operations/instance-state.ts';
+import { createCore } from '#domain/core.ts';
+import { InstanceState } from '#domain/instance-state.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
@@ -73,7 +74,7 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
     }
     await checkDatabase(watched);
     warnOfMissingAlgorithms(config.clients, signingKeys, log);
-    const { server, activity } = buildApp({
+    const core = createCore({
       config,
       database,
       clock: systemClock,
@@ -83,10 +84,11 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
       hasher: openHasher(config, log, io.environment),
       estimator,
       lag,
-      assets: loadAssets(join(packageRoot, 'dist/assets')),
-      state,
+      instance: state,
       version: io.version,
     });
+    const { activity } = core;
+    const { server } = buildApp(core, loadAssets(join(packageRoot, 'dist/assets')));
     io.signals.check();
     const bound = await server.listen();
     activity.start();

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { InstanceState } from '#features/operations/instance-state.ts';
+import { InstanceState } from '#domain/instance-state.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';

@@ -1,4 +1,4 @@
-import type { InstanceState } from '#features/operations/instance-state.ts';
+import type { InstanceState } from '#domain/instance-state.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { isSchemaUsable } from '#platform/postgres/migrator/migration-state.ts';

@@ -3,31 +3,14 @@
  * cost no query; unknown clients cost the same work as wrong secrets and read the same.
  */
 
-import type { Limiter } from '#config/sections/rate-limiting.ts';
 import type { Client } from '#domain/clients/client.ts';
-import type { ClientDirectory } from '#domain/clients/client-directory.ts';
-import type { Clock } from '#platform/base/clock.ts';
+import type { Core } from '#domain/core.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { type ClientId, parseId } from '#platform/base/ids.ts';
-import type { Log } from '#platform/base/log.ts';
 import { Secret } from '#platform/base/secret.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Queryable } from '#platform/postgres/database.ts';
 import { type PresentedCredentials, presentedCredentials } from '#protocol/oauth/presented-credentials.ts';
-import { ClientFailures } from './client-failures.ts';
-
-export interface ClientAuthenticationDeps {
-  readonly clients: ClientDirectory;
-  readonly database: Queryable;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Failures of one client from one address. */
-  readonly limiter: Limiter;
-  readonly issuer: string;
-  /** What browsers send as `Origin` from our own pages. */
-  readonly origin: string;
-}
 
 /** Credentials that can be compared with what a client is registered with. */
 type Verifiable = Extract<PresentedCredentials, { method: 'client_secret_basic' | 'client_secret_post' | 'none' }>;
@@ -46,12 +29,10 @@ const NO_CREDENTIALS = 'Authenticate the client with the method that it is regis
 const REFUSED = 'The client is unknown, or its credentials or their method are not those it is registered with.';
 
 export class ClientAuthentication {
-  readonly #deps: ClientAuthenticationDeps;
-  readonly #failures: ClientFailures;
+  readonly #core: Core;
 
-  constructor(deps: ClientAuthenticationDeps) {
-    this.#deps = deps;
-    this.#failures = new ClientFailures(deps);
+  constructor(core: Core) {
+    this.#core = core;
   }
 
   /**
@@ -84,15 +65,15 @@ export class ClientAuthentication {
       const client = await this.authenticate(context, form);
       const outcome = await work(client);
       if (outcome !== 'client-changed') return outcome;
-      this.#deps.clients.forget(client.id);
+      this.#core.clients.forget(client.id);
     }
     throw this.#refusal(REFUSED);
   }
 
   async #verifyLimited(context: RequestContext, presented: Verifiable): Promise<Client> {
-    const { log } = this.#deps;
+    const { log, clientFailures } = this.#core;
     const claimed = claimedId(presented);
-    const shutFor = hasSecret(presented) ? this.#failures.secondsShut(context, claimed) : 0;
+    const shutFor = hasSecret(presented) ? clientFailures.secondsShut(context.clientAddress, claimed) : 0;
     if (shutFor > 0) throw this.#limited(claimed, shutFor);
     const attempt = await this.#verify(presented);
     if (attempt.ok) {
@@ -106,7 +87,7 @@ export class ClientAuthentication {
     }
     const { client, reason } = attempt;
     if (client === undefined) {
-      const unknownShutFor = this.#failures.secondsShut(context, undefined);
+      const unknownShutFor = clientFailures.secondsShut(context.clientAddress, undefined);
       if (unknownShutFor > 0) throw this.#limited(claimed, unknownShutFor);
     }
     log.info('auth.refused', 'client authentication refused', {
@@ -115,7 +96,10 @@ export class ClientAuthentication {
       method: presented.method,
       registered: client?.authMethod,
     });
-    if (hasSecret(presented) && client?.authMethod !== 'none') await this.#failures.count(context, client?.id);
+    if (hasSecret(presented) && client?.authMethod !== 'none') {
+      const { clientAddress, headers } = context;
+      await clientFailures.count({ clientAddress, origin: headers.origin }, client?.id);
+    }
     throw this.#refusal(REFUSED);
   }
 
@@ -127,7 +111,7 @@ export class ClientAuthentication {
     let refused: Attempt = { ok: false, reason: 'unknown_client', client: undefined };
     for (const { clientId, secret } of candidates) {
       const id = parseId<'client'>(clientId);
-      const client = id === undefined ? undefined : await this.#deps.clients.find(id);
+      const client = id === undefined ? undefined : await this.#core.clients.find(id);
       // Compared also without a client, so that the time tells nothing.
       const fits = (client?.secret ?? NO_SECRET).matches(secret);
       if (client === undefined) continue;
@@ -140,7 +124,7 @@ export class ClientAuthentication {
   }
 
   #limited(client: ClientId | undefined, seconds: number): LatchkeyError {
-    this.#deps.log.info('auth.refused', 'too many failed client authentications', { code: 'rate_limited', client });
+    this.#core.log.info('auth.refused', 'too many failed client authentications', { code: 'rate_limited', client });
     return new LatchkeyError('rate_limited', {
       description: 'Too many failed authentications of this client.',
       retryAfterSeconds: Math.ceil(seconds),
@@ -151,7 +135,7 @@ export class ClientAuthentication {
   #refusal(description: string): LatchkeyError {
     return new LatchkeyError('invalid_client', {
       description,
-      headers: { 'www-authenticate': `Basic realm="${this.#deps.issuer}"` },
+      headers: { 'www-authenticate': `Basic realm="${this.#core.config.http.issuer}"` },
     });
   }
 }

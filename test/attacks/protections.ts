@@ -442,8 +442,8 @@ export const PROTECTIONS: readonly Protection[] = [
     attack: 179,
     removals: [
       {
-        text: 'await this.#failures.count(context, client?.id);',
-        instead: 'await this.#failures.count(context, client?.id ?? claimed);',
+        text: 'origin: headers.origin }, client?.id);',
+        instead: 'origin: headers.origin }, client?.id ?? claimed);',
       },
     ],
     test: 'test/attacks/random-client-ids.test.ts',
@@ -471,7 +471,7 @@ export const PROTECTIONS: readonly Protection[] = [
     name: 'failures-by-foreign-pages',
     what: 'failures that a foreign page causes are not counted',
     attack: 182,
-    removals: [{ text: '    if (sentOrigin !== undefined && sentOrigin !== origin) return;\n' }],
+    removals: [{ text: '    if (source.origin !== undefined && source.origin !== origin) return;\n' }],
     test: 'src/features/token/client-authentication.test.ts',
     testName: '(S-182)',
   },
@@ -479,7 +479,7 @@ export const PROTECTIONS: readonly Protection[] = [
     name: 'failures-by-address',
     what: 'failures shut a client for one address',
     attack: 182,
-    removals: [{ text: 'addressKey(context.clientAddress)}`;', instead: 'typeof context}`;' }],
+    removals: [{ text: 'addressKey(clientAddress)}`;', instead: 'typeof clientAddress}`;' }],
     test: 'src/features/token/client-authentication.test.ts',
     testName: '(S-182)',
   },

@@ -1,30 +1,17 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { assetPaths } from '#browser/assets.ts';
-import { Csrf } from '#browser/csrf.ts';
-import { Interstitials } from '#browser/interstitials.tsx';
-import { Pages } from '#browser/pages.ts';
-import { loadTranslations } from '#browser/translations.ts';
-import { Urls } from '#browser/urls.ts';
-import { Viewers } from '#browser/viewer.ts';
-import { PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
-import { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
-import { ClientDirectory } from '#domain/clients/client-directory.ts';
+import type { Config } from '#config/config.ts';
 import { SigningKeys, signingKey } from '#domain/signing-keys/signing-keys.ts';
-import { type AuthorizationDeps, mount as mountAuthorization } from '#features/authorization/routes.ts';
-import { mount as mountLogin } from '#features/login/routes.tsx';
-import { mount as mountLogout } from '#features/logout/routes.tsx';
-import { mount as mountReauth } from '#features/reauth/routes.tsx';
 import { type AuthorizationGrantId, type ClientId, parseId } from '#platform/base/ids.ts';
 import type { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
-import type { Database } from '#platform/postgres/database.ts';
-import { ScopeRules } from '#protocol/oauth/scopes.ts';
+import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { cheapHasher, insertTestAccount } from './accounts.ts';
+import { behindProxy, startApp, testConfig } from './app.ts';
 import { Browser, type Shown } from './browser.ts';
 import { FakeClock } from './fake-clock.ts';
 import { insertClient } from './fixtures.ts';
 import { parseRequestLine, type RequestLine } from './log-expression.ts';
 import { RecordingLog } from './recording-log.ts';
-import { startRouteServer, TEST_KEYS } from './route-server.ts';
+import { TEST_KEYS } from './route-server.ts';
 
 export const AUTHORIZATION_ISSUER = 'https://auth.example.test/';
 export const CALLBACK = 'https://app.example.org/callback';
@@ -34,8 +21,6 @@ const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 20
 /** What signs ID tokens; hints are verified with it. */
 export const TEST_SIGNING_KEYS = new SigningKeys([signingKey(privateKey, publicKey, { isActive: true })]);
 
-const AMPLE = { burst: 100_000, perSecond: 1000 };
-
 export interface AuthorizationServiceOptions {
   /** That of another service on the same database. */
   readonly clock?: FakeClock;
@@ -44,72 +29,24 @@ export interface AuthorizationServiceOptions {
   readonly reauthMaxAgeSeconds?: number;
   readonly arePasswordsEnabled?: boolean;
   readonly hasher?: PasswordHasher;
-  /** What the routes of authorization get in place of the database. */
-  readonly failing?: (database: Database) => Database;
 }
 
 /** Authorization, sign-in, sign-out and re-authentication behind a real server, with people and clients to use them. */
 export type AuthorizationService = Awaited<ReturnType<typeof startAuthorizationService>>;
 
-export async function startAuthorizationService(database: Database, options: AuthorizationServiceOptions = {}) {
+export async function startAuthorizationService(database: OpenDatabase, options: AuthorizationServiceOptions = {}) {
   const clock = options.clock ?? new FakeClock();
-  const log = new RecordingLog();
-  const urls = new Urls(AUTHORIZATION_ISSUER);
-  const catalog = loadTranslations();
-  const site = { serviceName: 'example.test', indexPath: urls.index(), ...assetPaths(urls.basePath, {}) };
-  const pages = new Pages({ site, catalog, defaultLanguage: 'en' });
-  const csrf = new Csrf({ urls, clock });
-  const interstitials = new Interstitials({ pages, csrf, urls });
-  const clients = new ClientDirectory(database, TEST_KEYS, clock);
-  const limits = { idleSeconds: undefined, lifetimeSeconds: undefined };
-  const viewers = new Viewers({ database, clock, limits, activity: new ActivityBuffer(database, log) });
-  const checks = new PasswordChecks({
+  const log = new RecordingLog({ clock });
+  const { server, core, origin } = await startApp({
+    config: configOf(options),
     database,
-    hasher: options.hasher ?? cheapHasher(),
     clock,
     log,
     keyRing: TEST_KEYS,
-    limits: { perIp: AMPLE, perAccount: AMPLE, perKnownBrowser: AMPLE },
-    maximumBytes: 1024,
-  });
-  const browserDeps = { urls, pages, csrf, viewers, interstitials, protocolName: 'chat', serviceName: 'example.test' };
-  const arePasswordsEnabled = options.arePasswordsEnabled ?? true;
-  const authorization: AuthorizationDeps = {
-    ...browserDeps,
-    database: options.failing?.(database) ?? database,
-    clock,
-    log,
-    clients,
-    keyRing: TEST_KEYS,
-    issuer: AUTHORIZATION_ISSUER,
     signingKeys: TEST_SIGNING_KEYS,
-    languages: catalog.languages,
-    serverName: 'example.test',
-    grantTtlSeconds: 3600,
-    scopeRules: new ScopeRules('chat'),
-    adminUsers: new Set(options.adminUsers ?? []),
-    reauthMaxAgeSeconds: options.reauthMaxAgeSeconds ?? 600,
-    rememberConsent: options.rememberConsent ?? true,
-    isRegistrationOpen: false,
-  };
-  const server = await startRouteServer(
-    [
-      ...mountAuthorization(authorization),
-      ...mountReauth({ ...browserDeps, database, clock, log, checks, arePasswordsEnabled }),
-      ...mountLogin({
-        ...browserDeps,
-        database,
-        clock,
-        clients,
-        signIn: { database, clock, log, checks, loginNames: { serverName: 'example.test', isEmailAllowed: false } },
-        loginMessage: undefined,
-        arePasswordsEnabled: true,
-        isRegistrationOpen: false,
-      }),
-      ...mountLogout({ ...browserDeps, database, clock }),
-    ],
-    { publicBase: AUTHORIZATION_ISSUER, http: { trustedProxies: [LOOPBACK] } },
-  );
+    ...(options.hasher !== undefined && { hasher: options.hasher }),
+  });
+  const { clients } = core;
   const hasher = cheapHasher();
   let browsers = 0;
   /** At an address of its own, so that tests do not share limits. */
@@ -117,7 +54,7 @@ export async function startAuthorizationService(database: Database, options: Aut
     browsers += 1;
     const forwarded = address ?? `198.51.${browsers >> 8}.${browsers & 255}`;
     return new Browser({
-      listener: server.origin,
+      listener: origin,
       publicBase: AUTHORIZATION_ISSUER,
       headers: { 'x-forwarded-for': forwarded },
     });
@@ -149,17 +86,34 @@ export async function startAuthorizationService(database: Database, options: Aut
       clock.advanceSeconds(60);
       return browser;
     },
-    lines: server.lines,
-    origin: server.origin,
+    lines: log.written,
+    origin,
     lastRequest(): RequestLine {
-      const line = server.lines.filter((text) => text.includes(' http.server.response ')).at(-1);
+      const line = log.written.filter((text) => text.includes(' http.server.response ')).at(-1);
       return parseRequestLine(line ?? '');
     },
-    close: server.close,
+    close: async () => await server.close(0),
   };
 }
 
-const LOOPBACK = { address: '127.0.0.1', prefixLength: 32, family: 'ipv4' } as const;
+function configOf(options: AuthorizationServiceOptions): Config {
+  const config = behindProxy(testConfig(AUTHORIZATION_ISSUER, ['human']));
+  const { account, branding, homeserver, oauth, passwords, policy } = config;
+  return {
+    ...config,
+    homeserver: { ...homeserver, homeserver: 'example.test' },
+    branding: { ...branding, serviceName: 'example.test' },
+    oauth: { ...oauth, rememberConsent: options.rememberConsent ?? true },
+    policy: { data: { ...policy.data, adminUsers: options.adminUsers ?? [] } },
+    account: {
+      ...account,
+      loginWithEmailAllowed: false,
+      passwordRegistrationEnabled: false,
+      reauthMaxAgeSeconds: options.reauthMaxAgeSeconds ?? 600,
+    },
+    passwords: { ...passwords, enabled: options.arePasswordsEnabled ?? true },
+  };
+}
 
 /** The address of a request that a confidential client makes; `undefined` leaves a parameter out. */
 export function authorizeUrl(clientId: string, fields: Readonly<Record<string, string | undefined>> = {}): string {

@@ -1,14 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
-import { ClientDirectory } from '#domain/clients/client-directory.ts';
-import { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
+import type { Config } from '#config/config.ts';
 import type { TokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import { SigningKeys, signingKey } from '#domain/signing-keys/signing-keys.ts';
-import { type IntrospectionDeps, mount as mountIntrospection } from '#features/introspection/routes.ts';
-import { mount as mountRevocation } from '#features/revocation/routes.ts';
-import { mount as mountToken } from '#features/token/routes.ts';
-import { mount as mountUserinfo } from '#features/userinfo/routes.ts';
-import { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
 import {
   type AuthorizationGrantId,
   type BrowserSessionId,
@@ -16,16 +9,15 @@ import {
   newId,
   type UserId,
 } from '#platform/base/ids.ts';
-import type { Log } from '#platform/base/log.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { Secret } from '#platform/base/secret.ts';
-import type { Database } from '#platform/postgres/database.ts';
-import { ScopeRules } from '#protocol/oauth/scopes.ts';
+import type { LogWriter } from '#platform/log/log-writer.ts';
+import type { OpenDatabase } from '#platform/postgres/database.ts';
+import { behindProxy, startApp, testConfig } from './app.ts';
 import { FakeClock } from './fake-clock.ts';
 import { type GrantFixture, insertBrowserSession, insertClient, insertFulfilledGrant, insertUser } from './fixtures.ts';
 import { parseRequestLine, type RequestLine } from './log-expression.ts';
 import { RecordingLog } from './recording-log.ts';
-import { startRouteServer } from './route-server.ts';
 
 export const TEST_ISSUER = 'https://auth.example.test/';
 export const HOMESERVER_SECRET = 'the secret that the homeserver shares';
@@ -36,13 +28,13 @@ const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 20
 
 export interface OAuthServiceOptions {
   readonly settings?: Partial<TokenSettings>;
-  readonly callers?: IntrospectionDeps['callers'];
+  readonly callers?: Config['oauth']['introspectionCallers'];
   readonly limiter?: { readonly burst: number; readonly perSecond: number };
   readonly adminClients?: readonly ClientId[];
   readonly adminUsers?: readonly string[];
   readonly clock?: FakeClock;
   /** In place of one that keeps every line. */
-  readonly log?: Log;
+  readonly log?: LogWriter;
   /** Loopback may say for whom it asks, by X-Forwarded-For. */
   readonly isBehindProxy?: boolean;
 }
@@ -65,69 +57,24 @@ export interface SignedIn {
 /** The token, introspection, revocation and userinfo endpoints behind a real server. */
 export type OAuthService = Awaited<ReturnType<typeof startOAuthService>>;
 
-export async function startOAuthService(database: Database, options: OAuthServiceOptions = {}) {
+export async function startOAuthService(database: OpenDatabase, options: OAuthServiceOptions = {}) {
   const clock = options.clock ?? new FakeClock();
-  const keys = new KeyRing(root);
-  const recording = new RecordingLog();
-  const log = options.log ?? recording;
-  const clients = new ClientDirectory(database, keys, clock);
-  const activity = new ActivityBuffer(database, log);
-  const scopeRules = new ScopeRules('chat');
+  const keyRing = new KeyRing(root);
+  const recording = new RecordingLog({ clock });
   const signingKeys = new SigningKeys([signingKey(privateKey, publicKey, { isActive: true })]);
-  const settings: TokenSettings = {
-    accessTokenTtlSeconds: 300,
-    authorizationCodeTtlSeconds: 60,
-    refreshGraceSeconds: 30,
-    sessionMaxLifetimeSeconds: undefined,
-    ...options.settings,
-  };
-  const authentication = new ClientAuthentication({
-    clients,
+  const log = options.log ?? recording;
+  const { server, core, origin } = await startApp({
+    config: configOf(options),
     database,
     clock,
     log,
-    issuer: TEST_ISSUER,
-    origin: new URL(TEST_ISSUER).origin,
-    limiter: options.limiter ?? { burst: 1000, perSecond: 1000 },
+    keyRing,
+    signingKeys,
   });
-  const adminRights = new AdminRights({
-    scopeRules,
-    users: new Set(options.adminUsers ?? ['operator']),
-    clients: new Set(options.adminClients ?? []),
-  });
-  const shared = {
-    adminRights,
-    authentication,
-    database,
-    clock,
-    log,
-    activity,
-    scopeRules,
-    settings,
-    issuer: TEST_ISSUER,
-  };
-  const routes = [
-    ...mountToken({
-      ...shared,
-      signingKeys,
-      idTokenTtlSeconds: 3600,
-      rotationKeys: keys.deriveAll('refresh-rotation'),
-    }),
-    ...mountIntrospection({
-      ...shared,
-      signingKeys,
-      homeserverSecret: new Secret(HOMESERVER_SECRET),
-      callers: options.callers ?? 'static',
-    }),
-    ...mountRevocation(shared),
-    ...mountUserinfo(shared),
-  ];
-  const loopback = { address: '127.0.0.1', prefixLength: 32, family: 'ipv4' } as const;
-  const trustedProxies = options.isBehindProxy === true ? [loopback] : [];
-  const server = await startRouteServer(routes, { http: { trustedProxies } });
+  const { activity, clients } = core;
 
   const request = async (path: string, init: RequestInit): Promise<MachineAnswer> => {
-    const response = await fetch(`${server.origin}${path}`, init);
+    const response = await fetch(`${origin}${path}`, init);
     const text = await response.text();
     const body: Record<string, unknown> = text === '' ? {} : JSON.parse(text);
     return { status: response.status, headers: response.headers, body, text };
@@ -147,9 +94,9 @@ export async function startOAuthService(database: Database, options: OAuthServic
     });
 
   return {
-    address: server.origin,
+    address: origin,
     clock,
-    keys,
+    keys: keyRing,
     activity,
     clients,
     /** Lines of one event, apart from those of requests. */
@@ -159,15 +106,15 @@ export async function startOAuthService(database: Database, options: OAuthServic
     post,
     /** Log lines of requests so far. */
     requestLines: (): RequestLine[] =>
-      server.lines.filter((line) => line.includes(' http.server.response ')).map(parseRequestLine),
+      recording.written.filter((line) => line.includes(' http.server.response ')).map(parseRequestLine),
     lastRequest(): RequestLine {
       const line = this.requestLines().at(-1);
       if (line === undefined) throw new Error('no request yet');
       return line;
     },
-    lines: server.lines,
+    lines: recording.written,
     async client(fixture: Parameters<typeof insertClient>[3] = { secret: CLIENT_SECRET }): Promise<ClientId> {
-      const id = await insertClient(database, keys, clock.now(), fixture);
+      const id = await insertClient(database, keyRing, clock.now(), fixture);
       await clients.find(id);
       return id;
     },
@@ -206,7 +153,30 @@ export async function startOAuthService(database: Database, options: OAuthServic
     async introspect(token: string, fields: Readonly<Record<string, string>> = {}): Promise<MachineAnswer> {
       return await post('/oauth2/introspect', { token, ...fields }, `Bearer ${HOMESERVER_SECRET}`);
     },
-    close: server.close,
+    close: async () => await server.close(0),
+  };
+}
+
+function configOf(options: OAuthServiceOptions): Config {
+  const config = testConfig(TEST_ISSUER, ['oauth']);
+  const { homeserver, oauth, policy, rateLimiting } = config;
+  const { accessTokenTtlSeconds = 300, ...settings } = options.settings ?? {};
+  return {
+    ...(options.isBehindProxy === true ? behindProxy(config) : config),
+    homeserver: { ...homeserver, secret: new Secret(HOMESERVER_SECRET) },
+    experimental: { accessTokenTtlSeconds },
+    oauth: { ...oauth, introspectionCallers: options.callers ?? 'static', ...settings },
+    policy: {
+      data: {
+        ...policy.data,
+        adminUsers: options.adminUsers ?? ['operator'],
+        adminClients: options.adminClients ?? [],
+      },
+    },
+    rateLimiting: {
+      ...rateLimiting,
+      clientAuthentication: { perClient: options.limiter ?? rateLimiting.clientAuthentication.perClient },
+    },
   };
 }
 

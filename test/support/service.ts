@@ -2,15 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildApp } from '#app/app.ts';
 import { loadConfig } from '#config/load.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { registerUser } from '#domain/accounts/registrations/register-user.ts';
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
 import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';
-import { AssetFiles } from '#features/operations/asset-files.ts';
-import { InstanceState } from '#features/operations/instance-state.ts';
 import { type Clock, systemClock } from '#platform/base/clock.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import type { Route } from '#platform/http/route.ts';
@@ -18,6 +15,7 @@ import { LogWriter } from '#platform/log/log-writer.ts';
 import { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
+import { startApp } from './app.ts';
 import { parseConnectionUri } from './connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
@@ -84,29 +82,20 @@ export async function startService(
     hasColor: false,
   });
   const keyRing = new KeyRing(root);
-  const hasher = new PasswordHasher({ schemes: config.passwords.schemes, concurrency: 2, queueLength: 64, log });
   const estimator = new StrengthEstimator(options.strengthWorker ?? NO_WORKER);
   await syncStaticClients({ database: own, keyRing, clock, log, cancelGrantsOutsideRedirectUris }, config.clients);
-  const state = new InstanceState();
-  state.isStarted = true;
-  const { server, routes, activity } = buildApp({
+  const { core, server, routes, origin } = await startApp({
     config,
     database: own,
     clock,
     log,
     keyRing,
     signingKeys: readSigningKeys(testSigningKeys()),
-    hasher,
+    hasher: new PasswordHasher({ schemes: config.passwords.schemes, concurrency: 2, queueLength: 64, log }),
     estimator,
-    lag: { isLagging: false, isStalled: false },
-    assets: new AssetFiles({}, () => undefined),
-    state,
-    version: '0.0.0',
   });
-  const [bound] = await server.listen();
-  const address = `http://127.0.0.1:${bound?.port ?? 0}`;
   const service: TestService = {
-    address,
+    address: origin,
     publicBase: config.http.publicBase,
     issuer: config.http.issuer,
     database: own,
@@ -119,7 +108,7 @@ export async function startService(
         locale: 'en',
         canRequestAdmin,
         emails: [],
-        password: await hasher.hash(password, { address: 'test' }),
+        password: await core.hasher.hash(password, { address: 'test' }),
         now: clock.now(),
       });
       if (!outcome.ok) throw new Error(`${username} is taken`);
@@ -129,7 +118,7 @@ export async function startService(
     requestLines: () => lines.filter((line) => line.includes(' http.server.response ')).map(parseRequestLine),
     stop: async () => {
       await server.close(0);
-      await activity.stop();
+      await core.activity.stop();
       await estimator.close();
       if (of === undefined) await testDatabase.drop();
       else await own.close();

@@ -28,7 +28,7 @@ const ample = { burst: 100_000, perSecond: 1000 };
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = testDatabase.database;
-  const checks = new PasswordChecks({
+  const passwordChecks = new PasswordChecks({
     database,
     hasher: cheapHasher(),
     clock,
@@ -37,7 +37,7 @@ beforeAll(async () => {
     limits: { perIp: ample, perAccount: { burst: 50, perSecond: 1 }, perKnownBrowser: ample },
     maximumBytes: 1024,
   });
-  deps = { database, clock, checks };
+  deps = { database, clock, passwordChecks };
 });
 
 afterAll(() => testDatabase.drop());

@@ -20,7 +20,7 @@ import { browserSessionIsLive } from './liveness.ts';
 export interface ReauthDeps {
   readonly database: Database;
   readonly clock: Clock;
-  readonly checks: PasswordChecks;
+  readonly passwordChecks: PasswordChecks;
 }
 
 export interface ReauthAttempt {
@@ -137,7 +137,14 @@ const MAX_FAILURES = 5;
 export async function reauthenticate(deps: ReauthDeps, attempt: ReauthAttempt): Promise<ReauthOutcome> {
   const { user, password, address, userAgent, knownBrowsers, signal } = attempt;
   if (password === '') return { ok: false, reason: 'required' };
-  const check = await deps.checks.check({ account: user.id, password, address, userAgent, knownBrowsers, signal });
+  const check = await deps.passwordChecks.check({
+    account: user.id,
+    password,
+    address,
+    userAgent,
+    knownBrowsers,
+    signal,
+  });
   if (check.ok) return await renew(deps, attempt, check.accepted);
   if (check.reason !== 'invalid-credentials') return check;
   return await countFailure(deps, attempt);

@@ -66,8 +66,9 @@ function linesOf(event: string): RecordedLine[] {
 
 function depsOn(on: Database, limits = NO_LIMITS): SignInDeps {
   const keyRing = new KeyRing(Buffer.alloc(32, 7));
-  const checks = new PasswordChecks({ database: on, hasher, clock, log, keyRing, limits, maximumBytes: 1024 });
-  return { database: on, clock, log, checks, loginNames: { serverName: 'example.org', isEmailAllowed: true } };
+  const passwordChecks = new PasswordChecks({ database: on, hasher, clock, log, keyRing, limits, maximumBytes: 1024 });
+  const loginNames = { serverName: 'example.org', isEmailAllowed: true };
+  return { database: on, clock, log, passwordChecks, loginNames };
 }
 
 function signIn(
@@ -219,8 +220,8 @@ describe('outcomes of a password sign-in (browser-flows 3.2.4)', () => {
   test('a password that was changed while it was checked signs nobody in', async () => {
     const id = await insertTestAccount(database, { username: 'changing', password: 'right' });
     const deps = depsOn(database);
-    const check = deps.checks.check.bind(deps.checks);
-    deps.checks.check = async (attempt) => {
+    const check = deps.passwordChecks.check.bind(deps.passwordChecks);
+    deps.passwordChecks.check = async (attempt) => {
       const result = await check(attempt);
       await database.execute(changePassword, { userId: toUuid(id), id: toUuid(newId(now)) });
       return result;

@@ -23,7 +23,7 @@ export interface SignInDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
-  readonly checks: PasswordChecks;
+  readonly passwordChecks: PasswordChecks;
   readonly loginNames: LoginNameRules;
 }
 
@@ -129,7 +129,7 @@ export async function signInWithPassword(deps: SignInDeps, attempt: SignInAttemp
 
   const account = parseLoginName(typedName, deps.loginNames);
   const { password, address, userAgent, knownBrowsers, signal } = attempt;
-  const check = await deps.checks.check({ account, password, address, userAgent, knownBrowsers, signal });
+  const check = await deps.passwordChecks.check({ account, password, address, userAgent, knownBrowsers, signal });
   if (!check.ok) return check;
   return await open(deps, attempt, check.accepted);
 }

@@ -1,3 +1,5 @@
+import type { Config } from '#config/config.ts';
+
 /** What the operator decides about codes and tokens. */
 export interface TokenSettings {
   readonly accessTokenTtlSeconds: number;
@@ -6,6 +8,15 @@ export interface TokenSettings {
   readonly refreshGraceSeconds: number;
   /** Undefined: sessions have no absolute end. */
   readonly sessionMaxLifetimeSeconds: number | undefined;
+}
+
+export function tokenSettings({ experimental, oauth }: Config): TokenSettings {
+  return {
+    accessTokenTtlSeconds: experimental.accessTokenTtlSeconds,
+    authorizationCodeTtlSeconds: oauth.authorizationCodeTtlSeconds,
+    refreshGraceSeconds: oauth.refreshGraceSeconds,
+    sessionMaxLifetimeSeconds: oauth.sessionMaxLifetimeSeconds,
+  };
 }
 
 /** When an access token issued now ends: it never outlives its session. Milliseconds since the epoch. */

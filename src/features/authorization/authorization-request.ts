@@ -197,7 +197,7 @@ async function storeGrant(
     address: context.clientAddress,
     userId,
     now,
-    lifetimeSeconds: deps.grantTtlSeconds,
+    lifetimeSeconds: deps.config.oauth.authorizationGrantTtlSeconds,
   });
   if (id === undefined) {
     const description = 'too many authorization requests of this address or user led to nothing in the last hour';

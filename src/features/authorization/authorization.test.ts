@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId, toUuid } from '#platform/base/ids.ts';
-import type { Database } from '#platform/postgres/database.ts';
+import type { OpenDatabase } from '#platform/postgres/database.ts';
 import {
   AUTHORIZATION_ISSUER,
   type AuthorizationService,
@@ -171,7 +171,7 @@ describe('an authorization request that is refused', () => {
 
 describe('a fault of the service after the address is proven', () => {
   test('is told to the client, without its cause, which is logged (RFC 6749 4.1.2.1)', async () => {
-    const broken = await startAuthorizationService(testDatabase.database, { failing: refusingWrites });
+    const broken = await startAuthorizationService(refusingWrites(testDatabase.database));
     try {
       const shown = await broken.browser().get(authorizeUrl(client));
       expect(responseOf(shown)).toMatchObject({ error: 'server_error', state: 'st', iss: AUTHORIZATION_ISSUER });
@@ -183,13 +183,12 @@ describe('a fault of the service after the address is proven', () => {
   });
 });
 
-function refusingWrites(database: Database): Database {
-  return new Proxy(database, {
-    get: (target, name, receiver) => {
-      if (name === 'first') return async () => await Promise.reject(new Error('write refused'));
-      return Reflect.get(target, name, receiver);
-    },
-  });
+function refusingWrites(database: OpenDatabase): OpenDatabase {
+  const first: OpenDatabase['first'] = async (statement, parameters) => {
+    if (!statement.isReadOnly) throw new Error('write refused');
+    return await database.first(statement, parameters);
+  };
+  return new Proxy(database, { get: (target, name) => (name === 'first' ? first : Reflect.get(target, name)) });
 }
 
 describe('someone who is not signed in', () => {

@@ -1,4 +1,4 @@
-import type { Pages } from '#browser/pages.ts';
+import type { PageDeps } from '#browser/browser.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import {
@@ -10,25 +10,20 @@ import {
 import { FormPostPage } from './form-post.page.tsx';
 import { readerLanguage } from './reader-language.ts';
 
-export interface ResponseDeps {
-  readonly issuer: string;
-  readonly pages: Pages;
-}
-
 /**
  * The response to the client: a redirect, or the page that posts it (oauth 6.4). The address carries a code or an
  * error of its own, so it reaches neither a cache nor a `Referer`.
  * @param locale language of the page, if the client asked for one
  */
 export function answerClient(
-  deps: ResponseDeps,
+  deps: PageDeps,
   context: Pick<RequestContext, 'headers' | 'cookies'>,
   target: ResponseTarget,
   result: AuthorizationResult,
   locale?: string,
 ): HttpResponse {
   if (target.responseMode !== 'form_post') {
-    return redirect(responseLocation(target, deps.issuer, result), { 'referrer-policy': 'no-referrer' });
+    return redirect(responseLocation(target, deps.config.http.issuer, result), { 'referrer-policy': 'no-referrer' });
   }
   const translations = readerLanguage(deps.pages, context, locale);
   return deps.pages.answer({
@@ -41,7 +36,7 @@ export function answerClient(
       <FormPostPage
         translations={translations}
         redirectUri={target.redirectUri}
-        fields={responseFields(target, deps.issuer, result)}
+        fields={responseFields(target, deps.config.http.issuer, result)}
       />
     ),
   });

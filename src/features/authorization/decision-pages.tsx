@@ -149,8 +149,8 @@ function decidingAccount(deps: AuthorizationDeps, { grant }: Flow, { user }: Act
   };
 }
 
-function accountIdentifier({ serverName }: AuthorizationDeps, username: string): string {
-  return `@${username}:${serverName}`;
+function accountIdentifier({ config }: AuthorizationDeps, username: string): string {
+  return `@${username}:${config.homeserver.homeserver}`;
 }
 
 function decisionForm(deps: AuthorizationDeps, context: RequestContext, { grant }: Flow): DecisionForm {

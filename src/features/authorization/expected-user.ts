@@ -1,13 +1,8 @@
 import type { Client } from '#domain/clients/client.ts';
-import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import type { Core } from '#domain/core.ts';
 import { parseId, type UserId } from '#platform/base/ids.ts';
 import type { AuthorizationRequest } from '#protocol/oauth/authorization-parameters.ts';
 import type { AuthorizationErrorCode } from '#protocol/oauth/authorization-response.ts';
-
-export interface ExpectedUserDeps {
-  readonly signingKeys: Pick<SigningKeys, 'verifyJwt'>;
-  readonly issuer: string;
-}
 
 /** `userId`: undefined when whoever signs in may answer. */
 export type ExpectedUser =
@@ -19,7 +14,7 @@ export type ExpectedUser =
  * @see OpenID Connect Core 1.0 3.1.2.1, 3.1.2.2, 5.5.1
  */
 export function expectedUser(
-  deps: ExpectedUserDeps,
+  deps: Pick<Core, 'config' | 'signingKeys'>,
   client: Client,
   request: Pick<AuthorizationRequest, 'idTokenHint' | 'subject'>,
 ): ExpectedUser {
@@ -38,9 +33,10 @@ export function expectedUser(
   return { ok: true, userId };
 }
 
-function subjectOfHint(deps: ExpectedUserDeps, client: Client, hint: string): string | undefined {
+function subjectOfHint(deps: Pick<Core, 'config' | 'signingKeys'>, client: Client, hint: string): string | undefined {
   const claims = deps.signingKeys.verifyJwt(hint);
-  if (claims === undefined || claims['iss'] !== deps.issuer || claims['aud'] !== client.id) return undefined;
+  if (claims === undefined || claims['iss'] !== deps.config.http.issuer || claims['aud'] !== client.id)
+    return undefined;
   const { sub } = claims;
   return typeof sub === 'string' ? sub : undefined;
 }

@@ -1,47 +1,21 @@
-import type { Csrf } from '#browser/csrf.ts';
-import type { Interstitials } from '#browser/interstitials.tsx';
-import type { Pages } from '#browser/pages.ts';
-import type { Urls } from '#browser/urls.ts';
-import type { Viewers } from '#browser/viewer.ts';
+import type { PageDeps } from '#browser/browser.ts';
 import { type AuthorizationGrant, grantState, toGrant } from '#domain/authorizations/authorization-grant.ts';
 import { cancelAuthorizationGrant } from '#domain/authorizations/cancel-authorization-grant.ts';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Client } from '#domain/clients/client.ts';
-import type { ClientDirectory } from '#domain/clients/client-directory.ts';
-import type { Clock } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { type AuthorizationGrantId, parseId, toUuid } from '#platform/base/ids.ts';
-import type { Log } from '#platform/base/log.ts';
-import type { KeyRing } from '#platform/base/sealing.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Database } from '#platform/postgres/database.ts';
 import { redirectUriMatches } from '#protocol/oauth/redirect-uris.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import { opensBindTicket } from './bind-ticket.ts';
-import type { ExpectedUserDeps } from './expected-user.ts';
 import { bindGrant, isGrantBound } from './grants-cookie.ts';
 import type { StepFacts, StepRules } from './next-step.ts';
 import { readContinuation } from './queries.ts';
 import { logRefusal } from './refusal-log.ts';
 
-export interface AuthorizationDeps extends StepRules, ExpectedUserDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly keyRing: KeyRing;
-  readonly urls: Urls;
-  readonly clients: ClientDirectory;
-  readonly pages: Pages;
-  /** Installed languages, from which `ui_locales` chooses. */
-  readonly languages: readonly string[];
-  readonly csrf: Csrf;
-  readonly viewers: Viewers;
-  readonly interstitials: Interstitials;
-  /** Of the homeserver: the part of a user identifier behind the colon. */
-  readonly serverName: string;
-  /** Life of a pending grant. */
-  readonly grantTtlSeconds: number;
-}
+/** Core and browser, with what `nextStep` goes by. */
+export type AuthorizationDeps = PageDeps & StepRules;
 
 /** A stored request on its way, with all that was read for it. */
 export interface Flow {

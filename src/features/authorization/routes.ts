@@ -10,6 +10,8 @@
  * A request is a row (`domain/authorization-grants`); `next-step.ts` decides from it, on every visit anew, what is
  * still missing. Signing in and proving presence are other features, reached by their addresses.
  */
+import type { Browser } from '#browser/browser.ts';
+import type { Core } from '#domain/core.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
@@ -21,9 +23,14 @@ import { type AuthorizationDeps, openFlow } from './flow.ts';
 import { nextStep } from './next-step.ts';
 import { answerFinished, takeStep } from './take-step.tsx';
 
-export type { AuthorizationDeps };
-
-export function mount(deps: AuthorizationDeps): Route[] {
+export function mount(core: Core, browser: Browser): Route[] {
+  const { account, oauth } = core.config;
+  const deps: AuthorizationDeps = {
+    ...core,
+    ...browser,
+    reauthMaxAgeSeconds: account.reauthMaxAgeSeconds,
+    rememberConsent: oauth.rememberConsent,
+  };
   const page = { resource: 'human', errorFormat: 'page' } as const;
   return [
     {

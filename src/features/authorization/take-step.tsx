@@ -162,7 +162,7 @@ function showExpired(
     content: (
       <ExpiredPage
         translations={translations}
-        wayBack={opened.client === undefined ? undefined : wayBack(deps.issuer, target)}
+        wayBack={opened.client === undefined ? undefined : wayBack(deps.config.http.issuer, target)}
       />
     ),
   });

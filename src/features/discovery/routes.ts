@@ -3,32 +3,41 @@
  * `/.well-known/openid-configuration`, `/.well-known/oauth-authorization-server`, `/.well-known/webfinger`,
  * `/oauth2/keys.json`.
  */
-import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import type { Browser } from '#browser/browser.ts';
+import type { Core } from '#domain/core.ts';
 import type { Route } from '#platform/http/route.ts';
 import { cacheableDocument } from './cacheable-document.ts';
-import { type MetadataFacts, providerMetadata } from './metadata.ts';
+import { providerMetadata } from './metadata.ts';
 import { answerWebfinger } from './webfinger.ts';
 
-export interface DiscoveryDeps extends Omit<MetadataFacts, 'signingAlgorithms'> {
-  readonly signingKeys: SigningKeys;
-}
-
-export function mount(deps: DiscoveryDeps): Route[] {
+export function mount(core: Core, { urls, languages }: Browser): Route[] {
+  const { config, signingKeys, isRegistrationOpen } = core;
+  const { issuer } = config.http;
   const metadata = cacheableDocument(
-    providerMetadata({ ...deps, signingAlgorithms: deps.signingKeys.algorithms() }),
+    providerMetadata({
+      urls,
+      issuer,
+      protocolName: config.protocolName,
+      signingAlgorithms: signingKeys.algorithms(),
+      languages,
+      policyUri: config.branding.policyUri,
+      tosUri: config.branding.tosUri,
+      serviceDocumentation: config.oauth.serviceDocumentation,
+      isRegistrationOpen,
+    }),
     'public, max-age=600',
   );
-  const keys = cacheableDocument(deps.signingKeys.publicJwks(), 'public, max-age=600, stale-while-revalidate=600');
+  const keys = cacheableDocument(signingKeys.publicJwks(), 'public, max-age=600, stale-while-revalidate=600');
   const document = { method: 'GET', errorFormat: 'plain-json', cors: 'get', capacity: 'essential' } as const;
   return [
-    ...metadataPaths(deps.issuer, deps.urls.basePath).map(
+    ...metadataPaths(issuer, urls.basePath).map(
       ({ path, isAtOrigin }): Route => ({ ...document, path, isAtOrigin, resource: 'discovery', handle: metadata }),
     ),
     {
       ...document,
       path: '/.well-known/webfinger',
       resource: 'discovery',
-      handle: (context) => answerWebfinger(context, deps.issuer),
+      handle: (context) => answerWebfinger(context, issuer),
     },
     { ...document, path: '/oauth2/keys.json', resource: 'oauth', handle: keys },
   ];

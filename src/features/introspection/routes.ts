@@ -3,45 +3,27 @@
  * confidential clients. Every token that is not live reads the same: `{"active": false}`.
  */
 
-import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import type { Client } from '#domain/clients/client.ts';
-import type { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
+import type { Core } from '#domain/core.ts';
 import { type IntrospectionCaller, introspectToken, type TokenKind } from '#domain/oauth-sessions/introspect.ts';
-import type { TokenSettings } from '#domain/oauth-sessions/token-settings.ts';
-import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
-import type { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
+import { type TokenSettings, tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
+import { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
 import { readOAuthForm, required } from '#oauth-endpoint/oauth-form.ts';
-import { type Clock, epochSeconds } from '#platform/base/clock.ts';
+import { epochSeconds } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { ClientId } from '#platform/base/ids.ts';
-import type { Log } from '#platform/base/log.ts';
-import type { Secret } from '#platform/base/secret.ts';
 import { acceptsMediaType } from '#platform/http/accept.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
-import type { Queryable } from '#platform/postgres/database.ts';
 import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
-import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
 import { introspectionResponse } from './introspection-response.ts';
 
-export interface IntrospectionDeps {
+interface IntrospectionDeps extends Core {
   readonly authentication: ClientAuthentication;
-  readonly database: Queryable;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly activity: ActivityBuffer;
-  readonly scopeRules: ScopeRules;
   readonly settings: TokenSettings;
-  readonly adminRights: AdminRights;
-  readonly issuer: string;
-  readonly signingKeys: Pick<SigningKeys, 'signJwt'>;
-  /** Undefined: no homeserver may ask. */
-  readonly homeserverSecret: Secret | undefined;
-  /** Whose tokens clients see: `static` clients see all, others their own. */
-  readonly callers: 'confidential' | 'static' | 'own';
 }
 
 const SINGLE_NAMES = ['token', 'token_type_hint'];
@@ -56,7 +38,9 @@ interface Introspection {
 
 const INACTIVE: Introspection = { body: { active: false }, owner: undefined };
 
-export function mount(deps: IntrospectionDeps): Route[] {
+export function mount(core: Core): Route[] {
+  const authentication = new ClientAuthentication(core);
+  const deps = { ...core, authentication, settings: tokenSettings(core.config) };
   return [
     {
       method: 'POST',
@@ -85,7 +69,7 @@ async function answerHomeserver(
   form: FormParameters,
   secret: string,
 ): Promise<HttpResponse> {
-  const expected = deps.homeserverSecret;
+  const expected = deps.config.homeserver.secret;
   if (expected === undefined || expected.isEmpty || !expected.matches(secret)) {
     deps.log.info('auth.refused', 'introspection refused', { code: 'bad_homeserver_secret' });
     throw denied('The bearer token is not the homeserver secret.', 'Bearer error="invalid_token"');
@@ -103,7 +87,7 @@ async function answerClient(
 ): Promise<HttpResponse> {
   return await deps.authentication.act(context, form, async (client) => {
     if (client.authMethod === 'none') {
-      throw denied('A public client cannot introspect tokens.', `Basic realm="${deps.issuer}"`);
+      throw denied('A public client cannot introspect tokens.', `Basic realm="${deps.config.http.issuer}"`);
     }
     const outcome = await introspect(deps, form, { client, maySee: (owner) => maySee(deps, client, owner) });
     if (outcome === 'client-changed') return outcome;
@@ -117,7 +101,7 @@ async function answerClient(
 /** RFC 9701 5: the answer as a statement of this issuer to the caller. */
 async function signedResponse(deps: IntrospectionDeps, client: Client, { body }: Introspection): Promise<HttpResponse> {
   const claims = {
-    iss: deps.issuer,
+    iss: deps.config.http.issuer,
     aud: client.id,
     iat: epochSeconds(deps.clock.now()),
     token_introspection: body,
@@ -128,7 +112,7 @@ async function signedResponse(deps: IntrospectionDeps, client: Client, { body }:
 
 function maySee(deps: IntrospectionDeps, client: Client, owner: ClientId): boolean {
   if (owner === client.id) return true;
-  switch (deps.callers) {
+  switch (deps.config.oauth.introspectionCallers) {
     case 'confidential':
       return true;
     case 'static':
@@ -151,7 +135,7 @@ async function introspect(
   if (live === 'client-changed') return live;
   if (live === undefined) return INACTIVE;
   deps.activity.recordOAuth2Session(live.sessionId, now, undefined);
-  return { body: introspectionResponse(live, deps.issuer, deps.scopeRules, now), owner: live.clientId };
+  return { body: introspectionResponse(live, deps.config.http.issuer, deps.scopeRules, now), owner: live.clientId };
 }
 
 /** Undefined for what is no such token by its form, or of another kind than a known hint says: both need no query. */

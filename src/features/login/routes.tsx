@@ -5,20 +5,14 @@
  * only names the client there. Passwords, their limits and the session's row are the domain's.
  */
 
-import type { Csrf } from '#browser/csrf.ts';
+import type { Browser, PageDeps } from '#browser/browser.ts';
 import type { FormProblem } from '#browser/form-problems.ts';
 import type { Interstitials } from '#browser/interstitials.tsx';
-import type { Pages } from '#browser/pages.ts';
-import { query, type Urls } from '#browser/urls.ts';
-import type { Viewers } from '#browser/viewer.ts';
+import { query } from '#browser/urls.ts';
 import { usernameOfHint } from '#domain/accounts/login-name.ts';
-import {
-  type Destination,
-  type DestinationDeps,
-  destinationName,
-  findDestination,
-} from '#domain/authorizations/destination.ts';
+import { type Destination, destinationName, findDestination } from '#domain/authorizations/destination.ts';
 import { type SignInDeps, signInWithPassword } from '#domain/browser-sessions/sign-in.ts';
+import type { Core } from '#domain/core.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
@@ -26,45 +20,34 @@ import { type PostAuthAction, parsePostAuthAction, postAuthActionFields } from '
 import { LoginPage } from './login.page.tsx';
 import { type LoginProblem, loginProblems, MAX_USERNAME_CHARACTERS } from './login-problems.ts';
 
-export interface LoginDeps extends DestinationDeps {
-  readonly urls: Urls;
-  readonly pages: Pages;
-  readonly csrf: Csrf;
-  readonly viewers: Viewers;
-  readonly interstitials: Interstitials;
-  readonly signIn: SignInDeps;
-  readonly protocolName: string;
-  readonly serviceName: string;
-  /** The operator's own words above the form. */
-  readonly loginMessage: string | undefined;
-  readonly arePasswordsEnabled: boolean;
-  /** People may make accounts for themselves. */
-  readonly isRegistrationOpen: boolean;
-}
+type LoginDeps = PageDeps & Pick<SignInDeps, 'loginNames'>;
 
-export function mount(deps: LoginDeps): Route[] {
+export function mount(core: Core, browser: Browser): Route[] {
+  const { account, homeserver } = core.config;
+  const loginNames = { serverName: homeserver.homeserver, isEmailAllowed: account.loginWithEmailAllowed };
+  const deps = { ...core, ...browser, loginNames };
   const page = { path: '/login', resource: 'human', errorFormat: 'page', capacity: 'sign-in' } as const;
   const routes: Route[] = [{ ...page, method: 'GET', handle: (context) => showLogin(deps, context) }];
-  if (deps.arePasswordsEnabled) {
+  if (deps.config.passwords.enabled) {
     routes.push({ ...page, method: 'POST', handle: (context) => submitLogin(deps, context) });
   }
   return routes;
 }
 
 async function showLogin(deps: LoginDeps, context: RequestContext): Promise<HttpResponse> {
-  const action = parsePostAuthAction(context.query, deps.protocolName);
+  const action = parsePostAuthAction(context.query, deps.config.protocolName);
   const viewer = await deps.viewers.read(context);
   if (viewer.kind === 'active') return redirect(deps.urls.afterAuthentication(action));
   const destination = await findDestination(deps, action);
   if (viewer.kind !== 'anonymous') return showInterstitial(deps, context, viewer, action, destination);
-  const username = usernameOfHint(context.query.get('login_hint'), deps.signIn.loginNames);
+  const username = usernameOfHint(context.query.get('login_hint'), deps.loginNames);
   return showForm(deps, context, { action, destination, username });
 }
 
 async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';
-  const action = parsePostAuthAction(context.query, deps.protocolName);
+  const action = parsePostAuthAction(context.query, deps.config.protocolName);
   const username = form.get('username') ?? '';
 
   const reject = async (problem: LoginProblem): Promise<HttpResponse> => {
@@ -74,7 +57,7 @@ async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<Ht
   if (isExpired) return await reject({ reason: 'csrf-expired' });
   if (username.trim().length > MAX_USERNAME_CHARACTERS) return await reject({ reason: 'too-long' });
 
-  const outcome = await signInWithPassword(deps.signIn, {
+  const outcome = await signInWithPassword(deps, {
     username,
     password: form.get('password') ?? '',
     address: context.clientAddress,
@@ -103,7 +86,7 @@ interface FormState {
 
 function showForm(deps: LoginDeps, context: RequestContext, state: FormState): HttpResponse {
   const { action, destination, problem } = state;
-  const acceptsEmail = deps.signIn.loginNames.isEmailAllowed;
+  const acceptsEmail = deps.loginNames.isEmailAllowed;
   const translations = deps.pages.language(context, destination?.uiLocales);
   const problems: readonly FormProblem[] =
     problem === undefined ? [] : loginProblems(translations, problem, { acceptsEmail });
@@ -127,10 +110,10 @@ function showForm(deps: LoginDeps, context: RequestContext, state: FormState): H
     content: (
       <LoginPage
         translations={translations}
-        serviceName={deps.serviceName}
+        serviceName={deps.config.branding.serviceName}
         clientName={destination === undefined ? undefined : destinationName(destination, translations.language)}
-        message={deps.loginMessage}
-        form={deps.arePasswordsEnabled ? form : undefined}
+        message={deps.config.branding.loginMessage}
+        form={deps.config.passwords.enabled ? form : undefined}
         registerPath={registerPath(deps, action)}
       />
     ),

@@ -3,31 +3,18 @@
  * session have their own end.
  */
 
-import type { Csrf } from '#browser/csrf.ts';
-import type { Pages } from '#browser/pages.ts';
-import type { Urls } from '#browser/urls.ts';
-import type { Viewers } from '#browser/viewer.ts';
+import type { Browser, PageDeps } from '#browser/browser.ts';
 import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
-import type { Clock } from '#platform/base/clock.ts';
+import type { Core } from '#domain/core.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
-import type { Queryable } from '#platform/postgres/database.ts';
 import { type PostAuthAction, parsePostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
 import { LogoutPage } from './logout.page.tsx';
 
-export interface LogoutDeps {
-  readonly database: Queryable;
-  readonly clock: Clock;
-  readonly urls: Urls;
-  readonly pages: Pages;
-  readonly csrf: Csrf;
-  readonly viewers: Viewers;
-  readonly protocolName: string;
-}
-
-export function mount(deps: LogoutDeps): Route[] {
+export function mount(core: Core, browser: Browser): Route[] {
+  const deps = { ...core, ...browser };
   const page = { path: '/logout', resource: 'human', errorFormat: 'page' } as const;
   return [
     { ...page, method: 'GET', handle: (context) => showLogout(deps, context) },
@@ -36,14 +23,14 @@ export function mount(deps: LogoutDeps): Route[] {
 }
 
 /** 405, since reading an address must not sign out; but with the button for someone who typed it. */
-function showLogout(deps: LogoutDeps, context: RequestContext): HttpResponse {
+function showLogout(deps: PageDeps, context: RequestContext): HttpResponse {
   return answerWithButton(deps, context, { status: 405, headers: { allow: 'POST' } });
 }
 
-async function submitLogout(deps: LogoutDeps, context: RequestContext): Promise<HttpResponse> {
+async function submitLogout(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';
-  const action = parsePostAuthAction(form, deps.protocolName);
+  const action = parsePostAuthAction(form, deps.config.protocolName);
   const isEverywhere = form.get('scope') === EVERYWHERE;
   if (isExpired) return answerWithButton(deps, context, { status: 200, expired: { action, isEverywhere } });
 
@@ -57,7 +44,7 @@ async function submitLogout(deps: LogoutDeps, context: RequestContext): Promise<
 const EVERYWHERE = 'everywhere';
 
 async function signOut(
-  deps: LogoutDeps,
+  deps: PageDeps,
   context: RequestContext,
   viewer: Exclude<Viewer, { readonly kind: 'anonymous' }>,
   isEverywhere: boolean,
@@ -77,7 +64,7 @@ async function signOut(
 }
 
 function answerWithButton(
-  deps: LogoutDeps,
+  deps: PageDeps,
   context: RequestContext,
   options: {
     readonly status: number;

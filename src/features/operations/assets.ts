@@ -1,8 +1,8 @@
+import type { AssetFile } from '#browser/asset-files.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { acceptsEncoding } from '#platform/http/accept.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
-import type { AssetFile } from './asset-files.ts';
 
 // Opened by itself, a drawing is a document: it may hold scripts, which must not run on this origin.
 const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";

@@ -1,21 +1,23 @@
+import type { Core } from '#domain/core.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { prefersJson } from '#platform/http/accept.ts';
-import type { EventLoopLag } from '#platform/http/event-loop-lag.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json, plainText } from '#platform/http/response.ts';
+import type { OpenDatabase } from '#platform/postgres/database.ts';
 
-/** What may keep an instance from being ready; the first that fails is what the probe says. */
-const CHECK_NAMES = ['draining', 'starting', 'migrations', 'clock', 'overloaded', 'database'] as const;
-export type CheckName = (typeof CHECK_NAMES)[number];
-
-/** False, or a rejection, when that condition keeps the instance from being ready. */
-export type Check = () => boolean | Promise<boolean>;
-
-export interface HealthDeps {
-  readonly version: string;
-  readonly lag: Pick<EventLoopLag, 'isStalled'>;
-  readonly checks: Readonly<Partial<Record<CheckName, Check>>>;
+export interface HealthDeps extends Pick<Core, 'instance' | 'lag' | 'version'> {
+  readonly database: Pick<OpenDatabase, 'ping'>;
 }
+
+/** What may keep an instance from being ready, in this order; the first that fails is what the probe says. */
+const READINESS: readonly (readonly [name: string, check: (deps: HealthDeps) => boolean | Promise<boolean>])[] = [
+  ['draining', ({ instance }) => !instance.isDraining],
+  ['starting', ({ instance }) => instance.isStarted],
+  ['migrations', ({ instance }) => instance.isSchemaUsable],
+  ['clock', ({ instance }) => instance.isClockRight],
+  ['overloaded', ({ instance }) => !instance.isOverloaded()],
+  ['database', async ({ database }) => await answers(database)],
+];
 
 const RETRY_HEADERS = { 'retry-after': '5' };
 
@@ -41,27 +43,26 @@ function checkLive({ lag }: HealthDeps): Results {
   return [['stalled', !lag.isStalled]];
 }
 
-async function checkReady(probe: string, { checks }: HealthDeps): Promise<Results> {
+async function checkReady(probe: string, deps: HealthDeps): Promise<Results> {
   if (probe !== 'ready') {
     throw new LatchkeyError('invalid_request', { description: 'probe must be ready or live' });
   }
-  const results: [CheckName, boolean][] = [];
-  for (const name of CHECK_NAMES) {
-    const check = checks[name];
-    if (check === undefined) continue;
-    const isOk = await passes(check);
+  const results: [name: string, isOk: boolean][] = [];
+  for (const [name, check] of READINESS) {
+    const isOk = await check(deps);
     results.push([name, isOk]);
-    // What comes after it would only take time: an instance that drains is asked nothing more.
+    // The checks after it would only take time: an instance that drains is asked nothing more.
     if (!isOk) break;
   }
   return results;
 }
 
-async function passes(check: Check): Promise<boolean> {
+/** The database logs by itself that it was lost. */
+async function answers(database: HealthDeps['database']): Promise<boolean> {
   try {
-    return await check();
+    await database.ping();
+    return true;
   } catch {
-    // The database logs by itself that it was lost.
     return false;
   }
 }

@@ -3,29 +3,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadAssets } from '#browser/asset-files.ts';
+import { InstanceState } from '#domain/instance-state.ts';
 import { type RouteServer, startRouteServer } from '#test/support/route-server.ts';
-import { loadAssets } from './asset-files.ts';
 import type { HealthDeps } from './health.ts';
-import { InstanceState } from './instance-state.ts';
 import { mount } from './routes.ts';
 
+const NO_BRAND = { logo: undefined, darkLogo: undefined, icon: undefined, stylesheet: undefined };
 const CSS = 'body { color: red }';
 const instance = new InstanceState();
 instance.isStarted = true;
 const state = { isOverloaded: false, isStalled: false, database: 'up' };
-const health: HealthDeps = {
+instance.isOverloaded = () => state.isOverloaded;
+const core: HealthDeps = {
   version: '1.2.3',
+  instance,
   lag: {
+    isLagging: false,
     get isStalled() {
       return state.isStalled;
     },
   },
-  checks: {
-    ...instance.checks,
-    overloaded: () => !state.isOverloaded,
-    database: async () => {
+  database: {
+    ping: async () => {
       if (state.database === 'down') throw new Error('no connection');
-      return true;
     },
   },
 };
@@ -42,7 +43,7 @@ beforeAll(async () => {
   symlinkSync('/etc/passwd', join(directory, 'passwd'));
   const manifest = { 'pages.css': 'pages-0a1b2c3d.css', 'favicon.svg': 'favicon-4e5f6a7b.svg' };
   writeFileSync(join(directory, 'manifest.json'), JSON.stringify(manifest));
-  service = await startRouteServer(mount({ assets: loadAssets(directory), icon: 'favicon.svg', health }));
+  service = await startRouteServer(mount(core, { assets: loadAssets(directory), brand: NO_BRAND }));
 });
 afterAll(async () => {
   await service.close();

@@ -3,21 +3,15 @@
  * for the files that pages name, `GET /favicon.ico` and `GET /robots.txt` for who asks without being told. None of
  * them reads a cookie, and only the database check of readiness sends a statement.
  */
+import type { Browser } from '#browser/browser.ts';
 import type { Route } from '#platform/http/route.ts';
-import type { AssetFiles } from './asset-files.ts';
 import { answerAsset } from './assets.ts';
 import { answerHealth, type HealthDeps } from './health.ts';
 
-export interface OperationsDeps {
-  readonly assets: AssetFiles;
-  /** Plain name of the picture in the browser's tabs. */
-  readonly icon: string;
-  readonly health: HealthDeps;
-}
-
 const ROBOTS_HEADERS = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'public, max-age=86400' };
 
-export function mount({ assets, icon, health }: OperationsDeps): Route[] {
+export function mount(core: HealthDeps, { assets, brand }: Pick<Browser, 'assets' | 'brand'>): Route[] {
+  const icon = brand.icon?.name ?? 'favicon.svg';
   // Asked for by pages of ours, which may be on their way while the event loop lags.
   const file = { method: 'GET', errorFormat: 'page', embedding: 'allowed', priority: true } as const;
   return [
@@ -28,7 +22,7 @@ export function mount({ assets, icon, health }: OperationsDeps): Route[] {
       errorFormat: 'plain-json',
       priority: true,
       capacity: 'essential',
-      handle: (context) => answerHealth(context, health),
+      handle: (context) => answerHealth(context, core),
     },
     {
       ...file,

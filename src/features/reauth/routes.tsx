@@ -6,19 +6,11 @@
  * without one, signing in does.
  */
 
-import type { Csrf } from '#browser/csrf.ts';
-import type { Interstitials } from '#browser/interstitials.tsx';
-import type { Pages } from '#browser/pages.ts';
-import type { Urls } from '#browser/urls.ts';
-import type { Viewers } from '#browser/viewer.ts';
-import {
-  type ReauthDeps as ReauthOperationDeps,
-  type ReauthOutcome,
-  reauthenticate,
-} from '#domain/browser-sessions/reauthenticate.ts';
+import type { Browser, PageDeps } from '#browser/browser.ts';
+import { type ReauthOutcome, reauthenticate } from '#domain/browser-sessions/reauthenticate.ts';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
+import type { Core } from '#domain/core.ts';
 import { toUuid } from '#platform/base/ids.ts';
-import type { Log } from '#platform/base/log.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
@@ -27,18 +19,8 @@ import { type ReauthPageRow, readReauthPage } from './queries.ts';
 import { ReauthPage } from './reauth.page.tsx';
 import { type ReauthProblem, reauthProblem } from './reauth-problems.ts';
 
-export interface ReauthDeps extends ReauthOperationDeps {
-  readonly log: Log;
-  readonly urls: Urls;
-  readonly pages: Pages;
-  readonly csrf: Csrf;
-  readonly viewers: Viewers;
-  readonly interstitials: Interstitials;
-  readonly protocolName: string;
-  readonly arePasswordsEnabled: boolean;
-}
-
-export function mount(deps: ReauthDeps): Route[] {
+export function mount(core: Core, browser: Browser): Route[] {
+  const deps = { ...core, ...browser };
   const page = { path: '/reauth', resource: 'human', errorFormat: 'page' } as const;
   return [
     { ...page, method: 'GET', handle: (context) => showReauth(deps, context) },
@@ -48,8 +30,8 @@ export function mount(deps: ReauthDeps): Route[] {
 
 type ActiveViewer = Extract<Viewer, { readonly kind: 'active' }>;
 
-async function showReauth(deps: ReauthDeps, context: RequestContext): Promise<HttpResponse> {
-  const action = parsePostAuthAction(context.query, deps.protocolName);
+async function showReauth(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
+  const action = parsePostAuthAction(context.query, deps.config.protocolName);
   const viewer = await deps.viewers.read(context);
   if (viewer.kind !== 'active') return answerWithoutSession(deps, context, viewer, action);
   const maxAge = context.query.get('max_age');
@@ -59,15 +41,15 @@ async function showReauth(deps: ReauthDeps, context: RequestContext): Promise<Ht
   return await showForm(deps, context, viewer, action);
 }
 
-async function submitReauth(deps: ReauthDeps, context: RequestContext): Promise<HttpResponse> {
+async function submitReauth(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';
-  const action = parsePostAuthAction(context.query, deps.protocolName);
+  const action = parsePostAuthAction(context.query, deps.config.protocolName);
   const viewer = await deps.viewers.read(context);
   if (viewer.kind !== 'active') return answerWithoutSession(deps, context, viewer, action);
   if (isExpired) return await showForm(deps, context, viewer, action, { reason: 'csrf-expired' });
   const method = form.get('method') ?? 'password';
-  if (method !== 'password' || !deps.arePasswordsEnabled) {
+  if (method !== 'password' || !deps.config.passwords.enabled) {
     return await showForm(deps, context, viewer, action, { reason: 'invalid-method' });
   }
 
@@ -85,7 +67,7 @@ async function submitReauth(deps: ReauthDeps, context: RequestContext): Promise<
 }
 
 async function attempt(
-  deps: ReauthDeps,
+  deps: PageDeps,
   context: RequestContext,
   viewer: ActiveViewer,
   password: string,
@@ -104,7 +86,7 @@ async function attempt(
 }
 
 function answerWithoutSession(
-  deps: ReauthDeps,
+  deps: PageDeps,
   context: RequestContext,
   viewer: Exclude<Viewer, { readonly kind: 'active' }>,
   action: PostAuthAction | undefined,
@@ -114,7 +96,7 @@ function answerWithoutSession(
 }
 
 async function showForm(
-  deps: ReauthDeps,
+  deps: PageDeps,
   context: RequestContext,
   viewer: ActiveViewer,
   action: PostAuthAction | undefined,
@@ -142,7 +124,7 @@ async function showForm(
         displayName={viewer.user.displayName}
         action={action}
         logoutPath={urls.logout()}
-        passwordPath={deps.arePasswordsEnabled && row?.has_password === true ? urls.reauth(action) : undefined}
+        passwordPath={deps.config.passwords.enabled && row?.has_password === true ? urls.reauth(action) : undefined}
         cancel={isWaiting ? { path: urls.authorize(), grantId: action.id } : undefined}
         problems={problem === undefined ? [] : [reauthProblem(translations, problem)]}
       />
@@ -151,7 +133,7 @@ async function showForm(
 }
 
 async function readPage(
-  deps: ReauthDeps,
+  deps: PageDeps,
   viewer: ActiveViewer,
   action: PostAuthAction | undefined,
 ): Promise<ReauthPageRow | undefined> {

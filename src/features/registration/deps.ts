@@ -1,18 +1,30 @@
-import type { Csrf } from '#browser/csrf.ts';
-import type { Pages } from '#browser/pages.ts';
-import type { Urls } from '#browser/urls.ts';
-import type { Viewers } from '#browser/viewer.ts';
+import type { Browser, PageDeps } from '#browser/browser.ts';
+import type { FinishDeps } from '#domain/accounts/registrations/finish-registration.ts';
+import { RequesterPolicy } from '#domain/accounts/registrations/requester-policy.ts';
 import type { RegistrationDeps as StartDeps } from '#domain/accounts/registrations/start-registration.ts';
-import type { DestinationDeps } from '#domain/authorizations/destination.ts';
+import { foldUsername } from '#domain/accounts/username.ts';
+import type { Core } from '#domain/core.ts';
 
-export interface RegistrationDeps extends Omit<DestinationDeps, 'database'>, StartDeps {
-  readonly urls: Urls;
-  readonly pages: Pages;
-  readonly csrf: Csrf;
-  readonly viewers: Viewers;
-  readonly protocolName: string;
-  /** People may make accounts for themselves with a password. */
-  readonly isOpen: boolean;
-  /** Seconds that a person has for all steps. */
-  readonly ttlSeconds: number;
+/** Core and browser, with what the operations of a registration go by. */
+export type RegistrationDeps = PageDeps & StartDeps & FinishDeps;
+
+export function registrationDeps(core: Core, browser: Browser): RegistrationDeps {
+  const { account, branding, homeserver, passwords, policy, protocolName, rateLimiting } = core.config;
+  const { adminUsers, registration, requester } = policy.data;
+  return {
+    ...core,
+    ...browser,
+    limits: rateLimiting,
+    namePolicy: {
+      serverName: homeserver.homeserver,
+      ...registration,
+      reservedUsernames: new Set(adminUsers.map(foldUsername)),
+    },
+    requesterPolicy: new RequesterPolicy(requester),
+    passwordRules: passwords,
+    serviceName: branding.serviceName,
+    tosUri: branding.tosUri,
+    protocolName,
+    ttlSeconds: account.registrationTtlSeconds,
+  };
 }

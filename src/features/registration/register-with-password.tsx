@@ -22,7 +22,7 @@ export async function showPasswordForm(deps: RegistrationDeps, context: RequestC
   const action = parsePostAuthAction(context.query, deps.protocolName);
   const elsewhere = await passSignedIn(deps, context, action);
   if (elsewhere !== undefined) return elsewhere;
-  if (!deps.isOpen) return redirect(deps.urls.login(action));
+  if (!deps.isRegistrationOpen) return redirect(deps.urls.login(action));
   const shown = await begin(deps, context, action);
   return answer(deps, context, shown, { username: proposedUsername(deps, context) ?? '', hasAcceptedTerms: false });
 }

@@ -14,7 +14,7 @@ export async function showRegister(deps: RegistrationDeps, context: RequestConte
   if (elsewhere !== undefined) return elsewhere;
   // Also remembers the language that this address asks for.
   const translations = deps.pages.language(context);
-  if (deps.isOpen) return redirect(withUsername(deps, action, proposedUsername(deps, context)));
+  if (deps.isRegistrationOpen) return redirect(withUsername(deps, action, proposedUsername(deps, context)));
   return deps.pages.answer({
     title: translations.t('register.closed.title'),
     translations,
@@ -31,7 +31,7 @@ export async function submitRegister(deps: RegistrationDeps, context: RequestCon
   // For the log; someone who is signed in is sent on by that page.
   await deps.viewers.read(context);
   const action = parsePostAuthAction(context.query, deps.protocolName);
-  if (!deps.isOpen) return redirect(deps.urls.login(action));
+  if (!deps.isRegistrationOpen) return redirect(deps.urls.login(action));
   // No provider is built in yet, so whatever is named does not exist.
   if ((form.get('provider') ?? '') !== '') return await showUnknownProvider(deps, context, form.get('username'));
   return redirect(withUsername(deps, action, form.get('username')));

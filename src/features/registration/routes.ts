@@ -10,17 +10,18 @@
  * A registration is a row (`domain/registrations`) that only the browser which began it may go on with: open,
  * completed or expired. The continuation (PostAuthAction) comes in by the query and then stays in the row.
  */
+import type { Browser } from '#browser/browser.ts';
+import type { Core } from '#domain/core.ts';
 import type { Route } from '#platform/http/route.ts';
-import type { RegistrationDeps } from './deps.ts';
+import { registrationDeps } from './deps.ts';
 import { showDisplayName, submitDisplayName } from './display-name.tsx';
 import { finish } from './finish.ts';
 import { showRegister, submitRegister } from './register.tsx';
 import { showPasswordForm, submitPasswordForm } from './register-with-password.tsx';
 import { showUsername, submitUsername } from './username.tsx';
 
-export type { RegistrationDeps };
-
-export function mount(deps: RegistrationDeps): Route[] {
+export function mount(core: Core, browser: Browser): Route[] {
+  const deps = registrationDeps(core, browser);
   const page = { resource: 'human', errorFormat: 'page' } as const;
   const start = { ...page, path: '/register' };
   const password = { ...page, path: '/register/password' };
@@ -42,6 +43,7 @@ export function mount(deps: RegistrationDeps): Route[] {
       handle: (context) => finish(deps, context),
     },
   ];
-  if (deps.isOpen) routes.push({ ...password, method: 'POST', handle: (context) => submitPasswordForm(deps, context) });
+  if (deps.isRegistrationOpen)
+    routes.push({ ...password, method: 'POST', handle: (context) => submitPasswordForm(deps, context) });
   return routes;
 }

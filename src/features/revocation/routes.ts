@@ -3,25 +3,19 @@
  * 200 as well, so that a lost answer may be repeated.
  */
 
+import type { Core } from '#domain/core.ts';
 import { revokeToken } from '#domain/oauth-sessions/revoke.ts';
-import type { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
+import { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
 import { readOAuthForm, required } from '#oauth-endpoint/oauth-form.ts';
-import type { Clock } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { type HttpResponse, noStore } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
-import type { Queryable } from '#platform/postgres/database.ts';
-
-export interface RevocationDeps {
-  readonly authentication: ClientAuthentication;
-  readonly database: Queryable;
-  readonly clock: Clock;
-}
 
 const SINGLE_NAMES = ['token', 'token_type_hint'];
 const HINTS = new Set(['access_token', 'refresh_token']);
 
-export function mount(deps: RevocationDeps): Route[] {
+export function mount(core: Core): Route[] {
+  const authentication = new ClientAuthentication(core);
   return [
     {
       method: 'POST',
@@ -31,7 +25,7 @@ export function mount(deps: RevocationDeps): Route[] {
       cors: 'get-post',
       handle: async (context) => {
         const form = await readOAuthForm(context, SINGLE_NAMES);
-        return await deps.authentication.act(context, form, async (client) => {
+        return await authentication.act(context, form, async (client) => {
           const token = required(form, 'token');
           // RFC 7009 2.1: a hint that does not fit is no reason to stop looking, and the prefix says the kind anyway.
           const hint = form.get('token_type_hint');
@@ -41,8 +35,8 @@ export function mount(deps: RevocationDeps): Route[] {
             });
           }
           const { clientAddress: address, userAgent } = context;
-          const request = { token, now: deps.clock.now(), address, userAgent };
-          const outcome = await revokeToken(deps.database, client, request);
+          const request = { token, now: core.clock.now(), address, userAgent };
+          const outcome = await revokeToken(core.database, client, request);
           if (outcome === 'client-changed') return outcome;
           if (outcome === 'other-client') {
             throw new LatchkeyError('unauthorized_client', { description: 'The token was issued to another client.' });

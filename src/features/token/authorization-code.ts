@@ -1,8 +1,6 @@
 import { userFacts } from '#domain/accounts/user-facts.ts';
-import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import { cancelAuthorizationGrant } from '#domain/authorizations/cancel-authorization-grant.ts';
 import type { Client } from '#domain/clients/client.ts';
-import type { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
 import { endOAuth2Session } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { type CodeRefusal, judgeCode } from '#domain/oauth-sessions/judge-code.ts';
 import {
@@ -12,38 +10,24 @@ import {
   redeemAuthorizationCode,
 } from '#domain/oauth-sessions/redeem-authorization-code.ts';
 import type { CodeRow } from '#domain/oauth-sessions/statements/read-code.ts';
-import type { TokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import { required } from '#oauth-endpoint/oauth-form.ts';
-import type { Clock } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
-import type { Log } from '#platform/base/log.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
-import type { Database } from '#platform/postgres/database.ts';
 import { verifierFits } from '#protocol/oauth/pkce.ts';
-import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
-import { type IdTokenDeps, signIdToken } from './id-token.ts';
+import type { TokenDeps } from './deps.ts';
+import { signIdToken } from './id-token.ts';
 import { tokenResponse } from './token-response.ts';
-
-export interface AuthorizationCodeDeps extends IdTokenDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly activity: ActivityBuffer;
-  readonly scopeRules: ScopeRules;
-  readonly settings: TokenSettings;
-  readonly adminRights: AdminRights;
-}
 
 /** 256 bits in base64url; anything else is no code, without a query. */
 const CODE = /^[A-Za-z0-9_-]{43}$/;
 
 /** RFC 6749 4.1.3 and OpenID Connect Core 1.0 3.1.3: a code for a session with its first tokens. */
 export async function exchangeCode(
-  deps: AuthorizationCodeDeps,
+  deps: TokenDeps,
   context: RequestContext,
   form: FormParameters,
   client: Client,
@@ -94,7 +78,7 @@ export async function exchangeCode(
 }
 
 async function idTokenOf(
-  deps: AuthorizationCodeDeps,
+  deps: TokenDeps,
   client: Client,
   redemption: CodeRedemption,
   code: string,
@@ -118,7 +102,7 @@ async function idTokenOf(
 
 /** What a refused code leads to beside the answer: a grant that someone tampers with is dead for everyone. */
 async function settleRefusal(
-  deps: AuthorizationCodeDeps,
+  deps: TokenDeps,
   context: RequestContext,
   client: Client,
   row: CodeRow | undefined,

@@ -1,29 +1,16 @@
-import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import type { Client } from '#domain/clients/client.ts';
-import type { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
 import { issueTokenToClient } from '#domain/oauth-sessions/issue-client-token.ts';
-import type { TokenSettings } from '#domain/oauth-sessions/token-settings.ts';
-import type { Clock } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
-import type { Queryable } from '#platform/postgres/database.ts';
-import { parseScope, type ScopeRules } from '#protocol/oauth/scopes.ts';
+import { parseScope } from '#protocol/oauth/scopes.ts';
+import type { TokenDeps } from './deps.ts';
 import { tokenResponse } from './token-response.ts';
-
-export interface ClientCredentialsDeps {
-  readonly database: Queryable;
-  readonly clock: Clock;
-  readonly activity: ActivityBuffer;
-  readonly scopeRules: ScopeRules;
-  readonly settings: TokenSettings;
-  readonly adminRights: AdminRights;
-}
 
 /** A token for a confidential client itself (RFC 6749 4.4): no user, no refresh token, no ID token. */
 export async function issueForClient(
-  deps: ClientCredentialsDeps,
+  deps: TokenDeps,
   context: RequestContext,
   form: FormParameters,
   client: Client,
@@ -42,7 +29,7 @@ export async function issueForClient(
 }
 
 /** All or nothing: a client is not served with less than it asked for. */
-function grantedScope(deps: ClientCredentialsDeps, client: Client, requested: string): readonly string[] {
+function grantedScope(deps: TokenDeps, client: Client, requested: string): readonly string[] {
   const scopes = parseScope(requested);
   const granted =
     scopes === undefined

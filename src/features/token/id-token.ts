@@ -1,14 +1,8 @@
 import type { Client } from '#domain/clients/client.ts';
-import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import type { OAuth2SessionId, UserId } from '#platform/base/ids.ts';
 import { idTokenClaims } from '#protocol/oidc/id-token-claims.ts';
 import { type UserClaimName, type UserFacts, userClaims } from '#protocol/oidc/user-claims.ts';
-
-export interface IdTokenDeps {
-  readonly signingKeys: Pick<SigningKeys, 'signJwt'>;
-  readonly issuer: string;
-  readonly idTokenTtlSeconds: number;
-}
+import type { TokenDeps } from './deps.ts';
 
 /** Whom an ID token is about and what goes out with it. Times in milliseconds since the epoch. */
 export interface IdTokenSubject {
@@ -31,7 +25,7 @@ export interface IdTokenSubject {
 
 /** The signed ID token; undefined when the scope has no `openid`. */
 export async function signIdToken(
-  deps: IdTokenDeps,
+  deps: TokenDeps,
   client: Client,
   subject: IdTokenSubject,
 ): Promise<string | undefined> {
@@ -39,11 +33,11 @@ export async function signIdToken(
   if (!scope.includes('openid')) return undefined;
   const algorithm = client.idTokenSignedResponseAlg;
   const claims = idTokenClaims({
-    issuer: deps.issuer,
+    issuer: deps.config.http.issuer,
     clientId: client.id,
     subject: subject.userId,
     now: subject.now,
-    lifetimeSeconds: deps.idTokenTtlSeconds,
+    lifetimeSeconds: deps.config.oauth.idTokenTtlSeconds,
     nonce: subject.nonce,
     authenticatedAt: subject.authenticatedAt,
     acr: subject.acr,

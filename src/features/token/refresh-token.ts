@@ -1,39 +1,23 @@
-import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import type { Client } from '#domain/clients/client.ts';
-import type { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
 import { type Refreshed, type RefreshOutcome, refresh } from '#domain/oauth-sessions/refresh.ts';
-import type { TokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import { required } from '#oauth-endpoint/oauth-form.ts';
-import type { Clock } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
-import type { Queryable } from '#platform/postgres/database.ts';
 import { parseScope, type ScopeRules } from '#protocol/oauth/scopes.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
-import { type IdTokenDeps, signIdToken } from './id-token.ts';
+import type { TokenDeps } from './deps.ts';
+import { signIdToken } from './id-token.ts';
 import { tokenResponse } from './token-response.ts';
-
-export interface RefreshTokenDeps extends IdTokenDeps {
-  readonly database: Queryable;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly activity: ActivityBuffer;
-  readonly scopeRules: ScopeRules;
-  readonly settings: TokenSettings;
-  readonly adminRights: AdminRights;
-  /** `KeyRing.deriveAll('refresh-rotation')`. */
-  readonly rotationKeys: readonly Buffer[];
-}
 
 /**
  * RFC 6749 6, with rotation (RFC 9700 4.14.2). A session with `openid` gets an ID token too (OpenID Connect Core 12.2),
  * unless it is one of the homeserver's clients: those refresh all day and never read it.
  */
 export async function refreshTokens(
-  deps: RefreshTokenDeps,
+  deps: TokenDeps,
   context: RequestContext,
   form: FormParameters,
   client: Client,
@@ -73,7 +57,7 @@ export async function refreshTokens(
 }
 
 async function idTokenOf(
-  deps: RefreshTokenDeps,
+  deps: TokenDeps,
   client: Client,
   { session, scope, pair }: Refreshed,
   now: number,

@@ -4,22 +4,18 @@
  */
 
 import type { Client } from '#domain/clients/client.ts';
-import type { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
+import type { Core } from '#domain/core.ts';
+import { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
 import { readOAuthForm, required } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
-import type { Database } from '#platform/postgres/database.ts';
-import { type AuthorizationCodeDeps, exchangeCode } from './authorization-code.ts';
-import { type ClientCredentialsDeps, issueForClient } from './client-credentials.ts';
-import { type RefreshTokenDeps, refreshTokens } from './refresh-token.ts';
-
-export interface TokenDeps extends AuthorizationCodeDeps, RefreshTokenDeps, ClientCredentialsDeps {
-  readonly database: Database;
-  readonly authentication: ClientAuthentication;
-}
+import { exchangeCode } from './authorization-code.ts';
+import { issueForClient } from './client-credentials.ts';
+import { type TokenDeps, tokenDeps } from './deps.ts';
+import { refreshTokens } from './refresh-token.ts';
 
 /** Beside the client's credentials, which `ClientAuthentication` looks after. */
 const SINGLE_NAMES = ['grant_type', 'code', 'redirect_uri', 'code_verifier', 'refresh_token', 'scope'];
@@ -37,7 +33,9 @@ const GRANTS: ReadonlyMap<string, Grant> = new Map<string, Grant>([
   ['client_credentials', issueForClient],
 ]);
 
-export function mount(deps: TokenDeps): Route[] {
+export function mount(core: Core): Route[] {
+  const deps = tokenDeps(core);
+  const authentication = new ClientAuthentication(core);
   return [
     {
       method: 'POST',
@@ -47,7 +45,7 @@ export function mount(deps: TokenDeps): Route[] {
       cors: 'get-post',
       handle: async (context) => {
         const form = await readOAuthForm(context, SINGLE_NAMES);
-        return await deps.authentication.act(context, form, async (client) => {
+        return await authentication.act(context, form, async (client) => {
           const grant = grantOf(form, client);
           return await grant(deps, context, form, client);
         });

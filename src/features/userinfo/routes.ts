@@ -3,32 +3,21 @@
  * far as its scopes reach.
  */
 
-import type { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
-import type { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
+import type { Core } from '#domain/core.ts';
 import { findUserOfAccessToken } from '#domain/oauth-sessions/use-access-token.ts';
 import { readOAuthForm } from '#oauth-endpoint/oauth-form.ts';
-import type { Clock } from '#platform/base/clock.ts';
 import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import { isFormType } from '#platform/http/request-body.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
-import type { Queryable } from '#platform/postgres/database.ts';
 import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
 import { userinfoClaims } from './userinfo-claims.ts';
 
-export interface UserinfoDeps {
-  readonly database: Queryable;
-  readonly clock: Clock;
-  readonly activity: ActivityBuffer;
-  readonly issuer: string;
-  readonly adminRights: AdminRights;
-}
-
 const UNREADABLE: ReadonlySet<ErrorCode> = new Set(['body_too_large', 'malformed_request', 'unsupported_media_type']);
 
-export function mount(deps: UserinfoDeps): Route[] {
+export function mount(core: Core): Route[] {
   const route = {
     path: '/oauth2/userinfo',
     resource: 'oauth',
@@ -36,29 +25,29 @@ export function mount(deps: UserinfoDeps): Route[] {
     cors: 'get-post',
   } as const;
   return [
-    { ...route, method: 'GET', handle: async (context) => await answer(deps, context, tokenOfGet(deps, context)) },
+    { ...route, method: 'GET', handle: async (context) => await answer(core, context, tokenOfGet(core, context)) },
     {
       ...route,
       method: 'POST',
-      handle: async (context) => await answer(deps, context, await tokenOfPost(deps, context)),
+      handle: async (context) => await answer(core, context, await tokenOfPost(core, context)),
     },
   ];
 }
 
 /** RFC 6750 2.3 is not offered: a token in an address ends up in logs and histories. */
-function tokenOfGet(deps: UserinfoDeps, context: RequestContext): string | undefined {
-  const token = headerToken(deps, context);
+function tokenOfGet(core: Core, context: RequestContext): string | undefined {
+  const token = headerToken(core, context);
   if (token !== undefined && context.rawQuery !== '' && context.query.has('access_token')) {
-    throw challenge(deps, 'invalid_request', 'Send the access token in one place only.');
+    throw challenge(core, 'invalid_request', 'Send the access token in one place only.');
   }
   return token;
 }
 
-async function tokenOfPost(deps: UserinfoDeps, context: RequestContext): Promise<string | undefined> {
-  const inHeader = headerToken(deps, context);
+async function tokenOfPost(core: Core, context: RequestContext): Promise<string | undefined> {
+  const inHeader = headerToken(core, context);
   if (inHeader === undefined) return (await readOAuthForm(context, ['access_token'])).get('access_token');
   if (isFormType(context.headers['content-type']) && (await hasTokenInForm(context))) {
-    throw challenge(deps, 'invalid_request', 'Send the access token in one place only.');
+    throw challenge(core, 'invalid_request', 'Send the access token in one place only.');
   }
   return inHeader;
 }
@@ -73,40 +62,40 @@ async function hasTokenInForm(context: RequestContext): Promise<boolean> {
   }
 }
 
-function headerToken(deps: UserinfoDeps, context: RequestContext): string | undefined {
+function headerToken(core: Core, context: RequestContext): string | undefined {
   const bearer = parseBearer(context.headers.authorization);
-  if (bearer.kind === 'malformed') throw challenge(deps, 'invalid_request', 'The Authorization header is malformed.');
+  if (bearer.kind === 'malformed') throw challenge(core, 'invalid_request', 'The Authorization header is malformed.');
   return bearer.kind === 'token' ? bearer.token : undefined;
 }
 
-async function answer(deps: UserinfoDeps, context: RequestContext, token: string | undefined): Promise<HttpResponse> {
+async function answer(core: Core, context: RequestContext, token: string | undefined): Promise<HttpResponse> {
   // RFC 6750 3.1: a request without a token is told the scheme and no error code.
   if (token === undefined) {
     return {
       status: 401,
-      headers: { 'cache-control': 'no-store', pragma: 'no-cache', 'www-authenticate': scheme(deps) },
+      headers: { 'cache-control': 'no-store', pragma: 'no-cache', 'www-authenticate': scheme(core) },
     };
   }
-  const now = deps.clock.now();
-  const row = await findUserOfAccessToken(deps.database, token, 'openid', deps.adminRights, now);
+  const now = core.clock.now();
+  const row = await findUserOfAccessToken(core.database, token, 'openid', core.adminRights, now);
   if (row === undefined) {
-    throw challenge(deps, 'invalid_token', 'The access token is unknown, expired or revoked, or has no user.');
+    throw challenge(core, 'invalid_token', 'The access token is unknown, expired or revoked, or has no user.');
   }
   context.setRequester({ kind: 'user', id: fromUuid(row.user_id), username: row.username });
   if (!row.scope.includes('openid')) {
-    throw challenge(deps, 'insufficient_scope', 'The access token lacks the scope openid.', 'openid');
+    throw challenge(core, 'insufficient_scope', 'The access token lacks the scope openid.', 'openid');
   }
-  deps.activity.recordOAuth2Session(fromUuid(row.session_id), now, context.clientAddress, context.userAgent);
+  core.activity.recordOAuth2Session(fromUuid(row.session_id), now, context.clientAddress, context.userAgent);
   return json(200, userinfoClaims(row), { pragma: 'no-cache' });
 }
 
 /** RFC 6750 3. */
-function challenge(deps: UserinfoDeps, code: ErrorCode, description: string, scope?: string): LatchkeyError {
-  const parts = [scheme(deps), `error="${code}"`, `error_description="${description}"`];
+function challenge(core: Core, code: ErrorCode, description: string, scope?: string): LatchkeyError {
+  const parts = [scheme(core), `error="${code}"`, `error_description="${description}"`];
   if (scope !== undefined) parts.push(`scope="${scope}"`);
   return new LatchkeyError(code, { description, headers: { 'www-authenticate': parts.join(', ') } });
 }
 
-function scheme(deps: UserinfoDeps): string {
-  return `Bearer realm="${deps.issuer}"`;
+function scheme(core: Core): string {
+  return `Bearer realm="${core.config.http.issuer}"`;
 }

@@ -8,7 +8,6 @@ import { resumeTask, Task } from '#platform/base/tasks.ts';
 import { Rejections } from '#platform/http/rejections.ts';
 import { leastOf } from '#test/support/measuring.ts';
 import { until } from '#test/support/route-server.ts';
-import { silentLog } from '#test/support/silent-log.ts';
 import { DescriptorSink } from './descriptor-sink.ts';
 import { LogWriter, type LogWriterOptions } from './log-writer.ts';
 import { openLog } from './open-log.ts';
@@ -281,7 +280,9 @@ describe('rejected connections (operations 5.1)', () => {
     vi.useFakeTimers();
     const lines: [string, LogFields | undefined][] = [];
     const rejections = new Rejections({
-      ...silentLog,
+      error() {},
+      info() {},
+      debug() {},
       warn: (_event, message, fields) => lines.push([message, fields]),
     });
     for (let index = 0; index < 25; index += 1) rejections.report('malformed', 400, '192.0.2.1');

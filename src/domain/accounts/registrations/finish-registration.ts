@@ -55,7 +55,7 @@ export interface FinishDeps {
   /** Seconds that a person has for all steps. */
   readonly ttlSeconds: number;
   /** People may make accounts for themselves with a password. */
-  readonly isOpen: boolean;
+  readonly isRegistrationOpen: boolean;
 }
 
 export interface Finish {
@@ -93,7 +93,7 @@ export async function finishRegistration(deps: FinishDeps, finish: Finish): Prom
       const now = deps.clock.now();
       const state = registrationState(registration, deps.ttlSeconds, now);
       if (state !== 'open') return { ok: false, reason: state, action };
-      if (!deps.isOpen) return { ok: false, reason: 'closed', action };
+      if (!deps.isRegistrationOpen) return { ok: false, reason: 'closed', action };
       const problems = await findNameProblems(transaction, registration.username, deps.namePolicy);
       if (problems.length > 0) return { ok: false, reason: 'name-lost', action };
       if (registration.displayName === undefined) return { ok: false, reason: 'display-name', action };

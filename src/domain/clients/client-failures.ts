@@ -3,7 +3,6 @@ import { countFailure } from '#domain/rate-limits/rate-limits.ts';
 import { addressKey } from '#platform/base/address-key.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { ClientId } from '#platform/base/ids.ts';
-import type { RequestContext } from '#platform/http/request-context.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 
 export interface ClientFailuresDeps {
@@ -13,6 +12,13 @@ export interface ClientFailuresDeps {
   readonly limiter: Limiter;
   /** What browsers send as `Origin` from our own pages. */
   readonly origin: string;
+}
+
+/** Who sent the request. */
+export interface FailureSource {
+  readonly clientAddress: string | undefined;
+  /** The `Origin` header. */
+  readonly origin: string | undefined;
 }
 
 const MAX_SHUT_KEYS = 10_000;
@@ -36,9 +42,9 @@ export class ClientFailures {
    * For how many seconds this caller is still refused; 0: it is not.
    * @param client undefined for an id that no client has
    */
-  secondsShut(context: RequestContext, client: ClientId | undefined): number {
+  secondsShut(clientAddress: string | undefined, client: ClientId | undefined): number {
     if (this.#shutUntil.size === 0) return 0;
-    const key = failureKey(context, client);
+    const key = failureKey(clientAddress, client);
     const until = this.#shutUntil.get(key);
     if (until === undefined) return 0;
     const seconds = (until - this.#deps.clock.now()) / 1000;
@@ -51,11 +57,10 @@ export class ClientFailures {
    * Counts one failure. What a foreign page makes a browser send is not counted: it would shut the client for everybody
    * behind the visitor's address.
    */
-  async count(context: RequestContext, client: ClientId | undefined): Promise<void> {
+  async count(source: FailureSource, client: ClientId | undefined): Promise<void> {
     const { database, clock, limiter, origin } = this.#deps;
-    const sentOrigin = context.headers.origin;
-    if (sentOrigin !== undefined && sentOrigin !== origin) return;
-    const key = failureKey(context, client);
+    if (source.origin !== undefined && source.origin !== origin) return;
+    const key = failureKey(source.clientAddress, client);
     const seconds = await countFailure(database, clock, { key, limiter });
     if (seconds > 0) this.#shut(key, clock.now() + seconds * 1000);
   }
@@ -69,6 +74,6 @@ export class ClientFailures {
   }
 }
 
-function failureKey(context: RequestContext, client: ClientId | undefined): string {
-  return `client_authentication:${client ?? 'unknown'}:${addressKey(context.clientAddress)}`;
+function failureKey(clientAddress: string | undefined, client: ClientId | undefined): string {
+  return `client_authentication:${client ?? 'unknown'}:${addressKey(clientAddress)}`;
 }

@@ -1,0 +1,59 @@
+import type { Core } from '#domain/core.ts';
+import type { AssetFiles } from './asset-files.ts';
+import { assetPaths } from './assets.ts';
+import { type Brand, brandOf } from './brand.ts';
+import { Csrf } from './csrf.ts';
+import { Interstitials } from './interstitials.tsx';
+import { Pages } from './pages.ts';
+import { loadTranslations } from './translations.ts';
+import { Urls } from './urls.ts';
+import { Viewers } from './viewer.ts';
+
+/** What all pages and forms share. */
+export interface Browser {
+  readonly urls: Urls;
+  readonly pages: Pages;
+  readonly csrf: Csrf;
+  readonly viewers: Viewers;
+  readonly interstitials: Interstitials;
+  /** Installed languages, from which `ui_locales` chooses. */
+  readonly languages: readonly string[];
+  /** Files of the build and of the operator's brand. */
+  readonly assets: AssetFiles;
+  readonly brand: Brand;
+}
+
+/** Core and browser in one object, as the functions of features with pages take it. */
+export type PageDeps = Core & Browser;
+
+/** @param builtAssets files of the build; those of the brand are added here */
+export function createBrowser(core: Core, builtAssets: AssetFiles): Browser {
+  const { config, database, clock, activity, sessionLimits } = core;
+  const urls = new Urls(config.http.publicBase);
+  const catalog = loadTranslations();
+  const { serviceName, policyUri, tosUri, imprint } = config.branding;
+  const brand = brandOf(config.branding);
+  const assets = builtAssets.with(Object.values(brand).filter((file) => file !== undefined));
+  const site = {
+    serviceName,
+    brand,
+    template: config.templates.page,
+    policyUri,
+    tosUri,
+    imprint,
+    indexPath: urls.index(),
+    ...assetPaths(urls.basePath, assets.publishedNames),
+  };
+  const pages = new Pages({ site, catalog, defaultLanguage: config.i18n.defaultLanguage });
+  const csrf = new Csrf({ urls, clock });
+  return {
+    urls,
+    pages,
+    csrf,
+    viewers: new Viewers({ database, clock, limits: sessionLimits, activity }),
+    interstitials: new Interstitials({ pages, csrf, urls }),
+    languages: catalog.languages,
+    assets,
+    brand,
+  };
+}

@@ -1,0 +1,88 @@
+/**
+ * The collaborators that features share. `createCore` is the only place that puts them together: `serve`, the tests
+ * and the tools all use it. The modules of the domain never import this file; an operation takes the few collaborators
+ * it needs, and an object with more of them will do.
+ */
+import type { Config } from '#config/config.ts';
+import { PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
+import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
+import type { SessionLimits } from '#domain/browser-sessions/viewer.ts';
+import { ClientDirectory } from '#domain/clients/client-directory.ts';
+import { ClientFailures } from '#domain/clients/client-failures.ts';
+import { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
+import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+import type { EventLoopLag } from '#platform/http/event-loop-lag.ts';
+import type { LogWriter } from '#platform/log/log-writer.ts';
+import type { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
+import type { OpenDatabase } from '#platform/postgres/database.ts';
+import { ScopeRules } from '#protocol/oauth/scopes.ts';
+import type { InstanceState } from './instance-state.ts';
+
+/** What is opened before the service starts, and closed after it has stopped. */
+export interface Resources {
+  readonly config: Config;
+  readonly database: OpenDatabase;
+  readonly clock: Clock;
+  readonly log: LogWriter;
+  readonly keyRing: KeyRing;
+  readonly signingKeys: SigningKeys;
+  readonly hasher: PasswordHasher;
+  readonly estimator: StrengthEstimator;
+  readonly lag: Pick<EventLoopLag, 'isLagging' | 'isStalled'>;
+  readonly instance: InstanceState;
+  /** Version of this program. */
+  readonly version: string;
+}
+
+export interface Core extends Resources {
+  readonly clients: ClientDirectory;
+  readonly clientFailures: ClientFailures;
+  readonly passwordChecks: PasswordChecks;
+  /** Writes last-seen times in the background, between `start` and `stop`. */
+  readonly activity: ActivityBuffer;
+  readonly sessionLimits: SessionLimits;
+  readonly scopeRules: ScopeRules;
+  readonly adminRights: AdminRights;
+  /** Names of users that may ask for admin scopes, in addition to those whose account has the right. */
+  readonly adminUsers: ReadonlySet<string>;
+  /** People may create accounts for themselves. */
+  readonly isRegistrationOpen: boolean;
+}
+
+export function createCore(resources: Resources): Core {
+  const { config, database, clock, log, keyRing, hasher } = resources;
+  const scopeRules = new ScopeRules(config.protocolName);
+  const adminUsers = new Set(config.policy.data.adminUsers);
+  return {
+    ...resources,
+    clients: new ClientDirectory(database, keyRing, clock),
+    clientFailures: new ClientFailures({
+      database,
+      clock,
+      limiter: config.rateLimiting.clientAuthentication.perClient,
+      origin: new URL(config.http.publicBase).origin,
+    }),
+    passwordChecks: new PasswordChecks({
+      database,
+      hasher,
+      clock,
+      log,
+      keyRing,
+      limits: config.rateLimiting.login,
+      maximumBytes: config.passwords.maximumLength,
+    }),
+    activity: new ActivityBuffer(database, log),
+    sessionLimits: { idleSeconds: undefined, lifetimeSeconds: undefined },
+    scopeRules,
+    adminRights: new AdminRights({
+      scopeRules,
+      users: adminUsers,
+      clients: new Set(config.policy.data.adminClients),
+    }),
+    adminUsers,
+    isRegistrationOpen: config.passwords.enabled && config.account.passwordRegistrationEnabled,
+  };
+}

@@ -1,0 +1,89 @@
+/** The application as `serve` builds it, over a database and a configuration of the test. */
+import { type App, buildApp } from '#app/app.ts';
+import { AssetFiles } from '#browser/asset-files.ts';
+import type { Config } from '#config/config.ts';
+import { loadConfig } from '#config/load.ts';
+import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import { type Core, createCore, type Resources } from '#domain/core.ts';
+import { InstanceState } from '#domain/instance-state.ts';
+import { cheapHasher } from './accounts.ts';
+import { TEST_LIMITS } from './route-server.ts';
+
+const NO_WORKER = new URL('file:///no-strength-worker');
+const LOOPBACK = { address: '127.0.0.1', prefixLength: 32, family: 'ipv4' } as const;
+const AMPLE = { burst: 100_000, perSecond: 1000 };
+
+let defaults: Config | undefined;
+
+/**
+ * What a program without any setting runs with, but for a public base, ample limits and a listener of its own on a
+ * free port of the loopback address.
+ */
+export function testConfig(
+  publicBase: string,
+  resources: readonly Config['http']['listeners'][0]['resources'][0]['name'][],
+): Config {
+  defaults ??= loadConfig({ files: [], environment: {}, flags: {}, workingDirectory: '/nowhere' }).config;
+  const path = new URL(publicBase).pathname;
+  return {
+    ...defaults,
+    http: {
+      ...defaults.http,
+      publicBase,
+      issuer: publicBase,
+      hsts: true,
+      trustedProxies: [],
+      listeners: [
+        {
+          name: 'test',
+          resources: resources.map((name) => ({ name })),
+          binds: [{ host: '127.0.0.1', port: 0 }],
+          prefix: path === '/' ? undefined : path.slice(0, -1),
+        },
+      ],
+    },
+    limits: { ...defaults.limits, ...TEST_LIMITS },
+    rateLimiting: {
+      ...defaults.rateLimiting,
+      login: { perIp: AMPLE, perAccount: AMPLE, perKnownBrowser: AMPLE },
+      registration: AMPLE,
+      registrationCheck: AMPLE,
+      clientAuthentication: { perClient: AMPLE },
+    },
+  };
+}
+
+/** Loopback may say for whom it asks, by X-Forwarded-For. */
+export function behindProxy(config: Config): Config {
+  return { ...config, http: { ...config.http, trustedProxies: [LOOPBACK], clientIpHeader: 'x-forwarded-for' } };
+}
+
+/** What a test decides for itself; the rest is cheap and stands still. */
+export type AppOptions = Pick<Resources, 'config' | 'database' | 'clock' | 'log' | 'keyRing' | 'signingKeys'> &
+  Partial<Pick<Resources, 'hasher' | 'estimator'>> &
+  Partial<Pick<Core, 'sessionLimits'>>;
+
+export interface RunningApp extends App {
+  readonly core: Core;
+  /** Where it listens, for example `http://127.0.0.1:41234`. */
+  readonly origin: string;
+}
+
+/** Starts an instance on the first address of its listeners. */
+export async function startApp({ sessionLimits, ...options }: AppOptions): Promise<RunningApp> {
+  const instance = new InstanceState();
+  instance.isStarted = true;
+  const made = createCore({
+    hasher: cheapHasher(),
+    estimator: new StrengthEstimator(NO_WORKER),
+    lag: { isLagging: false, isStalled: false },
+    instance,
+    version: '0.0.0',
+    ...options,
+  });
+  const core = sessionLimits === undefined ? made : { ...made, sessionLimits };
+  const app = buildApp(core, new AssetFiles({}, () => undefined));
+  const [bound] = await app.server.listen();
+  if (bound === undefined) throw new Error('the server bound no address');
+  return { ...app, core, origin: `http://127.0.0.1:${bound.port}` };
+}
