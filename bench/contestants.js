@@ -2,8 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../scripts/steps/places.js';
+import { NODE_FLAGS } from '../test/support/program.js';
 import { PASSWORD } from './data-set.js';
-import { AUTHORIZATION, CLIENT_ID, CLIENT_SECRET, NODE_FLAGS, startLatchkey } from './latchkey.js';
+import { AUTHORIZATION, CLIENT_ID, CLIENT_SECRET, startLatchkey } from './latchkey.js';
 import { BARE_SESSIONS, PEER_SESSIONS } from './settings.js';
 import { startWorker } from './worker.js';
 

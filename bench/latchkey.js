@@ -1,19 +1,14 @@
 /** Latchkey as a user would start it: the production build, its log on and written to a file. */
-import { execFile, spawn } from 'node:child_process';
-import { mkdirSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { endProcess } from './processes.js';
+import { freePort } from '../test/support/free-port.js';
+import { Program, stopProcess } from '../test/support/program.js';
 
 export const CLIENT_ID = '01BENCHC11ENT0000000000000';
 export const CLIENT_SECRET = 'secret-of-the-client-of-the-benchmark';
 export const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}`;
-/** What `package.json` and `bin/` give the program. */
-export const NODE_FLAGS = ['--max-semi-space-size=8'];
-const ENVIRONMENT = { ...process.env, UV_THREADPOOL_SIZE: '12' };
-const START_TIMEOUT_MS = 30_000;
+const ENVIRONMENT = { UV_THREADPOOL_SIZE: '12' };
 /** The log is written in batches, the last one a moment after its request. */
 const LOG_DELAY_MS = 200;
 
@@ -24,19 +19,14 @@ const LOG_DELAY_MS = 200;
  */
 export async function startLatchkey({ name, checkout, folder, database, flags = [] }) {
   const port = await freePort();
-  const file = join(folder, `${name}.json`);
   const logFile = join(folder, `${name}.log`);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(file, JSON.stringify(configuration(port, folder, database, logFile)));
+  const settings = configuration(port, folder, database, logFile);
+  const program = new Program(folder, settings, { name: `${name}.json`, checkout });
   const output = openSync(join(folder, `${name}.out`), 'a');
   const startedAt = performance.now();
-  const program = join(checkout, 'dist/main.js');
-  const child = spawn(process.execPath, [...NODE_FLAGS, ...flags, program, '--config', file], {
-    cwd: folder,
-    env: ENVIRONMENT,
-    stdio: ['ignore', output, output],
-  });
-  await firstAnswer(child, port);
+  const stdio = ['ignore', output, output];
+  const child = await program.serve(`http://127.0.0.1:${port}/`, { environment: ENVIRONMENT, flags, stdio });
   return {
     name,
     port,
@@ -51,7 +41,7 @@ export async function startLatchkey({ name, checkout, folder, database, flags = 
       await pause(LOG_DELAY_MS);
       return readFileSync(logFile).subarray(position).toString().split('\n').filter(isRequestLine);
     },
-    stop: () => endProcess(child),
+    stop: () => stopProcess(child),
   };
 }
 
@@ -63,32 +53,9 @@ export function meanStatements(lines) {
 
 /** Brings the schema of a database up to date. */
 export async function migrate(checkout, folder, database) {
-  const file = join(folder, 'migrate.json');
   mkdirSync(folder, { recursive: true });
-  writeFileSync(file, JSON.stringify(configuration(1, folder, database, 'stderr')));
-  await promisify(execFile)(process.execPath, [join(checkout, 'dist/main.js'), '-c', file, 'database', 'migrate']);
-}
-
-export async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-/** Waits for the health check to answer. */
-export async function firstAnswer(child, port) {
-  const deadline = performance.now() + START_TIMEOUT_MS;
-  for (;;) {
-    const isUp = await fetch(`http://127.0.0.1:${port}/health`).then(
-      (answer) => answer.ok,
-      () => false,
-    );
-    if (isUp) return;
-    if (child.exitCode !== null || performance.now() > deadline) throw new Error('the service did not start');
-    await pause(5);
-  }
+  const program = new Program(folder, configuration(1, folder, database, 'stderr'), { name: 'migrate.json', checkout });
+  await program.run(['database', 'migrate']);
 }
 
 function isRequestLine(line) {

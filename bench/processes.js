@@ -1,4 +1,4 @@
-/** Processes under measurement: what they and their children have cost, and how they are ended. */
+/** Processes under measurement: what they and their children have cost. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -27,16 +27,6 @@ export function ownResidentMb(pid) {
 /** Resident memory of this process alone, of shared pages only its share, in MB. */
 export function proportionalMb(pid) {
   return megabytes(pid, 'smaps_rollup', /^Pss:\s+(\d+)/m);
-}
-
-/** Asks a child process to end and waits until it has; kills it when that takes too long. */
-export async function endProcess(child, signal = 'SIGTERM') {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  child.kill(signal);
-  const killer = setTimeout(() => child.kill('SIGKILL'), 15_000);
-  await ended;
-  clearTimeout(killer);
 }
 
 function* treeOf(pid, stats) {

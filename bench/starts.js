@@ -6,8 +6,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { root } from '../scripts/steps/places.js';
-import { firstAnswer, freePort, startLatchkey } from './latchkey.js';
-import { endProcess, membersOf, ownResidentMb, proportionalMb } from './processes.js';
+import { freePort } from '../test/support/free-port.js';
+import { stopProcess, untilHealthy } from '../test/support/program.js';
+import { startLatchkey } from './latchkey.js';
+import { membersOf, ownResidentMb, proportionalMb } from './processes.js';
 import { median, rounded } from './statistics.js';
 
 const IDLE_MS = 2_000;
@@ -62,7 +64,7 @@ async function startEmbedded(checkout, dataFolder) {
   const environment = { ...process.env, LATCHKEY_DATA_DIR: dataFolder, PORT: String(port) };
   const startedAt = performance.now();
   const child = spawn('npm', ['start'], { cwd: checkout, env: environment, stdio: 'ignore' });
-  await firstAnswer(child, port);
+  await untilHealthy(child, `http://127.0.0.1:${port}/`);
   const milliseconds = performance.now() - startedAt;
   await pause(IDLE_MS);
   const members = membersOf(child.pid).map((pid) => ({ pid, command: commandOf(pid) }));
@@ -73,7 +75,7 @@ async function startEmbedded(checkout, dataFolder) {
     residentMb: ownResidentMb(service?.pid ?? child.pid),
     databaseMb: postgres.reduce((sum, { pid }) => sum + proportionalMb(pid), 0),
   };
-  await endProcess(child);
+  await stopProcess(child);
   return result;
 }
 

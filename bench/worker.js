@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { endProcess } from './processes.js';
+import { stopProcess } from '../test/support/program.js';
 
 /**
  * A program of ours in a process of its own that answers orders, each a message with an `id`, by `result` or `failure`.
@@ -27,7 +27,7 @@ export function startWorker(url, options = {}) {
         waiting.set(lastId, { resolve, reject });
         child.send({ id: lastId, ...order });
       }),
-    stop: () => endProcess(child),
+    stop: () => stopProcess(child),
   };
 }
 

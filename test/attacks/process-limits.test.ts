@@ -5,8 +5,8 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '../support/free-port.ts';
-import { Program, stopProcess } from '../support/program.ts';
+import { freePort } from '../support/free-port.js';
+import { Program, stopProcess } from '../support/program.js';
 import { until } from '../support/route-server.ts';
 
 const OPEN_FILES = 200;
@@ -33,7 +33,7 @@ beforeAll(async () => {
     http: { public_base: `http://127.0.0.1:${port}`, listeners: [listener] },
     logging: { output: logFile },
   });
-  service = await program.serve(`http://127.0.0.1:${port}/`, {}, OPEN_FILES);
+  service = await program.serve(`http://127.0.0.1:${port}/`, { openFiles: OPEN_FILES });
 });
 
 afterAll(async () => {

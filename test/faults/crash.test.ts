@@ -3,8 +3,8 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePort } from '../support/free-port.ts';
-import { Program } from '../support/program.ts';
+import { freePort } from '../support/free-port.js';
+import { Program } from '../support/program.js';
 
 /** Loaded before the program: the signal makes an error that nobody catches, and the process ends at once. */
 const CRASH = `
@@ -31,7 +31,9 @@ beforeAll(async () => {
     http: { public_base: `http://${address}/`, listeners: [{ resources: ['health'], binds: [{ address }] }] },
     logging: { output: logFile },
   });
-  service = await program.serve(`http://${address}/`, { NODE_OPTIONS: `--import=${preload}` });
+  service = await program.serve(`http://${address}/`, {
+    environment: { NODE_OPTIONS: `--import=${preload}` },
+  });
 });
 
 afterAll(async () => {

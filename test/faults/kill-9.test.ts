@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
-import { freePort } from '../support/free-port.ts';
-import { Program, stopProcess } from '../support/program.ts';
+import { freePort } from '../support/free-port.js';
+import { Program, stopProcess } from '../support/program.js';
 
 const ROUNDS = 30;
 const WORKERS = 4;

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePort } from '../support/free-port.ts';
-import { Program, stopProcess } from '../support/program.ts';
+import { freePort } from '../support/free-port.js';
+import { Program, stopProcess } from '../support/program.js';
 
 let folder: string;
 let base: string;

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
-import { freePort } from '../support/free-port.ts';
-import { Program, stopProcess } from '../support/program.ts';
+import { freePort } from '../support/free-port.js';
+import { Program, stopProcess } from '../support/program.js';
 
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:a-secret-of-at-least-16-characters`).toString('base64')}`;
@@ -49,7 +49,7 @@ beforeAll(async () => {
       ],
       logging: { level: 'error' },
     };
-    programs.push(new Program(folder, settings, `latchkey-${index}.json`));
+    programs.push(new Program(folder, settings, { name: `latchkey-${index}.json` }));
   }
   // Both at once on a fresh directory: one makes the database, the other joins it.
   services.push(...(await Promise.all(programs.map((program, index) => program.serve(bases[index] ?? '')))));
@@ -57,7 +57,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  const codes = await Promise.all(services.map(stopProcess));
+  const codes = await Promise.all(services.map((service) => stopProcess(service)));
   rmSync(folder, { recursive: true, force: true });
   expect(codes).toEqual([0, 0]);
 });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { Browser } from '../support/browser.ts';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../support/free-port.js';
 import { startService, type TestService } from '../support/service.ts';
 import { readPage } from './pages.ts';
 

@@ -5,8 +5,8 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { administer } from '../support/administer.ts';
 import { createEmptyDatabase, type EmptyDatabase } from '../support/database.ts';
-import { freePort } from '../support/free-port.ts';
-import { Program } from '../support/program.ts';
+import { freePort } from '../support/free-port.js';
+import { Program } from '../support/program.js';
 
 const ENCRYPTION = 'ab'.repeat(32);
 

@@ -18,7 +18,7 @@ import { openDatabase } from '#platform/postgres/open-database.ts';
 import { startApp } from './app.ts';
 import { parseConnectionUri } from './connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
-import { freePort } from './free-port.ts';
+import { freePort } from './free-port.js';
 import { parseRequestLine, type RequestLine } from './log-expression.ts';
 import { testSigningKeys } from './signing-keys.ts';
 import { silentLog } from './silent-log.ts';

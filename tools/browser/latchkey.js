@@ -1,10 +1,7 @@
-import { spawn } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { freePort } from '../../test/support/free-port.js';
+import { Program, stopProcess, untilHealthy } from '../../test/support/program.js';
 
 // Whatever ends this process, the programs that it started end with it.
 const running = new Set();
@@ -12,16 +9,17 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGTERM');
 });
 
-const program = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-const START_LIMIT_MS = 60_000;
+const START_TIMEOUT_MS = 60_000;
 
 /** The built program as its users run it, on the embedded database of a folder that several may share. */
 export class Latchkey {
   /** `http.public_base`, with a trailing slash. */
   base;
   #folder;
-  #file;
+  #program;
   #child;
+  /** Resolves when the whole log is read. */
+  #closed;
   #log = '';
 
   /**
@@ -29,19 +27,17 @@ export class Latchkey {
    * @param host of the public base
    */
   static async start(folder, name, settings, host = '127.0.0.1') {
-    if (!existsSync(program)) throw new Error('dist/main.js is not there: run "npm run build" first');
     const latchkey = new Latchkey();
     const port = await freePort();
     latchkey.base = `http://${host}:${port}/`;
     latchkey.#folder = folder;
-    latchkey.#file = join(folder, `${name}.json`);
     const listener = {
       resources: ['discovery', 'human', 'oauth', 'assets', 'health'],
       binds: [{ address: `127.0.0.1:${port}` }],
     };
     const http = { public_base: `http://${host}:${port}`, listeners: [listener] };
-    const text = JSON.stringify({ ...settings, data_dir: join(folder, 'data'), http });
-    writeFileSync(latchkey.#file, text, { mode: 0o600 });
+    const all = { ...settings, data_dir: join(folder, 'data'), http };
+    latchkey.#program = new Program(folder, all, { name: `${name}.json` });
     await latchkey.#serve();
     return latchkey;
   }
@@ -53,14 +49,7 @@ export class Latchkey {
 
   /** Runs a command of the program to its end. */
   async command(args, input) {
-    const child = this.#spawn(args);
-    let said = '';
-    child.stderr.on('data', (chunk) => {
-      said += chunk;
-    });
-    child.stdin.end(input);
-    const code = await ended(child);
-    if (code !== 0) throw new Error(`latchkey ${args.join(' ')} ended with ${code}: ${said}`);
+    await this.#program.run(args, input);
   }
 
   /** Runs one statement on the service's database, for what time or an administrator would do. */
@@ -84,41 +73,25 @@ export class Latchkey {
 
   /** Asks it to end. @returns its exit code */
   async stop() {
-    if (this.#child.exitCode !== null) return this.#child.exitCode;
-    this.#child.kill('SIGTERM');
-    return await ended(this.#child);
+    const code = await stopProcess(this.#child);
+    await this.#closed;
+    return code;
   }
 
   async #serve() {
-    this.#child = this.#spawn(['serve']);
-    this.#child.stdin.end();
-    this.#child.stderr.setEncoding('utf8').on('data', (text) => {
+    const child = this.#program.launch(['serve'], { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.#child = child;
+    running.add(child);
+    this.#closed = new Promise((resolve) => child.once('close', resolve)).then(() => running.delete(child));
+    child.stderr.setEncoding('utf8').on('data', (text) => {
       this.#log += text;
     });
-    const deadline = performance.now() + START_LIMIT_MS;
-    for (;;) {
-      const isReady = await fetch(`${this.base}health`).then(
-        (response) => response.ok,
-        () => false,
-      );
-      if (isReady) return;
-      if (this.#child.exitCode !== null || performance.now() > deadline) {
-        await this.stop();
-        throw new Error(`the service did not start:\n${this.#log}`);
-      }
-      await pause(20);
+    try {
+      await untilHealthy(child, this.base, { timeoutMs: START_TIMEOUT_MS, output: () => this.#log });
+    } catch (error) {
+      await this.stop();
+      throw error;
     }
-  }
-
-  #spawn(args) {
-    const node = process.env.LATCHKEY_TEST_NODE ?? process.execPath;
-    const child = spawn(node, ['--max-semi-space-size=8', program, '--config', this.#file, ...args], {
-      cwd: this.#folder,
-      stdio: ['pipe', 'ignore', 'pipe'],
-    });
-    running.add(child);
-    child.once('close', () => running.delete(child));
-    return child;
   }
 
   async #query(role, statements) {
@@ -132,20 +105,4 @@ export class Latchkey {
       await client.end();
     }
   }
-}
-
-function ended(child) {
-  return new Promise((resolve) => child.once('close', resolve));
-}
-
-/** A port that nobody listens on right now. */
-export function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -3,7 +3,7 @@ import { systemClock } from '#platform/base/clock.ts';
 import { administer } from '#test/support/administer.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { type PostgresServer, startPostgresServer, waitUntil } from '#test/support/postgres-server.ts';
+import { startPostgresServer, type TestServer, waitUntil } from '#test/support/postgres-server.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import type { OpenDatabase } from './database.ts';
 import { completeOptions } from './database-options.ts';
@@ -130,7 +130,7 @@ describe('a connection lost while a statement runs', () => {
 });
 
 describe('a database server that goes away', () => {
-  let server: PostgresServer;
+  let server: TestServer;
   let database: OpenDatabase;
   const log = new RecordingLog();
 

@@ -1,0 +1,144 @@
+// @ts-check
+/**
+ * Starts the built program as its users do, for tests, benchmark and tools. Plain JavaScript, so that all three run it
+ * without a build.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { root } from '../../scripts/steps/places.js';
+
+/** @import { ChildProcess, StdioOptions } from 'node:child_process' */
+
+/**
+ * @typedef {object} LaunchOptions
+ * @property {NodeJS.ProcessEnv} [environment] variables in addition to those of this process
+ * @property {number} [openFiles] how many files it may have open, as `ulimit -n` limits it
+ * @property {readonly string[]} [flags] more flags of Node.js
+ * @property {StdioOptions} [stdio] pipes by default
+ */
+
+/** The flags that `package.json` and `bin/` give the program. */
+export const NODE_FLAGS = ['--max-semi-space-size=8'];
+
+const POLL_MS = 5;
+const STOP_TIMEOUT_MS = 15_000;
+
+/**
+ * The built program with a folder and a configuration file of its own; on another Node.js when `LATCHKEY_TEST_NODE` names
+ * one.
+ */
+export class Program {
+  /** @type {string} */
+  #folder;
+  /** @type {string} */
+  #file;
+  /** @type {string} */
+  #main;
+
+  /**
+   * @param {string} folder
+   * @param {Readonly<Record<string, unknown>>} settings the configuration file as an object
+   * @param {{ readonly name?: string, readonly checkout?: string }} [options] `name` of the configuration file in the
+   *   folder; `checkout`: a folder with a `dist/`, by default this one
+   */
+  constructor(folder, settings, { name = 'latchkey.json', checkout = root } = {}) {
+    this.#folder = folder;
+    this.#file = join(folder, name);
+    this.#main = join(checkout, 'dist/main.js');
+    if (!existsSync(this.#main)) throw new Error(`${this.#main} does not exist: run "npm run build" first`);
+    writeFileSync(this.#file, JSON.stringify(settings), { mode: 0o600 });
+  }
+
+  /**
+   * Starts a command of the program.
+   * @param {readonly string[]} args
+   * @param {LaunchOptions} [options]
+   * @returns {ChildProcess}
+   */
+  launch(args, { environment = {}, openFiles, flags = [], stdio = 'pipe' } = {}) {
+    const node = process.env['LATCHKEY_TEST_NODE'] ?? process.execPath;
+    const call = [node, ...NODE_FLAGS, ...flags, this.#main, '--config', this.#file, ...args];
+    const limit = openFiles === undefined ? [] : ['sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`];
+    const [command = node, ...rest] = [...limit, ...call];
+    return spawn(command, rest, { cwd: this.#folder, env: { ...process.env, ...environment }, stdio });
+  }
+
+  /**
+   * Runs a command to its end; throws when it fails.
+   * @param {readonly string[]} args
+   * @param {string} [input] its standard input
+   * @returns {Promise<string>} what it printed
+   */
+  async run(args, input = '') {
+    const child = this.launch(args);
+    let printed = '';
+    child.stdout?.setEncoding('utf8').on('data', (text) => {
+      printed += text;
+    });
+    let errors = '';
+    child.stderr?.setEncoding('utf8').on('data', (text) => {
+      errors += text;
+    });
+    child.stdin?.end(input);
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    if (code !== 0) throw new Error(`latchkey ${args.join(' ')} ended with ${code}: ${errors}`);
+    return printed;
+  }
+
+  /**
+   * Starts the service and waits until its health check answers.
+   * @param {string} base its address, with a final slash
+   * @param {LaunchOptions} [options]
+   * @returns {Promise<ChildProcess>}
+   */
+  async serve(base, options = {}) {
+    const service = this.launch(['serve'], options);
+    service.stdin?.end();
+    let output = '';
+    service.stderr?.setEncoding('utf8').on('data', (text) => {
+      output = (output + text).slice(-4_000);
+    });
+    await untilHealthy(service, base, { output: () => output });
+    return service;
+  }
+}
+
+/**
+ * Waits until the health check of a service answers; throws when the service ends or takes too long.
+ * @param {ChildProcess} service
+ * @param {string} base its address, with a final slash
+ * @param {{ readonly timeoutMs?: number, readonly output?: () => string }} [options] `output` becomes part of the error
+ */
+export async function untilHealthy(service, base, { timeoutMs = 30_000, output = () => '' } = {}) {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const isHealthy = await fetch(`${base}health`).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (isHealthy) return;
+    if (service.exitCode !== null || performance.now() > deadline) {
+      throw new Error(`no service at ${base}: ${output()}`);
+    }
+    await pause(POLL_MS);
+  }
+}
+
+/**
+ * Asks a process to end and waits until it has; kills it when that takes too long.
+ * @param {ChildProcess} child
+ * @param {NodeJS.Signals} [signal]
+ * @returns {Promise<number | null>} its exit code
+ */
+export async function stopProcess(child, signal = 'SIGTERM') {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+  /** @type {Promise<number | null>} */
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill(signal);
+  const killer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+  const code = await ended;
+  clearTimeout(killer);
+  return code;
+}

