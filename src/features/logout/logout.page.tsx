@@ -5,7 +5,7 @@ import { Heading } from '#browser/components/text.tsx';
 import type { FormProblem } from '#browser/form-problems.ts';
 import type { Translations } from '#browser/translations.ts';
 
-/** For someone who opened the sign-out address itself, or whose form was too old: only the button signs out. */
+/** For someone who opened the sign-out address directly, or whose form was too old: only the button signs out. */
 export function LogoutPage({
   translations,
   logoutPath,
@@ -17,7 +17,7 @@ export function LogoutPage({
   logoutPath: string;
   csrf: string;
   problems: readonly FormProblem[];
-  /** What the old form asked for besides. */
+  /** Further fields of the old form. */
   fields: readonly (readonly [name: string, value: string])[];
 }): VNode {
   return (

@@ -1,17 +1,22 @@
+import type { VNode } from 'preact';
+import { Button } from '#browser/components/buttons.tsx';
+import { TextField } from '#browser/components/fields.tsx';
+import { ErrorSummary, Form } from '#browser/components/form.tsx';
+import { Heading } from '#browser/components/text.tsx';
 import type { FormProblem } from '#browser/form-problems.ts';
+import type { Translations } from '#browser/translations.ts';
 import { parseDisplayName } from '#domain/accounts/display-name.ts';
 import { chooseDisplayName } from '#domain/accounts/registrations/registration-steps.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { RegistrationDeps } from './deps.ts';
-import { DisplayNamePage } from './display-name.page.tsx';
 import { refusalProblem } from './registration-problems.ts';
 import { openStep, type Step, stepPage } from './step.ts';
 
 /** `GET /register/steps/{id}/display-name`. */
 export async function showDisplayName(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const step = await openStep(deps, context, 'display-name');
-  return 'registration' in step ? answer(deps, context, step, '', []) : step;
+  return 'registration' in step ? showForm(deps, context, step, '', []) : step;
 }
 
 /** `POST /register/steps/{id}/display-name`: `action=set` with a name, or `action=skip`. */
@@ -22,7 +27,7 @@ export async function submitDisplayName(deps: RegistrationDeps, context: Request
   if (!('registration' in step)) return step;
   const { registration, translations } = step;
   const typed = form.get('display_name') ?? '';
-  const reject = (problem: FormProblem): HttpResponse => answer(deps, context, step, typed, [problem]);
+  const reject = (problem: FormProblem): HttpResponse => showForm(deps, context, step, typed, [problem]);
   if (isExpired) return reject(refusalProblem(translations, { reason: 'csrf-expired' }));
 
   const action = form.get('action') ?? 'set';
@@ -35,7 +40,7 @@ export async function submitDisplayName(deps: RegistrationDeps, context: Request
   return redirect(deps.urls.registrationStep(registration.id, 'finish'));
 }
 
-function answer(
+function showForm(
   deps: RegistrationDeps,
   context: RequestContext,
   step: Step,
@@ -57,4 +62,48 @@ function answer(
       />
     ),
   });
+}
+
+/** Asks for the name that others see. */
+export function DisplayNamePage({
+  translations,
+  path,
+  csrf,
+  username,
+  displayName,
+  problems,
+}: {
+  translations: Translations;
+  path: string;
+  csrf: string;
+  username: string;
+  /** What was typed before. */
+  displayName: string;
+  problems: readonly FormProblem[];
+}): VNode {
+  return (
+    <>
+      <Heading title={translations.t('display_name.title')}>
+        {translations.rich('display_name.text', { username: <bdi class="name">{username}</bdi> })}
+      </Heading>
+      <ErrorSummary translations={translations} problems={problems} />
+      <Form action={path} csrf={csrf}>
+        <TextField
+          name="display_name"
+          label={translations.t('display_name.label')}
+          autocomplete="name"
+          value={displayName}
+          problems={problems}
+        />
+        <div class="buttons">
+          <Button name="action" value="set">
+            {translations.t('display_name.button')}
+          </Button>
+          <Button kind="secondary" name="action" value="skip">
+            {translations.t('display_name.skip')}
+          </Button>
+        </div>
+      </Form>
+    </>
+  );
 }

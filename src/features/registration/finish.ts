@@ -3,12 +3,11 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { RegistrationDeps } from './deps.ts';
-import { boundRegistration } from './registrations-cookie.ts';
-import { expired, notFound } from './step.ts';
+import { boundRegistration, expired, notFound } from './step.ts';
 
 /**
- * `GET /register/steps/{id}/finish`: makes the account and signs the person in, or leads to the step that is missing.
- * The request is attributed to nobody but the user that it made, so the session that there may be is not read.
+ * `GET /register/steps/{id}/finish`: creates the account and signs the person in, or redirects to the missing
+ * step. The request is attributed to the new user only, so an existing session is not read.
  */
 export async function finish(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const { urls } = deps;

@@ -6,11 +6,11 @@ import { renderPage } from '#browser/layout.tsx';
 import { loadTranslations, type Translations } from '#browser/translations.ts';
 import { expectCleanPage, HOSTILE_TEXTS, tagsOf } from '#test/support/clean-page.ts';
 import { parseForms, textOf } from '#test/support/html-forms.ts';
-import { ClosedPage } from './closed.page.tsx';
-import { DisplayNamePage } from './display-name.page.tsx';
+import { DisplayNamePage } from './display-name.tsx';
 import { RegisterPage } from './register.page.tsx';
+import { ClosedPage } from './register.tsx';
 import { refusalProblem, rejectedName, submissionProblem } from './registration-problems.ts';
-import { UsernamePage } from './username.page.tsx';
+import { UsernamePage } from './username.tsx';
 
 const catalog = loadTranslations();
 const site = { serviceName: 'example.org', indexPath: '/', ...assetPaths('/', {}) };

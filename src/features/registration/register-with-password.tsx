@@ -1,5 +1,6 @@
 import type { FormProblem } from '#browser/form-problems.ts';
 import type { Translations } from '#browser/translations.ts';
+import { usernameOfHint } from '#domain/accounts/login-name.ts';
 import {
   type StartOutcome,
   type Submission,
@@ -11,76 +12,85 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
 import type { RegistrationDeps } from './deps.ts';
-import { proposedUsername } from './proposed-username.ts';
+import { redirectSignedIn } from './redirect-signed-in.ts';
 import { RegisterPage } from './register.page.tsx';
 import { type FormRefusal, refusalProblem, rejectedName, submissionProblem } from './registration-problems.ts';
-import { bindRegistration } from './registrations-cookie.ts';
-import { passSignedIn } from './signed-in.ts';
+import { bindRegistration } from './step.ts';
+
+export const MAX_USERNAME_CHARACTERS = 255;
 
 /** `GET /register/password`. */
 export async function showPasswordForm(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const action = parsePostAuthAction(context.query, deps.protocolName);
-  const elsewhere = await passSignedIn(deps, context, action);
+  const elsewhere = await redirectSignedIn(deps, context, action);
   if (elsewhere !== undefined) return elsewhere;
   if (!deps.isRegistrationOpen) return redirect(deps.urls.login(action));
-  const shown = await begin(deps, context, action);
-  return answer(deps, context, shown, { username: proposedUsername(deps, context) ?? '', hasAcceptedTerms: false });
+  const page = await readPageContext(deps, context, action);
+  return showForm(deps, context, page, { username: proposedUsername(deps, context) ?? '', hasAcceptedTerms: false });
 }
 
-/** `POST /register/password`: begins the registration, or shows everything that is wrong with the form. */
+/** `POST /register/password`: starts the registration, or shows every problem of the form. */
 export async function submitPasswordForm(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';
   const action = parsePostAuthAction(context.query, deps.protocolName);
-  const elsewhere = await passSignedIn(deps, context, action);
+  const elsewhere = await redirectSignedIn(deps, context, action);
   if (elsewhere !== undefined) return elsewhere;
-  const shown = await begin(deps, context, action);
-  const submission = readSubmission(context, form, shown);
+  const page = await readPageContext(deps, context, action);
+  const submission = readSubmission(context, form, page);
   const typed = { username: submission.username, hasAcceptedTerms: submission.acceptsTerms };
-  if (isExpired) return answer(deps, context, shown, { ...typed, refusal: { reason: 'csrf-expired' } });
+  if (isExpired) return showForm(deps, context, page, { ...typed, refusal: { reason: 'csrf-expired' } });
 
   const outcome = await startRegistration(deps, submission);
-  if (!outcome.ok) return reject(deps, context, shown, typed, outcome);
+  if (!outcome.ok) return reject(deps, context, page, typed, outcome);
   bindRegistration(context, outcome.id, deps.ttlSeconds, deps.clock.now());
   return redirect(deps.urls.registrationStep(outcome.id, 'finish'));
 }
 
-/** The same page for a form that named a provider which does not exist. */
+/** The same page after a form that named an unknown provider. */
 export async function showUnknownProvider(
   deps: RegistrationDeps,
   context: RequestContext,
   username = '',
 ): Promise<HttpResponse> {
-  const elsewhere = await passSignedIn(deps, context, parsePostAuthAction(context.query, deps.protocolName));
+  const elsewhere = await redirectSignedIn(deps, context, parsePostAuthAction(context.query, deps.protocolName));
   if (elsewhere !== undefined) return elsewhere;
-  const shown = await begin(deps, context, parsePostAuthAction(context.query, deps.protocolName));
-  return answer(deps, context, shown, { username, hasAcceptedTerms: false, refusal: { reason: 'unknown-provider' } });
+  const page = await readPageContext(deps, context, parsePostAuthAction(context.query, deps.protocolName));
+  return showForm(deps, context, page, { username, hasAcceptedTerms: false, refusal: { reason: 'unknown-provider' } });
 }
 
-/** What the page depends on beside the form. */
-interface Shown {
+/** What the query proposes as username, by its own name or as `login_hint`. */
+export function proposedUsername(deps: RegistrationDeps, context: RequestContext): string | undefined {
+  const username = context.query.get('username')?.trim();
+  if (username !== undefined && username.length <= MAX_USERNAME_CHARACTERS) return username;
+  const { serverName } = deps.namePolicy;
+  return usernameOfHint(context.query.get('login_hint'), { serverName, isEmailAllowed: false });
+}
+
+/** What the page depends on besides the form. */
+interface PageContext {
   readonly action: PostAuthAction | undefined;
   readonly destination: Destination | undefined;
   readonly translations: Translations;
 }
 
-async function begin(
+async function readPageContext(
   deps: RegistrationDeps,
   context: RequestContext,
   action: PostAuthAction | undefined,
-): Promise<Shown> {
+): Promise<PageContext> {
   const destination = await findDestination(deps, action);
   return { action, destination, translations: deps.pages.language(context, destination?.uiLocales) };
 }
 
-function readSubmission(context: RequestContext, form: FormParameters, shown: Shown): Submission {
+function readSubmission(context: RequestContext, form: FormParameters, page: PageContext): Submission {
   return {
     username: form.get('username') ?? '',
     password: form.get('password') ?? '',
     passwordConfirm: form.get('password_confirm') ?? '',
     acceptsTerms: form.get('accept_terms') === 'on',
-    action: shown.action,
-    locale: shown.translations.language,
+    action: page.action,
+    locale: page.translations.language,
     address: context.clientAddress,
     userAgent: context.userAgent,
     signal: context.signal,
@@ -96,25 +106,25 @@ interface Typed {
 function reject(
   deps: RegistrationDeps,
   context: RequestContext,
-  shown: Shown,
+  page: PageContext,
   typed: Typed,
   outcome: Exclude<StartOutcome, { readonly ok: true }>,
 ): HttpResponse {
-  if (outcome.reason !== 'rejected') return answer(deps, context, shown, { ...typed, refusal: outcome });
-  const { translations } = shown;
+  if (outcome.reason !== 'rejected') return showForm(deps, context, page, { ...typed, refusal: outcome });
+  const { translations } = page;
   const names = outcome.problems.flatMap((found) => (found.field === 'username' ? [found.problem] : []));
   const { username, problems } = rejectedName(translations, typed.username, names, deps.namePolicy);
   const others = outcome.problems.flatMap((found) => {
     if (found.field === 'username') return [];
     return [submissionProblem(translations, found, deps.passwordRules.minimumLength)];
   });
-  return answer(deps, context, shown, { ...typed, username, problems: [...problems, ...others] });
+  return showForm(deps, context, page, { ...typed, username, problems: [...problems, ...others] });
 }
 
-function answer(
+function showForm(
   deps: RegistrationDeps,
   context: RequestContext,
-  { action, destination, translations }: Shown,
+  { action, destination, translations }: PageContext,
   state: Typed & { readonly problems?: readonly FormProblem[]; readonly refusal?: FormRefusal },
 ): HttpResponse {
   const { urls, pages, tosUri } = deps;

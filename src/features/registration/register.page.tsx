@@ -19,7 +19,7 @@ export interface RegisterForm {
   readonly problems: readonly FormProblem[];
 }
 
-/** Asks for what a new account begins with. */
+/** The form that starts a registration. */
 export function RegisterPage({
   translations,
   clientName,
@@ -27,7 +27,7 @@ export function RegisterPage({
   form,
 }: {
   translations: Translations;
-  /** Of the client that the person is on the way to. */
+  /** Of the client that the person continues to. */
   clientName: string | undefined;
   loginPath: string;
   form: RegisterForm;

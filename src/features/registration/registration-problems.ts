@@ -3,7 +3,7 @@ import type { MessageKey, Translations } from '#browser/translations.ts';
 import { type NamePolicy, type NameProblem, suggestName } from '#domain/accounts/registrations/name-policy.ts';
 import type { SubmissionProblem } from '#domain/accounts/registrations/start-registration.ts';
 
-/** Why a form as a whole was not accepted, whatever was typed. */
+/** Why a form was refused as a whole, whatever was typed. */
 export type FormRefusal =
   | { readonly reason: 'csrf-expired' | 'invalid-action' | 'requester-banned' | 'unknown-provider' }
   | { readonly reason: 'rate-limited' | 'overloaded'; readonly retryAfterSeconds: number };
@@ -53,9 +53,9 @@ export function nameProblem(
   return { code: problem, field, message: translations.t(NAME_MESSAGES[problem]) };
 }
 
-/** What the page of a form with a username shows after a rejection. */
+/** What the page shows after a username was rejected. */
 export interface RejectedName {
-  /** In place of what was typed, when that had only to be written in small letters. */
+  /** The suggestion when only upper case was wrong, else what was typed. */
   readonly username: string;
   readonly problems: readonly FormProblem[];
 }

@@ -1,14 +1,14 @@
 /**
- * Making an account for oneself (browser-flows 5):
+ * Registration by the person themselves (browser-flows 5):
  *
- * - `GET`, `POST /register`: the way in
- * - `GET`, `POST /register/password`: username and password; begins a registration
+ * - `GET`, `POST /register`: the entry
+ * - `GET`, `POST /register/password`: username and password; starts a registration
  * - `GET`, `POST /register/steps/{id}/display-name`
- * - `GET`, `POST /register/steps/{id}/username`: when somebody else has got the name meanwhile
- * - `GET /register/steps/{id}/finish`: decides which step is missing; makes the account and signs in when none is
+ * - `GET`, `POST /register/steps/{id}/username`: when the name was taken in the meantime
+ * - `GET /register/steps/{id}/finish`: redirects to the missing step, or creates the account and signs in
  *
- * A registration is a row (`domain/registrations`) that only the browser which began it may go on with: open,
- * completed or expired. The continuation (PostAuthAction) comes in by the query and then stays in the row.
+ * A registration is a row (`domain/accounts/registrations`) that only the browser which started it can continue: open,
+ * completed or expired. The continuation (PostAuthAction) comes with the query and then stays in the row.
  */
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';

@@ -4,22 +4,22 @@ import type { Translations } from '#browser/translations.ts';
 import { findRegistration, type Registration, registrationState } from '#domain/accounts/registrations/registration.ts';
 import { findDestination } from '#domain/authorizations/destination.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
+import { parseId, type RegistrationId, timeOfId } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { RegistrationDeps } from './deps.ts';
-import { boundRegistration } from './registrations-cookie.ts';
 
-/** An open registration in the browser that began it, and what every page of a step needs. */
+/** An open registration in the browser that started it, and what every page of a step needs. */
 export interface Step {
   readonly registration: Registration;
   readonly translations: Translations;
-  /** Where an accepted form leads by redirects, which browsers hold `form-action` against. */
+  /** Targets of the redirects after an accepted form, which browsers check against `form-action`. */
   readonly formActions: readonly string[];
   readonly languageLinks: readonly LanguageLink[];
 }
 
 /**
- * The checks that all steps begin with (browser-flows 5.8). A completed registration leads on to its target. Throws
+ * The checks that all steps start with (browser-flows 5.8). A completed registration redirects to its target. Throws
  * `registration_not_found` and `registration_expired`.
  */
 export async function openStep(
@@ -27,7 +27,7 @@ export async function openStep(
   context: RequestContext,
   name: 'display-name' | 'username',
 ): Promise<Step | HttpResponse> {
-  // Attributes the request to somebody who is signed in; they register another account all the same.
+  // Attributes the request to a user who is signed in; they may register another account nevertheless.
   await deps.viewers.read(context);
   const id = boundRegistration(context, context.params['id']);
   const registration = id === undefined ? undefined : await findRegistration(deps.database, id, deps.protocolName);
@@ -49,16 +49,54 @@ export async function openStep(
   };
 }
 
-/** What the pages of all steps have in common. */
+/** What the pages of all steps share. */
 export function stepPage({ translations, formActions, languageLinks }: Step, problems: readonly FormProblem[]) {
   return { translations, formActions, languageLinks, isRejected: problems.length > 0 };
 }
 
-/** One and the same answer whether there is no such registration or it belongs to another browser. */
+/** The same error whether there is no such registration or it belongs to another browser. */
 export function notFound({ urls }: RegistrationDeps): LatchkeyError {
   return new LatchkeyError('registration_not_found', { restartPath: urls.register() });
 }
 
 export function expired({ urls }: RegistrationDeps, action: Registration['action']): LatchkeyError {
   return new LatchkeyError('registration_expired', { restartPath: urls.register(action) });
+}
+
+/**
+ * The cookie `registrations` lists those that were started in this browser (browser-flows 2.1). They can be continued
+ * only here, so that nobody is signed in to an account that somebody else prepared (security S-59).
+ */
+const MAX_REGISTRATIONS = 8;
+
+/**
+ * Adds a registration that was started here; expired ones are dropped, and the oldest beyond eight.
+ * @param now milliseconds since the epoch
+ */
+export function bindRegistration(
+  context: Pick<RequestContext, 'cookies'>,
+  id: RegistrationId,
+  ttlSeconds: number,
+  now: number,
+): void {
+  const others = boundRegistrations(context).filter((other) => now - timeOfId(other) < ttlSeconds * 1000);
+  context.cookies.set('registrations', [id, ...others].slice(0, MAX_REGISTRATIONS));
+}
+
+/** The registration that the address names, if it was started in this browser. */
+export function boundRegistration(
+  context: Pick<RequestContext, 'cookies'>,
+  idText: string | undefined,
+): RegistrationId | undefined {
+  const id = parseId<'registration'>(idText ?? '');
+  return id !== undefined && boundRegistrations(context).includes(id) ? id : undefined;
+}
+
+function boundRegistrations(context: Pick<RequestContext, 'cookies'>): RegistrationId[] {
+  const value = context.cookies.open('registrations');
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((entry: unknown) => {
+    const id = typeof entry === 'string' ? parseId<'registration'>(entry) : undefined;
+    return id === undefined ? [] : [id];
+  });
 }

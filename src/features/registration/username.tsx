@@ -1,4 +1,10 @@
+import type { VNode } from 'preact';
+import { Button } from '#browser/components/buttons.tsx';
+import { TextField } from '#browser/components/fields.tsx';
+import { ErrorSummary, Form } from '#browser/components/form.tsx';
+import { Heading } from '#browser/components/text.tsx';
 import type { FormProblem } from '#browser/form-problems.ts';
+import type { Translations } from '#browser/translations.ts';
 import { findNameProblems, type NameProblem } from '#domain/accounts/registrations/name-policy.ts';
 import { renameRegistration } from '#domain/accounts/registrations/registration-steps.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -6,16 +12,15 @@ import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { RegistrationDeps } from './deps.ts';
 import { refusalProblem, rejectedName } from './registration-problems.ts';
 import { openStep, type Step, stepPage } from './step.ts';
-import { UsernamePage } from './username.page.tsx';
 
-/** `GET /register/steps/{id}/username`: only when the name that was chosen cannot be had any more. */
+/** `GET /register/steps/{id}/username`: only when the chosen name is no longer available. */
 export async function showUsername(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const step = await openStep(deps, context, 'username');
   if (!('registration' in step)) return step;
   const { id, username } = step.registration;
   const problems = await findNameProblems(deps.database, username, deps.namePolicy);
   if (problems.length === 0) return redirect(deps.urls.registrationStep(id, 'finish'));
-  return answerRejected(deps, context, step, username, problems);
+  return showRejected(deps, context, step, username, problems);
 }
 
 /** `POST /register/steps/{id}/username`. */
@@ -27,15 +32,15 @@ export async function submitUsername(deps: RegistrationDeps, context: RequestCon
   const { registration, translations } = step;
   const typed = form.get('username') ?? '';
   if (isExpired) {
-    return answer(deps, context, step, typed, [refusalProblem(translations, { reason: 'csrf-expired' })]);
+    return showForm(deps, context, step, typed, [refusalProblem(translations, { reason: 'csrf-expired' })]);
   }
   const outcome = await renameRegistration(deps, registration.id, typed, context.clientAddress);
   if (outcome.ok) return redirect(deps.urls.registrationStep(registration.id, 'finish'));
-  if (outcome.reason === 'rejected') return answerRejected(deps, context, step, typed, outcome.problems);
-  return answer(deps, context, step, typed, [refusalProblem(translations, outcome)]);
+  if (outcome.reason === 'rejected') return showRejected(deps, context, step, typed, outcome.problems);
+  return showForm(deps, context, step, typed, [refusalProblem(translations, outcome)]);
 }
 
-function answerRejected(
+function showRejected(
   deps: RegistrationDeps,
   context: RequestContext,
   step: Step,
@@ -43,10 +48,10 @@ function answerRejected(
   found: readonly ('required' | NameProblem)[],
 ): HttpResponse {
   const { username, problems } = rejectedName(step.translations, typed, found, deps.namePolicy);
-  return answer(deps, context, step, username, problems);
+  return showForm(deps, context, step, username, problems);
 }
 
-function answer(
+function showForm(
   deps: RegistrationDeps,
   context: RequestContext,
   step: Step,
@@ -68,4 +73,42 @@ function answer(
       />
     ),
   });
+}
+
+/** Asks for another username in place of one that is no longer available. */
+export function UsernamePage({
+  translations,
+  path,
+  csrf,
+  lostName,
+  username,
+  problems,
+}: {
+  translations: Translations;
+  path: string;
+  csrf: string;
+  lostName: string;
+  /** What was typed before. */
+  username: string;
+  problems: readonly FormProblem[];
+}): VNode {
+  return (
+    <>
+      <Heading title={translations.t('username.lost.title')}>
+        {translations.rich('username.lost.text', { username: <bdi class="name">{lostName}</bdi> })}
+      </Heading>
+      <ErrorSummary translations={translations} problems={problems} />
+      <Form action={path} csrf={csrf}>
+        <TextField
+          name="username"
+          label={translations.t('login.username')}
+          autocomplete="username"
+          hint={translations.t('username.hint')}
+          value={username}
+          problems={problems}
+        />
+        <Button>{translations.t('username.button')}</Button>
+      </Form>
+    </>
+  );
 }
