@@ -9,7 +9,7 @@ export type LoginProblem =
   | Exclude<SignInOutcome, { readonly ok: true } | { readonly reason: 'locked' | 'deactivated' }>
   | { readonly reason: 'csrf-expired' | 'too-long' };
 
-/** The same in words, with the codes of browser-flows 3.2.4. */
+/** The problem in words, with the codes of browser-flows 3.2.4. */
 export function loginProblems(
   translations: Translations,
   problem: LoginProblem,

@@ -33,7 +33,7 @@ export function LoginPage({
   /** The operator's own words. */
   message: string | undefined;
   form: LoginForm | undefined;
-  /** Where a new account is made, if people may. */
+  /** Where a new account is created; undefined when registration is closed. */
   registerPath: string | undefined;
 }): VNode {
   return (

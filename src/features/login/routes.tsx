@@ -1,10 +1,9 @@
 /**
  * Signing in with a password: `GET /login` shows the form, `POST /login` opens a browser session.
  *
- * The continuation (PostAuthAction) stays in the query of both and decides where an accepted form leads; this feature
- * only names the client there. Passwords, their limits and the session's row are the domain's.
+ * The continuation (PostAuthAction) stays in the query of both and decides where an accepted form redirects to; this
+ * feature only names the client of it. Passwords, their limits and the session's row are left to the domain.
  */
-
 import type { Browser, PageDeps } from '#browser/browser.ts';
 import type { FormProblem } from '#browser/form-problems.ts';
 import type { Interstitials } from '#browser/interstitials.tsx';
@@ -71,8 +70,8 @@ async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<Ht
     return redirect(deps.urls.afterAuthentication(action));
   }
   if ('user' in outcome) {
-    const dead = { kind: outcome.reason, user: outcome.user };
-    return showInterstitial(deps, context, dead, action, await findDestination(deps, action));
+    const viewer = { kind: outcome.reason, user: outcome.user };
+    return showInterstitial(deps, context, viewer, action, await findDestination(deps, action));
   }
   return await reject(outcome);
 }
@@ -131,12 +130,12 @@ function showInterstitial(
   return deps.interstitials.answer(context, viewer, { action, translations, formActions: formActions(destination) });
 }
 
-/** Undefined where no account can be made: nowhere, or in the middle of linking an account that there is. */
+/** Undefined when registration is closed, or while an existing account is being linked. */
 function registerPath(deps: LoginDeps, action: PostAuthAction | undefined): string | undefined {
   return deps.isRegistrationOpen && action?.kind !== 'link_upstream' ? deps.urls.register(action) : undefined;
 }
 
-/** An accepted form leads by redirects to the client, which browsers hold `form-action` against. */
+/** An accepted form redirects to the client in the end, which browsers check against `form-action`. */
 function formActions(destination: Destination | undefined): readonly string[] {
   return destination === undefined ? [] : [destination.redirectUri];
 }

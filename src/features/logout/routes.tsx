@@ -1,8 +1,7 @@
 /**
- * Signing out of this browser, or of all (`POST /logout`). Sessions of applications that grew out of the browser
- * session have their own end.
+ * Signing out of this browser, or of all (`POST /logout`). OAuth sessions that started from the browser session stay;
+ * they are finished separately.
  */
-
 import type { Browser, PageDeps } from '#browser/browser.ts';
 import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
@@ -22,7 +21,7 @@ export function mount(core: Core, browser: Browser): Route[] {
   ];
 }
 
-/** 405, since reading an address must not sign out; but with the button for someone who typed it. */
+/** 405, since a GET must not sign out; the page has the button for someone who typed the address. */
 function showLogout(deps: PageDeps, context: RequestContext): HttpResponse {
   return answerWithButton(deps, context, { status: 405, headers: { allow: 'POST' } });
 }
@@ -69,7 +68,7 @@ function answerWithButton(
   options: {
     readonly status: number;
     readonly headers?: HttpResponse['headers'];
-    /** The form that came too late. */
+    /** The form that was too old. */
     readonly expired?: { readonly action: PostAuthAction | undefined; readonly isEverywhere: boolean };
   },
 ): HttpResponse {

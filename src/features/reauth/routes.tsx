@@ -1,12 +1,14 @@
 /**
- * Proving presence again inside a session, for requests that ask for a fresh authentication and for sensitive
- * changes: `GET /reauth` shows the form, `POST /reauth` takes the password.
+ * Authenticating again in an active session, for requests that ask for a fresh authentication and for sensitive changes:
+ * `GET /reauth` shows the form, `POST /reauth` checks the password.
  *
- * The continuation (PostAuthAction) stays in the query of both. A right password renews the session that there is;
- * without one, signing in does.
+ * The continuation (PostAuthAction) stays in the query of both. A right password renews the existing session; without
+ * one the person signs in.
  */
-
 import type { Browser, PageDeps } from '#browser/browser.ts';
+import type { FormProblem } from '#browser/form-problems.ts';
+import type { Translations } from '#browser/translations.ts';
+import { grantIsPending } from '#domain/authorizations/liveness.ts';
 import { type ReauthOutcome, reauthenticate } from '#domain/browser-sessions/reauthenticate.ts';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Core } from '#domain/core.ts';
@@ -14,10 +16,35 @@ import { toUuid } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
+import { statement } from '#platform/postgres/statement.ts';
 import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
-import { type ReauthPageRow, readReauthPage } from './queries.ts';
 import { ReauthPage } from './reauth.page.tsx';
-import { type ReauthProblem, reauthProblem } from './reauth-problems.ts';
+
+interface ReauthPageRow {
+  readonly has_password: boolean;
+  /** Of the authorization request that waits for this, if one does. */
+  readonly redirect_uri: string | null;
+  readonly locale: string | null;
+}
+
+/** What the page depends on besides the viewer. Looks up primary keys. */
+const readReauthPage = statement<
+  ReauthPageRow,
+  { readonly userId: string; readonly grantId: string | null; readonly now: Date }
+>(
+  'reauth.page',
+  `select exists (select from user_passwords where user_id = :userId::uuid) as has_password,
+          pending.redirect_uri,
+          pending.locale
+     from (select 1) as one
+     left join oauth2_authorization_grants pending
+       on pending.id = :grantId::uuid and ${grantIsPending('pending', ':now::timestamptz')}`,
+);
+
+/** Why the form is shown again. */
+type ReauthProblem =
+  | Extract<ReauthOutcome, { readonly reason: 'required' | 'rate-limited' | 'invalid-credentials' | 'overloaded' }>
+  | { readonly reason: 'csrf-expired' | 'invalid-method' };
 
 export function mount(core: Core, browser: Browser): Route[] {
   const deps = { ...core, ...browser };
@@ -60,8 +87,7 @@ async function submitReauth(deps: PageDeps, context: RequestContext): Promise<Ht
     return redirect(deps.urls.afterAuthentication(action));
   }
   if ('user' in outcome) {
-    const dead = { kind: outcome.reason, user: outcome.user };
-    return deps.interstitials.answer(context, dead, { action });
+    return deps.interstitials.answer(context, { kind: outcome.reason, user: outcome.user }, { action });
   }
   return await showForm(deps, context, viewer, action, outcome);
 }
@@ -114,7 +140,7 @@ async function showForm(
     title: translations.t('reauth.title'),
     translations,
     isRejected: problem !== undefined,
-    // A right password leads by redirects to the client, which browsers hold `form-action` against.
+    // A right password redirects to the client in the end, which browsers check against `form-action`.
     formActions: redirectUri === undefined ? [] : [redirectUri],
     content: (
       <ReauthPage
@@ -143,4 +169,24 @@ async function readPage(
     grantId,
     now: new Date(deps.clock.now()),
   });
+}
+
+/** The problem in words, with the codes of browser-flows 3.4. */
+function reauthProblem(translations: Translations, problem: ReauthProblem): FormProblem {
+  switch (problem.reason) {
+    case 'required':
+      return { code: 'required', field: 'password', message: translations.t('login.password_required') };
+    case 'invalid-credentials':
+      return { code: 'invalid_credentials', field: 'password', message: translations.t('reauth.invalid_credentials') };
+    case 'rate-limited': {
+      const minutes = Math.max(1, Math.ceil(problem.retryAfterSeconds / 60));
+      return { code: 'rate_limit_exceeded', message: translations.t('login.rate_limit_exceeded', { minutes }) };
+    }
+    case 'csrf-expired':
+      return { code: 'csrf_expired', message: translations.t('form.csrf_expired') };
+    case 'invalid-method':
+      return { code: 'invalid_action', message: translations.t('form.invalid_action') };
+    case 'overloaded':
+      return { code: 'overloaded', message: translations.t('login.overloaded') };
+  }
 }
