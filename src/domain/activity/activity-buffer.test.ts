@@ -100,7 +100,7 @@ describe('activity of sessions', () => {
     expect(await stored(id)).toEqual({ at: NOW + 20, ip: '2001:db8::1' });
   });
 
-  test('ten thousand sessions are written without waiting for the minute, at nobody’s cost', async () => {
+  test('ten thousand sessions are written without waiting for the minute, charged to no request', async () => {
     const buffer = new ActivityBuffer(db.database, new RecordingLog());
     const id = await newSession();
     const { task } = await measured(async () => {

@@ -186,7 +186,7 @@ describe('re-authentication (browser-flows 3.4)', () => {
     expect(await kindOf(cookie)).toBe('active');
   });
 
-  test('an account that was locked meanwhile is told so', async () => {
+  test('an account that was locked in the meantime is reported as locked', async () => {
     await database.execute(lockUser, { id: toUuid(userId), now: new Date(clock.now()) });
     expect(await reauth('right')).toMatchObject({ ok: false, reason: 'locked' });
     expect((await state()).kinds).toHaveLength(1);

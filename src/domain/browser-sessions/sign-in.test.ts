@@ -197,7 +197,7 @@ describe('outcomes of a password sign-in (browser-flows 3.2.4)', () => {
     expect(hasher.verifications).toBe(0);
   });
 
-  test('success takes two statements beside the hash (performance 1)', async () => {
+  test('success takes two statements besides the hash (performance 1)', async () => {
     const { result, task } = await measured(() => signIn('ada', 'right'));
     expect(result.ok).toBe(true);
     expect(task.queries).toBe(2);
@@ -280,7 +280,7 @@ describe('finding the account (browser-flows 3.2.3)', () => {
     expect(await signIn(typed, 'right')).toMatchObject({ reason: 'invalid-credentials' });
   });
 
-  test('names that differ in case only fit by their exact spelling', async () => {
+  test('names that differ only in case match by their exact spelling', async () => {
     expect(await signIn('twin', 'lower')).toMatchObject({ ok: true, user: { username: 'twin' } });
     expect(await signIn('Twin', 'upper')).toMatchObject({ ok: true, user: { username: 'Twin' } });
     expect(await signIn('TWIN', 'lower')).toMatchObject({ reason: 'invalid-credentials' });
@@ -433,7 +433,7 @@ describe('a wrong password as a security event of its account', () => {
     `select count(*)::integer as count from audit_events where kind = 'login_failed'`,
   );
 
-  test('says when, from where and by which program', async () => {
+  test('records when, from where and with which user agent', async () => {
     const id = await insertTestAccount(database, { username: 'watched', password: 'right' });
     await signIn('watched', 'wrong', { address: '198.51.100.7', userAgent: 'Guesser/1' });
     await signIn('watched', 'right');
@@ -451,7 +451,7 @@ describe('a wrong password as a security event of its account', () => {
     expect(await database.rows(failures, { userId: toUuid(id) })).toHaveLength(20);
   });
 
-  test('is not written for names that nobody has', async () => {
+  test('is not written for names that no account has', async () => {
     const before = await database.first(allFailures, {});
     await signIn('no-such-name', 'wrong');
     expect(await database.first(allFailures, {})).toEqual(before);

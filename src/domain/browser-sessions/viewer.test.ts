@@ -33,11 +33,11 @@ const judge = (row: ViewerRow | undefined, limits = NO_LIMITS): ReturnType<typeo
   judgeViewer(row, cookie, limits, NOW);
 
 describe('reading the session (browser-flows 2.5)', () => {
-  test('without a cookie nobody is seen', () => {
+  test('without a cookie the viewer is anonymous', () => {
     expect(judgeViewer(live, undefined, NO_LIMITS, NOW)).toEqual({ viewer: { kind: 'anonymous' } });
   });
 
-  test('a row that is gone is remarked', () => {
+  test('a row that is gone is reported', () => {
     const missing = { viewer: { kind: 'anonymous' }, remark: 'missing' };
     expect(judge(undefined)).toEqual(missing);
     expect(judge({ viewer_session_id: null })).toEqual(missing);

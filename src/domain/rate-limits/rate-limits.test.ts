@@ -86,7 +86,7 @@ describe('token buckets', () => {
 });
 
 describe('limits that count failures only', () => {
-  test('the failure that takes the last token shuts the key until one comes back', async () => {
+  test('the failure that takes the last token blocks the key until one comes back', async () => {
     const failures = bucket('failures', 3, 0.1);
     expect(await countFailure(database, clock, failures)).toBe(0);
     expect(await countFailure(database, clock, failures)).toBe(0);
@@ -97,7 +97,7 @@ describe('limits that count failures only', () => {
     expect(await countFailure(database, clock, failures)).toBe(0);
   });
 
-  test('a thousand parallel failures shut a key no longer than an empty bucket does', async () => {
+  test('a thousand parallel failures block a key no longer than an empty bucket does', async () => {
     const failures = bucket('flood', 3, 0.1);
     const shut = await Promise.all(Array.from({ length: 1000 }, () => countFailure(database, clock, failures)));
     expect(Math.max(...shut)).toBe(10);

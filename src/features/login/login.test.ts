@@ -115,7 +115,7 @@ describe('POST /login with the right password', () => {
     expect((await signIn({ password: ` ${PASSWORD}` })).errorCodes).toEqual(['invalid_credentials']);
   });
 
-  test('takes at most 3 statements beside the hash', async () => {
+  test('takes at most 3 statements besides the hash', async () => {
     await signIn();
     expect(service.lastRequest().queries).toBeLessThanOrEqual(3);
   });
@@ -209,7 +209,7 @@ describe('POST /login with something wrong', () => {
     expect(answer.body).toContain('id="password-error"');
   });
 
-  test('refuses names and passwords beyond their bounds without an error of its own making', async () => {
+  test('refuses names and passwords beyond their bounds without an internal error', async () => {
     expect((await signIn({ username: 'x'.repeat(256) })).errorCodes).toEqual(['too_long']);
     expect((await signIn({ password: 'x'.repeat(1025) })).errorCodes).toEqual(['invalid_credentials']);
   });
@@ -285,7 +285,7 @@ describe('limits of POST /login', () => {
     });
   });
 
-  test('with no room for the hash the page is a 503 that keeps the name', async () => {
+  test('while the password queue is full the page is a 503 that keeps the name', async () => {
     class FullHasher extends PasswordHasher {
       override verify(): never {
         throw new LatchkeyError('overloaded', { retryAfterSeconds: 5 });
@@ -429,7 +429,7 @@ describe('GET /login', () => {
     expect(links).toEqual(['/', '/login?ui_locales=de']);
   });
 
-  test('sends someone who is signed in on to the target', async () => {
+  test('redirects someone who is signed in to the target', async () => {
     const browser = service.browser();
     await browser.get('/login');
     await browser.submit({ username: 'amira', password: PASSWORD });
@@ -467,7 +467,7 @@ describe('GET /login', () => {
     expect(page.forms[0]?.inputs.get('username')).toBe(username);
   });
 
-  test('names a client of the operator, in its own words, and allows the way back to it', async () => {
+  test('names a client of the operator by its own name, and allows the redirect back to it', async () => {
     const metadata = { client_name: { '': 'Harbour Chat', de: 'Hafen-Chat' } };
     const clientId = await insertClient(testDatabase.database, service.keyRing, service.clock.now(), {
       isStatic: true,
@@ -499,7 +499,7 @@ describe('GET /login', () => {
     expect(native.headers['content-security-policy']).toContain("form-action 'self' com.example.app:;");
   });
 
-  test('carries on a continuation that no longer waits, without naming anyone', async () => {
+  test('keeps a continuation that is no longer pending, without naming a client', async () => {
     const at = '/login?kind=continue_authorization_grant&id=01JD3Q5Z8W2N4K6M7P9R0S1T2V';
     const page = await service.browser().get(at);
     expect(page.text).not.toContain('continue to');

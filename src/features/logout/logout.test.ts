@@ -51,7 +51,7 @@ async function sessions(): Promise<{ isLive: boolean; reason: string | null }[]>
 }
 
 describe('POST /logout', () => {
-  test('ends the session of this browser, is attributed to its user and leads to the sign-in page', async () => {
+  test('ends the session of this browser, is attributed to its user and redirects to the sign-in page', async () => {
     const browser = await signedIn();
     const stolen = new Map(browser.cookies);
     await signedIn();
@@ -100,7 +100,7 @@ describe('POST /logout', () => {
     expect((await sessions()).map((session) => session.isLive)).toEqual([true, false]);
   });
 
-  test('ends the session of a user who was locked meanwhile, and is attributed to that user', async () => {
+  test('ends the session of a user who was locked in the meantime, and is attributed to that user', async () => {
     const browser = await signedIn();
     await sql(testDatabase.database, 'update users set locked_at = $1::timestamptz', [new Date(service.clock.now())]);
     await browser.get('/');
@@ -112,7 +112,7 @@ describe('POST /logout', () => {
     expect((await sessions()).map((session) => session.isLive)).toEqual([false]);
   });
 
-  test('without a session still leads to the sign-in page, attributed to nobody', async () => {
+  test('without a session still redirects to the sign-in page, attributed to nobody', async () => {
     const browser = service.browser();
     await browser.get('/logout');
     await browser.submit();

@@ -60,7 +60,7 @@ describe('re-authentication', () => {
     }
   });
 
-  test('without a session leads to the sign-in page, the continuation kept', async () => {
+  test('without a session redirects to the sign-in page, the continuation kept', async () => {
     const browser = service.browser();
     const shown = await browser.get('/reauth?kind=change_password');
     expect(shown.location).toBe(`${AUTHORIZATION_ISSUER}login?kind=change_password`);
@@ -126,7 +126,7 @@ describe('re-authentication', () => {
     expect(await authentications('alice')).toBe(before);
   });
 
-  test('five wrong passwords in a row end the session; a right one in between begins the count anew', async () => {
+  test('five wrong passwords in a row end the session; a right one in between starts the count again', async () => {
     const browser = await service.signedIn('alice');
     await browser.get('/reauth');
     for (let count = 0; count < 4; count += 1) await browser.submit({ password: 'wrong' }, REAUTH);
@@ -216,7 +216,7 @@ describe('re-authentication for an authorization request', () => {
     expect(rows).toEqual([{ cancel_reason: 'user' }]);
   });
 
-  test('leads on with the same session, and the request is not asked for it again (oauth 20, fact 8)', async () => {
+  test('continues with the same session, and the request does not ask for it again (oauth 20, fact 8)', async () => {
     const client = await service.client({ secret: 's', metadata: { first_party: true } });
     const browser = await service.signedIn('alice');
     for (const fields of [{ prompt: 'login' }, { max_age: '0' }]) {

@@ -68,7 +68,7 @@ async function registrations(): Promise<number> {
 }
 
 describe('GET /register', () => {
-  test('leads to the one way to register, with the continuation', async () => {
+  test('redirects to the only way to register, with the continuation', async () => {
     const page = await service.browser().get('/register?kind=change_password');
     expect(page).toMatchObject({ status: 303, location: `${ORIGIN}/register/password?kind=change_password` });
   });
@@ -131,7 +131,7 @@ describe('POST /register', () => {
     },
   );
 
-  test('leads to sign-in when registration is closed', async () => {
+  test('redirects to sign-in when registration is closed', async () => {
     await withService({ isOpen: false }, async (closed) => {
       expect((await post({}, closed)).location).toBe(`${ORIGIN}/login?kind=change_password`);
     });
@@ -200,7 +200,7 @@ describe('GET /register/password', () => {
     });
   });
 
-  test('sends someone who is signed in on to the target, and POST as well', async () => {
+  test('redirects someone who is signed in to the target, and POST as well', async () => {
     const browser = service.browser();
     await browser.get('/register/password?kind=change_password');
     const open = browser.shown;
@@ -221,7 +221,7 @@ describe('GET /register/password', () => {
     expect(await registrations()).toBe(before);
   });
 
-  test('takes a session that was ended elsewhere for none (2.5)', async () => {
+  test('treats a session that was ended elsewhere as none (2.5)', async () => {
     const browser = service.browser();
     await registerWholly(browser, 'ended');
     await sql(testDatabase.database, `update user_sessions set finished_at = $1::timestamptz`, [
@@ -231,7 +231,7 @@ describe('GET /register/password', () => {
     expect((await beginRegistration(browser, { username: 'ended-2' })).status).toBe(303);
   });
 
-  test('names the client that the person is on the way to, and allows the way back to it', async () => {
+  test('names the client that the person continues to, and allows the redirect back to it', async () => {
     const clientId = await insertClient(testDatabase.database, service.keyRing, service.clock.now(), {
       metadata: { client_name: { '': 'Harbour Chat' } },
     });
@@ -514,7 +514,7 @@ describe('POST /register/password', () => {
     );
   });
 
-  test('is a 503 that keeps the name when there is no room for the hash, and counts nothing', async () => {
+  test('is a 503 that keeps the name while the password queue is full, and counts nothing', async () => {
     class FullHasher extends PasswordHasher {
       override hash(): never {
         throw new LatchkeyError('overloaded', { retryAfterSeconds: 5 });

@@ -248,7 +248,7 @@ describe('GET finish', () => {
     expect(await accounts('asks')).toBe(0);
   });
 
-  test('a second time leads to the target, makes no second account and signs nobody in', async () => {
+  test('a second time redirects to the target, creates no second account and signs nobody in', async () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'twice', '?kind=change_password');
     await browser.get(finish);
@@ -274,7 +274,7 @@ describe('GET finish', () => {
     expect(await accounts('head')).toBe(0);
   });
 
-  test('is refused when registration was closed meanwhile (S-124)', async () => {
+  test('is refused when registration was closed in the meantime (S-124)', async () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'shut-out');
     await withService({ isOpen: false }, async (closed) => {
@@ -285,7 +285,7 @@ describe('GET finish', () => {
     expect(await accounts('shut-out')).toBe(0);
   });
 
-  test('leads back to the name when policy bans it meanwhile', async () => {
+  test('redirects back to the name when policy bans it in the meantime', async () => {
     const browser = service.browser();
     const finish = await registerUpToFinish(browser, 'was-fine');
     const bannedUsernames = { literals: ['was-fine'], prefixes: [], suffixes: [], substrings: [], regexes: [] };
@@ -301,7 +301,7 @@ describe('GET finish', () => {
 describe('steps that belong to another browser, to nobody or to the past (S-59, S-83)', () => {
   const STEPS = ['display-name', 'username', 'finish'];
 
-  test('are not found, one and the same answer for all', async () => {
+  test('are not found, with the same response for all', async () => {
     const finish = await registerUpToFinish(service.browser(), 'attacker');
     const victim = service.browser();
     await registerWholly(victim, 'victim');
@@ -375,7 +375,7 @@ describe('steps that belong to another browser, to nobody or to the past (S-59, 
     });
   });
 
-  test('of eight registrations can be gone on with in one browser, and the oldest are forgotten', async () => {
+  test('of eight registrations can be continued in one browser, and the oldest are forgotten', async () => {
     const browser = service.browser();
     const finishes = [];
     for (let count = 0; count < 9; count += 1) {
@@ -429,12 +429,12 @@ describe('the display name', () => {
     },
   );
 
-  test('may be left out: the username serves', async () => {
+  test('may be skipped: the username is used', async () => {
     await registerWholly(service.browser(), 'plain');
     expect(await rows(`select display_name from users where username = 'plain'`)).toEqual([{ display_name: 'plain' }]);
   });
 
-  test('knows two answers only', async () => {
+  test('accepts two actions only', async () => {
     const browser = await atDisplayName('odd-button');
     const answer = await browser.submit({ display_name: 'Odd', action: 'drop' });
     expect(answer).toMatchObject({ status: 200, errorCodes: ['invalid_action'] });
@@ -481,8 +481,8 @@ describe('the display name', () => {
   });
 });
 
-describe('a name that somebody else got first', () => {
-  test('leads back to the choice of a name, and everything else is kept', async () => {
+describe('a name that somebody else registered first', () => {
+  test('redirects back to the choice of a name, and everything else is kept', async () => {
     const browser = await atDisplayName('contested', '?kind=change_password');
     const { location: finish = '' } = await browser.submit({ display_name: 'Con Tested' });
     await takeName('contested');
@@ -549,7 +549,7 @@ describe('a name that somebody else got first', () => {
     });
   });
 
-  test('is not asked about while the name can be had', async () => {
+  test('is not asked about while the name is available', async () => {
     const browser = await atDisplayName('still-free');
     const finish = browser.shown.url.replace('display-name', 'finish');
     expect(await browser.get(finish.replace('finish', 'username'))).toMatchObject({ status: 303, location: finish });

@@ -59,13 +59,13 @@ describe('new passwords (S-93)', () => {
     expect(await problem(`${strong}\0${strong}`)).toBe('password_invalid');
   });
 
-  test('a common password is refused even when no strength is asked for', async () => {
+  test('a common password is refused even when no strength is required', async () => {
     const lenient = { ...rules, minimumComplexity: 0 };
     expect(await findPasswordProblem(lenient, estimator, 'baseball', owner, CALLER)).toBe('password_compromised');
     expect(await findPasswordProblem(lenient, estimator, 'a fine day', owner, CALLER)).toBeUndefined();
   });
 
-  test('after the worker died the next question starts another', async () => {
+  test('after the worker died the next request starts another', async () => {
     await estimator.close();
     expect(await problem(strong)).toBeUndefined();
   });

@@ -46,7 +46,7 @@ const PASSWORDS = [
 ];
 
 describe('the estimator of the browser', () => {
-  test('says of every password what the server says (browser-flows 5.7)', async () => {
+  test('estimates every password as the server does (browser-flows 5.7)', async () => {
     const estimator = new StrengthEstimator(await bundleWorker(new URL('./strength.worker.ts', import.meta.url)));
     try {
       const words = ['florentina.b', 'Klabauter Dienst', 'Klabauter', 'Dienst'];

@@ -38,13 +38,13 @@ function begin(password: string, address: string, signal?: AbortSignal): Promise
 }
 
 describe('passwords that are slow to estimate (S-183)', () => {
-  test('are given up after the time limit and judged by their first characters; the thread is replaced', async () => {
+  test('are stopped after the time limit and estimated by their first characters; the thread is replaced', async () => {
     estimator = new StrengthEstimator(workerUrl, 100);
     expect(await ask('slow', 'a')).toBe(16);
     expect(await ask('quick', 'a')).toBe(0);
   });
 
-  test('are refused when even that takes too long, and the next is answered', async () => {
+  test('are refused when even that takes too long, and the next is estimated', async () => {
     estimator = new StrengthEstimator(workerUrl, 100);
     await expect(ask('endless', 'a')).rejects.toMatchObject({ code: 'overloaded' });
     expect(await ask('quick', 'a')).toBe(0);
@@ -71,14 +71,14 @@ describe('passwords that are slow to estimate (S-183)', () => {
     await Promise.all(admitted);
   });
 
-  test('are worked at by two threads at most', async () => {
+  test('use two threads at most', async () => {
     estimator = new StrengthEstimator(workerUrl, FOREVER_MS);
     const addresses = Array.from({ length: 10 }, (_, index) => `address ${index}`);
     const threads = await Promise.all(addresses.map((address) => ask('thread', address)));
     expect(new Set(threads).size).toBeLessThanOrEqual(2);
   });
 
-  test('wait in turns: an address with many comes after one with few', async () => {
+  test('take turns: an address with many comes after one with few', async () => {
     estimator = new StrengthEstimator(workerUrl, 100);
     const order: string[] = [];
     const asked = ['slow', 'a-1', 'a-2'].map((password) => ask(password, 'a').then(() => order.push(password)));
@@ -90,7 +90,7 @@ describe('passwords that are slow to estimate (S-183)', () => {
   });
 });
 
-test('a question whose client left gives up its place', async () => {
+test('a request whose client left is removed from the queue', async () => {
   estimator = new StrengthEstimator(workerUrl, FOREVER_MS);
   const client = new AbortController();
   const endless = begin('endless', 'a');
@@ -102,7 +102,7 @@ test('a question whose client left gives up its place', async () => {
   await endless;
 });
 
-test('a thread that cannot start fails its question and not the process', async () => {
+test('a thread that cannot start fails its request and not the process', async () => {
   estimator = new StrengthEstimator(new URL('file:///no-such-worker.mjs'));
   await expect(ask('quick', 'a')).rejects.toThrow();
 });

@@ -24,12 +24,12 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-describe('a name that somebody has', () => {
+describe('a name that an account has', () => {
   test.each(['alice', 'bob'])('%s exists', async (name) => {
     expect(await findNameProblems(testDatabase.database, name, free)).toEqual(['exists']);
   });
 
-  test('is asked for by one statement, and by none when a rule is broken', async () => {
+  test('is looked up by one statement, and by none when a rule is broken', async () => {
     expect((await measured(() => findNameProblems(testDatabase.database, 'carol', free))).task.queries).toBe(1);
     expect((await measured(() => findNameProblems(testDatabase.database, 'Carol', free))).task.queries).toBe(0);
   });
@@ -53,7 +53,7 @@ describe('banned names', () => {
     expect(await findNameProblems(testDatabase.database, name, policy)).toEqual([]);
   });
 
-  test('are banned in capitals too, which is said together with what else is wrong', async () => {
+  test('are banned in upper case too, reported together with the other problems', async () => {
     expect(await findNameProblems(testDatabase.database, 'ADMIN', policy)).toEqual([
       'username-invalid-chars',
       'username-banned',
@@ -96,7 +96,7 @@ describe('names that an operator has reserved (S-177)', () => {
     expect(await findNameProblems(testDatabase.database, name, policy)).toEqual(['username-reserved']);
   });
 
-  test('in other case, and together with what else is wrong, but named once', async () => {
+  test('in other case, reported once, together with the other problems', async () => {
     expect(await findNameProblems(testDatabase.database, 'AMIRA', policy)).toEqual([
       'username-invalid-chars',
       'username-reserved',
@@ -108,7 +108,7 @@ describe('names that an operator has reserved (S-177)', () => {
     expect(await findNameProblems(testDatabase.database, name, policy)).toEqual([]);
   });
 
-  test('are not suggested to somebody who typed one in capitals', () => {
+  test('are not suggested to someone who typed one in upper case', () => {
     expect(suggestName('Amira', policy)).toBeUndefined();
   });
 });
@@ -116,13 +116,13 @@ describe('names that an operator has reserved (S-177)', () => {
 describe('allowed names', () => {
   const allowedUsernames = { ...NO_NAME, prefixes: ['team-'] };
 
-  test('shut out all others', async () => {
+  test('exclude all others', async () => {
     const policy = { ...free, allowedUsernames };
     expect(await findNameProblems(testDatabase.database, 'team-x', policy)).toEqual([]);
     expect(await findNameProblems(testDatabase.database, 'alice', policy)).toEqual(['username-not-allowed']);
   });
 
-  test('may be banned all the same', async () => {
+  test('may be banned nevertheless', async () => {
     const policy = { ...free, allowedUsernames, bannedUsernames: { ...NO_NAME, literals: ['team-a'] } };
     expect(await findNameProblems(testDatabase.database, 'team-a', policy)).toEqual(['username-banned']);
   });
