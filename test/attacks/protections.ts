@@ -220,7 +220,7 @@ export const PROTECTIONS: readonly Protection[] = [
     name: 'ipv6-network',
     what: 'an IPv6 address is counted by its /64',
     attack: 87,
-    removals: [{ text: '    .slice(0, 4)\n' }],
+    removals: [{ text: 'parsed.parts.slice(0, 4)', instead: 'parsed.parts' }],
     test: 'test/attacks/guessing.test.ts',
     testName: '(S-87)',
   },

@@ -1,5 +1,5 @@
-import { addressKey } from '#platform/base/address-key.ts';
 import { type AuthorizationGrantId, type ClientId, newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { addressKey } from '#platform/base/ip-address.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { AuthorizationRequest } from '#protocol/oauth/authorization-parameters.ts';

@@ -1,8 +1,8 @@
 import type { Limiter } from '#config/sections/rate-limiting.ts';
 import { countFailure } from '#domain/rate-limits/rate-limits.ts';
-import { addressKey } from '#platform/base/address-key.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { ClientId } from '#platform/base/ids.ts';
+import { addressKey } from '#platform/base/ip-address.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 
 export interface ClientFailuresDeps {

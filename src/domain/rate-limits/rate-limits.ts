@@ -6,8 +6,8 @@
  */
 import { createHmac } from 'node:crypto';
 import type { Limiter } from '#config/sections/rate-limiting.ts';
-import { addressKey } from '#platform/base/address-key.ts';
 import type { Clock } from '#platform/base/clock.ts';
+import { addressKey } from '#platform/base/ip-address.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';

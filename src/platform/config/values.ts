@@ -3,11 +3,10 @@
  * report adds what was found and where.
  */
 import { z } from 'zod';
-import type { Cidr } from '#platform/base/cidr.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { newId, parseId, type Ulid } from '#platform/base/ids.ts';
+import { type Cidr, parseCidr } from '#platform/base/ip-address.ts';
 import type { Secret } from '#platform/base/secret.ts';
-import { parseCidr } from './cidr.ts';
 import { DURATION, secondsOf } from './durations.ts';
 import { hint } from './hints.ts';
 import { regexpProblem } from './linear-regexp.ts';

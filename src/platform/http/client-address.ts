@@ -1,5 +1,5 @@
-import { BlockList, isIP, SocketAddress } from 'node:net';
-import type { Cidr } from '#platform/base/cidr.ts';
+import { isIP, SocketAddress } from 'node:net';
+import { Networks } from '#platform/base/ip-address.ts';
 import type { HttpOptions } from './http-options.ts';
 
 /** The other end of a connection; no address behind a Unix socket, which counts as trusted. */
@@ -9,20 +9,7 @@ export interface Peer {
 }
 
 /** The networks whose forwarding header is believed (`http.trusted_proxies`). */
-export class TrustedProxies {
-  readonly #networks = new BlockList();
-
-  constructor(networks: readonly Cidr[]) {
-    for (const { address, prefixLength, family } of networks) {
-      this.#networks.addSubnet(address, prefixLength, family);
-    }
-  }
-
-  /** @param address in canonical form */
-  has(address: string): boolean {
-    return this.#networks.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
-  }
-
+export class TrustedProxies extends Networks {
   /** @param socketAddress `remoteAddress` of the socket; undefined behind a Unix socket */
   peer(socketAddress: string | undefined): Peer {
     const address = socketAddress === undefined ? undefined : canonicalAddress(socketAddress);

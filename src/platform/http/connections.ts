@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { addressKey } from '#platform/base/address-key.ts';
+import { addressKey } from '#platform/base/ip-address.ts';
 import type { TrustedProxies } from './client-address.ts';
 import { Connection } from './connection.ts';
 import { type DescriptorLimit, measureDescriptors } from './descriptors.ts';

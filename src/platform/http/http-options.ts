@@ -1,4 +1,4 @@
-import type { Cidr } from '#platform/base/cidr.ts';
+import type { Cidr } from '#platform/base/ip-address.ts';
 
 /** What the server needs to know of its place in the network. */
 export interface HttpOptions {

@@ -6,8 +6,8 @@
  */
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import { type Charges, refundTokens, secondsPerToken } from '#domain/rate-limits/rate-limits.ts';
-import { addressKey } from '#platform/base/address-key.ts';
 import { toUuid } from '#platform/base/ids.ts';
+import { addressKey } from '#platform/base/ip-address.ts';
 import { describeError } from '#platform/base/log.ts';
 import type { HashCaller, PasswordHasher, StoredHash, Verification } from '#platform/password-hash/password-hasher.ts';
 import { statement } from '#platform/postgres/statement.ts';

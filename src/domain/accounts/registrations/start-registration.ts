@@ -1,8 +1,8 @@
 import type { RateLimitingConfig } from '#config/sections/rate-limiting.ts';
 import { chargeAddress, refundTokens } from '#domain/rate-limits/rate-limits.ts';
-import { addressKey } from '#platform/base/address-key.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, type RegistrationId, toUuid } from '#platform/base/ids.ts';
+import { addressKey } from '#platform/base/ip-address.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { HashCaller, PasswordHasher, StoredHash } from '#platform/password-hash/password-hasher.ts';
 import type { Database } from '#platform/postgres/database.ts';

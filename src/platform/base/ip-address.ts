@@ -1,0 +1,64 @@
+/**
+ * IP addresses and networks as text. Node's own `isIP` decides what is an address: `ipaddr.js`, which takes them apart,
+ * also reads octal and abbreviated spellings that nobody means.
+ */
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** A network without host bits; fits `BlockList.addSubnet`. */
+export interface Cidr {
+  readonly address: string;
+  readonly prefixLength: number;
+  readonly family: 'ipv4' | 'ipv6';
+}
+
+/** An IP address (its own network) or `IP/prefix`; undefined for anything else and when host bits are set. */
+export function parseCidr(text: string): Cidr | undefined {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const version = address.includes('%') ? 0 : isIP(address);
+  if (version === 0 || rest.length > 0 || (prefix !== undefined && !/^\d{1,3}$/.test(prefix))) return undefined;
+  const bits = version === 4 ? 32 : 128;
+  const prefixLength = prefix === undefined ? bits : Number(prefix);
+  if (prefixLength > bits) return undefined;
+  const parsed = version === 4 ? ipaddr.IPv4.parse(address) : parseIpv6(address);
+  const network = (version === 4 ? ipaddr.IPv4 : ipaddr.IPv6).networkAddressFromCIDR(`${parsed}/${prefixLength}`);
+  if (network.toString() !== parsed.toString()) return undefined;
+  return { address, prefixLength, family: version === 4 ? 'ipv4' : 'ipv6' };
+}
+
+/** A list of networks to look addresses up in. */
+export class Networks {
+  readonly #list = new BlockList();
+
+  constructor(networks: readonly Cidr[]) {
+    for (const { address, prefixLength, family } of networks) this.#list.addSubnet(address, prefixLength, family);
+  }
+
+  /** @param address in canonical form */
+  has(address: string): boolean {
+    return this.#list.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
+  }
+}
+
+const UNKNOWN_ADDRESS = 'unknown';
+
+/**
+ * What stands for a caller's address where callers are counted: an IPv4 address as it is (also when written as
+ * IPv6), an IPv6 address as its /64, since one customer holds that many. Callers without a known address share one.
+ * @see security R-40
+ */
+export function addressKey(address: string | undefined): string {
+  if (address === undefined) return UNKNOWN_ADDRESS;
+  if (isIPv4(address)) return address;
+  if (!isIPv6(address)) return UNKNOWN_ADDRESS;
+  const [withoutZone = ''] = address.split('%', 1);
+  const parsed = parseIpv6(withoutZone);
+  if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString();
+  const groups = parsed.parts.slice(0, 4).map((group) => group.toString(16));
+  return `${groups.join(':')}::/64`;
+}
+
+/** `ipaddr.js` takes `::192.0.2.1`, which RFC 4291 2.5.5.1 deprecates, for the mapped `::ffff:192.0.2.1`. */
+function parseIpv6(address: string): ipaddr.IPv6 {
+  return ipaddr.IPv6.parse(address.replace(/^::(?=\d+\.)/, '::0:'));
+}
