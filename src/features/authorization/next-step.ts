@@ -6,12 +6,11 @@ import type { AuthorizationErrorCode } from '#protocol/oauth/authorization-respo
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 import { reachesAcr } from '#protocol/oidc/authentication-classes.ts';
 import { isConsentNeeded } from './consent-needed.ts';
-import { isAuthenticationTooOld } from './freshness.ts';
 
 export type ActiveViewer = Extract<Viewer, { readonly kind: 'active' }>;
 export type DeadViewer = Exclude<Viewer, { readonly kind: 'active' | 'anonymous' }>;
 
-/** Everything that the way of a request depends on, as read in one go. */
+/** Everything that the next step of a request depends on. */
 export interface StepFacts {
   readonly request: PendingRequest & { readonly createdAt: number };
   readonly client: Client;
@@ -20,7 +19,7 @@ export interface StepFacts {
   readonly remembered: readonly string[];
   /** The request was made in this browser. */
   readonly isBound: boolean;
-  /** The person was led to the registration page before. */
+  /** The person was redirected to the registration page before. */
   readonly isRegistrationOffered: boolean;
   /** What this very browser session has chosen for this request. */
   readonly decision: Decision | undefined;
@@ -30,7 +29,7 @@ export interface StepFacts {
 
 export interface StepRules {
   readonly scopeRules: ScopeRules;
-  /** User names that may ask for admin scopes beside those who have the right in their account. */
+  /** User names that may ask for admin scopes, in addition to accounts that have the right. */
   readonly adminUsers: ReadonlySet<string>;
   /** Seconds that an authentication stays recent enough for admin scopes; undefined: for ever. */
   readonly reauthMaxAgeSeconds: number | undefined;
@@ -55,77 +54,137 @@ export type Step =
 
 /**
  * What is still missing before a request can be answered: steps 4 to 14 of oauth 7.3, in that order. Reads nothing
- * and writes nothing, so each call may run it anew on fresh rows.
+ * and writes nothing, so it is decided again from fresh rows on every visit.
  */
 export function nextStep(facts: StepFacts, rules: StepRules): Step {
-  const { request, viewer, now } = facts;
-  const isSilent = request.prompts.includes('none');
-  const wantsAccount = request.prompts.includes('create') && rules.isRegistrationOpen;
-  if (viewer.kind === 'anonymous') {
-    if (isSilent) return refuseSignedOut();
-    return { kind: wantsAccount ? 'register' : 'login' };
+  const { viewer } = facts;
+  if (viewer.kind !== 'active') return stepToSignIn(facts, viewer, rules);
+  const signedIn = { ...facts, viewer };
+  for (const check of CHECKS) {
+    const step = check(signedIn, rules);
+    if (step !== undefined) return step;
   }
-  if (viewer.kind !== 'active') return isSilent ? refuseSignedOut() : { kind: 'interstitial', viewer };
-  if (facts.decision === 'cancel') return { kind: 'cancel' };
-  if (wantsAccount && !facts.isRegistrationOffered) return { kind: 'register' };
+  return { kind: 'fulfill', viewer, isDecided: facts.decision === 'consent' };
+}
 
-  const { expectedUserId } = request;
-  if (expectedUserId !== undefined && expectedUserId !== viewer.user.id) {
-    if (!isSilent) return { kind: 'other-account', viewer, expected: expectedUserId };
-    return { kind: 'refuse', error: 'login_required', description: 'another user is signed in than the one expected' };
-  }
+interface SignedInFacts extends StepFacts {
+  readonly viewer: ActiveViewer;
+}
 
-  const adminScopes = request.scope.filter((scope) => rules.scopeRules.isAdmin(scope));
-  const mayAdminister = viewer.user.canRequestAdmin || rules.adminUsers.has(viewer.user.username);
-  const isForbidden = adminScopes.length > 0 && !mayAdminister;
+/** Returns the step that is missing; undefined: go on to the next check. */
+type Check = (facts: SignedInFacts, rules: StepRules) => Step | undefined;
+
+/** For a person who is signed in. */
+const CHECKS: readonly Check[] = [
+  cancellation,
+  registration,
+  expectedAccount,
+  authenticationAge,
+  authenticationClass,
+  adminScopes,
+  consent,
+];
+
+function stepToSignIn(facts: StepFacts, viewer: Exclude<Viewer, ActiveViewer>, rules: StepRules): Step {
+  if (isSilent(facts)) return refuse('login_required', 'no user is signed in');
+  if (viewer.kind !== 'anonymous') return { kind: 'interstitial', viewer };
+  return { kind: isAccountWanted(facts, rules) ? 'register' : 'login' };
+}
+
+function cancellation({ decision }: SignedInFacts): Step | undefined {
+  return decision === 'cancel' ? { kind: 'cancel' } : undefined;
+}
+
+/** `prompt=create`: someone who is signed in is sent to the registration page once. */
+function registration(facts: SignedInFacts, rules: StepRules): Step | undefined {
+  return isAccountWanted(facts, rules) && !facts.isRegistrationOffered ? { kind: 'register' } : undefined;
+}
+
+function expectedAccount(facts: SignedInFacts): Step | undefined {
+  const { request, viewer } = facts;
+  const expected = request.expectedUserId;
+  if (expected === undefined || expected === viewer.user.id) return undefined;
+  if (!isSilent(facts)) return { kind: 'other-account', viewer, expected };
+  return refuse('login_required', 'another user is signed in than the one expected');
+}
+
+function authenticationAge(facts: SignedInFacts, rules: StepRules): Step | undefined {
+  if (!isAuthenticationTooOld(facts, rules)) return undefined;
+  return isSilent(facts) ? refuse('login_required', 'the user has to authenticate again') : { kind: 'reauth' };
+}
+
+/**
+ * Whether the person has to prove presence again. An authentication after the request always satisfies `prompt=login`
+ * and `max_age`, so that `max_age=0` asks once and then ends. For admin scopes, see security R-32.
+ * @see OpenID Connect Core 1.0 3.1.2.1
+ */
+function isAuthenticationTooOld({ request, viewer, now }: SignedInFacts, rules: StepRules): boolean {
+  const { prompts, maxAge, createdAt } = request;
+  const { authenticatedAt } = viewer.session;
+  const age = now - authenticatedAt;
+  const asksForAdmin = request.scope.some((scope) => rules.scopeRules.isAdmin(scope));
   // Nobody is asked for a password only to be told that it was in vain.
-  const adminMaxAge = adminScopes.length > 0 && mayAdminister ? rules.reauthMaxAgeSeconds : undefined;
-  if (isAuthenticationTooOld(viewer.session, { ...request, adminMaxAge }, now)) {
-    if (!isSilent) return { kind: 'reauth' };
-    return { kind: 'refuse', error: 'login_required', description: 'the user has to authenticate again' };
-  }
-  const acrStep = stepToAcr(request, viewer);
-  if (acrStep !== undefined) return acrStep;
-  if (isForbidden) {
-    if (!isSilent) return { kind: 'forbidden', viewer, scopes: adminScopes };
-    return { kind: 'refuse', error: 'access_denied', description: 'the user may not grant an admin scope' };
-  }
-  if (facts.decision === 'consent') return { kind: 'fulfill', viewer, isDecided: true };
-  if (isSilent && !facts.isBound) {
-    const description = 'the request continued in another browser than it began in';
-    return { kind: 'refuse', error: 'interaction_required', description };
-  }
-  if (isConsentNeeded({ ...facts, mayRemember: rules.rememberConsent }, rules.scopeRules)) {
-    if (!isSilent) return { kind: 'consent', viewer };
-    return { kind: 'refuse', error: 'consent_required', description: 'the user has to be asked for consent' };
-  }
-  return { kind: 'fulfill', viewer, isDecided: false };
+  const adminMaxAge = asksForAdmin && mayAdminister(viewer, rules) ? rules.reauthMaxAgeSeconds : undefined;
+  if (adminMaxAge !== undefined && age > adminMaxAge * 1000) return true;
+  if (authenticatedAt > createdAt) return false;
+  return prompts.includes('login') || (maxAge !== undefined && age > maxAge * 1000);
 }
 
 /**
  * What the wanted authentication class asks for, once for each request. A silent request goes on without a class that
  * is not essential (OpenID Connect Core 1.0 3.1.2.1, 5.5.1.1).
  */
-function stepToAcr({ acr, prompts, createdAt }: StepFacts['request'], { session }: ActiveViewer): Step | undefined {
+function authenticationClass(facts: SignedInFacts): Step | undefined {
+  const { acr, createdAt } = facts.request;
+  const { session } = facts.viewer;
   const [preferred] = acr.values;
   if (preferred === undefined) return undefined;
   const accepted = acr.isEssential ? acr.values : [preferred];
   if (accepted.some((value) => reachesAcr(session.acr, value))) return undefined;
-  if (prompts.includes('none')) {
-    if (!acr.isEssential) return undefined;
-    return { kind: 'refuse', error: 'login_required', description: 'the user has to authenticate in another way' };
+  if (isSilent(facts)) {
+    return acr.isEssential ? refuse('login_required', 'the user has to authenticate in another way') : undefined;
   }
   if (session.authenticatedAt <= createdAt) return { kind: 'reauth' };
   if (!acr.isEssential) return undefined;
-  const description = 'the user did not authenticate in the way that claims asks for';
-  return { kind: 'refuse', error: 'unmet_authentication_requirements', description };
+  return refuse('unmet_authentication_requirements', 'the user did not authenticate in the way that claims asks for');
 }
 
-/** Whether the page that asks is what comes next, or could be shown just as well. */
+function adminScopes(facts: SignedInFacts, rules: StepRules): Step | undefined {
+  const { request, viewer } = facts;
+  const scopes = request.scope.filter((scope) => rules.scopeRules.isAdmin(scope));
+  if (scopes.length === 0 || mayAdminister(viewer, rules)) return undefined;
+  if (!isSilent(facts)) return { kind: 'forbidden', viewer, scopes };
+  return refuse('access_denied', 'the user may not grant an admin scope');
+}
+
+function consent(facts: SignedInFacts, rules: StepRules): Step | undefined {
+  if (facts.decision === 'consent') return undefined;
+  if (isSilent(facts) && !facts.isBound) {
+    return refuse('interaction_required', 'the request continued in another browser than it began in');
+  }
+  if (!isConsentNeeded({ ...facts, mayRemember: rules.rememberConsent }, rules.scopeRules)) return undefined;
+  if (!isSilent(facts)) return { kind: 'consent', viewer: facts.viewer };
+  return refuse('consent_required', 'the user has to be asked for consent');
+}
+
+/** `prompt=none`: where a page would be needed, the client gets an error instead. */
+function isSilent({ request }: StepFacts): boolean {
+  return request.prompts.includes('none');
+}
+
+function isAccountWanted({ request }: StepFacts, rules: StepRules): boolean {
+  return request.prompts.includes('create') && rules.isRegistrationOpen;
+}
+
+function mayAdminister({ user }: ActiveViewer, rules: StepRules): boolean {
+  return user.canRequestAdmin || rules.adminUsers.has(user.username);
+}
+
+function refuse(error: AuthorizationErrorCode, description: string): Step {
+  return { kind: 'refuse', error, description };
+}
+
+/** Whether the consent page comes next, or may be shown although it could be skipped. */
 export function maySeeConsentPage(step: Step): step is Extract<Step, { readonly kind: 'consent' | 'fulfill' }> {
   return step.kind === 'consent' || step.kind === 'fulfill';
-}
-
-function refuseSignedOut(): Step {
-  return { kind: 'refuse', error: 'login_required', description: 'no user is signed in' };
 }
