@@ -14,11 +14,10 @@ import {
   repeatedDecisiveParameter,
 } from '#protocol/oauth/authorization-parameters.ts';
 import type { ResponseTarget } from '#protocol/oauth/authorization-response.ts';
-import { sealBindTicket } from './bind-ticket.ts';
+import { bindGrant, sealBindTicket } from './browser-binding.ts';
 import { answerClient } from './client-responses.tsx';
 import { expectedUser } from './expected-user.ts';
 import { type AuthorizationDeps, continuation } from './flow.ts';
-import { bindGrant } from './grants-cookie.ts';
 import { nextStep } from './next-step.ts';
 import { readViewerAndConsent } from './queries.ts';
 import { logRefusal } from './refusal-log.ts';

@@ -7,7 +7,7 @@ import {
   responseFields,
   responseLocation,
 } from '#protocol/oauth/authorization-response.ts';
-import { FormPostPage } from './form-post.page.tsx';
+import { FormPostPage } from './finished.page.tsx';
 import { readerLanguage } from './reader-language.ts';
 
 /**

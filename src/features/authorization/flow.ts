@@ -8,8 +8,7 @@ import { type AuthorizationGrantId, parseId, toUuid } from '#platform/base/ids.t
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { redirectUriMatches } from '#protocol/oauth/redirect-uris.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
-import { opensBindTicket } from './bind-ticket.ts';
-import { bindGrant, isGrantBound } from './grants-cookie.ts';
+import { bindGrant, isGrantBound, opensBindTicket } from './browser-binding.ts';
 import type { StepFacts, StepRules } from './next-step.ts';
 import { readContinuation } from './queries.ts';
 import { logRefusal } from './refusal-log.ts';

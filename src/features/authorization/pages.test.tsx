@@ -6,8 +6,7 @@ import { loadTranslations, type Translations } from '#browser/translations.ts';
 import { newId } from '#platform/base/ids.ts';
 import { expectCleanPage, HOSTILE_TEXTS, tagsOf } from '#test/support/clean-page.ts';
 import { ConsentPage, ForbiddenPage, OtherAccountPage } from './consent.page.tsx';
-import { ExpiredPage, OpeningPage } from './finished.page.tsx';
-import { FormPostPage } from './form-post.page.tsx';
+import { ExpiredPage, FormPostPage, OpeningPage } from './finished.page.tsx';
 
 const catalog = loadTranslations();
 const site = { serviceName: 'example.org', indexPath: '/', ...assetPaths('/', {}) };

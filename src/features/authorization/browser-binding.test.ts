@@ -4,8 +4,7 @@ import { newId } from '#platform/base/ids.ts';
 import { Cookies } from '#platform/http/cookies.ts';
 import { TEST_KEYS } from '#test/support/route-server.ts';
 import { silentLog } from '#test/support/silent-log.ts';
-import { opensBindTicket, sealBindTicket } from './bind-ticket.ts';
-import { bindGrant, isGrantBound } from './grants-cookie.ts';
+import { bindGrant, isGrantBound, opensBindTicket, sealBindTicket } from './browser-binding.ts';
 
 const NOW = Date.UTC(2026, 5, 1, 12);
 const cookies = new Cookies({ keys: TEST_KEYS, address: new Urls('https://auth.example.org/'), log: silentLog });
@@ -22,7 +21,7 @@ describe('requests made in this browser', () => {
     expect(isGrantBound(context, last, NOW + 10_000 + 3_600_000)).toBe(false);
   });
 
-  test('survive the way through the browser', () => {
+  test('are read back from the cookie that the browser returns', () => {
     const context = { cookies: cookies.jar(undefined) };
     const id = newId<'authorization-grant'>(NOW);
     bindGrant(context, id, NOW);
@@ -43,7 +42,10 @@ describe('ticket of a posted request', () => {
     expect(opensBindTicket(TEST_KEYS, newId(NOW), ticket, NOW)).toBe(false);
   });
 
-  test.each(['', 'x', 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA', '%%%'])('%j is none', (ticket) => {
-    expect(opensBindTicket(TEST_KEYS, id, ticket, NOW)).toBe(false);
-  });
+  test.each(['', 'x', 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA', '%%%'])(
+    '%j is not a ticket',
+    (ticket) => {
+      expect(opensBindTicket(TEST_KEYS, id, ticket, NOW)).toBe(false);
+    },
+  );
 });
