@@ -24,7 +24,7 @@ describe('continuation after authentication', () => {
     ['kind=manage_account&action=session_view&device_id=AB%20C', '/auth/account/?action=session_view&device_id=AB%20C'],
     ['kind=manage_account&action=org.chat.cross_signing_reset', '/auth/account/?action=org.chat.cross_signing_reset'],
     ['', '/auth/'],
-  ])('%s leads to %s', (text, target) => {
+  ])('%s continues with %s', (text, target) => {
     expect(urls.afterAuthentication(parse(text))).toBe(target);
   });
 
@@ -44,7 +44,7 @@ describe('continuation after authentication', () => {
     `kind=continue_authorization_grant&kind=change_password&id=${ID}`,
     `kind=link_upstream&id=${ID}&id=${ID}`,
     'next=//evil.example',
-  ])('%s is dropped, so it can lead nowhere else (S-69)', (text) => {
+  ])('%s is dropped, so that it cannot redirect anywhere (S-69)', (text) => {
     expect(parse(text)).toBeUndefined();
   });
 

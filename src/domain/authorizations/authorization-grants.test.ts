@@ -172,7 +172,7 @@ describe('authorization grants', () => {
     ).toBeUndefined();
   });
 
-  test('no code is made on the word of a client record that is out of date', async () => {
+  test('no code is made for a cached client that is out of date', async () => {
     const id = await created();
     expect(
       await fulfillAuthorizationGrant(testDatabase.database, fulfillment(id, { clientVersion: 2 })),
@@ -180,7 +180,7 @@ describe('authorization grants', () => {
     expect(await row(id)).toMatchObject({ state: 'pending' });
   });
 
-  test('a grant keeps how and when its person authenticated', async () => {
+  test('a grant stores how and when the person authenticated', async () => {
     const id = await created();
     await fulfillAuthorizationGrant(testDatabase.database, fulfillment(id));
     const found = await sql(
@@ -192,7 +192,7 @@ describe('authorization grants', () => {
     expect(found).toEqual([{ has_time: true, acr: 'urn:latchkey:acr:1', amr: ['pwd'] }]);
   });
 
-  test('a decision is an audit event, a skipped page is none', async () => {
+  test('a decision is an audit event, a skipped page is not', async () => {
     const person = await insertUser(testDatabase.database, NOW);
     const session = await insertBrowserSession(testDatabase.database, person, NOW);
     for (const isDecided of [false, true]) {
@@ -244,7 +244,7 @@ describe('pending grants of one address', () => {
     expect(await create({ address, now: NOW + 3_600_000 })).toBeDefined();
   });
 
-  test('count on when they are given up or their code is not redeemed, and no more after the exchange (S-179)', async () => {
+  test('count also when they are cancelled or their code is not redeemed, and not after the exchange (S-179)', async () => {
     const address = '198.51.100.7';
     const ids: AuthorizationGrantId[] = [];
     for (let count = 0; count < 100; count += 1) ids.push((await create({ address })) ?? newId(NOW));
@@ -294,7 +294,7 @@ describe('a decision that waits to be carried out', () => {
     expect(await recordDecision(testDatabase.database, id, 'consent', other, NOW)).toBe(true);
   });
 
-  test('is not taken once the grant is over', async () => {
+  test('is refused once the grant is not pending any more', async () => {
     const id = await created();
     await fulfillAuthorizationGrant(testDatabase.database, fulfillment(id));
     expect(await recordDecision(testDatabase.database, id, 'cancel', browserSessionId, NOW)).toBe(false);

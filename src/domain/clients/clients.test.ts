@@ -78,7 +78,7 @@ describe('client directory', () => {
     expect((await measured(() => directory.find(id))).task.queries).toBe(1);
   });
 
-  test('a disabled client is unknown, and what is known of one is dropped on demand', async () => {
+  test('a disabled client is found until the directory is told to forget it, then unknown', async () => {
     const clock = new FakeClock();
     const directory = new ClientDirectory(db.database, keys, clock);
     const id = await insertClient(db.database, keys, clock.now());
@@ -140,7 +140,7 @@ describe('client directory', () => {
     expect(await late).toMatchObject({ version: 2 });
   });
 
-  test('ids that no client has push no client out of memory, however many are asked for (S-179)', async () => {
+  test('unknown ids do not evict clients from memory, however many are asked for (S-179)', async () => {
     const clock = new FakeClock();
     const directory = new ClientDirectory(db.database, keys, clock);
     const id = await insertClient(db.database, keys, clock.now());
@@ -172,7 +172,7 @@ describe('static clients of the configuration', () => {
   const log = new RecordingLog();
   const sync = async (...clients: StaticClientConfig[]) => await syncStaticClients(syncDeps(clock, log), clients);
 
-  test('they are added, changed only where they differ, and an unchanged sync reads once and takes no lock', async () => {
+  test('are added, changed only where they differ, and an unchanged sync reads once and takes no lock', async () => {
     const [first, second] = [newId<'client'>(1), newId<'client'>(2)];
     expect(await sync(configured(first), configured(second))).toMatchObject({ added: 2, updated: 0 });
     const unchanged = await measured(() => sync(configured(first), configured(second)));
@@ -209,7 +209,7 @@ describe('static clients of the configuration', () => {
     expect((await new ClientDirectory(db.database, keys, clock).find(id))?.secret).toBeUndefined();
   });
 
-  test('id_token_claims and strict_auth_method reach the record of a client', async () => {
+  test('id_token_claims and strict_auth_method are stored', async () => {
     const id = newId<'client'>(9);
     await sync(configured(id));
     expect(await new ClientDirectory(db.database, keys, clock).find(id)).toMatchObject({
@@ -229,7 +229,7 @@ describe('static clients of the configuration', () => {
     expect(await new ClientDirectory(db.database, keys, clock).find(id)).toMatchObject({ isStatic: true });
   });
 
-  test('entries that disappeared stay usable and are counted in a warning', async () => {
+  test('stay usable when their entry disappeared, and are counted in a warning', async () => {
     const id = newId<'client'>(4);
     await sync(configured(id));
     const before = log.lines.length;
@@ -291,7 +291,7 @@ describe('static clients of the configuration', () => {
     ['a privacy policy', { policyUri: 'https://example.org/privacy' }, false],
     ['terms of service', { tosUri: 'https://example.org/terms' }, false],
     ['one more host', { redirectUris: ['https://app.example.org/cb', 'https://b.example.org/cb'] }, false],
-  ])('a change that consent pages show ends consents, no other does: %s (oauth 7.6)', async (_, changes, isKept) => {
+  ])('only a change that consent pages show ends consents: %s (oauth 7.6)', async (_, changes, isKept) => {
     const id = newId<'client'>(clock.now());
     const before = { clientUri: 'https://example.org/' };
     await sync(configured(id, before));

@@ -72,7 +72,7 @@ describe('an authorization request that cannot be answered to the client', () =>
     expect(accepted.location).toContain('/login?');
   });
 
-  test('unknown, disabled and malformed client ids get one and the same page (S-06)', async () => {
+  test('unknown, disabled and malformed client ids get the same page (S-06)', async () => {
     const disabled = await service.client();
     service.clients.forget(disabled);
     await sql(
@@ -170,7 +170,7 @@ describe('an authorization request that is refused', () => {
 });
 
 describe('a fault of the service after the address is proven', () => {
-  test('is told to the client, without its cause, which is logged (RFC 6749 4.1.2.1)', async () => {
+  test('is reported to the client without its cause, which is logged (RFC 6749 4.1.2.1)', async () => {
     const broken = await startAuthorizationService(refusingWrites(testDatabase.database));
     try {
       const shown = await broken.browser().get(authorizeUrl(client));
@@ -214,7 +214,7 @@ describe('someone who is not signed in', () => {
     expect(await grantCount()).toBe(before);
   });
 
-  test('reads the pages in the language that the client asked for, without it being remembered for good', async () => {
+  test('sees the pages in the language that the client asked for, which is not remembered', async () => {
     const browser = service.browser();
     await browser.get(authorizeUrl(client, { ui_locales: 'xx de-AT' }));
     expect([...browser.cookies.keys()].some((name) => name.includes('lang'))).toBe(false);
@@ -228,7 +228,7 @@ describe('someone who is not signed in', () => {
 });
 
 describe('someone who is signed in', () => {
-  test('and never asked before is asked, or with prompt=none the client hears so, leaving no grant (S-10)', async () => {
+  test('and never consented sees the consent page; prompt=none: consent_required, and no grant stays (S-10)', async () => {
     const other = await service.client();
     const browser = await service.signedIn('alice');
     const before = await grantCount();
@@ -240,7 +240,7 @@ describe('someone who is signed in', () => {
     expect(service.lastRequest().requester).toMatch(/^user:[0-9A-Z]{26}\(alice\)$/);
   });
 
-  test('and remembered gets a code at once, by three statements, also with prompt=none (performance 1)', async () => {
+  test('and consented before gets a code at once, by three statements, also with prompt=none (performance 1)', async () => {
     const browser = await consented('alice');
     for (const prompt of [undefined, 'none']) {
       const shown = await browser.get(authorizeUrl(client, { prompt }));
@@ -255,7 +255,7 @@ describe('someone who is signed in', () => {
     }
   });
 
-  test('gets the answer in the fragment when asked for, the query of the address kept', async () => {
+  test('gets the code in the fragment when the client asks for that, after the query of the redirect URI', async () => {
     const redirect_uri = 'https://app.example.org/callback?keep=1';
     const other = await service.client({ secret: 's', metadata: { redirect_uris: [redirect_uri], first_party: true } });
     const browser = await service.signedIn('alice');
@@ -264,7 +264,7 @@ describe('someone who is signed in', () => {
     expect(responseOf(shown)).toMatchObject({ state: 'st', iss: AUTHORIZATION_ISSUER });
   });
 
-  test('by form_post gets a page of its own address, once', async () => {
+  test('with form_post is redirected to the page that posts the code, which is shown once', async () => {
     const browser = await consented('alice');
     const redirected = await browser.get(authorizeUrl(client, { response_mode: 'form_post' }));
     const address = `${AUTHORIZATION_ISSUER}authorize/${grantIdOf(redirected)}`;
@@ -317,7 +317,7 @@ describe('an authorization request by POST (OpenID Connect Core 3.1.2.1)', () =>
   }
   const CROSS_SITE = { 'sec-fetch-site': 'cross-site', origin: 'https://app.example.org', cookie: undefined };
 
-  test('from another site, without cookies, leads back to this browser by a ticket of one minute (oauth 7.2)', async () => {
+  test('from another site, without cookies, is bound to this browser by a ticket of one minute (oauth 7.2)', async () => {
     const browser = await consented('alice');
     const posted = await browser.post('/authorize', form(), CROSS_SITE);
     expect(posted.status).toBe(303);
@@ -332,7 +332,7 @@ describe('an authorization request by POST (OpenID Connect Core 3.1.2.1)', () =>
     });
   });
 
-  test('whose ticket is too old, another’s or missing, is not bound: consent is asked (S-24)', async () => {
+  test('whose ticket is too old, of another request or missing is not bound: consent is asked (S-24)', async () => {
     const browser = await consented('alice');
     const first = new URL((await browser.post('/authorize', form(), CROSS_SITE)).location ?? '');
     const second = new URL((await browser.post('/authorize', form(), CROSS_SITE)).location ?? '');
@@ -406,7 +406,7 @@ describe('freshness (oauth 7.4)', () => {
     }
   });
 
-  test('max_age is kept when the session is young enough', async () => {
+  test('a session younger than max_age is enough', async () => {
     const browser = await consented('alice');
     const shown = await browser.get(authorizeUrl(client, { max_age: '86400' }));
     expect(responseOf(shown)).toMatchObject({ code: expect.any(String) });
@@ -423,7 +423,7 @@ describe('many requests from one address (S-95)', () => {
     expect((await service.browser('203.0.113.78').get(authorizeUrl(client))).status).toBe(303);
   });
 
-  test('count also when a page of theirs ended them: asking and giving up goes on no longer than asking (S-179)', async () => {
+  test('count also when they ended in an error: asking and giving up is bounded like asking (S-179)', async () => {
     const address = '203.0.113.90';
     const request = {
       client_id: client,

@@ -89,7 +89,7 @@ describe('the consent page', () => {
     }
   });
 
-  test('says of a client of the operator that it was set up here', async () => {
+  test('says that a configured client was set up by the operator', async () => {
     const [browser] = await asked();
     expect(browser.shown.text).toContain('have set up this application');
   });
@@ -134,13 +134,13 @@ describe('the consent page', () => {
     expect((await browser.post('/authorize', new URLSearchParams({ grant_id: id }))).status).toBe(403);
   });
 
-  test('is asked of nobody: someone signed out goes to sign in first', async () => {
+  test('is not shown to someone who is signed out: they are sent to sign in', async () => {
     const [, id] = await asked();
     const shown = await service.browser().get(`/consent/${id}`);
     expect(shown.location).toBe(`${AUTHORIZATION_ISSUER}login?kind=continue_authorization_grant&id=${id}`);
   });
 
-  test('asks no more once the client gave up its address: nothing is sent there (R-11)', async () => {
+  test('is not carried out once the client gave up its redirect URI: nothing is sent there (R-11)', async () => {
     const other = await service.client();
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(other));
@@ -212,7 +212,7 @@ describe('the decision', () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => browser.post('/authorize', fields)));
     const codes = answers.filter((answer) => answer.headers.location?.includes('code='));
     expect(codes).toHaveLength(1);
-    // A loser of the very race is led to the request's own address, which says that it was used.
+    // Who loses the race is redirected to the request's own address, which says that it was used.
     for (const answer of answers) expect([303, 409]).toContain(answer.status);
   });
 
@@ -260,7 +260,7 @@ describe('the decision', () => {
     ['a null origin', {}, { origin: 'null' }],
     ['a cross-site request', {}, { 'sec-fetch-site': 'cross-site' }],
     ['a same-site request', {}, { 'sec-fetch-site': 'same-site' }],
-  ])('with %s is not processed, and leads back to the page (S-57)', async (_, fields, headers) => {
+  ])('with %s is not processed, and the answer links to the consent page (S-57)', async (_, fields, headers) => {
     const [browser, id] = await asked();
     await browser.submit({ ...CONSENT, ...fields }, { ...FORM, headers });
     expect(browser.shown).toMatchObject({ status: 403, location: undefined });
@@ -268,7 +268,7 @@ describe('the decision', () => {
     expect(await stateOf(id)).toMatchObject({ state: 'pending' });
   });
 
-  test('on a page that was open for too long asks once more, with a form that works', async () => {
+  test('on a page that was open for too long shows the form again, which then works', async () => {
     const [browser, id] = await asked();
     service.clock.advanceSeconds(1800);
     await browser.get(`/consent/${id}`);
@@ -319,7 +319,7 @@ describe('a request that waits in one browser', () => {
     expect(rows).toEqual([{ username: 'bob' }]);
   });
 
-  test('once finished never shows its code again, to nobody (S-25)', async () => {
+  test('never shows its code again once it is finished (S-25)', async () => {
     const [browser, id] = await asked();
     await browser.submit(CONSENT, FORM);
     const code = responseOf(browser.shown)['code'] ?? 'none';
@@ -333,7 +333,7 @@ describe('a request that waits in one browser', () => {
     }
   });
 
-  test('whose person is locked meanwhile gives no code (S-102)', async () => {
+  test('gives no code once the account was locked (S-102)', async () => {
     await service.person('carol');
     const [browser, id] = await asked({}, 'carol');
     await sql(testDatabase.database, `update users set locked_at = now() where username = 'carol' returning id`);
@@ -346,7 +346,7 @@ describe('a request that waits in one browser', () => {
 });
 
 describe('the decision of a request that is answered by form_post', () => {
-  test('is carried out by the request’s own address, so that no POST answers with a page that posts', async () => {
+  test('is carried out by the GET that follows, so that no POST is answered by a page that posts', async () => {
     const [browser, id] = await asked({ response_mode: 'form_post' });
     await browser.submit(CONSENT, FORM);
     expect(browser.shown).toMatchObject({ status: 303, location: `${AUTHORIZATION_ISSUER}authorize/${id}` });

@@ -194,7 +194,7 @@ describe('next step of a request (oauth 7.3)', () => {
     expect(step({}, { ...facts, viewer: dead('locked') })).toMatchObject({ kind: 'interstitial' });
   });
 
-  test('a request that its person gave up is cancelled whatever else it lacks', () => {
+  test('a request that its person cancelled is cancelled whatever else is missing', () => {
     expect(step({ maxAge: 1, scope: ['urn:latchkey:admin'] }, { decision: 'cancel' })).toEqual({ kind: 'cancel' });
   });
 

@@ -77,7 +77,7 @@ describe.each(Object.keys(PAGES))('%s page', (name) => {
   });
 });
 
-describe('the rules of the client', () => {
+describe('privacy policy and terms of the client', () => {
   function rules(addresses: { policyUri?: string; tosUri?: string }): string[] {
     const english = catalog.in('en');
     const props = decisionProps(english, 'Harbour Chat');

@@ -43,7 +43,7 @@ async function refusalOf(request: () => Promise<unknown>) {
 
 const REGISTERED = 'https://app.example.org/callback';
 
-describe('whoever connects an application reads in the log what is wrong with its request', () => {
+describe('the log says what is wrong with the request of an application', () => {
   test.each<[string, () => string, Record<string, unknown>]>([
     [
       'a client id of another kind',
@@ -154,7 +154,7 @@ describe('whoever connects an application reads in the log what is wrong with it
 });
 
 describe('the error page', () => {
-  test('tells below the code what a developer has to mend, in English, and nothing of what was sent', async () => {
+  test('shows below the code what a developer has to correct, in English, and nothing of what was sent', async () => {
     const redirect_uri = 'https://evil.example/';
     const shown = await service.browser().get(authorizeUrl(client, { redirect_uri }), { 'accept-language': 'de' });
     expect(shown.headers['content-language']).toBe('de');
@@ -172,7 +172,7 @@ describe('the error page', () => {
     expect(texts[0]).toBe(texts[1]);
   });
 
-  test('of what is no mistake of an application shows no description', async () => {
+  test('shows no description of what is not a mistake of an application', async () => {
     const shown = await service.browser().get(`/authorize/${newId<'authorization-grant'>(1)}`);
     expect(shown.status).toBe(404);
     expect(shown.body).not.toContain('<dd lang="en"');

@@ -107,7 +107,7 @@ describe('parameters that are voluntary, or that nobody knows (OpenID Connect Co
     [{ authorization_details: '[]' }, 'invalid_request'],
     [{ dpop_jkt: 'x' }, 'invalid_request'],
     [{ resource: 'https://api.example.org' }, 'invalid_target'],
-  ])('%j is refused: the client would believe that it was heeded', async (fields, error) => {
+  ])('%j is refused: the client would believe that it had an effect', async (fields, error) => {
     const browser = await service.signedIn('alice');
     expect(responseOf(await browser.get(authorizeUrl(client, fields)))).toMatchObject({ error });
   });
@@ -116,7 +116,7 @@ describe('parameters that are voluntary, or that nobody knows (OpenID Connect Co
 describe('acr_values and an essential acr (OpenID Connect Core 5.5.1.1, oauth 15.3)', () => {
   const essential = (value: string) => JSON.stringify({ id_token: { acr: { essential: true, values: [value, '2'] } } });
 
-  test('a sign-in without a class is asked for the password once, and the grant has the class then', async () => {
+  test('someone signed in without a class is asked for the password once, and the grant then has the class', async () => {
     for (const fields of [{ acr_values: ISSUED }, { claims: essential(ISSUED) }]) {
       const browser = await service.signedIn('alice');
       await forgetAcr();
@@ -132,7 +132,7 @@ describe('acr_values and an essential acr (OpenID Connect Core 5.5.1.1, oauth 15
     }
   });
 
-  test('with prompt=none a voluntary class is done without, an essential one is login_required', async () => {
+  test('prompt=none ignores a voluntary class, and answers login_required to an essential one', async () => {
     const browser = await service.signedIn('alice');
     await forgetAcr();
     const silent = { prompt: 'none' };
@@ -144,7 +144,7 @@ describe('acr_values and an essential acr (OpenID Connect Core 5.5.1.1, oauth 15
     );
   });
 
-  test('an essential class that is not issued here is refused before anybody signs in in vain', async () => {
+  test('an essential class that is not issued here is refused before anybody has to sign in', async () => {
     const before = await grantCount();
     const shown = await service.browser().get(authorizeUrl(client, { claims: essential('phr') }));
     expect(responseOf(shown)).toMatchObject({ error: 'unmet_authentication_requirements', state: 'st' });
@@ -189,7 +189,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', (
     expect(await grantCount()).toBe(before);
   });
 
-  test('of someone else: a page names the account, offers no consent, and leads to it', async () => {
+  test('of someone else: a page names the account and offers to sign in with it, but no consent', async () => {
     const browser = await service.signedIn('bob');
     await browser.open(authorizeUrl(client, { id_token_hint: await idToken() }));
     const { shown } = browser;
@@ -207,7 +207,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', (
     expect(responseOf(browser.shown)).toMatchObject(CODE);
   });
 
-  test('of someone else cannot be consented to by a posted form, but given up', async () => {
+  test('of someone else: a posted form can cancel, but not consent', async () => {
     const browser = await service.signedIn('bob');
     await browser.open(authorizeUrl(client, { id_token_hint: await idToken() }));
     const id = grantIdOf(browser.shown);
@@ -232,7 +232,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', (
     expect(new URL(named.location ?? '').searchParams.get('login_hint')).toBe('carol');
   });
 
-  test('that names another account than claims does can be answered by nobody', async () => {
+  test('that names another account than claims does is refused', async () => {
     const claims = JSON.stringify({ id_token: { sub: { value: bob } } });
     const browser = await service.signedIn('alice');
     const shown = await browser.get(authorizeUrl(client, { id_token_hint: await idToken(), claims }));
@@ -280,7 +280,7 @@ describe('claims asked for one by one (OpenID Connect Core 5.5)', () => {
     expect(responseOf(await browser.get(more))).toMatchObject(CODE);
   });
 
-  test('that were never agreed to are asked for, though the scope was', async () => {
+  test('need consent although the same scopes were agreed to', async () => {
     const asking = await service.client({ secret: 's' });
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(asking));

@@ -76,7 +76,7 @@ describe('discovery', () => {
     ['?resource=x&rel=other', 200, 0],
     ['', 400, undefined],
     ['?resource=', 400, undefined],
-  ])('webfinger%s is answered %i, and looks nobody up (S-86)', async (query, status, links) => {
+  ])('webfinger%s is answered %i without a look-up (S-86)', async (query, status, links) => {
     const answer = await read(service, `/.well-known/webfinger${query}`);
     expect(answer.status).toBe(status);
     expect(Array.isArray(answer.body['links']) ? answer.body['links'].length : undefined).toBe(links);
@@ -105,11 +105,11 @@ describe.each(['https://auth.example.test', 'https://auth.example.test/'])('disc
     '/.well-known/oauth-authorization-server',
     '//.well-known/oauth-authorization-server',
     '/.well-known/oauth-authorization-server/',
-  ])('is found at %s, wherever a client puts the slash, and says the issuer as it was typed', async (path) => {
+  ])('is found at %s, wherever a client puts the slash, and names the issuer as it was configured', async (path) => {
     expect((await read(service, path)).body['issuer']).toBe(typed);
   });
 
-  test('webfinger leads to the issuer as it was typed', async () => {
+  test('webfinger names the issuer as it was configured', async () => {
     const { body } = await read(service, '/.well-known/webfinger?resource=acct:amira@example.test');
     expect(body['links']).toEqual([expect.objectContaining({ href: typed })]);
   });
@@ -139,7 +139,7 @@ describe.each([
     expect((await read(service, path)).body['issuer']).toBe(issuer);
   });
 
-  test('the origin is left to what else is there', async () => {
+  test('nothing else at the origin is answered', async () => {
     expect((await fetch(`${service.address}/.well-known/openid-configuration`)).status).toBe(404);
   });
 });

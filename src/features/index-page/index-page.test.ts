@@ -32,7 +32,7 @@ async function signedIn(at: PageService): Promise<Browser> {
 }
 
 describe('GET /', () => {
-  test('shows a visitor the way in, without a statement', async () => {
+  test('shows a visitor the link to sign in, without a statement', async () => {
     const page = await service.browser().get('/');
     expect(page.status).toBe(200);
     expect(page.body).toContain('href="/login"');
@@ -41,7 +41,7 @@ describe('GET /', () => {
     expect(service.lastRequest().queries).toBe(0);
   });
 
-  test('shows a signed-in person who they are, and the way out', async () => {
+  test('shows a signed-in person their account and the sign-out button', async () => {
     const browser = await signedIn(service);
     const page = await browser.follow();
     expect(page.url).toBe('https://auth.example.org/');
@@ -50,7 +50,7 @@ describe('GET /', () => {
     expect(service.lastRequest().queries).toBe(1);
   });
 
-  test('takes a session beyond its idle time for none, whatever the cookie says (S-66)', async () => {
+  test('ignores a session beyond its idle time, whatever the cookie says (S-66)', async () => {
     const browser = await signedIn(service);
     service.clock.advanceSeconds(3601);
     await browser.get('/');
@@ -92,7 +92,7 @@ describe('GET /', () => {
     expect(service.lastRequest().requester).toBeUndefined();
   });
 
-  test('sends visitors elsewhere when the operator says so, but not those who are signed in', async () => {
+  test('redirects visitors to the configured address, but not those who are signed in', async () => {
     const redirecting = await startPages(testDatabase.database, {
       indexRedirect: 'https://www.example.org/',
       clock: service.clock,

@@ -28,7 +28,7 @@ describe.each(catalog.languages)('the index page in language %s', (language) => 
   const translations = catalog.in(language);
   const render = (content: VNode) => renderPage({ site, translations, title: 'x' }, content);
 
-  test('shows a visitor the way in and a developer the discovery document', () => {
+  test('shows a visitor the links to sign in and to the discovery document', () => {
     const page = render(
       <VisitorPage
         translations={translations}
@@ -44,19 +44,22 @@ describe.each(catalog.languages)('the index page in language %s', (language) => 
     expect(textOf(page)).toContain('https://example.org/.well-known/openid-configuration');
   });
 
-  test.each(['Amira Okafor', ...HOSTILE_TEXTS])('shows a signed-in person called %.30j who they are', (displayName) => {
-    const page = render(
-      <SignedInPage
-        translations={translations}
-        serviceName={displayName}
-        discoveryUrl={undefined}
-        user={userNamed(displayName)}
-        logoutPath="/logout"
-        csrf="token"
-      />,
-    );
-    expectCleanPage(page);
-    expect(textOf(page)).toContain('amira');
-    expect(page).not.toContain('openid-configuration');
-  });
+  test.each(['Amira Okafor', ...HOSTILE_TEXTS])(
+    'shows a signed-in person called %.30j their account',
+    (displayName) => {
+      const page = render(
+        <SignedInPage
+          translations={translations}
+          serviceName={displayName}
+          discoveryUrl={undefined}
+          user={userNamed(displayName)}
+          logoutPath="/logout"
+          csrf="token"
+        />,
+      );
+      expectCleanPage(page);
+      expect(textOf(page)).toContain('amira');
+      expect(page).not.toContain('openid-configuration');
+    },
+  );
 });

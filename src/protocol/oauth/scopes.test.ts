@@ -12,9 +12,12 @@ describe('scope parameter', () => {
     expect(parseScope(' openid  email openid ')).toEqual(['openid', 'email']);
   });
 
-  test.each(['', '   ', 'a"b', 'a\\b', 'é', 'a\tb', 'a\nb', 'a\u007f'])('%j is not one (RFC 6749 3.3)', (text) => {
-    expect(parseScope(text)).toBeUndefined();
-  });
+  test.each(['', '   ', 'a"b', 'a\\b', 'é', 'a\tb', 'a\nb', 'a\u007f'])(
+    '%j is not a valid scope (RFC 6749 3.3)',
+    (text) => {
+      expect(parseScope(text)).toBeUndefined();
+    },
+  );
 
   test('has at most 2,048 characters and 50 tokens', () => {
     expect(parseScope('a'.repeat(2048))).toHaveLength(1);

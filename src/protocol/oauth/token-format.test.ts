@@ -11,7 +11,7 @@ describe('token format', () => {
     expect(parseToken(text)).toEqual({ prefix, random });
   });
 
-  test('a new token is recognised and is never the same twice', () => {
+  test('a new token is recognized and is never the same twice', () => {
     const token = newToken('mat');
     expect(parseToken(token)?.prefix).toBe('mat');
     expect(newToken('mat')).not.toBe(token);
