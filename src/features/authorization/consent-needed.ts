@@ -14,7 +14,7 @@ export interface ConsentFacts {
   readonly mayRemember: boolean;
 }
 
-/** Whether the person has to be asked (oauth 7.6); each line is a reason of its own. */
+/** Whether the person has to be asked for consent (oauth 7.6); each line is a reason of its own. */
 export function isConsentNeeded(facts: ConsentFacts, rules: ScopeRules): boolean {
   const { request, client, remembered, isBound } = facts;
   const { prompts } = request;
@@ -38,7 +38,7 @@ export function consentScopes({ claims, scope }: Pick<PendingRequest, 'claims' |
 /**
  * A native application cannot prove itself, whatever was allowed before (RFC 8252 8.6): another program may listen at
  * its address. Loopback and plain http are good enough for what the operator vouches for: a first-party client, or a
- * configured one that learns only who signs in. There an answer to the same request counts, once it was given.
+ * configured one that learns only who signs in. For those, a remembered answer to the same request counts.
  */
 function isProvenAddress({ request, client, remembered }: ConsentFacts, rules: ScopeRules): boolean {
   const { redirectUri } = request.target;

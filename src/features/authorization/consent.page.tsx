@@ -23,7 +23,7 @@ export interface AskingClient {
   readonly tosUri?: string | undefined;
 }
 
-/** The account that decides, and the way to another one. */
+/** The account that decides, and the form that switches to another one. */
 export interface DecidingAccount {
   readonly displayName: string | undefined;
   readonly identifier: string;
@@ -112,7 +112,7 @@ function httpsAddress(address: string | undefined): string | undefined {
   return url.protocol === 'https:' ? url.href : undefined;
 }
 
-/** Says that this account may not give what is asked for, and offers the ways on. */
+/** Says that this account may not give what is asked for, and offers to switch accounts or to cancel. */
 export function ForbiddenPage({
   translations,
   client,
@@ -144,7 +144,7 @@ export function ForbiddenPage({
   );
 }
 
-/** Says that the client expects another account, and offers the way to it. */
+/** Says that the client expects another account, and offers to switch to it. */
 export function OtherAccountPage({
   translations,
   client,

@@ -6,19 +6,26 @@ const MAX_LISTED = 10;
 const MAX_CHARACTERS = 200;
 /** Shorter than any secret of a client. */
 const SAFE_CHARACTERS = 15;
-/** Parameters whose values are no secret and name nobody. */
-const SHOWN = new Set([...['code_challenge_method', 'max_age', 'prompt', 'response_mode', 'response_type', 'scope']]);
+/** Parameters whose values are neither secrets nor personal data. */
+const LOGGED_VALUES = new Set([
+  'code_challenge_method',
+  'max_age',
+  'prompt',
+  'response_mode',
+  'response_type',
+  'scope',
+]);
 
 export interface RefusedRequest {
   readonly code: string;
   readonly description: string;
   /** Undefined: unknown. */
   readonly client: Client | undefined;
-  /** Undefined: not decodable, or not at hand any more. */
+  /** Undefined: not decodable, or of a request that was stored. */
   readonly parameters?: FormParameters | undefined;
   /** Of a request that was stored. */
   readonly redirectUri?: string | undefined;
-  /** Names of the parameters that it is about. */
+  /** Names of the parameters that the description is about. */
   readonly about?: readonly string[] | undefined;
   readonly expected?: string | undefined;
 }
@@ -38,15 +45,15 @@ export function logRefusal(log: Log, refused: RefusedRequest): void {
   });
 }
 
-/** Scheme, host and path; that there is more is told by `?...` and `#...`, since what it says may be a secret. */
-export function loggedUri(uri: string): string {
+/** Scheme, host and path; `?...` or `#...` in place of a query or fragment, which may hold a secret. */
+function loggedUri(uri: string): string {
   if (!URL.canParse(uri)) return `no URI (${uri.length} characters)`;
   const plain = uri.replace(/^([^:]+:\/\/)[^/?#]*@/, '$1...@');
   const end = plain.search(/[?#]/);
   return cut(end === -1 ? plain : `${plain.slice(0, end + 1)}...`);
 }
 
-/** An id that names no client; a secret sent in its place stays unreadable. */
+/** A `client_id` that may be none: a secret sent in its place stays unreadable. */
 function shortened(clientId: string | undefined): string | undefined {
   if (clientId === undefined || clientId.length <= SAFE_CHARACTERS || /^[0-9A-HJKMNP-TV-Z]{26}$/.test(clientId))
     return clientId;
@@ -58,15 +65,15 @@ function received(parameters: FormParameters, names: readonly string[]): string 
     .map((name) => {
       const value = parameters.get(name);
       if (value === undefined) return `no ${name}`;
-      return SHOWN.has(name) ? `${name}=${value}` : `${name} of ${value.length} characters`;
+      return LOGGED_VALUES.has(name) ? `${name}=${value}` : `${name} of ${value.length} characters`;
     })
     .join(', ');
 }
 
 function listed(texts: readonly string[]): string {
   const more = texts.length - MAX_LISTED;
-  const shown = texts.slice(0, MAX_LISTED).join(' ');
-  return more > 0 ? `${shown} and ${more} more` : shown;
+  const first = texts.slice(0, MAX_LISTED).join(' ');
+  return more > 0 ? `${first} and ${more} more` : first;
 }
 
 function cut(text: string): string {
