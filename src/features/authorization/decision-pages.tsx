@@ -18,35 +18,33 @@ import {
   OtherAccountPage,
 } from './consent.page.tsx';
 import { consentScopes } from './consent-needed.ts';
-import { type AuthorizationDeps, continuation, type Flow } from './flow.ts';
 import type { ActiveViewer, Step } from './next-step.ts';
-
-import { readerLanguage } from './reader-language.ts';
+import { type AuthorizationDeps, continuation, readerLanguage, type StoredRequest } from './stored-request.ts';
 
 /** The page on which a person decides. @param problem why the form is shown again */
 export function showConsent(
   deps: AuthorizationDeps,
   context: RequestContext,
-  flow: Flow,
+  stored: StoredRequest,
   viewer: ActiveViewer,
   problem?: 'csrf_expired' | 'invalid_action',
 ): HttpResponse {
-  const translations = readerLanguage(deps.pages, context, flow.grant.locale);
-  const client = askingClient(flow, translations);
+  const translations = readerLanguage(deps.pages, context, stored.grant.locale);
+  const client = askingClient(stored, translations);
   return deps.pages.answer({
     title: translations.t('consent.title', { client: cleanName(client.name) }),
     translations,
     width: 'decision',
     isRejected: problem !== undefined,
-    // Both buttons lead on to the client, the sign-out by way of the sign-in page.
-    formActions: [flow.grant.target.redirectUri],
+    // Both buttons are answered by a redirect to the client, the sign-out after the sign-in page.
+    formActions: [stored.grant.target.redirectUri],
     content: (
       <ConsentPage
         translations={translations}
         client={client}
-        scopes={consentScopes(flow.grant)}
-        account={decidingAccount(deps, flow, viewer)}
-        form={decisionForm(deps, context, flow)}
+        scopes={consentScopes(stored.grant)}
+        account={decidingAccount(deps, stored, viewer)}
+        form={decisionForm(deps, context, stored)}
         problems={problem === undefined ? [] : [formProblem(translations, problem)]}
       />
     ),
@@ -57,23 +55,23 @@ export function showConsent(
 export async function showOtherAccount(
   deps: AuthorizationDeps,
   context: RequestContext,
-  flow: Flow,
+  stored: StoredRequest,
   { viewer, expected }: Extract<Step, { readonly kind: 'other-account' }>,
 ): Promise<HttpResponse> {
-  const translations = readerLanguage(deps.pages, context, flow.grant.locale);
+  const translations = readerLanguage(deps.pages, context, stored.grant.locale);
   const wanted = await findUser(deps.database, expected);
   return deps.pages.answer({
     title: translations.t('consent.other_account.title'),
     translations,
     width: 'decision',
-    formActions: [flow.grant.target.redirectUri],
+    formActions: [stored.grant.target.redirectUri],
     content: (
       <OtherAccountPage
         translations={translations}
-        client={askingClient(flow, translations)}
+        client={askingClient(stored, translations)}
         wanted={wanted === undefined ? undefined : accountIdentifier(deps, wanted.username)}
-        account={decidingAccount(deps, flow, viewer)}
-        form={decisionForm(deps, context, flow)}
+        account={decidingAccount(deps, stored, viewer)}
+        form={decisionForm(deps, context, stored)}
       />
     ),
   });
@@ -83,31 +81,31 @@ export async function showOtherAccount(
 export function showForbidden(
   deps: AuthorizationDeps,
   context: RequestContext,
-  flow: Flow,
+  stored: StoredRequest,
   viewer: ActiveViewer,
   scopes: readonly string[],
 ): HttpResponse {
-  const translations = readerLanguage(deps.pages, context, flow.grant.locale);
+  const translations = readerLanguage(deps.pages, context, stored.grant.locale);
   return deps.pages.answer({
     status: 403,
     title: translations.t('problem.refused.title'),
     translations,
     width: 'decision',
-    formActions: [flow.grant.target.redirectUri],
+    formActions: [stored.grant.target.redirectUri],
     content: (
       <ForbiddenPage
         translations={translations}
-        client={askingClient(flow, translations)}
+        client={askingClient(stored, translations)}
         scopes={scopes}
-        account={decidingAccount(deps, flow, viewer)}
-        form={decisionForm(deps, context, flow)}
+        account={decidingAccount(deps, stored, viewer)}
+        form={decisionForm(deps, context, stored)}
       />
     ),
   });
 }
 
 /**
- * The general page for a refused form leads back to the address it was posted to; this form stands at another one.
+ * 403: the general page for a refused form links to the address it was posted to, but this form is shown at another.
  */
 export function showRefusedForm(
   deps: AuthorizationDeps,
@@ -128,7 +126,7 @@ export function showRefusedForm(
   });
 }
 
-function askingClient({ client, grant }: Flow, translations: Translations): AskingClient {
+function askingClient({ client, grant }: StoredRequest, translations: Translations): AskingClient {
   const { clientUri } = client;
   return {
     name: clientName(client, translations.language) ?? client.id,
@@ -140,7 +138,7 @@ function askingClient({ client, grant }: Flow, translations: Translations): Aski
   };
 }
 
-function decidingAccount(deps: AuthorizationDeps, { grant }: Flow, { user }: ActiveViewer): DecidingAccount {
+function decidingAccount(deps: AuthorizationDeps, { grant }: StoredRequest, { user }: ActiveViewer): DecidingAccount {
   return {
     displayName: user.displayName,
     identifier: accountIdentifier(deps, user.username),
@@ -153,7 +151,7 @@ function accountIdentifier({ config }: AuthorizationDeps, username: string): str
   return `@${username}:${config.homeserver.homeserver}`;
 }
 
-function decisionForm(deps: AuthorizationDeps, context: RequestContext, { grant }: Flow): DecisionForm {
+function decisionForm(deps: AuthorizationDeps, context: RequestContext, { grant }: StoredRequest): DecisionForm {
   return { path: deps.urls.authorize(), csrf: deps.csrf.field(context), grantId: grant.id };
 }
 

@@ -1,27 +1,30 @@
 /**
- * The authorization endpoint (RFC 6749 4.1, OpenID Connect Core 1.0 3.1.2) and what lies between a request and its
+ * The authorization endpoint (RFC 6749 4.1, OpenID Connect Core 1.0 3.1.2) and the pages between a request and its
  * answer:
  *
- * - `GET /authorize`: a request; leads to the next step or at once to the client
+ * - `GET /authorize`: a request; answered by the next step, or at once to the client
  * - `POST /authorize`: a request in a form, or with `grant_id` the decision of the consent page
- * - `GET /authorize/{grant_id}`: goes on after each step, until the client gets its answer
- * - `GET /consent/{grant_id}`: asks
+ * - `GET /authorize/{grant_id}`: the next step of a stored request, until the client gets its answer
+ * - `GET /consent/{grant_id}`: the consent page
  *
- * A request is a row (`domain/authorization-grants`); `next-step.ts` decides from it, on every visit anew, what is
- * still missing. Signing in and proving presence are other features, reached by their addresses.
+ * A request is a row of `domain/authorizations`; on every visit `next-step.ts` decides from it what is still missing.
+ * Signing in, proving presence and registering are other features, reached by redirects to their pages.
  */
 import type { Browser } from '#browser/browser.ts';
+import type { Decision } from '#domain/authorizations/authorization-grant.ts';
+import { recordDecision } from '#domain/authorizations/record-progress.ts';
 import type { Core } from '#domain/core.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
+import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import type { HttpResponse } from '#platform/http/response.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
-import { requestByGet, requestByPost } from './authorization-request.ts';
-import { answerConsentPage, answerDecision } from './decision.ts';
-import { showRefusedForm } from './decision-pages.tsx';
-import { type AuthorizationDeps, openFlow } from './flow.ts';
-import { nextStep } from './next-step.ts';
-import { answerFinished, takeStep } from './take-step.tsx';
+import { answerPostedRequest, answerRequest } from './authorization-request.ts';
+import { showConsent, showOtherAccount, showRefusedForm } from './decision-pages.tsx';
+import { answerFinished, cancelRequest, fulfillRequest } from './finish-request.tsx';
+import { type ActiveViewer, maySeeConsentPage, nextStep } from './next-step.ts';
+import { type AuthorizationDeps, type OpenRequest, openRequest } from './stored-request.ts';
+import { takeStep } from './take-step.ts';
 
 export function mount(core: Core, browser: Browser): Route[] {
   const { account, oauth } = core.config;
@@ -39,7 +42,7 @@ export function mount(core: Core, browser: Browser): Route[] {
       path: '/authorize',
       headRefused: true,
       embedding: 'silent',
-      handle: (context) => requestByGet(deps, context),
+      handle: (context) => answerRequest(deps, context),
     },
     {
       ...page,
@@ -62,7 +65,7 @@ export function mount(core: Core, browser: Browser): Route[] {
 async function answerPost(deps: AuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   const grantId = form.get('grant_id');
-  if (grantId === undefined) return await requestByPost(deps, context, form);
+  if (grantId === undefined) return await answerPostedRequest(deps, context, form);
   if (form.has('client_id')) {
     throw new LatchkeyError('invalid_request', { description: 'grant_id and client_id exclude each other' });
   }
@@ -74,11 +77,70 @@ async function answerPost(deps: AuthorizationDeps, context: RequestContext): Pro
   }
 }
 
+const FORM_CODES: ReadonlySet<LatchkeyError['code']> = new Set(['cross_site_request', 'csrf_mismatch', 'csrf_missing']);
+
+/** `GET /authorize/{grant_id}`: takes the next step of a stored request. */
 async function answerContinuation(deps: AuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
-  const opened = await openFlow(deps, context, context.params['grant_id'] ?? '');
+  const opened = await openRequest(deps, context, context.params['grant_id'] ?? '');
   if (opened.state !== 'open') return answerFinished(deps, context, opened);
-  const { flow } = opened;
-  return await takeStep(deps, context, flow, nextStep(flow.facts, deps));
+  const { request } = opened;
+  return await takeStep(deps, context, request, nextStep(request.facts, deps));
 }
 
-const FORM_CODES: ReadonlySet<LatchkeyError['code']> = new Set(['cross_site_request', 'csrf_mismatch', 'csrf_missing']);
+/** `GET /consent/{grant_id}`: shows the page once nothing else is missing; never makes a code. */
+async function answerConsentPage(deps: AuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
+  const opened = await openRequest(deps, context, context.params['grant_id'] ?? '');
+  if (opened.state !== 'open') return answerFinished(deps, context, opened);
+  const { request } = opened;
+  if (isSilent(request)) return redirect(deps.urls.authorizationGrant(request.grant.id));
+  const step = nextStep({ ...request.facts, decision: undefined }, deps);
+  if (step.kind === 'other-account') return await showOtherAccount(deps, context, request, step);
+  if (!maySeeConsentPage(step)) return await takeStep(deps, context, request, step);
+  return showConsent(deps, context, request, step.viewer);
+}
+
+/** `POST /authorize` with `grant_id`: what the person chose. Only the stored request counts, no other field of the form. */
+async function answerDecision(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  form: FormParameters,
+  grantId: string,
+): Promise<HttpResponse> {
+  if (form.firstRepeated() !== undefined) throw new LatchkeyError('malformed_request');
+  const isExpired = deps.csrf.check(context, form) === 'expired';
+  const opened = await openRequest(deps, context, grantId);
+  if (opened.state !== 'open') return answerFinished(deps, context, opened);
+  const { request } = opened;
+  if (isSilent(request)) return redirect(deps.urls.authorizationGrant(request.grant.id));
+  const { viewer } = request.facts;
+  const step = nextStep({ ...request.facts, decision: undefined }, deps);
+  const action = form.get('action');
+  // Whoever is signed in may give up, also when policy or an old authentication keeps them from going on.
+  const mayDecide = maySeeConsentPage(step) || (action === 'cancel' && viewer.kind === 'active' && !isExpired);
+  if (viewer.kind !== 'active' || !mayDecide) return await takeStep(deps, context, request, step);
+  if (isExpired) return showConsent(deps, context, request, viewer, 'csrf_expired');
+  if (action !== 'consent' && action !== 'cancel') return showConsent(deps, context, request, viewer, 'invalid_action');
+  return await carryOut(deps, context, request, viewer, action);
+}
+
+async function carryOut(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  request: OpenRequest,
+  viewer: ActiveViewer,
+  decision: Decision,
+): Promise<HttpResponse> {
+  const { grant } = request;
+  if (grant.target.responseMode === 'form_post') {
+    // The answer to a POST must not be a page that posts again: a reload would repeat this one.
+    await recordDecision(deps.database, grant.id, decision, viewer.session.id, deps.clock.now());
+    return redirect(deps.urls.authorizationGrant(grant.id));
+  }
+  if (decision === 'cancel') return await cancelRequest(deps, context, request, 'user');
+  return await fulfillRequest(deps, context, request, viewer, true);
+}
+
+/** `prompt=none`: no page is ever shown for such a request. */
+function isSilent(request: OpenRequest): boolean {
+  return request.grant.prompts.includes('none');
+}

@@ -1,30 +1,44 @@
 import type { PageDeps } from '#browser/browser.ts';
-import { type AuthorizationGrant, grantState, toGrant } from '#domain/authorizations/authorization-grant.ts';
+import type { LanguageRequest, Pages } from '#browser/pages.ts';
+import type { Translations } from '#browser/translations.ts';
+import {
+  type AuthorizationGrant,
+  type GrantRow,
+  grantColumns,
+  grantState,
+  type PendingRequest,
+  toGrant,
+} from '#domain/authorizations/authorization-grant.ts';
 import { cancelAuthorizationGrant } from '#domain/authorizations/cancel-authorization-grant.ts';
-import type { Viewer } from '#domain/browser-sessions/viewer.ts';
+import { type Viewer, type ViewerRow, viewerColumns, viewerJoin } from '#domain/browser-sessions/viewer.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { type AuthorizationGrantId, parseId, toUuid } from '#platform/base/ids.ts';
+import { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
+import { statement } from '#platform/postgres/statement.ts';
 import { redirectUriMatches } from '#protocol/oauth/redirect-uris.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import { bindGrant, isGrantBound, opensBindTicket } from './browser-binding.ts';
 import type { StepFacts, StepRules } from './next-step.ts';
-import { readContinuation } from './queries.ts';
 import { logRefusal } from './refusal-log.ts';
 
-/** Core and browser, with what `nextStep` goes by. */
+/** Core and browser, with the rules of `nextStep`. */
 export type AuthorizationDeps = PageDeps & StepRules;
 
-/** A stored request on its way, with all that was read for it. */
-export interface Flow {
-  readonly grant: AuthorizationGrant;
+/** A request that has a row, so that it can go on. */
+export interface StoredRequest {
+  readonly grant: PendingRequest & Pick<AuthorizationGrant, 'id'>;
   readonly client: Client;
+}
+
+/** A stored request with all that was read for it. */
+export interface OpenRequest extends StoredRequest {
   readonly facts: StepFacts;
 }
 
 export type Opened =
-  | { readonly state: 'open'; readonly flow: Flow }
+  | { readonly state: 'open'; readonly request: OpenRequest }
   /** `client`: undefined when its answer must not be sent any more. */
   | { readonly state: 'expired'; readonly grant: AuthorizationGrant; readonly client: Client | undefined }
   /** `isOpening`: this browser session got the code a moment ago. */
@@ -36,7 +50,7 @@ const DOUBLE_SUBMIT_MS = 10_000;
  * Reads a stored request and judges whether it can go on: steps 1 to 3 of oauth 7.3, by one statement. Makes the
  * viewer the request's requester. Throws `not_found`, or `invalid_redirect_uri` once the client gave up its address.
  */
-export async function openFlow(deps: AuthorizationDeps, context: RequestContext, idText: string): Promise<Opened> {
+export async function openRequest(deps: AuthorizationDeps, context: RequestContext, idText: string): Promise<Opened> {
   const { database, clients, clock, viewers } = deps;
   const id = parseId<'authorization-grant'>(idText);
   const cookie = viewers.cookie(context);
@@ -71,8 +85,28 @@ export async function openFlow(deps: AuthorizationDeps, context: RequestContext,
     decision: isOwn(grant, viewer) ? grant.decision : undefined,
     now,
   };
-  return { state: 'open', flow: { grant, client, facts } };
+  return { state: 'open', request: { grant, client, facts } };
 }
+
+export interface ConsentColumn {
+  /** What the viewer has allowed the client before. */
+  readonly consent_scope: readonly string[] | null;
+}
+
+type ContinuationRow = ViewerRow & ConsentColumn & (GrantRow | { readonly grant_id: null });
+
+/** The grant, who is signed in, and what they have allowed the client before. Without the grant there is a row, too. */
+const readContinuation = statement<
+  ContinuationRow,
+  { readonly grantId: string | null; readonly browserSessionId: string | null }
+>(
+  'authorization.continuation',
+  `select ${grantColumns('pending')}, ${viewerColumns}, consent.scope as consent_scope
+     from (select 1) as one
+     left join oauth2_authorization_grants pending on pending.id = :grantId::uuid
+     ${viewerJoin(':browserSessionId::uuid')}
+     left join oauth2_consents consent on consent.user_id = viewer_user.id and consent.client_id = pending.client_id`,
+);
 
 /** Whether the address that the request named still belongs to the client. */
 function mayReceiveAnswer(client: Client, grant: AuthorizationGrant): boolean {
@@ -93,11 +127,26 @@ function isOwn(grant: AuthorizationGrant, viewer: Viewer): boolean {
   return viewer.kind === 'active' && viewer.session.id === grant.browserSessionId;
 }
 
-/** By the cookie, or by the ticket of a post that led here just now. */
+/** By the cookie, or by the ticket of a form that was posted just now. */
 function isBoundHere(deps: AuthorizationDeps, context: RequestContext, id: AuthorizationGrantId, now: number): boolean {
   if (isGrantBound(context, id, now)) return true;
   const ticket = context.method === 'GET' ? context.query.get('bind') : undefined;
   if (ticket === undefined || !opensBindTicket(deps.keyRing, id, ticket, now)) return false;
   bindGrant(context, id, now);
   return true;
+}
+
+const NO_QUERY = FormParameters.of({});
+
+/**
+ * The language of a page about an authorization request. `ui_locales` in the query of `/authorize` is a wish of the
+ * client for this request and not to be remembered as the reader's, so the query is left out.
+ * @param locale what the client asked for, of the installed languages
+ */
+export function readerLanguage(
+  pages: Pages,
+  context: Pick<LanguageRequest, 'headers' | 'cookies'>,
+  locale: string | undefined,
+): Translations {
+  return pages.language({ headers: context.headers, cookies: context.cookies, query: NO_QUERY }, locale);
 }

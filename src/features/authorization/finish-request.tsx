@@ -1,0 +1,142 @@
+/**
+ * The end of an authorization request: a code, an error, or a page when there is nothing left to answer.
+ */
+import type { PageDeps } from '#browser/browser.ts';
+import { type CancelReason, cancelAuthorizationGrant } from '#domain/authorizations/cancel-authorization-grant.ts';
+import { fulfillAuthorizationGrant } from '#domain/authorizations/fulfill-authorization-grant.ts';
+import { rememberableScopes } from '#domain/clients/consents.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
+import {
+  type AuthorizationResult,
+  type ResponseTarget,
+  responseFields,
+  responseLocation,
+} from '#protocol/oauth/authorization-response.ts';
+import { consentScopes } from './consent-needed.ts';
+import { ExpiredPage, FormPostPage, OpeningPage, type WayBack } from './finished.page.tsx';
+import type { ActiveViewer } from './next-step.ts';
+import { type AuthorizationDeps, type Opened, readerLanguage, type StoredRequest } from './stored-request.ts';
+
+/** Makes the code and sends it to the client. */
+export async function fulfillRequest(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  stored: StoredRequest,
+  viewer: ActiveViewer,
+  isDecided: boolean,
+): Promise<HttpResponse> {
+  const { grant, client } = stored;
+  const { database, clock } = deps;
+  const isRemembered = isDecided && (deps.rememberConsent || client.isFirstParty);
+  const code = await fulfillAuthorizationGrant(database, {
+    id: grant.id,
+    userId: viewer.user.id,
+    browserSessionId: viewer.session.id,
+    clientVersion: client.version,
+    locale: readerLanguage(deps.pages, context, grant.locale).language,
+    isDecided,
+    rememberedScopes: isRemembered ? rememberableScopes(consentScopes(grant), deps.scopeRules) : [],
+    address: context.clientAddress,
+    userAgent: context.userAgent,
+    now: clock.now(),
+  });
+  if (code !== undefined) return answerClient(deps, context, grant.target, { code }, grant.locale);
+  // The grant, the session, the account or the client changed since they were read: the steps find out which.
+  deps.clients.forget(client.id);
+  return redirect(deps.urls.authorizationGrant(grant.id));
+}
+
+const CANCELLED: AuthorizationResult = { error: 'access_denied', description: 'the user cancelled the request' };
+
+/** Ends the grant and tells the client why. */
+export async function cancelRequest(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  { grant }: StoredRequest,
+  reason: CancelReason,
+  result: AuthorizationResult = CANCELLED,
+): Promise<HttpResponse> {
+  const isCancelled = await cancelAuthorizationGrant(deps.database, grant.id, reason, deps.clock.now());
+  if (!isCancelled) throw new LatchkeyError('already_used');
+  return answerClient(deps, context, grant.target, result, grant.locale);
+}
+
+/**
+ * The response to the client: a redirect, or the page that posts it (oauth 6.4). The address carries a code or an
+ * error, so it must reach neither a cache nor a `Referer`.
+ * @param locale language of the page, if the client asked for one
+ */
+export function answerClient(
+  deps: PageDeps,
+  context: Pick<RequestContext, 'headers' | 'cookies'>,
+  target: ResponseTarget,
+  result: AuthorizationResult,
+  locale?: string,
+): HttpResponse {
+  if (target.responseMode !== 'form_post') {
+    return redirect(responseLocation(target, deps.config.http.issuer, result), { 'referrer-policy': 'no-referrer' });
+  }
+  const translations = readerLanguage(deps.pages, context, locale);
+  return deps.pages.answer({
+    title: translations.t('form_post.title'),
+    translations,
+    formTarget: target.redirectUri,
+    // Not `no-referrer`, with which browsers would post with `Origin: null`.
+    headers: { 'referrer-policy': 'strict-origin' },
+    content: (
+      <FormPostPage
+        translations={translations}
+        redirectUri={target.redirectUri}
+        fields={responseFields(target, deps.config.http.issuer, result)}
+      />
+    ),
+  });
+}
+
+/** For a request that cannot go on any more: 409 or 410 (oauth 7.3, steps 2 and 3). */
+export function answerFinished(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  opened: Exclude<Opened, { readonly state: 'open' }>,
+): HttpResponse {
+  if (opened.state === 'expired') return showExpired(deps, context, opened);
+  if (!opened.isOpening) throw new LatchkeyError('already_used');
+  const translations = readerLanguage(deps.pages, context, undefined);
+  return deps.pages.answer({
+    status: 409,
+    title: translations.t('consent.opening.title'),
+    translations,
+    content: <OpeningPage translations={translations} />,
+  });
+}
+
+const TOO_LATE: AuthorizationResult = { error: 'access_denied', description: 'the request expired' };
+
+function showExpired(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  opened: Extract<Opened, { readonly state: 'expired' }>,
+): HttpResponse {
+  const translations = readerLanguage(deps.pages, context, opened.grant.locale);
+  const { target } = opened.grant;
+  return deps.pages.answer({
+    status: 410,
+    title: translations.t('problem.expired.title'),
+    translations,
+    formActions: [target.redirectUri],
+    content: (
+      <ExpiredPage
+        translations={translations}
+        wayBack={opened.client === undefined ? undefined : wayBack(deps.config.http.issuer, target)}
+      />
+    ),
+  });
+}
+
+function wayBack(issuer: string, target: ResponseTarget): WayBack {
+  if (target.responseMode !== 'form_post') return { kind: 'link', href: responseLocation(target, issuer, TOO_LATE) };
+  const fields = responseFields(target, issuer, TOO_LATE).map(([name, value]): [string, string] => [name, value]);
+  return { kind: 'form', action: target.redirectUri, fields };
+}
