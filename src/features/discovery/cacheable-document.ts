@@ -3,8 +3,8 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 
 /**
- * A JSON document that changes only with the configuration: serialised once, answered from memory with a strong
- * `ETag` and 304 for who has it already (RFC 9110 13.1.2).
+ * A JSON document that changes only with the configuration: serialized once, answered from memory with a strong
+ * `ETag`, and 304 for a client that has it already (RFC 9110 13.1.2).
  */
 export function cacheableDocument(value: unknown, cacheControl: string): (context: RequestContext) => HttpResponse {
   const body = Buffer.from(JSON.stringify(value));
@@ -12,7 +12,7 @@ export function cacheableDocument(value: unknown, cacheControl: string): (contex
   return (context) => choose(context, answers);
 }
 
-/** 200 with a body that was made for this request, or 304 for who has the same already. */
+/** 200 with a body that was made for this request, or 304 for a client that has the same one already. */
 export function respondTagged(context: RequestContext, body: Buffer, headers: DocumentHeaders): HttpResponse {
   return choose(context, taggedResponses(body, headers));
 }

@@ -1,26 +1,17 @@
-import type { Urls } from '#browser/urls.ts';
+import type { Browser } from '#browser/browser.ts';
+import type { Core } from '#domain/core.ts';
 import { ISSUED_ACR_VALUES } from '#protocol/oidc/authentication-classes.ts';
 
-/** What the metadata depends on; every field stands for something that is mounted and works. */
-export interface MetadataFacts {
-  readonly urls: Urls;
-  readonly issuer: string;
-  readonly protocolName: string;
-  readonly signingAlgorithms: readonly string[];
-  readonly languages: readonly string[];
-  readonly policyUri: string | undefined;
-  readonly tosUri: string | undefined;
-  readonly serviceDocumentation: string | undefined;
-  /** People may make accounts for themselves. */
-  readonly isRegistrationOpen: boolean;
-}
-
-/** @see OpenID Connect Discovery 1.0 section 3, RFC 8414 section 2, RFC 9207 section 3 */
-export function providerMetadata(facts: MetadataFacts): Record<string, unknown> {
-  const { urls, protocolName } = facts;
+/**
+ * What the service can do; every field stands for something that is mounted and works.
+ * @see OpenID Connect Discovery 1.0 section 3, RFC 8414 section 2, RFC 9207 section 3
+ */
+export function providerMetadata(core: Core, { urls, languages }: Browser): Record<string, unknown> {
+  const { config, signingKeys } = core;
+  const { protocolName } = config;
   const authMethods = ['client_secret_basic', 'client_secret_post', 'none'];
   return {
-    issuer: facts.issuer,
+    issuer: config.http.issuer,
     authorization_endpoint: urls.absolute('authorize'),
     token_endpoint: urls.absolute('oauth2/token'),
     jwks_uri: urls.absolute('oauth2/keys.json'),
@@ -43,7 +34,7 @@ export function providerMetadata(facts: MetadataFacts): Record<string, unknown> 
     introspection_endpoint_auth_methods_supported: authMethods.filter((method) => method !== 'none'),
     code_challenge_methods_supported: ['S256'],
     subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: facts.signingAlgorithms,
+    id_token_signing_alg_values_supported: signingKeys.algorithms(),
     introspection_signing_alg_values_supported: ['RS256'],
     display_values_supported: ['page'],
     claim_types_supported: ['normal'],
@@ -78,12 +69,12 @@ export function providerMetadata(facts: MetadataFacts): Record<string, unknown> 
     frontchannel_logout_supported: false,
     prompt_values_supported: [
       ...['none', 'login', 'consent', 'select_account'],
-      ...(facts.isRegistrationOpen ? ['create'] : []),
+      ...(core.isRegistrationOpen ? ['create'] : []),
     ],
-    ui_locales_supported: facts.languages,
+    ui_locales_supported: languages,
     authorization_response_iss_parameter_supported: true,
-    op_policy_uri: facts.policyUri,
-    op_tos_uri: facts.tosUri,
-    service_documentation: facts.serviceDocumentation,
+    op_policy_uri: config.branding.policyUri,
+    op_tos_uri: config.branding.tosUri,
+    service_documentation: config.oauth.serviceDocumentation,
   };
 }

@@ -5,32 +5,20 @@
  */
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { HttpResponse } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
-import { cacheableDocument } from './cacheable-document.ts';
+import { cacheableDocument, respondTagged } from './cacheable-document.ts';
 import { providerMetadata } from './metadata.ts';
-import { answerWebfinger } from './webfinger.ts';
 
-export function mount(core: Core, { urls, languages }: Browser): Route[] {
-  const { config, signingKeys, isRegistrationOpen } = core;
-  const { issuer } = config.http;
-  const metadata = cacheableDocument(
-    providerMetadata({
-      urls,
-      issuer,
-      protocolName: config.protocolName,
-      signingAlgorithms: signingKeys.algorithms(),
-      languages,
-      policyUri: config.branding.policyUri,
-      tosUri: config.branding.tosUri,
-      serviceDocumentation: config.oauth.serviceDocumentation,
-      isRegistrationOpen,
-    }),
-    'public, max-age=600',
-  );
-  const keys = cacheableDocument(signingKeys.publicJwks(), 'public, max-age=600, stale-while-revalidate=600');
+export function mount(core: Core, browser: Browser): Route[] {
+  const { issuer } = core.config.http;
+  const metadata = cacheableDocument(providerMetadata(core, browser), 'public, max-age=600');
+  const keys = cacheableDocument(core.signingKeys.publicJwks(), 'public, max-age=600, stale-while-revalidate=600');
   const document = { method: 'GET', errorFormat: 'plain-json', cors: 'get', capacity: 'essential' } as const;
   return [
-    ...metadataPaths(issuer, urls.basePath).map(
+    ...metadataPaths(issuer, browser.urls.basePath).map(
       ({ path, isAtOrigin }): Route => ({ ...document, path, isAtOrigin, resource: 'discovery', handle: metadata }),
     ),
     {
@@ -54,7 +42,7 @@ const OAUTH = '/.well-known/oauth-authorization-server';
 /**
  * Where clients look for the metadata: below the issuer (OpenID Connect Discovery 4.1), or at the origin with the
  * issuer's path behind (RFC 8414 3.1). An issuer with another path than the public base is looked for at the origin's
- * root too, and clients that forget to take the final slash off an issuer ask with one slash more.
+ * root too. Clients that append the path to an issuer with a final slash ask with a doubled slash.
  */
 function metadataPaths(issuer: string, basePath: string): MetadataPath[] {
   const issuerPath = new URL(issuer).pathname.replace(/\/$/, '');
@@ -73,4 +61,27 @@ function withDoubledSlash(path: string, isAtOrigin: boolean): MetadataPath[] {
     { path, isAtOrigin },
     { path: path.replace('/.well-known/', '//.well-known/'), isAtOrigin },
   ];
+}
+
+const ISSUER_RELATION = 'http://openid.net/specs/connect/1.0/issuer';
+const MAX_RESOURCE_CHARACTERS = 2048;
+
+/**
+ * OpenID Connect issuer discovery (RFC 7033, OpenID Connect Discovery 2). The resource is echoed, never looked up, so
+ * that the answer does not tell who exists.
+ */
+function answerWebfinger(context: RequestContext, issuer: string): HttpResponse {
+  const resource = context.query.get('resource');
+  if (resource === undefined || resource.length > MAX_RESOURCE_CHARACTERS || context.query.isRepeated('resource')) {
+    throw new LatchkeyError('invalid_request', {
+      description: `resource is required once, with at most ${MAX_RESOURCE_CHARACTERS} characters`,
+    });
+  }
+  const relations = context.query.all('rel');
+  const wantsIssuer = relations.length === 0 || relations.includes(ISSUER_RELATION);
+  const links = wantsIssuer ? [{ rel: ISSUER_RELATION, href: issuer }] : [];
+  return respondTagged(context, Buffer.from(JSON.stringify({ subject: resource, links })), {
+    'content-type': 'application/jrd+json',
+    'cache-control': 'public, max-age=600',
+  });
 }

@@ -1,5 +1,4 @@
-/** The front door, `GET /`: the way in for a visitor, the way out for someone who is signed in. */
-
+/** `GET /`: links to sign in and register for a visitor; the account and a sign-out button for who is signed in. */
 import type { Browser, PageDeps } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
