@@ -19,7 +19,7 @@ const OWNED = {
 };
 
 /** A table whose name the source does not show. */
-const COMPUTED = '${...}';
+const COMPUTED = '(computed)';
 
 /** What may change a table of another module, or one that is passed to it. Each must occur. */
 const EXCEPTIONS = [
@@ -96,7 +96,7 @@ function owns(name, table) {
 }
 
 function ownedBy(table) {
-  return table === COMPUTED ? ', a name that is computed' : ` of src/${owners.get(table)}`;
+  return table === COMPUTED ? ', a name that the source does not show' : ` of src/${owners.get(table)}`;
 }
 
 /** Comment lines are emptied, not removed, so that the numbers are those of the file. */

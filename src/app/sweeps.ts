@@ -3,8 +3,7 @@ import { auditEventSweeps } from '#domain/audit/sweeps.ts';
 import { authorizationGrantSweeps } from '#domain/authorizations/sweeps.ts';
 import { browserSessionSweeps } from '#domain/browser-sessions/sweeps.ts';
 import type { Sweep } from '#domain/clean-up/sweep.ts';
-import { oauth2SessionSweeps } from '#domain/oauth-sessions/session-sweeps.ts';
-import { tokenSweeps } from '#domain/oauth-sessions/token-sweeps.ts';
+import { oauth2SessionSweeps, tokenSweeps } from '#domain/oauth-sessions/sweeps.ts';
 import { rateLimitSweeps } from '#domain/rate-limits/sweeps.ts';
 
 /** Everything that is cleaned up, what refers to others first. */

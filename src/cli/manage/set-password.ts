@@ -2,7 +2,7 @@ import { findUserByReference } from '#domain/accounts/find-user.ts';
 import { setPassword } from '#domain/accounts/passwords/set-password.ts';
 import { listEmails } from '#domain/accounts/user-emails.ts';
 import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
-import { endOAuth2SessionsOfUser } from '#domain/oauth-sessions/end-sessions-of-user.ts';
+import { endOAuth2SessionsOfUser } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { ExitError } from '#platform/base/errors.ts';
 import type { ManageDeps } from './manage-deps.ts';
 import { askNewPassword, hashNewPassword, type PasswordOptions, readGivenPassword } from './password-input.ts';

@@ -1,15 +1,16 @@
+import { clientIsEnabled, clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
 import { type ClientId, fromUuid, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
 import type { AdminRights } from './admin-rights.ts';
 import {
-  type IntrospectionParams,
-  type IntrospectionRow,
-  introspectAccessToken,
-  introspectRefreshToken,
-  markAccessTokenUsed,
-  markRefreshTokenUsed,
-} from './statements/introspect-token.ts';
+  accessTokenIsLive,
+  accessTokenIsUnrevoked,
+  oauthSessionIsLive,
+  refreshTokenIsLive,
+  sessionUserIsUsable,
+} from './liveness.ts';
 import type { TokenSettings } from './token-settings.ts';
 
 export type TokenKind = 'access-token' | 'refresh-token';
@@ -101,3 +102,115 @@ function liveToken(kind: TokenKind, row: IntrospectionRow, rights: AdminRights):
     acr: row.acr ?? undefined,
   };
 }
+
+/** Who asks about a token: the homeserver has no client record. */
+type IntrospectionParams = {
+  readonly tokenHash: Buffer;
+  readonly callerId: string | null;
+  readonly callerVersion: number | null;
+  /** Sessions opened at this time or before have ended of age; null: none has. */
+  readonly endedOfAge: Date | null;
+};
+
+interface IntrospectionRow {
+  readonly token_id: string;
+  readonly session_id: string;
+  readonly client_id: string;
+  readonly user_id: string | null;
+  readonly username: string | null;
+  readonly can_request_admin: boolean | null;
+  /** What the client of the token is registered for; null: no restriction. */
+  readonly client_scope: string | null;
+  readonly device_id: string | null;
+  readonly scope: readonly string[];
+  readonly resources: readonly string[];
+  readonly created_at: number;
+  /** Null for refresh tokens, which live as long as their session. */
+  readonly expires_at: number | null;
+  readonly auth_time: number | null;
+  readonly acr: string | null;
+  readonly was_used: boolean;
+  /** Token, session, client and user are all usable. */
+  readonly is_live: boolean;
+  /** False: the cached record of the calling client is out of date. */
+  readonly caller_is_current: boolean;
+}
+
+const CALLER_IS_CURRENT = `:callerId::uuid is null or ${clientWithIdIsCurrent(':callerId::uuid', ':callerVersion::integer')}`;
+
+/** A session is live when it is not finished, its client not disabled, and its user, if any, neither locked nor gone. */
+const SESSION_IS_LIVE = `${oauthSessionIsLive('s')} and ${clientIsEnabled('c')}
+          and (:endedOfAge::timestamptz is null or s.created_at > :endedOfAge::timestamptz)
+          and ${sessionUserIsUsable('s', 'u')}`;
+
+const SESSION_JOINS = `join oauth2_sessions s on s.id = t.session_id
+     join oauth2_clients c on c.id = s.client_id
+     left join users u on u.id = s.user_id`;
+
+/** Unique index on `token_hash`, then primary keys. */
+const introspectAccessToken = statement<IntrospectionRow, IntrospectionParams & { readonly now: Date }>(
+  'introspect-access-token',
+  `select t.id as token_id,
+          s.id as session_id,
+          s.client_id,
+          s.user_id,
+          u.username,
+          u.can_request_admin,
+          c.metadata ->> 'scope' as client_scope,
+          s.device_id,
+          t.scope,
+          t.resources,
+          ${ms('t.created_at')} as created_at,
+          ${ms('t.expires_at')} as expires_at,
+          ${ms('s.auth_time')} as auth_time,
+          s.acr,
+          t.first_used_at is not null as was_used,
+          ${accessTokenIsLive('t', ':now::timestamptz')} and ${SESSION_IS_LIVE} as is_live,
+          ${CALLER_IS_CURRENT} as caller_is_current
+     from oauth2_access_tokens t
+     ${SESSION_JOINS}
+    where t.token_hash = :tokenHash::bytea`,
+);
+
+/** Unique index on `token_hash`, then primary keys. A consumed token is not live. */
+const introspectRefreshToken = statement<IntrospectionRow, IntrospectionParams>(
+  'introspect-refresh-token',
+  `select t.id as token_id,
+          s.id as session_id,
+          s.client_id,
+          s.user_id,
+          u.username,
+          u.can_request_admin,
+          c.metadata ->> 'scope' as client_scope,
+          s.device_id,
+          s.scope,
+          s.resources,
+          ${ms('t.created_at')} as created_at,
+          null::float8 as expires_at,
+          null::float8 as auth_time,
+          null::text as acr,
+          t.first_used_at is not null as was_used,
+          ${refreshTokenIsLive('t')} and ${SESSION_IS_LIVE} as is_live,
+          ${CALLER_IS_CURRENT} as caller_is_current
+     from oauth2_refresh_tokens t
+     ${SESSION_JOINS}
+    where t.token_hash = :tokenHash::bytea`,
+);
+
+/**
+ * The first use of a token, before the answer that tells of it leaves (oauth.md 9.4). No row is changed when the
+ * token was revoked in the meantime; a second first use at the same moment finds the time set and keeps it.
+ */
+const markAccessTokenUsed = statement<never, { readonly tokenId: string; readonly now: Date }>(
+  'mark-access-token-used',
+  `update oauth2_access_tokens
+      set first_used_at = coalesce(first_used_at, :now::timestamptz)
+    where id = :tokenId::uuid and ${accessTokenIsUnrevoked('oauth2_access_tokens')}`,
+);
+
+const markRefreshTokenUsed = statement<never, { readonly tokenId: string; readonly now: Date }>(
+  'mark-refresh-token-used',
+  `update oauth2_refresh_tokens
+      set first_used_at = coalesce(first_used_at, :now::timestamptz)
+    where id = :tokenId::uuid and ${refreshTokenIsLive('oauth2_refresh_tokens')}`,
+);

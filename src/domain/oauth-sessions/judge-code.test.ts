@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { CodeRow } from './judge-code.ts';
 import { type CodeRefusal, type CodeRequest, judgeCode } from './judge-code.ts';
-import type { CodeRow } from './statements/read-code.ts';
 
 const NOW = 1_800_000_000_000;
 

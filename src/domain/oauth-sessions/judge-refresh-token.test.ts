@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { RefreshTokenRow } from './judge-refresh-token.ts';
 import { judgeRefreshToken, type RefreshVerdict } from './judge-refresh-token.ts';
-import type { RefreshTokenRow } from './statements/read-refresh-token.ts';
 
 const NOW = 1_800_000_000_000;
 

@@ -1,4 +1,94 @@
-import type { RefreshTokenRow } from './statements/read-refresh-token.ts';
+import { userFactsColumns } from '#domain/accounts/user-facts.ts';
+import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+import { sessionUserIsUsable } from './liveness.ts';
+
+/** A session found by the family tag of a presented refresh token, and what is stored of that token. */
+export interface RefreshTokenRow {
+  readonly session_id: string;
+  readonly is_own_client: boolean;
+  /** False: the cached record of the presenting client is out of date. */
+  readonly client_is_current: boolean;
+  readonly is_finished: boolean;
+  readonly user_is_usable: boolean;
+  readonly user_id: string | null;
+  readonly username: string | null;
+  readonly display_name: string | null;
+  readonly locale: string | null;
+  readonly updated_at: number | null;
+  /** The oldest address, null unless it was granted. */
+  readonly email: string | null;
+  readonly can_request_admin: boolean | null;
+  readonly auth_time: number | null;
+  readonly acr: string | null;
+  readonly amr: readonly string[];
+  readonly session_created_at: number;
+  readonly scope: readonly string[];
+  /** Asked for one by one; see `claimsFromJson`. */
+  readonly claims: unknown;
+  readonly resources: readonly string[];
+  /** Null: the tag is that of the session, but no such token is stored (any more). */
+  readonly token_id: string | null;
+  readonly is_revoked: boolean;
+  readonly consumed_at: number | null;
+  readonly rotation_salt: Buffer | null;
+  readonly replay_counter: number | null;
+  readonly successor_id: string | null;
+  readonly successor_hash: Buffer | null;
+  readonly successor_is_consumed: boolean;
+  readonly successor_is_revoked: boolean;
+  readonly successor_was_used: boolean;
+  /** The access token of the successor. */
+  readonly access_token_id: string | null;
+  readonly access_token_scope: readonly string[] | null;
+  readonly access_token_expires_at: number | null;
+  readonly access_token_is_revoked: boolean;
+  readonly access_token_was_used: boolean;
+}
+
+/** Unique indexes on `refresh_family` and `token_hash`, then primary keys. */
+export const readRefreshToken = statement<
+  RefreshTokenRow,
+  { readonly tokenHash: Buffer; readonly family: Buffer; readonly clientId: string; readonly clientVersion: number }
+>(
+  'refresh-token-by-hash',
+  `select s.id as session_id,
+          s.client_id = :clientId::uuid as is_own_client,
+          ${clientWithIdIsCurrent(':clientId::uuid', ':clientVersion::integer')} as client_is_current,
+          s.finished_at is not null as is_finished,
+          ${sessionUserIsUsable('s', 'u')} as user_is_usable,
+          s.user_id,
+          ${userFactsColumns('s.scope', 's.claims')},
+          u.can_request_admin,
+          ${ms('s.auth_time')} as auth_time,
+          s.acr,
+          s.amr,
+          ${ms('s.created_at')} as session_created_at,
+          s.scope,
+          s.claims,
+          s.resources,
+          t.id as token_id,
+          t.revoked_at is not null as is_revoked,
+          ${ms('t.consumed_at')} as consumed_at,
+          t.rotation_salt,
+          t.replay_counter,
+          n.id as successor_id,
+          n.token_hash as successor_hash,
+          n.consumed_at is not null as successor_is_consumed,
+          n.revoked_at is not null as successor_is_revoked,
+          n.first_used_at is not null as successor_was_used,
+          a.id as access_token_id,
+          a.scope as access_token_scope,
+          ${ms('a.expires_at')} as access_token_expires_at,
+          a.revoked_at is not null as access_token_is_revoked,
+          a.first_used_at is not null as access_token_was_used
+     from oauth2_sessions s
+     left join users u on u.id = s.user_id
+     left join oauth2_refresh_tokens t on t.token_hash = :tokenHash::bytea and t.session_id = s.id
+     left join oauth2_refresh_tokens n on n.id = t.successor_id
+     left join oauth2_access_tokens a on a.id = n.access_token_id
+    where s.refresh_family = :family::bytea`,
+);
 
 /** What a presented refresh token amounts to: the rows of oauth.md 9.4. Nothing is written by judging. */
 export type RefreshVerdict =
@@ -6,7 +96,7 @@ export type RefreshVerdict =
   | { readonly kind: 'rotate'; readonly tokenId: string }
   /** The answer with the same pair once more. */
   | { readonly kind: 'repeat'; readonly successor: StoredSuccessor; readonly accessTokenExpiresAt: number }
-  /** The same refresh token with a fresh access token; `mayBeUsed`: also if the pair was used meanwhile. */
+  /** The same refresh token with a fresh access token; `mayBeUsed`: also if the pair was used in the meantime. */
   | { readonly kind: 'renew'; readonly successor: StoredSuccessor; readonly mayBeUsed: boolean }
   | { readonly kind: 'refuse'; readonly reason: RefreshRefusal }
   /** Stolen, then: whoever holds the newer token and whoever presents this one are not the same. */

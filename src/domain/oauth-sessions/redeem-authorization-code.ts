@@ -1,13 +1,19 @@
-import { newAuditEventId } from '#domain/audit/audit-event.ts';
+import { accountIsUsable } from '#domain/accounts/liveness.ts';
+import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { codeIsValid } from '#domain/authorizations/liveness.ts';
+import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
 import type { Client } from '#domain/clients/client.ts';
+import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
 import { fromUuid, newId, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
-import type { Database, Queryable } from '#platform/postgres/database.ts';
+import type { Database } from '#platform/postgres/database.ts';
 import { isUniqueViolation } from '#platform/postgres/failures.ts';
+import { statement } from '#platform/postgres/statement.ts';
 import { newToken, parseToken } from '#protocol/oauth/token-format.ts';
+import { endingCtes } from './end-oauth2-session.ts';
+import type { CodeRow } from './judge-code.ts';
+import { oauthSessionIsLive } from './liveness.ts';
 import { refreshFamily } from './refresh-successor.ts';
-import { type CodeRow, readCode } from './statements/read-code.ts';
-import { holdUser, type RedeemCodeParams, redeemCode } from './statements/redeem-code.ts';
 import { accessTokenExpiry, type TokenSettings } from './token-settings.ts';
 
 /** A code that passed its checks, with everything that its redemption will store; nothing is written yet. */
@@ -22,15 +28,6 @@ export interface CodeRedemption {
   readonly refreshToken: string | undefined;
   readonly resources: readonly string[];
   readonly now: number;
-}
-
-/** The grant behind a code; undefined when there is none. One statement. */
-export async function findCode(database: Queryable, client: Client, code: string): Promise<CodeRow | undefined> {
-  return await database.first(readCode, {
-    codeHash: sha256(code),
-    clientId: toUuid(client.id),
-    clientVersion: client.version,
-  });
 }
 
 /** Draws the session and tokens that a judged code will lead to. */
@@ -120,3 +117,105 @@ function redeemParams(
     ip: device.address ?? null,
   };
 }
+
+type RedeemCodeParams = {
+  readonly grantId: string;
+  readonly userId: string;
+  readonly userSessionId: string;
+  readonly clientVersion: number;
+  /** Codes fulfilled before this are too old. */
+  readonly oldest: Date;
+  readonly now: Date;
+  readonly sessionId: string;
+  readonly deviceId: string | null;
+  readonly userAgent: string | null;
+  readonly refreshFamily: Buffer | null;
+  readonly accessTokenId: string;
+  readonly accessTokenHash: Buffer;
+  readonly accessTokenExpiresAt: Date;
+  readonly resources: readonly string[];
+  readonly refreshTokenId: string;
+  /** Null: no refresh token is issued. */
+  readonly refreshTokenHash: Buffer | null;
+  readonly startedEventId: string;
+  readonly endedEventId: string;
+  readonly ip: string | null;
+};
+
+/**
+ * Consumes a grant, ends the older session of the same user and device, opens the new one and stores its first
+ * tokens. Returns a row when this caller redeemed the code; otherwise nothing changed.
+ *
+ * The conditional update of the grant decides a race. The user and the browser session are locked against a lock-out,
+ * a deactivation or a sign-out that commits at the same time (security S-102). Locks are taken in the order users, browser
+ * sessions, grants, OAuth sessions, tokens; each step depends on the rows of the one before, which fixes that order.
+ *
+ * Two codes for one user and device redeemed in the same instant meet at `oauth2_sessions_live_device`: the later
+ * statement fails as a whole with a unique violation, and is sent again behind `holdUser`.
+ */
+const redeemCode = statement<{ id: string }, RedeemCodeParams>(
+  'redeem-code',
+  `with recursive account as materialized (
+    select id from users
+     where id = :userId::uuid and ${accountIsUsable('users')}
+       for share
+  ), sign_in as materialized (
+    select id from user_sessions
+     where id = :userSessionId::uuid and user_id = :userId::uuid and ${browserSessionIsLive('user_sessions')}
+       and exists (select from account)
+       for share
+  ), consumed as (
+    update oauth2_authorization_grants g
+       set exchanged_at = :now::timestamptz, oauth2_session_id = :sessionId::uuid
+     where g.id = :grantId::uuid
+       and g.user_session_id = :userSessionId::uuid
+       and ${codeIsValid('g', ':oldest::timestamptz')}
+       and exists (select from sign_in)
+       and ${clientWithIdIsCurrent('g.client_id', ':clientVersion::integer')}
+    returning g.client_id, g.scope, g.claims, g.resources, g.locale, g.auth_time, g.acr, g.amr
+  ), ${endingCtes(
+    `select id from oauth2_sessions
+      where user_id = :userId::uuid and device_id = :deviceId::text and ${oauthSessionIsLive('oauth2_sessions')}
+        and exists (select from consumed)`,
+    ':now::timestamptz',
+    `'device_replaced'`,
+  )}, opened as (
+    insert into oauth2_sessions (
+      id, user_id, user_session_id, client_id, scope, claims, resources, device_id, locale, user_agent,
+      auth_time, acr, amr, refresh_family, created_at
+    )
+    select :sessionId::uuid, :userId::uuid, :userSessionId::uuid, client_id, scope, claims, resources, :deviceId::text, locale, :userAgent::text,
+           auth_time, acr, amr, :refreshFamily::bytea, :now::timestamptz
+      from consumed
+     -- the count makes the older session of the device end before the unique index is asked
+     where (select count(*) from ended) >= 0
+    returning id, client_id, scope
+  ), issued_access as (
+    insert into oauth2_access_tokens (id, session_id, token_hash, scope, resources, created_at, expires_at)
+    select :accessTokenId::uuid, id, :accessTokenHash::bytea, scope, :resources::text[], :now::timestamptz, :accessTokenExpiresAt::timestamptz from opened
+    returning id, session_id
+  ), issued_refresh as (
+    insert into oauth2_refresh_tokens (id, session_id, token_hash, access_token_id, created_at)
+    select :refreshTokenId::uuid, session_id, :refreshTokenHash::bytea, id, :now::timestamptz
+      from issued_access
+     where :refreshTokenHash::bytea is not null
+  ), audited as (
+    ${INSERT_AUDIT_EVENT}
+    select :startedEventId::uuid, 'session_started', :userId::uuid, client_id, id, :ip::inet, :userAgent::text, null::jsonb, :now::timestamptz
+      from opened
+    union all
+    select :endedEventId::uuid, 'session_ended', user_id, client_id, id, :ip::inet, :userAgent::text,
+           '{"reason": "device_replaced"}'::jsonb, :now::timestamptz
+      from (select id, user_id, client_id from ended order by id limit 1) replaced
+  )
+  select id from opened`,
+);
+
+/**
+ * Keeps every other redemption for this user waiting at its first step until the transaction ends, so that the
+ * statement behind it sees the sessions of all that came before.
+ */
+const holdUser = statement<{ id: string }, { readonly userId: string }>(
+  'hold-user',
+  'select id from users where id = :userId::uuid for no key update',
+);

@@ -23,7 +23,8 @@ import { silentLog } from '#test/support/silent-log.ts';
 import { AdminRights } from './admin-rights.ts';
 import { endOAuth2Session } from './end-oauth2-session.ts';
 import { introspectToken } from './introspect.ts';
-import { findCode, prepareRedemption, redeemAuthorizationCode } from './redeem-authorization-code.ts';
+import { findCode } from './judge-code.ts';
+import { prepareRedemption, redeemAuthorizationCode } from './redeem-authorization-code.ts';
 import { type Refreshed, type RefreshOutcome, type RefreshRequest, refresh } from './refresh.ts';
 import type { TokenSettings } from './token-settings.ts';
 

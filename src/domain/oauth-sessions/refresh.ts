@@ -1,23 +1,21 @@
 import { userFacts } from '#domain/accounts/user-facts.ts';
 import type { Client } from '#domain/clients/client.ts';
-import { fromUuid, newId, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
-import { randomBytes } from '#platform/base/random.ts';
+import { fromUuid, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
 import type { UserFacts } from '#protocol/oidc/user-claims.ts';
 import type { AdminRights } from './admin-rights.ts';
 import { endOAuth2Session } from './end-oauth2-session.ts';
-import { judgeRefreshToken, type RefreshRefusal, type RefreshVerdict } from './judge-refresh-token.ts';
+import { type IssuedSuccessor, issueSuccessor, type WantedToken } from './issue-successor.ts';
 import {
-  deriveSuccessor,
-  findSuccessor,
-  type PresentedToken,
-  refreshFamily,
-  type SuccessorPair,
-} from './refresh-successor.ts';
-import { type RefreshTokenRow, readRefreshToken } from './statements/read-refresh-token.ts';
-import { renewAccessToken, rotateRefreshToken } from './statements/rotate-refresh-token.ts';
+  judgeRefreshToken,
+  type RefreshRefusal,
+  type RefreshTokenRow,
+  type RefreshVerdict,
+  readRefreshToken,
+} from './judge-refresh-token.ts';
+import { refreshFamily } from './refresh-successor.ts';
 import { accessTokenExpiry, sessionExpiry, type TokenSettings } from './token-settings.ts';
 
 export interface RefreshRequest {
@@ -43,14 +41,9 @@ export interface RefreshedSession {
   readonly amr: readonly string[];
 }
 
-export interface Refreshed {
+export interface Refreshed extends IssuedSuccessor {
   readonly ok: true;
   readonly session: RefreshedSession;
-  readonly pair: SuccessorPair;
-  /** Of the access token. */
-  readonly scope: readonly string[];
-  /** Milliseconds since the epoch. */
-  readonly accessTokenExpiresAt: number;
 }
 
 export type RefreshOutcome =
@@ -59,7 +52,6 @@ export type RefreshOutcome =
   | { readonly ok: false; readonly reason: 'reuse'; readonly sessionId: OAuth2SessionId };
 
 const MAX_ATTEMPTS = 4;
-const SALT_BYTES = 16;
 
 /**
  * Answers a refresh token with its successor (oauth.md 9.4): one read, a pure judgement, one conditional write. The
@@ -93,7 +85,7 @@ export async function refresh(
       clientVersion: client.version,
     });
     if (row?.client_is_current === false) return { ok: false, reason: 'client-changed' };
-    // A renewal may also fail because the pair was used meanwhile: no race then, but perhaps a reuse.
+    // A renewal may also fail because the pair was used in the meantime: no race then, but perhaps a reuse.
     const hasLostRace =
       lost !== undefined && (lost.verdict.kind === 'rotate' || lost.replayCounter !== row?.replay_counter);
     const verdict = judgeRefreshToken(row, rules, now, hasLostRace);
@@ -119,7 +111,7 @@ export async function refresh(
       expiresAt: accessTokenExpiry(settings, row.session_created_at, now),
       now,
     };
-    const issued = await issue(database, client, row, verdict, keys, presented, wanted);
+    const issued = await issueSuccessor(database, client, row, verdict, keys, presented, wanted);
     if (issued === 'no-key') return { ok: false, reason: 'revoked' };
     if (issued !== undefined) {
       return { ok: true, session: sessionOf(row), ...issued, scope: rights.remainingScope(issued.scope, holder) };
@@ -143,84 +135,4 @@ function sessionOf(row: RefreshTokenRow): RefreshedSession {
     acr: row.acr ?? undefined,
     amr: row.amr,
   };
-}
-
-interface WantedToken {
-  readonly scope: readonly string[];
-  readonly resources: readonly string[];
-  readonly expiresAt: number;
-  readonly now: number;
-}
-
-type Issued = Pick<Refreshed, 'pair' | 'scope' | 'accessTokenExpiresAt'>;
-
-/** Undefined when another request was faster; `no-key` when the key that led to the stored pair is gone. */
-async function issue(
-  database: Queryable,
-  client: Client,
-  row: RefreshTokenRow,
-  verdict: Extract<RefreshVerdict, { kind: 'rotate' | 'repeat' | 'renew' }>,
-  keys: readonly Buffer[],
-  presented: PresentedToken,
-  wanted: WantedToken,
-): Promise<Issued | 'no-key' | undefined> {
-  const issued = { scope: wanted.scope, accessTokenExpiresAt: wanted.expiresAt };
-  if (verdict.kind === 'rotate') {
-    const pair = await rotate(database, client, row, verdict.tokenId, keys, presented, wanted);
-    return pair === undefined ? undefined : { ...issued, pair };
-  }
-  const { successor } = verdict;
-  const found = findSuccessor(keys, presented, successor);
-  if (found === undefined) return 'no-key';
-  if (verdict.kind === 'repeat') {
-    return { pair: found.pair, scope: successor.scope, accessTokenExpiresAt: verdict.accessTokenExpiresAt };
-  }
-  const counter = successor.replayCounter + 1;
-  const pair = deriveSuccessor(found.key, presented, successor.salt, counter);
-  const stored = await database.first(renewAccessToken, {
-    tokenId: successor.tokenId,
-    sessionId: row.session_id,
-    clientVersion: client.version,
-    now: new Date(wanted.now),
-    replayCounter: counter,
-    successorId: successor.refreshTokenId,
-    formerAccessTokenId: successor.accessTokenId,
-    mayBeUsed: verdict.mayBeUsed,
-    accessTokenId: toUuid(newId(wanted.now)),
-    accessTokenHash: sha256(pair.accessToken),
-    accessTokenExpiresAt: new Date(wanted.expiresAt),
-    scope: wanted.scope,
-    resources: wanted.resources,
-  });
-  return stored === undefined ? undefined : { ...issued, pair };
-}
-
-async function rotate(
-  database: Queryable,
-  client: Client,
-  row: RefreshTokenRow,
-  tokenId: string,
-  keys: readonly Buffer[],
-  presented: PresentedToken,
-  wanted: WantedToken,
-): Promise<SuccessorPair | undefined> {
-  const [key] = keys;
-  if (key === undefined) throw new Error('no key to derive refresh tokens with');
-  const salt = randomBytes(SALT_BYTES);
-  const pair = deriveSuccessor(key, presented, salt, 0);
-  const stored = await database.first(rotateRefreshToken, {
-    tokenId,
-    sessionId: row.session_id,
-    clientVersion: client.version,
-    now: new Date(wanted.now),
-    salt,
-    refreshTokenId: toUuid(newId(wanted.now)),
-    refreshTokenHash: sha256(pair.refreshToken),
-    accessTokenId: toUuid(newId(wanted.now)),
-    accessTokenHash: sha256(pair.accessToken),
-    accessTokenExpiresAt: new Date(wanted.expiresAt),
-    scope: wanted.scope,
-    resources: wanted.resources,
-  });
-  return stored === undefined ? undefined : pair;
 }

@@ -1,12 +1,16 @@
+import { accountIsUsable } from '#domain/accounts/liveness.ts';
+import { PROFILE_UPDATED_AT, type UserFactsRow } from '#domain/accounts/user-facts.ts';
+import { clientIsEnabled } from '#domain/clients/liveness.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
 import type { AdminRights } from './admin-rights.ts';
-import { type UserOfTokenRow, useAccessToken } from './statements/use-access-token.ts';
+import { accessTokenIsLive, accessTokenIsUnrevoked, oauthSessionIsLive } from './liveness.ts';
 
 /**
  * The person behind an access token presented at a resource of this service; records the token's first use when it
- * has the needed scope. One statement, none for a text that is no access token by its form.
+ * has the needed scope. One statement, none for a text that is not an access token by its form.
  * @param now milliseconds since the epoch
  * @returns undefined when the token is not live or has no user; the scope is the caller's to check
  */
@@ -22,4 +26,73 @@ export async function findUserOfAccessToken(
   return row?.is_live === true ? { ...row, scope: rights.remainingScope(row.scope, row) } : undefined;
 }
 
-export type { UserOfTokenRow };
+export interface UserOfTokenRow extends UserFactsRow {
+  readonly session_id: string;
+  readonly user_id: string;
+  readonly scope: readonly string[];
+  /** Asked for one by one; see `claimsFromJson`. */
+  readonly claims: unknown;
+  readonly client_id: string;
+  readonly client_scope: string | null;
+  readonly can_request_admin: boolean;
+  readonly is_live: boolean;
+}
+
+/**
+ * A person's access token presented at a resource of this service, and its first use in the same statement. The mark
+ * is set only for a live token that has the scope. Live is also a condition of the mark itself: a token that is
+ * revoked in the same instant counts as revoked, or the reuse of its refresh token would go unseen.
+ * Unique index on `token_hash`, then primary keys and `user_emails_user_id`.
+ */
+const useAccessToken = statement<
+  UserOfTokenRow,
+  { readonly tokenHash: Buffer; readonly now: Date; readonly neededScope: string }
+>(
+  'use-access-token',
+  `with presented as materialized (
+    select t.id,
+           s.id as session_id,
+           u.id as user_id,
+           u.username,
+           u.display_name,
+           u.locale,
+           ${PROFILE_UPDATED_AT} as updated_at,
+           u.can_request_admin,
+           c.id as client_id,
+           c.metadata ->> 'scope' as client_scope,
+           t.scope,
+           s.claims,
+           t.first_used_at is not null as was_used,
+           ${accessTokenIsLive('t', ':now::timestamptz')}
+             and ${oauthSessionIsLive('s')} and ${clientIsEnabled('c')} and ${accountIsUsable('u')} as is_live
+      from oauth2_access_tokens t
+      join oauth2_sessions s on s.id = t.session_id
+      join oauth2_clients c on c.id = s.client_id
+      join users u on u.id = s.user_id
+     where t.token_hash = :tokenHash::bytea
+  ), marked as (
+    update oauth2_access_tokens t
+       set first_used_at = coalesce(t.first_used_at, :now::timestamptz)
+      from presented p
+     where t.id = p.id and ${accessTokenIsUnrevoked('t')}
+       and p.is_live and not p.was_used and :neededScope::text = any(p.scope)
+    returning t.id
+  )
+  select p.session_id,
+         p.user_id,
+         p.username,
+         p.display_name,
+         p.locale,
+         p.updated_at,
+         p.can_request_admin,
+         p.client_id,
+         p.client_scope,
+         p.scope,
+         p.claims,
+         case when p.is_live and ('email' = any(p.scope) or p.claims is not null) then (
+           select e.email from user_emails e where e.user_id = p.user_id order by e.created_at, e.id limit 1
+         ) end as email,
+         p.is_live
+           and (p.was_used or not :neededScope::text = any(p.scope) or exists (select from marked)) as is_live
+    from presented p`,
+);

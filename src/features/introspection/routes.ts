@@ -138,7 +138,7 @@ async function introspect(
   return { body: introspectionResponse(live, deps.config.http.issuer, deps.scopeRules, now), owner: live.clientId };
 }
 
-/** Undefined for what is no such token by its form, or of another kind than a known hint says: both need no query. */
+/** Undefined for what is not such a token by its form, or of another kind than a known hint says: both need no query. */
 function kindOf(token: string, hint: string | undefined): TokenKind | undefined {
   switch (parseToken(token)?.prefix) {
     case 'mat':

@@ -1,5 +1,5 @@
 /**
- * `POST /oauth2/revoke` (RFC 7009): a client signs its session out. Whatever is no live session of ours is answered
+ * `POST /oauth2/revoke` (RFC 7009): a client signs its session out. A token without a live session is answered with
  * 200 as well, so that a lost answer may be repeated.
  */
 

@@ -2,14 +2,12 @@ import { userFacts } from '#domain/accounts/user-facts.ts';
 import { cancelAuthorizationGrant } from '#domain/authorizations/cancel-authorization-grant.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { endOAuth2Session } from '#domain/oauth-sessions/end-oauth2-session.ts';
-import { type CodeRefusal, judgeCode } from '#domain/oauth-sessions/judge-code.ts';
+import { type CodeRefusal, type CodeRow, findCode, judgeCode } from '#domain/oauth-sessions/judge-code.ts';
 import {
   type CodeRedemption,
-  findCode,
   prepareRedemption,
   redeemAuthorizationCode,
 } from '#domain/oauth-sessions/redeem-authorization-code.ts';
-import type { CodeRow } from '#domain/oauth-sessions/statements/read-code.ts';
 import { required } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
@@ -22,7 +20,7 @@ import type { TokenDeps } from './deps.ts';
 import { signIdToken } from './id-token.ts';
 import { tokenResponse } from './token-response.ts';
 
-/** 256 bits in base64url; anything else is no code, without a query. */
+/** 256 bits in base64url; anything else is not a code, and costs no query. */
 const CODE = /^[A-Za-z0-9_-]{43}$/;
 
 /** RFC 6749 4.1.3 and OpenID Connect Core 1.0 3.1.3: a code for a session with its first tokens. */
@@ -100,7 +98,7 @@ async function idTokenOf(
   });
 }
 
-/** What a refused code leads to beside the answer: a grant that someone tampers with is dead for everyone. */
+/** What a refused code leads to apart from the answer: a grant that someone tampers with is cancelled. */
 async function settleRefusal(
   deps: TokenDeps,
   context: RequestContext,

@@ -17,7 +17,7 @@ import { issueForClient } from './client-credentials.ts';
 import { type TokenDeps, tokenDeps } from './deps.ts';
 import { refreshTokens } from './refresh-token.ts';
 
-/** Beside the client's credentials, which `ClientAuthentication` looks after. */
+/** Apart from the client's credentials, which `ClientAuthentication` reads. */
 const SINGLE_NAMES = ['grant_type', 'code', 'redirect_uri', 'code_verifier', 'refresh_token', 'scope'];
 
 type Grant = (

@@ -52,7 +52,7 @@ async function tokenOfPost(core: Core, context: RequestContext): Promise<string 
   return inHeader;
 }
 
-/** Next to a token in the header any body will do (OpenID Connect Core 1.0 5.3.1), also one that is no form after all. */
+/** Next to a token in the header any body will do (OpenID Connect Core 1.0 5.3.1), also one that is not a form. */
 async function hasTokenInForm(context: RequestContext): Promise<boolean> {
   try {
     return (await context.readForm()).has('access_token');
