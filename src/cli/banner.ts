@@ -1,6 +1,6 @@
 import type { HttpConfig } from '#config/sections/http.ts';
 import { hasAdmins } from '#domain/accounts/find-user.ts';
-import type { BoundAddress } from '#platform/http/binds.ts';
+import type { BoundAddress } from '#platform/http/listen.ts';
 import type { Foundation } from './foundation.ts';
 
 /** What runs, once, after listening (operations 2.5). No secret is printed. */

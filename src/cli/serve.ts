@@ -16,7 +16,7 @@ import { ExitError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { Secret } from '#platform/base/secret.ts';
-import { EventLoopLag } from '#platform/http/event-loop-lag.ts';
+import { EventLoopLag } from '#platform/http/overload.ts';
 import type { OpenLog } from '#platform/log/open-log.ts';
 import { logStartup } from './banner.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';

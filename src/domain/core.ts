@@ -14,7 +14,7 @@ import { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
-import type { EventLoopLag } from '#platform/http/event-loop-lag.ts';
+import type { EventLoopLag } from '#platform/http/overload.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
 import type { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';

@@ -1,8 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { addressKey } from '#platform/base/ip-address.ts';
 import type { TrustedProxies } from './client-address.ts';
 import { Connection } from './connection.ts';
-import { type DescriptorLimit, measureDescriptors } from './descriptors.ts';
 import type { HttpLimits } from './http-options.ts';
 
 export type ConnectionLimits = Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress'>;
@@ -103,5 +103,42 @@ export class Connections {
     const count = this.#countByAddress.get(address) ?? 0;
     if (count > 1) this.#countByAddress.set(address, count - 1);
     else this.#countByAddress.delete(address);
+  }
+}
+
+/** File descriptors for what else a process opens between two measurements: the database, files, look-ups of names. */
+const HEADROOM = 32;
+/** Far from the limit nothing is counted. */
+const FAR = 1024;
+const MIN_CONNECTIONS = 8;
+
+/** What the operating system lets this process keep open. */
+export interface DescriptorLimit {
+  /** Open files of any kind. */
+  readonly openFiles: number;
+  /** Connections that fit next to everything else that is open. */
+  readonly connections: number;
+}
+
+const UNLIMITED: DescriptorLimit = {
+  openFiles: Number.POSITIVE_INFINITY,
+  connections: Number.POSITIVE_INFINITY,
+};
+
+/**
+ * Measured, since the limit can be changed while the process runs, and since nothing tells when it is reached: Node.js
+ * then takes connections and closes them without a word (security S-187). No limit where there is no `/proc`.
+ * @param connections open ones
+ */
+function measureDescriptors(connections: number): DescriptorLimit {
+  try {
+    const [, text = ''] = /^Max open files +(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];
+    if (text === '' || text === 'unlimited') return UNLIMITED;
+    const openFiles = Number(text);
+    if (openFiles - connections > FAR) return { openFiles, connections: openFiles - FAR / 2 };
+    const others = readdirSync('/proc/self/fd').length - connections;
+    return { openFiles, connections: Math.max(MIN_CONNECTIONS, openFiles - others - HEADROOM) };
+  } catch {
+    return UNLIMITED;
   }
 }

@@ -8,7 +8,7 @@ import type { Connection, PendingRequest } from './connection.ts';
 import type { CookieJar, Cookies } from './cookies.ts';
 import { FormParameters } from './form-parameters.ts';
 import type { HttpOptions } from './http-options.ts';
-import type { CountedRequest, InFlight } from './in-flight.ts';
+import type { CountedRequest, InFlight } from './overload.ts';
 import { isFormType, parseForm, RequestBody, requirePageForm } from './request-body.ts';
 import type { RequestContext } from './request-context.ts';
 import { loggedMethod, splitTarget } from './request-head.ts';

@@ -1,13 +1,12 @@
-import type { IncomingMessage } from 'node:http';
+import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { resumeTask } from '#platform/base/tasks.ts';
+import { reasonPhrase } from '#platform/log/request-line.ts';
 import type { Connection, PendingRequest } from './connection.ts';
+import type { RejectionReason, Rejections } from './connection-warnings.ts';
 import type { Connections } from './connections.ts';
-import { answerRaw } from './raw-answer.ts';
-import type { RejectionReason, Rejections } from './rejections.ts';
-import { readUnknownMethod } from './unknown-method.ts';
 
 /** What the parser tells of a connection it gave up. */
 export interface ParserError extends NodeJS.ErrnoException {
@@ -125,4 +124,49 @@ function rejectionOf(code: string | undefined): Rejection | undefined {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { reason: 'header_timeout', status: 408 };
   if (code === 'HPE_HEADER_OVERFLOW') return { reason: 'header_overflow', status: 431 };
   return code?.startsWith('HPE_') === true ? { reason: 'malformed', status: 400 } : undefined;
+}
+
+const HEAD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,1024}) (\S{1,8192}) HTTP\/1\.([01])\r\n((?:[^\r\n]*\r\n)*?)\r\n/;
+const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*(.*?)[ \t]*$/;
+/** What an answer to such a request can depend on; of the others only the number counts. */
+const JOINED_FIELDS = new Set(['accept', 'accept-language', 'forwarded', 'x-forwarded-for']);
+const SINGLE_FIELDS = new Set(['user-agent', 'traceparent']);
+
+/**
+ * Reads the request that Node's parser refused only because it does not know the method, so that it can be answered
+ * as any other; undefined when its bytes are no whole head.
+ * @param parsedBytes where in `packet` the parser stopped, within the method
+ */
+function readUnknownMethod(socket: Socket, packet: Buffer, parsedBytes: number): IncomingMessage | undefined {
+  const start = packet.lastIndexOf('\n', Math.max(0, parsedBytes - 1)) + 1;
+  const [, method, target, minor, lines = ''] = HEAD.exec(packet.toString('latin1', start)) ?? [];
+  if (method === undefined || target === undefined || minor === undefined) return undefined;
+  const request = new IncomingMessage(socket);
+  for (const line of lines.split('\r\n').slice(0, -1)) {
+    const [, name = '', value = ''] = FIELD.exec(line) ?? [];
+    if (name === '') return undefined;
+    request.rawHeaders.push(name, value);
+    const key = name.toLowerCase();
+    const known = request.headers[key];
+    if (known === undefined && (SINGLE_FIELDS.has(key) || JOINED_FIELDS.has(key))) request.headers[key] = value;
+    else if (typeof known === 'string' && JOINED_FIELDS.has(key)) request.headers[key] = `${known}, ${value}`;
+  }
+  request.method = method;
+  request.url = target;
+  request.httpVersion = `1.${minor}`;
+  request.complete = true;
+  return request;
+}
+
+/** Answers on a connection on which no request could be read, and ends it. */
+function answerRaw(socket: Socket, status: number): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  socket.write(
+    `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\nConnection: close\r\nContent-Length: 0\r\n` +
+      'Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\r\n',
+  );
+  socket.destroySoon();
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { LogFields } from '#platform/base/log.ts';
 import { resumeTask, Task } from '#platform/base/tasks.ts';
-import { Rejections } from '#platform/http/rejections.ts';
+import { Rejections } from '#platform/http/connection-warnings.ts';
 import { leastOf } from '#test/support/measuring.ts';
 import { until } from '#test/support/route-server.ts';
 import { DescriptorSink } from './descriptor-sink.ts';

@@ -1,0 +1,131 @@
+/**
+ * Makes a server listen on what one `binds` entry of a listener names: an IP address, each address of a host name, or
+ * a Unix socket. All functions throw `ExitError` 71 with the address and the system's error.
+ */
+import { lookup } from 'node:dns/promises';
+import { chmod, lstat, rename, rm } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import { isIPv6 } from 'node:net';
+import { ExitError } from '#platform/base/errors.ts';
+import type { Bind, SocketBind, TcpBind } from './http-options.ts';
+
+const EXIT_OSERR = 71;
+
+/** Where a server listens, as the start-up line shows it. */
+export interface BoundAddress {
+  readonly listener: string;
+  /** `host:port`, IPv6 in brackets; `unix:` and the path of a socket. */
+  readonly address: string;
+  /** Undefined for a Unix socket. */
+  readonly port: number | undefined;
+}
+
+interface ListenTarget {
+  readonly host: string;
+  readonly port: number;
+  /** Without it an IPv6 socket takes IPv4 as well. */
+  readonly ipv6Only: boolean;
+}
+
+/** Binds one server per address of an entry. Servers bound before a failing one stay with the caller, in `servers`. */
+export async function bind(
+  listener: string,
+  entry: Bind,
+  createServer: () => Server,
+  servers: Server[],
+): Promise<BoundAddress[]> {
+  if ('socket' in entry) {
+    const server = createServer();
+    servers.push(server);
+    await listenOnSocket(server, entry);
+    return [{ listener, address: `unix:${entry.socket}`, port: undefined }];
+  }
+  const bound: BoundAddress[] = [];
+  for (const target of await targetsOf(entry)) {
+    const server = createServer();
+    // Several addresses of one name share the port that the first of them was given.
+    const port = target.port === 0 ? (bound[0]?.port ?? 0) : target.port;
+    const address = await listenOnAddress(server, { ...target, port });
+    servers.push(server);
+    bound.push({ listener, ...address });
+  }
+  return bound;
+}
+
+async function targetsOf(entry: TcpBind): Promise<ListenTarget[]> {
+  const { host = '::', port } = entry;
+  if (host === '::') return [{ host, port, ipv6Only: false }];
+  try {
+    const addresses = await lookup(host, { all: true });
+    const unique = [...new Set(addresses.map(({ address }) => address))];
+    return unique.map((address) => ({ host: address, port, ipv6Only: true }));
+  } catch (error) {
+    throw listenError(hostAndPort(host, port), error);
+  }
+}
+
+async function listenOnAddress(server: Server, target: ListenTarget): Promise<{ address: string; port: number }> {
+  try {
+    await listen(server, target);
+  } catch (error) {
+    const hasNoIpv6 = error instanceof Error && 'code' in error && NO_IPV6.has(String(error.code));
+    if (target.host === '::' && hasNoIpv6) return listenOnAddress(server, { ...target, host: '0.0.0.0' });
+    throw listenError(hostAndPort(target.host, target.port), error);
+  }
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : target.port;
+  return { address: hostAndPort(target.host, port), port };
+}
+
+const NO_IPV6 = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL']);
+
+/**
+ * Listens on a Unix socket. It is created under a temporary name, gets its permissions, and then replaces whatever
+ * socket had the path: clients never see wrong permissions or a gap, and a stale socket does not matter. When the
+ * server closes, the path is removed only if it is still this socket: a successor may have taken it over.
+ */
+async function listenOnSocket(server: Server, bind: SocketBind): Promise<void> {
+  const { socket: path, mode } = bind;
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    await refuseOtherFiles(path);
+    await listen(server, { path: temporary });
+    if (mode !== undefined) await chmod(temporary, mode);
+    const { ino } = await lstat(temporary);
+    await rename(temporary, path);
+    server.once('close', () => void removeIfOurs(path, ino));
+  } catch (error) {
+    throw error instanceof ExitError ? error : listenError(path, error);
+  }
+}
+
+async function refuseOtherFiles(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found !== undefined && !found.isSocket()) {
+    throw new ExitError(EXIT_OSERR, `cannot listen on ${path}: there is a file that is no socket`);
+  }
+}
+
+async function removeIfOurs(path: string, ino: number): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found?.ino === ino) await rm(path, { force: true });
+}
+
+function listen(server: Server, target: ListenTarget | { readonly path: string }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(target, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function listenError(address: string, cause: unknown): ExitError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new ExitError(EXIT_OSERR, `cannot listen on ${address}: ${reason}`, { cause });
+}
+
+function hostAndPort(host: string, port: number): string {
+  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
+}
