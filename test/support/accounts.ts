@@ -1,7 +1,8 @@
 import { parseEmailAddress } from '#domain/accounts/email-address.ts';
 import { addEmail } from '#domain/accounts/user-emails.ts';
 import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
-import { PasswordHasher, type PasswordScheme } from '#platform/password-hash/password-hasher.ts';
+import { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
+import type { PasswordScheme } from '#platform/password-hash/schemes.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { silentLog } from './silent-log.ts';

@@ -1,6 +1,7 @@
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { outside } from '#platform/base/tasks.ts';
-import { type HashCaller, PasswordHasher } from '#platform/password-hash/password-hasher.ts';
+import type { HashCaller } from '#platform/password-hash/hash-queue.ts';
+import { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import { CHEAP_SCHEME } from './accounts.ts';
 import { silentLog } from './silent-log.ts';
 

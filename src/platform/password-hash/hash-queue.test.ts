@@ -30,8 +30,8 @@ class Workbench {
   }
 }
 
-function queueOf(options: { concurrency: number; length: number; longestWaitMs?: number }): HashQueue {
-  return new HashQueue({ longestWaitMs: 60_000, ...options });
+function queueOf(options: { concurrency: number; length: number; maxWaitMs?: number }): HashQueue {
+  return new HashQueue({ maxWaitMs: 60_000, ...options });
 }
 
 describe('the queue in front of password hashes (operations 9.2, S-143)', () => {
@@ -91,7 +91,7 @@ describe('the queue in front of password hashes (operations 9.2, S-143)', () => 
 
   test('nobody waits longer than allowed', async () => {
     const bench = new Workbench();
-    const queue = queueOf({ concurrency: 1, length: 4, longestWaitMs: 20 });
+    const queue = queueOf({ concurrency: 1, length: 4, maxWaitMs: 20 });
     const first = queue.run(bench.work, { address: 'a' });
     await expect(queue.run(bench.work, { address: 'b' })).rejects.toMatchObject({ code: 'overloaded' });
     expect(queue.waiting).toBe(0);

@@ -1,9 +1,13 @@
+/**
+ * The queue in front of password hashing (operations 9.2): a bounded number of hashes at once, a bounded number of
+ * callers that wait, a part of it for each address, and a bounded wait.
+ */
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { currentTask, outside } from '#platform/base/tasks.ts';
 
-/** On whose behalf work waits. */
+/** Who a password is hashed for. */
 export interface HashCaller {
-  /** Key of the client's address: one address may hold only a part of the queue. */
+  /** Key of the client's address: callers of one address get only a part of the queue. */
   readonly address: string;
   /** Aborted when the client has left. */
   readonly signal?: AbortSignal | undefined;
@@ -14,7 +18,7 @@ export interface HashQueueOptions {
   readonly concurrency: number;
   /** Callers that may wait. */
   readonly length: number;
-  readonly longestWaitMs: number;
+  readonly maxWaitMs: number;
 }
 
 interface Waiting {
@@ -24,13 +28,9 @@ interface Waiting {
 
 const RETRY_AFTER_SECONDS = 5;
 
-/**
- * The bound around password hashing (operations 9.2): so many at once, so many waiting, none for long. Throws
- * `overloaded` when there is no room or the wait was too long.
- */
 export class HashQueue {
   readonly #options: HashQueueOptions;
-  readonly #mostPerAddress: number;
+  readonly #maxPerAddress: number;
   #running = 0;
   // In order of arrival; a Set removes from the middle without a search.
   readonly #waiting = new Set<Waiting>();
@@ -38,7 +38,7 @@ export class HashQueue {
 
   constructor(options: HashQueueOptions) {
     this.#options = options;
-    this.#mostPerAddress = Math.max(1, Math.floor(options.length / 4));
+    this.#maxPerAddress = Math.max(1, Math.floor(options.length / 4));
   }
 
   get running(): number {
@@ -49,7 +49,10 @@ export class HashQueue {
     return this.#waiting.size;
   }
 
-  /** Runs `work`, which computes in another thread, when it is its turn; its time counts as the task's own. */
+  /**
+   * Runs `work`, which computes in another thread, when it is its turn; its time counts as CPU time of the task.
+   * Throws `overloaded` when the queue is full, the wait was too long, or the client has left.
+   */
   async run<T>(work: () => Promise<T>, caller: HashCaller): Promise<T> {
     if (caller.signal?.aborted === true) throw clientLeft();
     if (this.#running < this.#options.concurrency) this.#running += 1;
@@ -57,7 +60,7 @@ export class HashQueue {
     return await outside(this.#compute(work, caller.signal));
   }
 
-  /** Gives the place back whatever becomes of the work, also when it throws before it returns a promise. */
+  /** Lets the next caller run however the work ends, also when it throws before it returns a promise. */
   async #compute<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     const task = currentTask();
     const startedAt = performance.now();
@@ -66,14 +69,14 @@ export class HashQueue {
       return await work();
     } finally {
       if (task !== undefined) task.cpuMs += performance.now() - startedAt;
-      this.#passOn();
+      this.#startNext();
     }
   }
 
   #awaitTurn(caller: HashCaller): Promise<void> {
     const { address, signal } = caller;
     const ofAddress = this.#waitingOf.get(address) ?? 0;
-    if (this.#waiting.size >= this.#options.length || ofAddress >= this.#mostPerAddress) {
+    if (this.#waiting.size >= this.#options.length || ofAddress >= this.#maxPerAddress) {
       throw overloaded('too many password checks are waiting');
     }
     return outside(
@@ -97,7 +100,7 @@ export class HashQueue {
         const timer = setTimeout(() => {
           leave();
           reject(overloaded('no password check was free in time'));
-        }, this.#options.longestWaitMs);
+        }, this.#options.maxWaitMs);
         signal?.addEventListener('abort', onAbort, { once: true });
         this.#waiting.add(waiting);
         this.#waitingOf.set(address, ofAddress + 1);
@@ -112,8 +115,7 @@ export class HashQueue {
     else this.#waitingOf.set(waiting.address, left);
   }
 
-  /** Gives the place to the next in line, or back. */
-  #passOn(): void {
+  #startNext(): void {
     const [next] = this.#waiting;
     if (next === undefined) this.#running -= 1;
     else next.start();

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Secret } from '#platform/base/secret.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
-import { PasswordHasher, type PasswordScheme, type StoredHash } from './password-hasher.ts';
+import { PasswordHasher, type StoredHash } from './password-hasher.ts';
+import type { PasswordScheme } from './schemes.ts';
 
 const common = { unicodeNormalization: false, secret: undefined };
 const argon2id = {

@@ -1,12 +1,17 @@
+/**
+ * Hashes and checks passwords off the main thread, with the newest of the configured schemes for new hashes and the
+ * one that a stored hash names for checks, behind one bounded queue (`hash-queue.ts`).
+ */
 import { describeError, type Log } from '#platform/base/log.ts';
-import { argon2id } from './argon2id.ts';
-import { bcrypt } from './bcrypt.ts';
 import { type HashCaller, HashQueue } from './hash-queue.ts';
-import { pbkdf2 } from './pbkdf2.ts';
-import type { PasswordHashing, PasswordScheme, StoredHash } from './schemes.ts';
+import { hashingOf, type PasswordHashing, type PasswordScheme } from './schemes.ts';
 
-export type { HashCaller } from './hash-queue.ts';
-export type { PasswordScheme, StoredHash } from './schemes.ts';
+/** A hash as it is stored. */
+export interface StoredHash {
+  /** PHC string; bcrypt's own format for bcrypt. */
+  readonly hash: string;
+  readonly schemeVersion: number;
+}
 
 export interface PasswordHasherOptions {
   /** At least one, with distinct versions. */
@@ -16,7 +21,7 @@ export interface PasswordHasherOptions {
   readonly queueLength: number;
   readonly log: Log;
   /** Milliseconds; 10 s unless a test says otherwise. */
-  readonly longestWaitMs?: number;
+  readonly maxWaitMs?: number;
 }
 
 export type Verification =
@@ -26,10 +31,7 @@ export type Verification =
 
 const MAX_WAIT_MS = 10_000;
 
-/**
- * Hashes and checks passwords off the main thread, behind one bounded queue. Both throw `overloaded` when the queue
- * is full, the wait too long, or the client gone.
- */
+/** `hash` and `verify` throw `overloaded` when the queue is full, the wait is too long, or the client has left. */
 export class PasswordHasher {
   readonly #hashings: ReadonlyMap<number, PasswordHashing>;
   readonly #newest: PasswordHashing;
@@ -45,12 +47,12 @@ export class PasswordHasher {
     this.#queue = new HashQueue({
       concurrency: options.concurrency,
       length: options.queueLength,
-      longestWaitMs: options.longestWaitMs ?? MAX_WAIT_MS,
+      maxWaitMs: options.maxWaitMs ?? MAX_WAIT_MS,
     });
     this.#log = options.log;
   }
 
-  /** Callers that wait for their turn, for metrics. */
+  /** Number of callers in the queue, for metrics. */
   get waiting(): number {
     return this.#queue.waiting;
   }
@@ -62,8 +64,8 @@ export class PasswordHasher {
   }
 
   /**
-   * Checks a password. Without a stored hash, or with one that cannot be checked, it does the same work for nothing
-   * and answers that the password is wrong, so that the time tells nobody which accounts exist.
+   * Checks a password. Without a stored hash, or with one that cannot be checked, it does the same work and
+   * finds the password wrong, so that the time does not reveal which accounts exist.
    */
   async verify(stored: StoredHash | undefined, password: string, caller: HashCaller): Promise<Verification> {
     const hashing = stored === undefined ? undefined : this.#hashings.get(stored.schemeVersion);
@@ -98,15 +100,4 @@ function newestOf(schemes: readonly PasswordScheme[]): PasswordScheme {
   const [first, ...others] = schemes;
   if (first === undefined) throw new Error('no password scheme is configured');
   return others.reduce((newest, scheme) => (scheme.version > newest.version ? scheme : newest), first);
-}
-
-function hashingOf(scheme: PasswordScheme): PasswordHashing {
-  switch (scheme.algorithm) {
-    case 'argon2id':
-      return argon2id(scheme);
-    case 'bcrypt':
-      return bcrypt(scheme);
-    case 'pbkdf2':
-      return pbkdf2(scheme);
-  }
 }

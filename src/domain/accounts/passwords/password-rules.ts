@@ -1,5 +1,5 @@
 import type { PasswordsConfig } from '#config/sections/passwords.ts';
-import type { HashCaller } from '#platform/password-hash/password-hasher.ts';
+import type { HashCaller } from '#platform/password-hash/hash-queue.ts';
 import type { StrengthEstimator } from './strength-estimator.ts';
 
 /** Codes of the rules that a new password breaks (browser-flows 5.7). */

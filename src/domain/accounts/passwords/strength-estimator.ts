@@ -1,6 +1,6 @@
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { outside } from '#platform/base/tasks.ts';
-import type { HashCaller } from '#platform/password-hash/password-hasher.ts';
+import type { HashCaller } from '#platform/password-hash/hash-queue.ts';
 import type { Strength } from './estimate-strength.ts';
 import { StrengthThread } from './strength-thread.ts';
 
