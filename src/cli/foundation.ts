@@ -16,9 +16,10 @@ import { ExitError } from '#platform/base/errors.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { type EmbeddedUse, useEmbeddedServer } from '#platform/embedded-postgres/embedded-server.ts';
-import { type OpenLog, openLog } from '#platform/log/open-log.ts';
+import { type OpenLog, openLog } from '#platform/log/log-writer.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
+
 import { migrate } from '#platform/postgres/migrator/migrate.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';

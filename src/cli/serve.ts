@@ -17,7 +17,7 @@ import { describeError } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { Secret } from '#platform/base/secret.ts';
 import { EventLoopLag } from '#platform/http/overload.ts';
-import type { OpenLog } from '#platform/log/open-log.ts';
+import type { OpenLog } from '#platform/log/log-writer.ts';
 import { logStartup } from './banner.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { type Foundation, MIGRATIONS_DIRECTORY, openFoundation } from './foundation.ts';

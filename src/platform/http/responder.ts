@@ -1,5 +1,5 @@
-import type { LatchkeyError } from '#platform/base/errors.ts';
-import { reportFailure } from '#platform/log/failures.ts';
+import { ERRORS, LatchkeyError } from '#platform/base/errors.ts';
+import { describeError, type Log } from '#platform/base/log.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
 import type { FailedRequest, RenderError } from './error-format.ts';
 import type { Exchange } from './exchange.ts';
@@ -95,4 +95,27 @@ export class Responder {
 function corsOf({ errorFormat, route }: Exchange): NonNullable<Route['cors']> {
   if (route !== undefined) return route.cors ?? 'none';
   return errorFormat === 'oauth-json' ? 'get-post' : 'none';
+}
+
+/**
+ * Returns what ended a request as an error that a format can render: anything that was not thrown on purpose becomes
+ * `internal`. Faults are logged with their cause. Refusals are logged by their code at DEBUG: what an operator has to
+ * know of one, only the code that refused can tell (`auth.refused`), and the request's own line tells the rest.
+ */
+function reportFailure(log: Log, thrown: unknown): LatchkeyError {
+  if (!(thrown instanceof LatchkeyError)) {
+    const { message, stack } = describeError(thrown);
+    log.error('error', message, { stack });
+    return new LatchkeyError('internal', { cause: thrown });
+  }
+  if (ERRORS[thrown.code].kind === 'fault') reportFault(log, thrown);
+  else log.debug('http.refused', 'request refused', { code: thrown.code, ...thrown.details });
+  return thrown;
+}
+
+function reportFault(log: Log, fault: LatchkeyError): void {
+  const { stack } = describeError(fault);
+  if (fault.code === 'internal') log.error('error', fault.message, { ...fault.details, stack });
+  // Without a cause the service just had too much to do, and its request lines say so.
+  else if (fault.cause !== undefined) log.warn('error', fault.message, { ...fault.details, stack });
 }

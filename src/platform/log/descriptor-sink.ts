@@ -1,7 +1,6 @@
 import { close, fstatSync, openSync, write, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import type { LogOptions } from './log-options.ts';
-import type { LogSink } from './log-sink.ts';
 
 const FLUSH_AFTER_MS = 20;
 const FLUSH_AT_CHARACTERS = 16 * 1024;
@@ -14,31 +13,36 @@ const RETRY_AFTER_MS = 10;
 const BLOCKED_AFTER_MS = 50;
 const LINE_FEED = 10;
 
+/** Where finished lines go; each ends with a line feed. */
+export interface LogSink {
+  write(line: string): void;
+}
+
 /**
  * Writes lines to a file, pipe or terminal: gathered for at most 20 ms or 16 KiB, whole lines per write, one write at
- * a time and never on the main thread, so that a reader who stops reading blocks nobody. While it is blocked 8 MiB
- * wait, further lines are dropped and counted. Failing writes lose their lines and nothing else.
+ * a time and never on the main thread, so that a reader that stops reading does not block the service. While it is
+ * blocked up to 8 MiB wait, further lines are dropped and counted. A failing write loses its lines and nothing else.
  */
 export class DescriptorSink implements LogSink {
   #descriptor: number;
   #maxWriteBytes: number;
   readonly #path: string | undefined;
-  /** Called with their number once lines that were dropped are no longer in the way. */
+  /** Called with the number of dropped lines once lines can be written again. */
   onDropped: (count: number) => void = () => {};
   #droppedSince = 0;
   #dropped = 0;
   #waiting = '';
   #timer: NodeJS.Timeout | undefined;
-  /** Bytes being written, how many of them are, and where the write under way ends. */
+  /** The bytes being written, how many of them have been, and where the current write ends. */
   #writing: Buffer | undefined;
   #written = 0;
   #chunkEnd = 0;
   #chunkStartedAt = 0;
-  /** False also between a refused write and its repetition. */
+  /** A write was started and has not returned. False between a refused write and its repetition. */
   #isUnderWay = false;
   #idle: (() => void)[] = [];
 
-  /** @param path set when `descriptor` is a file that `reopen` shall open anew */
+  /** @param path set when `descriptor` is a file that `reopen` opens again */
   constructor(descriptor: number, path?: string) {
     this.#descriptor = descriptor;
     this.#path = path;
@@ -73,9 +77,9 @@ export class DescriptorSink implements LogSink {
   }
 
   /**
-   * Writes what waits before returning: for fatal errors and the end of the process. Does nothing while the reader is
-   * blocked, which would keep the process from ending. A write that is under way ends by itself: the process waits
-   * for its threads.
+   * Writes all waiting lines before it returns: for fatal errors and the end of the process. Does nothing while the
+   * reader is blocked, which would keep the process from ending. A write in progress ends by itself: the process
+   * waits for its threads.
    */
   flushSync(): void {
     if (this.#isUnderWay && performance.now() - this.#chunkStartedAt > BLOCKED_AFTER_MS) return;
@@ -85,18 +89,18 @@ export class DescriptorSink implements LogSink {
     try {
       for (let written = 0; written < rest.length; ) written += writeSync(this.#descriptor, rest, written);
     } catch {
-      // The process ends: there is nowhere left to tell.
+      // The process ends: there is nowhere left to report it.
     }
   }
 
-  /** Opens the file anew, after a rotation moved it away. Does nothing for a pipe or terminal. */
+  /** Opens the file again, after a rotation moved it away. Does nothing for a pipe or terminal. */
   async reopen(): Promise<void> {
     if (this.#path === undefined) return;
     await this.flush();
-    const former = this.#descriptor;
+    const previous = this.#descriptor;
     this.#descriptor = openLogFile(this.#path);
     this.#maxWriteBytes = maxWriteBytes(this.#descriptor);
-    close(former, () => {});
+    close(previous, () => {});
   }
 
   #beginWriting(): void {

@@ -10,7 +10,7 @@ const IN_QUOTES = new RegExp(`["\\\\${UNPRINTABLE}]`, 'gu');
 const IN_PATH = new RegExp(`["\\\\\\s${UNPRINTABLE}]`, 'gu');
 const IN_TEXT = new RegExp(`[${UNPRINTABLE}]`, 'gu');
 const LONE_SURROGATE = /[\ud800-\udfff]/gu;
-// A byte that is no UTF-8 is kept as this plus its value, a lone surrogate, which UTF-8 itself can never yield.
+// A byte that is not UTF-8 is kept as this plus its value, a lone surrogate, which UTF-8 itself can never yield.
 const UNDECODABLE = 0xdc00;
 const SHORT_ESCAPES = new Map([
   ['"', '\\"'],
@@ -56,12 +56,12 @@ const ASCII = /^[\x20-\x7e]*$/;
 
 /**
  * The text in a header value or request target as Node hands it over, one character per byte received: read as UTF-8
- * and cut at `maxCharacters`, the cut marked by `…`. Bytes that are no UTF-8 become lone surrogates, which the
+ * and cut at `maxCharacters`, the cut marked by `…`. Bytes that are not UTF-8 become lone surrogates, which the
  * functions above write as `\u{ff}`.
  */
 export function decodeReceived(bytes: string, maxCharacters: number): string {
   if (bytes.length <= maxCharacters && ASCII.test(bytes)) return bytes;
-  // Four bytes make a character at most: what is cut here would be cut below.
+  // A character has four bytes at most: what is cut here would be cut below.
   const decoded = bytes.slice(0, maxCharacters * 4 + 4).replace(UTF8_CHARACTER, decodeCharacter);
   const characters = [...decoded];
   return characters.length <= maxCharacters ? decoded : `${characters.slice(0, maxCharacters).join('')}…`;

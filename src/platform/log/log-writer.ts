@@ -1,25 +1,43 @@
-import type { Clock } from '#platform/base/clock.ts';
+/**
+ * The log of the process: text or JSON lines with time, level, event, task and fields (operations 5), filtered by level
+ * and handed to a sink. Lines are formatted by hand, since a request pays for its line.
+ */
+import { type Clock, systemClock } from '#platform/base/clock.ts';
 import type { Log, LogFields } from '#platform/base/log.ts';
 import { bankCurrentStretch, currentTask } from '#platform/base/tasks.ts';
+import { type DescriptorSink, type LogSink, openSink } from './descriptor-sink.ts';
 import { escapeQuoted, escapeText, jsonString } from './escaping.ts';
 import type { LogLevel, LogOptions } from './log-options.ts';
-import type { LogSink } from './log-sink.ts';
 import { REQUEST_EVENT, type RequestRecord, requestLineJson, requestLineText } from './request-line.ts';
-import { Timestamps } from './timestamps.ts';
 
 const SEVERITY: Record<LogLevel, number> = { error: 0, warn: 1, info: 2, debug: 3, trace: 4 };
 const NAMES = { error: 'ERROR', warn: 'WARN', info: 'INFO', debug: 'DEBUG', trace: 'TRACE' } as const;
 const COLORS = { error: 31, warn: 33, info: 32, debug: 34, trace: 35 } as const;
 type WrittenLevel = keyof typeof NAMES;
 
+export interface OpenLog {
+  readonly log: LogWriter;
+  /** To flush at the end, and to reopen after a rotation. */
+  readonly sink: DescriptorSink;
+}
+
+/** The log of the process as configured. Throws when its file cannot be opened. */
+export function openLog(config: LogOptions, clock: Clock = systemClock): OpenLog {
+  const sink = openSink(config.output);
+  const hasColor = config.color === 'always' || (config.color === 'auto' && sink.isTerminal);
+  const log = new LogWriter({ ...config, sink, clock, hasColor: hasColor && typeof config.output === 'string' });
+  sink.onDropped = (count) => log.warn('log.dropped', 'lines were dropped while the log was blocked', { count });
+  return { log, sink };
+}
+
 export interface LogWriterOptions extends Pick<LogOptions, 'level' | 'targetLevels' | 'format' | 'padLevel'> {
   readonly sink: LogSink;
   readonly clock: Clock;
-  /** Whether levels are coloured in the text format. */
+  /** Whether levels are colored in the text format. */
   readonly hasColor: boolean;
 }
 
-/** Formats lines by hand and hands them to the sink; lines written on behalf of a task carry its identifier. */
+/** Writes one line per event; a line that is written while a task runs carries the identifier of the task. */
 export class LogWriter implements Log {
   readonly trace: Log['trace'];
   readonly #sink: LogSink;
@@ -61,7 +79,7 @@ export class LogWriter implements Log {
     this.#write('debug', event, message, fields);
   }
 
-  /** The one `http.server.response` line of a request, whose answer has to be complete. */
+  /** The one `http.server.response` line of a request, whose response is complete. */
   request(record: RequestRecord): void {
     const level = requestLevel(record.status);
     if (!this.#levels.lets(level, REQUEST_EVENT)) return;
@@ -148,5 +166,37 @@ class LevelFilter {
       this.#severityByEvent.set(event, limit);
     }
     return SEVERITY[level] <= limit;
+  }
+}
+
+const MAX_DRIFT_MS = 5;
+
+/**
+ * UTC times with microseconds for the log: the monotonic clock plus its offset to the wall clock, which is taken again
+ * when the two have drifted apart (the wall clock was set, or the machine slept).
+ */
+export class Timestamps {
+  readonly #clock: Clock;
+  #offsetMs = 0;
+  #second = -1;
+  /** `2026-06-17T10:49:22.` of that second: formatting it for each line would cost six times as much. */
+  #prefix = '';
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** For example `2026-06-17T10:49:22.419912Z`. */
+  now(): string {
+    const wall = this.#clock.now();
+    const monotonic = performance.now();
+    if (Math.abs(monotonic + this.#offsetMs - wall) > MAX_DRIFT_MS) this.#offsetMs = wall - monotonic;
+    const micros = Math.floor((monotonic + this.#offsetMs) * 1000);
+    const second = Math.floor(micros / 1_000_000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#prefix = new Date(second * 1000).toISOString().slice(0, 20);
+    }
+    return `${this.#prefix}${String(micros - second * 1_000_000).padStart(6, '0')}Z`;
   }
 }

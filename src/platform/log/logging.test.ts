@@ -9,9 +9,7 @@ import { Rejections } from '#platform/http/connection-warnings.ts';
 import { leastOf } from '#test/support/measuring.ts';
 import { until } from '#test/support/route-server.ts';
 import { DescriptorSink } from './descriptor-sink.ts';
-import { LogWriter, type LogWriterOptions } from './log-writer.ts';
-import { openLog } from './open-log.ts';
-import { Timestamps } from './timestamps.ts';
+import { LogWriter, type LogWriterOptions, openLog, Timestamps } from './log-writer.ts';
 
 let directory: string;
 beforeEach(() => {

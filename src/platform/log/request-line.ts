@@ -13,7 +13,7 @@ export type Requester =
   | { readonly kind: 'oauth2-client'; readonly id: ClientId }
   | { readonly kind: 'homeserver' };
 
-/** What the line of one request is made of (operations 5.2), besides time and level. */
+/** What the line of one request is made of (operations 5.2), apart from time and level. */
 export interface RequestRecord {
   readonly task: Task;
   /** One of the logged methods, `_OTHER` for any further token. */

@@ -9,7 +9,8 @@ import { type Charges, refundTokens, secondsPerToken } from '#domain/rate-limits
 import { toUuid } from '#platform/base/ids.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
 import { describeError } from '#platform/base/log.ts';
-import type { HashCaller, PasswordHasher, StoredHash, Verification } from '#platform/password-hash/password-hasher.ts';
+import type { HashCaller } from '#platform/password-hash/hash-queue.ts';
+import type { PasswordHasher, StoredHash, Verification } from '#platform/password-hash/password-hasher.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { toUser, type User } from '../user.ts';
 import type { AcceptedPassword } from './accepted-password.ts';
