@@ -219,11 +219,15 @@ describe('the sink (operations 5.9)', () => {
       told += count;
     };
     const line = `${'x'.repeat(999)}\n`;
-    const started = performance.now();
-    // Nobody reads yet: a write that waited for the pipe would wait for ever.
+    // Nobody reads yet: a write that waited for the pipe would wait forever.
     for (let index = 0; index < 20_000; index += 1) sink.write(line);
     expect(sink.dropped).toBeGreaterThan(10_000);
-    await until(() => performance.now() - started > 200);
+    // The pipe is full after 16 writes, one per turn of the event loop; the next one is known to be blocked after 50 ms.
+    let turns = 0;
+    await until(() => {
+      turns += 1;
+      return turns > 60;
+    });
     sink.flushSync();
     const received = read();
     await sink.flush();
