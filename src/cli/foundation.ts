@@ -19,7 +19,6 @@ import { type EmbeddedUse, useEmbeddedServer } from '#platform/embedded-postgres
 import { type OpenLog, openLog } from '#platform/log/log-writer.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
-
 import { migrate } from '#platform/postgres/migrator/migrate.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
