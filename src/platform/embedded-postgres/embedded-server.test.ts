@@ -110,7 +110,7 @@ describe('embedded server: one data directory through its life (operations 2.3)'
     });
   });
 
-  test('the service is no superuser and owns its database, of locale C', async () => {
+  test('the service is not a superuser and owns its database, with locale C', async () => {
     const { connection } = await use();
     const rows = await query(
       connection,
@@ -129,7 +129,7 @@ describe('embedded server: one data directory through its life (operations 2.3)'
     expect(mode(dataDir)).toBe(isRoot ? '711' : '700');
   });
 
-  test.skipIf(!isRoot)('another account that gets at the socket is still refused', async () => {
+  test.skipIf(!isRoot)('another account that can reach the socket is still refused', async () => {
     const { administrator } = await use();
     chmodSync(join(dataDir, 'run'), 0o755);
     chmodSync(join(dataDir, 'run/.s.PGSQL.5432'), 0o777);
@@ -149,7 +149,7 @@ describe('embedded server: one data directory through its life (operations 2.3)'
     expect(answer).toContain('Peer authentication failed');
   });
 
-  test('the next start finds what was written, and makes no server again', async () => {
+  test('the next start finds what was written, and creates no new cluster', async () => {
     const first = await use();
     await query(first.connection, 'create table kept as select 42 as answer');
     await first.release();
@@ -172,7 +172,7 @@ describe('embedded server: one data directory through its life (operations 2.3)'
     expect(existsSync(join(dataDir, 'lock'))).toBe(false);
   });
 
-  test('a server killed under a running service comes back by itself, with everything committed', async () => {
+  test('a server killed under a running service restarts by itself, with everything committed', async () => {
     const { connection } = await use();
     await use();
     await query(connection, 'create table survived as select 1 as one');
@@ -190,7 +190,7 @@ describe('embedded server: one data directory through its life (operations 2.3)'
     expect(await isServerAlive(pid)).toBe(false);
   }, 60_000);
 
-  test('the number of a dead server that went to another program does not stop the start', async () => {
+  test('the process id of a dead server that another program has now does not prevent the start', async () => {
     const first = await use();
     killServer(await serverPid());
     await first.release();
@@ -219,7 +219,7 @@ describe('embedded server: one data directory through its life (operations 2.3)'
     await use();
   });
 
-  test('files that cannot be recovered: exit 70 with the server’s words, and nothing changed', async () => {
+  test('files that cannot be recovered: exit 70 with the server’s messages, and nothing changed', async () => {
     const file = join(dataDir, 'db/global/pg_control');
     const written = readFileSync(file);
     writeFileSync(file, Buffer.alloc(written.length, 1));
@@ -240,14 +240,14 @@ describe('embedded server: first starts', () => {
     rmSync(parent, { recursive: true, force: true });
   });
 
-  test('two at once in one fresh directory: one makes the files, both get the same server', async () => {
+  test('two at once in one fresh directory: one creates the files, both get the same server', async () => {
     const [first, second] = await Promise.all([use(), use()]);
     expect(first.connection).toEqual(second.connection);
     expect(await query(second.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
     expect(readdirSync(dataDir).sort()).toEqual(['db', 'lock', 'run', 'server.log'].filter((name) => name !== 'lock'));
   });
 
-  test('what a killed first start left is removed', async () => {
+  test('what a killed first start left behind is removed', async () => {
     const left = join(dataDir, 'db.0123456789ab.tmp');
     mkdirSync(left, { recursive: true });
     await use();
@@ -267,11 +267,11 @@ describe('embedded server: first starts', () => {
     rmSync(second.connection.host, { recursive: true });
   });
 
-  test('no programs where bin_dir says: exit 69', async () => {
+  test('no programs in bin_dir: exit 69', async () => {
     await expect(use({ binDir: parent })).rejects.toMatchObject({ exitCode: 69 });
   });
 
-  test('a directory of something else: exit 78, untouched', async () => {
+  test('a directory with other files: exit 78, untouched', async () => {
     mkdirSync(join(dataDir, 'db'), { recursive: true });
     writeFileSync(join(dataDir, 'db/thesis.txt'), 'mine');
     await expect(use()).rejects.toMatchObject({ exitCode: 78 });
@@ -286,7 +286,7 @@ describe.skipIf(!isRoot)('embedded server: run as root', () => {
     rmSync(parent, { recursive: true, force: true });
   });
 
-  test('below a directory closed to the server’s account: the files are apart, and the operator is told', async () => {
+  test('below a directory closed to the server’s account: the files are outside, and the operator is told', async () => {
     const state = mkdtempSync(join(tmpdir(), 'latchkey-state-'));
     const stateDirectory = join(state, 'latchkey');
     chmodSync(state, 0o755);
@@ -352,7 +352,7 @@ describe('embedded server: processes killed without warning (security F-03)', ()
     expect(await isServerAlive(pid)).toBe(false);
   });
 
-  test('the service alone: its server is adopted by the next start, and stopped by it', async () => {
+  test('the service alone: the next start joins its server, and stops it', async () => {
     const killed = start();
     await killed.says(/acknowledged \d+\./);
     const pid = await serverPid();
@@ -366,7 +366,7 @@ describe('embedded server: processes killed without warning (security F-03)', ()
     expect(await isServerAlive(pid)).toBe(false);
   });
 
-  test('service and server together, five times: every acknowledged row is there after each start', async () => {
+  test('service and server together, five times: every acknowledged row exists after each start', async () => {
     for (let round = 0; round < 5; round += 1) {
       const killed = start();
       await killed.says(/acknowledged \d+\./);
@@ -379,7 +379,7 @@ describe('embedded server: processes killed without warning (security F-03)', ()
     }
   });
 
-  test('a first start killed at any moment is begun anew by the next', async () => {
+  test('after a first start killed at any moment the next one succeeds', async () => {
     for (const milliseconds of [40, 120, 250, 400, 600]) {
       rmSync(dataDir, { recursive: true, force: true });
       const killed = start();

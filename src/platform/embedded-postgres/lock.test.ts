@@ -16,7 +16,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 /** Long enough for another holder to show. */
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 3));
 
-test('lock: of twenty that want it one holds it at a time, and nothing is left behind', async () => {
+test('lock: of twenty callers one holds it at a time, and no file remains', async () => {
   let holders = 0;
   let most = 0;
   const work = async (): Promise<void> => {
@@ -30,7 +30,7 @@ test('lock: of twenty that want it one holds it at a time, and nothing is left b
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test('lock: left by a process that ended, or whose number another has now, it is taken over by one', async () => {
+test('lock: left by a process that ended, or whose id another has now, it goes to one caller', async () => {
   for (const stale of ['999999999 boot-1 abc\n', `${process.pid} earlier-1 abc\n`, '']) {
     writeFileSync(path, stale);
     let holders = 0;

@@ -48,21 +48,21 @@ describe('a connection lost while a statement runs', () => {
     }, `a session that runs ${text}`);
   }
 
-  test('a read is repeated on another one, and its caller sees nothing of it', async () => {
+  test('a read is sent again on another connection, and its caller does not notice', async () => {
     const reading = testDatabase.database.first(read, {});
     await killWhenRunning(read.text);
     expect(await reading).toEqual({ value: 1 });
     expect(log.lines.some((line) => line.event === 'db.lost' && line.level === 'warn')).toBe(true);
   });
 
-  test('a write is not repeated: it may have been stored', async () => {
+  test('a write is not sent again: it may have been stored', async () => {
     const writing = testDatabase.database.execute(write, { id: 1 }).catch((caught: unknown) => caught);
     await killWhenRunning('insert into kept');
     expect(await writing).toMatchObject({ code: 'temporarily_unavailable', cause: { name: 'ConnectionLost' } });
     expect(await testDatabase.database.first(count, {})).toEqual({ count: 0 });
   });
 
-  test('a transaction leaves nothing and gives its place back', async () => {
+  test('a transaction leaves nothing behind and frees its place', async () => {
     const failing = testDatabase.database
       .transaction(async (transaction) => {
         await transaction.execute(put, { id: 1 });
@@ -81,7 +81,7 @@ describe('a connection lost while a statement runs', () => {
     expect(await testDatabase.database.first(count, {})).toEqual({ count: 8 });
   });
 
-  test('connections that are killed while idle are replaced before anybody notices', async () => {
+  test('idle connections that are killed are replaced, and no statement fails', async () => {
     await Promise.all(Array.from({ length: 20 }, () => testDatabase.database.first(count, {})));
     const linesBefore = log.lines.length;
     await administer(
@@ -93,7 +93,7 @@ describe('a connection lost while a statement runs', () => {
     expect(log.lines.slice(linesBefore).filter((line) => line.event === 'db.lost').length).toBeLessThanOrEqual(1);
   });
 
-  test('a prepared statement that a migration made stale is prepared anew on every connection', async () => {
+  test('a prepared statement that a migration made stale is prepared again on every connection', async () => {
     await administer(
       testDatabase.connectionString,
       'create table shifting (value integer); insert into shifting values (1)',
@@ -158,7 +158,7 @@ describe('a database server that goes away', () => {
   test.each([
     ['is shut down', () => server.stop()],
     ['is killed', () => server.kill()],
-  ])('and %s: 503 meanwhile, service again within five seconds of its return, without a restart', async (_, end) => {
+  ])('and %s: 503 until it is back, and service again within five seconds, without a restart', async (_, end) => {
     await Promise.all(Array.from({ length: 20 }, () => database.first(count, {})));
     await database.transaction((transaction) => transaction.execute(put, { id: 1 }));
     await end();
@@ -179,7 +179,7 @@ describe('a database server that goes away', () => {
     await waitUntil(isHealthy, 'a passing health check');
   });
 
-  test('without an answer for longer than its statement time-out is taken for lost', async () => {
+  test('that does not answer for longer than the statement time-out: its connections count as lost', async () => {
     const frozen = await openDatabase({
       connection: parseConnectionUri(server.uri),
       log,

@@ -23,7 +23,7 @@ describe('openDatabase', () => {
     expect(JSON.stringify(log.lines)).not.toContain('hidden');
   });
 
-  test('refuses a database that takes no writes (security O-08)', async () => {
+  test('refuses a read-only database (security O-08)', async () => {
     const empty = await createEmptyDatabase();
     const name = new URL(empty.connectionString).pathname.slice(1);
     await administer(empty.connectionString, `alter database ${name} set default_transaction_read_only = on`);

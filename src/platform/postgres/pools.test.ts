@@ -13,7 +13,7 @@ const setting = statement<{ value: string }, { readonly name: string }>(
   'select current_setting(:name::text) as value',
 );
 
-/** A transaction that has begun and stays open until it is told to go on. */
+/** A transaction that has begun and stays open until `finish` is called. */
 function heldTransaction(): { begun: Promise<void>; finish: () => void; ended: Promise<void> } {
   let finish: () => void = () => {};
   let hasBegun: () => void = () => {};
@@ -33,7 +33,7 @@ function heldTransaction(): { begun: Promise<void>; finish: () => void; ended: P
 }
 
 describe('connections', () => {
-  test('never exceed the bound, whatever is asked of them', async () => {
+  test('never exceed the limit, whatever the load', async () => {
     testDatabase = await createTestDatabase({ maxConnections: 4 });
     await Promise.all([
       ...Array.from({ length: 100 }, () => testDatabase.database.first(one, {})),
@@ -49,7 +49,7 @@ describe('connections', () => {
     expect(testDatabase.database.statistics().open).toBeLessThanOrEqual(4);
   });
 
-  test('with a bound of one serve statements and transactions in turn', async () => {
+  test('with a limit of one serve statements and transactions in turn', async () => {
     testDatabase = await createTestDatabase({ maxConnections: 1 });
     await Promise.all([
       ...Array.from({ length: 20 }, () => testDatabase.database.first(one, {})),
@@ -81,7 +81,7 @@ describe('connections', () => {
     await held.ended;
   });
 
-  test('carry the bounds of the server side: time-outs, generic plans, durable commits', async () => {
+  test('have the settings of the server side: time-outs, generic plans, durable commits', async () => {
     testDatabase = await createTestDatabase({ statementTimeoutSeconds: 7 });
     const read = async (name: string) => (await testDatabase.database.first(setting, { name }))?.value;
     expect(await read('statement_timeout')).toBe('7s');
@@ -106,7 +106,7 @@ describe('waiting for a connection', () => {
     expect(await testDatabase.database.transaction((transaction) => transaction.first(one, {}))).toEqual({ one: 1 });
   });
 
-  test('is refused at once when too many wait already; those in line are served in their order', async () => {
+  test('is refused at once when too many wait already; the others are served in order', async () => {
     testDatabase = await createTestDatabase({ maxConnections: 2, maxWaiters: 3 });
     const held = heldTransaction();
     await held.begun;
@@ -126,7 +126,7 @@ describe('waiting for a connection', () => {
     expect(order).toEqual([1, 2, 3]);
   });
 
-  test('for a transaction does not hold up single statements', async () => {
+  test('for a transaction does not block single statements', async () => {
     testDatabase = await createTestDatabase({ maxConnections: 2 });
     const held = heldTransaction();
     await held.begun;
@@ -137,7 +137,7 @@ describe('waiting for a connection', () => {
 });
 
 describe('behind a transaction pooler', () => {
-  test('statements have no names, and time-outs travel with each transaction', async () => {
+  test('statements have no names, and time-outs are sent with each transaction', async () => {
     testDatabase = await createTestDatabase({ pooler: 'transaction', statementTimeoutSeconds: 0.2, maxConnections: 2 });
     const names = statement<{ count: number }, NoParameters>(
       'testDatabase.prepared',

@@ -49,7 +49,7 @@ describe('transaction', () => {
     expect([await stored(1), await stored(2), await stored(3)]).toEqual([10, 20, undefined]);
   });
 
-  test('shows its writes to nobody before the commit', async () => {
+  test('hides its writes from others until the commit', async () => {
     await testDatabase.database.transaction(async (transaction) => {
       await transaction.execute(put, { id: 1, n: 10 });
       expect(await stored(1)).toBeUndefined();
@@ -72,7 +72,7 @@ describe('transaction', () => {
     expect(await testDatabase.database.first(count, {})).toEqual({ count: 30 });
   });
 
-  test('reports a COMMIT that the server turned into a ROLLBACK since a failure was passed over', async () => {
+  test('reports a COMMIT that the server turned into a ROLLBACK since a failure was ignored', async () => {
     await testDatabase.database.execute(put, { id: 1, n: 10 });
     const careless = testDatabase.database.transaction(async (transaction) => {
       await transaction.execute(put, { id: 2, n: 20 });
@@ -82,7 +82,7 @@ describe('transaction', () => {
     expect(await stored(2)).toBeUndefined();
   });
 
-  test('whose first statement fails rolls back, and its connection serves on', async () => {
+  test('whose first statement fails rolls back, and its connection is used again', async () => {
     await testDatabase.database.execute(put, { id: 1, n: 10 });
     for (let round = 0; round < 20; round += 1) {
       const error = await testDatabase.database

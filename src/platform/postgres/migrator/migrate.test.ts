@@ -49,7 +49,7 @@ describe('migrate', () => {
     expect(log.lines.filter((line) => line.event === 'db.migrate')).toHaveLength(2);
   });
 
-  test('with check tells what is pending and changes nothing', async () => {
+  test('with check lists what is pending and changes nothing', async () => {
     expect(await migrate(options({ check: true }))).toEqual({ applied: [], pending: ['0001-first'] });
     expect(await rows(`select to_regclass('schema_migrations')::text as name`)).toEqual([{ name: null }]);
   });
@@ -63,7 +63,7 @@ describe('migrate', () => {
     });
   });
 
-  test('takes the same text with other line ends for the same migration', async () => {
+  test('treats the same text with other line ends as the same migration', async () => {
     await migrate(options());
     write('0001-first.sql', '-- expand\r\ncreate table first (id integer);\r\ninsert into first values (1);\r\n');
     expect(await migrate(options())).toEqual({ applied: [], pending: [] });
@@ -84,7 +84,7 @@ describe('migrate', () => {
     await expect(migrate(options())).rejects.toMatchObject({ exitCode: 1, message: expect.stringMatching(/newer/) });
   });
 
-  test('rolls a failing migration back whole and keeps those before it', async () => {
+  test('rolls a failing migration back completely and keeps those before it', async () => {
     write('0002-broken.sql', '-- expand\ncreate table second (id integer);\nselect 1 / 0;\n');
     await expect(migrate(options())).rejects.toMatchObject({
       exitCode: 1,
@@ -117,14 +117,14 @@ describe('migrate', () => {
     await other.end();
   });
 
-  test('waits for a table lock in short tries and succeeds when it is released', async () => {
+  test('waits for a table lock in short attempts and succeeds when it is released', async () => {
     await migrate(options());
     write('0002-alter.sql', '-- expand\nset local lock_timeout = 50;\nalter table first add column extra text;\n');
     const reader = new Client({ connectionString: empty.connectionString });
     await reader.connect();
     await reader.query('begin; lock table first in access share mode');
     const migrating = migrate(options());
-    await waitUntil(() => log.lines.at(-1)?.message.includes('waits') === true, 'a first try to fail');
+    await waitUntil(() => log.lines.at(-1)?.message.includes('waits') === true, 'a first attempt to fail');
     await reader.query('commit');
     await reader.end();
     expect(await migrating).toMatchObject({ applied: ['0002-alter'] });
@@ -135,7 +135,7 @@ describe('migrate', () => {
       rows(`select c.relname as name, i.indisvalid as valid from pg_index i join pg_class c on c.oid = i.indexrelid
         where c.relname like 'first_%'`);
 
-    test('do not hold up writers, and are there afterwards', async () => {
+    test('do not block writers, and exist afterwards', async () => {
       await migrate(options());
       write(
         '0002-index.sql',
@@ -154,7 +154,7 @@ describe('migrate', () => {
       expect(await valid()).toEqual([{ name: 'first_id', valid: true }]);
     });
 
-    test('left behind invalid are built anew, those that are there stay, and dropped ones go', async () => {
+    test('left invalid are built again, existing ones are kept, and dropped ones are removed', async () => {
       await migrate(options());
       await rows('create index first_kept on first (id)');
       await rows('create index first_old on first (id)');
@@ -176,7 +176,7 @@ describe('migrate', () => {
       expect(await valid()).toHaveLength(2);
     });
 
-    test('come alone: a file with anything else is refused', async () => {
+    test('are alone in their file: one with anything else is refused', async () => {
       write('0002-index.sql', '-- expand concurrently\nalter table first add column extra text;\n');
       await expect(migrate(options())).rejects.toMatchObject({
         exitCode: 1,

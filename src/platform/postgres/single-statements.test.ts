@@ -57,7 +57,7 @@ describe('values', () => {
       :count::bigint as count, ${ms(':at::timestamptz')} as at, :none::text as none, :json::jsonb as json`,
   );
 
-  test('of every kind come back as they went in, a count as a number and a time in milliseconds', async () => {
+  test('of every type are read back unchanged, a count as a number and a time in milliseconds', async () => {
     const at = Date.UTC(2026, 5, 17, 10, 49, 22, 419);
     const texts = ['plain', 'with "quotes", {braces} and \\', '', 'zwölf ✓'];
     const row = await testDatabase.database.first(everyKind, {
@@ -82,7 +82,7 @@ describe('values', () => {
     });
   });
 
-  test('execute tells the number of rows affected, first and rows the rows', async () => {
+  test('execute returns the number of affected rows, first and rows return rows', async () => {
     expect(await testDatabase.database.execute(putState, { key: 'values', value: Buffer.from('v') })).toBe(1);
     expect(await testDatabase.database.first(readState, { key: 'values' })).toEqual({ value: Buffer.from('v') });
     expect(await testDatabase.database.rows(readState, { key: 'values' })).toHaveLength(1);
@@ -90,7 +90,7 @@ describe('values', () => {
   });
 });
 
-test('reading a whole table takes neither compiled code nor parallel workers, however dear the server thinks it', async () => {
+test('reading a whole table takes neither compiled code nor parallel workers, whatever its estimated cost', async () => {
   const explain = statement<{ 'QUERY PLAN': unknown }, NoParameters>(
     'testDatabase.explain',
     'explain (analyze, format json) select count(*), sum(length(value)) from server_state',
@@ -101,7 +101,7 @@ test('reading a whole table takes neither compiled code nor parallel workers, ho
 });
 
 describe('refused statements', () => {
-  test('a taken key is recognised by its constraint', async () => {
+  test('a taken key is recognized by its constraint', async () => {
     await testDatabase.database.execute(putState, { key: 'taken', value: Buffer.from('v') });
     const error = await testDatabase.database
       .execute(putState, { key: 'taken', value: Buffer.from('v') })
@@ -137,7 +137,7 @@ describe('refused statements', () => {
     });
   });
 
-  test('leave the statements beside them on the connection untouched', async () => {
+  test('leave other statements on the same connection untouched', async () => {
     const broken = statement<unknown, NoParameters>('testDatabase.division', 'select 1 / 0 as never');
     const outcomes = await Promise.allSettled(
       Array.from({ length: 40 }, (_, index) =>
@@ -150,7 +150,7 @@ describe('refused statements', () => {
     expect(outcomes.map((outcome) => outcome.status)).toEqual(expected);
   });
 
-  test('a parameter that cannot be written fails alone, and the statement works again afterwards', async () => {
+  test('a parameter that cannot be encoded fails alone, and the statement works again afterwards', async () => {
     const circular: Record<string, unknown> = {};
     circular['self'] = circular;
     const echo = statement<{ text: string }, { value: unknown }>('testDatabase.echo', 'select :value::text as text');
@@ -205,7 +205,7 @@ describe('statistics', () => {
     expect(owners).toEqual(Array.from({ length: 20 }, (_, index) => `GET-${100 + index}`));
   });
 
-  test('a transaction counts its statements and the COMMIT that it awaits, not the BEGIN that travels along', async () => {
+  test('a transaction counts its statements and the COMMIT that it awaits, not the BEGIN sent with the first', async () => {
     const task = await runTask('POST-1', () =>
       testDatabase.database.transaction(async (transaction) => {
         await transaction.first(readState, { key: 'absent' });
