@@ -112,6 +112,15 @@ const FAULTS = [
       ),
   },
   {
+    check: ['node', '.ci/checks/outside-awaits.js'],
+    fault: 'a file read that is awaited without `outside`',
+    plant: () =>
+      appendFileSync(
+        'src/features/discovery/routes.ts',
+        "\nimport { readFile } from 'node:fs/promises';\nexport const planted = async () => await readFile('x');\n",
+      ),
+  },
+  {
     check: ['node', '.ci/checks/banned-calls.js'],
     fault: 'a clock read',
     plant: () => appendFileSync('src/platform/base/ids.ts', '\nexport const planted = Date.now();\n'),

@@ -1,0 +1,119 @@
+/**
+ * Finds awaits of work outside JavaScript (files, thread pool, network, timers, native add-ons) that bypass
+ * `outside(...)` of src/platform/base/tasks.ts, so that their time and log lines would go to the wrong request
+ * (decision 0006). It goes by where a function is declared: a call that makes a promise and is declared by Node.js or a
+ * package is such work, and so is a promise made by hand.
+ */
+import { resolve } from 'node:path';
+import ts from 'typescript';
+
+/** Code that never runs for a request. */
+const NOT_FOR_REQUESTS = [
+  'src/main.ts',
+  'src/cli/',
+  'src/app/',
+  'src/config/',
+  'src/platform/config/',
+  'src/platform/embedded-postgres/',
+  'src/platform/postgres/migrator/',
+];
+
+const HASHES = '`hash-queue.ts` awaits every scheme through `outside`';
+const LISTENING = 'listeners are opened and closed at start and stop';
+const CONNECTING =
+  'connections are opened and closed by the pool; `connection.ts` hands results over to the task that waits';
+
+/** Files whose calls need no wrapper of their own, with the reason. Each must have such a call. */
+const EXCEPTIONS = {
+  'src/domain/accounts/passwords/strength-thread.ts': '`strength-estimator.ts` awaits the thread through `outside`',
+  'src/domain/clean-up/clean-up.ts': 'sweeps run for no request',
+  'src/platform/http/binds.ts': LISTENING,
+  'src/platform/http/server.ts': LISTENING,
+  'src/platform/http/unix-sockets.ts': LISTENING,
+  'src/platform/log/descriptor-sink.ts': 'the log is flushed when the process stops',
+  'src/platform/password-hash/argon2id.ts': HASHES,
+  'src/platform/password-hash/bcrypt.ts': HASHES,
+  'src/platform/password-hash/pbkdf2.ts': HASHES,
+  'src/platform/postgres/connect.ts': CONNECTING,
+  'src/platform/postgres/connection.ts': CONNECTING,
+  'src/platform/postgres/open-database.ts':
+    'it opens before the first request, and `ping` awaits the answer through `outside`',
+  'src/platform/postgres/session-commands.ts': CONNECTING,
+};
+
+const TASKS = resolve('src/platform/base/tasks.ts');
+const root = process.cwd();
+const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile);
+const { fileNames, options } = ts.parseJsonConfigFileContent({ ...config, include: ['src'] }, ts.sys, root);
+const program = ts.createProgram(fileNames, options);
+const checker = program.getTypeChecker();
+
+let read = 0;
+const found = [];
+for (const file of program.getSourceFiles()) {
+  const name = file.fileName.slice(root.length + 1);
+  if (!name.startsWith('src/') || /\.test(-support)?\.tsx?$/.test(name)) continue;
+  read += 1;
+  if (NOT_FOR_REQUESTS.some((path) => name.startsWith(path))) continue;
+  visit(file, (node) => {
+    if (!isOutsideWork(node) || isWrapped(node)) return;
+    const { line } = file.getLineAndCharacterOfPosition(node.getStart());
+    found.push({ name, place: `${name}:${line + 1}`, text: node.getText().split('\n', 1)[0] });
+  });
+}
+
+const problems = [
+  ...found.filter(({ name }) => !(name in EXCEPTIONS)).map(({ place, text }) => `${place}: ${text}`),
+  ...Object.keys(EXCEPTIONS)
+    .filter((path) => !found.some(({ name }) => name === path))
+    .map((path) => `${path} awaits nothing from outside any more: remove the exception`),
+];
+for (const problem of problems) process.stderr.write(`${problem}\n`);
+process.stdout.write(`${read} source files read, ${problems.length} awaits that bypass outside()\n`);
+process.exitCode = problems.length === 0 && read > 0 ? 0 : 1;
+
+function visit(node, each) {
+  each(node);
+  ts.forEachChild(node, (child) => visit(child, each));
+}
+
+function isOutsideWork(node) {
+  if (ts.isNewExpression(node)) return node.expression.getText() === 'Promise';
+  if (ts.isForOfStatement(node)) return node.awaitModifier !== undefined;
+  if (!ts.isCallExpression(node)) return false;
+  if (node.expression.getText() === 'Promise.withResolvers') return true;
+  return isPromise(checker.getTypeAtLocation(node)) && isDeclaredOutside(node);
+}
+
+function isPromise(type) {
+  return (type.isUnion() ? type.types : [type]).some((one) => checker.getPromisedTypeOfPromise(one) !== undefined);
+}
+
+/** By Node.js or a package, rather than by the project or the language. */
+function isDeclaredOutside(call) {
+  const declaration = checker.getResolvedSignature(call)?.declaration;
+  const path = declaration?.getSourceFile().fileName ?? '';
+  return path.includes('/node_modules/') && !path.includes('/node_modules/typescript/');
+}
+
+/** Inside of the argument of `outside(...)`, or of a promise whose executor resumes its task by itself. */
+function isWrapped(node) {
+  if (ts.isNewExpression(node) && callsTasks(node)) return true;
+  for (let one = node.parent; one !== undefined; one = one.parent) {
+    if (ts.isCallExpression(one) && isOfTasks(one, 'outside')) return true;
+  }
+  return false;
+}
+
+function callsTasks(node) {
+  let calls = false;
+  visit(node, (one) => {
+    calls ||= ts.isCallExpression(one) && isOfTasks(one, 'resumeTask');
+  });
+  return calls;
+}
+
+function isOfTasks(call, name) {
+  const declaration = checker.getResolvedSignature(call)?.declaration;
+  return declaration?.name?.getText() === name && resolve(declaration.getSourceFile().fileName) === TASKS;
+}
