@@ -1,12 +1,13 @@
 import type { Readable, Writable } from 'node:stream';
-import type { StopSignals } from './stop-signals.ts';
+import type { ConfigSources } from '#config/load.ts';
+import type { StopSignals } from './shutdown.ts';
 
 /** What a command is given of the process it runs in. */
 export interface CommandIo {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Absolute. */
   readonly workingDirectory: string;
-  /** Of the program. */
+  /** Version of this program. */
   readonly version: string;
   readonly stdin: Readable;
   /** Whether standard input is a terminal. */
@@ -32,4 +33,14 @@ export interface ConfigurationOptions {
   readonly isQuiet: boolean;
   /** Results as JSON. */
   readonly isJson: boolean;
+}
+
+/** The sources of a command's configuration. */
+export function configSources(options: ConfigurationOptions, io: CommandIo): ConfigSources {
+  return {
+    files: options.files,
+    environment: io.environment,
+    flags: options.flags,
+    workingDirectory: io.workingDirectory,
+  };
 }

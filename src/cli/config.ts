@@ -28,7 +28,7 @@ export interface CommandOutput {
  */
 export async function checkConfig(sources: ConfigSources, output: CommandOutput): Promise<void> {
   const loaded = await load(sources);
-  if (loaded.config.secrets.keys.length > 0) (await import('./signing-keys.ts')).loadSigningKeys(loaded);
+  if (loaded.config.secrets.keys.length > 0) (await import('./foundation.ts')).loadSigningKeys(loaded);
   for (const warning of [...loaded.warnings, ...loaded.deprecations]) output.stderr(`latchkey: warning: ${warning}\n`);
   const files = loaded.files.length === 0 ? 'no file, defaults and environment only' : loaded.files.join(', ');
   output.stdout(`Configuration is valid: ${files}\n`);

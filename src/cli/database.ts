@@ -9,7 +9,7 @@ import { migrate, migrationStatus } from '#platform/postgres/migrator/migrate.ts
 import { nameOf } from '#platform/postgres/migrator/migration-state.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
-import { configSources } from './config-sources.ts';
+import { configSources } from './command-io.ts';
 import { MIGRATIONS_DIRECTORY, openConfiguredLog, type ServerInUse, useServer } from './foundation.ts';
 
 /** Applies pending migrations; with `check` only names them. @returns the exit code: 1 when some are pending */

@@ -2,7 +2,6 @@
  * What every command that touches the database opens first, in the order of operations 3.2: configuration, log, data
  * directory, database, secrets, migrations, and the check that all of them belong together.
  */
-
 import { join } from 'node:path';
 import { type DataDirectory, prepareDataDirectory } from '#app/data-directory/data-directory.ts';
 import { hasEncryptionKey } from '#app/data-directory/encryption-key.ts';
@@ -10,20 +9,21 @@ import type { Config } from '#config/config.ts';
 import { type GeneratedSecrets, type LoadedConfig, loadConfig } from '#config/load.ts';
 import type { PostgresConfig } from '#config/sections/database.ts';
 import { hasKeyCheck, verifyServerState } from '#domain/server-state/server-state.ts';
+import { readSigningKeys, SigningKeyProblems } from '#domain/signing-keys/read-signing-keys.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitError } from '#platform/base/errors.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
+import { configurationError } from '#platform/config/problems.ts';
+import { nodeAt, type Origin, type Path } from '#platform/config/tree.ts';
 import { type EmbeddedUse, useEmbeddedServer } from '#platform/embedded-postgres/embedded-server.ts';
 import { type OpenLog, openLog } from '#platform/log/log-writer.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
 import { migrate } from '#platform/postgres/migrator/migrate.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
-import type { CommandIo, ConfigurationOptions } from './command-io.ts';
-import { configSources } from './config-sources.ts';
-import { loadSigningKeys } from './signing-keys.ts';
+import { type CommandIo, type ConfigurationOptions, configSources } from './command-io.ts';
 
 export const MIGRATIONS_DIRECTORY = join(packageRoot, 'migrations');
 
@@ -224,4 +224,32 @@ function databaseOptions(config: Config) {
     maxWaiters: limits.maxDbWaiters,
     applicationName: `latchkey:${process.pid}`,
   };
+}
+
+/**
+ * The signing keys of a configuration.
+ * @throws ExitError 78 that names each entry with file, line and column
+ */
+export function loadSigningKeys({ config, tree }: LoadedConfig): SigningKeys {
+  const placeOf = (path: Path): Origin | undefined => nodeAt(tree, path)?.at;
+  const places = new Map(config.secrets.keys.map(({ name }, index) => [name, placeOf(['secrets', 'keys', index])]));
+  const directory = placeOf(['secrets', 'keys_dir']);
+  try {
+    return readSigningKeys(
+      config.secrets.keys.map(({ key, encoding, password, ...rest }) => ({
+        ...rest,
+        key: Buffer.from(key.reveal(), encoding),
+        password: password?.reveal(),
+      })),
+    );
+  } catch (error) {
+    if (!(error instanceof SigningKeyProblems)) throw error;
+    throw configurationError(
+      error.problems.map(({ name, message }) => ({
+        key: name ?? 'secrets.keys',
+        message,
+        at: (name === undefined ? placeOf(['secrets', 'keys']) : places.get(name)) ?? directory,
+      })),
+    );
+  }
 }

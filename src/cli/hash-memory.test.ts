@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { loadYaml } from '#config/fixture.test-support.ts';
-import { requireMemoryForHashes } from './hash-memory.ts';
+import { requireMemoryForHashes } from './start-checks.ts';
 
 const MIB = 1024 * 1024;
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
-import { warnOfMissingAdmins } from './listed-admins.ts';
+import { warnOfMissingAdmins } from './start-checks.ts';
 
 let testDatabase: TestDatabase;
 let log: RecordingLog;

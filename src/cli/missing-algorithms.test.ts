@@ -3,7 +3,7 @@ import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';
 import { newId } from '#platform/base/ids.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { testSigningKeys } from '#test/support/signing-keys.ts';
-import { warnOfMissingAlgorithms } from './missing-algorithms.ts';
+import { warnOfMissingAlgorithms } from './start-checks.ts';
 
 test('a start names the clients whose ID tokens no key can sign, and the algorithms that there are', () => {
   const log = new RecordingLog();

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import type { CommandIo } from './command-io.ts';
 import { runProgram } from './program.ts';
-import { StopSignals } from './stop-signals.ts';
+import { StopSignals } from './shutdown.ts';
 
 /** Runs the command line in this process. */
 async function run(argv: readonly string[], changes: Partial<CommandIo> = {}) {

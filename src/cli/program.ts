@@ -9,7 +9,7 @@ import { describeError } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { parseDuration } from '#platform/config/durations.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
-import { configSources } from './config-sources.ts';
+import { configSources } from './command-io.ts';
 
 interface GlobalOptions {
   readonly config?: readonly string[];
@@ -231,8 +231,8 @@ function addManageCommands(program: Command, configuration: () => ConfigurationO
     .option('-y, --yes', 'ask nothing', false)
     .option('--ignore-password-complexity', 'accept a weak password', false)
     .action(async (username: string | undefined, options: RegisterUserFlags) => {
-      const { withAccounts } = await import('./manage/with-accounts.ts');
-      const { registerUserCommand } = await import('./manage/register-user.ts');
+      const { withAccounts } = await import('./accounts.ts');
+      const { registerUserCommand } = await import('./register-user.ts');
       const { email, ...rest } = options;
       const { isJson } = configuration();
       await withAccounts(configuration(), io, (deps) =>
@@ -246,8 +246,8 @@ function addManageCommands(program: Command, configuration: () => ConfigurationO
     .option('--ignore-complexity', 'accept a weak password', false)
     .option('--kill-sessions', 'end all sessions of the user as well', false)
     .action(async (user: string, password: string | undefined, options: SetPasswordFlags) => {
-      const { withAccounts } = await import('./manage/with-accounts.ts');
-      const { setPasswordCommand } = await import('./manage/set-password.ts');
+      const { withAccounts } = await import('./accounts.ts');
+      const { setPasswordCommand } = await import('./set-password.ts');
       const { isJson } = configuration();
       await withAccounts(configuration(), io, (deps) =>
         setPasswordCommand(deps, { ...options, user, password, json: isJson }),

@@ -18,20 +18,15 @@ import { packageRoot } from '#platform/base/package-root.ts';
 import { Secret } from '#platform/base/secret.ts';
 import { EventLoopLag } from '#platform/http/overload.ts';
 import type { OpenLog } from '#platform/log/log-writer.ts';
+import { accountDeps, hashesAtOnce, openHasher, strengthWorkerUrl } from './accounts.ts';
 import { logStartup } from './banner.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import { ensureFirstAdmin, readFirstAdmin } from './first-admin.ts';
 import { type Foundation, MIGRATIONS_DIRECTORY, openFoundation } from './foundation.ts';
-import { requireMemoryForHashes } from './hash-memory.ts';
-import { warnOfMissingAdmins } from './listed-admins.ts';
-import { ensureFirstAdmin } from './manage/first-admin.ts';
-import { accountDeps } from './manage/with-accounts.ts';
-import { warnOfMissingAlgorithms } from './missing-algorithms.ts';
-import { hashesAtOnce, openHasher } from './open-hasher.ts';
 import { ownCommand } from './own-command.ts';
-import { readFirstAdmin } from './read-first-admin.ts';
-import { untilStopped } from './until-stopped.ts';
+import { untilStopped } from './shutdown.ts';
+import { requireMemoryForHashes, warnOfMissingAdmins, warnOfMissingAlgorithms } from './start-checks.ts';
 import { checkDatabase, watchDatabase } from './watch-database.ts';
-import { strengthWorkerUrl } from './worker-urls.ts';
 
 export interface ServeOptions {
   readonly migrate: boolean;

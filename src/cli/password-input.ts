@@ -7,7 +7,7 @@ import {
 import { ExitError } from '#platform/base/errors.ts';
 import { systemReason } from '#platform/base/system-reason.ts';
 import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
-import { type AccountDeps, COMMAND_CALLER, type ManageIo } from './manage-deps.ts';
+import { type AccountDeps, COMMAND_CALLER, type ManageIo } from './accounts.ts';
 
 export interface PasswordOptions {
   /** Given on the command line itself. */

@@ -4,8 +4,8 @@ import { findUserByName } from '#domain/accounts/find-user.ts';
 import { registerUser } from '#domain/accounts/registrations/register-user.ts';
 import { type UsernameProblem, usernameProblems } from '#domain/accounts/username.ts';
 import { ExitError } from '#platform/base/errors.ts';
-import { shellWord } from '../own-command.ts';
-import type { ManageDeps } from './manage-deps.ts';
+import type { ManageDeps } from './accounts.ts';
+import { shellWord } from './own-command.ts';
 import { askNewPassword, hashNewPassword, type PasswordOptions, readGivenPassword } from './password-input.ts';
 import type { Prompts } from './prompts.ts';
 

@@ -4,7 +4,7 @@ import { listEmails } from '#domain/accounts/user-emails.ts';
 import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
 import { endOAuth2SessionsOfUser } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { ExitError } from '#platform/base/errors.ts';
-import type { ManageDeps } from './manage-deps.ts';
+import type { ManageDeps } from './accounts.ts';
 import { askNewPassword, hashNewPassword, type PasswordOptions, readGivenPassword } from './password-input.ts';
 
 export interface SetPasswordOptions extends PasswordOptions {

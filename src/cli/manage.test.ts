@@ -14,8 +14,8 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { bundleWorker } from '#test/support/worker-entry.ts';
+import type { ManageDeps } from './accounts.ts';
 import { ensureFirstAdmin } from './first-admin.ts';
-import type { ManageDeps } from './manage-deps.ts';
 import type { Prompts } from './prompts.ts';
 import { type RegisterUserOptions, registerUserCommand } from './register-user.ts';
 import { type SetPasswordOptions, setPasswordCommand } from './set-password.ts';
@@ -32,7 +32,7 @@ let output: { stdout: string; stderr: string };
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = testDatabase.database;
-  const url = new URL('../../domain/accounts/passwords/strength.worker.ts', import.meta.url);
+  const url = new URL('../domain/accounts/passwords/strength.worker.ts', import.meta.url);
   estimator = new StrengthEstimator(await bundleWorker(url));
 });
 

@@ -1,0 +1,110 @@
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
+import type { Config } from '#config/config.ts';
+import type { PasswordRules } from '#domain/accounts/passwords/password-rules.ts';
+import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import { type Clock, systemClock } from '#platform/base/clock.ts';
+import type { Log } from '#platform/base/log.ts';
+import { packageRoot } from '#platform/base/package-root.ts';
+import { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
+import type { Database } from '#platform/postgres/database.ts';
+import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import { type Foundation, openFoundation } from './foundation.ts';
+import { openPrompts, type Prompts } from './prompts.ts';
+
+/** What the commands that make or change accounts work with. */
+export interface AccountDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly hasher: PasswordHasher;
+  readonly estimator: StrengthEstimator;
+  readonly rules: PasswordRules;
+  /** Of `@name:server` identifiers. */
+  readonly serverName: string;
+  readonly serviceName: string;
+  /** Language of an account when nobody says which: `i18n.default_language`. */
+  readonly defaultLanguage: string;
+}
+
+export interface ManageDeps extends AccountDeps {
+  readonly io: ManageIo;
+}
+
+export interface ManageIo {
+  /** Where `--password-file -` reads from. */
+  readonly stdin: Readable;
+  /** Present when standard input is a terminal. */
+  readonly prompts: Prompts | undefined;
+  /** Results. */
+  stdout(text: string): void;
+  /** Warnings. */
+  stderr(text: string): void;
+}
+
+/** Caller of the hash queue; a command waits behind nobody. */
+export const COMMAND_CALLER = { address: 'command-line' };
+
+/** What commands and the start need to make accounts. Close the estimator when done. */
+export function accountDeps(foundation: Foundation): AccountDeps {
+  const { config, database, loaded, openLog } = foundation;
+  return {
+    database,
+    clock: systemClock,
+    hasher: openHasher(config, openLog.log, loaded.environment),
+    estimator: new StrengthEstimator(strengthWorkerUrl()),
+    rules: config.passwords,
+    serverName: config.homeserver.homeserver,
+    serviceName: config.branding.serviceName,
+    defaultLanguage: config.i18n.defaultLanguage,
+  };
+}
+
+/** Opens the service's data for a command that makes or changes accounts, and closes it behind. */
+export async function withAccounts(
+  options: ConfigurationOptions,
+  io: CommandIo,
+  work: (deps: ManageDeps) => Promise<void>,
+): Promise<void> {
+  const foundation = await openFoundation({ ...options, isQuiet: true }, io, {
+    shouldMigrate: true,
+    needsSigningKeys: false,
+  });
+  const accounts = accountDeps(foundation);
+  try {
+    const prompts = io.isTerminal ? await openPrompts(io.stdin, io.terminal) : undefined;
+    const deps = { ...accounts, io: { stdin: io.stdin, prompts, stdout: io.stdout, stderr: io.stderr } };
+    await io.signals.race(work(deps));
+  } finally {
+    await accounts.estimator.close();
+    await foundation.close();
+  }
+}
+
+const DEFAULT_THREADS = 4;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Password hashing as configured. */
+export function openHasher(config: Config, log: Log, environment: Environment): PasswordHasher {
+  return new PasswordHasher({
+    schemes: config.passwords.schemes,
+    concurrency: hashesAtOnce(config, environment),
+    queueLength: config.limits.passwordHashQueue,
+    log,
+  });
+}
+
+/**
+ * Hashes run in the thread pool of the process, whose size was fixed before it started (`UV_THREADPOOL_SIZE`); one
+ * thread of it is left for files, names and keys.
+ */
+export function hashesAtOnce({ limits }: Pick<Config, 'limits'>, environment: Environment): number {
+  const threads = Number(environment['UV_THREADPOOL_SIZE'] ?? DEFAULT_THREADS) || DEFAULT_THREADS;
+  return Math.max(1, Math.min(limits.passwordHashConcurrency, threads - 1));
+}
+
+/** The built worker thread that estimates the strength of passwords. */
+export function strengthWorkerUrl(): URL {
+  return pathToFileURL(join(packageRoot, 'dist/strength.worker.js'));
+}

@@ -1,0 +1,86 @@
+/** What `serve` refuses or warns of before it listens. */
+import type { Config } from '#config/config.ts';
+import type { StaticClientConfig } from '#config/sections/clients.ts';
+import { listUsernamesLike } from '#domain/accounts/find-user.ts';
+import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import { ExitError } from '#platform/base/errors.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+
+const BYTES_PER_KIB = 1024;
+const BYTES_PER_MIB = 1024 * 1024;
+
+/**
+ * Refuses to start where hashes at work could take over half the memory of the container (operations 9.2): it would
+ * be killed at the first rush of sign-ins.
+ * @param atOnce hashes that may be at work
+ * @param memoryLimit bytes, as `process.constrainedMemory()` says: beyond any machine, 0 or undefined without a limit
+ * @throws ExitError 78
+ */
+export function requireMemoryForHashes(
+  { passwords }: Pick<Config, 'passwords'>,
+  atOnce: number,
+  memoryLimit: number | undefined,
+): void {
+  if (memoryLimit === undefined || memoryLimit === 0 || !passwords.enabled) return;
+  const bytesEach = Math.max(0, ...passwords.schemes.map(memoryOf));
+  if (atOnce * bytesEach <= memoryLimit / 2) return;
+  const fitting = Math.floor(memoryLimit / 2 / bytesEach);
+  const advice =
+    fitting > 0
+      ? `set limits.password_hash_concurrency to at most ${fitting}, or give the container more memory`
+      : 'give the container more memory, or take a smaller memory_kib in passwords.schemes';
+  throw new ExitError(
+    78,
+    `${atOnce} password hashes at once need ${mib(atOnce * bytesEach)} MiB, over half of the ${mib(memoryLimit)} MiB ` +
+      `of this container: ${advice}`,
+  );
+}
+
+function memoryOf(scheme: Config['passwords']['schemes'][number]): number {
+  return scheme.algorithm === 'argon2id' ? scheme.memoryKib * BYTES_PER_KIB : 0;
+}
+
+function mib(bytes: number): number {
+  return Math.round(bytes / BYTES_PER_MIB);
+}
+
+/**
+ * Warns of names in `policy.data.admin_users` that give nobody any rights, because there is no such account
+ * (security S-177).
+ * @param registerCommand makes an account, as the operator would call it
+ */
+export async function warnOfMissingAdmins(
+  queryable: Queryable,
+  listed: readonly string[],
+  log: Log,
+  registerCommand: string,
+): Promise<void> {
+  if (listed.length === 0) return;
+  const existing = await listUsernamesLike(queryable, listed);
+  const missing = listed.filter((name) => !existing.includes(name));
+  const respelled = missing.flatMap((name) => existing.find((one) => one.toLowerCase() === name.toLowerCase()) ?? []);
+  if (missing.length === 0) return;
+  log.warn(
+    'startup',
+    `policy.data.admin_users lists accounts that do not exist; make one with: ${registerCommand} NAME`,
+    {
+      missing: missing.join(' '),
+      ...(respelled.length > 0 && { spelled_in_another_case: respelled.join(' ') }),
+    },
+  );
+}
+
+/** Warns of clients that get no ID tokens, since no key signs with the algorithm that they are configured for. */
+export function warnOfMissingAlgorithms(
+  clients: readonly Pick<StaticClientConfig, 'clientId' | 'idTokenSignedResponseAlg'>[],
+  signingKeys: Pick<SigningKeys, 'algorithms' | 'canSign'>,
+  log: Log,
+): void {
+  const without = clients.filter((client) => !signingKeys.canSign(client.idTokenSignedResponseAlg));
+  if (without.length === 0) return;
+  log.warn('startup', 'no key signs with the id_token_signed_response_alg of these clients: sign-ins to them fail', {
+    clients: without.map((client) => `${client.clientId}=${client.idTokenSignedResponseAlg}`).join(' '),
+    available: signingKeys.algorithms().join(' '),
+  });
+}
