@@ -5,23 +5,24 @@ const TESTS = '[.]test[.]tsx?$|[.]test-support[.]tsx?$';
 
 /** The folders of `src/` and who imports whom, as dependency-cruiser draws it. */
 export function importGraphPage(root: string): string {
-  const rooms = drawn(root, '^src', '^src/[^/]+');
-  const doorsAndThings = drawn(root, '^src/(features|domain)', '^src/[^/]+/[^/]+');
-  return `# The house as built: who imports whom
+  const folders = drawn(root, '^src', '^src/[^/]+');
+  const modules = drawn(root, '^src/(features|domain)', '^src/[^/]+/[^/]+');
+  return `# Import graph
 
 Generated from the source by dependency-cruiser; do not edit by hand. An arrow leads from the importing folder to the
-imported one; imports of types count, tests do not. What may be imported is in [the house](architecture.md).
+imported one; imports of types count, tests do not. The ranks that limit imports are in
+[Architecture](architecture.md#who-may-import-whom).
 
-## Rooms
+## Folders of \`src\`
 
 \`\`\`mermaid
-${rooms}
+${folders}
 \`\`\`
 
-## Doors (\`features/\`) and things (\`domain/\`)
+## Features and modules of the domain
 
 \`\`\`mermaid
-${doorsAndThings}
+${modules}
 \`\`\`
 `;
 }
@@ -37,7 +38,7 @@ function drawn(root: string, included: string, collapsed: string): string {
   return sortedEdges(run.stdout.trim());
 }
 
-/** Edges in an order of their own, so that the page changes only when the graph does. */
+/** Sorts the edges, so that the page changes only when the graph does. */
 function sortedEdges(graph: string): string {
   const lines = graph.split('\n');
   const isEdge = (line: string): boolean => line.includes('-->');
