@@ -27,13 +27,10 @@ const CONNECTING =
 const EXCEPTIONS = {
   'src/domain/accounts/passwords/strength-thread.ts': '`strength-estimator.ts` awaits the thread through `outside`',
   'src/domain/clean-up/clean-up.ts': 'sweeps run for no request',
-  'src/platform/http/binds.ts': LISTENING,
+  'src/platform/http/listen.ts': LISTENING,
   'src/platform/http/server.ts': LISTENING,
-  'src/platform/http/unix-sockets.ts': LISTENING,
   'src/platform/log/descriptor-sink.ts': 'the log is flushed when the process stops',
-  'src/platform/password-hash/argon2id.ts': HASHES,
-  'src/platform/password-hash/bcrypt.ts': HASHES,
-  'src/platform/password-hash/pbkdf2.ts': HASHES,
+  'src/platform/password-hash/schemes.ts': HASHES,
   'src/platform/postgres/connect.ts': CONNECTING,
   'src/platform/postgres/connection.ts': CONNECTING,
   'src/platform/postgres/open-database.ts':
