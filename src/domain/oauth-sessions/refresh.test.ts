@@ -24,7 +24,8 @@ import { AdminRights } from './admin-rights.ts';
 import { endOAuth2Session } from './end-oauth2-session.ts';
 import { introspectToken } from './introspect.ts';
 import { findCode } from './judge-code.ts';
-import { prepareRedemption, redeemAuthorizationCode } from './redeem-authorization-code.ts';
+import { prepareRedemption } from './open-session.ts';
+import { redeemAuthorizationCode } from './redeem-authorization-code.ts';
 import { type Refreshed, type RefreshOutcome, type RefreshRequest, refresh } from './refresh.ts';
 import type { TokenSettings } from './token-settings.ts';
 

@@ -1,3 +1,4 @@
+import { bindGrant } from '#browser/grants-cookie.ts';
 import { query } from '#browser/urls.ts';
 import { createAuthorizationGrant } from '#domain/authorizations/create-authorization-grant.ts';
 import { type ViewerRow, viewerColumns, viewerJoin } from '#domain/browser-sessions/viewer.ts';
@@ -9,7 +10,7 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { ResponseMode, ResponseTarget } from '#protocol/oauth/authorization-response.ts';
-import { bindGrant, sealBindTicket } from './browser-binding.ts';
+import { sealBindTicket } from './browser-binding.ts';
 import { type AcceptedRequest, checkRequest, unknownClient } from './check-request.ts';
 import { answerClient } from './finish-request.tsx';
 import { nextStep, type Step } from './next-step.ts';

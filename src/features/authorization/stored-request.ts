@@ -1,4 +1,5 @@
 import type { PageDeps } from '#browser/browser.ts';
+import { bindGrant, isGrantBound } from '#browser/grants-cookie.ts';
 import type { LanguageRequest, Pages } from '#browser/pages.ts';
 import type { Translations } from '#browser/translations.ts';
 import {
@@ -19,7 +20,7 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { redirectUriMatches } from '#protocol/oauth/redirect-uris.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
-import { bindGrant, isGrantBound, opensBindTicket } from './browser-binding.ts';
+import { opensBindTicket } from './browser-binding.ts';
 import type { StepFacts, StepRules } from './next-step.ts';
 import { logRefusal } from './refusal-log.ts';
 

@@ -3,11 +3,8 @@ import { cancelAuthorizationGrant } from '#domain/authorizations/cancel-authoriz
 import type { Client } from '#domain/clients/client.ts';
 import { endOAuth2Session } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { type CodeRefusal, type CodeRow, findCode, judgeCode } from '#domain/oauth-sessions/judge-code.ts';
-import {
-  type CodeRedemption,
-  prepareRedemption,
-  redeemAuthorizationCode,
-} from '#domain/oauth-sessions/redeem-authorization-code.ts';
+import { prepareRedemption, type Redemption } from '#domain/oauth-sessions/open-session.ts';
+import { redeemAuthorizationCode } from '#domain/oauth-sessions/redeem-authorization-code.ts';
 import { required } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
@@ -78,7 +75,7 @@ export async function exchangeCode(
 async function idTokenOf(
   deps: TokenDeps,
   client: Client,
-  redemption: CodeRedemption,
+  redemption: Redemption<CodeRow>,
   code: string,
 ): Promise<string | undefined> {
   const { row, userId, sessionId, accessToken, now } = redemption;

@@ -11,6 +11,7 @@ export type BrowserSessionId = Ulid<'browser-session'>;
 export type RegistrationId = Ulid<'registration'>;
 export type ClientId = Ulid<'client'>;
 export type AuthorizationGrantId = Ulid<'authorization-grant'>;
+export type DeviceCodeGrantId = Ulid<'device-code-grant'>;
 export type OAuth2SessionId = Ulid<'oauth2-session'>;
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
