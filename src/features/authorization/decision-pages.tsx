@@ -1,22 +1,15 @@
+import { type DecidingAccount, shownClient } from '#browser/components/client.tsx';
 import { cleanName } from '#browser/components/text.tsx';
 import { ProblemPage, problemTitle } from '#browser/error-format.tsx';
 import type { FormProblem } from '#browser/form-problems.ts';
 import type { Translations } from '#browser/translations.ts';
 import { findUser } from '#domain/accounts/find-user.ts';
-import { clientName } from '#domain/clients/client.ts';
 import type { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { redirectTarget } from '#protocol/oauth/redirect-uris.ts';
-import {
-  type AskingClient,
-  ConsentPage,
-  type DecidingAccount,
-  type DecisionForm,
-  ForbiddenPage,
-  OtherAccountPage,
-} from './consent.page.tsx';
+import { type AskingClient, ConsentPage, type DecisionForm, ForbiddenPage, OtherAccountPage } from './consent.page.tsx';
 import { consentScopes } from './consent-needed.ts';
 import type { ActiveViewer, Step } from './next-step.ts';
 import { type AuthorizationDeps, continuation, readerLanguage, type StoredRequest } from './stored-request.ts';
@@ -126,16 +119,8 @@ export function showRefusedForm(
   });
 }
 
-function askingClient({ client, grant }: StoredRequest, translations: Translations): AskingClient {
-  const { clientUri } = client;
-  return {
-    name: clientName(client, translations.language) ?? client.id,
-    host: clientUri !== undefined && URL.canParse(clientUri) ? new URL(clientUri).host : undefined,
-    redirectTarget: redirectTarget(grant.target.redirectUri),
-    isVerified: client.isStatic,
-    policyUri: client.policyUri,
-    tosUri: client.tosUri,
-  };
+function askingClient({ client, grant }: StoredRequest, { language }: Translations): AskingClient {
+  return { ...shownClient(client, language), redirectTarget: redirectTarget(grant.target.redirectUri) };
 }
 
 function decidingAccount(deps: AuthorizationDeps, { grant }: StoredRequest, { user }: ActiveViewer): DecidingAccount {
