@@ -1,3 +1,4 @@
+/** Log lines about connections that are refused or closed: few of them, however many connections there are. */
 import type { Log } from '#platform/base/log.ts';
 import { resumeTask } from '#platform/base/tasks.ts';
 import type { DescriptorLimit } from './connections.ts';

@@ -1,3 +1,7 @@
+/**
+ * How much the process has to do: the requests in flight, which are bounded, and the lag of the event loop, by which
+ * less urgent requests are refused and the live probe fails.
+ */
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { randomBytes } from '#platform/base/random.ts';

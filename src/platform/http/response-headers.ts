@@ -1,3 +1,4 @@
+/** Headers that the server adds to responses: security headers, those of CORS, cookies and the length. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { HttpOptions } from './http-options.ts';
 import { PAGE_SECURITY_HEADERS } from './page-headers.ts';

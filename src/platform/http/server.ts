@@ -1,7 +1,14 @@
 /**
- * The HTTP server: `node:http` with the limits of operations 9.1 around a table of routes. A request comes in as an
- * `Exchange`, is served by one handler that returns an answer or throws, and leaves one line in the log before the
- * first byte of its answer.
+ * The HTTP server: `node:http` with the limits of operations 9.1 around a table of routes. The way of a request:
+ *
+ * 1. `listen.ts` binds the addresses; `connections.ts` accepts a connection or closes it when there are too many.
+ * 2. Node parses the head; what it cannot parse goes to `unreadable-requests.ts`.
+ * 3. The request becomes an `Exchange` (`exchange.ts`, a `RequestContext` for handlers) and waits on its `Connection`
+ *    until the responses before it were sent. `#begin` then gives it its number and its task.
+ * 4. `dispatch.ts` judges the head (`request-head.ts`) and the load (`overload.ts`), finds the route
+ *    (`route-table.ts`) and calls its handler, which reads the form if it needs it (`request-body.ts`).
+ * 5. The handler returns an `HttpResponse` or throws; `responder.ts` renders an error in the format of the route.
+ * 6. `responder.ts` completes the headers (`response-headers.ts`), writes the log line, and sends the response.
  */
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { LatchkeyError } from '#platform/base/errors.ts';
