@@ -79,11 +79,22 @@ function matchesLockfile(withTools) {
   const wanted = readJson(lockfile)?.packages ?? {};
   const present = readJson(join(modules, '.package-lock.json'))?.packages;
   if (present === undefined) return false;
+  const needed = namesNeeded(Object.entries(wanted).filter(([path]) => path === '' || path in present));
   return Object.entries(wanted).every(([path, entry]) => {
     if (path === '' || (entry.dev === true && !withTools)) return true;
     if (present[path] !== undefined) return present[path].version === entry.version;
-    return (entry.optional === true || entry.devOptional === true) && !fitsHere(entry);
+    const isOptional = entry.optional === true || entry.devOptional === true;
+    return isOptional && (!fitsHere(entry) || !needed.has(path.slice(path.lastIndexOf('node_modules/') + 13)));
   });
+}
+
+/** What these packages ask for. npm leaves out optional packages that only packages of other platforms ask for. */
+function namesNeeded(packages) {
+  return new Set(
+    packages.flatMap(([, { dependencies, optionalDependencies, devDependencies }]) =>
+      [dependencies, optionalDependencies, devDependencies].flatMap((list) => Object.keys(list ?? {})),
+    ),
+  );
 }
 
 function fitsHere({ os, cpu, libc }) {

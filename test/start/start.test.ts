@@ -73,6 +73,27 @@ describe('npm start', () => {
     expect(started.output()).toContain('built in');
   });
 
+  test('takes a folder that npm filled, which leaves out what only packages of other platforms need', async () => {
+    const file = join(clone, 'package-lock.json');
+    const lock = JSON.parse(readFileSync(file, 'utf8'));
+    lock.packages = {
+      '': { ...lock.packages[''], optionalDependencies: { 'for-wasm': '1.0.0' } },
+      'node_modules/for-wasm': {
+        version: '1.0.0',
+        optional: true,
+        cpu: ['wasm32'],
+        dependencies: { 'wasm-tools': '1.0.0' },
+      },
+      'node_modules/wasm-tools': { version: '1.0.0', optional: true },
+    };
+    writeFileSync(file, JSON.stringify(lock));
+    mkdirSync(join(clone, 'node_modules'));
+    writeFileSync(join(clone, 'node_modules/.package-lock.json'), JSON.stringify({ packages: {} }));
+    const started = npmStart();
+    await started.says('hello');
+    expect(started.output()).not.toContain('installing');
+  });
+
   test('a SIGTERM to npm ends the program in order', async () => {
     const started = npmStart();
     await started.says('hello');
