@@ -15,10 +15,9 @@ import {
   text,
   webUrl,
 } from '#platform/config/values.ts';
+import { SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
+import { CLIENT_SECRET_METHODS, GRANT_TYPES } from '#protocol/oauth/client-metadata.ts';
 import { redirectUriProblem } from '#protocol/oauth/redirect-uris.ts';
-import { SIGNING_ALGORITHMS } from './signing-algorithms.ts';
-
-const GRANT_TYPES = ['authorization_code', 'refresh_token', 'client_credentials'] as const;
 
 const redirectUri = text({ expected: 'expected an absolute URI' }).superRefine((uri, context) => {
   const problem = redirectUriProblem(uri);
@@ -27,7 +26,7 @@ const redirectUri = text({ expected: 'expected an absolute URI' }).superRefine((
 
 const client = mapping({
   client_id: chosenUlid<'client'>().describe('Identifier of the client, unique.'),
-  client_auth_method: choice(['none', 'client_secret_basic', 'client_secret_post']).describe(
+  client_auth_method: choice(['none', ...CLIENT_SECRET_METHODS]).describe(
     'How the client proves itself; `none` for one that can keep no secret.',
   ),
   client_secret: hint(secret({ pattern: /^.{16,}$/su, expected: 'expected at least 16 characters' }), { trimmed: true })

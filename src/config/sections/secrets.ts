@@ -3,7 +3,7 @@ import { Secret } from '#platform/base/secret.ts';
 import { hint } from '#platform/config/hints.ts';
 import { rule } from '#platform/config/rule.ts';
 import { bool, choice, list, mapping, path, secret, secretFile, text } from '#platform/config/values.ts';
-import { SIGNING_ALGORITHMS } from './signing-algorithms.ts';
+import { SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
 
 /** Stands before a key that is given as DER bytes in base64. */
 export const DER_PREFIX = 'base64:';

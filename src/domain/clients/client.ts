@@ -8,9 +8,7 @@
 import { type ClientId, fromUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { Secret } from '#platform/base/secret.ts';
-
-export const CLIENT_AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const;
-export type ClientAuthMethod = (typeof CLIENT_AUTH_METHODS)[number];
+import { CLIENT_AUTH_METHODS, type ClientAuthMethod } from '#protocol/oauth/client-metadata.ts';
 
 /** An OAuth client (application), as cached from its row. */
 export interface Client {

@@ -5,6 +5,7 @@ import type { Log } from '#platform/base/log.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Database, Queryable } from '#platform/postgres/database.ts';
 import { type NoParameters, statement } from '#platform/postgres/statement.ts';
+import { RESPONSE_TYPES } from '#protocol/oauth/client-metadata.ts';
 import { type RedirectUriOwner, redirectTarget } from '#protocol/oauth/redirect-uris.ts';
 import { type ClientMetadata, type ClientRow, type Localized, openSecret, sealSecret } from './client.ts';
 import { forgetConsentsOfClient } from './consents.ts';
@@ -153,7 +154,7 @@ function wantedClient(configured: StaticClientConfig): WantedClient {
       token_endpoint_auth_method: configured.clientAuthMethod,
       redirect_uris: configured.redirectUris,
       grant_types: configured.grantTypes,
-      response_types: configured.grantTypes.includes('authorization_code') ? ['code'] : [],
+      response_types: configured.grantTypes.includes('authorization_code') ? RESPONSE_TYPES : [],
       id_token_signed_response_alg: configured.idTokenSignedResponseAlg,
       require_auth_time: configured.requireAuthTime,
       first_party: configured.firstParty,

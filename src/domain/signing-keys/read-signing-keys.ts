@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { ExitError } from '#platform/base/errors.ts';
-import { algorithmsOfKey, type SigningAlgorithm } from './signing-algorithms.ts';
+import { algorithmsOfKey, type SigningAlgorithm } from '#protocol/jose/signing-algorithms.ts';
 import { SigningKeys, signingKey } from './signing-keys.ts';
 
 /** One configured key before it was read. */

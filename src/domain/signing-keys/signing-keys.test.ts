@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { describe, expect, test } from 'vitest';
+import { hashOfAlgorithm } from '#protocol/jose/signing-algorithms.ts';
 import { readSigningKeys } from './read-signing-keys.ts';
-import { hashOfAlgorithm } from './signing-algorithms.ts';
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 const otherRsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;

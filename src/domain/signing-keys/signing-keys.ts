@@ -13,7 +13,7 @@ import {
   SIGNING_ALGORITHMS,
   type SigningAlgorithm,
   signInput,
-} from './signing-algorithms.ts';
+} from '#protocol/jose/signing-algorithms.ts';
 
 const signInThreadPool = promisify(sign);
 

@@ -1,5 +1,14 @@
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
+import { RESPONSE_MODES } from '#protocol/oauth/authorization-response.ts';
+import {
+  CLIENT_AUTH_METHODS,
+  CLIENT_SECRET_METHODS,
+  GRANT_TYPES,
+  RESPONSE_TYPES,
+} from '#protocol/oauth/client-metadata.ts';
+import { CODE_CHALLENGE_METHOD } from '#protocol/oauth/pkce.ts';
+import { publishedScopes } from '#protocol/oauth/scopes.ts';
 import { ISSUED_ACR_VALUES } from '#protocol/oidc/authentication-classes.ts';
 
 /**
@@ -9,7 +18,6 @@ import { ISSUED_ACR_VALUES } from '#protocol/oidc/authentication-classes.ts';
 export function providerMetadata(core: Core, { urls, languages }: Browser): Record<string, unknown> {
   const { config, signingKeys } = core;
   const { protocolName } = config;
-  const authMethods = ['client_secret_basic', 'client_secret_post', 'none'];
   return {
     issuer: config.http.issuer,
     authorization_endpoint: urls.absolute('authorize'),
@@ -18,21 +26,14 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     userinfo_endpoint: urls.absolute('oauth2/userinfo'),
     introspection_endpoint: urls.absolute('oauth2/introspect'),
     revocation_endpoint: urls.absolute('oauth2/revoke'),
-    scopes_supported: [
-      'openid',
-      'email',
-      'profile',
-      'offline_access',
-      `urn:${protocolName}:client:api:*`,
-      `urn:${protocolName}:org.${protocolName}.msc2967.client:api:*`,
-    ],
-    response_types_supported: ['code'],
-    response_modes_supported: ['query', 'fragment', 'form_post'],
-    grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
-    token_endpoint_auth_methods_supported: authMethods,
-    revocation_endpoint_auth_methods_supported: authMethods,
-    introspection_endpoint_auth_methods_supported: authMethods.filter((method) => method !== 'none'),
-    code_challenge_methods_supported: ['S256'],
+    scopes_supported: publishedScopes(protocolName),
+    response_types_supported: RESPONSE_TYPES,
+    response_modes_supported: RESPONSE_MODES,
+    grant_types_supported: GRANT_TYPES,
+    token_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
+    revocation_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
+    introspection_endpoint_auth_methods_supported: CLIENT_SECRET_METHODS,
+    code_challenge_methods_supported: [CODE_CHALLENGE_METHOD],
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: signingKeys.algorithms(),
     introspection_signing_alg_values_supported: ['RS256'],

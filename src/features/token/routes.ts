@@ -12,6 +12,7 @@ import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
+import type { GrantType } from '#protocol/oauth/client-metadata.ts';
 import { exchangeCode } from './authorization-code.ts';
 import { issueForClient } from './client-credentials.ts';
 import { type TokenDeps, tokenDeps } from './deps.ts';
@@ -27,11 +28,12 @@ type Grant = (
   client: Client,
 ) => Promise<HttpResponse | 'client-changed'>;
 
-const GRANTS: ReadonlyMap<string, Grant> = new Map<string, Grant>([
-  ['authorization_code', exchangeCode],
-  ['refresh_token', refreshTokens],
-  ['client_credentials', issueForClient],
-]);
+const GRANT_OF_TYPE: Readonly<Record<GrantType, Grant>> = {
+  authorization_code: exchangeCode,
+  refresh_token: refreshTokens,
+  client_credentials: issueForClient,
+};
+const GRANTS: ReadonlyMap<string, Grant> = new Map(Object.entries(GRANT_OF_TYPE));
 
 export function mount(core: Core): Route[] {
   const deps = tokenDeps(core);

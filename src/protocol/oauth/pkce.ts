@@ -3,6 +3,9 @@ import { equalSecrets, sha256 } from '#platform/base/secret.ts';
 const VERIFIER = /^[A-Za-z0-9\-._~]{43,128}$/;
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 
+/** `plain` is not accepted: it would put the verifier itself into the request. */
+export const CODE_CHALLENGE_METHOD = 'S256';
+
 /**
  * Whether a verifier belongs to the challenge of the authorization request. Only S256 exists here; the comparison
  * takes the same time wherever the two differ.
@@ -26,8 +29,8 @@ export function challengeProblem(
     if (method !== undefined) return 'code_challenge_method is given without code_challenge';
     return isRequired ? 'code_challenge is required of public clients: turn on PKCE with S256' : undefined;
   }
-  // RFC 7636 4.3: a missing method means plain, which would put the verifier itself into the request.
-  if (method !== 'S256') return 'code_challenge_method must be S256';
+  // RFC 7636 4.3: a missing method means plain.
+  if (method !== CODE_CHALLENGE_METHOD) return `code_challenge_method must be ${CODE_CHALLENGE_METHOD}`;
   if (!CHALLENGE.test(challenge)) return 'code_challenge must be the base64url form of a SHA-256 digest';
   return undefined;
 }

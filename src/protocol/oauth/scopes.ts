@@ -41,6 +41,19 @@ export function parseScope(text: string): readonly string[] | undefined {
   return [...new Set(tokens)];
 }
 
+/** What the discovery document names; scopes of devices and for administrators are left out. */
+export function publishedScopes(protocolName: string): readonly string[] {
+  const { stable, unstable } = chatScopePrefixes(protocolName);
+  return ['openid', 'email', 'profile', 'offline_access', `${stable}api:*`, `${unstable}api:*`];
+}
+
+function chatScopePrefixes(protocolName: string) {
+  return {
+    stable: `urn:${protocolName}:client:`,
+    unstable: `urn:${protocolName}:org.${protocolName}.msc2967.client:`,
+  };
+}
+
 export class ScopeRules {
   readonly #stableApi: string;
   readonly #unstableApi: string;
@@ -49,8 +62,7 @@ export class ScopeRules {
 
   /** @param protocolName `P` of the scope names, for example `chat` */
   constructor(protocolName: string) {
-    const stable = `urn:${protocolName}:client:`;
-    const unstable = `urn:${protocolName}:org.${protocolName}.msc2967.client:`;
+    const { stable, unstable } = chatScopePrefixes(protocolName);
     this.#stableApi = `${stable}api:*`;
     this.#unstableApi = `${unstable}api:*`;
     this.#stableDevice = `${stable}device:`;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { hashOfAlgorithm } from '#protocol/jose/signing-algorithms.ts';
 import type { UserClaims } from './user-claims.ts';
 
 /** What an ID token says. Times in milliseconds since the epoch. */
@@ -44,11 +45,6 @@ export function idTokenClaims(facts: IdTokenFacts): Record<string, unknown> {
 
 /** The left half of the hash that belongs to the algorithm, base64url. */
 function halfHash(text: string, algorithm: string): string {
-  const digest = createHash(hashOf(algorithm)).update(text).digest();
+  const digest = createHash(hashOfAlgorithm(algorithm)).update(text).digest();
   return digest.subarray(0, digest.length / 2).toString('base64url');
-}
-
-function hashOf(algorithm: string): 'sha256' | 'sha384' | 'sha512' {
-  if (algorithm === 'EdDSA' || algorithm.endsWith('512')) return 'sha512';
-  return algorithm.endsWith('384') ? 'sha384' : 'sha256';
 }

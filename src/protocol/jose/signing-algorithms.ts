@@ -52,7 +52,7 @@ export function isSigningAlgorithm(name: string): name is SigningAlgorithm {
 }
 
 /** The hash that belongs to an algorithm, also for `at_hash` and `c_hash`; EdDSA on Ed25519 uses SHA-512. */
-export function hashOfAlgorithm(algorithm: SigningAlgorithm): 'sha256' | 'sha384' | 'sha512' {
+export function hashOfAlgorithm(algorithm: string): 'sha256' | 'sha384' | 'sha512' {
   if (algorithm === 'EdDSA') return 'sha512';
   if (algorithm === 'ES256K') return 'sha256';
   const bits = algorithm.slice(2);

@@ -1,0 +1,10 @@
+/** What clients may be registered with, in the order in which metadata lists it (RFC 7591 section 2). */
+
+export const CLIENT_SECRET_METHODS = ['client_secret_basic', 'client_secret_post'] as const;
+export const CLIENT_AUTH_METHODS = [...CLIENT_SECRET_METHODS, 'none'] as const;
+export type ClientAuthMethod = (typeof CLIENT_AUTH_METHODS)[number];
+
+export const GRANT_TYPES = ['authorization_code', 'refresh_token', 'client_credentials'] as const;
+export type GrantType = (typeof GRANT_TYPES)[number];
+
+export const RESPONSE_TYPES = ['code'] as const;
