@@ -1,3 +1,4 @@
+import { distance } from 'fastest-levenshtein';
 import { type MappingShape, mappingOf, type Shape, shapeAt } from './shape.ts';
 import { type Path, pathText } from './tree.ts';
 
@@ -11,10 +12,10 @@ function nearestSibling(parent: Shape | undefined, path: Path, name: string): st
   const names = [...(mappingOf(parent)?.keys ?? [])].flatMap(([key, { hints }]) => [key, ...(hints.aliases ?? [])]);
   const wanted = name.toLowerCase().replaceAll('-', '_');
   const ranked = names
-    .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate) }))
-    .sort((left, right) => left.distance - right.distance);
-  const isNear = ({ distance, candidate }: { distance: number; candidate: string }) =>
-    distance <= Math.max(2, Math.floor(wanted.length / 2)) || candidate.split('_').includes(wanted);
+    .map((candidate) => ({ candidate, edits: distance(wanted, candidate) }))
+    .sort((left, right) => left.edits - right.edits);
+  const isNear = ({ edits, candidate }: { edits: number; candidate: string }) =>
+    edits <= Math.max(2, Math.floor(wanted.length / 2)) || candidate.split('_').includes(wanted);
   const best = ranked.find(isNear);
   return best === undefined ? undefined : pathText([...path, best.candidate]);
 }
@@ -28,18 +29,4 @@ function sameNameElsewhere(shape: Shape, name: string, path: string[] = []): str
     if (below !== undefined) return below;
   }
   return undefined;
-}
-
-/** Levenshtein distance. */
-function editDistance(left: string, right: string): number {
-  let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (const [row, character] of [...left].entries()) {
-    const current = [row + 1];
-    for (const [column, other] of [...right].entries()) {
-      const substituted = (previous[column] ?? 0) + (character === other ? 0 : 1);
-      current.push(Math.min(substituted, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1));
-    }
-    previous = current;
-  }
-  return previous[right.length] ?? 0;
 }
