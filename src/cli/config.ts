@@ -73,8 +73,7 @@ export interface GenerateConfigOptions {
  * @throws ExitError 73 when the file exists and `force` is off
  */
 export async function generateConfig(options: GenerateConfigOptions, output: CommandOutput): Promise<void> {
-  const { sampleConfig } = await import('#config/reference/sample.ts');
-  const { generateSigningKeys } = await import('#config/reference/generate-signing-keys.ts');
+  const { generateSigningKeys, sampleConfig } = await import('#config/reference/sample.ts');
   const text = sampleConfig(
     {
       http: { public_base: 'http://localhost:8080' },
@@ -107,7 +106,7 @@ export async function generateClient(options: GenerateClientOptions, output: Com
     const problem = redirectUriProblem(uri);
     if (problem !== undefined) throw new ExitError(USAGE, `--redirect-uri ${uri}: ${problem}`);
   }
-  const { sampleClient } = await import('#config/reference/sample-client.ts');
+  const { sampleClient } = await import('#config/reference/sample.ts');
   write(options, sampleClient(systemClock.now(), options.redirectUris), output);
 }
 

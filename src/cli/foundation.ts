@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { type DataDirectory, prepareDataDirectory } from '#app/data-directory/data-directory.ts';
-import { hasEncryptionKey } from '#app/data-directory/encryption-key.ts';
+import { hasEncryptionKey } from '#app/data-directory/generated-secrets.ts';
 import type { Config } from '#config/config.ts';
 import { type GeneratedSecrets, type LoadedConfig, loadConfig } from '#config/load.ts';
 import type { PostgresConfig } from '#config/sections/database.ts';

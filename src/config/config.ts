@@ -9,8 +9,7 @@
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { Environment } from '#platform/config/dot-env.ts';
-import { hint } from '#platform/config/hints.ts';
-import { type MappingShape, shapeOf } from '#platform/config/shape.ts';
+import { hint, type MappingShape, shapeOf } from '#platform/config/shape.ts';
 import { duration, type Immutable, mapping, path, text } from '#platform/config/values.ts';
 import type { OtherVariables } from './other-variables.ts';
 import { accountConfig, accountSection } from './sections/account.ts';

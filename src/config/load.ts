@@ -6,14 +6,12 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { judgeOwnership, type ProcessAccount, processAccount } from '#platform/base/ownership.ts';
-import { withOwnNames } from '#platform/config/aliases.ts';
-import { deprecationWarnings } from '#platform/config/deprecations.ts';
 import { type Environment, withDotEnv } from '#platform/config/dot-env.ts';
 import { withEnvironment } from '#platform/config/environment.ts';
 import { configurationFiles, readConfigurationFile } from '#platform/config/files.ts';
 import { configurationError, type Problem } from '#platform/config/problems.ts';
-import { withAbsolutePaths, withoutNulls } from '#platform/config/settle.ts';
 import type { MappingShape } from '#platform/config/shape.ts';
+import { deprecationWarnings, withAbsolutePaths, withOwnNames, withoutNulls } from '#platform/config/transform.ts';
 import { type MappingNode, mappingNode, merge, nodeAt, nodeOf, type Origin } from '#platform/config/tree.ts';
 import { checkTree } from './check.ts';
 import { type Config, completeConfig, configShape } from './config.ts';
@@ -21,7 +19,6 @@ import { type OtherVariables, otherVariables } from './other-variables.ts';
 import { readPictures } from './picture-files.ts';
 import { holdsSecrets, SecretFiles } from './secret-files.ts';
 import { readTemplates } from './template-files.ts';
-import { configWarnings } from './warnings.ts';
 
 export interface ConfigSources {
   /** As named on the command line; none: `LATCHKEY_CONFIG`, else the usual places. */
@@ -215,4 +212,27 @@ function withGenerated(tree: MappingNode, generated: GeneratedSecrets = {}): Map
 
 function isNotConsequence(files: SecretFiles) {
   return (problem: Problem): boolean => problem.key === undefined || !files.unread.has(problem.key);
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+const ADVISED_SECRET_LENGTH = 16;
+
+/** What is allowed and still worth a word at the start. */
+function configWarnings(config: Config): string[] {
+  return [...redirectWarnings(config), ...homeserverWarnings(config)];
+}
+
+function redirectWarnings({ clients }: Config): string[] {
+  return clients.flatMap(({ redirectUris }, client) =>
+    redirectUris.flatMap((uri, index) => {
+      if (!/^http:/i.test(uri) || LOOPBACK.test(new URL(uri).hostname)) return [];
+      return [`clients[${client}].redirect_uris[${index}]: http to another machine: codes travel unencrypted`];
+    }),
+  );
+}
+
+function homeserverWarnings({ homeserver }: Config): string[] {
+  const length = homeserver.secret?.reveal().length ?? ADVISED_SECRET_LENGTH;
+  if (length >= ADVISED_SECRET_LENGTH) return [];
+  return [`homeserver.secret: at least ${ADVISED_SECRET_LENGTH} characters are advised`];
 }

@@ -1,7 +1,7 @@
 import type { Environment } from '#platform/config/dot-env.ts';
-import { type LogLevels, parseLogLevels } from '#platform/config/log-levels.ts';
 import type { Problem } from '#platform/config/problems.ts';
 import type { Origin } from '#platform/config/tree.ts';
+import { LOG_LEVELS, type LogLevel } from '#platform/log/log-options.ts';
 import { SSL_MODES } from '#platform/postgres/database-options.ts';
 
 /** What the variables outside the `LATCHKEY__` tree say (operations 1.4). */
@@ -41,4 +41,23 @@ const NO_LEVELS: LogLevels = { level: undefined, targetLevels: {} };
 function portOf(text: string, minimum: number): number | undefined {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : -1;
   return port >= minimum && port <= 65_535 ? port : undefined;
+}
+
+interface LogLevels {
+  readonly level: LogLevel | undefined;
+  readonly targetLevels: Readonly<Record<string, LogLevel>>;
+}
+
+/** Reads `LATCHKEY_LOG`: `level,target=level,...`; undefined when a part is neither. */
+function parseLogLevels(text: string): LogLevels | undefined {
+  const targetLevels: Record<string, LogLevel> = {};
+  let level: LogLevel | undefined;
+  for (const part of text.split(',').map((piece) => piece.trim())) {
+    const [, target, name] = /^(?:([A-Za-z0-9_.-]+)=)?([a-z]+)$/.exec(part) ?? [];
+    const known = LOG_LEVELS.find((candidate) => candidate === name);
+    if (known === undefined) return undefined;
+    if (target === undefined) level = known;
+    else targetLevels[target] = known;
+  }
+  return { level, targetLevels };
 }

@@ -2,8 +2,8 @@ import { accessSync, constants, readdirSync, readFileSync, type Stats, statSync 
 import { join } from 'node:path';
 import { judgeOwnership, type ProcessAccount } from '#platform/base/ownership.ts';
 import { systemReason } from '#platform/base/system-reason.ts';
-import type { Hints } from '#platform/config/hints.ts';
 import type { Problem } from '#platform/config/problems.ts';
+import type { Hints } from '#platform/config/shape.ts';
 import { mappingOf, type Shape } from '#platform/config/shape.ts';
 import { transform, transformRoot } from '#platform/config/transform.ts';
 import { type Entry, type MappingNode, type Node, nodeAt, type Path, pathText } from '#platform/config/tree.ts';

@@ -4,7 +4,6 @@ import { systemReason } from '#platform/base/system-reason.ts';
 import type { Problem } from '#platform/config/problems.ts';
 import { type MappingNode, nodeAt, pathText } from '#platform/config/tree.ts';
 import { type PageTemplate, parsePageTemplate, type TemplateProblem } from './page-template.ts';
-import { markupProblems } from './template-markup.ts';
 
 const MAX_BYTES = 64 * 1024;
 const KEY = ['templates', 'path'];
@@ -59,4 +58,74 @@ function readTemplate(path: string, report: (message: string) => void): PageTemp
 function placeIn(text: string, { offset, message }: TemplateProblem): string {
   const before = text.slice(0, offset).split('\n');
   return `:${before.length}:${(before.at(-1)?.length ?? 0) + 1}: ${message}`;
+}
+
+const VOID = new Set(['area', 'br', 'col', 'hr', 'img', 'wbr']);
+/** What the policy of the pages would not let work, and what a page may have only once and has already. */
+const REFUSED = new Set([
+  ...['script', 'style', 'link', 'meta', 'base', 'iframe', 'object', 'embed', 'form', 'template'],
+  ...['html', 'head', 'title', 'body', 'main', 'h1'],
+]);
+const ATTRIBUTES = /\s+([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'))?/y;
+const TAG = /<(\/?)([a-z][a-z0-9-]*)/iy;
+const CODE_ADDRESS = /^\s*(?:javascript|vbscript|data):/i;
+
+/** What is wrong with the markup of a template: elements that are not closed in order, and inline code or style. */
+function markupProblems(text: string): readonly TemplateProblem[] {
+  const problems: TemplateProblem[] = [];
+  const open: { readonly name: string; readonly offset: number }[] = [];
+  let at = text.indexOf('<');
+  while (at !== -1) {
+    const end = text.startsWith('<!--', at) ? endOf(text, '-->', at) : readTag(text, at, open, problems);
+    if (end === undefined) {
+      problems.push({ offset: at, message: 'not well-formed: expected a tag with its values in quotes, or &lt;' });
+      return problems;
+    }
+    at = text.indexOf('<', end);
+  }
+  return [...problems, ...open.map(({ name, offset }) => ({ offset, message: `<${name}> is not closed` }))];
+}
+
+/** @returns where the tag ends; undefined when it is none */
+function readTag(
+  text: string,
+  offset: number,
+  open: { readonly name: string; readonly offset: number }[],
+  problems: TemplateProblem[],
+): number | undefined {
+  TAG.lastIndex = offset;
+  const [, slash, written = ''] = TAG.exec(text) ?? [];
+  if (written === '') return undefined;
+  const name = written.toLowerCase();
+  let end = TAG.lastIndex;
+  for (;;) {
+    ATTRIBUTES.lastIndex = end;
+    const [, attribute, double, single] = ATTRIBUTES.exec(text) ?? [];
+    if (attribute === undefined) break;
+    const message = attributeProblem(attribute.toLowerCase(), double ?? single ?? '');
+    if (message !== undefined) problems.push({ offset: end + 1, message });
+    end = ATTRIBUTES.lastIndex;
+  }
+  const close = /\s*\/?>/y;
+  close.lastIndex = end;
+  if (!close.test(text)) return undefined;
+  if (slash === '/') {
+    const last = open.pop();
+    if (last?.name !== name) problems.push({ offset, message: `</${name}> closes nothing` });
+  } else {
+    if (REFUSED.has(name)) problems.push({ offset, message: `<${name}> cannot stand in a template` });
+    if (!VOID.has(name)) open.push({ name, offset });
+  }
+  return close.lastIndex;
+}
+
+function attributeProblem(name: string, value: string): string | undefined {
+  if (name === 'style') return 'inline style is refused by the browser; use the classes of the pages';
+  if (name.startsWith('on')) return `inline script (${name}) is refused by the browser`;
+  return CODE_ADDRESS.test(value) ? `an address with code or data (${name}) is refused` : undefined;
+}
+
+function endOf(text: string, closing: string, from: number): number | undefined {
+  const found = text.indexOf(closing, from);
+  return found === -1 ? undefined : found + closing.length;
 }

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { prepareDataDirectory } from './data-directory.ts';
-import { hasEncryptionKey } from './encryption-key.ts';
+import { hasEncryptionKey } from './generated-secrets.ts';
 
 let parent: string;
 let dataDir: string;

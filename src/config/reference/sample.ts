@@ -2,7 +2,11 @@
  * The file that `config generate` writes: every key with its meaning, the given values set, all others commented out
  * with their defaults.
  */
+import { generateKeyPair } from 'node:crypto';
+import { promisify } from 'node:util';
 import { stringify } from 'yaml';
+import { newId } from '#platform/base/ids.ts';
+import { randomAlphanumeric } from '#platform/base/random.ts';
 import type { MappingShape, Shape } from '#platform/config/shape.ts';
 import { configShape } from '../config.ts';
 
@@ -60,4 +64,42 @@ function commentLines({ description, hints, defaultValue }: Shape, indent: strin
 
 function isValues(value: unknown): value is SampleValues {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const EXAMPLE_URI = 'https://app.example.org/callback';
+
+/**
+ * What `config generate --client` writes: an entry for an application that keeps a secret, as most of them do.
+ * @param now milliseconds since the epoch
+ */
+export function sampleClient(now: number, redirectUris: readonly string[]): string {
+  const entry = {
+    client_id: newId<'client'>(now),
+    client_auth_method: 'client_secret_basic',
+    client_secret: randomAlphanumeric(43),
+    client_name: 'My application',
+    redirect_uris: redirectUris.length === 0 ? [EXAMPLE_URI] : redirectUris,
+  };
+  const [first = '', ...others] = stringify(entry, { lineWidth: 0 }).trimEnd().split('\n');
+  return [
+    '# For the configuration file; where "clients:" is there already, paste what is below it.',
+    '# The application is told client_id, client_secret and the issuer. One that can keep no secret (in a browser or on',
+    '# a phone) gets client_auth_method: none and no client_secret. redirect_uris are compared character by character.',
+    'clients:',
+    `  - ${first}`,
+    ...others.map((line) => `    ${line}`),
+    '',
+  ].join('\n');
+}
+
+const generate = promisify(generateKeyPair);
+
+/** Fresh RSA, P-256 and Ed25519 keys as PKCS#8 in PEM, in the order in which they sign. */
+export async function generateSigningKeys(): Promise<string[]> {
+  const pairs = await Promise.all([
+    generate('rsa', { modulusLength: 2048 }),
+    generate('ec', { namedCurve: 'P-256' }),
+    generate('ed25519', {}),
+  ]);
+  return pairs.map(({ privateKey }) => privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
 }

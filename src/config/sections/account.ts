@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { hint } from '#platform/config/hints.ts';
+import { hint } from '#platform/config/shape.ts';
 import { bool, duration, mapping } from '#platform/config/values.ts';
 
 export const accountSection = mapping({

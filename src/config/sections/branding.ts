@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MIN_TEXT_CONTRAST, readable, type Theme, themeContrast } from '#platform/base/contrast.ts';
-import { hint } from '#platform/config/hints.ts';
 import { rule } from '#platform/config/rule.ts';
+import { hint } from '#platform/config/shape.ts';
 import { bool, choice, type Immutable, mapping, path, text, webUrl } from '#platform/config/values.ts';
 
 /** Keys whose value is the path of a picture. */

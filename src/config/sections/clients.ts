@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { Secret } from '#platform/base/secret.ts';
-import { hint } from '#platform/config/hints.ts';
 import { listKeysRule, rule } from '#platform/config/rule.ts';
+import { hint } from '#platform/config/shape.ts';
 import {
   bool,
   choice,

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { Secret } from '#platform/base/secret.ts';
-import { hint } from '#platform/config/hints.ts';
+import { hint } from '#platform/config/shape.ts';
 import { choice, mapping, secret, secretFile, text } from '#platform/config/values.ts';
 
 /** A host name, IPv4 address or bracketed IPv6 address, with an optional port. */

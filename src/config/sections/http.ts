@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { hint } from '#platform/config/hints.ts';
 import { type Elements, listKeysRule, listRule, type ReportProblem, rule } from '#platform/config/rule.ts';
+import { hint } from '#platform/config/shape.ts';
 import {
   bool,
   choice,

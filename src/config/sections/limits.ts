@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { z } from 'zod';
-import { hint } from '#platform/config/hints.ts';
+import { hint } from '#platform/config/shape.ts';
 import { duration, type Immutable, integer, mapping, size } from '#platform/config/values.ts';
 
 export const limitsSection = mapping({

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { hint } from '#platform/config/hints.ts';
+import { hint } from '#platform/config/shape.ts';
 import { type Immutable, integer, mapping, positiveNumber } from '#platform/config/values.ts';
 
 const SECONDS_OF = { minute: 60, hour: 3600 } as const;

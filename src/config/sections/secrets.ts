@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Secret } from '#platform/base/secret.ts';
-import { hint } from '#platform/config/hints.ts';
 import { rule } from '#platform/config/rule.ts';
+import { hint } from '#platform/config/shape.ts';
 import { bool, choice, list, mapping, path, secret, secretFile, text } from '#platform/config/values.ts';
 import { SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
 

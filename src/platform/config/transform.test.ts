@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { deprecationWarnings } from './deprecations.ts';
-import { hint } from './hints.ts';
-import { shapeOf } from './shape.ts';
+import { hint, shapeOf } from './shape.ts';
+import { deprecationWarnings } from './transform.ts';
 import { nodeOf } from './tree.ts';
 import { bool, mapping } from './values.ts';
 

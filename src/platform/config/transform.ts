@@ -1,5 +1,8 @@
-import { mappingOf, type Shape } from './shape.ts';
-import type { Entry, MappingNode, Node, Path } from './tree.ts';
+/** What is done to a tree by what the schema says of its keys: one pass each, over the nodes that the schema knows. */
+import { resolve } from 'node:path';
+import type { Problem } from './problems.ts';
+import { canonicalKey, mappingOf, type Shape } from './shape.ts';
+import { type Entry, type MappingNode, mappingNode, type Node, type Path, pathText } from './tree.ts';
 
 /** Changes a node before the nodes below it are visited; the shape is what is defined at its place. */
 export type Visit = (node: Node, shape: Shape, path: Path) => Node;
@@ -26,4 +29,66 @@ export function transform(node: Node, shape: Shape, visit: Visit, path: Path = [
 export function transformRoot(root: MappingNode, shape: Shape, visit: Visit): MappingNode {
   const result = transform(root, shape, visit);
   return result.kind === 'mapping' ? result : root;
+}
+
+export interface Spelling {
+  readonly root: Node;
+  readonly problems: readonly Problem[];
+  /** Dotted paths that were written with an alias, as they were written. */
+  readonly aliases: ReadonlySet<string>;
+}
+
+/** Gives every key of one source its own name in place of an alias. */
+export function withOwnNames(root: Node, shape: Shape): Spelling {
+  const problems: Problem[] = [];
+  const aliases = new Set<string>();
+  const renamed = transform(root, shape, (node, nodeShape, path) => {
+    const mapping = mappingOf(nodeShape);
+    if (node.kind !== 'mapping' || mapping === undefined) return node;
+    const entries = new Map<string, Entry>();
+    for (const [name, entry] of node.entries) {
+      const key = canonicalKey(mapping, name) ?? name;
+      const written = pathText([...path, name]);
+      if (key !== name) aliases.add(written);
+      if (key !== name && node.entries.has(key)) {
+        problems.push({ key: written, message: `the same as "${pathText([...path, key])}"; use one`, at: entry.at });
+      } else {
+        entries.set(key, entry);
+      }
+    }
+    return { ...node, entries };
+  });
+  return { root: renamed, problems, aliases };
+}
+
+/** `null` takes back what a lower source said: the key is dropped, unless `null` is one of its values. */
+export function withoutNulls(root: MappingNode, shape: Shape): MappingNode {
+  return transformRoot(root, shape, (node, nodeShape) => {
+    const keys = mappingOf(nodeShape)?.keys;
+    if (node.kind !== 'mapping' || keys === undefined) return node;
+    const kept = [...node.entries].filter(([name, { value }]) => {
+      const isNull = value.kind === 'scalar' && value.value === null;
+      return !isNull || keys.get(name)?.acceptsNull !== false;
+    });
+    return mappingNode(node.at, kept);
+  });
+}
+
+/** Relative paths start from the directory of the source that names them. */
+export function withAbsolutePaths(root: MappingNode, shape: Shape): MappingNode {
+  return transformRoot(root, shape, (node, { hints }) => {
+    const isPath = hints.path !== undefined && node.kind === 'scalar' && typeof node.value === 'string';
+    if (!isPath || node.value === '' || hints.path.except.includes(node.value)) return node;
+    return { ...node, value: resolve(node.at.directory, node.value) };
+  });
+}
+
+/** One sentence for each key in use that is to go away. */
+export function deprecationWarnings(root: Node, shape: Shape): string[] {
+  const warnings: string[] = [];
+  transform(root, shape, (node, { hints }, path) => {
+    if (hints.deprecated !== undefined) warnings.push(`${pathText(path)} is deprecated: ${hints.deprecated}`);
+    return node;
+  });
+  return warnings;
 }

@@ -2,14 +2,14 @@
  * The types of values (operations 1.1) as zod schemas. Each failure is one phrase that says what is accepted; the
  * report adds what was found and where.
  */
+import { RE2JS } from 're2js';
 import { z } from 'zod';
 import { systemClock } from '#platform/base/clock.ts';
 import { newId, parseId, type Ulid } from '#platform/base/ids.ts';
 import { type Cidr, parseCidr } from '#platform/base/ip-address.ts';
 import type { Secret } from '#platform/base/secret.ts';
 import { DURATION, secondsOf } from './durations.ts';
-import { hint } from './hints.ts';
-import { regexpProblem } from './linear-regexp.ts';
+import { hint } from './shape.ts';
 
 /** What a section's function returns, as everybody else sees it: nobody changes the configuration. */
 export type Immutable<Value> = Value extends string | number | boolean | null | undefined | Secret | Buffer
@@ -182,6 +182,19 @@ export function linearRegexp() {
       if (problem !== undefined) context.addIssue(`${error} (${problem})`);
     });
   return hint(schema, { type: 'regular expression (RE2)' });
+}
+
+/**
+ * Whether a text is a regular expression of RE2: searched in time that grows with the length of the text alone, which
+ * those of JavaScript are not. Undefined when it is, else what is wrong with it.
+ */
+function regexpProblem(source: string): string | undefined {
+  try {
+    RE2JS.compile(source);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message.replace('error parsing regexp: ', '') : String(error);
+  }
 }
 
 export function list<Element extends z.ZodType>(element: Element, options: { minimum?: number } = {}) {
