@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { loadTranslations } from '#browser/i18n/translations.ts';
 import { Pages } from '#browser/pages.ts';
-import { loadTranslations } from '#browser/translations.ts';
 import { Urls } from '#browser/urls.ts';
 import { ERRORS, type ErrorCode, LatchkeyError, type LatchkeyErrorOptions } from '#platform/base/errors.ts';
 import { packageRoot } from '#platform/base/package-root.ts';

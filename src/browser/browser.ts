@@ -3,9 +3,9 @@ import type { AssetFiles } from './asset-files.ts';
 import { assetPaths } from './assets.ts';
 import { type Brand, brandOf } from './brand.ts';
 import { Csrf } from './csrf.ts';
+import { loadTranslations } from './i18n/translations.ts';
 import { Interstitials } from './interstitials.tsx';
 import { Pages } from './pages.ts';
-import { loadTranslations } from './translations.ts';
 import { Urls } from './urls.ts';
 import { Viewers } from './viewer.ts';
 

@@ -4,7 +4,7 @@ import { Button } from './components/buttons.tsx';
 import { AccountCard } from './components/decision.tsx';
 import { ActionFields, Form } from './components/form.tsx';
 import { Heading } from './components/text.tsx';
-import type { MessageKey, Translations } from './translations.ts';
+import type { MessageKey, Translations } from './i18n/translations.ts';
 
 /** Why a session no longer serves: signed out from elsewhere, or its account is locked or deactivated. */
 export type DeadSessionKind = 'ended' | 'locked' | 'deactivated';

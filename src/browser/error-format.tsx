@@ -12,8 +12,8 @@ import { FormParameters } from '#platform/http/form-parameters.ts';
 import { type HttpResponse, noStore } from '#platform/http/response.ts';
 import { LinkButton } from './components/buttons.tsx';
 import { Heading } from './components/text.tsx';
+import type { MessageKey, Translations } from './i18n/translations.ts';
 import type { Pages } from './pages.ts';
-import type { MessageKey, Translations } from './translations.ts';
 import type { Urls } from './urls.ts';
 
 const NO_QUERY = FormParameters.of({});

@@ -4,8 +4,8 @@ import type { HttpResponse } from '#platform/http/response.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import type { Csrf } from './csrf.ts';
 import { type DeadSessionKind, DeadSessionPage, deadSessionTitle } from './dead-session-page.tsx';
+import type { Translations } from './i18n/translations.ts';
 import type { Pages } from './pages.ts';
-import type { Translations } from './translations.ts';
 import type { Urls } from './urls.ts';
 
 /** The pages that stand in for any other while the viewer's session or account is dead (browser-flows 2.5). */

@@ -9,7 +9,7 @@ import {
 import type { AssetPaths } from './assets.ts';
 import type { Brand } from './brand.ts';
 import { Icon } from './components/icon.tsx';
-import type { Translations } from './translations.ts';
+import type { Translations } from './i18n/translations.ts';
 
 /** What all pages of the service have in common: the operator's name, links and the published files. */
 export interface Site extends AssetPaths {

@@ -10,15 +10,15 @@ import { assetPaths } from './assets.ts';
 import { Button, LinkButton } from './components/buttons.tsx';
 import { AccountCard, Fact } from './components/decision.tsx';
 import { PasswordField, TextField } from './components/fields.tsx';
+import type { FormProblem } from './components/form.tsx';
 import { ErrorSummary, Form } from './components/form.tsx';
 import { ScopeList } from './components/scope-list.tsx';
 import { StrengthMeter } from './components/strength-meter.tsx';
 import { ClientName, cleanName, Heading, Notice } from './components/text.tsx';
 import { type DeadSessionKind, DeadSessionPage, deadSessionTitle } from './dead-session-page.tsx';
 import { ProblemPage, problemTitle } from './error-format.tsx';
-import type { FormProblem } from './form-problems.ts';
+import { createCatalog, loadTranslations, type Translations } from './i18n/translations.ts';
 import { type PageFrame, renderPage, type Site } from './layout.tsx';
-import { createCatalog, loadTranslations, type Translations } from './translations.ts';
 
 const site: Site = {
   serviceName: 'example.org',

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { createErrorFormats } from '#app/error-formats.ts';
+import { loadTranslations } from '#browser/i18n/translations.ts';
 import { Pages } from '#browser/pages.ts';
-import { loadTranslations } from '#browser/translations.ts';
 import { Urls } from '#browser/urls.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { KeyRing } from '#platform/base/sealing.ts';

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { type Client, clientName } from '#domain/clients/client.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
-import type { Translations } from '../translations.ts';
+import type { Translations } from '../i18n/translations.ts';
 import { Button } from './buttons.tsx';
 import { AccountCard, Fact } from './decision.tsx';
 import { ActionFields, Form } from './form.tsx';

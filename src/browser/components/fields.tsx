@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { type FormProblem, problemsOf } from '../form-problems.ts';
-import type { Translations } from '../translations.ts';
+import type { Translations } from '../i18n/translations.ts';
+import { type FormProblem, problemsOf } from './form.tsx';
 
 interface FieldProps {
   /** Name of the input, and its id. */

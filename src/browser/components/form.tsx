@@ -1,7 +1,19 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { type PostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
-import type { FormProblem } from '../form-problems.ts';
-import type { Translations } from '../translations.ts';
+import type { Translations } from '../i18n/translations.ts';
+
+/** Why a form was rejected, with a code that scripts and tests can rely on in every language. */
+export interface FormProblem {
+  readonly code: string;
+  readonly message: string;
+  /** Name of the input it concerns; absent when it concerns the form as a whole. */
+  readonly field?: string;
+}
+
+/** The problems of one input. */
+export function problemsOf(problems: readonly FormProblem[], field: string): FormProblem[] {
+  return problems.filter((problem) => problem.field === field);
+}
 
 /** A form that posts to this service; `csrf` is what `Csrf.field` gave for this page. */
 export function Form({

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { MessageKey, Translations } from '../translations.ts';
+import type { MessageKey, Translations } from '../i18n/translations.ts';
 import { type Permission, PermissionList } from './decision.tsx';
 
 interface KnownScope {

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { MessageKey, Translations } from '../translations.ts';
+import type { MessageKey, Translations } from '../i18n/translations.ts';
 
 /** What a new password is held against. */
 export interface StrengthRules {

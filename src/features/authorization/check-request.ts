@@ -1,4 +1,4 @@
-import { matchLanguages } from '#browser/negotiate-language.ts';
+import { matchLanguages } from '#browser/i18n/negotiate-language.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId, type UserId } from '#platform/base/ids.ts';

@@ -7,11 +7,11 @@ import {
   DecidingAccountCard,
   type ShownClient,
 } from '#browser/components/client.tsx';
+import type { FormProblem } from '#browser/components/form.tsx';
 import { ErrorSummary, Form, HiddenFields } from '#browser/components/form.tsx';
 import { ScopeList } from '#browser/components/scope-list.tsx';
 import { ClientName, Heading } from '#browser/components/text.tsx';
-import type { FormProblem } from '#browser/form-problems.ts';
-import type { Translations } from '#browser/translations.ts';
+import type { Translations } from '#browser/i18n/translations.ts';
 
 /** Whom a person decides about. */
 export interface AskingClient extends ShownClient {

@@ -1,8 +1,8 @@
 import { type DecidingAccount, shownClient } from '#browser/components/client.tsx';
+import type { FormProblem } from '#browser/components/form.tsx';
 import { cleanName } from '#browser/components/text.tsx';
 import { ProblemPage, problemTitle } from '#browser/error-format.tsx';
-import type { FormProblem } from '#browser/form-problems.ts';
-import type { Translations } from '#browser/translations.ts';
+import type { Translations } from '#browser/i18n/translations.ts';
 import { findUser } from '#domain/accounts/find-user.ts';
 import type { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId } from '#platform/base/ids.ts';

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { Button, LinkButton } from '#browser/components/buttons.tsx';
 import { HiddenFields } from '#browser/components/form.tsx';
 import { Heading } from '#browser/components/text.tsx';
-import type { Translations } from '#browser/translations.ts';
+import type { Translations } from '#browser/i18n/translations.ts';
 
 /** How a person gets back to the client that is still waiting: a link, or for form_post a form. */
 export type WayBack =

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import { describe, expect, test } from 'vitest';
 import { assetPaths } from '#browser/assets.ts';
+import { loadTranslations, type Translations } from '#browser/i18n/translations.ts';
 import { renderPage } from '#browser/layout.tsx';
-import { loadTranslations, type Translations } from '#browser/translations.ts';
 import { newId } from '#platform/base/ids.ts';
 import { expectCleanPage, HOSTILE_TEXTS, tagsOf } from '#test/support/clean-page.ts';
 import { ConsentPage, ForbiddenPage, OtherAccountPage } from './consent.page.tsx';

@@ -1,7 +1,7 @@
 import type { PageDeps } from '#browser/browser.ts';
 import { bindGrant, isGrantBound } from '#browser/grants-cookie.ts';
+import type { Translations } from '#browser/i18n/translations.ts';
 import type { LanguageRequest, Pages } from '#browser/pages.ts';
-import type { Translations } from '#browser/translations.ts';
 import {
   type AuthorizationGrant,
   type GrantRow,

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import { describe, expect, test } from 'vitest';
 import { assetPaths } from '#browser/assets.ts';
+import { loadTranslations } from '#browser/i18n/translations.ts';
 import { renderPage } from '#browser/layout.tsx';
-import { loadTranslations } from '#browser/translations.ts';
 import type { User } from '#domain/accounts/user.ts';
 import { newId } from '#platform/base/ids.ts';
 import { expectCleanPage, HOSTILE_TEXTS } from '#test/support/clean-page.ts';

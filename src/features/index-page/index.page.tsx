@@ -3,7 +3,7 @@ import { Button, LinkButton } from '#browser/components/buttons.tsx';
 import { AccountCard } from '#browser/components/decision.tsx';
 import { Form } from '#browser/components/form.tsx';
 import { Heading } from '#browser/components/text.tsx';
-import type { Translations } from '#browser/translations.ts';
+import type { Translations } from '#browser/i18n/translations.ts';
 import type { User } from '#domain/accounts/user.ts';
 
 interface IndexPageProps {

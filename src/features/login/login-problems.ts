@@ -1,5 +1,5 @@
-import type { FormProblem } from '#browser/form-problems.ts';
-import type { Translations } from '#browser/translations.ts';
+import type { FormProblem } from '#browser/components/form.tsx';
+import type { Translations } from '#browser/i18n/translations.ts';
 import type { SignInOutcome } from '#domain/browser-sessions/sign-in.ts';
 
 export const MAX_USERNAME_CHARACTERS = 255;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { assetPaths } from '#browser/assets.ts';
+import { loadTranslations } from '#browser/i18n/translations.ts';
 import { renderPage } from '#browser/layout.tsx';
-import { loadTranslations } from '#browser/translations.ts';
 import { expectCleanPage, HOSTILE_TEXTS, tagsOf } from '#test/support/clean-page.ts';
 import { parseForms, textOf } from '#test/support/html-forms.ts';
 import { LoginPage } from './login.page.tsx';

@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import { Button } from '#browser/components/buttons.tsx';
 import { PasswordField, TextField } from '#browser/components/fields.tsx';
+import type { FormProblem } from '#browser/components/form.tsx';
 import { ErrorSummary, Form } from '#browser/components/form.tsx';
 import { Alternative, ClientName, Heading, Notice } from '#browser/components/text.tsx';
-import type { FormProblem } from '#browser/form-problems.ts';
-import type { Translations } from '#browser/translations.ts';
+import type { Translations } from '#browser/i18n/translations.ts';
 
 export interface LoginForm {
   /** Where the form posts to: this page with its continuation. */

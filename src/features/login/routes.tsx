@@ -5,7 +5,7 @@
  * feature only names the client of it. Passwords, their limits and the session's row are left to the domain.
  */
 import type { Browser, PageDeps } from '#browser/browser.ts';
-import type { FormProblem } from '#browser/form-problems.ts';
+import type { FormProblem } from '#browser/components/form.tsx';
 import type { Interstitials } from '#browser/interstitials.tsx';
 import { query } from '#browser/urls.ts';
 import { usernameOfHint } from '#domain/accounts/login-name.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { assetPaths } from '#browser/assets.ts';
+import { loadTranslations } from '#browser/i18n/translations.ts';
 import { renderPage } from '#browser/layout.tsx';
-import { loadTranslations } from '#browser/translations.ts';
 import { expectCleanPage } from '#test/support/clean-page.ts';
 import { parseForms } from '#test/support/html-forms.ts';
 import { LogoutPage } from './logout.page.tsx';

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { Button } from '#browser/components/buttons.tsx';
+import type { FormProblem } from '#browser/components/form.tsx';
 import { ErrorSummary, Form, HiddenFields } from '#browser/components/form.tsx';
 import { Heading } from '#browser/components/text.tsx';
-import type { FormProblem } from '#browser/form-problems.ts';
-import type { Translations } from '#browser/translations.ts';
+import type { Translations } from '#browser/i18n/translations.ts';
 
 /** For someone who opened the sign-out address directly, or whose form was too old: only the button signs out. */
 export function LogoutPage({

@@ -2,10 +2,10 @@ import type { VNode } from 'preact';
 import { Button } from '#browser/components/buttons.tsx';
 import { AccountCard } from '#browser/components/decision.tsx';
 import { PasswordField } from '#browser/components/fields.tsx';
+import type { FormProblem } from '#browser/components/form.tsx';
 import { ActionFields, ErrorSummary, Form, HiddenFields } from '#browser/components/form.tsx';
 import { Heading } from '#browser/components/text.tsx';
-import type { FormProblem } from '#browser/form-problems.ts';
-import type { Translations } from '#browser/translations.ts';
+import type { Translations } from '#browser/i18n/translations.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 
 export interface ReauthPageProps {

@@ -6,8 +6,8 @@
  * one the person signs in.
  */
 import type { Browser, PageDeps } from '#browser/browser.ts';
-import type { FormProblem } from '#browser/form-problems.ts';
-import type { Translations } from '#browser/translations.ts';
+import type { FormProblem } from '#browser/components/form.tsx';
+import type { Translations } from '#browser/i18n/translations.ts';
 import { grantIsPending } from '#domain/authorizations/liveness.ts';
 import { type ReauthOutcome, reauthenticate } from '#domain/browser-sessions/reauthenticate.ts';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';

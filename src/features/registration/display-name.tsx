@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import { Button } from '#browser/components/buttons.tsx';
 import { TextField } from '#browser/components/fields.tsx';
+import type { FormProblem } from '#browser/components/form.tsx';
 import { ErrorSummary, Form } from '#browser/components/form.tsx';
 import { Heading } from '#browser/components/text.tsx';
-import type { FormProblem } from '#browser/form-problems.ts';
-import type { Translations } from '#browser/translations.ts';
+import type { Translations } from '#browser/i18n/translations.ts';
 import { parseDisplayName } from '#domain/accounts/display-name.ts';
 import { chooseDisplayName } from '#domain/accounts/registrations/registration-steps.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { describe, expect, test } from 'vitest';
 import { assetPaths } from '#browser/assets.ts';
-import type { FormProblem } from '#browser/form-problems.ts';
+import type { FormProblem } from '#browser/components/form.tsx';
+import { loadTranslations, type Translations } from '#browser/i18n/translations.ts';
 import { renderPage } from '#browser/layout.tsx';
-import { loadTranslations, type Translations } from '#browser/translations.ts';
 import { expectCleanPage, HOSTILE_TEXTS, tagsOf } from '#test/support/clean-page.ts';
 import { parseForms, textOf } from '#test/support/html-forms.ts';
 import { DisplayNamePage } from './display-name.tsx';

@@ -1,5 +1,5 @@
-import type { FormProblem } from '#browser/form-problems.ts';
-import type { Translations } from '#browser/translations.ts';
+import type { FormProblem } from '#browser/components/form.tsx';
+import type { Translations } from '#browser/i18n/translations.ts';
 import { usernameOfHint } from '#domain/accounts/login-name.ts';
 import {
   type StartOutcome,

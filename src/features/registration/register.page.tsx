@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 import { Button } from '#browser/components/buttons.tsx';
 import { CheckField, PasswordField, TextField } from '#browser/components/fields.tsx';
+import type { FormProblem } from '#browser/components/form.tsx';
 import { ErrorSummary, Form } from '#browser/components/form.tsx';
 import { StrengthMeter, type StrengthRules } from '#browser/components/strength-meter.tsx';
 import { Alternative, ClientName, Heading } from '#browser/components/text.tsx';
-import type { FormProblem } from '#browser/form-problems.ts';
-import type { Translations } from '#browser/translations.ts';
+import type { Translations } from '#browser/i18n/translations.ts';
 
 export interface RegisterForm {
   /** Where the form posts to: this page with its continuation. */

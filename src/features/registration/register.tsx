@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { LinkButton } from '#browser/components/buttons.tsx';
 import { Heading } from '#browser/components/text.tsx';
-import type { Translations } from '#browser/translations.ts';
+import type { Translations } from '#browser/i18n/translations.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { parsePostAuthAction } from '#protocol/post-auth-action.ts';

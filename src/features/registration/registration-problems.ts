@@ -1,5 +1,5 @@
-import type { FormProblem } from '#browser/form-problems.ts';
-import type { MessageKey, Translations } from '#browser/translations.ts';
+import type { FormProblem } from '#browser/components/form.tsx';
+import type { MessageKey, Translations } from '#browser/i18n/translations.ts';
 import { type NamePolicy, type NameProblem, suggestName } from '#domain/accounts/registrations/name-policy.ts';
 import type { SubmissionProblem } from '#domain/accounts/registrations/start-registration.ts';
 

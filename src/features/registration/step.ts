@@ -1,6 +1,6 @@
-import type { FormProblem } from '#browser/form-problems.ts';
+import type { FormProblem } from '#browser/components/form.tsx';
+import type { Translations } from '#browser/i18n/translations.ts';
 import type { LanguageLink } from '#browser/layout.tsx';
-import type { Translations } from '#browser/translations.ts';
 import { findRegistration, type Registration, registrationState } from '#domain/accounts/registrations/registration.ts';
 import { findDestination } from '#domain/authorizations/destination.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';

@@ -1,7 +1,7 @@
 import { h } from 'preact';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadTranslations } from '#browser/i18n/translations.ts';
 import { Pages } from '#browser/pages.ts';
-import { loadTranslations } from '#browser/translations.ts';
 import { Urls } from '#browser/urls.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { type RouteServer, startRouteServer } from '#test/support/route-server.ts';

@@ -1,8 +1,8 @@
 import { isValidElement } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { describe, expect, test } from 'vitest';
-import de from '../../locales/de.json' with { type: 'json' };
-import en from '../../locales/en.json' with { type: 'json' };
+import de from '../../../locales/de.json' with { type: 'json' };
+import en from '../../../locales/en.json' with { type: 'json' };
 import { createCatalog, loadTranslations, type MessageKey } from './translations.ts';
 
 const keys = Object.keys(en).filter((key): key is MessageKey => key in en);
