@@ -15,7 +15,7 @@ import {
   text,
   webUrl,
 } from '#platform/config/values.ts';
-import { SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
+import { MANDATORY_ALGORITHM, SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
 import { CLIENT_SECRET_METHODS, GRANT_TYPES } from '#protocol/oauth/client-metadata.ts';
 import { redirectUriProblem } from '#protocol/oauth/redirect-uris.ts';
 
@@ -68,7 +68,9 @@ const client = mapping({
   strict_auth_method: bool()
     .prefault(false)
     .describe('The secret is accepted only in the place that `client_auth_method` names, header or form.'),
-  id_token_signed_response_alg: choice(SIGNING_ALGORITHMS).prefault('RS256').describe('Algorithm of its ID tokens.'),
+  id_token_signed_response_alg: choice(SIGNING_ALGORITHMS)
+    .prefault(MANDATORY_ALGORITHM)
+    .describe('Algorithm of its ID tokens.'),
 });
 
 const withSecretRule = rule(client, ['client_auth_method', 'client_secret'], (values, problem) => {

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { ExitError } from '#platform/base/errors.ts';
-import { algorithmsOfKey, type SigningAlgorithm } from '#protocol/jose/signing-algorithms.ts';
+import { algorithmsOfKey, MANDATORY_ALGORITHM, type SigningAlgorithm } from '#protocol/jose/signing-algorithms.ts';
 import { SigningKeys, signingKey } from './signing-keys.ts';
 
 /** One configured key before it was read. */
@@ -65,10 +65,10 @@ export function readSigningKeys(sources: readonly SigningKeySource[]): SigningKe
     return [key];
   });
   const signingKeys = new SigningKeys(keys);
-  if (problems.length === 0 && !signingKeys.canSign('RS256')) {
+  if (problems.length === 0 && !signingKeys.canSign(MANDATORY_ALGORITHM)) {
     problems.push({
       name: undefined,
-      message: 'at least one RSA key that signs with RS256 is needed (it is mandatory)',
+      message: `at least one RSA key that signs with ${MANDATORY_ALGORITHM} is needed (it is mandatory)`,
     });
   }
   if (problems.length > 0) throw new SigningKeyProblems(problems);

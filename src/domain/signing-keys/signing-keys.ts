@@ -10,6 +10,7 @@ import { outside } from '#platform/base/tasks.ts';
 import {
   algorithmsOfKey,
   isSigningAlgorithm,
+  MANDATORY_ALGORITHM,
   SIGNING_ALGORITHMS,
   type SigningAlgorithm,
   signInput,
@@ -59,7 +60,7 @@ export class SigningKeys {
    */
   publicJwks(): { readonly keys: readonly PublishedJwk[] } {
     const rank = (key: SigningKey): number =>
-      key === this.#signers.get('RS256') ? 0 : key.publicJwk.kty === 'RSA' ? 1 : 2;
+      key === this.#signers.get(MANDATORY_ALGORITHM) ? 0 : key.publicJwk.kty === 'RSA' ? 1 : 2;
     return {
       keys: this.#keys
         .toSorted((one, other) => rank(one) - rank(other))

@@ -1,5 +1,7 @@
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
+import { MANDATORY_ALGORITHM } from '#protocol/jose/signing-algorithms.ts';
+import { PROMPTS } from '#protocol/oauth/authorization-parameters.ts';
 import { RESPONSE_MODES } from '#protocol/oauth/authorization-response.ts';
 import {
   CLIENT_AUTH_METHODS,
@@ -10,6 +12,8 @@ import {
 import { CODE_CHALLENGE_METHOD } from '#protocol/oauth/pkce.ts';
 import { publishedScopes } from '#protocol/oauth/scopes.ts';
 import { ISSUED_ACR_VALUES } from '#protocol/oidc/authentication-classes.ts';
+import { ID_TOKEN_CLAIM_NAMES } from '#protocol/oidc/id-token-claims.ts';
+import { USER_CLAIM_NAMES } from '#protocol/oidc/user-claims.ts';
 
 /**
  * What the service can do; every field stands for something that is mounted and works.
@@ -36,30 +40,10 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     code_challenge_methods_supported: [CODE_CHALLENGE_METHOD],
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: signingKeys.algorithms(),
-    introspection_signing_alg_values_supported: ['RS256'],
+    introspection_signing_alg_values_supported: [MANDATORY_ALGORITHM],
     display_values_supported: ['page'],
     claim_types_supported: ['normal'],
-    claims_supported: [
-      'iss',
-      'sub',
-      'aud',
-      'iat',
-      'exp',
-      'nonce',
-      'auth_time',
-      'at_hash',
-      'c_hash',
-      'sid',
-      'acr',
-      'amr',
-      'username',
-      'preferred_username',
-      'name',
-      'email',
-      'email_verified',
-      'locale',
-      'updated_at',
-    ],
+    claims_supported: [...ID_TOKEN_CLAIM_NAMES, 'username', ...USER_CLAIM_NAMES],
     claims_parameter_supported: true,
     acr_values_supported: ISSUED_ACR_VALUES,
     request_parameter_supported: false,
@@ -68,10 +52,7 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     require_pushed_authorization_requests: false,
     tls_client_certificate_bound_access_tokens: false,
     frontchannel_logout_supported: false,
-    prompt_values_supported: [
-      ...['none', 'login', 'consent', 'select_account'],
-      ...(core.isRegistrationOpen ? ['create'] : []),
-    ],
+    prompt_values_supported: PROMPTS.filter((prompt) => prompt !== 'create' || core.isRegistrationOpen),
     ui_locales_supported: languages,
     authorization_response_iss_parameter_supported: true,
     op_policy_uri: config.branding.policyUri,

@@ -17,6 +17,7 @@ import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
+import { MANDATORY_ALGORITHM } from '#protocol/jose/signing-algorithms.ts';
 import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
 import { introspectionResponse } from './introspection-response.ts';
@@ -28,7 +29,6 @@ interface IntrospectionDeps extends Core {
 
 const SINGLE_NAMES = ['token', 'token_type_hint'];
 const SIGNED_MEDIA_TYPE = 'application/token-introspection+jwt';
-const SIGNED_WITH = 'RS256';
 
 /** What a token is worth, and whose it is when that may be told. */
 interface Introspection {
@@ -106,7 +106,7 @@ async function signedResponse(deps: IntrospectionDeps, client: Client, { body }:
     iat: epochSeconds(deps.clock.now()),
     token_introspection: body,
   };
-  const jwt = await deps.signingKeys.signJwt(claims, { alg: SIGNED_WITH, typ: 'token-introspection+jwt' });
+  const jwt = await deps.signingKeys.signJwt(claims, { alg: MANDATORY_ALGORITHM, typ: 'token-introspection+jwt' });
   return { status: 200, headers: { 'content-type': SIGNED_MEDIA_TYPE, pragma: 'no-cache' }, body: jwt };
 }
 

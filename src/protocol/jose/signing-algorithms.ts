@@ -20,6 +20,9 @@ export const SIGNING_ALGORITHMS = [
 
 export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
 
+/** Every provider has to support it (OpenID Connect Core 1.0 15.1), so it is what a client gets unless it asks for another. */
+export const MANDATORY_ALGORITHM = 'RS256' satisfies SigningAlgorithm;
+
 const RSA_ALGORITHMS: readonly SigningAlgorithm[] = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'];
 const CURVE_ALGORITHMS: Readonly<Record<string, SigningAlgorithm>> = {
   prime256v1: 'ES256',

@@ -10,7 +10,7 @@ import {
   type ResponseMode,
   type ResponseTarget,
 } from './authorization-response.ts';
-import { challengeProblem } from './pkce.ts';
+import { CODE_CHALLENGE_METHOD, challengeProblem } from './pkce.ts';
 import { redirectUriMatches } from './redirect-uris.ts';
 import { parseScope, type ScopeRules } from './scopes.ts';
 import { type VoluntaryParameters, voluntaryParameters, voluntaryProblem } from './voluntary-parameters.ts';
@@ -234,7 +234,7 @@ function codeChallenge(parameters: FormParameters, client: RequestingClient): Au
   const method = parameters.get('code_challenge_method');
   const problem = challengeProblem(parameters.get('code_challenge'), method, client.isPublic);
   if (problem === undefined) return undefined;
-  const expected = 'code_challenge_method=S256 with a code_challenge of 43 characters';
+  const expected = `code_challenge_method=${CODE_CHALLENGE_METHOD} with a code_challenge of 43 characters`;
   return { ...invalid(problem, 'code_challenge', 'code_challenge_method'), expected };
 }
 

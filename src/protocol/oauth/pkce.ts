@@ -27,7 +27,9 @@ export function challengeProblem(
 ): string | undefined {
   if (challenge === undefined) {
     if (method !== undefined) return 'code_challenge_method is given without code_challenge';
-    return isRequired ? 'code_challenge is required of public clients: turn on PKCE with S256' : undefined;
+    return isRequired
+      ? `code_challenge is required of public clients: turn on PKCE with ${CODE_CHALLENGE_METHOD}`
+      : undefined;
   }
   // RFC 7636 4.3: a missing method means plain.
   if (method !== CODE_CHALLENGE_METHOD) return `code_challenge_method must be ${CODE_CHALLENGE_METHOD}`;

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import { hashOfAlgorithm } from '#protocol/jose/signing-algorithms.ts';
-import type { UserClaims } from './user-claims.ts';
+import type { UserClaimName, UserClaims } from './user-claims.ts';
+
+/** Claims of ID tokens that say nothing about the person, in the order in which metadata lists them. */
+export const ID_TOKEN_CLAIM_NAMES = [
+  ...(['iss', 'sub', 'aud', 'iat', 'exp', 'nonce', 'auth_time'] as const),
+  ...(['at_hash', 'c_hash', 'sid', 'acr', 'amr'] as const),
+];
+type IdTokenClaimName = (typeof ID_TOKEN_CLAIM_NAMES)[number];
 
 /** What an ID token says. Times in milliseconds since the epoch. */
 export interface IdTokenFacts {
@@ -24,7 +31,7 @@ export interface IdTokenFacts {
 }
 
 /** @see OpenID Connect Core 1.0 2, 3.1.3.6, 3.3.2.11 */
-export function idTokenClaims(facts: IdTokenFacts): Record<string, unknown> {
+export function idTokenClaims(facts: IdTokenFacts): Partial<Record<IdTokenClaimName | UserClaimName, unknown>> {
   const issuedAt = Math.floor(facts.now / 1000);
   return {
     ...facts.userClaims,

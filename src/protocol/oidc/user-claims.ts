@@ -21,15 +21,17 @@ export interface UserClaims {
 
 export type UserClaimName = keyof UserClaims;
 
-/** The scope that brings each claim. */
+/** The scope that brings each claim, in the order in which metadata lists the claims. */
 export const CLAIM_SCOPES: Readonly<Record<UserClaimName, 'profile' | 'email'>> = {
   preferred_username: 'profile',
   name: 'profile',
-  locale: 'profile',
-  updated_at: 'profile',
   email: 'email',
   email_verified: 'email',
+  locale: 'profile',
+  updated_at: 'profile',
 };
+
+export const USER_CLAIM_NAMES: readonly string[] = Object.keys(CLAIM_SCOPES);
 
 export function isUserClaimName(name: unknown): name is UserClaimName {
   return typeof name === 'string' && Object.hasOwn(CLAIM_SCOPES, name);
