@@ -1,4 +1,4 @@
-/** What a run was measured on, and how busy that was with other things. */
+/** The machine that a run was measured on, and how busy it was with other processes. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statfsSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem } from 'node:os';

@@ -16,7 +16,7 @@ export async function warmUp({ contestants, count, ...rest }) {
 /**
  * @returns for each contestant its measurements, one per round:
  * `{ rate, latencies, serverCpu, databaseCpu, driverCpu, foreign }`, processor times in seconds per 1,000 requests,
- * `foreign` the share of the machine that others took meanwhile
+ * `foreign` the share of the machine that other processes took in that time
  */
 export async function race({ workload, concurrency, count, rounds, contestants, driver, postgres }) {
   const measured = new Map(contestants.map(({ name }) => [name, []]));

@@ -1,4 +1,4 @@
-/** All races of a run, with what is asserted beside speed: statements per request, and a row for each token issued. */
+/** All races of a run, with what is asserted besides speed: statements per request, and a row for each token issued. */
 import { meanStatements } from './latchkey.js';
 import { loadAverage } from './machine.js';
 import { ownResidentMb } from './processes.js';

@@ -65,7 +65,7 @@ function raceTables(races) {
     '## Figures',
     '',
     'Rates are medians of the rounds, times are milliseconds over all of them; processor seconds are for 1,000 requests ' +
-      'and exact to the clock ticks of Linux; "others" is how many processors something else kept busy meanwhile.',
+      'and exact to the clock ticks of Linux; "others" is how many processors something else kept busy in that time.',
     '',
     ...table(
       [

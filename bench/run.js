@@ -49,9 +49,9 @@ async function bench() {
   // The database's account has to pass through.
   chmodSync(folder, 0o755);
   const closers = [() => rmSync(folder, { recursive: true, force: true })];
-  const opened = (thing) => {
-    closers.push(thing.stop);
-    return thing;
+  const opened = (resource) => {
+    closers.push(resource.stop);
+    return resource;
   };
   try {
     const loadBefore = loadAverage();

@@ -24,7 +24,7 @@ export const SIZES = {
   },
 };
 
-/** Of the in-memory peer. */
+/** Sessions that the in-memory peer is filled with. */
 export const PEER_SESSIONS = 1_000;
 /** Chains of the bare server. */
 export const BARE_SESSIONS = 2_000;

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 
 /**
  * One keep-alive HTTP/1.1 connection that sends a request and waits for its answer: as little as a closed loop needs,
- * so that the driver costs little beside what it drives.
+ * so that the driver costs little next to what it measures.
  */
 export class Connection {
   #socket;

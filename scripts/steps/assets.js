@@ -9,8 +9,8 @@ const LARGE_BYTES = 512 * 1024;
 const COMPRESSED = new Set(['.css', '.js', '.svg', '.json']);
 
 /**
- * Writes each asset under a name that holds a hash of its content, so that browsers may keep it for ever, beside it
- * the compressed forms `.br` and `.gz`, and `manifest.json`: published name by plain name.
+ * Writes each asset under a name that holds a hash of its content, so that browsers may keep it for ever; next
+ * to it the compressed forms `.br` and `.gz`, and `manifest.json`: published name by plain name.
  * @param browserEntries scripts outside of the folder: `X.browser.ts` becomes the asset `X.js`
  */
 export async function publishAssets(from, to, browserEntries = []) {

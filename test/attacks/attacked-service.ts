@@ -333,7 +333,7 @@ export class AttackedService {
     return this.lastCpu();
   }
 
-  /** Of the last request. */
+  /** Milliseconds of processor time of the last request. */
   lastCpu(): number {
     const line = this.service.logLines().findLast((text) => text.includes(' http.server.response '));
     return parseRequestLine(line ?? '').cpu;

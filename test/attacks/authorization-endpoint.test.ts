@@ -177,7 +177,7 @@ describe('max_age (OpenID Connect Core 3.1.2.1)', () => {
   });
 });
 
-test('request_uri and request reach for nothing and never replace what was sent beside them (S-12, S-13)', async () => {
+test('request_uri and request fetch nothing and never replace the other parameters (S-12, S-13)', async () => {
   for (const fields of [
     { request_uri: 'https://evil.example/x' },
     { request_uri: 'urn:ietf:params:oauth:request_uri:guess' },

@@ -197,7 +197,7 @@ describe('a request that waits for consent', () => {
     },
   );
 
-  test('counts as it was stored: fields beside the decision change nothing (S-26)', async () => {
+  test('a consent counts as it was stored: fields next to the decision change nothing (S-26)', async () => {
     const browser = await attacked.signedIn('amira');
     const grant = await asked(browser);
     await browser.submit(

@@ -90,7 +90,7 @@ describe('bodies that are too large, too long or lie about it (S-141)', () => {
     },
   );
 
-  test('longer than announced: the rest is no request; shorter: 408 or 400, and nothing is done', async () => {
+  test('longer than announced: the rest is not read as a request; shorter: 408 or 400, and nothing is done', async () => {
     const head = `POST /oauth2/token HTTP/1.1\r\nHost: x\r\nAuthorization: ${basic(C1)}\r\n${FORM}`;
     const body = 'grant_type=client_credentials';
     await attacked.changingNothing(async () => {

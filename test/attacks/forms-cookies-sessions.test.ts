@@ -14,7 +14,7 @@ function pagePaths(method: 'GET' | 'POST'): string[] {
   return pages.filter(({ resource }) => resource === 'human').map(({ target }) => target);
 }
 
-/** What a form of each page holds beside its token; with it the post would do something. */
+/** The fields of the form of each page next to its token; with them the post would change something. */
 const FIELDS: Readonly<Record<string, Record<string, string>>> = {
   '/login': { username: 'bruno', password: PASSWORD },
   '/reauth': { password: PASSWORD },
@@ -148,7 +148,7 @@ test('an image, script or frame of another site learns nothing about who is sign
 });
 
 describe('cookies that someone else wrote (S-62)', () => {
-  test('a session planted beside the own one: neither counts, and nobody is signed in as the attacker', async () => {
+  test('a planted session cookie next to the own one: neither counts, and nobody is signed in as the attacker', async () => {
     const victim = await attacked.signedIn('amira');
     const attacker = await attacked.signedIn('bruno');
     const own = `__Host-latchkey_session=${victim.cookies.get('__Host-latchkey_session')}`;

@@ -25,7 +25,7 @@ const ACCOUNT_CHANGES = [
   ['a deactivation', "update users set deactivated_at = created_at where username = 'amira'"],
 ] as const;
 
-/** Of the browser session that is the newest. */
+/** Signs out of the newest browser session. */
 const SIGN_OUT = [
   'a sign-out',
   `update user_sessions set finished_at = created_at, finish_reason = 'logged_out'

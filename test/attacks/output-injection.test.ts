@@ -74,7 +74,7 @@ describe('hostile text on pages comes out as text (S-74)', () => {
         expectCleanPage(browser.shown.body);
         expect(browser.shown.body).not.toContain('\u202E');
         expect(browser.shown.text).toContain('<svg onload=alert(1)>');
-        expect(browser.shown.text, 'the host stands beside the name').toContain('hostile.example');
+        expect(browser.shown.text, 'the host is shown next to the name').toContain('hostile.example');
       }
       await browser.get('/reauth');
       expectCleanPage(browser.shown.body);

@@ -109,7 +109,7 @@ describe('identifiers in paths (S-158)', () => {
   });
 });
 
-describe('bytes that are no text (S-159)', () => {
+describe('bytes that are not text (S-159)', () => {
   const ENCODED: [string, string][] = [
     ['a NUL', '%00'],
     ['a NUL within', 'a%00b'],

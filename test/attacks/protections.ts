@@ -513,7 +513,7 @@ export const PROTECTIONS: readonly Protection[] = [
   },
   {
     name: 'order-of-refusals',
-    what: 'bytes that are no request are answered in their turn',
+    what: 'bytes that are not a request are answered in their turn',
     attack: 185,
     removals: [
       {
@@ -583,7 +583,7 @@ export const PROTECTIONS: readonly Protection[] = [
   },
   {
     name: 'descriptors',
-    what: 'idle connections make room when file descriptors run out',
+    what: 'idle connections are closed when file descriptors run out',
     attack: 187,
     removals: [
       {

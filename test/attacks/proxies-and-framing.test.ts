@@ -26,7 +26,7 @@ function paths(): string[] {
   return [...new Set(attacked.routes().map(({ target }) => target))];
 }
 
-describe('a caller that is no trusted proxy (S-147)', () => {
+describe('a caller that is not a trusted proxy (S-147)', () => {
   test.each(FORWARDING)('is logged by its own address whatever it says: %s: %s', async (name, value) => {
     const answer = await exposed.ask({ target: '/login', headers: [[name, value]] });
     expect(exposed.service.requestLines().at(-1)).toMatchObject({ path: '/login', address: '127.0.0.1' });
@@ -46,7 +46,7 @@ describe('a caller that is no trusted proxy (S-147)', () => {
 
 describe('a request by way of a trusted proxy (S-148)', () => {
   test.each([
-    ['the right-most address that is no proxy', ['1.2.3.4, 198.51.100.7'], '198.51.100.7'],
+    ['the right-most address that is not a proxy', ['1.2.3.4, 198.51.100.7'], '198.51.100.7'],
     ['of two headers the last', ['1.2.3.4', '198.51.100.7, 10.0.0.5'], '198.51.100.7'],
     ['a port', ['198.51.100.7:1234'], '198.51.100.7'],
     ['brackets', ['[2001:db8::7]:443'], '2001:db8::7'],
@@ -163,7 +163,7 @@ describe('a second request hidden in the body of the first (S-150)', () => {
     expect(attacked.service.requestLines().some(({ path }) => path.includes('smuggled'))).toBe(false);
   });
 
-  test('a trailer is no header, a body on GET no request, and an upgrade is not begun', async () => {
+  test('a trailer is not read as a header, a body on GET not as a request, and an upgrade is not begun', async () => {
     const trailer = `${POST}Transfer-Encoding: chunked\r\nTrailer: Authorization\r\n\r\n0\r\nAuthorization: Basic x\r\n\r\n`;
     expect((await sendBytes(attacked.service.address, trailer)).map(({ status }) => status)).toEqual([401]);
     const body = `GET /robots.txt HTTP/1.1\r\nHost: x\r\nContent-Length: ${HIDDEN.length}\r\n\r\n${HIDDEN}`;
@@ -217,7 +217,7 @@ describe('methods (S-151)', () => {
     });
   });
 
-  test('CONNECT is no tunnel, and OPTIONS * tells methods only', async () => {
+  test('CONNECT opens no tunnel, and OPTIONS * tells methods only', async () => {
     const tunnel = await sendBytes(attacked.service.address, 'CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: x\r\n\r\n');
     expect(tunnel.map(({ status }) => status)).toEqual([405]);
     const options = await attacked.ask({ method: 'OPTIONS', target: '*' });

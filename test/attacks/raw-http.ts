@@ -135,6 +135,6 @@ export function jsonOf(answer: RawAnswer): Readonly<Record<string, unknown>> {
 /** A member of a JSON answer that has to be a text. */
 export function textMember(answer: RawAnswer, name: string): string {
   const value = jsonOf(answer)[name];
-  if (typeof value !== 'string') throw new Error(`${name} is no text in ${answer.status} ${answer.body}`);
+  if (typeof value !== 'string') throw new Error(`${name} is not a string in ${answer.status} ${answer.body}`);
   return value;
 }

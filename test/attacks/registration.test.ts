@@ -51,7 +51,7 @@ describe('sixteen passwords from one address that take seconds to estimate (S-18
       return answers.filter((answer) => answer.status === 503).length;
     });
     const arrived = () => service.logLines().filter((line) => line.includes('198.19.9.9')).length;
-    // Their pages have been read, and twelve forms found no room.
+    // Their pages have been read, and twelve forms were refused because the queue was full.
     await until(() => arrived() >= 16 + 12);
     const answer = await beginRegistration(browserAt(service), { username: 'honest' });
     expect(answer.status).toBe(303);

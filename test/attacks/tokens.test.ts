@@ -1,4 +1,4 @@
-/** Security 4.4: stolen, replayed and misdirected tokens at the refresh, introspection, revocation and userinfo doors. */
+/** Security 4.4: stolen, replayed and misdirected tokens at the refresh, introspection, revocation and userinfo endpoints. */
 import { describe, expect, test } from 'vitest';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import { expectLinear } from '../support/measuring.ts';
@@ -131,7 +131,7 @@ describe('refresh tokens', () => {
   });
 });
 
-test('an ID token opens nothing: it is no access token, no assertion and no refresh token (S-36)', async () => {
+test('an ID token gives no access: it is not accepted as access token, assertion or refresh token (S-36)', async () => {
   const { answer } = await own('amira');
   const idToken = textMember(answer, 'id_token');
   expect((await userinfo(idToken)).status).toBe(401);
@@ -281,7 +281,7 @@ test('a token of a deleted client is dead, and so is the client (S-45)', async (
 
 function uuidOf(client: AttackedClient): string {
   const id = parseId(client.id);
-  if (id === undefined) throw new Error(`${client.id} is no id`);
+  if (id === undefined) throw new Error(`${client.id} is not an id`);
   return toUuid(id);
 }
 

@@ -61,7 +61,7 @@ describe('a limit that cannot be judged', () => {
   });
 });
 
-describe('an authorization request that finds no room in the database', () => {
+describe('an authorization request that the database cannot store', () => {
   beforeAll(async () => {
     await sql(
       service.database,

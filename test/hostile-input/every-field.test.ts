@@ -29,7 +29,7 @@ async function sendAll(requests: Iterable<HostileRequest>): Promise<number> {
       where,
     ).toEqual([answer.status]);
     expectSoundAnswer(answer, where);
-    // Signed in anew, out, or about to be for too many wrong passwords.
+    // Signed in again, out, or about to be for too many wrong passwords.
     const setsSession =
       answer.headers.get('set-cookie')?.some((line) => line.startsWith('__Host-latchkey_session=')) === true;
     const isWrongPassword = request.method === 'POST' && request.path === '/reauth' && answer.status === 200;

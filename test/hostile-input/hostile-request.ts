@@ -7,11 +7,11 @@ import { few, fieldName, hostileHeader, hostileValue, type WireText } from './ho
 /** What the requests are made from, as it is when the property runs. */
 export interface Surroundings {
   readonly routes: readonly Route[];
-  /** `Cookie` headers of sessions that are no more. */
+  /** `Cookie` headers of sessions that have ended. */
   readonly deadCookies: readonly string[];
   /** Tokens, ids and addresses that exist. */
   readonly genuine: readonly string[];
-  /** Those of them that are no secret and may stand in a path, which is logged. */
+  /** Those of them that are not secret and may stand in a path, which is logged. */
   readonly ids: readonly string[];
 }
 

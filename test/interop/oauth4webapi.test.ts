@@ -5,7 +5,7 @@ import { startService, type TestService } from '../support/service.ts';
 
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2W';
 const CALLBACK = 'http://127.0.0.1/callback';
-/** A native app listens where there is room (RFC 8252 7.3). */
+/** A native app listens on any free port (RFC 8252 7.3). */
 const LISTENING_AT = 'http://127.0.0.1:51004/callback';
 const PASSWORD = 'correct horse battery staple';
 const INSECURE = { [oauth.allowInsecureRequests]: true };

@@ -85,7 +85,7 @@ export function runProgram(
     try {
       process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // all of them ended by themselves meanwhile
+      // all of them have ended by themselves
     }
   };
   return { process: child, output: () => output, says, kill, ended };

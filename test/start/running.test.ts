@@ -64,7 +64,7 @@ test('a start-up line says which address a client is counted by, and which proxi
   );
 });
 
-test('SIGHUP without a terminal opens a rotated log file anew, and the service goes on', async () => {
+test('SIGHUP without a terminal reopens a rotated log file, and the service goes on', async () => {
   renameSync(logFile, `${logFile}.1`);
   service.kill('SIGHUP');
   await logWith(' reload ');

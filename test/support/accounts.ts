@@ -82,7 +82,7 @@ export async function insertTestAccount(
   });
   if (account.email !== undefined) {
     const email = parseEmailAddress(account.email);
-    if (email === undefined) throw new Error(`${account.email} is no e-mail address`);
+    if (email === undefined) throw new Error(`${account.email} is not an e-mail address`);
     await addEmail(database, id, email, now);
   }
   if (account.password !== undefined) {

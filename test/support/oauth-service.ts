@@ -187,7 +187,7 @@ export function basic(clientId: string, secret: string): string {
 /** A string member of an answer. */
 export function member(answer: MachineAnswer, name: string): string {
   const value = answer.body[name];
-  if (typeof value !== 'string') throw new Error(`${name} is no text in ${answer.text}`);
+  if (typeof value !== 'string') throw new Error(`${name} is not a string in ${answer.text}`);
   return value;
 }
 

@@ -1,4 +1,4 @@
-/** Files and settings of an operator who wants the pages to look like the rest of the house. */
+/** Files and settings of an operator who wants the pages to look like the rest of their site. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -32,7 +32,7 @@ async function unpackedChromium() {
   if (existsSync(program)) return program;
   const unfinished = mkdtempSync(`${place}-`);
   try {
-    // The package unpacks to where TMPDIR points, hence a process of its own.
+    // The package unpacks to where TMPDIR points, so it runs in a process of its own.
     await run(process.execPath, ['--input-type=module', '--eval', UNPACK], {
       cwd: import.meta.dirname,
       env: { ...process.env, TMPDIR: unfinished },

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { transform } from 'esbuild';
 
-/** What is asked for beside the journey itself, as often as the parties like. */
-const BESIDE = /^\/(?:health|assets\/.*|\.well-known\/.*|oauth2\/keys\.json)$/;
+/** Requests that are not part of the journey itself; browser and application make any number of them. */
+const NOT_IN_JOURNEY = /^\/(?:health|assets\/.*|\.well-known\/.*|oauth2\/keys\.json)$/;
 
 /**
  * Holds the request lines of a log against the expression of the service's own tests, and against what was done.
@@ -13,7 +13,7 @@ export async function checkRequestLines(log, expected) {
   const parse = await loadParser();
   const lines = log.filter((line) => line.includes(' http.server.response ')).map(parse);
   const told = lines
-    .filter(({ path }) => !BESIDE.test(path))
+    .filter(({ path }) => !NOT_IN_JOURNEY.test(path))
     .map(({ method, path, status, requester }) => {
       return `${method} ${path} ${status} ${requester ?? 'nobody'}`;
     });

@@ -77,8 +77,8 @@ async function checkEveryPage() {
       );
     }
     const pictures = process.env.SCREENSHOTS ?? mkdtempSync(join(tmpdir(), 'latchkey-screenshots-'));
-    const house = { latchkey, base: latchkey.base, closedBase: closed.base, brandedBase: branded.base, relyingParty };
-    await checkPages(checks, browser, house, { pictures, only });
+    const site = { latchkey, base: latchkey.base, closedBase: closed.base, brandedBase: branded.base, relyingParty };
+    await checkPages(checks, browser, site, { pictures, only });
     say(`screenshots are in ${pictures}`);
   } finally {
     await branded.stop();

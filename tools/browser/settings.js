@@ -36,7 +36,7 @@ export function settings(callback) {
   };
 }
 
-/** The same house with its doors closed: no passwords, so nobody signs in or makes an account. */
+/** The same service without passwords: nobody can sign in or make an account. */
 export function closedSettings(callback) {
   const open = settings(callback);
   return {
@@ -50,7 +50,7 @@ export function closedSettings(callback) {
   };
 }
 
-/** The open house in other colors. @param brand settings of the section; @param templates directory */
+/** The service of `settings` in other colors. @param brand settings of the section; @param templates directory */
 export function brandedSettings(callback, brand, templates) {
   return { ...settings(callback), branding: brand, templates: { path: templates } };
 }

@@ -9,25 +9,25 @@ const LONG_NAME = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunte
 
 /** Pages on which a person decides about a request of an application, and what it may end with. */
 export const authorizationPages = [
-  { name: 'consent', reach: (page, house) => arrive(page, house, 'amira') },
+  { name: 'consent', reach: (page, site) => arrive(page, site, 'amira') },
   {
     name: 'consent-dangerous',
-    reach: async (page, house) => {
-      const client_id = await selfRegisteredClient(house, LONG_NAME);
-      await arrive(page, house, 'amira', { client_id, scope: EVERYTHING });
+    reach: async (page, site) => {
+      const client_id = await selfRegisteredClient(site, LONG_NAME);
+      await arrive(page, site, 'amira', { client_id, scope: EVERYTHING });
     },
   },
   {
     name: 'consent-nameless',
-    reach: async (page, house) => {
-      await arrive(page, house, 'bo', { client_id: await selfRegisteredClient(house), scope: 'openid' });
+    reach: async (page, site) => {
+      await arrive(page, site, 'bo', { client_id: await selfRegisteredClient(site), scope: 'openid' });
     },
   },
   {
     name: 'consent-without-choice',
     codes: ['invalid_action'],
-    reach: async (page, house) => {
-      await arrive(page, house, 'amira');
+    reach: async (page, site) => {
+      await arrive(page, site, 'amira');
       await page.locator('[value=consent]').evaluate((button) => button.removeAttribute('value'));
       await send(page, {}, '.buttons [name=action]:not([value=cancel])');
     },
@@ -36,14 +36,14 @@ export const authorizationPages = [
     name: 'consent-forbidden',
     status: 403,
     codes: ['access_denied'],
-    reach: (page, house) => arrive(page, house, 'bo', { scope: 'openid urn:latchkey:admin' }),
+    reach: (page, site) => arrive(page, site, 'bo', { scope: 'openid urn:latchkey:admin' }),
   },
   {
     name: 'consent-pressed-twice',
     status: 409,
     codes: ['already_used'],
-    reach: async (page, house) => {
-      await arrive(page, house, 'amira');
+    reach: async (page, site) => {
+      await arrive(page, site, 'amira');
       await page.goto(await decide(page));
     },
   },
@@ -51,27 +51,27 @@ export const authorizationPages = [
     name: 'request-already-used',
     status: 409,
     codes: ['already_used'],
-    reach: async (page, house) => {
-      await arrive(page, house, 'amira');
+    reach: async (page, site) => {
+      await arrive(page, site, 'amira');
       const address = await decide(page);
       const earlier = `update oauth2_authorization_grants set fulfilled_at = fulfilled_at - interval '1 hour'`;
-      await house.latchkey.sql(`${earlier} where fulfilled_at is not null`);
+      await site.latchkey.sql(`${earlier} where fulfilled_at is not null`);
       await page.goto(address);
     },
   },
-  { name: 'request-expired', status: 410, codes: ['expired'], reach: (page, house) => expire(page, house) },
+  { name: 'request-expired', status: 410, codes: ['expired'], reach: (page, site) => expire(page, site) },
   {
     name: 'request-expired-form-post',
     status: 410,
     codes: ['expired'],
-    reach: (page, house) => expire(page, house, { response_mode: 'form_post' }),
+    reach: (page, site) => expire(page, site, { response_mode: 'form_post' }),
   },
   {
     name: 'form-post',
     // It would send the form at once.
     isScriptWithheld: true,
-    reach: async (page, house) => {
-      await arrive(page, house, 'amira', { response_mode: 'form_post' });
+    reach: async (page, site) => {
+      await arrive(page, site, 'amira', { response_mode: 'form_post' });
       await send(page, {}, '[value=consent]');
     },
   },
@@ -94,19 +94,19 @@ export const authorizationPages = [
     name: 'request-not-found',
     status: 404,
     codes: ['not_found'],
-    reach: async (page, house) => {
-      await signInAtHome(page, house, 'amira');
-      await page.goto(`${house.base}consent/01JD3Q5Z8W2N4K6M7P9R0S1T2V`);
+    reach: async (page, site) => {
+      await signInAtHome(page, site, 'amira');
+      await page.goto(`${site.base}consent/01JD3Q5Z8W2N4K6M7P9R0S1T2V`);
     },
   },
   {
     name: 'decision-refused',
     status: 403,
     codes: ['csrf_mismatch'],
-    reach: async (page, house) => {
-      await arrive(page, house, 'amira');
+    reach: async (page, site) => {
+      await arrive(page, site, 'amira');
       const grant_id = await page.locator('[name=grant_id]').first().inputValue();
-      await postForm(page, `${house.base}authorize`, { csrf: 'A'.repeat(43), grant_id, action: 'consent' });
+      await postForm(page, `${site.base}authorize`, { csrf: 'A'.repeat(43), grant_id, action: 'consent' });
     },
   },
 ];
@@ -118,9 +118,9 @@ async function decide(page) {
   return address;
 }
 
-async function expire(page, house, parameters) {
-  await arrive(page, house, 'amira', parameters);
-  await house.latchkey.sql(`update oauth2_authorization_grants set expires_at = now() where fulfilled_at is null`);
+async function expire(page, site, parameters) {
+  await arrive(page, site, 'amira', parameters);
+  await site.latchkey.sql(`update oauth2_authorization_grants set expires_at = now() where fulfilled_at is null`);
   await page.reload();
 }
 

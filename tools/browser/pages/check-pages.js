@@ -23,21 +23,21 @@ const PICTURES = [
 /**
  * Reaches every page of the service and examines it in every appearance; then once more in German, whose words are
  * long.
- * @param house where the services and the relying party are; @param options folder for screenshots, and part of the
+ * @param site where the services and the relying party are; @param options folder for screenshots, and part of the
  * names of the pages to visit
  */
-export async function checkPages(checks, browser, house, { pictures, only = '' }) {
+export async function checkPages(checks, browser, site, { pictures, only = '' }) {
   mkdirSync(pictures, { recursive: true });
-  await checks.that('other sites cannot show a page in a frame', () => checkFrame(browser, house));
+  await checks.that('other sites cannot show a page in a frame', () => checkFrame(browser, site));
   await checks.that('logo and colors of the operator are shown, and no script of a logo runs', () =>
-    checkBrand(browser, house),
+    checkBrand(browser, site),
   );
   const picture = (page, name) => page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
   const entries = PAGES.filter(({ name }) => name.includes(only));
   if (entries.length === 0) throw new Error(`no page has a name that holds "${only}"`);
   for (const entry of entries) {
     const { name } = entry;
-    await visit(checks, browser, 'en', entry, house, async (page) => {
+    await visit(checks, browser, 'en', entry, site, async (page) => {
       for (const appearance of APPEARANCES) {
         const { colorScheme, viewport, direction } = appearance;
         await checks.that(`${name}: ${colorScheme}, ${viewport.width} px, ${direction}`, async () => {
@@ -52,7 +52,7 @@ export async function checkPages(checks, browser, house, { pictures, only = '' }
       }
       await checks.that(`${name}: Tab reaches everything, and the focus is seen`, () => checkFocus(page));
     });
-    await visit(checks, browser, 'de', entry, house, async (page) => {
+    await visit(checks, browser, 'de', entry, site, async (page) => {
       await appear(page, NARROW);
       await checks.that(`${name}: German at 320 px`, () => checkWidth(page));
       await picture(page, `${name}-german`);
@@ -73,7 +73,7 @@ async function checkFrame(browser, { base, relyingParty }) {
 }
 
 /** Opens a browser of its own for a page, goes there, checks that this is the page, and examines it. */
-async function visit(checks, browser, locale, entry, house, examine) {
+async function visit(checks, browser, locale, entry, site, examine) {
   const context = await browser.newContext({
     locale,
     // The reader who wants no motion sees no colour that is half-way to another one.
@@ -84,7 +84,7 @@ async function visit(checks, browser, locale, entry, house, examine) {
     if (entry.isScriptWithheld) await context.route('**/assets/*.js', (route) => route.fulfill(NO_SCRIPT));
     const seen = watch(page);
     const isThere = await checks.that(`${entry.name}: is reached (${locale}), and is what it should be`, async () => {
-      await entry.reach(page, house);
+      await entry.reach(page, site);
       assert.equal(seen.response.status(), entry.status ?? 200);
       assert.deepEqual(await errorCodes(page), entry.codes ?? []);
       await checkDocument(page, seen.response, locale);

@@ -40,9 +40,9 @@ export const problemPages = [
     name: 'database-away',
     status: 503,
     codes: ['temporarily_unavailable'],
-    reach: async (page, house) => {
-      await signInAtHome(page, house, 'amira');
-      await house.latchkey.withoutDatabase(() => page.goto(house.base));
+    reach: async (page, site) => {
+      await signInAtHome(page, site, 'amira');
+      await site.latchkey.withoutDatabase(() => page.goto(site.base));
     },
   },
 ];

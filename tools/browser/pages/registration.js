@@ -40,12 +40,12 @@ export const registrationPages = [
     },
   })),
   { name: 'register-closed', reach: (page, { closedBase }) => page.goto(`${closedBase}register`) },
-  { name: 'display-name', reach: (page, house) => beginRegistration(page, house) },
+  { name: 'display-name', reach: (page, site) => beginRegistration(page, site) },
   {
     name: 'display-name-refused',
     codes: ['invalid'],
-    reach: async (page, house) => {
-      await beginRegistration(page, house);
+    reach: async (page, site) => {
+      await beginRegistration(page, site);
       await send(page, { display_name: 'Amira '.repeat(60) }, '[value=set]');
     },
   },
@@ -53,8 +53,8 @@ export const registrationPages = [
   {
     name: 'username-lost-refused',
     codes: ['exists'],
-    reach: async (page, house) => {
-      await loseUsername(page, house);
+    reach: async (page, site) => {
+      await loseUsername(page, site);
       await send(page, { username: 'bo' });
     },
   },
@@ -62,10 +62,10 @@ export const registrationPages = [
     name: 'registration-expired',
     status: 410,
     codes: ['registration_expired'],
-    reach: async (page, house) => {
-      const username = await beginRegistration(page, house);
+    reach: async (page, site) => {
+      const username = await beginRegistration(page, site);
       const old = `update user_registrations set created_at = created_at - interval '2 hours' where username = $1`;
-      await house.latchkey.sql(old, [username]);
+      await site.latchkey.sql(old, [username]);
       await page.reload();
     },
   },
@@ -88,10 +88,10 @@ async function beginRegistration(page, { base }) {
 }
 
 /** Somebody else takes the name just before the end. */
-async function loseUsername(page, house) {
-  const username = await beginRegistration(page, house);
+async function loseUsername(page, site) {
+  const username = await beginRegistration(page, site);
   const other = `insert into users (id, username, username_key, created_at)
                  values (gen_random_uuid(), $1::text, $1::text, now())`;
-  await house.latchkey.sql(other, [username]);
+  await site.latchkey.sql(other, [username]);
   await send(page, { display_name: 'Guest' }, '[value=set]');
 }

@@ -5,7 +5,7 @@ const SESSIONS_OF = 'user_id = (select id from users where username = $1)';
 /** Pages about the session: the index page, signing in and out, proving presence again, and what stands in for them. */
 export const signInPages = [
   { name: 'index', reach: (page, { base }) => page.goto(base) },
-  { name: 'index-signed-in', reach: (page, house) => signInAtHome(page, house, 'amira') },
+  { name: 'index-signed-in', reach: (page, site) => signInAtHome(page, site, 'amira') },
   { name: 'login', reach: (page, { base }) => page.goto(`${base}login`) },
   {
     name: 'login-to-application',
@@ -48,19 +48,19 @@ export const signInPages = [
   {
     name: 'reauth-wrong',
     codes: ['invalid_credentials'],
-    reach: async (page, house) => {
-      await openReauth(page, house);
+    reach: async (page, site) => {
+      await openReauth(page, site);
       await send(page, { password: 'not the password' }, 'main form:has([name=password]) button[type=submit]');
     },
   },
   {
     name: 'reauth-without-password',
-    reach: async (page, house) => {
-      await signInAtHome(page, house, 'faro');
+    reach: async (page, site) => {
+      await signInAtHome(page, site, 'faro');
       const own = `select id from users where username = 'faro'`;
-      const [password] = await house.latchkey.sql(`delete from user_passwords where user_id = (${own}) returning *`);
-      await page.goto(`${house.base}reauth`);
-      await house.latchkey.sql(
+      const [password] = await site.latchkey.sql(`delete from user_passwords where user_id = (${own}) returning *`);
+      await page.goto(`${site.base}reauth`);
+      await site.latchkey.sql(
         'insert into user_passwords select * from json_populate_record(null::user_passwords, $1)',
         [JSON.stringify(password)],
       );
@@ -68,26 +68,26 @@ export const signInPages = [
   },
   {
     name: 'signed-out-elsewhere',
-    reach: async (page, house) => {
-      await signInAtHome(page, house, 'bo');
-      await house.latchkey.sql(`update user_sessions set finished_at = now() where ${SESSIONS_OF}`, ['bo']);
-      await page.goto(house.base);
+    reach: async (page, site) => {
+      await signInAtHome(page, site, 'bo');
+      await site.latchkey.sql(`update user_sessions set finished_at = now() where ${SESSIONS_OF}`, ['bo']);
+      await page.goto(site.base);
     },
   },
-  { name: 'account-locked', reach: (page, house) => closeAccount(page, house, 'locked_at') },
-  { name: 'account-deactivated', reach: (page, house) => closeAccount(page, house, 'deactivated_at') },
+  { name: 'account-locked', reach: (page, site) => closeAccount(page, site, 'locked_at') },
+  { name: 'account-deactivated', reach: (page, site) => closeAccount(page, site, 'deactivated_at') },
 ];
 
 /** An application asks for a fresh sign-in. */
-async function openReauth(page, house) {
-  await signInAtHome(page, house, 'amira');
-  const { address } = await house.relyingParty.begin({ prompt: 'login' });
+async function openReauth(page, site) {
+  await signInAtHome(page, site, 'amira');
+  const { address } = await site.relyingParty.begin({ prompt: 'login' });
   await page.goto(address);
 }
 
-async function closeAccount(page, house, column) {
-  await arrive(page, house, 'bo');
-  const set = (value) => house.latchkey.sql(`update users set ${column} = ${value} where username = 'bo'`);
+async function closeAccount(page, site, column) {
+  await arrive(page, site, 'bo');
+  const set = (value) => site.latchkey.sql(`update users set ${column} = ${value} where username = 'bo'`);
   await set('now()');
   await page.reload();
   await set('null');
