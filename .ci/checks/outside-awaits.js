@@ -86,7 +86,7 @@ function isPromise(type) {
   return (type.isUnion() ? type.types : [type]).some((one) => checker.getPromisedTypeOfPromise(one) !== undefined);
 }
 
-/** By Node.js or a package, rather than by the project or the language. */
+/** Whether Node.js or a package declares it, not the project or the language. */
 function isDeclaredOutside(call) {
   const declaration = checker.getResolvedSignature(call)?.declaration;
   const path = declaration?.getSourceFile().fileName ?? '';

@@ -7,7 +7,7 @@ import { Connection } from './connection.js';
 import { Pool } from './pool.js';
 import { WORKLOADS } from './workloads.js';
 
-/** By name: a request takes an input out and puts back what the answer made of it. */
+/** Kinds of requests by name: a request takes an input out and puts back what the answer made of it. */
 const pools = new Map();
 
 serveOrders(async (order) => {

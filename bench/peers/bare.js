@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import pg from 'pg';
 import { serveOrders } from '../worker.js';
 
-/** As many as Latchkey shares out of its default of ten. */
+/** As many shared connections as Latchkey has with its default of ten. */
 const CONNECTIONS = 6;
 
 const SELECT = {

@@ -136,7 +136,7 @@ describe('PKCE', () => {
 });
 
 describe('a request that waits for consent', () => {
-  test('is decided by whoever saw the page: not by the next person in the same browser (S-24)', async () => {
+  test('a consent is decided by the person who saw the page: not by the next person in the same browser (S-24)', async () => {
     const browser = await attacked.signedIn('amira');
     await asked(browser);
     const form = browser.shown.forms.find(({ action }) => action === '/authorize') ?? expect.fail('no form');

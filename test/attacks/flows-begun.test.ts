@@ -18,7 +18,7 @@ const { retention } = loadConfig({
   workingDirectory: '/nowhere',
 }).config;
 
-/** With the limits that it has unless it is told others. */
+/** A service with the default limits, where `attackedService` has generous ones. */
 const attacked = attackedService({ rate_limiting: {} }, { arePasswordsChosen: true });
 
 /** Does what comes due within the next hour. */

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 /** An answer as it came over the wire. */
 export interface RawAnswer {
   readonly status: number;
-  /** By lower-case name. */
+  /** Values by lower-case name. */
   readonly headers: ReadonlyMap<string, readonly string[]>;
   /** One character for each byte. */
   readonly body: string;

@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  // The database that was left running is stopped by whoever uses it last.
+  // The database that was left running is stopped by the last process that uses it.
   await program.run(['database', 'status']);
   rmSync(folder, { recursive: true, force: true });
 });

@@ -182,7 +182,7 @@ function cookieHeader({ deadCookies, genuine }: Surroundings): fc.Arbitrary<stri
 function targetPath(pattern: string, parts: { readonly segment: WireText; readonly isPathSpoilt: boolean }): string {
   const filled = pattern.replaceAll(/:\w+|\*/g, () => parts.segment);
   if (filled !== pattern || !parts.isPathSpoilt) return filled;
-  // Of an address without parameters most requests should still find the route.
+  // Most requests to an address without parameters should still find the route.
   return parts.segment.length % 5 === 0 ? `${filled}/${parts.segment}` : filled;
 }
 

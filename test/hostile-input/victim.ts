@@ -44,7 +44,7 @@ export class Victim {
     if (changed.includes('oauth2_authorization_grants')) await this.renewGrant();
   }
 
-  /** From an address of its own unless the request names one. */
+  /** The request with its placeholders filled in, from an address of its own unless it names one. */
   readyToSend(request: HostileRequest): HostileRequest {
     const headers = request.headers.map(([name, value]): [string, string] => [name, this.#filledIn(value)]);
     const isAddressed = headers.some(([name]) => name === 'X-Forwarded-For');

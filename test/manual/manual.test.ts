@@ -37,7 +37,7 @@ function isThere(page: Page, target: string): boolean {
   return anchor === undefined || readPage(path).headings.map(slug).includes(anchor);
 }
 
-/** As the forges make anchors of headings. */
+/** The anchor of a heading, as GitHub makes it. */
 function slug(heading: string): string {
   return heading
     .toLowerCase()

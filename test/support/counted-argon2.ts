@@ -5,7 +5,7 @@ export const hashes = {
   /** Started so far, each with its costs: `$argon2id$v=19$m=…,t=…,p=…`. */
   started: [] as string[],
   running: 0,
-  /** Of those that ran at the same moment. */
+  /** How many ran at the same moment. */
   most: 0,
 };
 

@@ -1,7 +1,7 @@
 /** A form of a page as a browser would send it. */
 export interface HtmlForm {
   readonly method: string;
-  /** As written; the page's own address when the form names none. */
+  /** The `action` as written; the page's own address when the form names none. */
   readonly action: string;
   /** Inputs with a name, but buttons and boxes that are not ticked. */
   readonly inputs: ReadonlyMap<string, string>;

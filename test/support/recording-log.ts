@@ -8,7 +8,7 @@ export interface RecordedLine {
   readonly event: string;
   readonly message: string;
   readonly fields: LogFields;
-  /** On whose behalf it was written. */
+  /** The task that wrote it. */
   readonly taskId: string | undefined;
 }
 

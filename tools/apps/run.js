@@ -14,7 +14,7 @@ import { PASSWORD, PERSON } from './person.js';
 import { signInChecks } from './sign-in-checks.js';
 
 const LIMIT_MS = 8 * 60_000;
-// With characters that libraries encode in different ways, such as those of Base64.
+// It has characters that libraries encode in different ways, such as those of Base64.
 const CLIENT_SECRET = 'a+secret/of%41least&16;characters==';
 
 setTimeout(() => {

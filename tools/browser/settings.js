@@ -1,6 +1,6 @@
 import { CLIENT_ID, CLIENT_SECRET } from './relying-party.js';
 
-/** Of every account; long enough for the strictest rules. */
+/** The password of every account; long enough for the strictest rules. */
 export const PASSWORD = 'plum granite lantern 47';
 
 /** A configuration in which everything that a page may show is there. @param callback of the relying party */

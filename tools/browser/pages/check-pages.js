@@ -76,7 +76,7 @@ async function checkFrame(browser, { base, relyingParty }) {
 async function visit(checks, browser, locale, entry, site, examine) {
   const context = await browser.newContext({
     locale,
-    // The reader who wants no motion sees no colour that is half-way to another one.
+    // Without transitions, so that no color is examined half-way to another one.
     reducedMotion: 'reduce',
   });
   try {

@@ -77,7 +77,7 @@ export const registrationPages = [
   },
 ];
 
-/** As far as the display name. @returns the username */
+/** Registers as far as the question for the display name. @returns the username */
 async function beginRegistration(page, { base }) {
   registered += 1;
   const username = `guest-${registered}`;
