@@ -8,7 +8,7 @@ import type { ConfigSources, LoadedConfig } from '#config/load.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitError } from '#platform/base/errors.ts';
 import { randomAlphanumeric, randomBytes } from '#platform/base/random.ts';
-import { systemReason } from '#platform/base/system-reason.ts';
+import { systemReason } from '#platform/base/system-errors.ts';
 
 const FAILED = 1;
 const USAGE = 2;

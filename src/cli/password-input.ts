@@ -5,7 +5,7 @@ import {
   type PasswordProblem,
 } from '#domain/accounts/passwords/password-rules.ts';
 import { ExitError } from '#platform/base/errors.ts';
-import { systemReason } from '#platform/base/system-reason.ts';
+import { systemReason } from '#platform/base/system-errors.ts';
 import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
 import { type AccountDeps, COMMAND_CALLER, type ManageIo } from './accounts.ts';
 

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { systemReason } from '#platform/base/system-reason.ts';
+import { systemReason } from '#platform/base/system-errors.ts';
 import type { Problem } from '#platform/config/problems.ts';
 import { type MappingNode, nodeAt, pathText } from '#platform/config/tree.ts';
 import { PICTURE_KEYS, type PictureConfig, type Pictures } from './sections/branding.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemReason } from '#platform/base/system-reason.ts';
+import { systemReason } from '#platform/base/system-errors.ts';
 import type { Problem } from '#platform/config/problems.ts';
 import { type MappingNode, nodeAt, pathText } from '#platform/config/tree.ts';
 import { type PageTemplate, parsePageTemplate, type TemplateProblem } from './page-template.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemReason } from '#platform/base/system-reason.ts';
+import { systemReason } from '#platform/base/system-errors.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

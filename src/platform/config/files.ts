@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
-import { systemReason } from '#platform/base/system-reason.ts';
+import { systemReason } from '#platform/base/system-errors.ts';
 import type { Problem } from './problems.ts';
 import type { Node, Origin } from './tree.ts';
 import { parseYaml } from './yaml.ts';

@@ -9,8 +9,9 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ExitError } from '#platform/base/errors.ts';
 import { randomBytes } from '#platform/base/random.ts';
+import { isErrno } from '#platform/base/system-errors.ts';
 import { type Account, asAccount } from './account.ts';
-import { isErrno, lstatIfThere, readIfThere, symlinkUnlessThere } from './file-system.ts';
+import { lstatIfThere, readIfThere, symlinkUnlessThere } from './file-system.ts';
 
 const run = promisify(execFile);
 const OLDEST_MAJOR = 15;

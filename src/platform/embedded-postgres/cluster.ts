@@ -6,10 +6,10 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { ExitError } from '#platform/base/errors.ts';
 import { randomBytes } from '#platform/base/random.ts';
+import { isErrno } from '#platform/base/system-errors.ts';
 import { type Account, asAccount } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import {
-  isErrno,
   lstatIfThere,
   makePassable,
   readIfThere,

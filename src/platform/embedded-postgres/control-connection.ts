@@ -1,7 +1,7 @@
 /** The superuser connection that each process keeps to the server. */
 import pg from 'pg';
+import { isErrno } from '#platform/base/system-errors.ts';
 import { ADMINISTRATOR, SERVICE_DATABASE, SERVICE_ROLE } from './cluster.ts';
-import { isErrno } from './file-system.ts';
 
 export const PORT = 5432;
 const CONNECT_TIMEOUT_MS = 5_000;

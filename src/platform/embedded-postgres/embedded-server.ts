@@ -6,10 +6,10 @@
 import { join } from 'node:path';
 import { ExitError } from '#platform/base/errors.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
+import { isErrno } from '#platform/base/system-errors.ts';
 import { delay } from '#platform/base/tasks.ts';
 import { ADMINISTRATOR, SERVICE_DATABASE, SERVICE_ROLE } from './cluster.ts';
 import { PORT } from './control-connection.ts';
-import { isErrno } from './file-system.ts';
 import { type JoinedServer, joinServer, makeDirectories, type ServerDirectories } from './join-server.ts';
 import { withLock } from './lock.ts';
 import { stopPostmaster } from './postmaster.ts';

@@ -2,12 +2,8 @@
 import type { Stats } from 'node:fs';
 import { chmod, lstat, mkdir, open, readFile, rename, stat, symlink } from 'node:fs/promises';
 import { randomBytes } from '#platform/base/random.ts';
+import { isErrno } from '#platform/base/system-errors.ts';
 import type { Account } from './account.ts';
-
-/** Whether a thrown value is a system error with one of these codes (`ENOENT`, …). */
-export function isErrno(error: unknown, ...codes: string[]): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code);
-}
 
 /** The text of a file, or undefined when there is none. */
 export function readIfThere(path: string): Promise<string | undefined> {

@@ -2,8 +2,9 @@
 import { link, rm, writeFile } from 'node:fs/promises';
 import { ExitError } from '#platform/base/errors.ts';
 import { randomBytes } from '#platform/base/random.ts';
+import { isErrno } from '#platform/base/system-errors.ts';
 import { delay } from '#platform/base/tasks.ts';
-import { isErrno, readIfThere } from './file-system.ts';
+import { readIfThere } from './file-system.ts';
 import { processIdentity } from './processes.ts';
 
 const RETRY_MS = 15;

@@ -1,7 +1,7 @@
 /** What the operating system knows about processes, by their ids. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { isErrno } from './file-system.ts';
+import { isErrno } from '#platform/base/system-errors.ts';
 
 /**
  * Distinguishes a process from a later one with the same id, by its start time. Undefined when there is none, or only

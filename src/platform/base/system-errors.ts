@@ -1,3 +1,8 @@
+/** Whether a thrown value is a system error with one of these codes (`ENOENT`, …). */
+export function isErrno(error: unknown, ...codes: string[]): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code);
+}
+
 /** What the operating system says, without the path, which messages name themselves. */
 export function systemReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
