@@ -1,5 +1,7 @@
-import { close, fstatSync, openSync, write, writeSync } from 'node:fs';
+import { close, closeSync, constants, fstatSync, openSync, write, writeSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { isatty } from 'node:tty';
+import { isErrno } from '#platform/base/system-errors.ts';
 import type { LogOptions } from './log-options.ts';
 
 const FLUSH_AFTER_MS = 20;
@@ -9,6 +11,8 @@ const MAX_WRITE_BYTES = 64 * 1024;
 /** A write of up to this many bytes to a pipe is never torn by another writer's (POSIX `PIPE_BUF` on Linux). */
 const MAX_PIPE_WRITE_BYTES = 4096;
 const RETRY_AFTER_MS = 10;
+/** How long the end of the process waits for a reader that is slow or has stopped. */
+const MAX_FINAL_FLUSH_MS = 1000;
 /** A write takes well under a millisecond; one that takes this long waits for a reader. */
 const BLOCKED_AFTER_MS = 50;
 const LINE_FEED = 10;
@@ -77,17 +81,18 @@ export class DescriptorSink implements LogSink {
   }
 
   /**
-   * Writes all waiting lines before it returns: for fatal errors and the end of the process. Does nothing while the
-   * reader is blocked, which would keep the process from ending. A write in progress ends by itself: the process
-   * waits for its threads.
+   * Writes all waiting lines before it returns: for fatal errors and the end of the process. Gives up after
+   * `MAX_FINAL_FLUSH_MS` when the reader of a pipe or socket has stopped: the process must be able to end. Does nothing
+   * while a write on another thread is blocked.
    */
   flushSync(): void {
     if (this.#isUnderWay && performance.now() - this.#chunkStartedAt > BLOCKED_AFTER_MS) return;
     const begun = this.#writing?.subarray(this.#isUnderWay ? this.#chunkEnd : this.#written) ?? Buffer.alloc(0);
     const rest = Buffer.concat([begun, Buffer.from(this.#waiting)]);
     this.#waiting = '';
+    if (rest.length === 0) return;
     try {
-      for (let written = 0; written < rest.length; ) written += writeSync(this.#descriptor, rest, written);
+      writeBefore(performance.now() + MAX_FINAL_FLUSH_MS, this.#descriptor, rest, this.#maxWriteBytes);
     } catch {
       // The process ends: there is nowhere left to report it.
     }
@@ -148,18 +153,54 @@ export class DescriptorSink implements LogSink {
 
 /** The sink of `logging.output`; a file is opened for append and readable by its owner alone. */
 export function openSink(output: LogOptions['output']): DescriptorSink {
-  if (output === 'stderr') return new DescriptorSink(2);
-  if (output === 'stdout') return new DescriptorSink(1);
+  if (output === 'stderr') return new DescriptorSink(nonBlocking(2));
+  if (output === 'stdout') return new DescriptorSink(nonBlocking(1));
   return new DescriptorSink(openLogFile(output.path), output.path);
 }
 
 function openLogFile(path: string): number {
-  return openSync(path, 'a', 0o600);
+  const opened = openSync(path, 'a', 0o600);
+  const descriptor = nonBlocking(opened);
+  if (descriptor !== opened) closeSync(opened);
+  return descriptor;
+}
+
+function isPipeOrSocket(descriptor: number): boolean {
+  const status = fstatSync(descriptor);
+  return status.isFIFO() || status.isSocket();
 }
 
 function maxWriteBytes(descriptor: number): number {
-  const status = fstatSync(descriptor);
-  return status.isFIFO() || status.isSocket() ? MAX_PIPE_WRITE_BYTES : MAX_WRITE_BYTES;
+  return isPipeOrSocket(descriptor) ? MAX_PIPE_WRITE_BYTES : MAX_WRITE_BYTES;
+}
+
+/**
+ * A descriptor on which no write to a pipe or socket waits for its reader: a thread that is blocked in a write would
+ * keep the process from ending. A pipe is opened again, since the mode of the given descriptor is shared with other
+ * processes. Where that fails (sockets, a pipe of another user, other systems) the shared mode is changed, as Node
+ * does for `process.stdout`; Node offers that only by a stream around the descriptor.
+ */
+function nonBlocking(descriptor: number): number {
+  if (!isPipeOrSocket(descriptor)) return descriptor;
+  try {
+    return openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    new Socket({ fd: descriptor, readable: false, writable: true }).unref();
+    return descriptor;
+  }
+}
+
+/** Writes whole lines until all are written or `deadline` (`performance.now()`) has passed. Blocks the thread. */
+function writeBefore(deadline: number, descriptor: number, bytes: Buffer, limit: number): void {
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (let written = 0; written < bytes.length; ) {
+    try {
+      written += writeSync(descriptor, bytes, written, endOfChunk(bytes, written, limit) - written);
+    } catch (error) {
+      if (!isErrno(error, 'EAGAIN') || performance.now() >= deadline) throw error;
+      Atomics.wait(pause, 0, 0, RETRY_AFTER_MS);
+    }
+  }
 }
 
 /** End of the last whole line within `limit` bytes from `start`; of the first line when that alone is longer. */

@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { resumeTask, Task } from '#platform/base/tasks.ts';
 import { Rejections } from '#platform/http/connection-warnings.ts';
 import { leastOf } from '#test/support/measuring.ts';
 import { until } from '#test/support/route-server.ts';
+import { bundleWorker } from '#test/support/worker-entry.ts';
 import { DescriptorSink } from './descriptor-sink.ts';
 import { LogWriter, type LogWriterOptions, openLog, Timestamps } from './log-writer.ts';
 
@@ -191,7 +193,7 @@ describe('the sink (operations 5.9)', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  test('a rotated file is opened anew, and no line is lost', async () => {
+  test('a rotated file is opened again, and no line is lost', async () => {
     const path = join(directory, 'log');
     const { log, sink } = openLog({ ...config, output: { path } });
     log.info('startup', 'one');
@@ -236,6 +238,48 @@ describe('the sink (operations 5.9)', () => {
     expect(told).toBe(sink.dropped);
     expect(lines.length + sink.dropped).toBe(20_000);
     expect(lines.every((text) => text.length === 999)).toBe(true);
+  });
+
+  test.each([
+    ['with lines not yet written', 0],
+    ['with a write that waits for the reader', 300],
+  ])('a full pipe that nobody reads does not keep the process from ending, %s', async (_name, exitAfterMs) => {
+    const entry = await bundleWorker(new URL('descriptor-sink.ts', import.meta.url));
+    const { descriptor, leave } = openPipe(join(directory, 'pipe'));
+    const program = `
+      import { openSink } from ${JSON.stringify(entry.href)};
+      const sink = openSink('stdout');
+      process.once('exit', () => sink.flushSync());
+      for (let index = 0; index < 2000; index += 1) sink.write('x'.repeat(999) + String.fromCharCode(10));
+      ${exitAfterMs === 0 ? '' : `await new Promise((resolve) => setTimeout(resolve, ${exitAfterMs}));`}
+      process.exit(70);`;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+      stdio: ['ignore', descriptor, 'inherit'],
+      timeout: 10_000,
+      killSignal: 'SIGKILL',
+    });
+    const [code] = await once(child, 'exit');
+    closeSync(descriptor);
+    await leave();
+    expect(code).toBe(70);
+  });
+
+  test('lines for a pipe whose reader is slow are written to its end', async () => {
+    const entry = await bundleWorker(new URL('descriptor-sink.ts', import.meta.url));
+    const program = `
+      import { openSink } from ${JSON.stringify(entry.href)};
+      const sink = openSink('stdout');
+      process.once('exit', () => sink.flushSync());
+      for (let index = 0; index < 500; index += 1) sink.write('x'.repeat(999) + String.fromCharCode(10));
+      process.exit(70);`;
+    const { descriptor, read } = openPipe(join(directory, 'pipe'));
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+      stdio: ['ignore', descriptor, 'inherit'],
+    });
+    closeSync(descriptor);
+    const text = read();
+    expect(await once(child, 'exit')).toEqual([70, null]);
+    expect(await text).toHaveLength(500_000);
   });
 
   test('a reader that went away ends nothing', async () => {
