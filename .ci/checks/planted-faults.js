@@ -135,7 +135,7 @@ const FAULTS = [
     fault: 'code kept alive only by a test',
     plant: () => {
       appendFileSync('src/platform/base/clock.ts', '\nexport const planted = 1;\n');
-      writeFileSync('src/base/planted.test.ts', "import { planted } from './clock.ts';\nvoid planted;\n");
+      writeFileSync('src/platform/base/planted.test.ts', "import { planted } from './clock.ts';\nvoid planted;\n");
     },
   },
   {
