@@ -6,14 +6,10 @@
 import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { ConfigSources, LoadedConfig } from '#config/load.ts';
 import { systemClock } from '#platform/base/clock.ts';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { randomAlphanumeric, randomBytes } from '#platform/base/random.ts';
 import { systemReason } from '#platform/base/system-errors.ts';
 
-const FAILED = 1;
-const USAGE = 2;
-const ALREADY_THERE = 73;
-const NO_PERMISSION = 77;
 const OWNER_ONLY = 0o600;
 
 /** Where a command writes. */
@@ -104,7 +100,7 @@ export async function generateClient(options: GenerateClientOptions, output: Com
   const { redirectUriProblem } = await import('#protocol/oauth/redirect-uris.ts');
   for (const uri of options.redirectUris) {
     const problem = redirectUriProblem(uri);
-    if (problem !== undefined) throw new ExitError(USAGE, `--redirect-uri ${uri}: ${problem}`);
+    if (problem !== undefined) throw new ExitError(ExitCode.usage, `--redirect-uri ${uri}: ${problem}`);
   }
   const { sampleClient } = await import('#config/reference/sample.ts');
   write(options, sampleClient(systemClock.now(), options.redirectUris), output);
@@ -151,10 +147,10 @@ function attempt(path: string, write: () => void): void {
     write();
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EEXIST') throw new ExitError(ALREADY_THERE, `${path} exists; --force overwrites it`);
-    if (code === 'EACCES') throw new ExitError(NO_PERMISSION, `cannot write ${path}: permission denied`);
+    if (code === 'EEXIST') throw new ExitError(ExitCode.cantCreate, `${path} exists; --force overwrites it`);
+    if (code === 'EACCES') throw new ExitError(ExitCode.noPermission, `cannot write ${path}: permission denied`);
     const reason = code === 'ENOENT' ? 'its folder does not exist' : systemReason(error);
-    throw new ExitError(FAILED, `cannot write ${path}: ${reason}`, {
+    throw new ExitError(ExitCode.failure, `cannot write ${path}: ${reason}`, {
       cause: error,
     });
   }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { hasUsers } from '#domain/accounts/find-user.ts';
 import { registerUser } from '#domain/accounts/registrations/register-user.ts';
 import { usernameProblems } from '#domain/accounts/username.ts';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import type { Secret } from '#platform/base/secret.ts';
 import type { AccountDeps } from './accounts.ts';
@@ -23,23 +23,26 @@ export async function readFirstAdmin(
   const file = environment['LATCHKEY_ADMIN_PASSWORD_FILE'];
   if (username === undefined || username === '') return undefined;
   if (password !== undefined && file !== undefined) {
-    throw new ExitError(78, 'LATCHKEY_ADMIN_PASSWORD and LATCHKEY_ADMIN_PASSWORD_FILE are both set; set one');
+    throw new ExitError(
+      ExitCode.config,
+      'LATCHKEY_ADMIN_PASSWORD and LATCHKEY_ADMIN_PASSWORD_FILE are both set; set one',
+    );
   }
   if (password !== undefined) return { username, password };
   if (file === undefined) {
     throw new ExitError(
-      78,
+      ExitCode.config,
       'LATCHKEY_ADMIN_USERNAME needs LATCHKEY_ADMIN_PASSWORD or LATCHKEY_ADMIN_PASSWORD_FILE beside it',
     );
   }
   try {
     return { username, password: (await readFile(file, 'utf8')).replace(/\r?\n$/, '') };
   } catch (error) {
-    throw new ExitError(78, `LATCHKEY_ADMIN_PASSWORD_FILE: ${describeError(error).message}`, { cause: error });
+    throw new ExitError(ExitCode.config, `LATCHKEY_ADMIN_PASSWORD_FILE: ${describeError(error).message}`, {
+      cause: error,
+    });
   }
 }
-
-const CONFIGURATION_INVALID = 78;
 
 export interface FirstAdmin {
   readonly username: string;
@@ -56,10 +59,10 @@ export async function ensureFirstAdmin(deps: AccountDeps, log: Log, admin: First
   if (await hasUsers(deps.database)) return ignored(log);
   const problems = usernameProblems(username, deps.serverName);
   if (problems.length > 0) {
-    throw new ExitError(CONFIGURATION_INVALID, `LATCHKEY_ADMIN_USERNAME is not allowed: ${problems.join(', ')}`);
+    throw new ExitError(ExitCode.config, `LATCHKEY_ADMIN_USERNAME is not allowed: ${problems.join(', ')}`);
   }
   const owner = { username, emails: [], serviceName: deps.serviceName };
-  const rules = { ignoreComplexity: false, exitCode: CONFIGURATION_INVALID };
+  const rules = { ignoreComplexity: false, exitCode: ExitCode.config };
   const password = await hashNewPassword(deps, admin.password.reveal(), owner, rules);
   const now = deps.clock.now();
   const registration = {

@@ -12,7 +12,7 @@ import { hasKeyCheck, verifyServerState } from '#domain/server-state/server-stat
 import { readSigningKeys, SigningKeyProblems } from '#domain/signing-keys/read-signing-keys.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import { systemClock } from '#platform/base/clock.ts';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { configurationError } from '#platform/config/problems.ts';
@@ -137,7 +137,10 @@ export async function openFoundation(
       ...(wants.migrateTimeoutSeconds !== undefined && { timeoutSeconds: wants.migrateTimeoutSeconds }),
     });
     if (migration.pending.length > 0) {
-      throw new ExitError(1, `migrations are pending: ${migration.pending.join(', ')}. Run latchkey database migrate.`);
+      throw new ExitError(
+        ExitCode.failure,
+        `migrations are pending: ${migration.pending.join(', ')}. Run latchkey database migrate.`,
+      );
     }
     const keyRing = keyRingOf(loaded.config);
     await verifyServerState(database, keyRing, loaded.config.protocolName);
@@ -161,7 +164,7 @@ async function generateSecrets(
   const needsKeys = needsSigningKeys && config.secrets.keys.length === 0;
   if (needsEncryptionKey && !(await hasEncryptionKey(config.dataDir)) && (await hasKeyCheck(database))) {
     throw new ExitError(
-      78,
+      ExitCode.config,
       `this database was made with an encryption key that is missing: ${join(config.dataDir, 'encryption.key')} does not exist. ` +
         'Restore that file, set secrets.encryption, or correct data_dir; a new key could not open what is stored.',
     );
@@ -184,7 +187,7 @@ async function prepare(
 
 function keyRingOf(config: Config): KeyRing {
   const { encryption, encryptionPrevious } = config.secrets;
-  if (encryption === undefined) throw new ExitError(78, 'secrets.encryption: is required');
+  if (encryption === undefined) throw new ExitError(ExitCode.config, 'secrets.encryption: is required');
   const bytes = (hex: string): Buffer => Buffer.from(hex, 'hex');
   return new KeyRing(
     bytes(encryption.reveal()),

@@ -4,7 +4,7 @@ import {
   type PasswordOwner,
   type PasswordProblem,
 } from '#domain/accounts/passwords/password-rules.ts';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { systemReason } from '#platform/base/system-errors.ts';
 import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
 import { type AccountDeps, COMMAND_CALLER, type ManageIo } from './accounts.ts';
@@ -19,7 +19,7 @@ export interface PasswordOptions {
 /** The password that the options name; undefined when they name none. One line end behind it is not part of it. */
 export async function readGivenPassword(options: PasswordOptions, io: ManageIo): Promise<string | undefined> {
   if (options.password !== undefined && options.passwordFile !== undefined) {
-    throw new ExitError(2, 'give the password either as an argument or by --password-file');
+    throw new ExitError(ExitCode.usage, 'give the password either as an argument or by --password-file');
   }
   if (options.password !== undefined) {
     io.stderr('warning: a password on the command line is visible to other users of this machine\n');
@@ -28,7 +28,7 @@ export async function readGivenPassword(options: PasswordOptions, io: ManageIo):
   if (options.passwordFile === undefined) return undefined;
   const text = options.passwordFile === '-' ? await readAll(io) : await readPasswordFile(options.passwordFile);
   const password = text.replace(/\r?\n$/, '');
-  if (password === '') throw new ExitError(1, 'the password is empty');
+  if (password === '') throw new ExitError(ExitCode.failure, 'the password is empty');
   return password;
 }
 
@@ -36,7 +36,8 @@ export async function readGivenPassword(options: PasswordOptions, io: ManageIo):
 export async function askNewPassword(io: ManageIo): Promise<string | undefined> {
   const password = await io.prompts?.password('Password');
   if (password === undefined || password === '') return undefined;
-  if ((await io.prompts?.password('Password again')) !== password) throw new ExitError(1, 'the passwords differ');
+  if ((await io.prompts?.password('Password again')) !== password)
+    throw new ExitError(ExitCode.failure, 'the passwords differ');
   return password;
 }
 
@@ -66,7 +67,7 @@ export async function hashNewPassword(
   deps: AccountDeps,
   password: string,
   owner: PasswordOwner,
-  options: { readonly ignoreComplexity: boolean; readonly exitCode: number },
+  options: { readonly ignoreComplexity: boolean; readonly exitCode: ExitCode },
 ): Promise<StoredHash> {
   const problem = await findPasswordProblem(deps.rules, deps.estimator, password, owner, COMMAND_CALLER);
   const isIgnored = options.ignoreComplexity && problem !== undefined && COMPLEXITY.has(problem);
@@ -87,6 +88,9 @@ async function readPasswordFile(path: string): Promise<string> {
     return await readFile(path, 'utf8');
   } catch (error) {
     const isDenied = error instanceof Error && 'code' in error && error.code === 'EACCES';
-    throw new ExitError(isDenied ? 77 : 1, `cannot read the password file ${path}: ${systemReason(error)}`);
+    throw new ExitError(
+      isDenied ? ExitCode.noPermission : ExitCode.failure,
+      `cannot read the password file ${path}: ${systemReason(error)}`,
+    );
   }
 }

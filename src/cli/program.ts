@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { parseDuration } from '#platform/config/durations.ts';
@@ -46,7 +46,7 @@ interface SetPasswordFlags {
 
 /** Runs the program to its end and gives its exit code; a server ends by a signal. */
 export async function runProgram(argv: readonly string[], io: CommandIo): Promise<number> {
-  let exitCode = 0;
+  let exitCode: number = ExitCode.ok;
   const program = makeProgram(io, (code) => {
     exitCode = code;
   });
@@ -66,7 +66,7 @@ function isVerbose({ logLevel }: GlobalOptions, io: CommandIo): boolean {
 
 function reportFailure(error: unknown, showsStack: boolean, io: CommandIo): number {
   // commander has printed its own message; help and version are no failures
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
   if (error instanceof ExitError) {
     io.stderr(error.message.endsWith('\n') ? error.message : `latchkey: ${error.message}\n`);
     return error.exitCode;
@@ -74,7 +74,7 @@ function reportFailure(error: unknown, showsStack: boolean, io: CommandIo): numb
   const { message, stack } = describeError(error);
   const advice = 'this is a defect of Latchkey; --log-level debug shows where it happened';
   io.stderr(`latchkey: internal error: ${showsStack ? (stack ?? message) : `${message} (${advice})`}\n`);
-  return 70;
+  return ExitCode.software;
 }
 
 /** The command line with everything it offers; `finish` is called with the exit code of a command that has one. */

@@ -1,7 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { ExitError } from '#platform/base/errors.ts';
-
-const INTERRUPTED = 130;
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 
 /** Questions at a terminal. Each throws `ExitError` 130 when the person gives up. */
 export interface Prompts {
@@ -19,7 +17,7 @@ export async function openPrompts(input: Readable, output: Writable): Promise<Pr
   const clack = await import('@clack/prompts');
   const streams = { input, output };
   const answered = <T extends string | boolean>(answer: T | symbol): T => {
-    if (typeof answer === 'symbol') throw new ExitError(INTERRUPTED, 'cancelled');
+    if (typeof answer === 'symbol') throw new ExitError(ExitCode.interrupted, 'cancelled');
     return answer;
   };
   return {

@@ -3,7 +3,7 @@ import { type EmailAddress, parseEmailAddress } from '#domain/accounts/email-add
 import { findUserByName } from '#domain/accounts/find-user.ts';
 import { registerUser } from '#domain/accounts/registrations/register-user.ts';
 import { type UsernameProblem, usernameProblems } from '#domain/accounts/username.ts';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { ManageDeps } from './accounts.ts';
 import { shellWord } from './own-command.ts';
 import { askNewPassword, hashNewPassword, type PasswordOptions, readGivenPassword } from './password-input.ts';
@@ -39,7 +39,7 @@ interface Wanted {
 export async function registerUserCommand(deps: ManageDeps, options: RegisterUserOptions): Promise<void> {
   const prompts = options.yes ? undefined : deps.io.prompts;
   if (!options.yes && prompts === undefined) {
-    throw new ExitError(2, '--yes is needed when standard input is not a terminal');
+    throw new ExitError(ExitCode.usage, '--yes is needed when standard input is not a terminal');
   }
   const wanted = await collect(deps, options, prompts);
   const password =
@@ -53,7 +53,7 @@ export async function registerUserCommand(deps: ManageDeps, options: RegisterUse
             emails: wanted.emails.map((email) => email.address),
             serviceName: deps.serviceName,
           },
-          { ignoreComplexity: options.ignorePasswordComplexity, exitCode: 1 },
+          { ignoreComplexity: options.ignorePasswordComplexity, exitCode: ExitCode.failure },
         );
   if (wanted.emails.length === 0) deps.io.stderr('warning: the user has no e-mail address\n');
   if (password === undefined) deps.io.stderr('warning: the user has no password and cannot sign in\n');
@@ -65,7 +65,7 @@ export async function registerUserCommand(deps: ManageDeps, options: RegisterUse
   const outcome = await registerUser(deps.database, registration);
   if (!outcome.ok) {
     const subject = outcome.reason === 'name-taken' ? `username ${username}` : `e-mail address ${outcome.email}`;
-    throw new ExitError(1, `${subject} is taken`);
+    throw new ExitError(ExitCode.failure, `${subject} is taken`);
   }
   const result = { id: outcome.id, username, admin: isAdmin, emails: emails.map((email) => email.address) };
   deps.io.stdout(options.json ? `${JSON.stringify(result)}\n` : `${outcome.id}\t${username}\n`);
@@ -74,7 +74,7 @@ export async function registerUserCommand(deps: ManageDeps, options: RegisterUse
 async function collect(deps: ManageDeps, options: RegisterUserOptions, prompts: Prompts | undefined): Promise<Wanted> {
   const locale = options.locale === undefined ? deps.defaultLanguage : parseLocale(options.locale);
   const username = options.username ?? (await prompts?.text('Username'));
-  if (username === undefined) throw new ExitError(2, 'the username is missing');
+  if (username === undefined) throw new ExitError(ExitCode.usage, 'the username is missing');
   await checkUsername(deps, username);
   const given = await readGivenPassword(options, deps.io);
   const password = given ?? (prompts === undefined ? undefined : await askNewPassword(deps.io));
@@ -84,7 +84,7 @@ async function collect(deps: ManageDeps, options: RegisterUserOptions, prompts: 
   const displayName = typedName === '' ? undefined : parseDisplayName(typedName);
   if (typedName !== '' && displayName === undefined) {
     throw new ExitError(
-      1,
+      ExitCode.failure,
       'the display name is not allowed: 1 to 255 characters, no control characters and none that turn the direction of text',
     );
   }
@@ -103,9 +103,10 @@ const USERNAME_RULES: Readonly<Record<UsernameProblem, string>> = {
 async function checkUsername(deps: ManageDeps, username: string): Promise<void> {
   const problems = usernameProblems(username, deps.serverName);
   const [problem] = problems;
-  if (problem !== undefined) throw new ExitError(1, `the username is not allowed: ${USERNAME_RULES[problem]}`);
+  if (problem !== undefined)
+    throw new ExitError(ExitCode.failure, `the username is not allowed: ${USERNAME_RULES[problem]}`);
   const taken = await findUserByName(deps.database, username);
-  if (taken !== undefined) throw new ExitError(1, `username ${username} is taken`);
+  if (taken !== undefined) throw new ExitError(ExitCode.failure, `username ${username} is taken`);
 }
 
 /** The canonical spelling of a BCP 47 tag. */
@@ -113,7 +114,7 @@ function parseLocale(text: string): string {
   try {
     return new Intl.Locale(text).toString();
   } catch {
-    throw new ExitError(1, `${JSON.stringify(text)} is not a language tag such as en or de-AT`);
+    throw new ExitError(ExitCode.failure, `${JSON.stringify(text)} is not a language tag such as en or de-AT`);
   }
 }
 
@@ -122,7 +123,7 @@ function parseEmails(texts: readonly string[]): EmailAddress[] {
   const byKey = new Map<string, EmailAddress>();
   for (const text of texts) {
     const email = parseEmailAddress(text);
-    if (email === undefined) throw new ExitError(1, `${text} is not an e-mail address`);
+    if (email === undefined) throw new ExitError(ExitCode.failure, `${text} is not an e-mail address`);
     byKey.set(email.key, email);
   }
   return [...byKey.values()];
@@ -139,7 +140,7 @@ async function confirm(prompts: Prompts, wanted: Wanted, options: RegisterUserOp
     '',
     equivalentCommand(wanted, options),
   ]);
-  if (!(await prompts.confirm('Create this user?', true))) throw new ExitError(1, 'nothing was created');
+  if (!(await prompts.confirm('Create this user?', true))) throw new ExitError(ExitCode.failure, 'nothing was created');
 }
 
 function equivalentCommand(wanted: Wanted, options: RegisterUserOptions): string {

@@ -12,7 +12,7 @@ import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
 import { createCore } from '#domain/core.ts';
 import { InstanceState } from '#domain/instance-state.ts';
 import { systemClock } from '#platform/base/clock.ts';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { Secret } from '#platform/base/secret.ts';
@@ -40,7 +40,7 @@ export async function serve(options: ConfigurationOptions, command: ServeOptions
   try {
     return await run(options, command, io);
   } catch (error) {
-    if (io.signals.isRequested && error instanceof ExitError) return 0;
+    if (io.signals.isRequested && error instanceof ExitError) return ExitCode.ok;
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import { setPassword } from '#domain/accounts/passwords/set-password.ts';
 import { listEmails } from '#domain/accounts/user-emails.ts';
 import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
 import { endOAuth2SessionsOfUser } from '#domain/oauth-sessions/end-oauth2-session.ts';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { ManageDeps } from './accounts.ts';
 import { askNewPassword, hashNewPassword, type PasswordOptions, readGivenPassword } from './password-input.ts';
 
@@ -22,15 +22,18 @@ export interface SetPasswordOptions extends PasswordOptions {
  */
 export async function setPasswordCommand(deps: ManageDeps, options: SetPasswordOptions): Promise<void> {
   const user = await findUserByReference(deps.database, options.user, deps.serverName);
-  if (user === undefined) throw new ExitError(1, 'user not found');
+  if (user === undefined) throw new ExitError(ExitCode.failure, 'user not found');
   // A deactivated account has no password any more, and stays so.
-  if (user.isDeactivated) throw new ExitError(1, 'the user is deactivated');
+  if (user.isDeactivated) throw new ExitError(ExitCode.failure, 'the user is deactivated');
   const password = (await readGivenPassword(options, deps.io)) ?? (await askNewPassword(deps.io));
   if (password === undefined)
-    throw new ExitError(2, 'the password is missing: name its file with --password-file, or - for standard input');
+    throw new ExitError(
+      ExitCode.usage,
+      'the password is missing: name its file with --password-file, or - for standard input',
+    );
   const emails = await listEmails(deps.database, user.id);
   const owner = { username: user.username, emails, serviceName: deps.serviceName };
-  const rules = { ignoreComplexity: options.ignoreComplexity, exitCode: 1 };
+  const rules = { ignoreComplexity: options.ignoreComplexity, exitCode: ExitCode.failure };
   const stored = await hashNewPassword(deps, password, owner, rules);
 
   const now = deps.clock.now();

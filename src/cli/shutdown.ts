@@ -1,10 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { LimitsConfig } from '#config/sections/limits.ts';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import type { HttpServer } from '#platform/http/server.ts';
 
-const EXIT_CODES: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
+const EXIT_CODES: Partial<Record<NodeJS.Signals, ExitCode>> = {
+  SIGINT: ExitCode.interrupted,
+  SIGTERM: ExitCode.terminated,
+  SIGHUP: ExitCode.hungUp,
+};
 
 /**
  * Signals that end the process, heard from its first moment on: one that comes while the database is being opened
@@ -57,7 +61,7 @@ export class StopSignals {
 }
 
 function interruption(signal: NodeJS.Signals): ExitError {
-  return new ExitError(EXIT_CODES[signal] ?? 1, `stopped by ${signal}`);
+  return new ExitError(EXIT_CODES[signal] ?? ExitCode.failure, `stopped by ${signal}`);
 }
 
 export interface Running {

@@ -3,7 +3,7 @@ import type { Config } from '#config/config.ts';
 import type { StaticClientConfig } from '#config/sections/clients.ts';
 import { listUsernamesLike } from '#domain/accounts/find-user.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 
@@ -31,7 +31,7 @@ export function requireMemoryForHashes(
       ? `set limits.password_hash_concurrency to at most ${fitting}, or give the container more memory`
       : 'give the container more memory, or take a smaller memory_kib in passwords.schemes';
   throw new ExitError(
-    78,
+    ExitCode.config,
     `${atOnce} password hashes at once need ${mib(atOnce * bytesEach)} MiB, over half of the ${mib(memoryLimit)} MiB ` +
       `of this container: ${advice}`,
   );

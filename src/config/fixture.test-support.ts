@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { type ConfigFlags, type GeneratedSecrets, type LoadedConfig, loadConfig } from './load.ts';
 
 export interface Situation {
@@ -50,7 +50,7 @@ export function problemsOf(situation: Situation): readonly string[] {
     load(situation);
   } catch (error) {
     if (!(error instanceof ExitError)) throw error;
-    if (error.exitCode !== 78) throw error;
+    if (error.exitCode !== ExitCode.config) throw error;
     return error.message
       .split('\n')
       .slice(1)

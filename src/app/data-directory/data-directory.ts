@@ -4,7 +4,7 @@
  */
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { judgeOwnership, type ProcessAccount, processAccount } from '#platform/base/ownership.ts';
 import { makeSigningKeys, readOrMakeEncryptionKey, writeVersion } from './generated-secrets.ts';
 
@@ -40,9 +40,10 @@ export async function prepareDataDirectory(options: DataDirectoryOptions): Promi
   try {
     const mode = options.isPassable ? 0o711 : 0o700;
     await mkdir(dataDir, { recursive: true, mode });
-    if (!(await stat(dataDir)).isDirectory()) throw new ExitError(78, `data_dir: ${dataDir} is not a directory`);
+    if (!(await stat(dataDir)).isDirectory())
+      throw new ExitError(ExitCode.config, `data_dir: ${dataDir} is not a directory`);
     const before = await listPermissionProblems(dataDir, options.account ?? processAccount());
-    if (before.errors.length > 0) throw new ExitError(78, before.errors.join('\n'));
+    if (before.errors.length > 0) throw new ExitError(ExitCode.config, before.errors.join('\n'));
     await writeVersion(dataDir, options.version);
     const [encryptionKey, keysDir] = await Promise.all([
       options.needsEncryptionKey ? readOrMakeEncryptionKey(dataDir) : undefined,
@@ -55,7 +56,7 @@ export async function prepareDataDirectory(options: DataDirectoryOptions): Promi
     };
   } catch (cause) {
     if (cause instanceof ExitError || !(cause instanceof Error)) throw cause;
-    throw new ExitError(77, `data_dir: ${cause.message}`, { cause });
+    throw new ExitError(ExitCode.noPermission, `data_dir: ${cause.message}`, { cause });
   }
 }
 

@@ -3,7 +3,7 @@ import { generateKeyPair, type KeyObject } from 'node:crypto';
 import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { randomBytes } from '#platform/base/random.ts';
 
 const ENCRYPTION_KEY_FILE = 'encryption.key';
@@ -30,7 +30,7 @@ export async function readOrMakeEncryptionKey(dataDir: string): Promise<string> 
 function checkedKey(path: string, text: string): string {
   const key = text.trim();
   if (ENCRYPTION_KEY.test(key)) return key;
-  throw new ExitError(78, `${path} does not hold 64 hexadecimal characters; put the right file back`);
+  throw new ExitError(ExitCode.config, `${path} does not hold 64 hexadecimal characters; put the right file back`);
 }
 
 const generate = promisify(generateKeyPair);

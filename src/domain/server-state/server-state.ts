@@ -3,7 +3,7 @@
  * protocol name. Stored rows depend on both, so a start with others must fail before any listener opens.
  */
 import { createHmac } from 'node:crypto';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { equalDigests } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -46,14 +46,14 @@ export async function verifyServerState(database: Queryable, keyRing: KeyRing, p
   );
   if (!isSameKey) {
     throw new ExitError(
-      78,
+      ExitCode.config,
       'secrets.encryption is not the key that this database was made with. ' +
         'Restore the former key (data_dir/encryption.key, or secrets.encryption), or point database.uri at the right database.',
     );
   }
   if (!(await isStoredValue(database, PROTOCOL_NAME, Buffer.from(protocolName)))) {
     throw new ExitError(
-      78,
+      ExitCode.config,
       `protocol_name is "${protocolName}", but this database was made with another one, which its stored scopes carry. Set protocol_name back.`,
     );
   }

@@ -155,11 +155,40 @@ export class LatchkeyError extends Error {
   }
 }
 
-/** Ends a command of the program with an exit code of its own (sysexits style) and a message for the operator. */
-export class ExitError extends Error {
-  readonly exitCode: number;
+/**
+ * Exit codes of the program: the names and numbers of sysexits.h, and 128 plus the number of the signal. The manual
+ * lists them for operators (docs/reference/commands.md).
+ */
+export const ExitCode = {
+  ok: 0,
+  /** The command ran and failed. */
+  failure: 1,
+  /** The command line is wrong. */
+  usage: 2,
+  /** A database or a program that is needed cannot be reached or used. */
+  unavailable: 69,
+  /** A defect of this program or of PostgreSQL. */
+  software: 70,
+  /** The operating system refused. */
+  osError: 71,
+  /** The output file exists. */
+  cantCreate: 73,
+  /** Another process holds a lock; try again later. */
+  tempFail: 75,
+  noPermission: 77,
+  /** The configuration is invalid. */
+  config: 78,
+  hungUp: 129,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
-  constructor(exitCode: number, message: string, options?: { cause?: unknown }) {
+/** Ends a command with an exit code and a message for the operator. */
+export class ExitError extends Error {
+  readonly exitCode: ExitCode;
+
+  constructor(exitCode: ExitCode, message: string, options?: { cause?: unknown }) {
     super(message, options);
     this.name = 'ExitError';
     this.exitCode = exitCode;

@@ -1,7 +1,5 @@
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Origin } from './tree.ts';
-
-const CONFIGURATION_INVALID = 78;
 
 /** One thing that is wrong, where it stands and what is accepted. Never holds the value of a secret. */
 export interface Problem {
@@ -15,7 +13,7 @@ export interface Problem {
 export function configurationError(problems: readonly Problem[]): ExitError {
   const lines = new Set([...problems].sort(byPlace).map(problemLine));
   const count = lines.size === 1 ? '1 problem' : `${lines.size} problems`;
-  return new ExitError(CONFIGURATION_INVALID, [`configuration is not valid (${count})`, ...lines].join('\n'));
+  return new ExitError(ExitCode.config, [`configuration is not valid (${count})`, ...lines].join('\n'));
 }
 
 function problemLine({ key, message, at }: Problem): string {

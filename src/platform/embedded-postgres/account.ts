@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 
 const run = promisify(execFile);
 
@@ -31,13 +31,19 @@ export async function findServerAccount(requested: string | undefined, owner: nu
   if (requested !== undefined) {
     const account = await findAccount(requested);
     if (account !== undefined && account.uid !== 0) return account;
-    throw new ExitError(78, `database.embedded.user: there is no account "${requested}" without root's rights`);
+    throw new ExitError(
+      ExitCode.config,
+      `database.embedded.user: there is no account "${requested}" without root's rights`,
+    );
   }
   for (const name of CANDIDATES) {
     const account = await findAccount(name);
     if (account !== undefined) return account;
   }
-  throw new ExitError(71, 'PostgreSQL does not run as root; create an account and set database.embedded.user to it');
+  throw new ExitError(
+    ExitCode.osError,
+    'PostgreSQL does not run as root; create an account and set database.embedded.user to it',
+  );
 }
 
 /** The account of this process, which needs a name: PostgreSQL refuses to run without one. */
@@ -47,16 +53,17 @@ export function ownAccount(): Account {
     return { name: username, uid, gid, isOwn: true };
   } catch (cause) {
     const message = `the user id ${process.getuid?.()} has no entry in the account database; PostgreSQL needs one`;
-    throw new ExitError(71, message, { cause });
+    throw new ExitError(ExitCode.osError, message, { cause });
   }
 }
 
 async function ownerAccount(requested: string | undefined, owner: number): Promise<Account> {
   const account = await findAccount(String(owner));
-  if (account === undefined) throw new ExitError(71, `the embedded database belongs to the unknown user id ${owner}`);
+  if (account === undefined)
+    throw new ExitError(ExitCode.osError, `the embedded database belongs to the unknown user id ${owner}`);
   if (requested !== undefined && requested !== account.name) {
     const message = `database.embedded.user: the database belongs to "${account.name}", not to "${requested}"`;
-    throw new ExitError(78, message);
+    throw new ExitError(ExitCode.config, message);
   }
   return account;
 }

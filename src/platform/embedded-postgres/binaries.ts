@@ -7,7 +7,7 @@ import { chmod, copyFile, link, mkdir, readdir, rename, rm, stat } from 'node:fs
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { randomBytes } from '#platform/base/random.ts';
 import { isErrno } from '#platform/base/system-errors.ts';
 import { type Account, asAccount } from './account.ts';
@@ -49,7 +49,10 @@ export async function findBinaries(sources: BinarySources): Promise<{ binaries: 
   if (binDir !== undefined) {
     const given = await probe(binDir, account);
     if (given !== undefined) return { binaries: given, isCopy: false };
-    throw new ExitError(69, `database.embedded.bin_dir: no initdb and postgres there that ${account.name} can run`);
+    throw new ExitError(
+      ExitCode.unavailable,
+      `database.embedded.bin_dir: no initdb and postgres there that ${account.name} can run`,
+    );
   }
   const bundle = locateBundle();
   if (bundle !== undefined) {
@@ -68,7 +71,7 @@ export async function findBinaries(sources: BinarySources): Promise<{ binaries: 
   const found = installed === undefined ? undefined : await probe(installed, account);
   if (found !== undefined) return { binaries: found, isCopy: false };
   throw new ExitError(
-    69,
+    ExitCode.unavailable,
     `no PostgreSQL programs run here (${process.platform}-${process.arch}): install PostgreSQL ${OLDEST_MAJOR} or later ` +
       'and set database.embedded.bin_dir to the directory of initdb and postgres, or set database.uri to a server',
   );

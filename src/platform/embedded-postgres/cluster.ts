@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { chown, mkdir, readdir, readlink, realpath, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { randomBytes } from '#platform/base/random.ts';
 import { isErrno } from '#platform/base/system-errors.ts';
 import { type Account, asAccount } from './account.ts';
@@ -56,7 +56,7 @@ export async function findClusterFiles(db: string): Promise<ClusterFiles | undef
   if (isOutside) return { directory, isOutside, owner: undefined };
   if (entry.isDirectory() && (await readdir(db)).length === 0) return undefined;
   throw new ExitError(
-    78,
+    ExitCode.config,
     `${db} exists and does not contain a PostgreSQL database; move it away or set another data_dir`,
   );
 }
@@ -82,7 +82,7 @@ export async function placeOutside(db: string, outside: string): Promise<Cluster
   const running = await readPostmaster(directory);
   if (running !== undefined && (await isPostmasterAlive(running.pid, directory))) {
     throw new ExitError(
-      75,
+      ExitCode.tempFail,
       `the server of a deleted data directory still runs (process ${running.pid}); stop it first`,
     );
   }
@@ -109,7 +109,8 @@ export async function createCluster(directory: string, binaries: Binaries, accou
     await removeTree(unfinished, account);
     // Another process was faster, on a system where the lock has no effect: its cluster is used.
     if (isErrno(cause, 'ENOTEMPTY', 'EEXIST')) return;
-    if (isErrno(cause, 'EBUSY')) throw new ExitError(78, `${directory} is a mount point; mount its parent`, { cause });
+    if (isErrno(cause, 'EBUSY'))
+      throw new ExitError(ExitCode.config, `${directory} is a mount point; mount its parent`, { cause });
     throw cause;
   }
   await syncDirectory(parent);
@@ -120,7 +121,7 @@ export async function checkMajorVersion(directory: string, binaries: Binaries): 
   const written = Number(await readIfThere(join(directory, 'PG_VERSION')));
   if (written === binaries.major) return;
   throw new ExitError(
-    78,
+    ExitCode.config,
     `${directory} was written by PostgreSQL ${written}, and the programs here are PostgreSQL ${binaries.major}: ` +
       `make a dump with PostgreSQL ${written} and restore it here, or set database.embedded.bin_dir to its programs`,
   );
@@ -174,7 +175,7 @@ function runInitdb(args: readonly string[], binaries: Binaries, account: Account
     child.once('error', reject);
     child.once('close', (code, signal) => {
       if (code === 0) resolve();
-      else reject(new ExitError(70, `initdb ended with ${signal ?? `code ${code}`}: ${errors.trim()}`));
+      else reject(new ExitError(ExitCode.software, `initdb ended with ${signal ?? `code ${code}`}: ${errors.trim()}`));
     });
   });
 }

@@ -4,7 +4,7 @@
  * file of the data directory; each process that uses it keeps a connection open, by which the others know.
  */
 import { join } from 'node:path';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { isErrno } from '#platform/base/system-errors.ts';
 import { delay } from '#platform/base/tasks.ts';
@@ -77,7 +77,7 @@ export async function useEmbeddedServer(options: EmbeddedServerOptions): Promise
     return await use.begin();
   } catch (cause) {
     if (isErrno(cause, 'EACCES', 'EPERM', 'EROFS')) {
-      throw new ExitError(77, `embedded database: ${cause.message}`, { cause });
+      throw new ExitError(ExitCode.noPermission, `embedded database: ${cause.message}`, { cause });
     }
     throw cause;
   }

@@ -1,7 +1,7 @@
 /** Connects to the server of a data directory, or starts it, with everything that has to exist before. */
 import { mkdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
 import { delay } from '#platform/base/tasks.ts';
 import { type Account, canReach, findServerAccount, ownAccount } from './account.ts';
@@ -91,7 +91,7 @@ async function connectRunning(
     if (typeof control === 'object') return { control, socketDirectory };
     if (!(await isPostmasterAlive(pid, cluster))) return undefined;
     if (performance.now() > deadline) {
-      throw new ExitError(75, `the embedded PostgreSQL (process ${pid}) runs and does not answer`);
+      throw new ExitError(ExitCode.tempFail, `the embedded PostgreSQL (process ${pid}) runs and does not answer`);
     }
     await delay(POLL_MS);
   }
@@ -116,7 +116,10 @@ async function startServer(
   const files = found ?? (await placeFiles(directories, account, isCopy));
   const parent = dirname(files.directory);
   if (!(await canReach(account, await realpath(parent)))) {
-    throw new ExitError(77, `the account ${account.name}, which owns ${db}, cannot reach it; see the modes above it`);
+    throw new ExitError(
+      ExitCode.noPermission,
+      `the account ${account.name}, which owns ${db}, cannot reach it; see the modes above it`,
+    );
   }
   if (files.owner === undefined) await createCluster(files.directory, binaries, account);
   await checkMajorVersion(files.directory, binaries);
@@ -145,14 +148,14 @@ async function placeFiles(directories: ServerDirectories, account: Account, isCo
 function checkOwner(files: ClusterFiles, account: Account): void {
   if (files.owner === account.uid) return;
   throw new ExitError(
-    77,
+    ExitCode.noPermission,
     `${files.directory} belongs to the user id ${files.owner}, and this process runs as ${account.name}; run it as that user or as root`,
   );
 }
 
 function startFailure(directories: ServerDirectories, output: string): ExitError {
   return new ExitError(
-    70,
+    ExitCode.software,
     `the embedded PostgreSQL does not start on ${directories.db}, which was left as it is:\n  ${output}\n` +
       `Its complete output is in ${join(directories.dataDir, 'server.log')}. If the files are damaged, restore a backup.`,
   );

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { chown, type FileHandle, mkdir, mkdtemp, open, readlink, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { delay } from '#platform/base/tasks.ts';
 import { type Account, asAccount } from './account.ts';
 import type { Binaries } from './binaries.ts';
@@ -60,7 +60,10 @@ export async function launchServer(options: LaunchOptions, onLost: () => void): 
       if (typeof control === 'object') return control;
     }
     if (performance.now() > deadline) {
-      throw new ExitError(75, `the embedded PostgreSQL (process ${child.pid}) is not ready yet; see ${serverLog}`);
+      throw new ExitError(
+        ExitCode.tempFail,
+        `the embedded PostgreSQL (process ${child.pid}) is not ready yet; see ${serverLog}`,
+      );
     }
     await delay(POLL_MS);
   }

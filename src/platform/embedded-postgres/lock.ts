@@ -1,6 +1,6 @@
 /** A lock file between processes of one machine. */
 import { link, rm, writeFile } from 'node:fs/promises';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { randomBytes } from '#platform/base/random.ts';
 import { isErrno } from '#platform/base/system-errors.ts';
 import { delay } from '#platform/base/tasks.ts';
@@ -37,7 +37,10 @@ async function acquire(path: string, mine: string, deadline: number): Promise<vo
       if (!isHolderAlive(held)) {
         await removeStale(path, held, deadline);
       } else if (performance.now() > deadline) {
-        throw new ExitError(75, `${path} is held by process ${held.split(' ')[0]}; try again when it is done`);
+        throw new ExitError(
+          ExitCode.tempFail,
+          `${path} is held by process ${held.split(' ')[0]}; try again when it is done`,
+        );
       } else {
         await delay(RETRY_MS);
       }

@@ -6,10 +6,8 @@ import { lookup } from 'node:dns/promises';
 import { chmod, lstat, rename, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { isIPv6 } from 'node:net';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Bind, SocketBind, TcpBind } from './http-options.ts';
-
-const EXIT_OSERR = 71;
 
 /** Where a server listens, as the start-up line shows it. */
 export interface BoundAddress {
@@ -102,7 +100,7 @@ async function listenOnSocket(server: Server, bind: SocketBind): Promise<void> {
 async function refuseOtherFiles(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (found !== undefined && !found.isSocket()) {
-    throw new ExitError(EXIT_OSERR, `cannot listen on ${path}: there is a file that is no socket`);
+    throw new ExitError(ExitCode.osError, `cannot listen on ${path}: there is a file that is no socket`);
   }
 }
 
@@ -123,7 +121,7 @@ function listen(server: Server, target: ListenTarget | { readonly path: string }
 
 function listenError(address: string, cause: unknown): ExitError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new ExitError(EXIT_OSERR, `cannot listen on ${address}: ${reason}`, { cause });
+  return new ExitError(ExitCode.osError, `cannot listen on ${address}: ${reason}`, { cause });
 }
 
 function hostAndPort(host: string, port: number): string {

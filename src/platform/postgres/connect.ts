@@ -6,7 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
 import { Client, types } from 'pg';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
 import { type ConnectionTarget, describeTarget, type SslOptions } from './database-options.ts';
 import { reasonOf } from './failures.ts';
@@ -56,7 +56,9 @@ export async function connectWithRetries(options: ConnectOptions, timeoutSeconds
     } catch (error) {
       const leftMs = deadline - performance.now();
       if (leftMs <= 0) {
-        throw new ExitError(69, `cannot connect to ${target}: ${reasonOf(error)}${hint(error)}`, { cause: error });
+        throw new ExitError(ExitCode.unavailable, `cannot connect to ${target}: ${reasonOf(error)}${hint(error)}`, {
+          cause: error,
+        });
       }
       if (pauseMs === FIRST_PAUSE_MS) {
         log.warn('db.lost', `cannot connect to ${target}; trying again for ${timeoutSeconds} s`, {
@@ -79,17 +81,21 @@ export async function checkServer(client: Client): Promise<void> {
       current_setting('server_encoding') as encoding,
       pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as "readOnly"`);
   const server = rows[0];
-  if (server === undefined) throw new ExitError(69, 'the database server returned no version');
+  if (server === undefined) throw new ExitError(ExitCode.unavailable, 'the database server returned no version');
   if (server.version < OLDEST_VERSION) {
     throw new ExitError(
-      69,
+      ExitCode.unavailable,
       `the server runs PostgreSQL ${server.version}; version ${OLDEST_VERSION} or later is needed`,
     );
   }
   if (server.encoding !== 'UTF8') {
-    throw new ExitError(69, `the database is encoded in ${server.encoding}; create it with encoding UTF8`);
+    throw new ExitError(
+      ExitCode.unavailable,
+      `the database is encoded in ${server.encoding}; create it with encoding UTF8`,
+    );
   }
-  if (server.readOnly) throw new ExitError(69, 'the database is read-only; connect to the primary server');
+  if (server.readOnly)
+    throw new ExitError(ExitCode.unavailable, 'the database is read-only; connect to the primary server');
 }
 
 async function connectOnce(options: ConnectOptions, ssl: TlsChoice): Promise<Client> {

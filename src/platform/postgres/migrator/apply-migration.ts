@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, DatabaseError } from 'pg';
 import type { Clock } from '#platform/base/clock.ts';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
 import { reasonOf } from '../failures.ts';
 import type { Migration } from './migration-files.ts';
@@ -35,7 +35,9 @@ export async function applyWithRetries(
       return;
     } catch (error) {
       if (!isLockProblem(error)) {
-        throw new ExitError(1, `migration ${nameOf(migration)} failed: ${reasonOf(error)}`, { cause: error });
+        throw new ExitError(ExitCode.failure, `migration ${nameOf(migration)} failed: ${reasonOf(error)}`, {
+          cause: error,
+        });
       }
       if (pauseMs === FIRST_PAUSE_MS) log.info('db.migrate', `migration ${nameOf(migration)} waits for locks`);
       await pauseUntil(pauseMs, deadline, `migration ${nameOf(migration)} cannot get its locks: ${reasonOf(error)}`);
@@ -46,7 +48,7 @@ export async function applyWithRetries(
 /** Waits before the next attempt. @throws ExitError 75 with `problem` after `deadline` */
 export async function pauseUntil(pauseMs: number, deadline: number, problem: string): Promise<void> {
   const leftMs = deadline - performance.now();
-  if (leftMs <= 0) throw new ExitError(75, problem);
+  if (leftMs <= 0) throw new ExitError(ExitCode.tempFail, problem);
   await pause(Math.min(pauseMs, leftMs));
 }
 
@@ -100,7 +102,7 @@ async function requireBackfill(client: Client, migration: Migration): Promise<vo
   ]);
   if (rowCount === 1) return;
   throw new ExitError(
-    1,
+    ExitCode.failure,
     `migration ${nameOf(migration)} waits for the back-fill ${migration.backfill}: ` +
       'run the version before this one until its log says that it is done',
   );

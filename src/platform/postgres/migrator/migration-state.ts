@@ -1,6 +1,6 @@
 /** Which migrations a database has had, by its table `schema_migrations`, compared with those of this program. */
 import { type Client, DatabaseError } from 'pg';
-import { ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Queryable } from '../database.ts';
 import { type NoParameters, statement } from '../statement.ts';
 import { type Migration, type MigrationKind, readMigrations } from './migration-files.ts';
@@ -53,11 +53,17 @@ export async function readState(client: Client, migrations: readonly Migration[]
     const known = ours.get(migration.version);
     if (known === undefined) {
       if (migration.minReader > newest) {
-        throw new ExitError(1, `the database is newer than this program: ${nameOf(migration)} was applied to it`);
+        throw new ExitError(
+          ExitCode.failure,
+          `the database is newer than this program: ${nameOf(migration)} was applied to it`,
+        );
       }
       unknown.push(migration);
     } else if (known.checksum !== migration.checksum) {
-      throw new ExitError(1, `migration ${nameOf(migration)} was applied with another text than this program has`);
+      throw new ExitError(
+        ExitCode.failure,
+        `migration ${nameOf(migration)} was applied with another text than this program has`,
+      );
     }
     ours.delete(migration.version);
   }
@@ -87,7 +93,7 @@ async function readApplied(client: Client): Promise<AppliedMigration[]> {
     if (tables.length === 0) return [];
     const shown = tables.length > 3 ? [...tables.slice(0, 3), '…'] : tables;
     throw new ExitError(
-      1,
+      ExitCode.failure,
       `schema ${schema} of the database belongs to another program (it has ${shown.join(', ')}); use an empty database`,
     );
   }
@@ -99,7 +105,10 @@ async function readApplied(client: Client): Promise<AppliedMigration[]> {
     return result.rows;
   } catch (error) {
     if (error instanceof DatabaseError && error.code === '42703') {
-      throw new ExitError(1, 'the database belongs to another program: its table schema_migrations is not ours');
+      throw new ExitError(
+        ExitCode.failure,
+        'the database belongs to another program: its table schema_migrations is not ours',
+      );
     }
     throw error;
   }
@@ -115,7 +124,7 @@ async function readTables(client: Client): Promise<{ schema: string; tables: rea
         where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')`);
   const found = rows[0];
   if (found === undefined || found.schema === null) {
-    throw new ExitError(1, 'the search path of the database names no schema that exists');
+    throw new ExitError(ExitCode.failure, 'the search path of the database names no schema that exists');
   }
   return { schema: found.schema, tables: found.tables };
 }
