@@ -1,10 +1,10 @@
 import { accountSweeps } from '#domain/accounts/sweeps.ts';
-import { auditEventSweeps } from '#domain/audit/sweeps.ts';
+import { auditEventSweeps } from '#domain/audit/audit-event.ts';
 import { authorizationGrantSweeps } from '#domain/authorizations/sweeps.ts';
 import { browserSessionSweeps } from '#domain/browser-sessions/sweeps.ts';
 import type { Sweep } from '#domain/clean-up/sweep.ts';
 import { oauth2SessionSweeps, tokenSweeps } from '#domain/oauth-sessions/sweeps.ts';
-import { rateLimitSweeps } from '#domain/rate-limits/sweeps.ts';
+import { rateLimitSweeps } from '#domain/rate-limits/rate-limits.ts';
 
 /** Everything that is cleaned up, what refers to others first. */
 export const sweeps: readonly Sweep[] = [

@@ -2,6 +2,7 @@
  * Security events, table `audit_events`: inserted in the transaction of the change that they record, never edited,
  * shown to their user in the account area, deleted by age. They never hold a secret.
  */
+import { deleteOldestSql, type Sweep, secondsBefore, sweepAll } from '#domain/clean-up/sweep.ts';
 import { newId, toUuid, type Ulid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -76,3 +77,17 @@ export async function recordAuditEvent(queryable: Queryable, event: AuditEvent):
 function uuidOrNull(id: Ulid | undefined): string | null {
   return id === undefined ? null : toUuid(id);
 }
+
+const sweepAuditEvents = statement<never, { readonly createdBefore: Date }>(
+  'sweep-audit-events',
+  deleteOldestSql('audit_events', 'id', 'created_at', 't.created_at < :createdBefore::timestamptz'),
+);
+
+export const auditEventSweeps: readonly Sweep[] = [
+  {
+    name: 'cleanup-audit-events',
+    minute: 57,
+    sweep: (database, now, { activitySeconds }) =>
+      sweepAll(database, sweepAuditEvents, { createdBefore: secondsBefore(now, activitySeconds) }),
+  },
+];

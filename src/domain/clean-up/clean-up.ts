@@ -2,16 +2,19 @@
  * Deletes rows whose time is over (operations 6.4), until a job queue does: one process of a database at a time, which
  * holds the row lease `clean-up`. The lease of a process that dies runs out within a minute. Each batch is a
  * transaction of its own on a connection of its own, with a pause after it, so that requests are hardly slowed down.
+ *
+ * The table `sweep_runs` says when each sweep is due: once an hour, however often processes start and stop. Leases are
+ * in `leases.ts`. Which rows are deleted is decided by the modules that own the tables.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RetentionConfig } from '#config/sections/retention.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
-import type { Database } from '#platform/postgres/database.ts';
+import type { Database, Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
 import { releaseLease, takeLease } from './leases.ts';
 import { type Position, START, type Sweep } from './sweep.ts';
-import { listDueSweeps, scheduleSweep, scheduleSweeps } from './sweep-runs.ts';
 
 export interface CleanUpDeps {
   readonly database: Database;
@@ -180,4 +183,47 @@ export class CleanUp {
 
 async function pauseFor(milliseconds: number, signal: AbortSignal): Promise<void> {
   await sleep(milliseconds, undefined, { signal, ref: false }).catch(() => undefined);
+}
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+const schedule = statement<never, { readonly names: readonly string[]; readonly dueAt: readonly Date[] }>(
+  'schedule-sweeps',
+  `insert into sweep_runs (name, due_at)
+  select run.name, run.due_at from unnest(:names::text[], :dueAt::timestamptz[]) as run (name, due_at) order by run.name
+  on conflict (name) do nothing`,
+);
+
+const listDue = statement<{ name: string }, { readonly names: readonly string[]; readonly now: Date }>(
+  'due-sweeps',
+  'select name from sweep_runs where name = any (:names::text[]) and due_at <= :now::timestamptz',
+);
+
+const reschedule = statement<never, { readonly name: string; readonly dueAt: Date }>(
+  'reschedule-sweep',
+  'update sweep_runs set due_at = :dueAt::timestamptz where name = :name::text',
+);
+
+/** Sweeps that this database does not know yet become due at their next minute. */
+async function scheduleSweeps(database: Queryable, sweeps: readonly Sweep[], now: number): Promise<void> {
+  await database.execute(schedule, {
+    names: sweeps.map(({ name }) => name),
+    dueAt: sweeps.map((sweep) => nextRun(sweep, now)),
+  });
+}
+
+async function listDueSweeps(database: Queryable, sweeps: readonly Sweep[], now: number): Promise<ReadonlySet<string>> {
+  const rows = await database.rows(listDue, { names: sweeps.map(({ name }) => name), now: new Date(now) });
+  return new Set(rows.map(({ name }) => name));
+}
+
+/** After a run that came to its end. */
+async function scheduleSweep(database: Queryable, sweep: Sweep, now: number): Promise<void> {
+  await database.execute(reschedule, { name: sweep.name, dueAt: nextRun(sweep, now) });
+}
+
+function nextRun({ minute }: Sweep, now: number): Date {
+  const thisHour = Math.floor(now / HOUR_MS) * HOUR_MS + minute * MINUTE_MS;
+  return new Date(thisHour > now ? thisHour : thisHour + HOUR_MS);
 }

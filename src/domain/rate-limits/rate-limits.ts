@@ -4,8 +4,10 @@
  *
  * Statements of other modules charge buckets together with their own work by the fragments of `charge-sql.ts`.
  */
+
 import { createHmac } from 'node:crypto';
 import type { Limiter } from '#config/sections/rate-limiting.ts';
+import { deleteOldestSql, type Sweep, sweepAll } from '#domain/clean-up/sweep.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
 import type { Log } from '#platform/base/log.ts';
@@ -164,3 +166,17 @@ export function unknownNameKey(keyRing: KeyRing, name: string): string {
 export function secondsPerToken(limiter: Limiter): number {
   return 1 / limiter.perSecond;
 }
+
+// A bucket whose time has passed is full, as one without a row is.
+const sweepFullBuckets = statement<never, { readonly now: Date }>(
+  'sweep-rate-limits',
+  deleteOldestSql('rate_limits', 'key', 'tat', 't.tat < :now::timestamptz'),
+);
+
+export const rateLimitSweeps: readonly Sweep[] = [
+  {
+    name: 'cleanup-rate-limits',
+    minute: 56,
+    sweep: (database, now) => sweepAll(database, sweepFullBuckets, { now: new Date(now) }),
+  },
+];
