@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { usernameProblems } from '#domain/accounts/account-names.ts';
 import { hasUsers } from '#domain/accounts/find-user.ts';
 import { registerUser } from '#domain/accounts/registrations/register-user.ts';
-import { usernameProblems } from '#domain/accounts/username.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import type { Secret } from '#platform/base/secret.ts';

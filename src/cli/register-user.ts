@@ -1,8 +1,7 @@
-import { parseDisplayName } from '#domain/accounts/display-name.ts';
+import { parseDisplayName, type UsernameProblem, usernameProblems } from '#domain/accounts/account-names.ts';
 import { type EmailAddress, parseEmailAddress } from '#domain/accounts/email-address.ts';
 import { findUserByName } from '#domain/accounts/find-user.ts';
 import { registerUser } from '#domain/accounts/registrations/register-user.ts';
-import { type UsernameProblem, usernameProblems } from '#domain/accounts/username.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { ManageDeps } from './accounts.ts';
 import { shellWord } from './own-command.ts';

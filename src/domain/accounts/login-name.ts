@@ -1,5 +1,5 @@
+import { usernameProblems } from './account-names.ts';
 import { emailKey } from './email-address.ts';
-import { usernameProblems } from './username.ts';
 
 const MAX_CHARACTERS = 256;
 const CHAT_ID_PREFIX = 'mxid:';

@@ -4,8 +4,7 @@ import {
   acceptedPasswordCtes,
   acceptedPasswordParams,
 } from '#domain/accounts/passwords/accepted-password.ts';
-import type { PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
-import type { Overloaded } from '#domain/accounts/passwords/overloaded.ts';
+import type { Overloaded, PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
 import { toUser, type User, type UserRow } from '#domain/accounts/user.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import type { Clock } from '#platform/base/clock.ts';

@@ -1,8 +1,8 @@
 import type { Browser, PageDeps } from '#browser/browser.ts';
+import { foldUsername } from '#domain/accounts/account-names.ts';
 import type { FinishDeps } from '#domain/accounts/registrations/finish-registration.ts';
-import { RequesterPolicy } from '#domain/accounts/registrations/requester-policy.ts';
+import { RequesterPolicy } from '#domain/accounts/registrations/registration-policy.ts';
 import type { RegistrationDeps as StartDeps } from '#domain/accounts/registrations/start-registration.ts';
-import { foldUsername } from '#domain/accounts/username.ts';
 import type { Core } from '#domain/core.ts';
 
 /** Core and browser, with what the operations of a registration go by. */

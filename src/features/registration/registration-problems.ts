@@ -1,6 +1,6 @@
 import type { FormProblem } from '#browser/components/form.tsx';
 import type { MessageKey, Translations } from '#browser/i18n/translations.ts';
-import { type NamePolicy, type NameProblem, suggestName } from '#domain/accounts/registrations/name-policy.ts';
+import { type NamePolicy, type NameProblem, suggestName } from '#domain/accounts/registrations/registration-policy.ts';
 import type { SubmissionProblem } from '#domain/accounts/registrations/start-registration.ts';
 
 /** Why a form was refused as a whole, whatever was typed. */

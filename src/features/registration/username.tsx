@@ -5,7 +5,7 @@ import type { FormProblem } from '#browser/components/form.tsx';
 import { ErrorSummary, Form } from '#browser/components/form.tsx';
 import { Heading } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
-import { findNameProblems, type NameProblem } from '#domain/accounts/registrations/name-policy.ts';
+import { findNameProblems, type NameProblem } from '#domain/accounts/registrations/registration-policy.ts';
 import { renameRegistration } from '#domain/accounts/registrations/registration-steps.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';

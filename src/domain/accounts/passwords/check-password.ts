@@ -4,11 +4,13 @@
  * gives the tokens back, and fails when the password was changed in between. What a right password allows is left to
  * the caller.
  */
+
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import { type Charges, refundTokens, secondsPerToken } from '#domain/rate-limits/rate-limits.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
-import { describeError } from '#platform/base/log.ts';
+import { describeError, type Log } from '#platform/base/log.ts';
 import type { HashCaller } from '#platform/password-hash/hash-queue.ts';
 import type { PasswordHasher, StoredHash, Verification } from '#platform/password-hash/password-hasher.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -20,7 +22,6 @@ import {
   beginPasswordCheck,
   type PasswordCheckSubject,
 } from './begin-password-check.ts';
-import { type Overloaded, overloadedOutcome } from './overloaded.ts';
 
 export interface PasswordChecksDeps extends BeginPasswordCheckDeps {
   readonly hasher: PasswordHasher;
@@ -185,4 +186,20 @@ export class PasswordChecks {
 function storedHash(row: BegunCheckRow): StoredHash | undefined {
   if (row.hash === null || row.scheme_version === null) return undefined;
   return { hash: row.hash, schemeVersion: row.scheme_version };
+}
+
+/** Too many passwords wait to be hashed or estimated. Nothing was checked, so nothing counts against the caller. */
+export interface Overloaded {
+  readonly ok: false;
+  readonly reason: 'overloaded';
+  readonly retryAfterSeconds: number;
+}
+
+const RETRY_AFTER_SECONDS = 5;
+
+/** The outcome for an error of the password queues; throws any other error again. */
+export function overloadedOutcome(error: unknown, log: Log): Overloaded {
+  if (!(error instanceof LatchkeyError) || error.code !== 'overloaded') throw error;
+  log.info('auth.refused', 'no password could be checked', { code: error.code, reason: error.description });
+  return { ok: false, reason: 'overloaded', retryAfterSeconds: error.retryAfterSeconds ?? RETRY_AFTER_SECONDS };
 }

@@ -10,7 +10,6 @@ import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import { createUser } from '../create-user.ts';
 import { setPassword } from '../passwords/set-password.ts';
 import type { User } from '../user.ts';
-import { findNameProblems, type NamePolicy } from './name-policy.ts';
 import {
   type Registration,
   type RegistrationRow,
@@ -18,6 +17,7 @@ import {
   registrationState,
   toRegistration,
 } from './registration.ts';
+import { findNameProblems, type NamePolicy } from './registration-policy.ts';
 
 type LockedRegistrationRow = RegistrationRow & {
   readonly password_hash: string | null;

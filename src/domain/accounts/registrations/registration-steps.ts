@@ -3,7 +3,7 @@ import { chargeAddress } from '#domain/rate-limits/rate-limits.ts';
 import { type RegistrationId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { findNameProblems, type NameProblem } from './name-policy.ts';
+import { findNameProblems, type NameProblem } from './registration-policy.ts';
 import type { RegistrationDeps } from './start-registration.ts';
 
 /** Null: the username is to be shown. */

@@ -9,11 +9,11 @@ import type { PasswordHasher, StoredHash } from '#platform/password-hash/passwor
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { type PostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
-import { type Overloaded, overloadedOutcome } from '../passwords/overloaded.ts';
+import { type Overloaded, overloadedOutcome } from '../passwords/check-password.ts';
 import { findPasswordProblem, type PasswordProblem, type PasswordRules } from '../passwords/password-rules.ts';
 import type { StrengthEstimator } from '../passwords/strength-estimator.ts';
-import { findNameProblems, type NamePolicy, type NameProblem } from './name-policy.ts';
-import type { RequesterPolicy } from './requester-policy.ts';
+import type { RequesterPolicy } from './registration-policy.ts';
+import { findNameProblems, type NamePolicy, type NameProblem } from './registration-policy.ts';
 
 const insertRegistration = statement<
   never,

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { measured } from '#test/support/measured.ts';
-import { foldUsername } from '../username.ts';
-import { findNameProblems, suggestName } from './name-policy.ts';
+import { foldUsername } from '../account-names.ts';
+import { findNameProblems, suggestName } from './registration-policy.ts';
 
 const NO_NAME = { literals: [], prefixes: [], suffixes: [], substrings: [], regexes: [] };
 const free = {

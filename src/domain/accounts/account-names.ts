@@ -1,3 +1,5 @@
+/** Which usernames and display names an account can have. */
+
 /** Codes of the rules that a new username breaks, as policies name them (browser-flows 5.5). */
 export type UsernameProblem =
   | 'username-too-short'
@@ -27,4 +29,15 @@ export function usernameProblems(name: string, serverName: string): UsernameProb
 /** Equal for names that a reader could confuse: case, width and surrounding white space are removed. */
 export function foldUsername(name: string): string {
   return name.normalize('NFKC').trim().toLowerCase();
+}
+
+const MAX_DISPLAY_NAME_CHARACTERS = 255;
+// Control characters, line separators, and those that change the direction of the text around the name.
+const UNWANTED_IN_DISPLAY_NAME = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+
+/** The display name without surrounding white space; undefined when it is not a valid one. */
+export function parseDisplayName(text: string): string | undefined {
+  const name = text.trim();
+  const { length } = [...name];
+  return length > 0 && length <= MAX_DISPLAY_NAME_CHARACTERS && !UNWANTED_IN_DISPLAY_NAME.test(name) ? name : undefined;
 }

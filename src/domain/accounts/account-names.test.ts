@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { usernameProblems } from './username.ts';
+import { parseDisplayName, usernameProblems } from './account-names.ts';
 
 const problems = (name: string): string[] => usernameProblems(name, 'example.org');
 
@@ -40,3 +40,21 @@ describe('username rules (browser-flows 5.5, S-97)', () => {
     expect(problems('a'.repeat(256 - '@:example.org'.length))).toEqual(['username-too-long']);
   });
 });
+
+test.each([
+  ['Amira Okafor', 'Amira Okafor'],
+  ['  Amira  ', 'Amira'],
+  ['أميرة', 'أميرة'],
+  ['👩‍🚀'.repeat(80), '👩‍🚀'.repeat(80)],
+  ['x'.repeat(255), 'x'.repeat(255)],
+  ['<b>Amira</b>', '<b>Amira</b>'],
+])('%.20s is a display name', (text, name) => {
+  expect(parseDisplayName(text)).toBe(name);
+});
+
+test.each(['', ' \u3000 ', 'x'.repeat(256), 'a\u0007b', 'a\nb', 'a\u0085b', 'a\u2028b', '\u202eabc', 'a\u2066b'])(
+  '%.20j is none',
+  (text) => {
+    expect(parseDisplayName(text)).toBeUndefined();
+  },
+);
