@@ -10,8 +10,8 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { redirectTarget } from '#protocol/oauth/redirect-uris.ts';
 import { type AskingClient, ConsentPage, type DecisionForm, ForbiddenPage, OtherAccountPage } from './consent.page.tsx';
-import { consentScopes } from './consent-needed.ts';
 import type { ActiveViewer, Step } from './next-step.ts';
+import { consentScopes } from './next-step.ts';
 import { type AuthorizationDeps, continuation, readerLanguage, type StoredRequest } from './stored-request.ts';
 
 /** The page on which a person decides. @param problem why the form is shown again */

@@ -14,9 +14,9 @@ import {
   responseFields,
   responseLocation,
 } from '#protocol/oauth/authorization-response.ts';
-import { consentScopes } from './consent-needed.ts';
 import { ExpiredPage, FormPostPage, OpeningPage, type WayBack } from './finished.page.tsx';
 import type { ActiveViewer } from './next-step.ts';
+import { consentScopes } from './next-step.ts';
 import { type AuthorizationDeps, type Opened, readerLanguage, type StoredRequest } from './stored-request.ts';
 
 /** Makes the code and sends it to the client. */

@@ -4,8 +4,7 @@ import { loadTranslations } from '#browser/i18n/translations.ts';
 import { renderPage } from '#browser/layout.tsx';
 import { expectCleanPage, HOSTILE_TEXTS, tagsOf } from '#test/support/clean-page.ts';
 import { parseForms, textOf } from '#test/support/html-forms.ts';
-import { LoginPage } from './login.page.tsx';
-import { type LoginProblem, loginProblems } from './login-problems.ts';
+import { LoginPage, type LoginProblem, loginProblems } from './login.page.tsx';
 
 const catalog = loadTranslations();
 const site = { serviceName: 'example.org', indexPath: '/', ...assetPaths('/', {}) };

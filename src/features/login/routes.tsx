@@ -16,8 +16,7 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 import { type PostAuthAction, parsePostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
-import { LoginPage } from './login.page.tsx';
-import { type LoginProblem, loginProblems, MAX_USERNAME_CHARACTERS } from './login-problems.ts';
+import { LoginPage, type LoginProblem, loginProblems, MAX_USERNAME_CHARACTERS } from './login.page.tsx';
 
 type LoginDeps = PageDeps & Pick<SignInDeps, 'loginNames'>;
 

@@ -9,8 +9,8 @@ import { parseDisplayName } from '#domain/accounts/account-names.ts';
 import { chooseDisplayName } from '#domain/accounts/registrations/registration-steps.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
-import type { RegistrationDeps } from './deps.ts';
 import { refusalProblem } from './registration-problems.ts';
+import type { RegistrationDeps } from './step.ts';
 import { openStep, type Step, stepPage } from './step.ts';
 
 /** `GET /register/steps/{id}/display-name`. */

@@ -4,7 +4,7 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
-import type { RegistrationDeps } from './deps.ts';
+import type { RegistrationDeps } from './step.ts';
 
 /**
  * Whether a pending authorization request asks for a new account (`prompt=create`) and the person's account is older

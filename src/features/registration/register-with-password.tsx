@@ -11,10 +11,10 @@ import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
-import type { RegistrationDeps } from './deps.ts';
 import { redirectSignedIn } from './redirect-signed-in.ts';
 import { RegisterPage } from './register.page.tsx';
 import { type FormRefusal, refusalProblem, rejectedName, submissionProblem } from './registration-problems.ts';
+import type { RegistrationDeps } from './step.ts';
 import { bindRegistration } from './step.ts';
 
 export const MAX_USERNAME_CHARACTERS = 255;

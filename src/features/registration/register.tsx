@@ -5,9 +5,9 @@ import type { Translations } from '#browser/i18n/translations.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { parsePostAuthAction } from '#protocol/post-auth-action.ts';
-import type { RegistrationDeps } from './deps.ts';
 import { redirectSignedIn } from './redirect-signed-in.ts';
 import { MAX_USERNAME_CHARACTERS, proposedUsername, showUnknownProvider } from './register-with-password.tsx';
+import type { RegistrationDeps } from './step.ts';
 
 /** `GET /register`: redirects to the form with a password, the only way to register so far. */
 export async function showRegister(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {

@@ -1,13 +1,42 @@
+import type { Browser, PageDeps } from '#browser/browser.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 import type { LanguageLink } from '#browser/layout.tsx';
+import { foldUsername } from '#domain/accounts/account-names.ts';
+import type { FinishDeps } from '#domain/accounts/registrations/finish-registration.ts';
 import { findRegistration, type Registration, registrationState } from '#domain/accounts/registrations/registration.ts';
+import { RequesterPolicy } from '#domain/accounts/registrations/registration-policy.ts';
+import type { RegistrationDeps as StartDeps } from '#domain/accounts/registrations/start-registration.ts';
 import { findDestination } from '#domain/authorizations/destination.ts';
+import type { Core } from '#domain/core.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId, type RegistrationId, timeOfId } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
-import type { RegistrationDeps } from './deps.ts';
+
+/** Core and browser, and the settings of the operations of a registration. */
+export type RegistrationDeps = PageDeps & StartDeps & FinishDeps;
+
+export function registrationDeps(core: Core, browser: Browser): RegistrationDeps {
+  const { account, branding, homeserver, passwords, policy, protocolName, rateLimiting } = core.config;
+  const { adminUsers, registration, requester } = policy.data;
+  return {
+    ...core,
+    ...browser,
+    limits: rateLimiting,
+    namePolicy: {
+      serverName: homeserver.homeserver,
+      ...registration,
+      reservedUsernames: new Set(adminUsers.map(foldUsername)),
+    },
+    requesterPolicy: new RequesterPolicy(requester),
+    passwordRules: passwords,
+    serviceName: branding.serviceName,
+    tosUri: branding.tosUri,
+    protocolName,
+    ttlSeconds: account.registrationTtlSeconds,
+  };
+}
 
 /** An open registration in the browser that started it, and what every page of a step needs. */
 export interface Step {

@@ -9,8 +9,8 @@ import { findNameProblems, type NameProblem } from '#domain/accounts/registratio
 import { renameRegistration } from '#domain/accounts/registrations/registration-steps.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
-import type { RegistrationDeps } from './deps.ts';
 import { refusalProblem, rejectedName } from './registration-problems.ts';
+import type { RegistrationDeps } from './step.ts';
 import { openStep, type Step, stepPage } from './step.ts';
 
 /** `GET /register/steps/{id}/username`: only when the chosen name is no longer available. */

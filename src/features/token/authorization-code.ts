@@ -13,9 +13,8 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { verifierFits } from '#protocol/oauth/pkce.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
-import type { TokenDeps } from './deps.ts';
-import { signIdToken } from './id-token.ts';
-import { tokenResponse } from './token-response.ts';
+import type { TokenDeps } from './grant.ts';
+import { signIdToken, tokenResponse } from './grant.ts';
 
 /** 256 bits in base64url; anything else is not a code, and costs no query. */
 const CODE = /^[A-Za-z0-9_-]{43}$/;

@@ -5,8 +5,8 @@ import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { parseScope } from '#protocol/oauth/scopes.ts';
-import type { TokenDeps } from './deps.ts';
-import { tokenResponse } from './token-response.ts';
+import type { TokenDeps } from './grant.ts';
+import { tokenResponse } from './grant.ts';
 
 /** A token for a confidential client itself (RFC 6749 4.4): no user, no refresh token, no ID token. */
 export async function issueForClient(

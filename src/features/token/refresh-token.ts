@@ -8,9 +8,8 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { parseScope, type ScopeRules } from '#protocol/oauth/scopes.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
-import type { TokenDeps } from './deps.ts';
-import { signIdToken } from './id-token.ts';
-import { tokenResponse } from './token-response.ts';
+import type { TokenDeps } from './grant.ts';
+import { signIdToken, tokenResponse } from './grant.ts';
 
 /**
  * RFC 6749 6, with rotation (RFC 9700 4.14.2). A session with `openid` gets an ID token too (OpenID Connect Core 12.2),

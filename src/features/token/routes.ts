@@ -1,8 +1,7 @@
 /**
- * `POST /oauth2/token` (RFC 6749 3.2): one file per grant type. Here stands what they share: the client, whether it
- * may use the grant type, and the order of these checks (oauth.md 8.1).
+ * `POST /oauth2/token` (RFC 6749 3.2): one file per grant type. This one authenticates the client, then checks that
+ * it may use the grant type (oauth.md 8.1). Codes and sessions are left to `domain`.
  */
-
 import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
 import { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
@@ -15,10 +14,10 @@ import type { Route } from '#platform/http/route.ts';
 import type { GrantType } from '#protocol/oauth/client-metadata.ts';
 import { exchangeCode } from './authorization-code.ts';
 import { issueForClient } from './client-credentials.ts';
-import { type TokenDeps, tokenDeps } from './deps.ts';
+import { type TokenDeps, tokenDeps } from './grant.ts';
 import { refreshTokens } from './refresh-token.ts';
 
-/** Apart from the client's credentials, which `ClientAuthentication` reads. */
+/** Other than the client's credentials, which `ClientAuthentication` reads. */
 const SINGLE_NAMES = ['grant_type', 'code', 'redirect_uri', 'code_verifier', 'refresh_token', 'scope'];
 
 type Grant = (

@@ -3,8 +3,9 @@
  * far as its scopes reach.
  */
 
+import { userFacts } from '#domain/accounts/user-facts.ts';
 import type { Core } from '#domain/core.ts';
-import { findUserOfAccessToken } from '#domain/oauth-sessions/use-access-token.ts';
+import { findUserOfAccessToken, type UserOfTokenRow } from '#domain/oauth-sessions/use-access-token.ts';
 import { readOAuthForm } from '#oauth-endpoint/oauth-form.ts';
 import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
@@ -13,7 +14,8 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
-import { userinfoClaims } from './userinfo-claims.ts';
+import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
+import { type UserClaims, userClaims } from '#protocol/oidc/user-claims.ts';
 
 const UNREADABLE: ReadonlySet<ErrorCode> = new Set(['body_too_large', 'malformed_request', 'unsupported_media_type']);
 
@@ -98,4 +100,18 @@ function challenge(core: Core, code: ErrorCode, description: string, scope?: str
 
 function scheme(core: Core): string {
   return `Bearer realm="${core.config.http.issuer}"`;
+}
+
+/** OpenID Connect Core 1.0 5.3.2. */
+export interface UserinfoClaims extends UserClaims {
+  readonly sub: string;
+  readonly username: string;
+}
+
+export function userinfoClaims(row: UserOfTokenRow): UserinfoClaims {
+  return {
+    sub: fromUuid(row.user_id),
+    username: row.username,
+    ...userClaims(userFacts(row), row.scope, claimsFromJson(row.claims).userinfo),
+  };
 }

@@ -1,8 +1,52 @@
+/** What the grant types of the token endpoint share: their dependencies, the ID token and the response. */
 import type { Client } from '#domain/clients/client.ts';
+import type { Core } from '#domain/core.ts';
+import { type TokenSettings, tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import type { OAuth2SessionId, UserId } from '#platform/base/ids.ts';
+import { type HttpResponse, json } from '#platform/http/response.ts';
 import { idTokenClaims } from '#protocol/oidc/id-token-claims.ts';
 import { type UserClaimName, type UserFacts, userClaims } from '#protocol/oidc/user-claims.ts';
-import type { TokenDeps } from './deps.ts';
+
+/** Core, and what it derives for the grant types. */
+export interface TokenDeps extends Core {
+  readonly settings: TokenSettings;
+  /** `KeyRing.deriveAll('refresh-rotation')`. */
+  readonly rotationKeys: readonly Buffer[];
+}
+
+export function tokenDeps(core: Core): TokenDeps {
+  return {
+    ...core,
+    settings: tokenSettings(core.config),
+    rotationKeys: core.keyRing.deriveAll('refresh-rotation'),
+  };
+}
+
+export interface TokenResponse {
+  readonly accessToken: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+  readonly now: number;
+  readonly scope: readonly string[];
+  readonly refreshToken?: string | undefined;
+  readonly idToken?: string | undefined;
+}
+
+/** @see RFC 6749 5.1 */
+export function tokenResponse(answer: TokenResponse): HttpResponse {
+  return json(
+    200,
+    {
+      access_token: answer.accessToken,
+      token_type: 'Bearer',
+      expires_in: Math.max(0, Math.floor((answer.expiresAt - answer.now) / 1000)),
+      ...(answer.refreshToken === undefined ? {} : { refresh_token: answer.refreshToken }),
+      ...(answer.scope.length === 0 ? {} : { scope: answer.scope.join(' ') }),
+      ...(answer.idToken === undefined ? {} : { id_token: answer.idToken }),
+    },
+    { pragma: 'no-cache' },
+  );
+}
 
 /** Whom an ID token is about and what goes out with it. Times in milliseconds since the epoch. */
 export interface IdTokenSubject {
