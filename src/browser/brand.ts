@@ -1,6 +1,6 @@
 import type { BrandingConfig, PictureConfig } from '#config/sections/branding.ts';
 import { type Theme, towardsText } from '#platform/base/contrast.ts';
-import type { AssetName } from './assets.ts';
+import type { AssetName } from './asset-files.ts';
 
 /** A file of the operator, or made of the operator's settings, that is published among the assets. */
 export interface BrandFile {

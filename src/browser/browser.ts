@@ -1,6 +1,5 @@
 import type { Core } from '#domain/core.ts';
-import type { AssetFiles } from './asset-files.ts';
-import { assetPaths } from './assets.ts';
+import { type AssetFiles, assetPaths } from './asset-files.ts';
 import { type Brand, brandOf } from './brand.ts';
 import { Csrf } from './csrf.ts';
 import { loadTranslations } from './i18n/translations.ts';

@@ -6,7 +6,7 @@ import {
   parsePageTemplate,
   renderPageTemplate,
 } from '#config/page-template.ts';
-import type { AssetPaths } from './assets.ts';
+import type { AssetPaths } from './asset-files.ts';
 import type { Brand } from './brand.ts';
 import { Icon } from './components/icon.tsx';
 import type { Translations } from './i18n/translations.ts';

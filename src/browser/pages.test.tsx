@@ -6,7 +6,7 @@ import { ERROR_CODES } from '#platform/base/errors.ts';
 import { expectCleanPage, HOSTILE_TEXTS, tagsOf } from '#test/support/clean-page.ts';
 import { textOf } from '#test/support/html-forms.ts';
 import en from '../../locales/en.json' with { type: 'json' };
-import { assetPaths } from './assets.ts';
+import { assetPaths } from './asset-files.ts';
 import { Button, LinkButton } from './components/buttons.tsx';
 import { AccountCard, Fact } from './components/decision.tsx';
 import { PasswordField, TextField } from './components/fields.tsx';

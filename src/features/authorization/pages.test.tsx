@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { describe, expect, test } from 'vitest';
-import { assetPaths } from '#browser/assets.ts';
+import { assetPaths } from '#browser/asset-files.ts';
 import { loadTranslations, type Translations } from '#browser/i18n/translations.ts';
 import { renderPage } from '#browser/layout.tsx';
 import { newId } from '#platform/base/ids.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { assetPaths } from '#browser/assets.ts';
+import { assetPaths } from '#browser/asset-files.ts';
 import { loadTranslations } from '#browser/i18n/translations.ts';
 import { renderPage } from '#browser/layout.tsx';
 import { expectCleanPage, HOSTILE_TEXTS, tagsOf } from '#test/support/clean-page.ts';
