@@ -1,7 +1,8 @@
 /** Every file of the repository that is written from the source. `scripts/generate-reference.js` runs this. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { generatedFiles } from '../../src/config/reference/generated-files.ts';
+import { configJsonSchemaText } from '../../src/config/reference/json-schema.ts';
+import { configManualText } from '../../src/config/reference/manual.ts';
 import { commandsPage } from './commands.ts';
 import { errorCodesPage } from './error-codes.ts';
 import { importGraphPage } from './import-graph.ts';
@@ -17,10 +18,11 @@ export function referencePages(root: string): Readonly<Record<string, string>> {
   const { logCalls, formCodes } = readSourceFacts(root);
   const logPage = readFileSync(join(root, 'docs/reference/log.md'), 'utf8');
   return {
-    ...generatedFiles(),
     'docs/import-graph.md': importGraphPage(root),
     'docs/reference/commands.md': commandsPage(),
+    'docs/reference/configuration.md': configManualText(),
     'docs/reference/error-codes.md': errorCodesPage(formCodes),
     'docs/reference/log.md': fillPart(logPage, 'events', logEventTable(logCalls)),
+    'share/config.schema.json': configJsonSchemaText(),
   };
 }
