@@ -1,4 +1,5 @@
 import {
+  ACCEPTED_ACCOUNT_COLUMNS,
   type AcceptedPassword,
   type AcceptedPasswordParams,
   acceptedPasswordCtes,
@@ -15,6 +16,7 @@ import { PASSWORD_ACR, PASSWORD_AMR } from '#protocol/oidc/authentication-classe
 import { newSessionKey, type SessionCookie, type SessionCredentials } from './browser-session.ts';
 import type { KnownBrowser } from './known-browsers.ts';
 import { browserSessionIsLive } from './liveness.ts';
+import { insertPasswordAuthentication } from './start-browser-session.ts';
 
 export interface ReauthDeps {
   readonly database: Database;
@@ -85,16 +87,14 @@ const renewAuthentication = statement<
     returning s.id, s.user_id, s.key_hash = :newKeyHash::bytea as is_rotated
   ),
   authenticated as (
-    insert into user_session_authentications (id, user_session_id, kind, created_at)
-    select :authenticationId::uuid, renewed.id, 'password', :now::timestamptz from renewed
+    ${insertPasswordAuthentication('renewed')}
   ),
   audited as (
     ${INSERT_AUDIT_EVENT}
     select :auditEventId::uuid, 'reauthenticated', renewed.user_id, null, renewed.id, :ip::inet, :userAgent::text, null, :now::timestamptz
     from renewed
   )
-  select account.user_id, account.username, account.display_name, account.locale, account.can_request_admin,
-    account.is_locked, account.is_deactivated,
+  select ${ACCEPTED_ACCOUNT_COLUMNS},
     exists (select from renewed) as is_renewed,
     exists (select from renewed where renewed.is_rotated) as is_rotated
   from account`,

@@ -1,5 +1,6 @@
 import { type LoginNameRules, parseLoginName } from '#domain/accounts/login-name.ts';
 import {
+  ACCEPTED_ACCOUNT_COLUMNS,
   type AcceptedPassword,
   type AcceptedPasswordParams,
   acceptedPasswordCtes,
@@ -17,6 +18,7 @@ import { PASSWORD_ACR, PASSWORD_AMR } from '#protocol/oidc/authentication-classe
 import { newSessionKey, type SessionCredentials } from './browser-session.ts';
 import type { KnownBrowser } from './known-browsers.ts';
 import { browserSessionIsLive } from './liveness.ts';
+import { insertPasswordAuthentication, insertSession } from './start-browser-session.ts';
 
 export interface SignInDeps {
   readonly database: Database;
@@ -76,23 +78,18 @@ const openBrowserSession = statement<
   'open-browser-session',
   `with ${acceptedPasswordCtes},
   opened as (
-    insert into user_sessions (id, user_id, key_hash, authenticated_at, acr, amr, user_agent, created_at,
-      last_active_at, last_active_ip)
-    select :sessionId::uuid, proven.user_id, :keyHash::bytea, :now::timestamptz, :acr::text, :amr::text[], :userAgent::text, :now::timestamptz,
-      :now::timestamptz, :ip::inet
+    ${insertSession('proven.user_id')}
     from proven
     returning id, user_id
   ),
   authenticated as (
-    insert into user_session_authentications (id, user_session_id, kind, created_at)
-    select :authenticationId::uuid, opened.id, 'password', :now::timestamptz from opened
+    ${insertPasswordAuthentication('opened')}
   ),
   audited as (
     ${INSERT_AUDIT_EVENT}
     select :auditEventId::uuid, 'login', opened.user_id, null, opened.id, :ip::inet, :userAgent::text, null, :now::timestamptz from opened
   )
-  select account.user_id, account.username, account.display_name, account.locale, account.can_request_admin,
-    account.is_locked, account.is_deactivated,
+  select ${ACCEPTED_ACCOUNT_COLUMNS},
     exists (select from opened) as is_opened,
     (
       select count(*)::integer from (

@@ -4,11 +4,25 @@ import { statement } from '#platform/postgres/statement.ts';
 import { PASSWORD_ACR, PASSWORD_AMR } from '#protocol/oidc/authentication-classes.ts';
 import { newSessionKey, type SessionCredentials } from './browser-session.ts';
 
-const insertSession = statement<
+/** An insert of a session, to which `from` and `returning` can be added. @param userId SQL expression of its user */
+export function insertSession(userId: string): string {
+  return `insert into user_sessions (id, user_id, key_hash, authenticated_at, acr, amr, user_agent, created_at,
+      last_active_at, last_active_ip)
+    select :sessionId::uuid, ${userId}, :keyHash::bytea, :now::timestamptz, :acr::text, :amr::text[],
+      :userAgent::text, :now::timestamptz, :now::timestamptz, :ip::inet`;
+}
+
+/** Records that a password was checked for the session. @param session name of a CTE with its `id` */
+export function insertPasswordAuthentication(session: string): string {
+  return `insert into user_session_authentications (id, user_session_id, kind, created_at)
+    select :authenticationId::uuid, ${session}.id, 'password', :now::timestamptz from ${session}`;
+}
+
+const startSession = statement<
   never,
   {
     readonly now: Date;
-    readonly id: string;
+    readonly sessionId: string;
     readonly userId: string;
     readonly keyHash: Buffer;
     readonly acr: string;
@@ -16,19 +30,14 @@ const insertSession = statement<
     readonly userAgent: string | null;
     readonly ip: string | null;
     readonly authenticationId: string;
-    readonly authenticationKind: string;
   }
 >(
   'insert-browser-session',
   `with opened as (
-    insert into user_sessions (id, user_id, key_hash, authenticated_at, acr, amr, user_agent, created_at,
-      last_active_at, last_active_ip)
-    values (:id::uuid, :userId::uuid, :keyHash::bytea, :now::timestamptz, :acr::text, :amr::text[], :userAgent::text, :now::timestamptz,
-      :now::timestamptz, :ip::inet)
+    ${insertSession(':userId::uuid')}
     returning id
   )
-  insert into user_session_authentications (id, user_session_id, kind, created_at)
-  select :authenticationId::uuid, opened.id, :authenticationKind::text, :now::timestamptz from opened`,
+  ${insertPasswordAuthentication('opened')}`,
 );
 
 export interface BrowserSessionStart {
@@ -49,9 +58,9 @@ export async function startBrowserSession(
 ): Promise<SessionCredentials> {
   const id = newId<'browser-session'>(start.now);
   const { key, keyHash } = newSessionKey();
-  await transaction.execute(insertSession, {
+  await transaction.execute(startSession, {
     now: new Date(start.now),
-    id: toUuid(id),
+    sessionId: toUuid(id),
     userId: toUuid(start.userId),
     keyHash,
     acr: PASSWORD_ACR,
@@ -59,7 +68,6 @@ export async function startBrowserSession(
     userAgent: start.userAgent ?? null,
     ip: start.address ?? null,
     authenticationId: toUuid(newId(start.now)),
-    authenticationKind: 'password',
   });
   return { id, key };
 }

@@ -17,7 +17,7 @@ export interface AcceptedPassword {
   readonly newHash: StoredHash | undefined;
 }
 
-/** First parameters of every statement that acts on a password found right, in this order. */
+/** Parameters of every statement that acts on a password found right. */
 export type AcceptedPasswordParams = {
   readonly now: Date;
   readonly userId: string;
@@ -42,6 +42,10 @@ export function acceptedPasswordParams(accepted: AcceptedPassword, now: number):
     newSchemeVersion: accepted.newHash?.schemeVersion ?? null,
   };
 }
+
+/** What `toUser` reads, from the CTE `account` below. */
+export const ACCEPTED_ACCOUNT_COLUMNS = `account.user_id, account.username, account.display_name, account.locale,
+    account.can_request_admin, account.is_locked, account.is_deactivated`;
 
 /**
  * CTEs for the parameters above: `account` (columns of `userColumns`; empty when the password was changed
