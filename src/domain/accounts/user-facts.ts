@@ -1,7 +1,7 @@
 import { ms } from '#platform/postgres/statement.ts';
 import type { UserFacts } from '#protocol/oidc/user-claims.ts';
 
-/** Of the user `u`, milliseconds since the epoch. */
+/** When the profile of the user `u` changed, milliseconds since the epoch. */
 export const PROFILE_UPDATED_AT = ms('coalesce(u.updated_at, u.created_at)');
 
 /** The columns that claims are made of. */

@@ -48,7 +48,7 @@ export interface BrowserSessionEnd {
   readonly reason: BrowserSessionEndReason;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Of the request that ended it, for the audit log. */
+  /** From the request that ended it, for the audit log. */
   readonly address?: string | undefined;
   readonly userAgent?: string | undefined;
 }

@@ -6,7 +6,7 @@ import { ms, statement } from '#platform/postgres/statement.ts';
 import type { BrowserSession, SessionCookie } from './browser-session.ts';
 
 /**
- * Who a request's `session` cookie stands for, as its row shows (browser-flows 2.5). `ended`: signed out from elsewhere.
+ * The person whom a request's `session` cookie identifies, as its row shows (browser-flows 2.5). `ended`: signed out from elsewhere.
  * `ended`, `locked` and `deactivated` get an interstitial page; the request is not attributed to their user.
  */
 export type Viewer =

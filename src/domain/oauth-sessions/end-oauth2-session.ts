@@ -10,7 +10,7 @@ export interface OAuth2SessionEnd {
   readonly reason: OAuth2SessionEndReason;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Of the request that ended it, for the audit log. */
+  /** From the request that ended it, for the audit log. */
   readonly address?: string | undefined;
   readonly userAgent?: string | undefined;
 }

@@ -22,7 +22,7 @@ export interface WantedToken {
 
 export interface IssuedSuccessor {
   readonly pair: SuccessorPair;
-  /** Of the access token. */
+  /** The scope of the access token. */
   readonly scope: readonly string[];
   /** Milliseconds since the epoch. */
   readonly accessTokenExpiresAt: number;

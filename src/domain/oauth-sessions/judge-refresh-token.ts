@@ -99,7 +99,7 @@ export type RefreshVerdict =
   /** The same refresh token with a fresh access token; `mayBeUsed`: also if the pair was used in the meantime. */
   | { readonly kind: 'renew'; readonly successor: StoredSuccessor; readonly mayBeUsed: boolean }
   | { readonly kind: 'refuse'; readonly reason: RefreshRefusal }
-  /** Stolen, then: whoever holds the newer token and whoever presents this one are not the same. */
+  /** Two parties have tokens of this session, so one of them was stolen. */
   | { readonly kind: 'reuse' };
 
 export type RefreshRefusal = 'unknown' | 'other-client' | 'session-ended' | 'session-expired' | 'user' | 'revoked';

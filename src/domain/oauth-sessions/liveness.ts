@@ -3,7 +3,7 @@
  * `oauth2_refresh_tokens`. A session is live until it is finished; an access token until it is revoked or expires; a
  * refresh token until it is revoked, or consumed by the refresh that stores its successor.
  *
- * Here stands when each of them may be used, as conditions for statements. A token works only while its session is
+ * This file says when each of them may be used, as conditions for statements. A token works only while its session is
  * live, the client of the session enabled and its user, if it has one, usable: ask for all of them.
  */
 import { accountIsUsable } from '#domain/accounts/liveness.ts';

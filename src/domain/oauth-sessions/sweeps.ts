@@ -15,7 +15,7 @@ import {
 import { statement } from '#platform/postgres/statement.ts';
 import { oauthSessionIsLive, refreshTokenIsLive, refreshTokenIsUnconsumed } from './liveness.ts';
 
-// Walks the index on `expires_at`: nothing that changes in the life of a token stands in an index (decision 0001).
+// Walks the index on `expires_at`: no index has a column that changes in the life of a token (decision 0001).
 const sweepAccessTokens = statement<
   WalkRow,
   { readonly fromAt: string; readonly fromId: string; readonly revokedBefore: Date; readonly expiredBefore: Date }

@@ -134,7 +134,7 @@ export async function countFailure(database: Queryable, clock: Clock, bucket: Bu
 export async function chargeAddress(
   deps: { readonly database: Queryable; readonly clock: Clock; readonly log: Log },
   charge: {
-    /** Of the limit. */
+    /** Name of the limit. */
     readonly name: 'registration' | 'registration-check';
     readonly limiter: Limiter;
     readonly address: string | undefined;
@@ -145,7 +145,7 @@ export async function chargeAddress(
   return await takeTokens(deps.database, deps.clock, [{ key, limiter }]);
 }
 
-/** The part of a bucket's key that stands for an address; requests without a known one share a bucket. */
+/** The part of a bucket's key that identifies an address; requests without a known one share a bucket. */
 export function addressBucketKey(log: Log, address: string | undefined): string {
   if (address === undefined) {
     log.warn('rate_limit.shared', 'a caller without a known address shares one bucket with all such callers');
@@ -154,7 +154,7 @@ export function addressBucketKey(log: Log, address: string | undefined): string 
 }
 
 /**
- * The part of a bucket's key that stands for a name no account has. Keyed, so that the table does not reveal what was
+ * The part of a bucket's key for a name that no account has. Keyed, so that the table does not reveal what was
  * typed, by mistake perhaps a password.
  * @param name already lower-cased
  */

@@ -34,7 +34,7 @@ interface ConsentPageProps {
   readonly problems: readonly FormProblem[];
 }
 
-/** Asks whether a client may have what it wants, showing who it is and where the answer goes (security R-20). */
+/** Asks whether a client may have what it requests, showing who it is and where the answer goes (security R-20). */
 export function ConsentPage({ translations, client, scopes, account, form, problems }: ConsentPageProps): VNode {
   return (
     <>

@@ -8,8 +8,8 @@ import type { HttpResponse } from '#platform/http/response.ts';
  */
 export function cacheableDocument(value: unknown, cacheControl: string): (context: RequestContext) => HttpResponse {
   const body = Buffer.from(JSON.stringify(value));
-  const answers = taggedResponses(body, { 'cache-control': cacheControl, 'content-type': 'application/json' });
-  return (context) => choose(context, answers);
+  const responses = taggedResponses(body, { 'cache-control': cacheControl, 'content-type': 'application/json' });
+  return (context) => choose(context, responses);
 }
 
 /** 200 with a body that was made for this request, or 304 for a client that has the same one already. */

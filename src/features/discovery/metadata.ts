@@ -16,7 +16,7 @@ import { ID_TOKEN_CLAIM_NAMES } from '#protocol/oidc/id-token-claims.ts';
 import { USER_CLAIM_NAMES } from '#protocol/oidc/user-claims.ts';
 
 /**
- * What the service can do; every field stands for something that is mounted and works.
+ * What the service can do; every field names something that is mounted and works.
  * @see OpenID Connect Discovery 1.0 section 3, RFC 8414 section 2, RFC 9207 section 3
  */
 export function providerMetadata(core: Core, { urls, languages }: Browser): Record<string, unknown> {

@@ -28,7 +28,7 @@ export function LoginPage({
 }: {
   translations: Translations;
   serviceName: string;
-  /** Of the client that the person continues to. */
+  /** The name of the client that the person continues to. */
   clientName: string | undefined;
   /** The operator's own words. */
   message: string | undefined;

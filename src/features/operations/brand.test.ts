@@ -58,14 +58,14 @@ describe('a service with a template of its own (browser-flows 12.4)', () => {
   });
   afterAll(() => own.stop());
 
-  test.each(['/', '/login', '/no/such/page'])('%s stands in it, whole and clean', async (path) => {
+  test.each(['/', '/login', '/no/such/page'])('%s is shown in it, whole and clean', async (path) => {
     const shown = await (await fetch(`${own.address}${path}`, { headers: { accept: 'text/html' } })).text();
     expectCleanPage(shown);
     expect(shown).toContain('<a href="https://harbour.example/" title="&lt;Harbour&gt;">Harbour</a></nav>');
     expect(shown).toMatch(/<main class="card">.*<\/main><footer class="foot">.*Quay Street 1/s);
   });
 
-  test('what a visitor sends is no template', async () => {
+  test('what a visitor sends is not read as a template', async () => {
     const query = new URLSearchParams({ login_hint: '{{ service_name }}{{ content }}' });
     const shown = await (await fetch(`${own.address}/login?${query}`)).text();
     expect(shown.match(/<main /g)).toHaveLength(1);

@@ -16,7 +16,7 @@ const READINESS: readonly (readonly [name: string, check: (deps: HealthDeps) => 
   ['migrations', ({ instance }) => instance.isSchemaUsable],
   ['clock', ({ instance }) => instance.isClockRight],
   ['overloaded', ({ instance }) => !instance.isOverloaded()],
-  ['database', async ({ database }) => await answers(database)],
+  ['database', async ({ database }) => await answersQuery(database)],
 ];
 
 const RETRY_HEADERS = { 'retry-after': '5' };
@@ -58,7 +58,7 @@ async function checkReady(probe: string, deps: HealthDeps): Promise<Results> {
 }
 
 /** The database logs by itself that it was lost. */
-async function answers(database: HealthDeps['database']): Promise<boolean> {
+async function answersQuery(database: HealthDeps['database']): Promise<boolean> {
   try {
     await database.ping();
     return true;

@@ -22,7 +22,7 @@ import { ReauthPage } from './reauth.page.tsx';
 
 interface ReauthPageRow {
   readonly has_password: boolean;
-  /** Of the authorization request that waits for this, if one does. */
+  /** The redirect URI of the authorization request that waits for this, if one does. */
   readonly redirect_uri: string | null;
   readonly locale: string | null;
 }

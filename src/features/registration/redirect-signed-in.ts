@@ -10,7 +10,7 @@ import type { RegistrationDeps } from './step.ts';
  * Whether a pending authorization request asks for a new account (`prompt=create`) and the person's account is older
  * than the request, so not created for it. Looks up primary keys.
  */
-const wantsNewAccount = statement<
+const isNewAccountRequested = statement<
   { is_wanted: boolean },
   { readonly grantId: string; readonly userId: string; readonly now: Date }
 >(
@@ -36,7 +36,7 @@ export async function redirectSignedIn(
   if (viewer.kind !== 'active') return undefined;
   if (action?.kind === 'continue_authorization_grant') {
     const { database, clock } = deps;
-    const row = await database.first(wantsNewAccount, {
+    const row = await database.first(isNewAccountRequested, {
       grantId: toUuid(action.id),
       userId: toUuid(viewer.user.id),
       now: new Date(clock.now()),

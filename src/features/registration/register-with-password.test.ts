@@ -137,7 +137,7 @@ describe('POST /register', () => {
     });
   });
 
-  test('wants the token of a form (S-57)', async () => {
+  test('requires the token of a form (S-57)', async () => {
     const answer = await service.browser().post('/register', new URLSearchParams({ username: 'x' }));
     expect(answer).toMatchObject({ status: 403, errorCodes: ['csrf_missing'] });
   });
@@ -350,7 +350,7 @@ describe('POST /register/password', () => {
     },
   );
 
-  test('a NUL in a name is no form at all', async () => {
+  test('a NUL in a name makes the form invalid', async () => {
     const browser = service.browser();
     await browser.get('/register/password');
     const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
@@ -429,7 +429,7 @@ describe('POST /register/password', () => {
     },
   );
 
-  test('wants the terms accepted where there are any, and keeps the tick', async () => {
+  test('requires the terms to be accepted where there are any, and keeps the tick', async () => {
     await withService({ tosUri: 'https://example.org/terms?a=1&b=2' }, async (strict) => {
       const refused = await begin({ username: 'terms' }, strict);
       expect(refused.errorCodes).toEqual(['required']);

@@ -27,7 +27,7 @@ export function RegisterPage({
   form,
 }: {
   translations: Translations;
-  /** Of the client that the person continues to. */
+  /** The name of the client that the person continues to. */
   clientName: string | undefined;
   loginPath: string;
   form: RegisterForm;

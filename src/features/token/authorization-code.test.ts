@@ -275,7 +275,7 @@ describe('token endpoint: authorization_code', () => {
     expect(await service.exchange(doomed, code)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
   });
 
-  test('a client that changed since it was cached is read anew and served', async () => {
+  test('a client that changed since it was cached is read again and served', async () => {
     const changed = await service.client();
     const { code } = await service.signIn(changed);
     await sql(db.database, 'update oauth2_clients set version = version + 1 where id = $1::uuid', [toUuid(changed)]);

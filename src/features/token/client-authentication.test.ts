@@ -120,7 +120,7 @@ describe('client authentication', () => {
       () => `grant_type=client_credentials&client_id=${postClient}`,
       () => basic(basicClient, CLIENT_SECRET),
     ],
-    ['a header that is no base64', () => 'grant_type=client_credentials', () => 'Basic !!!'],
+    ['a header that is not base64', () => 'grant_type=client_credentials', () => 'Basic !!!'],
     ['a header without a colon', () => 'grant_type=client_credentials', () => rawBasic('abc')],
     ['a header of invalid UTF-8', () => 'grant_type=client_credentials', () => rawBasic(Buffer.of(0xff, 0x3a, 0xfe))],
     [

@@ -53,7 +53,7 @@ export interface IdTokenSubject {
   readonly userId: UserId;
   readonly user: UserFacts;
   readonly sessionId: OAuth2SessionId;
-  /** Of the access token that is issued with it. */
+  /** The scope of the access token that is issued with it. */
   readonly scope: readonly string[];
   /** Claims that the client asked for one by one. */
   readonly namedClaims: readonly UserClaimName[];

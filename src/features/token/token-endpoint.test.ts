@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 describe('token endpoint', () => {
-  test('a body that is no form is refused as invalid_request', async () => {
+  test('a body that is not a form is refused as invalid_request', async () => {
     const answer = await service.request('/oauth2/token', {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: basic(client, CLIENT_SECRET) },

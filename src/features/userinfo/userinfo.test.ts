@@ -139,7 +139,7 @@ describe('userinfo', () => {
     expect(answer.headers.get('www-authenticate')).toBe(REALM);
   });
 
-  test('a token in the query is not accepted, and one there beside the header is refused (RFC 9700 4.3.2)', async () => {
+  test('a token in the query is not accepted, and one there next to the header is refused (RFC 9700 4.3.2)', async () => {
     const { accessToken } = await signedIn(['openid']);
     const path = `/oauth2/userinfo?access_token=${accessToken}`;
     expect((await service.request(path, {})).status).toBe(401);
