@@ -127,6 +127,43 @@ create table oauth2_consents (
 );
 CREATE INDEX oauth2_consents_client_id ON oauth2_consents USING btree (client_id);
 
+create table oauth2_device_code_grants (
+  id uuid not null,
+  client_id uuid not null,
+  scope text[] not null,
+  resources text[] default '{}'::text[] not null,
+  device_code_hash bytea not null,
+  user_code_hmac bytea not null,
+  user_code_sealed bytea not null,
+  ip inet,
+  user_agent text,
+  requester_ip inet not null,
+  interval_seconds integer not null,
+  polled_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  user_session_id uuid,
+  locale text,
+  auth_time timestamp with time zone,
+  acr text,
+  amr text[] default '{}'::text[] not null,
+  fulfilled_at timestamp with time zone,
+  rejected_at timestamp with time zone,
+  oauth2_session_id uuid,
+  exchanged_at timestamp with time zone,
+  constraint oauth2_device_code_grants_pkey PRIMARY KEY (id),
+  constraint oauth2_device_code_grants_device_code_hash_key UNIQUE (device_code_hash),
+  constraint oauth2_device_code_grants_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth2_clients(id) ON DELETE CASCADE,
+  constraint oauth2_device_code_grants_oauth2_session_id_fkey FOREIGN KEY (oauth2_session_id) REFERENCES oauth2_sessions(id) ON DELETE CASCADE,
+  constraint oauth2_device_code_grants_user_session_id_fkey FOREIGN KEY (user_session_id) REFERENCES user_sessions(id) ON DELETE CASCADE
+) with (fillfactor=85);
+CREATE INDEX oauth2_device_code_grants_client ON oauth2_device_code_grants USING btree (client_id);
+CREATE INDEX oauth2_device_code_grants_created_at ON oauth2_device_code_grants USING btree (created_at);
+CREATE INDEX oauth2_device_code_grants_session ON oauth2_device_code_grants USING btree (oauth2_session_id) WHERE (oauth2_session_id IS NOT NULL);
+CREATE INDEX oauth2_device_code_grants_unused ON oauth2_device_code_grants USING btree (requester_ip, expires_at) WHERE (exchanged_at IS NULL);
+CREATE UNIQUE INDEX oauth2_device_code_grants_user_code ON oauth2_device_code_grants USING btree (user_code_hmac) WHERE ((fulfilled_at IS NULL) AND (rejected_at IS NULL));
+CREATE INDEX oauth2_device_code_grants_user_session ON oauth2_device_code_grants USING btree (user_session_id) WHERE (user_session_id IS NOT NULL);
+
 create table oauth2_refresh_tokens (
   id uuid not null,
   session_id uuid not null,

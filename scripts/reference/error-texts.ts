@@ -18,6 +18,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning: 'An authorization request was answered before, and this browser has not got the answer any more.',
     remedy: 'Start again in the application.',
   },
+  authorization_pending: {
+    meaning: 'A device polls, and nobody has entered its user code and decided yet (RFC 8628 3.5).',
+    remedy: 'Poll again after the interval.',
+  },
   body_too_large: {
     meaning: 'The body is larger than `limits.max_body` allows.',
     remedy: 'Send less, or raise the limit.',
@@ -35,6 +39,14 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning: 'A form came without its field `csrf` or without the cookie that goes with it.',
     remedy: 'Allow cookies. A program has to read the form first and send back both.',
   },
+  device_code_not_found: {
+    meaning: 'The page of a device was opened in a browser in which its user code was not entered.',
+    remedy: 'Enter the code that the device shows at `/link`.',
+  },
+  device_code_used: {
+    meaning: 'The user code of a device was answered before, in another sign-in.',
+    remedy: 'Let the device show a new code.',
+  },
   embedding_refused: {
     meaning:
       'A page was asked for as part of another page, such as a frame (`Sec-Fetch-Dest`). The answer has no body.',
@@ -43,6 +55,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   expired: {
     meaning: 'What the address stands for has expired or ended.',
     remedy: 'Start again where the link came from.',
+  },
+  expired_token: {
+    meaning: 'The codes of a device have expired (`oauth.device_code_ttl`).',
+    remedy: 'Let the device ask for new codes.',
   },
   headers_too_large: {
     meaning: 'The header fields are larger than `limits.max_headers`, or more than 100.',
@@ -125,6 +141,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning: 'The request took longer than `limits.request_timeout` to arrive, or came too slowly.',
     remedy: 'Repeat it on a better connection.',
   },
+  slow_down: {
+    meaning: 'A device polled before its interval was over, which is 5 seconds longer from now on (RFC 8628 3.5).',
+    remedy: 'Wait for `interval` seconds between polls, and 5 more after each of these answers.',
+  },
   temporarily_unavailable: {
     meaning: 'The database was away or busy, or the answer took longer than `limits.handler_timeout`.',
     remedy:
@@ -154,6 +174,7 @@ export const FORM_TEXTS: Readonly<Record<string, string>> = {
   exists: 'The username is taken.',
   invalid: 'The field holds something that cannot be used.',
   invalid_action: 'The button or method is not one that the form offers.',
+  invalid_code: 'No device waits with this user code: it is mistyped, used or expired.',
   invalid_credentials: 'Wrong name or password. Nothing tells which, so that accounts cannot be found out.',
   overloaded: 'Too many password checks are waiting; the status is 503 with `Retry-After`.',
   password_compromised: 'The password is among the 10,000 most common ones.',

@@ -6,6 +6,7 @@ import type { AssetFiles } from '#browser/asset-files.ts';
 import { type Browser, createBrowser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
 import { mount as authorization } from '#features/authorization/routes.ts';
+import { mount as device } from '#features/device/routes.ts';
 import { mount as discovery } from '#features/discovery/routes.ts';
 import { mount as indexPage } from '#features/index-page/routes.tsx';
 import { mount as introspection } from '#features/introspection/routes.ts';
@@ -31,6 +32,7 @@ const FEATURES: readonly ((core: Core, browser: Browser) => Route[])[] = [
   registration,
   authorization,
   token,
+  device,
   introspection,
   revocation,
   userinfo,

@@ -77,6 +77,15 @@ export class Urls {
     return this.path(`consent/${id}`);
   }
 
+  /** Where a person enters the user code of a device. @param userCode filled in */
+  link(userCode?: string): string {
+    return this.path('link') + query(userCode === undefined ? [] : [['code', userCode]]);
+  }
+
+  device(id: Ulid<'device-code-grant'>): string {
+    return this.path(`device/${id}`);
+  }
+
   /** Where a person goes on after authenticating; `/` without an action. */
   afterAuthentication(action: PostAuthAction | undefined): string {
     switch (action?.kind) {
@@ -85,7 +94,7 @@ export class Urls {
       case 'continue_authorization_grant':
         return this.authorizationGrant(action.id);
       case 'continue_device_code_grant':
-        return this.path(`device/${action.id}`);
+        return this.device(action.id);
       case 'continue_compat_sso_login':
         return this.path(`complete-compat-sso/${action.id}`);
       case 'change_password':

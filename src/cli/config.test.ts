@@ -142,7 +142,17 @@ describe('config dump', () => {
     expect(dumped).toMatchObject({
       protocol_name: 'chat',
       http: { public_base: 'http://localhost:8080/', hsts: true },
-      clients: [{ first_party: false, grant_types: ['authorization_code', 'refresh_token', 'client_credentials'] }],
+      clients: [
+        {
+          first_party: false,
+          grant_types: [
+            'authorization_code',
+            'refresh_token',
+            'client_credentials',
+            'urn:ietf:params:oauth:grant-type:device_code',
+          ],
+        },
+      ],
       limits: { max_body: { form: '64KiB' } },
     });
   });

@@ -141,7 +141,12 @@ describe('clients', () => {
       'clients[0].grant_types[0]: "client_credentials" is not allowed with client_auth_method "none"',
     ]);
     const { clients } = loadYaml(client('client_auth_method: client_secret_post', 'client_secret: sixteen characters'));
-    expect(clients[0]?.grantTypes).toEqual(['authorization_code', 'refresh_token', 'client_credentials']);
+    expect(clients[0]?.grantTypes).toEqual([
+      'authorization_code',
+      'refresh_token',
+      'client_credentials',
+      'urn:ietf:params:oauth:grant-type:device_code',
+    ]);
   });
 
   test('ids are unique, also beside a client that is wrong in itself', () => {

@@ -11,7 +11,10 @@ import { type HttpResponse, json } from '#platform/http/response.ts';
 const STATUSES: Partial<Record<ErrorCode, number>> = {
   access_denied: 400,
   already_used: 400,
+  device_code_not_found: 400,
+  device_code_used: 400,
   expired: 400,
+  expired_token: 400,
   invalid_client: 401,
   registration_closed: 403,
   registration_expired: 400,

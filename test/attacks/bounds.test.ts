@@ -116,7 +116,16 @@ function* requests(route: Route, form: BlankForm, address: string, count: number
 }
 
 /** Fields that say what is asked stay as they are. */
-const KEPT = new Set(['action', 'code_verifier', 'grant_type', 'method', 'redirect_uri', 'response_type', 'scope']);
+const KEPT = new Set([
+  'action',
+  'confirm_device',
+  'code_verifier',
+  'grant_type',
+  'method',
+  'redirect_uri',
+  'response_type',
+  'scope',
+]);
 
 function varied(name: string, value: string, unique: string, { csrf }: BlankForm): string {
   if (KEPT.has(name) || name.startsWith('password')) return value;
@@ -131,6 +140,7 @@ function varied(name: string, value: string, unique: string, { csrf }: BlankForm
     case 'refresh_token':
       return newToken('mar');
     case 'code':
+    case 'device_code':
       return unique;
     // Names are shorter than the longest that is allowed, and lower-case.
     case 'username':
@@ -142,7 +152,13 @@ function varied(name: string, value: string, unique: string, { csrf }: BlankForm
 
 /** What may come with any request: continuations, hints, cookies, credentials, and headers that may be kept. */
 function surroundings(index: number, unique: string, address: string, { cookie }: BlankForm) {
-  const kinds = ['continue_authorization_grant', 'continue_compat_sso_login', 'link_upstream', 'manage_account'];
+  const kinds = [
+    'continue_authorization_grant',
+    'continue_device_code_grant',
+    'continue_compat_sso_login',
+    'link_upstream',
+    'manage_account',
+  ];
   const query = [
     `kind=${kinds[index % kinds.length] ?? ''}`,
     `id=${newId(index)}`,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { Route } from '#platform/http/route.ts';
-import { basic, C1, HOMESERVER_SECRET, PASSWORD, VERIFIER } from '../attacks/attacked-service.ts';
+import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
+import { basic, C1, CHALLENGE, HOMESERVER_SECRET, P1, PASSWORD, VERIFIER } from '../attacks/attacked-service.ts';
 import type { RawRequest } from '../attacks/raw-http.ts';
 import { few, fieldName, hostileHeader, hostileValue, type WireText } from './hostile-values.ts';
 
@@ -82,7 +83,22 @@ export function acceptableForms(path: string): readonly (readonly Field[])[] {
           ['redirect_uri', uri],
           ['code_verifier', VERIFIER],
         ],
+        [
+          ['grant_type', DEVICE_CODE_GRANT_TYPE],
+          ['device_code', CHALLENGE],
+        ],
       ];
+    case '/oauth2/device':
+      return [
+        [
+          ['client_id', P1.id],
+          ['scope', 'openid'],
+        ],
+      ];
+    case '/link':
+      return [[csrf, ['code', 'BCDF-GHJK']]];
+    case '/device/:device_code_id':
+      return [[csrf, ['action', 'consent'], ['confirm_device', 'on']]];
     case '/oauth2/introspect':
     case '/oauth2/revoke':
       return [

@@ -124,6 +124,13 @@ async function signInAndUseTokens(): Promise<void> {
     await oidc.clientCredentialsGrant(config);
     await oidc.tokenRevocation(config, refreshed.access_token);
   }
+  const device = await oidc.initiateDeviceAuthorization(config, { scope: 'openid' });
+  await browser.open(device.verification_uri_complete ?? '');
+  await browser.submit();
+  const { url } = await browser.follow();
+  await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: new URL(url).pathname });
+  await browser.follow();
+  await oidc.pollDeviceAuthorizationGrant(config, { ...device, interval: 0 });
   await browser.get('/');
   await browser.open('/reauth?max_age=0');
   await browser.submit({ password: PASSWORD }, { action: '/reauth' });

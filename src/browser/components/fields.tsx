@@ -16,15 +16,30 @@ interface FieldProps {
 }
 
 /** An input with its label, hint and error. `value` is what was typed before, or a proposal. */
-export function TextField({ value, ...field }: FieldProps & { value: string | undefined }): VNode {
+export function TextField({
+  value,
+  isCode = false,
+  ...field
+}: FieldProps & {
+  value: string | undefined;
+  /** Capital letters, one by one: shown apart from one another. */
+  isCode?: boolean;
+}): VNode {
   return (
     <FieldFrame field={field}>
-      <input type="text" value={value ?? ''} {...EXACT} {...inputAttributes(field)} />
+      <input
+        type="text"
+        class={isCode ? 'code-input' : undefined}
+        value={value ?? ''}
+        {...(isCode ? CODE : EXACT)}
+        {...inputAttributes(field)}
+      />
     </FieldFrame>
   );
 }
 
 // A name or an address: the browser is not to spell, correct or capitalise it; its writing direction is its own.
+const CODE = { autocapitalize: 'characters', autocorrect: 'off', spellcheck: false, dir: 'ltr' } as const;
 const EXACT = { autocapitalize: 'none', autocorrect: 'off', spellcheck: false, dir: 'auto' } as const;
 
 /**

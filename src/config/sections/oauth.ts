@@ -4,6 +4,15 @@ import { bool, choice, duration, mapping, webUrl } from '#platform/config/values
 export const oauthSection = mapping({
   authorization_code_ttl: duration('10s', '600s').prefault('60s').describe('How long an authorization code is good.'),
   authorization_grant_ttl: duration('5m', '24h').prefault('1h').describe('How long a person has to answer a request.'),
+  device_code_grant_enabled: bool()
+    .prefault(true)
+    .describe('Devices without a browser may sign people in by a code that is entered elsewhere (RFC 8628).'),
+  device_code_ttl: duration('60s', '3600s').prefault('20m').describe('How long the codes of a device are good.'),
+  device_code_user_code_auto_fill_enabled: bool()
+    .prefault(true)
+    .describe(
+      'Devices get an address that holds the code, for a link or a QR code. `false`: everybody types the code, which makes phishing by link harder.',
+    ),
   id_token_ttl: duration('60s', '86400s').prefault('1h').describe('Lifetime of ID tokens.'),
   refresh_grace: duration('0s', '300s')
     .prefault('30s')
@@ -23,6 +32,9 @@ export function oauthConfig(parsed: z.output<typeof oauthSection>) {
   return {
     authorizationCodeTtlSeconds: parsed.authorization_code_ttl,
     authorizationGrantTtlSeconds: parsed.authorization_grant_ttl,
+    deviceCodeGrantEnabled: parsed.device_code_grant_enabled,
+    deviceCodeTtlSeconds: parsed.device_code_ttl,
+    deviceCodeUserCodeAutoFillEnabled: parsed.device_code_user_code_auto_fill_enabled,
     idTokenTtlSeconds: parsed.id_token_ttl,
     refreshGraceSeconds: parsed.refresh_grace,
     /** Undefined: sessions have no absolute end. */

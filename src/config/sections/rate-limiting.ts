@@ -33,6 +33,17 @@ export const rateLimitingSection = mapping({
   })
     .prefault({})
     .describe('Wrong client credentials.'),
+  device_code: mapping({
+    per_ip: limiter(10, 10, 'minute').describe('Wrong user codes from one client address.'),
+    global: limiter(600, 600, 'minute').describe('Wrong user codes of everybody; beyond that each try waits a second.'),
+  })
+    .prefault({})
+    .describe('User codes of devices, entered in a browser.'),
+  device_authorization: mapping({
+    per_client: limiter(20, 20, 'minute').describe('Requests of one client from one address.'),
+  })
+    .prefault({})
+    .describe('Devices that ask for codes.'),
 });
 
 type ParsedRateLimiting = z.output<typeof rateLimitingSection>;
@@ -48,6 +59,8 @@ export function rateLimitingConfig(parsed: ParsedRateLimiting) {
     },
     registration: limiterConfig(parsed.registration),
     registrationCheck: limiterConfig(parsed.registration_check),
+    deviceCode: { perIp: limiterConfig(parsed.device_code.per_ip), global: limiterConfig(parsed.device_code.global) },
+    deviceAuthorization: { perClient: limiterConfig(parsed.device_authorization.per_client) },
     clientAuthentication: { perClient: limiterConfig(parsed.client_authentication.per_client) },
   };
 }

@@ -34,3 +34,27 @@ export function grantHasCode(grant: string): string {
 export function codeIsValid(grant: string, oldest: string): string {
   return `(${grantIsOpen(grant)} and ${grant}.fulfilled_at >= ${oldest})`;
 }
+
+/**
+ * States of a device code grant (see `deviceCodeGrantState`).
+ * @param grant alias of `oauth2_device_code_grants`
+ * @param now parameter with the time, a `timestamptz`
+ */
+export function deviceCodeGrantIsPending(grant: string, now: string): string {
+  return `(${deviceCodeGrantIsUnanswered(grant)} and ${grant}.expires_at > ${now})`;
+}
+
+/** Pending, or expired by time; one partial index holds such grants. */
+export function deviceCodeGrantIsUnanswered(grant: string): string {
+  return `(${grant}.fulfilled_at is null and ${grant}.rejected_at is null)`;
+}
+
+/** Confirmed by a person, and the device has not come for its tokens yet. */
+export function deviceCodeGrantIsRedeemable(grant: string, now: string): string {
+  return `(${grant}.exchanged_at is null and ${grant}.fulfilled_at is not null and ${grant}.expires_at > ${now})`;
+}
+
+/** Led to no session so far, and may still do so; one partial index holds such grants. */
+export function deviceCodeGrantIsUnused(grant: string, now: string): string {
+  return `(${grant}.exchanged_at is null and ${grant}.expires_at > ${now})`;
+}

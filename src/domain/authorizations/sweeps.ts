@@ -6,11 +6,22 @@ const sweepGrants = statement<never, { readonly createdBefore: Date }>(
   deleteOldestSql('oauth2_authorization_grants', 'id', 'created_at', 't.created_at < :createdBefore::timestamptz'),
 );
 
+const sweepDeviceCodeGrants = statement<never, { readonly createdBefore: Date }>(
+  'sweep-oauth2-device-code-grants',
+  deleteOldestSql('oauth2_device_code_grants', 'id', 'created_at', 't.created_at < :createdBefore::timestamptz'),
+);
+
 export const authorizationGrantSweeps: readonly Sweep[] = [
   {
     name: 'cleanup-oauth2-authorization-grants',
     minute: 30,
     sweep: (database, now, { pendingFlowsSeconds }) =>
       sweepAll(database, sweepGrants, { createdBefore: secondsBefore(now, pendingFlowsSeconds) }),
+  },
+  {
+    name: 'cleanup-oauth2-device-code-grants',
+    minute: 32,
+    sweep: (database, now, { pendingFlowsSeconds }) =>
+      sweepAll(database, sweepDeviceCodeGrants, { createdBefore: secondsBefore(now, pendingFlowsSeconds) }),
   },
 ];

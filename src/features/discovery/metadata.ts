@@ -6,6 +6,7 @@ import { RESPONSE_MODES } from '#protocol/oauth/authorization-response.ts';
 import {
   CLIENT_AUTH_METHODS,
   CLIENT_SECRET_METHODS,
+  DEVICE_CODE_GRANT_TYPE,
   GRANT_TYPES,
   RESPONSE_TYPES,
 } from '#protocol/oauth/client-metadata.ts';
@@ -22,6 +23,7 @@ import { USER_CLAIM_NAMES } from '#protocol/oidc/user-claims.ts';
 export function providerMetadata(core: Core, { urls, languages }: Browser): Record<string, unknown> {
   const { config, signingKeys } = core;
   const { protocolName } = config;
+  const hasDeviceGrant = config.oauth.deviceCodeGrantEnabled;
   return {
     issuer: config.http.issuer,
     authorization_endpoint: urls.absolute('authorize'),
@@ -30,10 +32,11 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     userinfo_endpoint: urls.absolute('oauth2/userinfo'),
     introspection_endpoint: urls.absolute('oauth2/introspect'),
     revocation_endpoint: urls.absolute('oauth2/revoke'),
+    ...(hasDeviceGrant && { device_authorization_endpoint: urls.absolute('oauth2/device') }),
     scopes_supported: publishedScopes(protocolName),
     response_types_supported: RESPONSE_TYPES,
     response_modes_supported: RESPONSE_MODES,
-    grant_types_supported: GRANT_TYPES,
+    grant_types_supported: GRANT_TYPES.filter((type) => type !== DEVICE_CODE_GRANT_TYPE || hasDeviceGrant),
     token_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
     revocation_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
     introspection_endpoint_auth_methods_supported: CLIENT_SECRET_METHODS,

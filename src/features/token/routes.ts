@@ -11,14 +11,15 @@ import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
-import type { GrantType } from '#protocol/oauth/client-metadata.ts';
+import { DEVICE_CODE_GRANT_TYPE, type GrantType } from '#protocol/oauth/client-metadata.ts';
 import { exchangeCode } from './authorization-code.ts';
 import { issueForClient } from './client-credentials.ts';
+import { exchangeDeviceCode } from './device-code.ts';
 import { type TokenDeps, tokenDeps } from './grant.ts';
 import { refreshTokens } from './refresh-token.ts';
 
 /** Other than the client's credentials, which `ClientAuthentication` reads. */
-const SINGLE_NAMES = ['grant_type', 'code', 'redirect_uri', 'code_verifier', 'refresh_token', 'scope'];
+const SINGLE_NAMES = ['grant_type', 'code', 'redirect_uri', 'code_verifier', 'device_code', 'refresh_token', 'scope'];
 
 type Grant = (
   deps: TokenDeps,
@@ -31,6 +32,7 @@ const GRANT_OF_TYPE: Readonly<Record<GrantType, Grant>> = {
   authorization_code: exchangeCode,
   refresh_token: refreshTokens,
   client_credentials: issueForClient,
+  [DEVICE_CODE_GRANT_TYPE]: exchangeDeviceCode,
 };
 const GRANTS: ReadonlyMap<string, Grant> = new Map(Object.entries(GRANT_OF_TYPE));
 
@@ -47,7 +49,7 @@ export function mount(core: Core): Route[] {
       handle: async (context) => {
         const form = await readOAuthForm(context, SINGLE_NAMES);
         return await authentication.act(context, form, async (client) => {
-          const grant = grantOf(form, client);
+          const grant = grantOf(core, form, client);
           return await grant(deps, context, form, client);
         });
       },
@@ -55,10 +57,11 @@ export function mount(core: Core): Route[] {
   ];
 }
 
-function grantOf(form: FormParameters, client: Client): Grant {
+function grantOf({ config }: Core, form: FormParameters, client: Client): Grant {
   const grantType = required(form, 'grant_type');
   const grant = GRANTS.get(grantType);
-  if (grant === undefined) {
+  const isOff = grantType === DEVICE_CODE_GRANT_TYPE && !config.oauth.deviceCodeGrantEnabled;
+  if (grant === undefined || isOff) {
     throw new LatchkeyError('unsupported_grant_type', { description: 'This grant type is not offered here.' });
   }
   if (!client.grantTypes.includes(grantType)) {

@@ -21,6 +21,7 @@ interface ErrorRow {
 const ROWS = {
   access_denied: { kind: 'refusal', status: 403, oauth: 'access_denied', page: 'refused' },
   already_used: { kind: 'refusal', status: 409, oauth: 'invalid_grant', page: 'already_used' },
+  authorization_pending: { kind: 'refusal', status: 400, oauth: 'authorization_pending', page: 'application' },
   body_too_large: {
     kind: 'refusal',
     status: 413,
@@ -31,8 +32,11 @@ const ROWS = {
   cross_site_request: { kind: 'refusal', status: 403, oauth: 'access_denied', page: 'cross_site' },
   csrf_mismatch: { kind: 'refusal', status: 403, oauth: 'access_denied', page: 'form' },
   csrf_missing: { kind: 'refusal', status: 403, oauth: 'access_denied', page: 'form' },
+  device_code_not_found: { kind: 'refusal', status: 404, oauth: 'invalid_grant', page: 'device_not_found' },
+  device_code_used: { kind: 'refusal', status: 410, oauth: 'invalid_grant', page: 'device_used' },
   embedding_refused: { kind: 'refusal', status: 403, oauth: 'access_denied', page: 'refused' },
   expired: { kind: 'refusal', status: 410, oauth: 'invalid_grant', page: 'expired' },
+  expired_token: { kind: 'refusal', status: 410, oauth: 'expired_token', page: 'device_expired' },
   headers_too_large: {
     kind: 'refusal',
     status: 431,
@@ -95,6 +99,7 @@ const ROWS = {
     page: 'timeout',
     description: 'the request took too long to arrive',
   },
+  slow_down: { kind: 'refusal', status: 400, oauth: 'slow_down', page: 'application' },
   temporarily_unavailable: {
     kind: 'fault',
     status: 503,

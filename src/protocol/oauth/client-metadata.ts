@@ -4,7 +4,15 @@ export const CLIENT_SECRET_METHODS = ['client_secret_basic', 'client_secret_post
 export const CLIENT_AUTH_METHODS = [...CLIENT_SECRET_METHODS, 'none'] as const;
 export type ClientAuthMethod = (typeof CLIENT_AUTH_METHODS)[number];
 
-export const GRANT_TYPES = ['authorization_code', 'refresh_token', 'client_credentials'] as const;
+/** RFC 8628 3.4. */
+export const DEVICE_CODE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
+
+export const GRANT_TYPES = [
+  'authorization_code',
+  'refresh_token',
+  'client_credentials',
+  DEVICE_CODE_GRANT_TYPE,
+] as const;
 export type GrantType = (typeof GRANT_TYPES)[number];
 
 export const RESPONSE_TYPES = ['code'] as const;

@@ -1,0 +1,96 @@
+import { accountIsUsable } from '#domain/accounts/liveness.ts';
+import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
+import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
+import { type BrowserSessionId, type DeviceCodeGrantId, toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { deviceCodeGrantIsPending } from './liveness.ts';
+
+export interface DeviceDecision {
+  readonly id: DeviceCodeGrantId;
+  readonly isConfirmed: boolean;
+  readonly userId: UserId;
+  readonly browserSessionId: BrowserSessionId;
+  /** Of the client record that the page was made from. */
+  readonly clientVersion: number;
+  /** Language in which the person read the page. */
+  readonly locale: string;
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Confirms or rejects a pending grant for the person who is signed in. One statement, whose condition lets exactly one
+ * of several callers through. False when the grant, its client, the session or the account changed after they were
+ * read; nothing is written then.
+ */
+export async function decideDeviceCodeGrant(database: Queryable, decision: DeviceDecision): Promise<boolean> {
+  const row = await database.first(decide, {
+    id: toUuid(decision.id),
+    isConfirmed: decision.isConfirmed,
+    userId: toUuid(decision.userId),
+    browserSessionId: toUuid(decision.browserSessionId),
+    clientVersion: decision.clientVersion,
+    locale: decision.locale,
+    now: new Date(decision.now),
+    auditEventId: newAuditEventId(decision.now),
+    ip: decision.address ?? null,
+    userAgent: decision.userAgent ?? null,
+  });
+  return row !== undefined;
+}
+
+/**
+ * The user and the browser session are locked against a lock-out or sign-out that commits at the same time (security
+ * S-102), in the order users, browser sessions, grants that all statements keep.
+ */
+const decide = statement<
+  { id: string },
+  {
+    readonly id: string;
+    readonly isConfirmed: boolean;
+    readonly userId: string;
+    readonly browserSessionId: string;
+    readonly clientVersion: number;
+    readonly locale: string;
+    readonly now: Date;
+    readonly auditEventId: string;
+    readonly ip: string | null;
+    readonly userAgent: string | null;
+  }
+>(
+  'decide-device-code-grant',
+  `with account as materialized (
+    select id from users
+     where id = :userId::uuid and ${accountIsUsable('users')}
+       for share
+  ), sign_in as materialized (
+    select id, acr, amr, authenticated_at from user_sessions
+     where id = :browserSessionId::uuid and user_id = :userId::uuid and ${browserSessionIsLive('user_sessions')}
+       and exists (select from account)
+       for share
+  ), decided as (
+    update oauth2_device_code_grants g
+       set user_session_id = sign_in.id,
+           auth_time = sign_in.authenticated_at,
+           acr = sign_in.acr,
+           amr = sign_in.amr,
+           locale = :locale::text,
+           fulfilled_at = case when :isConfirmed::boolean then :now::timestamptz end,
+           rejected_at = case when not :isConfirmed::boolean then :now::timestamptz end
+      from sign_in
+     where g.id = :id::uuid
+       and ${deviceCodeGrantIsPending('g', ':now::timestamptz')}
+       and ${clientWithIdIsCurrent('g.client_id', ':clientVersion::integer')}
+    returning g.id, g.client_id
+  ), audited as (
+    ${INSERT_AUDIT_EVENT}
+    select :auditEventId::uuid, 'consent_given', :userId::uuid, decided.client_id, :browserSessionId::uuid, :ip::inet,
+           :userAgent::text, '{"grant": "device_code"}'::jsonb, :now::timestamptz
+      from decided where :isConfirmed::boolean
+  )
+  select id from decided`,
+);

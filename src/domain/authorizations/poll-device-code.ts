@@ -1,0 +1,171 @@
+import { accountIsUsable } from '#domain/accounts/liveness.ts';
+import { type UserFactsRow, userFactsColumns } from '#domain/accounts/user-facts.ts';
+import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
+import type { Client } from '#domain/clients/client.ts';
+import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
+import { toUuid } from '#platform/base/ids.ts';
+import { sha256 } from '#platform/base/secret.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+import { deviceCodeGrantState } from './device-code-grant.ts';
+import { deviceCodeGrantIsPending } from './liveness.ts';
+
+/** By so much the interval of a device grows that polls too early (RFC 8628 3.5), and how far. */
+const SLOW_DOWN_SECONDS = 5;
+const MAX_INTERVAL_SECONDS = 60;
+/** Timers and networks are not exact. */
+const TOLERANCE_SECONDS = 1;
+
+interface PolledGrantRow {
+  readonly grant_id: string;
+  readonly is_own_client: boolean;
+  /** False: the cached record of the polling client is out of date. */
+  readonly client_is_current: boolean;
+  /** Asked again before the interval was over. */
+  readonly is_early: boolean;
+  readonly scope: readonly string[];
+  readonly resources: readonly string[];
+  readonly auth_time: number | null;
+  readonly acr: string | null;
+  readonly amr: readonly string[];
+  readonly expires_at: number;
+  readonly is_fulfilled: boolean;
+  readonly is_rejected: boolean;
+  readonly is_exchanged: boolean;
+}
+
+/** The person who decided; absent while nobody has. */
+interface SignInRow extends UserFactsRow {
+  readonly user_id: string;
+  readonly user_session_id: string;
+  readonly can_request_admin: boolean;
+  /** The browser session that confirmed still lives, and its user is neither locked nor deactivated. */
+  readonly sign_in_is_usable: boolean;
+}
+
+/** What a device code amounts to once a person has decided. */
+export type AnsweredDeviceCodeRow = PolledGrantRow & SignInRow;
+
+export type DeviceCodeRow = AnsweredDeviceCodeRow | (PolledGrantRow & { readonly user_id: null });
+
+/**
+ * The grant of a device code, undefined when there is none. One statement, which also records the time of the poll
+ * while the grant is pending, and lets the interval grow when the device asks too early.
+ */
+export async function pollDeviceCode(
+  database: Queryable,
+  client: Client,
+  deviceCode: string,
+  now: number,
+): Promise<DeviceCodeRow | undefined> {
+  return await database.first(poll, {
+    deviceCodeHash: sha256(deviceCode),
+    clientId: toUuid(client.id),
+    clientVersion: client.version,
+    now: new Date(now),
+    tolerance: TOLERANCE_SECONDS,
+    growth: SLOW_DOWN_SECONDS,
+    maximum: MAX_INTERVAL_SECONDS,
+  });
+}
+
+export type DeviceCodeRefusal =
+  | 'unknown'
+  | 'other-client'
+  | 'exchanged'
+  | 'rejected'
+  | 'expired'
+  | 'pending'
+  | 'too-early'
+  | 'sign-in-gone'
+  | 'admin-scope'
+  | 'resource';
+
+export type DeviceCodeVerdict =
+  | { readonly ok: true; readonly row: AnsweredDeviceCodeRow }
+  | { readonly ok: false; readonly reason: DeviceCodeRefusal };
+
+export interface DeviceCodeRules {
+  readonly isAdminScope: (scope: string) => boolean;
+  readonly mayRequestAdmin: (row: AnsweredDeviceCodeRow) => boolean;
+}
+
+/** The checks of oauth.md 10.4; writes nothing. @param resources those of the token request */
+export function judgeDeviceCode(
+  row: DeviceCodeRow | undefined,
+  resources: readonly string[],
+  rules: DeviceCodeRules,
+  now: number,
+): DeviceCodeVerdict {
+  if (row === undefined) return refuse('unknown');
+  if (!row.is_own_client) return refuse('other-client');
+  const { is_exchanged: isExchanged, is_rejected: isRejected, is_fulfilled: isFulfilled, expires_at: expiresAt } = row;
+  const state = deviceCodeGrantState({ isExchanged, isRejected, isFulfilled, expiresAt }, now);
+  if (state === 'pending') return refuse(row.is_early ? 'too-early' : 'pending');
+  if (state !== 'fulfilled') return refuse(state);
+  if (row.user_id === null || !row.sign_in_is_usable) return refuse('sign-in-gone');
+  if (row.scope.some(rules.isAdminScope) && !rules.mayRequestAdmin(row)) return refuse('admin-scope');
+  if (resources.some((resource) => !row.resources.includes(resource))) return refuse('resource');
+  return { ok: true, row };
+}
+
+function refuse(reason: DeviceCodeRefusal): DeviceCodeVerdict {
+  return { ok: false, reason };
+}
+
+/**
+ * Unique index on `device_code_hash`, then primary keys and `user_emails_user_id`. The row is locked before it is read,
+ * so that of several polls at once each judges the time that the one before left.
+ */
+const poll = statement<
+  DeviceCodeRow,
+  {
+    readonly deviceCodeHash: Buffer;
+    readonly clientId: string;
+    readonly clientVersion: number;
+    readonly now: Date;
+    /** Seconds, like the others. */
+    readonly tolerance: number;
+    readonly growth: number;
+    readonly maximum: number;
+  }
+>(
+  'poll-device-code',
+  `with seen as materialized (
+    select id, client_id, scope, resources, user_session_id, auth_time, acr, amr, interval_seconds, expires_at,
+           fulfilled_at, rejected_at, exchanged_at,
+           coalesce(polled_at > :now::timestamptz - make_interval(secs => interval_seconds - :tolerance::integer), false)
+             as is_early
+      from oauth2_device_code_grants
+     where device_code_hash = :deviceCodeHash::bytea
+       for no key update
+  ), recorded as (
+    update oauth2_device_code_grants g
+       set polled_at = :now::timestamptz,
+           interval_seconds = case when seen.is_early
+             then least(seen.interval_seconds + :growth::integer, :maximum::integer) else seen.interval_seconds end
+      from seen
+     where g.id = seen.id and seen.client_id = :clientId::uuid and ${deviceCodeGrantIsPending('g', ':now::timestamptz')}
+  )
+  select g.id as grant_id,
+         g.client_id = :clientId::uuid as is_own_client,
+         ${clientWithIdIsCurrent(':clientId::uuid', ':clientVersion::integer')} as client_is_current,
+         g.is_early,
+         u.id as user_id,
+         ${userFactsColumns('g.scope', 'null::jsonb')},
+         u.can_request_admin,
+         ${browserSessionIsLive('us')} and ${accountIsUsable('u')} as sign_in_is_usable,
+         us.id as user_session_id,
+         g.scope,
+         g.resources,
+         ${ms('g.auth_time')} as auth_time,
+         g.acr,
+         g.amr,
+         ${ms('g.expires_at')} as expires_at,
+         g.fulfilled_at is not null as is_fulfilled,
+         g.rejected_at is not null as is_rejected,
+         g.exchanged_at is not null as is_exchanged
+    from seen g
+    left join user_sessions us on us.id = g.user_session_id
+    left join users u on u.id = us.user_id`,
+);

@@ -1,0 +1,219 @@
+import type { PageDeps } from '#browser/browser.ts';
+import { type DecidingAccount, shownClient } from '#browser/components/client.tsx';
+import type { FormProblem } from '#browser/components/form.tsx';
+import { cleanName } from '#browser/components/text.tsx';
+import { isGrantBound } from '#browser/grants-cookie.ts';
+import type { Translations } from '#browser/i18n/translations.ts';
+import { decideDeviceCodeGrant } from '#domain/authorizations/decide-device-code-grant.ts';
+import {
+  type DeviceCodeGrant,
+  type DeviceCodeGrantRow,
+  type DeviceCodeGrantState,
+  deviceCodeGrantColumns,
+  deviceCodeGrantState,
+  toDeviceCodeGrant,
+} from '#domain/authorizations/device-code-grant.ts';
+import { type Viewer, type ViewerRow, viewerColumns, viewerJoin } from '#domain/browser-sessions/viewer.ts';
+import type { Client } from '#domain/clients/client.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { parseId, toUuid } from '#platform/base/ids.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import type { PostAuthAction } from '#protocol/post-auth-action.ts';
+import { DeviceForbiddenPage, DevicePage, DeviceResultPage, requestingDevice } from './device.page.tsx';
+
+type ActiveViewer = Extract<Viewer, { readonly kind: 'active' }>;
+
+/** A device that waits for the person who is signed in. */
+interface WaitingDevice {
+  readonly grant: DeviceCodeGrant;
+  readonly client: Client;
+  readonly viewer: ActiveViewer;
+  /** Admin scopes that this person may not give away. */
+  readonly forbidden: readonly string[];
+}
+
+type DeviceProblem = 'csrf_expired' | 'invalid_action' | 'required';
+
+/** `GET /device/{device_code_id}`: asks, or says what was decided. */
+export async function showDevice(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
+  const opened = await openDevice(deps, context);
+  if ('status' in opened) return opened;
+  return showDecision(deps, context, opened);
+}
+
+/** `POST /device/{device_code_id}`: what the person decided. */
+export async function submitDevice(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
+  const form = await context.readForm();
+  const isExpired = deps.csrf.check(context, form) === 'expired';
+  const opened = await openDevice(deps, context);
+  if ('status' in opened) return opened;
+  if (isExpired) return showDecision(deps, context, opened, 'csrf_expired');
+  const action = form.get('action');
+  if (action === 'consent') {
+    if (opened.forbidden.length > 0) return showDecision(deps, context, opened);
+    if (form.get('confirm_device') === undefined) return showDecision(deps, context, opened, 'required');
+  } else if (action !== 'reject') {
+    return showDecision(deps, context, opened, 'invalid_action');
+  }
+  const { grant, client, viewer } = opened;
+  const isDecided = await decideDeviceCodeGrant(deps.database, {
+    id: grant.id,
+    isConfirmed: action === 'consent',
+    userId: viewer.user.id,
+    browserSessionId: viewer.session.id,
+    clientVersion: client.version,
+    locale: deps.pages.language(context).language,
+    address: context.clientAddress,
+    userAgent: context.userAgent,
+    now: deps.clock.now(),
+  });
+  // The grant, the session, the account or the client changed since they were read: the page finds out which.
+  if (!isDecided) deps.clients.forget(client.id);
+  return redirect(deps.urls.device(grant.id));
+}
+
+/**
+ * Reads the grant and judges whether the person who is signed in may decide about it: the steps of oauth 10.3 in their
+ * order, by one statement. Makes the viewer the request's requester.
+ * @throws LatchkeyError `device_code_not_found`, `device_code_used`, `expired_token`
+ */
+async function openDevice(deps: PageDeps, context: RequestContext): Promise<WaitingDevice | HttpResponse> {
+  const { database, clients, clock, keyRing, urls, viewers } = deps;
+  const id = parseId<'device-code-grant'>(context.params['device_code_id'] ?? '');
+  const cookie = viewers.cookie(context);
+  const row = await database.first(readDevice, {
+    grantId: id === undefined ? null : toUuid(id),
+    browserSessionId: cookie === undefined ? null : toUuid(cookie.id),
+  });
+  const viewer = await viewers.accept(context, row);
+  const now = clock.now();
+  const restartPath = urls.link();
+  // An address alone decides nothing: whoever sends it to somebody does not bring the code with it (security S-117).
+  if (row === undefined || row.grant_id === null || id === undefined || !isGrantBound(context, id, now)) {
+    throw new LatchkeyError('device_code_not_found', { restartPath });
+  }
+  const grant = toDeviceCodeGrant(row, keyRing);
+  const action = continuation(grant);
+  if (viewer.kind === 'anonymous') return redirect(urls.login(action));
+  if (viewer.kind !== 'active') return deps.interstitials.answer(context, viewer, { action });
+  const state = deviceCodeGrantState(grant, now);
+  if (state === 'expired') throw new LatchkeyError('expired_token', { restartPath });
+  const client = await clients.find(grant.clientId);
+  if (client === undefined) throw new LatchkeyError('device_code_not_found', { restartPath });
+  if (state !== 'pending') {
+    if (grant.browserSessionId !== viewer.session.id) throw new LatchkeyError('device_code_used', { restartPath });
+    return context.method === 'POST' ? redirect(urls.device(grant.id)) : showResult(deps, context, state, client);
+  }
+  const adminScopes = grant.scope.filter((scope) => deps.scopeRules.isAdmin(scope));
+  const mayAdminister = viewer.user.canRequestAdmin || deps.adminUsers.has(viewer.user.username);
+  if (adminScopes.length > 0 && mayAdminister && isTooOld(deps, viewer, now)) return redirect(urls.reauth(action));
+  return { grant, client, viewer, forbidden: mayAdminister ? [] : adminScopes };
+}
+
+/** Security R-32. */
+function isTooOld({ config }: PageDeps, { session }: ActiveViewer, now: number): boolean {
+  const { reauthMaxAgeSeconds } = config.account;
+  return reauthMaxAgeSeconds !== undefined && now - session.authenticatedAt > reauthMaxAgeSeconds * 1000;
+}
+
+/** The grant and who is signed in; without the grant there is a row, too. Primary keys. */
+const readDevice = statement<
+  ViewerRow & (DeviceCodeGrantRow | { readonly grant_id: null }),
+  { readonly grantId: string | null; readonly browserSessionId: string | null }
+>(
+  'device.page',
+  `select ${deviceCodeGrantColumns('asked')}, ${viewerColumns}
+     from (select 1) as one
+     left join oauth2_device_code_grants asked on asked.id = :grantId::uuid
+     ${viewerJoin(':browserSessionId::uuid')}`,
+);
+
+function continuation(grant: DeviceCodeGrant): PostAuthAction {
+  return { kind: 'continue_device_code_grant', id: grant.id };
+}
+
+function showDecision(
+  deps: PageDeps,
+  context: RequestContext,
+  waiting: WaitingDevice,
+  problem?: DeviceProblem,
+): HttpResponse {
+  const { grant, viewer, forbidden } = waiting;
+  const translations = deps.pages.language(context);
+  const client = shownClient(waiting.client, translations.language);
+  const form = { path: deps.urls.device(grant.id), csrf: deps.csrf.field(context) };
+  const account = decidingAccount(deps, waiting);
+  if (forbidden.length > 0) {
+    deps.log.info('auth.refused', 'a device asks for an admin scope that the user may not grant', {
+      code: 'access_denied',
+      client: waiting.client.id,
+      user: viewer.user.id,
+    });
+    return deps.pages.answer({
+      status: 403,
+      title: translations.t('problem.refused.title'),
+      translations,
+      width: 'decision',
+      content: <DeviceForbiddenPage {...{ translations, client, account, form, scopes: forbidden }} />,
+    });
+  }
+  return deps.pages.answer({
+    title: translations.t('device.title', { client: cleanName(client.name) }),
+    translations,
+    width: 'decision',
+    isRejected: problem !== undefined,
+    content: (
+      <DevicePage
+        {...{ translations, client, account, form }}
+        device={requestingDevice(grant, deps.clock.now())}
+        scopes={grant.scope}
+        problems={problem === undefined ? [] : [deviceProblem(translations, problem)]}
+      />
+    ),
+  });
+}
+
+function showResult(
+  deps: PageDeps,
+  context: RequestContext,
+  state: Exclude<DeviceCodeGrantState, 'pending' | 'expired'>,
+  client: Client,
+): HttpResponse {
+  const translations = deps.pages.language(context);
+  const isGranted = state !== 'rejected';
+  return deps.pages.answer({
+    title: translations.t(isGranted ? 'device.granted.title' : 'device.rejected.title'),
+    translations,
+    content: (
+      <DeviceResultPage
+        translations={translations}
+        isGranted={isGranted}
+        clientName={shownClient(client, translations.language).name}
+      />
+    ),
+  });
+}
+
+function decidingAccount({ config, urls }: PageDeps, { grant, viewer }: WaitingDevice): DecidingAccount {
+  const { displayName, username } = viewer.user;
+  return {
+    displayName,
+    identifier: `@${username}:${config.homeserver.homeserver}`,
+    logoutPath: urls.logout(),
+    action: continuation(grant),
+  };
+}
+
+/** The problem in words, with the codes of browser-flows 9.2. */
+export function deviceProblem(translations: Translations, code: DeviceProblem): FormProblem {
+  switch (code) {
+    case 'csrf_expired':
+      return { code, message: translations.t('form.csrf_expired') };
+    case 'invalid_action':
+      return { code, message: translations.t('form.invalid_action') };
+    case 'required':
+      return { code, field: 'confirm_device', message: translations.t('device.confirm_required') };
+  }
+}

@@ -1,0 +1,91 @@
+import type { PageDeps } from '#browser/browser.ts';
+import { createDeviceCodeGrant, FIRST_INTERVAL_SECONDS } from '#domain/authorizations/create-device-code-grant.ts';
+import type { Client } from '#domain/clients/client.ts';
+import type { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
+import { readOAuthForm } from '#oauth-endpoint/oauth-form.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import { type HttpResponse, json } from '#platform/http/response.ts';
+import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
+import { parseScope } from '#protocol/oauth/scopes.ts';
+import { formatUserCode } from '#protocol/oauth/user-code.ts';
+
+type DeviceAuthorizationDeps = PageDeps & { readonly authentication: ClientAuthentication };
+
+/** `POST /oauth2/device` (RFC 8628 3.1 and 3.2). */
+export async function authorizeDevice(deps: DeviceAuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
+  const form = await readOAuthForm(context, ['scope']);
+  if (!deps.config.oauth.deviceCodeGrantEnabled) {
+    throw new LatchkeyError('invalid_request', { description: 'The device authorization grant is switched off here.' });
+  }
+  return await deps.authentication.act(context, form, async (client) => {
+    if (!client.grantTypes.includes(DEVICE_CODE_GRANT_TYPE)) {
+      throw new LatchkeyError('unauthorized_client', {
+        description: 'The client is not registered for the device grant.',
+      });
+    }
+    if (form.has('resource')) {
+      throw new LatchkeyError('invalid_target', { description: 'No resource can be asked for here.' });
+    }
+    const requested = form.get('scope');
+    const scope = requested === undefined ? [] : acceptedScope(deps, client, requested);
+    return await issueCodes(deps, context, client, scope);
+  });
+}
+
+async function issueCodes(
+  deps: DeviceAuthorizationDeps,
+  context: RequestContext,
+  client: Client,
+  scope: readonly string[],
+): Promise<HttpResponse | 'client-changed'> {
+  const { config, log, urls } = deps;
+  const { deviceCodeTtlSeconds, deviceCodeUserCodeAutoFillEnabled } = config.oauth;
+  const created = await createDeviceCodeGrant(
+    { ...deps, limiter: config.rateLimiting.deviceAuthorization.perClient },
+    {
+      client,
+      scope,
+      address: context.clientAddress,
+      userAgent: context.userAgent,
+      now: deps.clock.now(),
+      lifetimeSeconds: deviceCodeTtlSeconds,
+    },
+  );
+  if (!created.ok) {
+    if (created.reason === 'client-changed') return created.reason;
+    log.info('auth.refused', 'too many requests of devices', { code: 'rate_limited', client: client.id });
+    throw new LatchkeyError('rate_limited', {
+      description: 'Too many device authorization requests from this address.',
+      retryAfterSeconds: created.retryAfterSeconds,
+    });
+  }
+  const userCode = formatUserCode(created.userCode);
+  const complete = new URL(urls.link(userCode), urls.base).href;
+  return json(
+    200,
+    {
+      device_code: created.deviceCode,
+      user_code: userCode,
+      verification_uri: urls.absolute('link'),
+      ...(deviceCodeUserCodeAutoFillEnabled && { verification_uri_complete: complete }),
+      expires_in: deviceCodeTtlSeconds,
+      interval: FIRST_INTERVAL_SECONDS,
+    },
+    { pragma: 'no-cache' },
+  );
+}
+
+/** What remains of the scope without looking at a person (oauth 14.2). */
+function acceptedScope({ scopeRules }: DeviceAuthorizationDeps, client: Client, requested: string): readonly string[] {
+  const scopes = parseScope(requested);
+  const problem = scopes === undefined ? 'the scope is malformed or too long' : scopeRules.setProblem(scopes);
+  const kept = scopeRules.filterForUser(scopes ?? [], client.scope);
+  if (problem !== undefined) throw new LatchkeyError('invalid_scope', { description: problem });
+  if (kept.length === 0) {
+    throw new LatchkeyError('invalid_scope', {
+      description: 'none of the scopes is known here and open to the client',
+    });
+  }
+  return kept;
+}

@@ -1,0 +1,106 @@
+import { userFacts } from '#domain/accounts/user-facts.ts';
+import { type DeviceCodeRefusal, judgeDeviceCode, pollDeviceCode } from '#domain/authorizations/poll-device-code.ts';
+import type { Client } from '#domain/clients/client.ts';
+import { prepareRedemption } from '#domain/oauth-sessions/open-session.ts';
+import { redeemDeviceCode } from '#domain/oauth-sessions/redeem-device-code.ts';
+import { required } from '#oauth-endpoint/oauth-form.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { FormParameters } from '#platform/http/form-parameters.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { HttpResponse } from '#platform/http/response.ts';
+import { signIdToken, type TokenDeps, tokenResponse } from './grant.ts';
+
+/** 256 bits in base64url; anything else is not a device code, and costs no query. */
+const DEVICE_CODE = /^[A-Za-z0-9_-]{43}$/;
+
+/** RFC 8628 3.4 and 3.5: a poll of a device, which ends with a session once its person has confirmed. */
+export async function exchangeDeviceCode(
+  deps: TokenDeps,
+  context: RequestContext,
+  form: FormParameters,
+  client: Client,
+): Promise<HttpResponse | 'client-changed'> {
+  const { database, settings } = deps;
+  const deviceCode = required(form, 'device_code');
+  const now = deps.clock.now();
+  const polled = DEVICE_CODE.test(deviceCode) ? await pollDeviceCode(database, client, deviceCode, now) : undefined;
+  if (polled?.client_is_current === false) return 'client-changed';
+  const resources = form.all('resource');
+  const rules = {
+    isAdminScope: (scope: string) => deps.scopeRules.isAdmin(scope),
+    mayRequestAdmin: (row: Parameters<typeof deps.adminRights.mayUserAdminister>[0]) =>
+      deps.adminRights.mayUserAdminister(row),
+  };
+  const verdict = judgeDeviceCode(polled, resources, rules, now);
+  if (!verdict.ok) throw refusal(deps, client, verdict.reason);
+
+  const { row } = verdict;
+  const redemption = prepareRedemption(row, client, resources, settings, now);
+  const { userId, sessionId, accessToken } = redemption;
+  // Signed before anything is written: a key that fails must not cost the device its code.
+  const idToken = await signIdToken(deps, client, {
+    userId,
+    user: userFacts(row),
+    namedClaims: [],
+    sessionId,
+    scope: row.scope,
+    authenticatedAt: row.auth_time ?? undefined,
+    acr: row.acr ?? undefined,
+    amr: row.amr,
+    accessToken,
+    now,
+  });
+  const device = {
+    id: deps.scopeRules.deviceIdOf(row.scope),
+    userAgent: context.userAgent,
+    address: context.clientAddress,
+  };
+  if (!(await redeemDeviceCode(database, redemption, client, device))) throw refusal(deps, client, 'exchanged');
+  deps.activity.recordOAuth2Session(sessionId, now, context.clientAddress, context.userAgent);
+  return tokenResponse({
+    accessToken,
+    expiresAt: redemption.accessTokenExpiresAt,
+    refreshToken: redemption.refreshToken,
+    scope: row.scope,
+    idToken,
+    now,
+  });
+}
+
+function refusal(deps: TokenDeps, client: Client, reason: DeviceCodeRefusal): LatchkeyError {
+  switch (reason) {
+    // A device that waits is as it should be, and would fill the log.
+    case 'pending':
+      return new LatchkeyError('authorization_pending', {
+        description: 'The person has not decided yet. Poll again after the interval.',
+      });
+    case 'too-early':
+      return new LatchkeyError('slow_down', {
+        description: 'Polled before the interval was over: add 5 seconds to it from now on.',
+      });
+    default:
+      deps.log.info('auth.refused', 'device code refused', { code: reason.replaceAll('-', '_'), client: client.id });
+      return finalRefusal(reason);
+  }
+}
+
+function finalRefusal(reason: Exclude<DeviceCodeRefusal, 'pending' | 'too-early'>): LatchkeyError {
+  switch (reason) {
+    case 'expired':
+      return new LatchkeyError('expired_token', { description: 'The device code has expired. Ask for a new one.' });
+    case 'rejected':
+      return new LatchkeyError('access_denied', { description: 'The person refused the request.' });
+    case 'sign-in-gone':
+      return new LatchkeyError('access_denied', { description: 'The person who agreed is not signed in any more.' });
+    case 'admin-scope':
+      return new LatchkeyError('access_denied', { description: 'The person may not grant an admin scope any more.' });
+    case 'resource':
+      return new LatchkeyError('invalid_target', { description: 'The resource was not part of what was granted.' });
+    case 'unknown':
+    case 'other-client':
+    case 'exchanged':
+      return new LatchkeyError('invalid_grant', {
+        description: "The device code is unknown, used, or not this client's.",
+      });
+  }
+}
