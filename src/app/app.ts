@@ -4,6 +4,7 @@
  */
 import type { AssetFiles } from '#browser/asset-files.ts';
 import { type Browser, createBrowser } from '#browser/browser.ts';
+import { PAGE_SECURITY_HEADERS } from '#browser/page-headers.ts';
 import type { Core } from '#domain/core.ts';
 import { mount as authorization } from '#features/authorization/routes.ts';
 import { mount as device } from '#features/device/routes.ts';
@@ -21,7 +22,7 @@ import { mount as userinfo } from '#features/userinfo/routes.ts';
 import { Cookies } from '#platform/http/cookies.ts';
 import type { Route } from '#platform/http/route.ts';
 import { createHttpServer, type HttpServer } from '#platform/http/server.ts';
-import { createErrorFormats } from './error-formats.ts';
+import { createErrorFormats, errorFormatOfPath } from './error-formats.ts';
 
 const FEATURES: readonly ((core: Core, browser: Browser) => Route[])[] = [
   discovery,
@@ -56,7 +57,8 @@ export function buildApp(core: Core, assets: AssetFiles): App {
     http: config.http,
     limits: config.limits,
     address: urls,
-    protocolName: config.protocolName,
+    formatOfPath: (path) => errorFormatOfPath(path, config.protocolName),
+    pageHeaders: PAGE_SECURITY_HEADERS,
     log,
     cookies: new Cookies({ keys: keyRing, address: urls, log }),
     errorFormats: createErrorFormats({ issuer: config.http.issuer, pages, urls }),

@@ -28,7 +28,7 @@ function render(
   headers: FailedRequest['headers'] = {},
 ): HttpResponse {
   const failed = { requestId: 'GET-17', headers, cookies: cookies.jar(undefined), reopenHref: '/login?kind=x' };
-  return formats[format](new LatchkeyError(code, options), failed);
+  return formats[format].render(new LatchkeyError(code, options), failed);
 }
 
 function bodyOf(response: HttpResponse): unknown {

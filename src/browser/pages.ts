@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
-import { contentSecurityPolicy } from '#platform/http/page-headers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { matchLanguages, negotiateLanguage } from './i18n/negotiate-language.ts';
 import type { TranslationCatalog, Translations } from './i18n/translations.ts';
 import { type LanguageLink, renderPage, type Site } from './layout.tsx';
+import { contentSecurityPolicy } from './page-headers.ts';
 
 /** What the choice of a language is made from. */
 export type LanguageRequest = Pick<RequestContext, 'headers' | 'cookies' | 'query'>;

@@ -36,8 +36,9 @@ export async function readGivenPassword(options: PasswordOptions, io: ManageIo):
 export async function askNewPassword(io: ManageIo): Promise<string | undefined> {
   const password = await io.prompts?.password('Password');
   if (password === undefined || password === '') return undefined;
-  if ((await io.prompts?.password('Password again')) !== password)
+  if ((await io.prompts?.password('Password again')) !== password) {
     throw new ExitError(ExitCode.failure, 'the passwords differ');
+  }
   return password;
 }
 

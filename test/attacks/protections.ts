@@ -528,7 +528,7 @@ export const PROTECTIONS: readonly Protection[] = [
     name: 'silent-embedding',
     what: 'a frame is served only a question by prompt=none',
     attack: 181,
-    removals: [{ text: "(embedding === 'silent' && isSilent(request))", instead: "embedding === 'silent'" }],
+    removals: [{ text: " && query.get('prompt') === 'none'" }],
     test: 'src/features/authorization/embedding.test.ts',
     testName: 'a page of another site embeds',
   },

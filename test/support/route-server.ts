@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
-import { createErrorFormats } from '#app/error-formats.ts';
+import { createErrorFormats, errorFormatOfPath } from '#app/error-formats.ts';
 import { loadTranslations } from '#browser/i18n/translations.ts';
+import { PAGE_SECURITY_HEADERS } from '#browser/page-headers.ts';
 import { Pages } from '#browser/pages.ts';
 import { Urls } from '#browser/urls.ts';
 import { systemClock } from '#platform/base/clock.ts';
@@ -78,7 +79,8 @@ export async function startRouteServer(routes: Route[], options: RouteServerOpti
     },
     limits: { ...TEST_LIMITS, ...options.limits },
     address: urls,
-    protocolName: 'chat',
+    formatOfPath: (path) => errorFormatOfPath(path, 'chat'),
+    pageHeaders: PAGE_SECURITY_HEADERS,
     log,
     cookies: new Cookies({ keys: TEST_KEYS, address: urls, log }),
     errorFormats: createErrorFormats({ issuer: urls.base, pages, urls }),

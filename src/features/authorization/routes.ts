@@ -18,7 +18,7 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
-import type { Route } from '#platform/http/route.ts';
+import type { EmbeddableRequest, Route } from '#platform/http/route.ts';
 import { answerPostedRequest, answerRequest } from './authorization-request.ts';
 import { showConsent, showOtherAccount, showRefusedForm } from './decision-pages.tsx';
 import { answerFinished, cancelRequest, fulfillRequest } from './finish-request.tsx';
@@ -41,7 +41,7 @@ export function mount(core: Core, browser: Browser): Route[] {
       method: 'GET',
       path: '/authorize',
       headRefused: true,
-      embedding: 'silent',
+      embedding: isSilentInFrame,
       handle: (context) => answerRequest(deps, context),
     },
     {
@@ -143,4 +143,9 @@ async function carryOut(
 /** `prompt=none`: no page is ever shown for such a request. */
 function isSilent(request: OpenRequest): boolean {
   return request.grant.prompts.includes('none');
+}
+
+/** A `prompt=none` request from a frame (OpenID Connect Core 1.0 3.1.2.1): it shows nothing, so nobody can be tricked. */
+function isSilentInFrame({ headers, query }: EmbeddableRequest): boolean {
+  return headers['sec-fetch-dest'] === 'iframe' && query.get('prompt') === 'none';
 }

@@ -1,11 +1,11 @@
 import { h } from 'preact';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadTranslations } from '#browser/i18n/translations.ts';
+import { contentSecurityPolicy, type FormActions } from '#browser/page-headers.ts';
 import { Pages } from '#browser/pages.ts';
 import { Urls } from '#browser/urls.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { type RouteServer, startRouteServer } from '#test/support/route-server.ts';
-import { contentSecurityPolicy, type FormActions } from './page-headers.ts';
 import { json, redirect } from './response.ts';
 import type { ErrorFormat, Route } from './route.ts';
 

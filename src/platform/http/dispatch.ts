@@ -1,16 +1,15 @@
 import { LatchkeyError } from '#platform/base/errors.ts';
-import type { RequestContext } from '#platform/http/request-context.ts';
-import type { Route } from '#platform/http/route.ts';
 import type { Exchange } from './exchange.ts';
 import { type InFlight, overloaded } from './overload.ts';
 import { type HeadLimits, judgeHead, loggedMethod } from './request-head.ts';
 import type { HttpResponse } from './response.ts';
 import { preflightHeaders } from './response-headers.ts';
-import { errorFormatOfPath, type Match } from './route-table.ts';
+import type { EmbeddableRequest, ErrorFormat, Route } from './route.ts';
+import type { Match } from './route-table.ts';
 
 export interface DispatchSettings {
   readonly limits: HeadLimits;
-  readonly protocolName: string;
+  readonly formatOfPath: (path: string) => ErrorFormat;
   readonly handlerTimeoutMs: number;
   readonly inFlight: InFlight;
 }
@@ -33,7 +32,7 @@ export function dispatch(
 ): HttpResponse | Promise<HttpResponse> {
   const { connection, request, table } = exchange;
   const path = table.relative(exchange.path);
-  exchange.errorFormat = path === undefined ? 'page' : errorFormatOfPath(path, settings.protocolName);
+  exchange.errorFormat = path === undefined ? 'page' : settings.formatOfPath(path);
   const flaw = judgeHead(request, settings.limits);
   if (flaw !== undefined) {
     connection.endsWithCurrent = true;
@@ -78,9 +77,6 @@ function answerOptions(exchange: Exchange, match: Match): HttpResponse {
   return { status: 204, headers: { allow: match.allow.join(', '), ...preflightHeaders(open?.cors ?? 'none', asked) } };
 }
 
-/** What this needs of a request. */
-type EmbeddableRequest = Pick<RequestContext, 'headers' | 'query'>;
-
 /**
  * Pages can't be loaded as frame, image, script or data by other sites (browser-flows 2.3), which could otherwise tell
  * from the outcome whether someone is signed in, or use up what the visitor's network may store (security S-181).
@@ -89,7 +85,8 @@ type EmbeddableRequest = Pick<RequestContext, 'headers' | 'query'>;
  */
 function requireEmbeddingAllowed(route: Route, request: EmbeddableRequest): void {
   const embedding = route.embedding ?? (route.errorFormat === 'page' ? 'refused' : 'allowed');
-  if (embedding === 'allowed' || isPage(request) || (embedding === 'silent' && isSilent(request))) return;
+  if (embedding === 'allowed' || isPage(request)) return;
+  if (typeof embedding === 'function' && embedding(request)) return;
   throw new LatchkeyError('embedding_refused');
 }
 
@@ -101,9 +98,4 @@ function isPage({ headers }: EmbeddableRequest): boolean {
   if (destination === undefined || destination === 'document') return true;
   const site = headers['sec-fetch-site'];
   return destination === 'empty' && (site === undefined || site === 'same-origin' || site === 'none');
-}
-
-/** A question by `prompt=none` from a frame (OpenID Connect Core 1.0 3.1.2.1): nothing is shown, nobody can be tricked. */
-function isSilent({ headers, query }: EmbeddableRequest): boolean {
-  return headers['sec-fetch-dest'] === 'iframe' && query.get('prompt') === 'none';
 }

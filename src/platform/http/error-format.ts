@@ -1,6 +1,7 @@
-import { ERRORS, type LatchkeyError } from '#platform/base/errors.ts';
+import { ERRORS, type ErrorCode, type LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from './request-context.ts';
 import { type HttpResponse, json } from './response.ts';
+import type { ErrorFormat, Route } from './route.ts';
 
 /** A request that ended in an error, as far as a response may depend on it. */
 export interface FailedRequest {
@@ -14,6 +15,17 @@ export interface FailedRequest {
 
 /** Renders an error as the audience of a route expects it; never its cause, its details or its message. */
 export type RenderError = (error: LatchkeyError, failed: FailedRequest) => HttpResponse;
+
+/** What depends on the audience of a route or path. */
+export interface ErrorFormatRules {
+  readonly render: RenderError;
+  /** Who may read an error at a path that no route answers. */
+  readonly cors: NonNullable<Route['cors']>;
+  /** The error for a body that is not a form. */
+  readonly wrongBodyType: ErrorCode;
+}
+
+export type ErrorFormats = Readonly<Record<ErrorFormat, ErrorFormatRules>>;
 
 /** Headers of every error: those of the thrower win. */
 export function errorHeaders(error: LatchkeyError): Record<string, string> {

@@ -6,6 +6,7 @@ import type { Requester } from '#platform/log/request-line.ts';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
 import type { Connection, PendingRequest } from './connection.ts';
 import type { CookieJar, Cookies } from './cookies.ts';
+import type { ErrorFormats } from './error-format.ts';
 import { FormParameters } from './form-parameters.ts';
 import type { HttpOptions } from './http-options.ts';
 import type { CountedRequest, InFlight } from './overload.ts';
@@ -18,6 +19,7 @@ import type { RouteTable } from './route-table.ts';
 /** What every request of a server shares. */
 export interface ExchangeSettings {
   readonly cookies: Cookies;
+  readonly errorFormats: ErrorFormats;
   readonly proxies: TrustedProxies;
   readonly clientIpHeader: HttpOptions['clientIpHeader'];
   readonly maxFormBytes: number;
@@ -52,7 +54,7 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
   readonly rawQuery: string;
   route: Route | undefined;
   params: Readonly<Record<string, string>> = {};
-  /** How errors are put; the route's own face once there is one. */
+  /** How errors are rendered; the route's format once there is one. */
   errorFormat: ErrorFormat = 'page';
   requester: Requester | undefined;
   isAnswered = false;
@@ -184,8 +186,7 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
   async #readForm(): Promise<FormParameters> {
     const { errorFormat = 'page', formRules } = this.route ?? {};
     if (!isFormType(this.request.headers['content-type'])) {
-      // RFC 6749 has no code of its own for this.
-      throw new LatchkeyError(errorFormat === 'oauth-json' ? 'invalid_request' : 'unsupported_media_type', {
+      throw new LatchkeyError(this.#settings.errorFormats[errorFormat].wrongBodyType, {
         description: 'Content-Type must be application/x-www-form-urlencoded',
       });
     }

@@ -1,4 +1,5 @@
 import type { Cidr } from '#platform/base/ip-address.ts';
+import type { Resource } from './route.ts';
 
 /** What the server needs to know of its place in the network. */
 export interface HttpOptions {
@@ -8,11 +9,9 @@ export interface HttpOptions {
   readonly listeners: readonly ListenerOptions[];
 }
 
-export type ResourceName = 'discovery' | 'human' | 'oauth' | 'assets' | 'health';
-
 export interface ListenerOptions {
   readonly name: string;
-  readonly resources: readonly { readonly name: ResourceName }[];
+  readonly resources: readonly { readonly name: Resource }[];
   readonly binds: readonly Bind[];
   /** Starts with a slash and ends without one; undefined: resources are mounted at the root. */
   readonly prefix: string | undefined;

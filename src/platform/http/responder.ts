@@ -1,18 +1,18 @@
 import { ERRORS, LatchkeyError } from '#platform/base/errors.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
-import type { FailedRequest, RenderError } from './error-format.ts';
+import type { ErrorFormats, FailedRequest } from './error-format.ts';
 import type { Exchange } from './exchange.ts';
 import type { PublicAddress } from './http-options.ts';
 import type { HttpResponse } from './response.ts';
 import type { CommonHeaders } from './response-headers.ts';
-import type { ErrorFormat, Route } from './route.ts';
+import type { Route } from './route.ts';
 
 const MAX_DRAINED_BODY_BYTES = 64 * 1024;
 
 export interface ResponderOptions {
   readonly log: LogWriter;
-  readonly errorFormats: Readonly<Record<ErrorFormat, RenderError>>;
+  readonly errorFormats: ErrorFormats;
   readonly headers: CommonHeaders;
   readonly address: PublicAddress;
   readonly maxRequestsPerConnection: number;
@@ -33,7 +33,7 @@ export class Responder {
     if (exchange.isAnswered) return;
     const { connection, request, response } = exchange;
     const { errorFormat, cookieChanges: setCookies } = exchange;
-    const headers = this.#options.headers.complete(answer, { errorFormat, cors: corsOf(exchange), setCookies });
+    const headers = this.#options.headers.complete(answer, { errorFormat, cors: this.#corsOf(exchange), setCookies });
     const isLast = this.#isLast(exchange);
     if (isLast) headers['connection'] = 'close';
     // Throws for what may not stand in a header, while nothing has been logged or sent yet.
@@ -57,16 +57,22 @@ export class Responder {
     connection.advance(isLast);
   }
 
-  /** Answers with whatever was thrown, as the request's face puts it, and logs what an operator should know of it. */
+  /** Answers with whatever was thrown, in the error format of the request, and logs what an operator should know of it. */
   answerFailure(exchange: Exchange, thrown: unknown): void {
     const { errorFormats, log } = this.#options;
     const error = reportFailure(log, thrown);
     try {
-      this.answer(exchange, errorFormats[exchange.errorFormat](error, this.#failed(exchange, error)));
+      this.answer(exchange, errorFormats[exchange.errorFormat].render(error, this.#failed(exchange, error)));
     } catch (defect) {
       reportFailure(log, defect);
       this.answer(exchange, { status: 500, headers: {} });
     }
+  }
+
+  /** Who may read the response: as the route says, else as the format of the path does. */
+  #corsOf({ errorFormat, route }: Exchange): NonNullable<Route['cors']> {
+    if (route !== undefined) return route.cors ?? 'none';
+    return this.#options.errorFormats[errorFormat].cors;
   }
 
   #isLast({ body, connection, request }: Exchange): boolean {
@@ -89,12 +95,6 @@ export class Responder {
       reopenHref: canReopen ? this.#options.address.basePath + path.slice(1) + query : undefined,
     };
   }
-}
-
-/** Errors are readable for whoever may read the answers of the route, below `/oauth2/` for everyone. */
-function corsOf({ errorFormat, route }: Exchange): NonNullable<Route['cors']> {
-  if (route !== undefined) return route.cors ?? 'none';
-  return errorFormat === 'oauth-json' ? 'get-post' : 'none';
 }
 
 /**

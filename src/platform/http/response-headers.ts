@@ -1,7 +1,6 @@
 /** Headers that the server adds to responses: security headers, those of CORS, cookies and the length. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { HttpOptions } from './http-options.ts';
-import { PAGE_SECURITY_HEADERS } from './page-headers.ts';
 import type { HttpResponse } from './response.ts';
 import type { ErrorFormat, Route } from './route.ts';
 
@@ -14,9 +13,11 @@ export interface ResponseOrigin {
 
 /** Headers that every answer carries, whoever made it (security 3.5 to 3.7). */
 export class CommonHeaders {
-  readonly #always: Readonly<Record<string, string>>;
+  readonly #always: Headers;
+  readonly #pageHeaders: Headers;
 
-  constructor(options: { isHttps: boolean; hsts: HttpOptions['hsts'] }) {
+  constructor(options: { isHttps: boolean; hsts: HttpOptions['hsts']; pageHeaders: Headers }) {
+    this.#pageHeaders = options.pageHeaders;
     this.#always = {
       'x-content-type-options': 'nosniff',
       ...(options.isHttps && options.hsts ? { 'strict-transport-security': 'max-age=31536000' } : {}),
@@ -30,7 +31,7 @@ export class CommonHeaders {
       'cross-origin-resource-policy': cors === 'none' ? 'same-origin' : 'cross-origin',
       ...this.#always,
       ...corsHeaders(cors),
-      ...(errorFormat === 'page' ? PAGE_SECURITY_HEADERS : {}),
+      ...(errorFormat === 'page' ? this.#pageHeaders : NONE),
     };
     for (const [name, value] of Object.entries(answer.headers)) {
       headers[name] = typeof value === 'string' ? value : [...value];

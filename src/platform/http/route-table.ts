@@ -1,5 +1,5 @@
 import findMyWay from 'find-my-way';
-import type { ErrorFormat, Resource, Route } from './route.ts';
+import type { Resource, Route } from './route.ts';
 
 export type Match =
   | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
@@ -76,17 +76,4 @@ function allowedMethods(routes: readonly Route[]): string[] {
     route.method === 'GET' && route.headRefused !== true ? ['GET', 'HEAD'] : [route.method],
   );
   return [...methods, 'OPTIONS'];
-}
-
-/** Who reads an error at a path that no route answers (browser-flows 10). */
-export function errorFormatOfPath(path: string, protocolName: string): ErrorFormat {
-  if (path.startsWith('/oauth2/')) return 'oauth-json';
-  const isForMachines =
-    path.startsWith('/.well-known/') ||
-    path.startsWith(`/_${protocolName}/`) ||
-    path.startsWith('/api/') ||
-    path === '/health' ||
-    path === '/graphql' ||
-    path.startsWith('/graphql/');
-  return isForMachines ? 'plain-json' : 'page';
 }

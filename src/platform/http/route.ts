@@ -4,12 +4,15 @@ import type { HttpResponse } from './response.ts';
 /** The listener resource that a route belongs to; a listener that does not mount it answers 404. */
 export type Resource = 'discovery' | 'human' | 'oauth' | 'compat' | 'graphql' | 'assets' | 'adminapi' | 'health';
 
-/** Who reads the answers of a route, and so how an error is put (`faces/`). */
+/** Who reads the answers of a route, and so how an error is rendered (`error-format.ts`). */
 export type ErrorFormat = 'oauth-json' | 'page' | 'plain-json';
+
+/** What decides on embedding may read of a request. */
+export type EmbeddableRequest = Pick<RequestContext, 'headers' | 'query'>;
 
 /**
  * One address of the service. Features return a list of these from their `mount`; a handler returns its answer or
- * throws a `LatchkeyError`, which the route's face turns into one.
+ * throws a `LatchkeyError`, which the route's error format renders.
  */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -24,19 +27,19 @@ export interface Route {
   /** Machine routes that browser code of any origin may call; `public` ones are read by GET only. */
   readonly cors?: 'none' | 'get' | 'get-post';
   /**
-   * Whether other sites may embed it (`embedding.ts`); `refused` is the default for routes that answer with pages. `silent`: in a frame
-   * and with `prompt=none`.
+   * Whether other sites may embed it; a function decides by the request. `refused` is the default for routes that answer
+   * with pages.
    */
-  readonly embedding?: 'refused' | 'allowed' | 'silent';
+  readonly embedding?: 'refused' | 'allowed' | ((request: EmbeddableRequest) => boolean);
   /**
    * Rules for the fields of its form. `page` (default for routes that answer with pages): none repeated, none over 8 KiB
    * (`credential`: 32 KiB). `protocol` (default elsewhere): the handler judges, as RFC 6749 3.1 asks for answers of
    * its own.
    */
   readonly formRules?: 'page' | 'protocol';
-  /** Served also when `limits.max_in_flight` is reached: room is kept for each kind (security S-176). */
+  /** Served also when `limits.max_in_flight` is reached: capacity is reserved for each kind (security S-176). */
   readonly capacity?: 'essential' | 'sign-in';
-  /** Whether this route keeps its place when the event loop lags (operations 9.4). */
+  /** Served also when the event loop lags (operations 9.4). */
   readonly priority?: boolean;
   handle(context: RequestContext): HttpResponse | Promise<HttpResponse>;
 }

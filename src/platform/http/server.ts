@@ -20,7 +20,7 @@ import { DescriptorWarnings, Rejections } from './connection-warnings.ts';
 import { Connections } from './connections.ts';
 import type { Cookies } from './cookies.ts';
 import { dispatch } from './dispatch.ts';
-import type { RenderError } from './error-format.ts';
+import type { ErrorFormats } from './error-format.ts';
 import { Exchange, type ExchangeSettings } from './exchange.ts';
 import type { HttpLimits, HttpOptions, ListenerOptions, PublicAddress } from './http-options.ts';
 import { type BoundAddress, bind } from './listen.ts';
@@ -38,10 +38,13 @@ export interface HttpServerOptions {
   readonly http: Pick<HttpOptions, 'listeners' | 'trustedProxies' | 'clientIpHeader' | 'hsts'>;
   readonly limits: ServerLimits;
   readonly address: PublicAddress;
-  readonly protocolName: string;
+  /** The error format of a path that no route answers. */
+  readonly formatOfPath: (path: string) => ErrorFormat;
+  /** Headers of all responses of routes whose error format is `page`. */
+  readonly pageHeaders: Readonly<Record<string, string>>;
   readonly log: LogWriter;
   readonly cookies: Cookies;
-  readonly errorFormats: Readonly<Record<ErrorFormat, RenderError>>;
+  readonly errorFormats: ErrorFormats;
   readonly lag: Pick<EventLoopLag, 'isLagging'>;
 }
 
@@ -85,6 +88,7 @@ export class HttpServer {
     this.#inFlight = new InFlight(limits.maxInFlight);
     this.#settings = {
       cookies: options.cookies,
+      errorFormats: options.errorFormats,
       proxies,
       clientIpHeader: http.clientIpHeader,
       maxFormBytes: limits.maxBody.formBytes,
@@ -98,7 +102,7 @@ export class HttpServer {
       log,
       address,
       errorFormats: options.errorFormats,
-      headers: new CommonHeaders({ isHttps: address.isHttps, hsts: http.hsts }),
+      headers: new CommonHeaders({ isHttps: address.isHttps, hsts: http.hsts, pageHeaders: options.pageHeaders }),
       maxRequestsPerConnection: limits.maxRequestsPerConnection,
     });
     const sweepMs = Math.min(MAX_SWEEP_MS, this.#settings.handlerTimeoutMs / 4);
@@ -233,9 +237,9 @@ export class HttpServer {
   }
 
   async #serve(exchange: Exchange): Promise<void> {
-    const { lag, limits, protocolName } = this.#options;
+    const { lag, limits, formatOfPath } = this.#options;
     const { handlerTimeoutMs } = this.#settings;
-    const settings = { limits, protocolName, handlerTimeoutMs, inFlight: this.#inFlight };
+    const settings = { limits, formatOfPath, handlerTimeoutMs, inFlight: this.#inFlight };
     try {
       const answer = await dispatch(exchange, settings, lag.isLagging);
       this.#responder.answer(exchange, answer);
