@@ -1,5 +1,4 @@
 import type { Cidr } from '#platform/base/ip-address.ts';
-import type { Resource } from './route.ts';
 
 /** What the server needs to know of its place in the network. */
 export interface HttpOptions {
@@ -8,6 +7,9 @@ export interface HttpOptions {
   readonly hsts: boolean;
   readonly listeners: readonly ListenerOptions[];
 }
+
+/** The listener resource that a route belongs to; a listener that does not mount it answers 404. */
+export type Resource = 'discovery' | 'human' | 'oauth' | 'compat' | 'graphql' | 'assets' | 'adminapi' | 'health';
 
 export interface ListenerOptions {
   readonly name: string;

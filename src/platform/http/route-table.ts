@@ -1,5 +1,6 @@
 import findMyWay from 'find-my-way';
-import type { Resource, Route } from './route.ts';
+import type { Resource } from './http-options.ts';
+import type { Route } from './route.ts';
 
 export type Match =
   | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }

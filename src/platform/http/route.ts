@@ -1,8 +1,6 @@
+import type { Resource } from './http-options.ts';
 import type { RequestContext } from './request-context.ts';
 import type { HttpResponse } from './response.ts';
-
-/** The listener resource that a route belongs to; a listener that does not mount it answers 404. */
-export type Resource = 'discovery' | 'human' | 'oauth' | 'compat' | 'graphql' | 'assets' | 'adminapi' | 'health';
 
 /** Who reads the answers of a route, and so how an error is rendered (`error-format.ts`). */
 export type ErrorFormat = 'oauth-json' | 'page' | 'plain-json';
