@@ -76,14 +76,21 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning: 'The client is unknown or disabled, its secret is wrong, or it used another method than its own.',
     remedy: 'Compare client id, secret and `client_auth_method` with the configuration.',
   },
+  invalid_client_metadata: {
+    meaning:
+      'An application registers itself with something that is not allowed, contradicts itself or is not supported.',
+    remedy: 'The description names the member. What is allowed is set by `policy.data.client_registration`.',
+  },
   invalid_grant: {
     meaning:
       'The authorization code or refresh token is unknown, expired, used, revoked or another client’s, or the PKCE verifier or redirect URI does not fit.',
     remedy: 'Send the person through the authorization endpoint again.',
   },
   invalid_redirect_uri: {
-    meaning: 'The redirect URI is not one of the client’s, so the error is shown as a page.',
-    remedy: 'Write the exact address into `clients[].redirect_uris`: it is compared character by character.',
+    meaning:
+      'The redirect URI is not one of the client’s, so the error is shown as a page; or an application registers itself with one that is not allowed.',
+    remedy:
+      'Write the exact address into `clients[].redirect_uris`: it is compared character by character. For an application that registers itself the description says what is wrong.',
   },
   invalid_request: {
     meaning: 'A parameter is missing, repeated, contradicts another, or is not supported.',
@@ -92,6 +99,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   invalid_scope: {
     meaning: 'The scope is unknown, not allowed for the client, or more than was granted.',
     remedy: 'Ask for less; compare with `clients[].scope`.',
+  },
+  invalid_software_statement: {
+    meaning: 'An application registers itself with a `software_statement` that is not a JWT.',
+    remedy: 'Leave `software_statement` out.',
   },
   invalid_target: {
     meaning: 'A `resource` was asked for (RFC 8707), which is not supported.',
@@ -122,8 +133,9 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy: 'Repeat after `Retry-After` seconds.',
   },
   registration_closed: {
-    meaning: 'Registration was switched off before this one was finished.',
-    remedy: 'Ask the operator for an account.',
+    meaning:
+      'Registration was switched off before this one was finished; or applications cannot register themselves, or not this one again.',
+    remedy: 'Ask the operator for an account, or to configure the application.',
   },
   registration_expired: {
     meaning: 'A registration was not finished within `account.registration_ttl`.',
@@ -149,6 +161,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning: 'The database was away or busy, or the answer took longer than `limits.handler_timeout`.',
     remedy:
       'Repeat after `Retry-After` seconds. A write whose connection broke may have happened: look before repeating what is not repeatable.',
+  },
+  unapproved_software_statement: {
+    meaning: 'An application registers itself with a `software_statement`, none of which are trusted.',
+    remedy: 'Leave `software_statement` out.',
   },
   unauthorized_client: {
     meaning: 'The client may not do this: a grant type it is not registered for, or a token of another client.',

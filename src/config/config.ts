@@ -124,11 +124,11 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
     index: { redirect: parsed.index.redirect },
     i18n: { defaultLanguage: parsed.i18n.default_language },
     logging: loggingConfig(parsed.logging, variables.log.targetLevels),
-    retention: retentionConfig(
-      parsed.retention,
-      parsed.account.activity_retention,
-      parsed.oauth.authorization_grant_ttl,
-    ),
+    retention: retentionConfig(parsed.retention, {
+      activitySeconds: parsed.account.activity_retention,
+      authorizationGrantTtlSeconds: parsed.oauth.authorization_grant_ttl,
+      unusedClientTtlSeconds: parsed.oauth.dynamic_registration.unused_client_ttl,
+    }),
     limits: limitsConfig(parsed.limits),
     experimental: { accessTokenTtlSeconds: parsed.experimental.access_token_ttl },
   };

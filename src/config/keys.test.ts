@@ -348,6 +348,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   'rate_limiting.registration.per_second': limiterRate(),
   'rate_limiting.registration_check.burst': integer(5, 'from 1 to 1000000'),
   'rate_limiting.registration_check.per_second': limiterRate(),
+  'rate_limiting.client_registration.per_ip.burst': integer(5, 'from 1 to 1000000'),
+  'rate_limiting.client_registration.per_ip.per_second': limiterRate(),
   'rate_limiting.client_authentication.per_client.burst': integer(5, 'from 1 to 1000000'),
   'rate_limiting.client_authentication.per_client.per_second': limiterRate(),
   'rate_limiting.device_code.per_ip.burst': integer(5, 'from 1 to 1000000'),
@@ -366,6 +368,17 @@ const ROWS: Readonly<Record<string, Row>> = {
   'oauth.session_max_lifetime': duration('730d', 63_072_000, 'from 1h to 730d'),
   'oauth.remember_consent': bool(false),
   'oauth.introspection_callers': choice('own', 'confidential', 'static', 'own'),
+  'oauth.dynamic_registration.enabled': bool(false),
+  'oauth.dynamic_registration.initial_access_token': {
+    good: 'a-token-for-registering',
+    reads: 'a-token-for-registering',
+    bad: 'short',
+    problem: 'expected at least 16 printable characters, got [secret]',
+  },
+  'oauth.dynamic_registration.unused_client_ttl': {
+    ...duration('2d', 172_800, 'from 1d to 365d'),
+    as: 'oauth.dynamicRegistration.unusedClientTtlSeconds',
+  },
   'oauth.service_documentation': url(),
   'policy.data.admin_users': {
     good: '[alice]',
@@ -376,6 +389,9 @@ const ROWS: Readonly<Record<string, Row>> = {
   'policy.data.admin_users[]': text(255),
   'policy.data.admin_clients': { good: `[${ULID}]`, reads: [ULID], bad: 'app', problem: 'expected a list, got "app"' },
   'policy.data.admin_clients[]': { good: ULID, reads: ULID, bad: 'app', problem: 'expected a ULID' },
+  'policy.data.client_registration.allow_host_mismatch': bool(true),
+  'policy.data.client_registration.allow_insecure_uris': bool(true),
+  'policy.data.client_registration.allow_missing_client_uri': bool(true),
   ...matcher('policy.data.registration.allowed_usernames'),
   ...matcher('policy.data.registration.banned_usernames'),
   'policy.data.requester.banned_ips': {
@@ -421,6 +437,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'limits.max_requests_per_connection': integer(5, 'from 1 to 1000000'),
   'limits.max_request_line': size('from 1KiB to 64KiB'),
   'limits.max_headers': size('from 1KiB to 64KiB'),
+  'limits.max_body.json': size('from 1KiB to 16MiB'),
   'limits.max_body.form': size('from 1KiB to 16MiB'),
   'limits.password_hash_concurrency': integer(8, 'from 1 to 64'),
   'limits.password_hash_queue': integer(8, 'from 1 to 10000'),
@@ -621,6 +638,7 @@ test('without any source, the defaults are those of the manual', () => {
       },
       registration: { burst: 3, perSecond: 3 / 3600 },
       registrationCheck: { burst: 30, perSecond: 30 / 3600 },
+      clientRegistration: { perIp: { burst: 10, perSecond: 30 / 3600 } },
       clientAuthentication: { perClient: { burst: 20, perSecond: 20 / 60 } },
       deviceCode: { perIp: { burst: 10, perSecond: 10 / 60 }, global: { burst: 600, perSecond: 10 } },
       deviceAuthorization: { perClient: { burst: 20, perSecond: 20 / 60 } },
@@ -636,12 +654,14 @@ test('without any source, the defaults are those of the manual', () => {
       sessionMaxLifetimeSeconds: undefined,
       rememberConsent: true,
       introspectionCallers: 'static',
+      dynamicRegistration: { enabled: true, initialAccessToken: undefined, unusedClientTtlSeconds: 2_592_000 },
       serviceDocumentation: undefined,
     },
     policy: {
       data: {
         adminUsers: [],
         adminClients: [],
+        clientRegistration: { allowHostMismatch: false, allowInsecureUris: false, allowMissingClientUri: false },
         registration: {
           allowedUsernames: NO_NAMES,
           bannedUsernames: {
@@ -680,6 +700,7 @@ test('without any source, the defaults are those of the manual', () => {
       pendingFlowsSeconds: 604_800,
       registrationsSeconds: 2_592_000,
       activitySeconds: 15_552_000,
+      unusedClientsSeconds: 2_592_000,
     },
     limits: {
       maxConnections: 10_000,
@@ -691,7 +712,7 @@ test('without any source, the defaults are those of the manual', () => {
       maxRequestsPerConnection: 10_000,
       maxRequestLineBytes: 8192,
       maxHeadersBytes: 16_384,
-      maxBody: { formBytes: 65_536 },
+      maxBody: { formBytes: 65_536, jsonBytes: 65_536 },
       passwordHashConcurrency: Math.min(8, Math.max(2, availableParallelism())),
       passwordHashQueue: 64,
       maxInFlight: 1000,

@@ -75,6 +75,7 @@ export const SETTINGS = {
     login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
     registration: AMPLE,
     registration_check: AMPLE,
+    client_registration: { per_ip: AMPLE },
   },
   policy: { data: { admin_users: ['adele'] } },
   account: { login_with_email_allowed: true, password_registration_enabled: true },

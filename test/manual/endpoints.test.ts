@@ -148,6 +148,11 @@ async function registerOneself(): Promise<void> {
 }
 
 async function visitTheRest(): Promise<void> {
+  const application = { client_uri: 'https://app.example/', redirect_uris: ['https://app.example/cb'] };
+  const registered = await oidc.dynamicClientRegistration(new URL(service.issuer), application, undefined, {
+    execute: [oidc.allowInsecureRequests],
+  });
+  expect(registered.clientMetadata()).toMatchObject({ client_secret: expect.any(String) });
   for (const path of [
     '/.well-known/oauth-authorization-server',
     '//.well-known/openid-configuration',

@@ -48,6 +48,7 @@ export function testConfig(
       login: { perIp: AMPLE, perAccount: AMPLE, perKnownBrowser: AMPLE },
       registration: AMPLE,
       registrationCheck: AMPLE,
+      clientRegistration: { perIp: AMPLE },
       clientAuthentication: { perClient: AMPLE },
     },
   };

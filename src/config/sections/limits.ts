@@ -19,6 +19,7 @@ export const limitsSection = mapping({
   max_headers: size('1KiB', '64KiB').prefault('16KiB').describe('More header bytes are refused (431).'),
   max_body: mapping({
     form: size('1KiB', '16MiB').prefault('64KiB').describe('Body of a form.'),
+    json: size('1KiB', '16MiB').prefault('64KiB').describe('JSON body.'),
   })
     .prefault({})
     .describe('Larger bodies are refused (413).'),
@@ -56,7 +57,7 @@ export function limitsConfig(parsed: z.output<typeof limitsSection>) {
     maxRequestsPerConnection: parsed.max_requests_per_connection,
     maxRequestLineBytes: parsed.max_request_line,
     maxHeadersBytes: parsed.max_headers,
-    maxBody: { formBytes: parsed.max_body.form },
+    maxBody: { formBytes: parsed.max_body.form, jsonBytes: parsed.max_body.json },
     passwordHashConcurrency: parsed.password_hash_concurrency ?? Math.min(8, Math.max(2, availableParallelism())),
     passwordHashQueue: parsed.password_hash_queue,
     maxInFlight: parsed.max_in_flight,

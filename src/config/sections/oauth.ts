@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { bool, choice, duration, mapping, webUrl } from '#platform/config/values.ts';
+import { Secret } from '#platform/base/secret.ts';
+import { bool, choice, duration, mapping, secret, secretFile, webUrl } from '#platform/config/values.ts';
 
 export const oauthSection = mapping({
   authorization_code_ttl: duration('10s', '600s').prefault('60s').describe('How long an authorization code is good.'),
@@ -25,10 +26,26 @@ export const oauthSection = mapping({
   introspection_callers: choice(['confidential', 'static', 'own'])
     .prefault('static')
     .describe('Who sees the tokens of others: every client with a secret, configured clients, or nobody.'),
+  dynamic_registration: mapping({
+    enabled: bool().prefault(true).describe('Applications may register themselves at `/oauth2/registration`.'),
+    initial_access_token: secret({
+      pattern: /^[\x21-\x7e]{16,}$/,
+      expected: 'expected at least 16 printable characters',
+    })
+      .optional()
+      .describe('Bearer token without which nobody registers. Default: everybody may.'),
+    initial_access_token_file: secretFile('initial_access_token'),
+    unused_client_ttl: duration('1d', '365d')
+      .prefault('30d')
+      .describe('A client that registered itself is deleted when it was not used for so long.'),
+  })
+    .prefault({})
+    .describe('Clients that are not configured (RFC 7591).'),
   service_documentation: webUrl().optional().describe('Page for developers, named in the discovery document.'),
 });
 
 export function oauthConfig(parsed: z.output<typeof oauthSection>) {
+  const { enabled, initial_access_token, unused_client_ttl } = parsed.dynamic_registration;
   return {
     authorizationCodeTtlSeconds: parsed.authorization_code_ttl,
     authorizationGrantTtlSeconds: parsed.authorization_grant_ttl,
@@ -41,6 +58,12 @@ export function oauthConfig(parsed: z.output<typeof oauthSection>) {
     sessionMaxLifetimeSeconds: parsed.session_max_lifetime ?? undefined,
     rememberConsent: parsed.remember_consent,
     introspectionCallers: parsed.introspection_callers,
+    dynamicRegistration: {
+      enabled,
+      /** Undefined: everybody may register. */
+      initialAccessToken: initial_access_token === undefined ? undefined : new Secret(initial_access_token),
+      unusedClientTtlSeconds: unused_client_ttl,
+    },
     serviceDocumentation: parsed.service_documentation,
   };
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { cidr, type Immutable, linearRegexp, list, mapping, text, ulid } from '#platform/config/values.ts';
+import { bool, cidr, type Immutable, linearRegexp, list, mapping, text, ulid } from '#platform/config/values.ts';
 
 /** Names by which a stranger would seem to speak for the service. */
 const OFFICIAL_NAMES = [
@@ -42,6 +42,17 @@ export const policySection = mapping({
         'User names that may ask for the admin scope. People cannot register them, nor names that differ in case only; `latchkey manage register-user` makes such accounts.',
       ),
     admin_clients: list(ulid<'client'>()).prefault([]).describe('Clients that may get the admin scope for themselves.'),
+    client_registration: mapping({
+      allow_host_mismatch: bool()
+        .prefault(false)
+        .describe('Addresses of a client may have another host than its `client_uri`.'),
+      allow_insecure_uris: bool()
+        .prefault(false)
+        .describe('Addresses of a client may be http, loopback or IP addresses: for development only.'),
+      allow_missing_client_uri: bool().prefault(false).describe('A client need not have a `client_uri`.'),
+    })
+      .prefault({})
+      .describe('What clients that register themselves may do.'),
     registration: mapping({
       allowed_usernames: textMatcher([]).describe('The only user names that people may choose; none named: all.'),
       banned_usernames: textMatcher(OFFICIAL_NAMES).describe('User names that people may not choose.'),
@@ -62,12 +73,17 @@ export const policySection = mapping({
 type ParsedData = z.output<typeof policySection>['data'];
 
 export function policyConfig(parsed: z.output<typeof policySection>) {
-  const { admin_users, admin_clients, registration, requester } = parsed.data;
+  const { admin_users, admin_clients, client_registration, registration, requester } = parsed.data;
   return {
     data: {
       /** User names that may ask for the admin scope. */
       adminUsers: admin_users,
       adminClients: admin_clients,
+      clientRegistration: {
+        allowHostMismatch: client_registration.allow_host_mismatch,
+        allowInsecureUris: client_registration.allow_insecure_uris,
+        allowMissingClientUri: client_registration.allow_missing_client_uri,
+      },
       registration: {
         /** Empty: every name. */
         allowedUsernames: matcherConfig(registration.allowed_usernames),

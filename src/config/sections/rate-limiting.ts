@@ -44,6 +44,11 @@ export const rateLimitingSection = mapping({
   })
     .prefault({})
     .describe('Devices that ask for codes.'),
+  client_registration: mapping({
+    per_ip: limiter(10, 30, 'hour').describe('Clients registered from one client address.'),
+  })
+    .prefault({})
+    .describe('Applications that register themselves.'),
 });
 
 type ParsedRateLimiting = z.output<typeof rateLimitingSection>;
@@ -61,6 +66,7 @@ export function rateLimitingConfig(parsed: ParsedRateLimiting) {
     registrationCheck: limiterConfig(parsed.registration_check),
     deviceCode: { perIp: limiterConfig(parsed.device_code.per_ip), global: limiterConfig(parsed.device_code.global) },
     deviceAuthorization: { perClient: limiterConfig(parsed.device_authorization.per_client) },
+    clientRegistration: { perIp: limiterConfig(parsed.client_registration.per_ip) },
     clientAuthentication: { perClient: limiterConfig(parsed.client_authentication.per_client) },
   };
 }

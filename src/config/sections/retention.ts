@@ -26,11 +26,15 @@ export const retentionSection = mapping({
 /** How long rows are kept after they are over (operations 6.4). */
 export type RetentionConfig = Immutable<ReturnType<typeof retentionConfig>>;
 
-/** @param activitySeconds `account.activity_retention` */
+/** @param others what other sections say about it */
 export function retentionConfig(
   parsed: z.output<typeof retentionSection>,
-  activitySeconds: number,
-  authorizationGrantTtlSeconds: number,
+  others: {
+    /** `account.activity_retention` */
+    readonly activitySeconds: number;
+    readonly authorizationGrantTtlSeconds: number;
+    readonly unusedClientTtlSeconds: number;
+  },
 ) {
   return {
     revokedTokensSeconds: parsed.revoked_tokens,
@@ -38,8 +42,9 @@ export function retentionConfig(
     finishedSessionsSeconds: parsed.finished_sessions,
     inactiveIpsSeconds: parsed.inactive_ips,
     // A request must not vanish while a person may still answer it, nor while its code is good.
-    pendingFlowsSeconds: Math.max(parsed.pending_flows, authorizationGrantTtlSeconds + MAX_CODE_TTL_SECONDS),
+    pendingFlowsSeconds: Math.max(parsed.pending_flows, others.authorizationGrantTtlSeconds + MAX_CODE_TTL_SECONDS),
     registrationsSeconds: parsed.registrations,
-    activitySeconds,
+    activitySeconds: others.activitySeconds,
+    unusedClientsSeconds: others.unusedClientTtlSeconds,
   };
 }

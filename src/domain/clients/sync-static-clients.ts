@@ -7,6 +7,7 @@ import type { Database, Queryable } from '#platform/postgres/database.ts';
 import { type NoParameters, statement } from '#platform/postgres/statement.ts';
 import { RESPONSE_TYPES } from '#protocol/oauth/client-metadata.ts';
 import { type RedirectUriOwner, redirectTarget } from '#protocol/oauth/redirect-uris.ts';
+import { canonicalJson } from './canonical-json.ts';
 import { type ClientMetadata, type ClientRow, type Localized, openSecret, sealSecret } from './client.ts';
 import { forgetConsentsOfClient } from './consents.ts';
 
@@ -174,15 +175,6 @@ function untagged<Name extends string>(name: Name, value: string | undefined): P
   const field: Partial<Record<Name, Localized>> = {};
   if (value !== undefined) field[name] = { '': value };
   return field;
-}
-
-/** JSON with sorted members, since `jsonb` keeps no order. */
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, member: unknown) =>
-    member !== null && typeof member === 'object' && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).sort(([left], [right]) => (left < right ? -1 : 1)))
-      : member,
-  );
 }
 
 /** The clients of the configuration, and those that it is about to take over; partial index and primary key. */

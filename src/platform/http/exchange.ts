@@ -9,6 +9,7 @@ import type { CookieJar, Cookies } from './cookies.ts';
 import type { ErrorFormats } from './error-format.ts';
 import { FormParameters } from './form-parameters.ts';
 import type { HttpOptions } from './http-options.ts';
+import { isJsonType, parseJson } from './json-body.ts';
 import type { CountedRequest, InFlight } from './overload.ts';
 import { isFormType, parseForm, RequestBody, requirePageForm } from './request-body.ts';
 import type { RequestContext } from './request-context.ts';
@@ -23,6 +24,7 @@ export interface ExchangeSettings {
   readonly proxies: TrustedProxies;
   readonly clientIpHeader: HttpOptions['clientIpHeader'];
   readonly maxFormBytes: number;
+  readonly maxJsonBytes: number;
   readonly handlerTimeoutMs: number;
   readonly inFlight: InFlight;
 }
@@ -179,6 +181,16 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
     return this.#form;
   }
 
+  async readJson(): Promise<unknown> {
+    if (!isJsonType(this.request.headers['content-type'])) {
+      // RFC 7591 has no code of its own for this.
+      throw new LatchkeyError(this.errorFormat === 'oauth-json' ? 'invalid_request' : 'unsupported_media_type', {
+        description: 'Content-Type must be application/json',
+      });
+    }
+    return parseJson(await this.#readBody(this.#settings.maxJsonBytes));
+  }
+
   setRequester(requester: Requester, options: { readonly replace?: boolean } = {}): void {
     if (this.requester === undefined || options.replace === true) this.requester = requester;
   }
@@ -190,15 +202,19 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
         description: 'Content-Type must be application/x-www-form-urlencoded',
       });
     }
-    const reading = this.body.read(this.#settings.maxFormBytes);
+    const form = parseForm(await this.#readBody(this.#settings.maxFormBytes));
+    if ((formRules ?? (errorFormat === 'page' ? 'page' : 'protocol')) === 'page') requirePageForm(form);
+    return form;
+  }
+
+  async #readBody(maxBytes: number): Promise<Buffer> {
+    const reading = this.body.read(maxBytes);
     if (this.#expectsContinue) this.response.writeContinue();
     this.deadline = Number.POSITIVE_INFINITY;
     this.#settings.inFlight.leave(this);
     const bytes = await reading;
     this.#settings.inFlight.enter(this);
     this.deadline = performance.now() + this.#settings.handlerTimeoutMs;
-    const form = parseForm(bytes);
-    if ((formRules ?? (errorFormat === 'page' ? 'page' : 'protocol')) === 'page') requirePageForm(form);
-    return form;
+    return bytes;
   }
 }

@@ -28,6 +28,11 @@ export interface RequestContext {
    * `malformed_request` (invalid encoding, NUL, more than 100 fields).
    */
   readForm(): Promise<FormParameters>;
+  /**
+   * The body of an `application/json` request; asked for once. Throws `unsupported_media_type`, `body_too_large` or
+   * `malformed_request` (invalid encoding or JSON, NUL, lone surrogates, repeated members, too deep or too many of them).
+   */
+  readJson(): Promise<unknown>;
   /** The first call wins, except that `replace` (a request that signs someone in) always does. */
   setRequester(requester: Requester, options?: { replace?: boolean }): void;
 }

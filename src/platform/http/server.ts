@@ -92,6 +92,7 @@ export class HttpServer {
       proxies,
       clientIpHeader: http.clientIpHeader,
       maxFormBytes: limits.maxBody.formBytes,
+      maxJsonBytes: limits.maxBody.jsonBytes,
       handlerTimeoutMs: limits.handlerTimeoutSeconds * 1000,
       inFlight: this.#inFlight,
     };

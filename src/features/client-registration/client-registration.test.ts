@@ -1,0 +1,253 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+
+const BODY = {
+  client_name: 'Example',
+  'client_name#de': 'Beispiel',
+  client_uri: 'https://app.example/',
+  redirect_uris: ['https://app.example/cb', 'https://app.example/other'],
+  token_endpoint_auth_method: 'none',
+  grant_types: ['authorization_code', 'refresh_token'],
+};
+const AMPLE = { rate_limiting: { client_registration: { per_ip: { burst: 1000, per_second: 1000 } } } };
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+const clock = new FakeClock();
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService(AMPLE, { clock });
+});
+afterAll(async () => {
+  await service.stop();
+});
+
+async function post(
+  body: unknown,
+  options: { at?: TestService; headers?: Record<string, string> } = {},
+): Promise<Answer> {
+  const response = await fetch(`${(options.at ?? service).address}/oauth2/registration`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...options.headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const answered: Record<string, unknown> = JSON.parse(await response.text());
+  return { status: response.status, headers: response.headers, body: answered };
+}
+
+async function countClients(at: TestService = service): Promise<number> {
+  const [row] = await sql<{ count: number }>(at.database, 'select count(*)::integer as count from oauth2_clients');
+  return row?.count ?? -1;
+}
+
+describe('a registration (RFC 7591 3.2.1)', () => {
+  test('of a public client is answered with what is stored, by one statement', async () => {
+    const answer = await post(BODY);
+    expect(answer.status).toBe(201);
+    expect(answer.body).toEqual({
+      ...BODY,
+      client_id: expect.stringMatching(/^[0-9A-Z]{26}$/),
+      client_id_issued_at: Math.floor(clock.now() / 1000),
+      application_type: 'web',
+      response_types: ['code'],
+      id_token_signed_response_alg: 'RS256',
+      subject_type: 'public',
+    });
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    expect(service.requestLines().at(-1)).toMatchObject({ queries: 1 });
+  });
+
+  test('of a confidential client brings a secret that works, and that no row or line holds', async () => {
+    const asked = { ...BODY, token_endpoint_auth_method: undefined, grant_types: ['client_credentials'] };
+    const { body } = await post(asked);
+    const secret = String(body['client_secret']);
+    expect(body).toMatchObject({ client_secret_expires_at: 0, token_endpoint_auth_method: 'client_secret_basic' });
+    expect(secret).toMatch(/^[\w-]{43}$/);
+    const credentials = Buffer.from(`${String(body['client_id'])}:${secret}`).toString('base64');
+    const token = await fetch(`${service.address}/oauth2/token`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${credentials}` },
+      body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'openid' }),
+    });
+    expect(token.status).toBe(200);
+    const rows = await sql<{ text: string }>(service.database, 'select c::text as text from oauth2_clients c');
+    expect(rows.filter(({ text }) => text.includes(secret))).toEqual([]);
+    expect(service.logLines().filter((line) => line.includes(secret))).toEqual([]);
+  });
+
+  test('is told to the operator by a line', async () => {
+    const { body } = await post({ ...BODY, client_name: 'Told' });
+    expect(service.logLines().filter((line) => line.includes(String(body['client_id'])))).toHaveLength(1);
+  });
+
+  test('is named in the discovery document', async () => {
+    const response = await fetch(`${service.address}/.well-known/openid-configuration`);
+    expect(await response.json()).toMatchObject({ registration_endpoint: `${service.publicBase}oauth2/registration` });
+  });
+});
+
+describe('a registration that cannot be accepted', () => {
+  test.each<[string, number, string, unknown, Record<string, string>]>([
+    ['no JSON', 400, 'invalid_request', '{', {}],
+    ['no object', 400, 'invalid_request', '[]', {}],
+    ['null', 400, 'invalid_request', 'null', {}],
+    ['a form', 400, 'invalid_request', 'client_name=x', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['a wrong member', 400, 'invalid_client_metadata', { ...BODY, client_name: 7 }, {}],
+    ['a wrong redirect URI', 400, 'invalid_redirect_uri', { ...BODY, redirect_uris: ['http://x/'] }, {}],
+    ['a statement', 400, 'unapproved_software_statement', { ...BODY, software_statement: 'e30.e30.' }, {}],
+    ['no statement', 400, 'invalid_software_statement', { ...BODY, software_statement: 'x' }, {}],
+  ])('%s: %i %s, and nothing is stored', async (_what, status, code, body, headers) => {
+    const before = await countClients();
+    const answer = await post(body, { headers });
+    expect(answer).toMatchObject({ status, body: { error: code, error_description: expect.any(String) } });
+    expect(service.requestLines().at(-1)).toMatchObject({ queries: 0 });
+    expect(await countClients()).toBe(before);
+  });
+
+  test('says which member is wrong', async () => {
+    const { body } = await post({ ...BODY, logo_uri: 'https://github.io/' });
+    expect(body['error_description']).toBe('logo_uri is not using a valid domain');
+  });
+});
+
+describe('registrations with the same words (oauth 4.5)', () => {
+  test('give one client, whatever the order of members, list elements and languages', async () => {
+    const first = await post(BODY);
+    clock.advanceSeconds(100);
+    const reordered = {
+      grant_types: BODY.grant_types.toReversed(),
+      'client_name#de': 'Beispiel',
+      redirect_uris: BODY.redirect_uris.toReversed(),
+      token_endpoint_auth_method: 'none',
+      client_uri: BODY.client_uri,
+      client_name: 'Example',
+    };
+    const again = await post(reordered);
+    expect(again.status).toBe(201);
+    expect(again.body['client_id']).toBe(first.body['client_id']);
+    expect(again.body['client_id_issued_at']).toBe(first.body['client_id_issued_at']);
+  });
+
+  test('an ignored member makes another client', async () => {
+    const { body } = await post({ ...BODY, x_build: 1 });
+    expect(body['client_id']).not.toBe((await post(BODY)).body['client_id']);
+  });
+
+  test('at the same moment on two instances give one client', async () => {
+    const before = await countClients();
+    const second = await startService(AMPLE, { clock, like: service });
+    try {
+      const body = { ...BODY, client_name: 'At once' };
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => post(body, { at: index % 2 === 0 ? service : second })),
+      );
+      expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([201]));
+      expect(new Set(answers.map((answer) => answer.body['client_id'])).size).toBe(1);
+      expect(await countClients()).toBe(before + 1);
+    } finally {
+      await second.stop();
+    }
+  });
+
+  test('with a secret are clients of their own', async () => {
+    const confidential = { ...BODY, token_endpoint_auth_method: 'client_secret_post' };
+    const [first, second] = [await post(confidential), await post(confidential)];
+    expect(first.body['client_id']).not.toBe(second.body['client_id']);
+  });
+
+  test('a client that was disabled does not come back', async () => {
+    const body = { ...BODY, client_name: 'Disabled' };
+    const { body: registered } = await post(body);
+    await sql(
+      service.database,
+      `update oauth2_clients set disabled_at = created_at where metadata->'client_name'->>'' = 'Disabled'`,
+    );
+    const answer = await post(body);
+    expect(answer).toMatchObject({ status: 403, body: { error: 'access_denied' } });
+    expect(JSON.stringify(answer.body)).not.toContain(String(registered['client_id']));
+  });
+});
+
+describe('the operator decides', () => {
+  test('whether anybody may register', async () => {
+    const closed = await startService({ oauth: { dynamic_registration: { enabled: false } } });
+    try {
+      expect(await post(BODY, { at: closed })).toMatchObject({ status: 403, body: { error: 'access_denied' } });
+      const response = await fetch(`${closed.address}/.well-known/openid-configuration`);
+      expect(await response.json()).not.toHaveProperty('registration_endpoint');
+    } finally {
+      await closed.stop();
+    }
+  });
+
+  test('whether it takes a token', async () => {
+    const initial_access_token = 'the-token-for-registering';
+    const guarded = await startService({ oauth: { dynamic_registration: { initial_access_token } } });
+    const as = async (authorization?: string) =>
+      await post(BODY, { at: guarded, headers: authorization === undefined ? {} : { authorization } });
+    try {
+      for (const wrong of [undefined, 'Bearer the-token-for-registerinG', 'Bearer ', `Basic ${initial_access_token}`]) {
+        const answer = await as(wrong);
+        expect(answer, wrong).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
+        expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer /);
+      }
+      expect(await countClients(guarded)).toBe(0);
+      expect((await as(`Bearer ${initial_access_token}`)).status).toBe(201);
+    } finally {
+      await guarded.stop();
+    }
+  });
+
+  test('who may not', async () => {
+    const policy = { data: { requester: { banned_user_agents: { substrings: ['evil'] } } } };
+    const strict = await startService({ policy });
+    try {
+      const answer = await post(BODY, { at: strict, headers: { 'user-agent': 'evil/1.0' } });
+      expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_client_metadata' } });
+      expect((await post(BODY, { at: strict })).status).toBe(201);
+    } finally {
+      await strict.stop();
+    }
+  });
+
+  test('what is allowed beyond the rules', async () => {
+    const client_registration = {
+      allow_host_mismatch: true,
+      allow_insecure_uris: true,
+      allow_missing_client_uri: true,
+    };
+    const lenient = await startService({ policy: { data: { client_registration } } });
+    try {
+      const body = { redirect_uris: ['http://localhost:3000/cb'], token_endpoint_auth_method: 'none' };
+      expect((await post(body)).status).toBe(400);
+      expect((await post(body, { at: lenient })).status).toBe(201);
+    } finally {
+      await lenient.stop();
+    }
+  });
+
+  test('how many come from one address', async () => {
+    const slow = await startService({}, { clock });
+    try {
+      const named = async (index: number) => await post({ ...BODY, client_name: `Client ${index}` }, { at: slow });
+      for (let index = 0; index < 10; index += 1) expect((await named(index)).status).toBe(201);
+      const limited = await named(10);
+      expect(limited).toMatchObject({ status: 429, body: { error: 'temporarily_unavailable' } });
+      expect(limited.headers.get('retry-after')).toBe('120');
+      expect(await countClients(slow)).toBe(10);
+      clock.advanceSeconds(120);
+      expect((await named(10)).status).toBe(201);
+      expect((await named(11)).status).toBe(429);
+    } finally {
+      await slow.stop();
+    }
+  });
+});

@@ -1,0 +1,293 @@
+import { describe, expect, test } from 'vitest';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { GRANT_TYPES } from './client-metadata.ts';
+import { parseRegistration, type RegistrationRules } from './registration-request.ts';
+
+const RULES: RegistrationRules = {
+  allowHostMismatch: false,
+  allowInsecureUris: false,
+  allowMissingClientUri: false,
+  grantTypes: GRANT_TYPES,
+  signingAlgorithms: ['RS256', 'ES256'],
+};
+const BODY = { client_uri: 'https://app.example/', redirect_uris: ['https://app.example/cb'] };
+
+function parse(members: object, rules: Partial<RegistrationRules> = {}) {
+  return parseRegistration({ ...BODY, ...members }, { ...RULES, ...rules });
+}
+
+/** Code and description of the refusal. */
+function refusal(members: object, rules: Partial<RegistrationRules> = {}): string {
+  try {
+    return `accepted: ${JSON.stringify(parse(members, rules))}`;
+  } catch (error) {
+    if (error instanceof LatchkeyError) return error.message;
+    throw error;
+  }
+}
+
+describe('what is not said gets a default', () => {
+  test('of RFC 7591 and OpenID Connect Registration', () => {
+    expect(parse({})).toEqual({
+      application_type: 'web',
+      token_endpoint_auth_method: 'client_secret_basic',
+      redirect_uris: ['https://app.example/cb'],
+      grant_types: ['authorization_code'],
+      response_types: ['code'],
+      id_token_signed_response_alg: 'RS256',
+      subject_type: 'public',
+      client_uri: { '': 'https://app.example/' },
+    });
+  });
+
+  test('null stands for nothing', () => {
+    expect(parse({ client_name: null, jwks_uri: null, logo_uri: null })).toEqual(parse({}));
+  });
+});
+
+test('everything that is supported is kept', () => {
+  const kept = {
+    contacts: ['ops@app.example'],
+    initiate_login_uri: 'https://app.example/start',
+    post_logout_redirect_uris: ['https://app.example/bye'],
+    scope: 'openid profile',
+    software_id: 'app',
+    software_version: '1.0',
+    default_max_age: 0,
+    require_auth_time: true,
+    default_acr_values: ['urn:latchkey:acr:1'],
+    id_token_signed_response_alg: 'ES256',
+    application_type: 'native',
+    token_endpoint_auth_method: 'none',
+  };
+  expect(parse(kept)).toMatchObject(kept);
+});
+
+test('what nobody knows, and what is ours to say, is not kept', () => {
+  const ours = {
+    first_party: true,
+    id_token_claims: false,
+    strict_auth_method: true,
+    client_id: 'x',
+    client_secret: 'y',
+  };
+  expect(parse({ ...ours, request_uris: ['https://app.example/r'], x: { y: 1 } })).toEqual(parse({}));
+});
+
+describe('grants and response types', () => {
+  test('that are not offered are left out while something remains', () => {
+    const asked = { grant_types: ['implicit', 'password', 'refresh_token', 'authorization_code', 'x'] };
+    expect(parse({ ...asked, response_types: ['id_token', 'code'] })).toMatchObject({
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+    });
+  });
+
+  test('a client without the code grant needs no redirect URI', () => {
+    const asked = { grant_types: ['client_credentials'], redirect_uris: [] };
+    expect(parse(asked)).toMatchObject({ redirect_uris: [], response_types: [] });
+  });
+
+  test.each([
+    [{ grant_types: ['implicit'] }, 'grant_types'],
+    [{ grant_types: [] }, 'grant_types'],
+    [{ response_types: ['id_token'] }, 'response_types'],
+    [{ grant_types: ['refresh_token'], response_types: ['code'] }, 'response_types'],
+    [{ grant_types: ['client_credentials'], token_endpoint_auth_method: 'none' }, 'grant_types'],
+  ])('%j is a contradiction in %s', (members, name) => {
+    expect(refusal(members)).toContain(`invalid_client_metadata: ${name} `);
+  });
+});
+
+describe('a member of the wrong type or value is named', () => {
+  test.each<[string, unknown]>([
+    ['redirect_uris', 'https://app.example/cb'],
+    ['redirect_uris', [1]],
+    ['grant_types', 'authorization_code'],
+    ['response_types', {}],
+    ['application_type', 'service'],
+    ['token_endpoint_auth_method', 'private_key_jwt'],
+    ['token_endpoint_auth_method', 'tls_client_auth'],
+    ['client_name', 7],
+    ['client_name', ''],
+    ['client_name', 'x'.repeat(256)],
+    ['client_name', 'a\u202eb'],
+    ['client_name', 'a\nb'],
+    ['client_uri', {}],
+    ['contacts', 'x'],
+    ['contacts', Array.from({ length: 11 }, () => 'x')],
+    ['contacts', ['x'.repeat(255)]],
+    ['scope', ['openid']],
+    ['scope', '"'],
+    ['software_id', 'x'.repeat(256)],
+    ['software_version', false],
+    ['default_max_age', -1],
+    ['default_max_age', 1.5],
+    ['default_max_age', '1'],
+    ['require_auth_time', 'true'],
+    ['default_acr_values', 'x'],
+    ['request_uris', 'x'],
+    ['subject_type', 'pairwise'],
+    ['id_token_signed_response_alg', 'none'],
+    ['id_token_signed_response_alg', 'HS256'],
+    ['userinfo_signed_response_alg', 'RS256'],
+    ['id_token_encrypted_response_alg', 'RSA-OAEP'],
+    ['request_object_signing_alg', 'none'],
+    ['sector_identifier_uri', 'https://app.example/s.json'],
+    ['backchannel_logout_uri', 'https://app.example/out'],
+    ['dpop_bound_access_tokens', true],
+    ['require_signed_request_object', true],
+    ['token_endpoint_auth_signing_alg', 'none'],
+    ['jwks', { keys: 'x' }],
+    ['jwks', { keys: [{ kty: 'EC', crv: 'P-256', x: 'x', y: 'y', d: 'private' }] }],
+    ['jwks', { keys: [{ kty: 'oct', k: 'secret' }] }],
+    [
+      'jwks',
+      {
+        keys: [
+          { kty: 'EC', kid: '1' },
+          { kty: 'EC', kid: '1' },
+        ],
+      },
+    ],
+    ['jwks_uri', 'http://app.example/keys'],
+    ['jwks_uri', 'https://127.0.0.1/keys'],
+  ])('%s: %j', (name, value) => {
+    expect(refusal({ [name]: value })).toContain(`invalid_client_metadata: ${name} `);
+  });
+
+  test('switches that are off are no wish', () => {
+    expect(parse({ dpop_bound_access_tokens: false, require_pushed_authorization_requests: false })).toEqual(parse({}));
+  });
+
+  test('jwks and jwks_uri exclude each other', () => {
+    expect(refusal({ jwks: { keys: [] }, jwks_uri: 'https://app.example/keys' })).toContain('exclude each other');
+  });
+
+  test.each([
+    ['eyJhbGciOiJub25lIn0.e30.', 'unapproved_software_statement'],
+    ['x', 'invalid_software_statement'],
+  ])('the software statement %s is %s', (software_statement, code) => {
+    expect(refusal({ software_statement })).toContain(`${code}: `);
+  });
+});
+
+describe('languages', () => {
+  test('every variant is kept, with its tag as it was written', () => {
+    const asked = { client_name: 'App', 'client_name#de': 'Anwendung', 'client_name#zh-Hant-TW': 'x' };
+    expect(parse(asked)).toMatchObject({ client_name: { '': 'App', de: 'Anwendung', 'zh-Hant-TW': 'x' } });
+  });
+
+  test.each([
+    [{ 'client_name#de': 'x' }],
+    [{ client_name: 'x', 'client_name#de': 'x', 'client_name#DE': 'y' }],
+    [{ client_name: 'x', 'client_name#': 'x' }],
+    [{ client_name: 'x', 'client_name#__proto__': 'x' }],
+    [{ client_name: 'x', 'client_name#d e': 'x' }],
+    [{ client_name: 'x', 'client_name#de': '\u0000' }],
+    [{ client_name: 'x', ...Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`client_name#x-${i}`, 'x'])) }],
+  ])('%j is refused', (members) => {
+    expect(refusal(members)).toContain('invalid_client_metadata: client_name ');
+  });
+
+  test('every variant obeys the rule of its member', () => {
+    const asked = { logo_uri: 'https://app.example/l', 'logo_uri#de': 'https://evil.example/l' };
+    expect(refusal(asked)).toContain('invalid_client_metadata: logo_uri ');
+  });
+});
+
+describe('redirect URIs (oauth 4.4)', () => {
+  const native = { application_type: 'native' };
+  const insecure = { allowInsecureUris: true };
+  const anyHost = { allowHostMismatch: true };
+
+  test.each<[string, object, Partial<RegistrationRules>]>([
+    ['https://app.example/cb?keep=1', {}, {}],
+    ['https://below.app.example:8443/cb', {}, {}],
+    ['https://app.example/cb', native, {}],
+    ['http://localhost/cb', native, {}],
+    ['http://127.0.0.1:7777', native, {}],
+    ['http://[::1]:7777/cb?x=1', native, {}],
+    ['example.app:/cb', native, {}],
+    ['example.app.desktop:/cb', native, {}],
+    ['http://app.example/cb', {}, insecure],
+    ['https://other.example/cb', {}, anyHost],
+    ['http://localhost:3000/cb', {}, { ...insecure, ...anyHost }],
+  ])('%s is fine: %j %j', (uri, members, rules) => {
+    expect(parse({ ...members, redirect_uris: [uri] }, rules).redirect_uris).toEqual([uri]);
+  });
+
+  test.each<[string, object, Partial<RegistrationRules>]>([
+    ['https://other.example/cb', {}, {}],
+    ['https://app.example.evil.example/cb', {}, {}],
+    ['https://notapp.example/cb', {}, {}],
+    ['http://app.example/cb', {}, {}],
+    ['http://app.example/cb', native, {}],
+    ['http://localhost/cb', {}, {}],
+    ['https://localhost/cb', {}, anyHost],
+    ['https://127.1/cb', {}, anyHost],
+    ['https://0.0.0.0/cb', {}, anyHost],
+    ['https://[::1]/cb', native, anyHost],
+    ['https://[::ffff:127.0.0.1]/cb', native, anyHost],
+    ['http://127.0.0.2/cb', native, {}],
+    ['http://localhost.evil.example/cb', native, {}],
+    ['example.app:/cb', {}, {}],
+    ['example.app://cb', native, {}],
+    ['example.app:cb', native, {}],
+    ['example.application:/cb', native, {}],
+    ['EXAMPLE.APP:/cb', native, {}],
+    ['app:/cb', native, {}],
+    ['mailto:/x', native, insecure],
+    ['https://github.io/cb', {}, anyHost],
+    ['https://github.io./cb', {}, anyHost],
+    ['https://co.uk/cb', {}, anyHost],
+    ['https://app.example/cb#f', {}, {}],
+    ['https://me@app.example/cb', {}, {}],
+    ['https://app.example/*', {}, {}],
+    ['https://app.example/a/../b', {}, {}],
+    [`https://app.example/${'x'.repeat(2048)}`, {}, {}],
+    ['/cb', {}, {}],
+  ])('%s is refused: %j %j', (uri, members, rules) => {
+    expect(refusal({ ...members, redirect_uris: [uri] }, rules)).toContain('invalid_redirect_uri: ');
+  });
+
+  test('are needed for codes, twenty at most, and duplicates count once', () => {
+    const many = (count: number) => Array.from({ length: count }, (_, index) => `https://app.example/${index}`);
+    expect(refusal({ redirect_uris: [] })).toContain('invalid_redirect_uri: ');
+    expect(refusal({ redirect_uris: null })).toContain('invalid_redirect_uri: ');
+    expect(refusal({ redirect_uris: many(21) })).toContain('invalid_redirect_uri: ');
+    expect(parse({ redirect_uris: [...many(20), ...many(20)] }).redirect_uris).toEqual(many(20));
+  });
+
+  test('those after logout follow the same rules', () => {
+    expect(refusal({ post_logout_redirect_uris: ['https://other.example/'] })).toContain(
+      'invalid_client_metadata: post_logout_redirect_uris ',
+    );
+  });
+});
+
+describe('pages of the client', () => {
+  test('client_uri is required unless the operator says otherwise', () => {
+    expect(refusal({ client_uri: undefined })).toContain('client_uri');
+    const native = { client_uri: null, application_type: 'native', redirect_uris: ['http://localhost/'] };
+    expect(parse(native, { allowMissingClientUri: true }).redirect_uris).toEqual(['http://localhost/']);
+    // Nothing to compare the host with.
+    expect(refusal({ client_uri: null }, { allowMissingClientUri: true })).toContain('invalid_redirect_uri: ');
+  });
+
+  test.each([
+    'https://intranet/',
+    'https://x.unknown-suffix/',
+    'https://app.example./',
+    'https://xn--bcher-kva.example/',
+  ])('%s may be one', (client_uri) => {
+    expect(parse({ client_uri }, { allowHostMismatch: true }).client_uri).toEqual({ '': client_uri });
+  });
+
+  test('http and addresses only where the operator allows them', () => {
+    const client_uri = 'http://192.0.2.7:3000/';
+    const members = { client_uri, redirect_uris: ['http://192.0.2.7:3000/cb'] };
+    expect(refusal(members)).toContain('client_uri');
+    expect(parse(members, { allowInsecureUris: true }).client_uri).toEqual({ '': client_uri });
+  });
+});
