@@ -133,7 +133,7 @@ export type ErrorPageText = (typeof ROWS)[ErrorCode]['page'];
 
 export const ERRORS: Readonly<Record<ErrorCode, ErrorRow & { readonly page: ErrorPageText }>> = ROWS;
 
-/** Every code, in alphabetical order. */
+/** Every code, in alphabetical order. @public for the manual and the tests */
 export const ERROR_CODES: readonly ErrorCode[] = Object.keys(ROWS).filter((name): name is ErrorCode => name in ROWS);
 
 export interface LatchkeyErrorOptions {
