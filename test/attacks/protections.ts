@@ -95,6 +95,71 @@ export const PROTECTIONS: readonly Protection[] = [
     testName: 'made in this browser',
   },
   {
+    name: 'device-code-single-use',
+    what: 'the update that redeems a device code finds it unredeemed',
+    attack: 115,
+    removals: [{ text: '.exchanged_at is null\n', instead: '.fulfilled_at is not null\n' }],
+    test: 'test/attacks/device-grant.test.ts',
+    testName: 'one token response',
+  },
+  {
+    name: 'device-poll-lock',
+    what: 'polls of one device code at the same time judge one after the other',
+    attack: 115,
+    removals: [
+      {
+        text: 'where device_code_hash = :deviceCodeHash::bytea\n       for no key update',
+        instead: 'where device_code_hash = :deviceCodeHash::bytea',
+      },
+    ],
+    test: 'test/attacks/device-grant.test.ts',
+    testName: 'the others shall slow down',
+  },
+  {
+    name: 'device-code-own-client',
+    what: 'a device code is redeemed by the client it was issued to',
+    attack: 115,
+    removals: [
+      {
+        text: "if (!row.is_own_client) return refuse('other-client');\n  const { is_exchanged",
+        instead: 'const { is_exchanged',
+      },
+    ],
+    test: 'test/attacks/device-grant.test.ts',
+    testName: 'leave the code to its own',
+  },
+  {
+    name: 'device-page-bound',
+    what: 'the page of a device answers where its code was entered',
+    attack: 117,
+    removals: [
+      { text: ' || id === undefined || !isGrantBound(context, id, now)) {', instead: ' || id === undefined) {' },
+    ],
+    test: 'test/attacks/device-grant.test.ts',
+    testName: '(S-117)',
+  },
+  {
+    name: 'user-code-charged-first',
+    what: 'a try at a user code is charged before the code is looked up',
+    attack: 114,
+    removals: [
+      {
+        text: "if (!taken.ok) {\n      log.warn('device.user_code'",
+        instead: "if (!taken.ok && false) {\n      log.warn('device.user_code'",
+      },
+    ],
+    test: 'test/attacks/device-grant.test.ts',
+    testName: '(S-114)',
+  },
+  {
+    name: 'device-grants-of-address',
+    what: 'an address has a hundred device codes at most that led to nothing',
+    attack: 179,
+    removals: [{ text: 'const MAX_WAITING = 100;', instead: 'const MAX_WAITING = 1000;' }],
+    test: 'test/attacks/device-grant.test.ts',
+    testName: 'a hundred in all',
+  },
+  {
     name: 'scope-length',
     what: 'a scope has at most 2,048 characters',
     attack: 43,

@@ -51,7 +51,8 @@ export function deviceCodeGrantIsUnanswered(grant: string): string {
 
 /** Confirmed by a person, and the device has not come for its tokens yet. */
 export function deviceCodeGrantIsRedeemable(grant: string, now: string): string {
-  return `(${grant}.exchanged_at is null and ${grant}.fulfilled_at is not null and ${grant}.expires_at > ${now})`;
+  return `(${grant}.exchanged_at is null
+    and ${grant}.fulfilled_at is not null and ${grant}.expires_at > ${now})`;
 }
 
 /** Led to no session so far, and may still do so; one partial index holds such grants. */
