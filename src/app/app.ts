@@ -10,6 +10,7 @@ import { mount as authorization } from '#features/authorization/routes.ts';
 import { mount as clientRegistration } from '#features/client-registration/routes.ts';
 import { mount as device } from '#features/device/routes.ts';
 import { mount as discovery } from '#features/discovery/routes.ts';
+import { mount as endSession } from '#features/end-session/routes.tsx';
 import { mount as indexPage } from '#features/index-page/routes.tsx';
 import { mount as introspection } from '#features/introspection/routes.ts';
 import { mount as login } from '#features/login/routes.tsx';
@@ -30,6 +31,7 @@ const FEATURES: readonly ((core: Core, browser: Browser) => Route[])[] = [
   indexPage,
   login,
   logout,
+  endSession,
   reauth,
   registration,
   authorization,

@@ -46,6 +46,11 @@ export class Urls {
     return this.path('logout');
   }
 
+  /** Where clients send people to sign them out. */
+  endSession(fields: readonly (readonly [name: string, value: string])[] = []): string {
+    return this.path('oauth2/logout') + query(fields);
+  }
+
   register(action?: PostAuthAction, more: readonly (readonly [name: string, value: string])[] = []): string {
     return this.path('register') + query([...postAuthActionFields(action), ...more]);
   }

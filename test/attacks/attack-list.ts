@@ -69,7 +69,7 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [64, 'attributes of cookies'],
   [65, 'forms and pages after signing out elsewhere'],
   [66, 'session past its time', 'limits of browser sessions'],
-  [67, 'signing out by reading an address', 'sign-out by clients'],
+  [67, 'signing out by reading an address'],
   [68, 'side channels of embedded pages'],
   [69, 'continuation that leads away'],
   [70, 'hostile redirectUrl of chat sign-in', 'chat compatibility'],

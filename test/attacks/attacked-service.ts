@@ -38,6 +38,8 @@ export const CP = client('CP', 'the-secret-that-stands-in-the-form', 'https://po
 export const P1 = client('P1', undefined, 'https://spa.example/cb');
 /** Native, with a loopback redirect URI. */
 export const PN = client('PN', undefined, 'http://127.0.0.1/cb');
+/** Where C1 may send people after a sign-out. */
+export const SIGNED_OUT = 'https://app.example/signed-out';
 export const SECOND_CALLBACK = 'https://app.example/second';
 
 function client<Secret extends string | undefined>(
@@ -57,7 +59,7 @@ function clientSettings(method: string, { id, secret, callback }: AttackedClient
 const AMPLE = { burst: 100_000, per_second: 1000 };
 
 export const CLIENT_SETTINGS = [
-  clientSettings('client_secret_basic', C1),
+  { ...clientSettings('client_secret_basic', C1), post_logout_redirect_uris: [SIGNED_OUT] },
   clientSettings('client_secret_basic', C2),
   clientSettings('client_secret_basic', C3, [SECOND_CALLBACK]),
   clientSettings('client_secret_basic', CQ),

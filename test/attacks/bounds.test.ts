@@ -122,6 +122,7 @@ const KEPT = new Set([
   'code_verifier',
   'grant_type',
   'method',
+  'post_logout_redirect_uri',
   'redirect_uri',
   'response_type',
   'scope',

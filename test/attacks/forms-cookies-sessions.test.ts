@@ -1,8 +1,8 @@
 /** Security 4.6: other sites, other browsers and other hosts that act with someone's session. */
 import { describe, expect, test } from 'vitest';
 import type { Browser } from '../support/browser.ts';
-import { attackedService, C1, ISSUER, PASSWORD } from './attacked-service.ts';
-import { headerOf, type RawAnswer } from './raw-http.ts';
+import { attackedService, C1, C2, ISSUER, PASSWORD, SIGNED_OUT } from './attacked-service.ts';
+import { headerOf, type RawAnswer, textMember } from './raw-http.ts';
 
 const attacked = attackedService();
 const ORIGIN = new URL(ISSUER).origin;
@@ -311,6 +311,85 @@ test('reading /logout signs nobody out, by whatever method (S-67)', async () => 
     await browser.get('/logout', { 'x-http-method-override': 'POST', purpose: 'prefetch' });
   });
   expect((await browser.get('/')).text).toContain('amira');
+});
+
+/** The browser of `amira`, who has signed in to C1, and her ID token there. */
+async function signedInAtClient(): Promise<{ browser: Browser; hint: string }> {
+  const browser = await attacked.signedIn('amira');
+  const { answer } = await attacked.tokens(browser, C1);
+  return { browser, hint: textMember(answer, 'id_token') };
+}
+
+test('another site that sends people to /oauth2/logout signs nobody out without asking (S-67)', async () => {
+  const { browser, hint } = await signedInAtClient();
+  const { hint: foreign } = await signedInAtClient();
+  const { answer } = await attacked.tokens(await attacked.signedIn('bruno'), C1);
+  const crossSite = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
+  await attacked.changingNothing(async () => {
+    const hints = [undefined, foreign, textMember(answer, 'id_token')];
+    for (const fields of hints.map((text) => (text === undefined ? {} : { id_token_hint: text }))) {
+      const asked = await browser.get(`/oauth2/logout?${new URLSearchParams(fields)}`, crossSite);
+      expect(asked.status).toBe(200);
+      expect(asked.forms.map(({ action }) => action)).toEqual(['/logout']);
+      const posted = await browser.post('/oauth2/logout', new URLSearchParams(fields), crossSite);
+      expect((await browser.get(posted.location ?? '')).status).toBe(200);
+    }
+    const proven = `/oauth2/logout?${new URLSearchParams({ id_token_hint: hint })}`;
+    for (const headers of [
+      { 'sec-fetch-dest': 'iframe', 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-dest': 'image', 'sec-fetch-site': 'cross-site' },
+      { 'sec-purpose': 'prefetch;prerender' },
+    ]) {
+      expect((await browser.get(proven, headers)).status).toBe(403);
+    }
+    expect((await browser.head(proven)).status).toBe(405);
+  });
+  expect((await browser.get('/')).text).toContain('amira');
+});
+
+test('signing out is no open redirect: only an address that the client registered for it is gone to (S-67)', async () => {
+  const { browser, hint } = await signedInAtClient();
+  await attacked.changingNothing(async () => {
+    for (const address of [
+      'https://evil.example/',
+      C1.callback,
+      `${SIGNED_OUT}/`,
+      `${SIGNED_OUT}?next=https://evil.example`,
+      `${SIGNED_OUT}#x`,
+      `${SIGNED_OUT}.evil.example`,
+      'https://app.example@evil.example/signed-out',
+      '//evil.example/signed-out',
+      'javascript:alert(1)',
+    ]) {
+      for (const proof of [{ id_token_hint: hint }, { client_id: C1.id }, { id_token_hint: hint, client_id: C1.id }]) {
+        const fields = new URLSearchParams({ ...proof, post_logout_redirect_uri: address });
+        const answers = [
+          await browser.get(`/oauth2/logout?${fields}`),
+          await browser.post('/oauth2/logout', fields),
+          await attacked.browser().get(`/oauth2/logout?${fields}`),
+        ];
+        expect(answers.map(({ status, location }) => [status, location])).toEqual(answers.map(() => [400, undefined]));
+      }
+    }
+    const unnamed = new URLSearchParams({ post_logout_redirect_uri: SIGNED_OUT });
+    expect((await browser.get(`/oauth2/logout?${unnamed}`)).status).toBe(400);
+  });
+  const right = new URLSearchParams({ id_token_hint: hint, post_logout_redirect_uri: SIGNED_OUT });
+  expect((await browser.get(`/oauth2/logout?${right}`)).location).toBe(SIGNED_OUT);
+});
+
+test('an ID token that was altered is no hint (S-36)', async () => {
+  const { browser, hint } = await signedInAtClient();
+  const [head = '', body = '', signature = ''] = hint.split('.');
+  const claims: unknown = JSON.parse(Buffer.from(body, 'base64url').toString());
+  const altered = Buffer.from(JSON.stringify({ ...Object(claims), aud: C2.id })).toString('base64url');
+  const unsigned = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url');
+  await attacked.changingNothing(async () => {
+    for (const text of [`${head}.${altered}.${signature}`, `${unsigned}.${body}.`, `${head}.${body}.`, body]) {
+      const shown = await browser.get(`/oauth2/logout?${new URLSearchParams({ id_token_hint: text })}`);
+      expect([shown.status, shown.location]).toEqual([400, undefined]);
+    }
+  });
 });
 
 function setCookies(answer: RawAnswer): readonly string[] {

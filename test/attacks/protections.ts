@@ -214,6 +214,22 @@ export const PROTECTIONS: readonly Protection[] = [
     testName: '(S-57)',
   },
   {
+    name: 'logout-proof',
+    what: 'a client signs out without asking only the session that its ID token was issued in',
+    attack: 67,
+    removals: [{ text: '      and hinted.user_session_id = viewer_session.id\n' }],
+    test: 'test/attacks/forms-cookies-sessions.test.ts',
+    testName: '(S-67)',
+  },
+  {
+    name: 'logout-address',
+    what: 'after a sign-out only a registered address of the client is gone to',
+    attack: 67,
+    removals: [{ text: '  return redirectUriMatches(owner, uri);', instead: '  return true;' }],
+    test: 'test/attacks/forms-cookies-sessions.test.ts',
+    testName: '(S-67)',
+  },
+  {
     name: 'form-session',
     what: 'the token of a form belongs to one browser session',
     attack: 62,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Route } from '#platform/http/route.ts';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
-import { basic, C1, CHALLENGE, HOMESERVER_SECRET, P1, PASSWORD, VERIFIER } from '../attacks/attacked-service.ts';
+import { basic, C1, CHALLENGE, HOMESERVER_SECRET, P1, PASSWORD, SIGNED_OUT, VERIFIER } from '../attacks/attacked-service.ts';
 import type { RawRequest } from '../attacks/raw-http.ts';
 import { few, fieldName, hostileHeader, hostileValue, type WireText } from './hostile-values.ts';
 
@@ -99,6 +99,20 @@ export function acceptableForms(path: string): readonly (readonly Field[])[] {
       return [[csrf, ['code', 'BCDF-GHJK']]];
     case '/device/:device_code_id':
       return [[csrf, ['action', 'consent'], ['confirm_device', 'on']]];
+    case '/logout':
+      return [[csrf], [csrf, ['logout_request', 'x']]];
+    case '/oauth2/logout':
+      return [
+        [
+          ['client_id', C1.id],
+          ['post_logout_redirect_uri', encodeURIComponent(SIGNED_OUT)],
+          ['state', 'st'],
+          ['ui_locales', 'de'],
+        ],
+        [['client_id', C1.id]],
+        [['id_token_hint', 'x']],
+        [['request', 'x']],
+      ];
     case '/oauth2/introspect':
     case '/oauth2/revoke':
       return [

@@ -8,6 +8,7 @@ import { startService, type TestService } from '../support/service.ts';
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const CLIENT_SECRET = 'a-secret-of-at-least-16-characters';
 const CALLBACK = 'https://app.example/callback';
+const SIGNED_OUT = 'https://app.example/signed-out';
 const PASSWORD = 'correct horse battery staple';
 const HOMESERVER_SECRET = 'homeserver-secret-of-the-test';
 
@@ -31,6 +32,7 @@ describe('an unmodified OpenID client signs a person in', () => {
           client_secret: CLIENT_SECRET,
           client_name: 'Harbour',
           redirect_uris: [CALLBACK],
+          post_logout_redirect_uris: [SIGNED_OUT],
         },
       ],
       homeserver: { kind: 'none', homeserver: 'example.org', secret: HOMESERVER_SECRET },
@@ -220,6 +222,32 @@ describe('an unmodified OpenID client signs a person in', () => {
     expect(signedOut.status).toBe(303);
     expect(new URL(signedOut.location ?? '').pathname).toBe('/login');
     expect(lineOf('POST', '/logout')).toMatchObject({ status: 303, requester: `user:${userId}(amira)` });
+    expect((await browser.open('/')).text).not.toContain('amira');
+  });
+
+  test('the client signs the person out, of the service as well, and gets them back', async () => {
+    const verifier = oidc.randomPKCECodeVerifier();
+    const address = oidc.buildAuthorizationUrl(config, {
+      redirect_uri: CALLBACK,
+      scope: 'openid',
+      code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    });
+    await browser.open(address.href);
+    await browser.submit({ username: 'amira', password: PASSWORD });
+    await browser.follow();
+    const callback = new URL(browser.shown.location ?? '');
+    const { id_token = '', access_token } = await oidc.authorizationCodeGrant(config, callback, {
+      pkceCodeVerifier: verifier,
+    });
+    const signOut = oidc.buildEndSessionUrl(config, {
+      id_token_hint: id_token,
+      post_logout_redirect_uri: SIGNED_OUT,
+      state: 'bye',
+    });
+    expect((await browser.get(signOut.href)).location).toBe(`${SIGNED_OUT}?state=bye`);
+    expect(lineOf('GET', '/oauth2/logout')).toMatchObject({ status: 303, requester: `user:${userId}(amira)` });
+    expect((await oidc.tokenIntrospection(config, access_token)).active).toBe(false);
     expect((await browser.open('/')).text).not.toContain('amira');
   });
 

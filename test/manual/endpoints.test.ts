@@ -9,6 +9,7 @@ import { codeOf, tableRows } from './tables.ts';
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const SECRET = 'a-secret-of-at-least-16-characters';
 const CALLBACK = 'https://app.example/callback';
+const SIGNED_OUT = 'https://app.example/signed-out';
 const PASSWORD = 'correct horse battery staple';
 
 /** The table of docs/reference/endpoints.md, by method and path. */
@@ -34,6 +35,7 @@ beforeAll(async () => {
           client_secret: SECRET,
           client_name: 'Harbour',
           redirect_uris: [CALLBACK],
+          post_logout_redirect_uris: [SIGNED_OUT],
         },
       ],
     },
@@ -136,6 +138,25 @@ async function signInAndUseTokens(): Promise<void> {
   await browser.submit({ password: PASSWORD }, { action: '/reauth' });
   await browser.get('/');
   await browser.submit({}, { action: '/logout' });
+  await signOutByClient(config, browser);
+}
+
+async function signOutByClient(config: oidc.Configuration, browser: Browser): Promise<void> {
+  await browser.get('/login');
+  await browser.submit({ username: 'amira', password: PASSWORD });
+  const verifier = oidc.randomPKCECodeVerifier();
+  const address = oidc.buildAuthorizationUrl(config, {
+    redirect_uri: CALLBACK,
+    scope: 'openid profile email',
+    code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  });
+  await browser.open(address.href);
+  const callback = new URL(browser.shown.location ?? '');
+  const { id_token = '' } = await oidc.authorizationCodeGrant(config, callback, { pkceCodeVerifier: verifier });
+  const parameters = { id_token_hint: id_token, post_logout_redirect_uri: SIGNED_OUT };
+  await browser.post('/oauth2/logout', new URLSearchParams(parameters));
+  expect((await browser.get(oidc.buildEndSessionUrl(config, parameters).href)).location).toBe(SIGNED_OUT);
 }
 
 async function registerOneself(): Promise<void> {

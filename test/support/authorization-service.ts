@@ -97,7 +97,7 @@ export async function startAuthorizationService(database: OpenDatabase, options:
 }
 
 function configOf(options: AuthorizationServiceOptions): Config {
-  const config = behindProxy(testConfig(AUTHORIZATION_ISSUER, ['human']));
+  const config = behindProxy(testConfig(AUTHORIZATION_ISSUER, ['human', 'oauth']));
   const { account, branding, homeserver, oauth, passwords, policy } = config;
   return {
     ...config,

@@ -34,6 +34,9 @@ const client = mapping({
     .describe('Required for the secret methods.'),
   client_secret_file: secretFile('client_secret'),
   redirect_uris: list(redirectUri).prefault([]).describe('Where answers may be sent, compared character by character.'),
+  post_logout_redirect_uris: list(redirectUri)
+    .prefault([])
+    .describe('Where the client may send people after it signed them out, compared character by character.'),
   client_name: text({ maximum: 255 }).optional().describe('Name that people see.'),
   client_uri: webUrl().optional().describe('Home page of the client; the consent page names its host.'),
   policy_uri: webUrl()
@@ -112,6 +115,7 @@ export function staticClientConfig(parsed: ParsedClient) {
     /** Present for the secret methods, absent for `none`. */
     clientSecret: parsed.client_secret === undefined ? undefined : new Secret(parsed.client_secret),
     redirectUris: parsed.redirect_uris,
+    postLogoutRedirectUris: parsed.post_logout_redirect_uris,
     clientName: parsed.client_name,
     clientUri: parsed.client_uri,
     policyUri: parsed.policy_uri,

@@ -21,6 +21,8 @@ export interface Client {
   /** Present for the secret methods. */
   readonly secret: Secret | undefined;
   readonly redirectUris: readonly string[];
+  /** Where the browser may be sent after a sign-out that the client asked for. */
+  readonly postLogoutRedirectUris: readonly string[];
   readonly grantTypes: readonly string[];
   /** Maximum scopes; undefined: no restriction. */
   readonly scope: readonly string[] | undefined;
@@ -60,6 +62,7 @@ export type Localized = Readonly<Record<string, string>>;
 export interface ClientMetadata {
   readonly token_endpoint_auth_method: string;
   readonly redirect_uris: readonly string[];
+  readonly post_logout_redirect_uris?: readonly string[];
   readonly grant_types: readonly string[];
   readonly response_types: readonly string[];
   readonly id_token_signed_response_alg: string;
@@ -100,6 +103,7 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     authMethod: authMethod(metadata.token_endpoint_auth_method),
     secret: row.client_secret_sealed === null ? undefined : openSecret(row.id, row.client_secret_sealed, keys),
     redirectUris: metadata.redirect_uris,
+    postLogoutRedirectUris: metadata.post_logout_redirect_uris ?? [],
     grantTypes: metadata.grant_types,
     scope: metadata.scope?.split(' '),
     name: metadata.client_name ?? {},

@@ -28,6 +28,7 @@ function configured(clientId: ClientId, changes: Partial<StaticClientConfig> = {
     clientAuthMethod: 'client_secret_basic',
     clientSecret: new Secret('the secret in the configuration'),
     redirectUris: ['https://app.example.org/cb'],
+    postLogoutRedirectUris: [],
     clientName: 'An application',
     clientUri: undefined,
     policyUri: undefined,

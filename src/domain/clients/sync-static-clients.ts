@@ -165,6 +165,9 @@ function wantedClient(configured: StaticClientConfig): WantedClient {
       ...untagged('client_uri', configured.clientUri),
       ...untagged('policy_uri', configured.policyUri),
       ...untagged('tos_uri', configured.tosUri),
+      ...(configured.postLogoutRedirectUris.length === 0
+        ? {}
+        : { post_logout_redirect_uris: configured.postLogoutRedirectUris }),
       ...(configured.scope === undefined ? {} : { scope: configured.scope.join(' ') }),
       ...(configured.defaultMaxAgeSeconds === undefined ? {} : { default_max_age: configured.defaultMaxAgeSeconds }),
     },

@@ -4,7 +4,12 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { oauthSessionIsLive, refreshTokenIsUnconsumed, refreshTokenIsUnrevoked } from './liveness.ts';
 
-export type OAuth2SessionEndReason = 'client_revoked' | 'code_reused' | 'device_replaced' | 'refresh_token_reused';
+export type OAuth2SessionEndReason =
+  | 'client_revoked'
+  | 'code_reused'
+  | 'device_replaced'
+  | 'logout'
+  | 'refresh_token_reused';
 
 export interface OAuth2SessionEnd {
   readonly reason: OAuth2SessionEndReason;

@@ -1,5 +1,6 @@
 import { matchLanguages } from '#browser/i18n/negotiate-language.ts';
 import type { Client } from '#domain/clients/client.ts';
+import { readIdTokenHint } from '#domain/signing-keys/id-token-hint.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId, type UserId } from '#platform/base/ids.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
@@ -110,8 +111,6 @@ function expectedUser(deps: AuthorizationDeps, client: Client, request: Authoriz
 }
 
 function subjectOfHint(deps: AuthorizationDeps, client: Client, hint: string): string | undefined {
-  const claims = deps.signingKeys.verifyJwt(hint);
-  const isOurs = claims?.['iss'] === deps.config.http.issuer && claims['aud'] === client.id;
-  const subject = isOurs ? claims['sub'] : undefined;
-  return typeof subject === 'string' ? subject : undefined;
+  const token = readIdTokenHint(deps, hint);
+  return token?.audience === client.id ? token.subject : undefined;
 }

@@ -15,6 +15,7 @@ const CLIENT: Client = {
   authMethod: 'client_secret_basic',
   secret: undefined,
   redirectUris: ['https://app.example/cb'],
+  postLogoutRedirectUris: [],
   grantTypes: ['authorization_code'],
   scope: undefined,
   name: {},

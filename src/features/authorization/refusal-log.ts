@@ -1,9 +1,8 @@
 import type { Client } from '#domain/clients/client.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
+import { cutForLog, uriForLog, urisForLog } from '#protocol/oauth/uris-in-logs.ts';
 
-const MAX_LISTED = 10;
-const MAX_CHARACTERS = 200;
 /** Shorter than any secret of a client. */
 const SAFE_CHARACTERS = 15;
 /** Parameters whose values are neither secrets nor personal data. */
@@ -38,19 +37,11 @@ export function logRefusal(log: Log, refused: RefusedRequest): void {
     code,
     description,
     client: client?.id ?? shortened(parameters?.get('client_id')),
-    redirect_uri: redirectUri === undefined ? undefined : loggedUri(redirectUri),
-    registered: client === undefined ? undefined : listed(client.redirectUris.map(loggedUri)),
-    expected: expected === undefined ? undefined : cut(expected),
-    received: parameters === undefined || about.length === 0 ? undefined : cut(received(parameters, about)),
+    redirect_uri: redirectUri === undefined ? undefined : uriForLog(redirectUri),
+    registered: client === undefined ? undefined : urisForLog(client.redirectUris),
+    expected: expected === undefined ? undefined : cutForLog(expected),
+    received: parameters === undefined || about.length === 0 ? undefined : cutForLog(received(parameters, about)),
   });
-}
-
-/** Scheme, host and path; `?...` or `#...` in place of a query or fragment, which may hold a secret. */
-function loggedUri(uri: string): string {
-  if (!URL.canParse(uri)) return `no URI (${uri.length} characters)`;
-  const plain = uri.replace(/^([^:]+:\/\/)[^/?#]*@/, '$1...@');
-  const end = plain.search(/[?#]/);
-  return cut(end === -1 ? plain : `${plain.slice(0, end + 1)}...`);
 }
 
 /** A `client_id` that may be none: a secret sent in its place stays unreadable. */
@@ -68,14 +59,4 @@ function received(parameters: FormParameters, names: readonly string[]): string 
       return LOGGED_VALUES.has(name) ? `${name}=${value}` : `${name} of ${value.length} characters`;
     })
     .join(', ');
-}
-
-function listed(texts: readonly string[]): string {
-  const more = texts.length - MAX_LISTED;
-  const first = texts.slice(0, MAX_LISTED).join(' ');
-  return more > 0 ? `${first} and ${more} more` : first;
-}
-
-function cut(text: string): string {
-  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}...` : text;
 }

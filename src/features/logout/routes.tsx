@@ -1,8 +1,15 @@
 /**
  * Signing out of this browser, or of all (`POST /logout`). OAuth sessions that started from the browser session stay;
- * they are finished separately.
+ * they are finished separately. The form of `/oauth2/logout` posts here with the client's request, sealed, and leads on
+ * to that client.
  */
 import type { Browser, PageDeps } from '#browser/browser.ts';
+import {
+  LOGOUT_REQUEST_FIELD,
+  type LogoutRequest,
+  openLogoutRequest,
+  postLogoutLocation,
+} from '#browser/logout-request.ts';
 import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Core } from '#domain/core.ts';
@@ -31,13 +38,27 @@ async function submitLogout(deps: PageDeps, context: RequestContext): Promise<Ht
   const isExpired = deps.csrf.check(context, form) === 'expired';
   const action = parsePostAuthAction(form, deps.config.protocolName);
   const isEverywhere = form.get('scope') === EVERYWHERE;
-  if (isExpired) return answerWithButton(deps, context, { status: 200, expired: { action, isEverywhere } });
+  const sealed = form.get(LOGOUT_REQUEST_FIELD);
+  const request = sealed === undefined ? undefined : openLogoutRequest(deps.keyRing, 'confirmation', sealed)?.request;
+  if (isExpired) {
+    const expired = { action, isEverywhere, sealed, redirectUri: request?.redirectUri };
+    return answerWithButton(deps, context, { status: 200, expired });
+  }
 
   const viewer = await deps.viewers.read(context);
   if (viewer.kind === 'anonymous' || viewer.kind === 'ended') context.cookies.clear('session');
   else await signOut(deps, context, viewer, isEverywhere);
   deps.csrf.rotate(context);
-  return redirect(action === undefined ? deps.urls.login() : deps.urls.afterAuthentication(action));
+  return redirect(await nextAddress(deps, action, request));
+}
+
+async function nextAddress(
+  deps: PageDeps,
+  action: PostAuthAction | undefined,
+  request: LogoutRequest | undefined,
+): Promise<string> {
+  if (request !== undefined) return (await postLogoutLocation(deps.clients, request)) ?? deps.urls.endSession();
+  return action === undefined ? deps.urls.login() : deps.urls.afterAuthentication(action);
 }
 
 const EVERYWHERE = 'everywhere';
@@ -62,6 +83,14 @@ async function signOut(
   deps.viewers.forget(context);
 }
 
+interface ExpiredForm {
+  readonly action: PostAuthAction | undefined;
+  readonly isEverywhere: boolean;
+  /** The client's request as it came, and where it leads. */
+  readonly sealed: string | undefined;
+  readonly redirectUri: string | undefined;
+}
+
 function answerWithButton(
   deps: PageDeps,
   context: RequestContext,
@@ -69,7 +98,7 @@ function answerWithButton(
     readonly status: number;
     readonly headers?: HttpResponse['headers'];
     /** The form that was too old. */
-    readonly expired?: { readonly action: PostAuthAction | undefined; readonly isEverywhere: boolean };
+    readonly expired?: ExpiredForm;
   },
 ): HttpResponse {
   const { status, headers = {}, expired } = options;
@@ -78,12 +107,14 @@ function answerWithButton(
     expired === undefined ? [] : [{ code: 'csrf_expired', message: translations.t('form.csrf_expired') }];
   const fields = postAuthActionFields(expired?.action);
   if (expired?.isEverywhere === true) fields.push(['scope', EVERYWHERE]);
+  if (expired?.sealed !== undefined) fields.push([LOGOUT_REQUEST_FIELD, expired.sealed]);
   return deps.pages.answer({
     status,
     headers,
     title: translations.t('logout.title'),
     translations,
     isRejected: problems.length > 0,
+    formActions: expired?.redirectUri === undefined ? [] : [expired.redirectUri],
     content: (
       <LogoutPage
         translations={translations}

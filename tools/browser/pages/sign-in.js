@@ -44,6 +44,14 @@ export const signInPages = [
     status: 405,
     reach: (page, { base }) => page.goto(`${base}logout`),
   },
+  {
+    name: 'logout-asked-by-application',
+    reach: async (page, house) => {
+      await signInAtHome(page, house, 'faro');
+      await page.goto(`${house.base}oauth2/logout`);
+    },
+  },
+  { name: 'signed-out', reach: (page, { base }) => page.goto(`${base}oauth2/logout`) },
   { name: 'reauth', reach: openReauth },
   {
     name: 'reauth-wrong',

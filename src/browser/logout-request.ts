@@ -1,0 +1,80 @@
+/**
+ * A client's request to sign a person out (OpenID Connect RP-Initiated Logout 1.0), after it was checked, and sealed so
+ * that it can pass through the browser: the address of a posted request, and the form that asks the person.
+ */
+import type { Client } from '#domain/clients/client.ts';
+import type { ClientDirectory } from '#domain/clients/client-directory.ts';
+import { type ClientId, type OAuth2SessionId, parseId } from '#platform/base/ids.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+import { querySeparator } from '#protocol/oauth/authorization-response.ts';
+import { redirectUriMatches } from '#protocol/oauth/redirect-uris.ts';
+
+export interface LogoutRequest {
+  /** Undefined: the request named none, and so no address either. */
+  readonly clientId: ClientId | undefined;
+  /** One that the client has registered; undefined: the person stays here. */
+  readonly redirectUri: string | undefined;
+  /** Returned unchanged. */
+  readonly state: string | undefined;
+  /** The OAuth session that the hint was issued in. */
+  readonly oauthSessionId: OAuth2SessionId | undefined;
+}
+
+/** `posted`: in the query of the address that a posted request leads to; `confirmation`: in the form for the person. */
+export type SealedFor = 'posted' | 'confirmation';
+
+/** The field of `POST /logout` with the request that the person confirms. */
+export const LOGOUT_REQUEST_FIELD = 'logout_request';
+
+/** Cannot occur in a parameter, and is one byte, which keeps the address short. */
+const SEPARATOR = '\0';
+
+/** @param now milliseconds since the epoch */
+export function sealLogoutRequest(keys: KeyRing, use: SealedFor, request: LogoutRequest, now: number): string {
+  const { clientId, oauthSessionId, redirectUri, state } = request;
+  const text = [String(now), clientId, oauthSessionId, redirectUri, state].map((part) => part ?? '').join(SEPARATOR);
+  return keys.seal(label(use), text).toString('base64url');
+}
+
+/** Undefined for a text that was not sealed here for this use. */
+export function openLogoutRequest(
+  keys: KeyRing,
+  use: SealedFor,
+  text: string,
+): { readonly request: LogoutRequest; readonly sealedAt: number } | undefined {
+  const opened = keys.open(label(use), Buffer.from(text, 'base64url'));
+  if (opened === undefined) return undefined;
+  const [sealedAt, clientId = '', sessionId = '', redirectUri = '', state = ''] = opened.toString().split(SEPARATOR);
+  const request = {
+    clientId: parseId<'client'>(clientId),
+    oauthSessionId: parseId<'oauth2-session'>(sessionId),
+    redirectUri: redirectUri === '' ? undefined : redirectUri,
+    state: state === '' ? undefined : state,
+  };
+  return { request, sealedAt: Number(sealedAt) };
+}
+
+function label(use: SealedFor): string {
+  return `logout-request-${use}`;
+}
+
+/**
+ * Where the browser goes once the person is signed out: the client's address with `state`. Undefined when there is
+ * none, or the client does not have it any more.
+ */
+export async function postLogoutLocation(
+  clients: ClientDirectory,
+  { clientId, redirectUri, state }: LogoutRequest,
+): Promise<string | undefined> {
+  if (clientId === undefined || redirectUri === undefined) return undefined;
+  const client = await clients.find(clientId);
+  if (client === undefined || !mayRedirectAfterLogout(client, redirectUri)) return undefined;
+  if (state === undefined) return redirectUri;
+  return `${redirectUri}${querySeparator(redirectUri)}state=${encodeURIComponent(state)}`;
+}
+
+/** Whether the client has registered the address for this, by the rules of redirect URIs (oauth 4.4). */
+export function mayRedirectAfterLogout(client: Client, uri: string): boolean {
+  const owner = { redirectUris: client.postLogoutRedirectUris, isPublic: client.authMethod === 'none' };
+  return redirectUriMatches(owner, uri);
+}

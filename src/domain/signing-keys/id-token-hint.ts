@@ -1,0 +1,30 @@
+import type { Config } from '#config/config.ts';
+import type { SigningKeys } from './signing-keys.ts';
+
+export interface HintDeps {
+  readonly signingKeys: SigningKeys;
+  readonly config: Config;
+}
+
+/** What an ID token that was issued here says, however long ago. */
+export interface IdTokenHint {
+  /** The client that it was issued to, as text. */
+  readonly audience: string;
+  readonly subject: string;
+  /** The OAuth session that it was issued in, as text. */
+  readonly sessionId: string | undefined;
+}
+
+/**
+ * Reads an `id_token_hint`: an ID token that was issued here, signed by any of the published keys; it may be expired.
+ * Other JWTs that these keys sign lack one of the claims that every ID token has.
+ * @see OpenID Connect Core 1.0 3.1.2.1, RP-Initiated Logout 1.0 2, RFC 8725 3.12
+ */
+export function readIdTokenHint({ signingKeys, config }: HintDeps, hint: string): IdTokenHint | undefined {
+  const claims = signingKeys.verifyJwt(hint);
+  if (claims === undefined || claims['iss'] !== config.http.issuer) return undefined;
+  const { aud, sub, sid, iat, exp } = claims;
+  if (typeof aud !== 'string' || typeof sub !== 'string') return undefined;
+  if (typeof iat !== 'number' || typeof exp !== 'number') return undefined;
+  return { audience: aud, subject: sub, sessionId: typeof sid === 'string' ? sid : undefined };
+}

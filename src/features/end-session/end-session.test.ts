@@ -1,0 +1,504 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { SigningKeys, signingKey } from '#domain/signing-keys/signing-keys.ts';
+import { type ClientId, newId } from '#platform/base/ids.ts';
+import {
+  AUTHORIZATION_ISSUER,
+  type AuthorizationService,
+  authorizeUrl,
+  responseOf,
+  startAuthorizationService,
+  TEST_SIGNING_KEYS,
+} from '#test/support/authorization-service.ts';
+import type { Browser, Shown } from '#test/support/browser.ts';
+import { expectCleanPage } from '#test/support/clean-page.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+
+const BACK = 'https://app.example.org/signed-out';
+const BACK_WITH_QUERY = 'https://app.example.org/bye?from=latchkey';
+const SIGNED_OUT_PAGE = `${AUTHORIZATION_ISSUER}oauth2/logout`;
+const SECRET = 'the secret of the client';
+
+let testDatabase: TestDatabase;
+let service: AuthorizationService;
+let client: ClientId;
+let otherClient: ClientId;
+let nativeClient: ClientId;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  service = await startAuthorizationService(testDatabase.database);
+  const metadata = { client_name: { '': 'Harbour' }, post_logout_redirect_uris: [BACK, BACK_WITH_QUERY] };
+  client = await service.client({ secret: SECRET, metadata });
+  service.clock.advanceSeconds(1);
+  otherClient = await service.client({ secret: SECRET });
+  service.clock.advanceSeconds(1);
+  nativeClient = await service.client({ metadata: { post_logout_redirect_uris: ['http://127.0.0.1/bye'] } });
+  await service.person('alice');
+  await service.person('bob');
+});
+
+beforeEach(async () => {
+  await sql(testDatabase.database, 'update users set locked_at = null');
+  await sql(testDatabase.database, 'delete from audit_events');
+});
+
+afterAll(async () => {
+  await service.close();
+  await testDatabase.drop();
+});
+
+interface SignedIn {
+  readonly browser: Browser;
+  readonly hint: string;
+  readonly accessToken: string;
+}
+
+/** A person who has signed in to the service and, through it, to a client. */
+async function signedInAt(id: ClientId, username = 'alice', browser?: Browser): Promise<SignedIn> {
+  const person = browser ?? (await service.signedIn(username));
+  await person.open(authorizeUrl(id));
+  if (person.shown.status === 200) await person.submit({ action: 'consent' }, { action: '/authorize' });
+  const { code = '' } = responseOf(person.shown);
+  const answer = await fetch(`${service.origin}/oauth2/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(`${id}:${encodeURIComponent(SECRET)}`)}` },
+    body: new URLSearchParams({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: 'https://app.example.org/callback',
+    }),
+  });
+  const tokens = await answer.json();
+  expect(answer.status, JSON.stringify(tokens)).toBe(200);
+  return { browser: person, hint: tokens.id_token, accessToken: tokens.access_token };
+}
+
+function logoutUrl(fields: Readonly<Record<string, string>> = {}): string {
+  return `/oauth2/logout?${new URLSearchParams(fields)}`;
+}
+
+async function isSignedIn(browser: Browser): Promise<boolean> {
+  return (await browser.get('/')).text.includes('You are signed in');
+}
+
+async function isAccepted(accessToken: string): Promise<boolean> {
+  const headers = { authorization: `Bearer ${accessToken}` };
+  return (await fetch(`${service.origin}/oauth2/userinfo`, { headers })).status === 200;
+}
+
+async function auditEvents(): Promise<string[]> {
+  const rows = await sql<{ event: string }>(
+    testDatabase.database,
+    `select kind || ' ' || (detail ->> 'reason') as event from audit_events
+      where kind in ('logout', 'session_ended') order by kind`,
+  );
+  return rows.map((row) => row.event);
+}
+
+function expectQuestion(shown: Shown): void {
+  expect(shown.status).toBe(200);
+  expectCleanPage(shown.body);
+  expect(shown.forms).toMatchObject([{ method: 'POST', action: '/logout' }]);
+}
+
+/** An ID token as the token endpoint would have issued it. */
+async function idToken(changes: Record<string, unknown> = {}, keys = TEST_SIGNING_KEYS, typ = 'JWT'): Promise<string> {
+  const claims = {
+    iss: AUTHORIZATION_ISSUER,
+    aud: client,
+    sub: newId(1),
+    sid: newId(1),
+    iat: 1,
+    exp: 2,
+    ...changes,
+  };
+  return await keys.signJwt(claims, { alg: 'RS256', typ });
+}
+
+function foreignKeys(): SigningKeys {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const { kid } = TEST_SIGNING_KEYS.publicJwks().keys[0] ?? {};
+  return new SigningKeys([signingKey(privateKey, publicKey, { kid, isActive: true })]);
+}
+
+describe('with the ID token of the session that is signed in', () => {
+  test('ends the browser session and the session of the client at once, and goes back with state', async () => {
+    const { browser, hint, accessToken } = await signedInAt(client);
+    const fields = { id_token_hint: hint, post_logout_redirect_uri: BACK, state: 'a b&c=ü#' };
+    const shown = await browser.get(logoutUrl(fields));
+    expect(shown).toMatchObject({ status: 303, location: `${BACK}?state=a%20b%26c%3D%C3%BC%23` });
+    expect(shown.headers['cache-control']).toBe('no-store');
+    expect(service.lastRequest().requester).toMatch(/^user:\w+\(alice\)$/);
+    expect(await isSignedIn(browser)).toBe(false);
+    expect(await isAccepted(accessToken)).toBe(false);
+    expect(await auditEvents()).toEqual(['logout logout', 'session_ended logout']);
+  });
+
+  test('without state goes back to the address as it is registered', async () => {
+    const { browser, hint } = await signedInAt(client);
+    const shown = await browser.get(logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: BACK_WITH_QUERY }));
+    expect(shown.location).toBe(BACK_WITH_QUERY);
+  });
+
+  test('keeps the query of the address', async () => {
+    const { browser, hint } = await signedInAt(client);
+    const fields = { id_token_hint: hint, post_logout_redirect_uri: BACK_WITH_QUERY, state: 'st' };
+    expect((await browser.get(logoutUrl(fields))).location).toBe(`${BACK_WITH_QUERY}&state=st`);
+  });
+
+  test('without an address leads to the page that says so', async () => {
+    const { browser, hint } = await signedInAt(client);
+    expect((await browser.get(logoutUrl({ id_token_hint: hint }))).location).toBe(SIGNED_OUT_PAGE);
+    const page = await browser.follow();
+    expectCleanPage(page.body);
+    expect(page).toMatchObject({ status: 200, forms: [] });
+    expect(page.text).toContain('You are signed out');
+  });
+
+  test('takes an expired one, since people sign out late', async () => {
+    const { browser, hint } = await signedInAt(client);
+    service.clock.advanceSeconds(30 * 86_400);
+    const shown = await browser.get(logoutUrl({ id_token_hint: hint, client_id: client, logout_hint: 'x' }));
+    expect(shown.status).toBe(303);
+    expect(await isSignedIn(browser)).toBe(false);
+  });
+
+  test('leaves the sessions of other clients, and of other browsers', async () => {
+    const { browser, hint } = await signedInAt(client);
+    const other = await signedInAt(otherClient, 'alice', browser);
+    const elsewhere = await signedInAt(client);
+    await browser.get(logoutUrl({ id_token_hint: hint }));
+    expect(await isAccepted(other.accessToken)).toBe(true);
+    expect(await isAccepted(elsewhere.accessToken)).toBe(true);
+    expect(await isSignedIn(elsewhere.browser)).toBe(true);
+  });
+
+  test('signs out someone whose account was locked in the meantime', async () => {
+    const { browser, hint } = await signedInAt(client);
+    await sql(testDatabase.database, 'update users set locked_at = $1::timestamptz', [new Date(service.clock.now())]);
+    const shown = await browser.get(logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: BACK }));
+    expect(shown.location).toBe(BACK);
+    expect(await auditEvents()).toEqual(['logout logout', 'session_ended logout']);
+  });
+
+  test('twenty at once end the sessions once, and all go back', async () => {
+    const { browser, hint } = await signedInAt(client);
+    const second = await startAuthorizationService(testDatabase.database, { clock: service.clock });
+    const [, cookie] = [...browser.cookies].find(([name]) => name === '__Host-latchkey_session') ?? [];
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, async (_, index) => {
+        const tab = (index % 2 === 0 ? service : second).browser();
+        tab.cookies.set('__Host-latchkey_session', cookie ?? '');
+        return await tab.get(logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: BACK }));
+      }),
+    );
+    await second.close();
+    expect(answers.map((answer) => answer.location)).toEqual(answers.map(() => BACK));
+    expect(await auditEvents()).toEqual(['logout logout', 'session_ended logout']);
+  });
+
+  test('a token that was issued at a refresh proves the same', async () => {
+    const { browser, hint } = await signedInAt(client);
+    const { sid } = JSON.parse(atob(hint.split('.')[1] ?? ''));
+    const shown = await browser.get(logoutUrl({ id_token_hint: await idToken({ sid }) }));
+    expect(shown.status).toBe(303);
+  });
+});
+
+describe('with anything else the person is asked (S-67)', () => {
+  test.each([
+    ['nothing', async () => ({})],
+    ['no hint', async () => ({ client_id: client, post_logout_redirect_uri: BACK, state: 'st' })],
+    ['the hint of another person', async () => ({ id_token_hint: (await signedInAt(client, 'bob')).hint })],
+    ['the hint of another browser', async () => ({ id_token_hint: (await signedInAt(client)).hint })],
+    ['a hint whose session never existed', async () => ({ id_token_hint: await idToken() })],
+    ['a hint whose session is no id', async () => ({ id_token_hint: await idToken({ sid: 'x' }) })],
+    ['a hint without session', async () => ({ id_token_hint: await idToken({ sid: undefined }) })],
+  ])('with %s', async (_, fieldsOf) => {
+    const browser = await service.signedIn('alice');
+    expectQuestion(await browser.get(logoutUrl(await fieldsOf())));
+    expect(await isSignedIn(browser)).toBe(true);
+  });
+
+  test('with the session of one client in a token of another', async () => {
+    const { browser, hint } = await signedInAt(client);
+    const { sid } = JSON.parse(atob(hint.split('.')[1] ?? ''));
+    expectQuestion(await browser.get(logoutUrl({ id_token_hint: await idToken({ sid, aud: otherClient }) })));
+  });
+
+  test('with the hint of a session that the client has revoked', async () => {
+    const { browser, hint, accessToken } = await signedInAt(client);
+    await fetch(`${service.origin}/oauth2/revoke`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${btoa(`${client}:${encodeURIComponent(SECRET)}`)}` },
+      body: new URLSearchParams({ token: accessToken }),
+    });
+    expectQuestion(await browser.get(logoutUrl({ id_token_hint: hint })));
+  });
+
+  test('the question names client, service and person, and may lead to the client', async () => {
+    const browser = await service.signedIn('alice');
+    const page = await browser.get(logoutUrl({ client_id: client, post_logout_redirect_uri: BACK }));
+    expect(page.text).toContain('Harbour asks to sign you out of example.test');
+    expect(page.text).toContain('alice');
+    // Decision 0005: the scheme, since the client may redirect on to another origin.
+    expect(page.headers['content-security-policy']).toContain("form-action 'self' https:;");
+    const german = await browser.get(logoutUrl({ client_id: client, ui_locales: 'de' }));
+    expect(german.text).toContain('Abmelden?');
+  });
+
+  test('agreeing ends the browser session and goes back with state', async () => {
+    const { browser, accessToken } = await signedInAt(client);
+    await browser.get(logoutUrl({ client_id: client, post_logout_redirect_uri: BACK, state: 'st' }));
+    const shown = await browser.submit();
+    expect(shown).toMatchObject({ status: 303, location: `${BACK}?state=st` });
+    expect(service.lastRequest().requester).toMatch(/^user:\w+\(alice\)$/);
+    expect(await isSignedIn(browser)).toBe(false);
+    expect(await isAccepted(accessToken)).toBe(true);
+  });
+
+  test('agreeing without an address leads to the page that says so', async () => {
+    const browser = await service.signedIn('alice');
+    await browser.get('/oauth2/logout');
+    expect((await browser.submit()).location).toBe(SIGNED_OUT_PAGE);
+    expect((await browser.follow()).text).toContain('You are signed out');
+  });
+
+  test('declining changes nothing', async () => {
+    const browser = await service.signedIn('alice');
+    const page = await browser.get(logoutUrl({ client_id: client, post_logout_redirect_uri: BACK }));
+    expect(page.body).toMatch(/<a [^>]*href="\/">Stay signed in<\/a>/);
+    expect(await isSignedIn(browser)).toBe(true);
+  });
+
+  test('a form older than an hour is shown again and then leads to the client all the same', async () => {
+    const browser = await service.signedIn('alice');
+    await browser.get(logoutUrl({ client_id: client, post_logout_redirect_uri: BACK, state: 'st' }));
+    service.clock.advanceSeconds(3601);
+    await browser.submit();
+    expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['csrf_expired'] });
+    expect(browser.shown.headers['content-security-policy']).toContain("form-action 'self' https:;");
+    expect((await browser.submit()).location).toBe(`${BACK}?state=st`);
+  });
+
+  test('an address that the client has lost since is not gone to', async () => {
+    service.clock.advanceSeconds(1);
+    const losing = await service.client({ secret: SECRET, metadata: { post_logout_redirect_uris: [BACK] } });
+    const browser = await service.signedIn('alice');
+    await browser.get(logoutUrl({ client_id: losing, post_logout_redirect_uri: BACK }));
+    await sql(
+      testDatabase.database,
+      `update oauth2_clients set disabled_at = now(), version = version + 1 where id::text = $1`,
+      [(await sql<{ id: string }>(testDatabase.database, 'select max(id::text) as id from oauth2_clients'))[0]?.id],
+    );
+    service.clients.forget(losing);
+    expect((await browser.submit()).location).toBe(SIGNED_OUT_PAGE);
+  });
+
+  test('a continuation that was not sealed for the form leads nowhere', async () => {
+    const posted = await service
+      .browser()
+      .post('/oauth2/logout', new URLSearchParams({ client_id: client, post_logout_redirect_uri: BACK }));
+    const sealed = new URL(posted.location ?? '').searchParams.get('request') ?? '';
+    for (const logout_request of [sealed, 'x', BACK, '%00']) {
+      const browser = await service.signedIn('alice');
+      await browser.get('/');
+      expect((await browser.submit({ logout_request })).location).toBe(`${AUTHORIZATION_ISSUER}login`);
+    }
+  });
+});
+
+describe('without a session', () => {
+  test('goes back to the client at once', async () => {
+    const fields = { client_id: client, post_logout_redirect_uri: BACK, state: 'st' };
+    await service.clients.find(client);
+    expect((await service.browser().get(logoutUrl(fields))).location).toBe(`${BACK}?state=st`);
+    expect(service.lastRequest()).toMatchObject({ requester: undefined, queries: 0 });
+  });
+
+  test('shows that nobody is signed in', async () => {
+    const page = await service.browser().get('/oauth2/logout');
+    expectCleanPage(page.body);
+    expect(page.text).toContain('You are signed out');
+  });
+
+  test('a session that was ended elsewhere is none', async () => {
+    const { browser, hint } = await signedInAt(client);
+    await sql(
+      testDatabase.database,
+      'update user_sessions set finished_at = $1::timestamptz where finished_at is null',
+      [new Date(service.clock.now())],
+    );
+    const shown = await browser.get(logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: BACK }));
+    expect(shown.location).toBe(BACK);
+    expect(browser.cookies.has('__Host-latchkey_session')).toBe(false);
+    expect(await auditEvents()).toEqual([]);
+  });
+
+  test('a native client gets people back at the port that it listens on', async () => {
+    const fields = { client_id: nativeClient, post_logout_redirect_uri: 'http://127.0.0.1:49152/bye' };
+    expect((await service.browser().get(logoutUrl(fields))).location).toBe('http://127.0.0.1:49152/bye');
+  });
+});
+
+describe('refuses, by a page and without any redirect,', () => {
+  const refused: [string, () => Promise<Record<string, string>>][] = [
+    ['a hint that is no token', async () => ({ id_token_hint: 'no-token-at-all' })],
+    ['a hint whose claims were changed', async () => ({ id_token_hint: tampered(await idToken()) })],
+    ['a hint without signature', async () => ({ id_token_hint: unsigned(await idToken()) })],
+    ['a hint that others signed', async () => ({ id_token_hint: await idToken({}, foreignKeys()) })],
+    ['a hint of another issuer', async () => ({ id_token_hint: await idToken({ iss: 'https://evil.example' }) })],
+    ['a hint for several audiences', async () => ({ id_token_hint: await idToken({ aud: [client, 'x'] }) })],
+    ['another kind of token', async () => ({ id_token_hint: await idToken({}, TEST_SIGNING_KEYS, 'logout+jwt') })],
+    ['claims of userinfo, signed', async () => ({ id_token_hint: await idToken({ iat: undefined, exp: undefined }) })],
+    ['a hint for another client', async () => ({ id_token_hint: await idToken(), client_id: otherClient })],
+    ['a hint for a client that is gone', async () => ({ id_token_hint: await idToken({ aud: newId(2) }) })],
+    ['an unknown client', async () => ({ client_id: newId(2) })],
+    ['a client id that is none', async () => ({ client_id: 'x' })],
+    ['an address without a client', async () => ({ post_logout_redirect_uri: BACK })],
+    ['an address of a client that has none', async () => ({ client_id: otherClient, post_logout_redirect_uri: BACK })],
+    [
+      'a redirect URI',
+      async () => ({ client_id: client, post_logout_redirect_uri: 'https://app.example.org/callback' }),
+    ],
+    ['a longer path', async () => ({ client_id: client, post_logout_redirect_uri: `${BACK}/more` })],
+    ['an added query', async () => ({ client_id: client, post_logout_redirect_uri: `${BACK}?foo=bar` })],
+    ['an added fragment', async () => ({ client_id: client, post_logout_redirect_uri: `${BACK}#f` })],
+    ['another site', async () => ({ client_id: client, post_logout_redirect_uri: 'https://evil.example/' })],
+    ['no address at all', async () => ({ client_id: client, post_logout_redirect_uri: 'javascript:alert(1)' })],
+    ['a relative address', async () => ({ client_id: client, post_logout_redirect_uri: '//evil.example' })],
+    [
+      'another loopback path',
+      async () => ({ client_id: nativeClient, post_logout_redirect_uri: 'http://127.0.0.1:1/x' }),
+    ],
+    [
+      'a state over 2,048 bytes',
+      async () => ({ client_id: client, post_logout_redirect_uri: BACK, state: 'ü'.repeat(1025) }),
+    ],
+  ];
+
+  test.each(refused)('%s', async (_, fieldsOf) => {
+    const { browser, hint } = await signedInAt(client);
+    const fields = { id_token_hint: hint, ...(await fieldsOf()) };
+    // The hint would name the client for those that are about the lack of one.
+    if (!('client_id' in fields) && fields.id_token_hint === hint) Reflect.deleteProperty(fields, 'id_token_hint');
+    const answers = [
+      await browser.get(logoutUrl(fields)),
+      await browser.post('/oauth2/logout', new URLSearchParams(fields), { 'sec-fetch-site': 'cross-site' }),
+    ];
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ status: 400, location: undefined, errorCodes: ['invalid_request'] });
+      expectCleanPage(answer.body);
+    }
+    const line = service.lines.findLast((text) => text.includes(' auth.refused ')) ?? '';
+    expect(line).toContain('sign-out request refused');
+    expect(line).not.toContain(fields.id_token_hint ?? hint);
+    expect(await isSignedIn(browser)).toBe(true);
+  });
+
+  test.each(['client_id', 'id_token_hint', 'post_logout_redirect_uri', 'state'])('%s twice', async (name) => {
+    const shown = await service.browser().get(`/oauth2/logout?${name}=a&${name}=b`);
+    expect(shown).toMatchObject({ status: 400, errorCodes: ['invalid_request'] });
+  });
+
+  test('a query that cannot be decoded', async () => {
+    expect((await service.browser().get('/oauth2/logout?state=%ff')).status).toBe(400);
+  });
+
+  test('HEAD, PUT and a body that is no form', async () => {
+    const head = await service.browser().head('/oauth2/logout');
+    expect(head.status).toBe(405);
+    expect(head.headers.allow).toBe('GET, POST, OPTIONS');
+    expect(
+      (await service.browser().postRaw('/oauth2/logout', '{}', { 'content-type': 'application/json' })).status,
+    ).toBe(415);
+  });
+});
+
+describe('POST from another site', () => {
+  const CROSS_SITE = { 'sec-fetch-site': 'cross-site', origin: 'https://app.example.org' };
+
+  test('is continued where cookies are present, without the token in the address', async () => {
+    const { browser, hint } = await signedInAt(client);
+    const form = new URLSearchParams({ id_token_hint: hint, post_logout_redirect_uri: BACK, state: 'st' });
+    const withoutCookies = service.browser();
+    const posted = await withoutCookies.post('/oauth2/logout', form, CROSS_SITE);
+    expect(posted.status).toBe(303);
+    expect(posted.location).toMatch(/^https:\/\/auth\.example\.test\/oauth2\/logout\?request=[\w-]+$/);
+    expect(posted.location).not.toContain(hint);
+    expect(posted.headers['set-cookie']).toBeUndefined();
+    expect(await isSignedIn(browser)).toBe(true);
+    expect((await browser.get(posted.location ?? '')).location).toBe(`${BACK}?state=st`);
+    expect(await isSignedIn(browser)).toBe(false);
+  });
+
+  test('without a hint asks the person, in the language that was asked for', async () => {
+    const browser = await service.signedIn('alice');
+    const form = new URLSearchParams({ client_id: client, post_logout_redirect_uri: BACK, ui_locales: 'fr de' });
+    await browser.post('/oauth2/logout', form, CROSS_SITE);
+    expectQuestion(await browser.follow());
+    expect(browser.shown.text).toContain('Angemeldet bleiben');
+    expect((await browser.submit()).location).toBe(BACK);
+  });
+
+  test('the longest state and address that are allowed fit into the redirect', async () => {
+    const long = `https://app.example.org/${'a'.repeat(2024)}`;
+    service.clock.advanceSeconds(1);
+    const id = await service.client({ secret: SECRET, metadata: { post_logout_redirect_uris: [long] } });
+    const state = '"'.repeat(2048);
+    const form = new URLSearchParams({ client_id: id, post_logout_redirect_uri: long, state });
+    const browser = service.browser();
+    await browser.post('/oauth2/logout', form, CROSS_SITE);
+    const shown = await browser.get(browser.shown.location ?? '');
+    expect(shown.location).toBe(`${long}?state=${encodeURIComponent(state)}`);
+  });
+
+  test.each([
+    ['an hour later', 3600, (sealed: string) => sealed, 410],
+    ['changed', 0, (sealed: string) => `${sealed.slice(0, -4)}AAAA`, 400],
+    ['that was none', 0, () => 'x', 400],
+  ])('an address of it %s is refused', async (_, seconds, change, status) => {
+    const browser = await service.signedIn('alice');
+    const form = new URLSearchParams({ client_id: client, post_logout_redirect_uri: BACK });
+    const { location = '' } = await browser.post('/oauth2/logout', form, CROSS_SITE);
+    const sealed = new URL(location).searchParams.get('request') ?? '';
+    service.clock.advanceSeconds(seconds);
+    const shown = await browser.get(logoutUrl({ request: change(sealed) }));
+    expect(shown).toMatchObject({ status, location: undefined });
+    expect(await isSignedIn(browser)).toBe(true);
+  });
+
+  test('the field of the confirmation is not taken for a posted request', async () => {
+    const browser = await service.signedIn('alice');
+    const page = await browser.get(logoutUrl({ client_id: client }));
+    const sealed = page.forms[0]?.inputs.get('logout_request') ?? '';
+    expect((await browser.get(logoutUrl({ request: sealed }))).status).toBe(400);
+  });
+});
+
+test('the page is refused in frames and when it is loaded in advance (S-67)', async () => {
+  const { browser, hint } = await signedInAt(client);
+  const address = logoutUrl({ id_token_hint: hint });
+  for (const headers of [
+    { 'sec-fetch-dest': 'iframe', 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-dest': 'image', 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-dest': 'document', 'sec-purpose': 'prefetch' },
+  ]) {
+    expect((await browser.get(address, headers)).status).toBe(403);
+  }
+  expect(await isSignedIn(browser)).toBe(true);
+});
+
+function tampered(token: string): string {
+  const [head, body = '', signature] = token.split('.');
+  const claims = JSON.parse(atob(body.replaceAll('-', '+').replaceAll('_', '/')));
+  const changed = Buffer.from(JSON.stringify({ ...claims, sid: newId(3) })).toString('base64url');
+  return `${head}.${changed}.${signature}`;
+}
+
+function unsigned(token: string): string {
+  const head = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url');
+  return `${head}.${token.split('.')[1]}.`;
+}

@@ -1,0 +1,171 @@
+/**
+ * Signing out at the request of a client (OpenID Connect RP-Initiated Logout 1.0), `GET` and `POST /oauth2/logout`.
+ *
+ * An ID token of the session that is signed in proves the request; then the browser session and the client's OAuth
+ * session end at once. Any other request asks the person: the form goes to `POST /logout` with the request sealed. The
+ * browser is sent only to an address that the client has registered. OAuth sessions of other clients stay.
+ */
+import type { Browser, PageDeps } from '#browser/browser.ts';
+import { matchLanguages } from '#browser/i18n/negotiate-language.ts';
+import { type LogoutRequest, postLogoutLocation, sealLogoutRequest } from '#browser/logout-request.ts';
+import { type Viewer, type ViewerRow, viewerColumns, viewerJoin } from '#domain/browser-sessions/viewer.ts';
+import { clientName } from '#domain/clients/client.ts';
+import type { Core } from '#domain/core.ts';
+import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
+import { signOutByClient } from '#domain/oauth-sessions/sign-out-by-client.ts';
+import { type OAuth2SessionId, toUuid } from '#platform/base/ids.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
+import type { Route } from '#platform/http/route.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { redirectTarget } from '#protocol/oauth/redirect-uris.ts';
+import { checkLogoutRequest, openPostedRequest } from './check-request.ts';
+import { ConfirmPage, SignedOutPage } from './end-session.page.tsx';
+
+export function mount(core: Core, browser: Browser): Route[] {
+  const deps = { ...core, ...browser };
+  const page = { path: '/oauth2/logout', resource: 'oauth', errorFormat: 'page', priority: true } as const;
+  return [
+    { ...page, method: 'GET', headRefused: true, handle: (context) => answerRequest(deps, context) },
+    { ...page, method: 'POST', formRules: 'protocol', handle: (context) => answerPost(deps, context) },
+  ];
+}
+
+async function answerRequest(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
+  const { query } = context;
+  const sealed = query.get('request');
+  const request = sealed === undefined ? await checkLogoutRequest(deps, query) : openPostedRequest(deps, query, sealed);
+  const { viewer, isProven } = await readViewer(deps, context, request);
+  switch (viewer.kind) {
+    case 'anonymous':
+      return await answerSignedOut(deps, context, request);
+    case 'ended':
+      context.cookies.clear('session');
+      return await answerSignedOut(deps, context, request);
+    default:
+      if (!isProven || request.oauthSessionId === undefined) return await askPerson(deps, context, request, viewer);
+      await signOut(deps, context, viewer, request.oauthSessionId);
+      return redirect((await postLogoutLocation(deps.clients, request)) ?? deps.urls.endSession());
+  }
+}
+
+/**
+ * Checked, and continued by a GET: browsers withhold the session cookie from a form of another site. The address holds
+ * what was found, not the ID token.
+ */
+async function answerPost(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
+  const form = await context.readForm();
+  const request = await checkLogoutRequest(deps, form);
+  const sealed = sealLogoutRequest(deps.keyRing, 'posted', request, deps.clock.now());
+  const language = matchLanguages(form.get('ui_locales'), deps.languages);
+  const fields: [string, string][] = [['request', sealed]];
+  if (language !== undefined) fields.push(['ui_locales', language]);
+  return redirect(deps.urls.endSession(fields));
+}
+
+/** Someone whose session has not ended; the account may be locked or deactivated. */
+type SignedIn = Exclude<Viewer, { readonly kind: 'anonymous' | 'ended' }>;
+
+async function readViewer(
+  deps: PageDeps,
+  context: RequestContext,
+  { clientId, oauthSessionId }: LogoutRequest,
+): Promise<{ readonly viewer: Viewer; readonly isProven: boolean }> {
+  const cookie = deps.viewers.cookie(context);
+  if (cookie === undefined) return { viewer: { kind: 'anonymous' }, isProven: false };
+  const row = await deps.database.first(readViewerAndHint, {
+    browserSessionId: toUuid(cookie.id),
+    oauthSessionId: oauthSessionId === undefined ? null : toUuid(oauthSessionId),
+    clientId: clientId === undefined ? null : toUuid(clientId),
+  });
+  return { viewer: await deps.viewers.accept(context, row), isProven: row?.is_proven ?? false };
+}
+
+/** The viewer, and whether the session of the hint is live and grew out of the viewer's; primary keys. */
+const readViewerAndHint = statement<
+  ViewerRow & { readonly is_proven: boolean },
+  {
+    readonly browserSessionId: string;
+    readonly oauthSessionId: string | null;
+    readonly clientId: string | null;
+  }
+>(
+  'end-session.viewer-and-hint',
+  `select ${viewerColumns}, hinted.id is not null as is_proven
+     from (select 1) as one
+     ${viewerJoin(':browserSessionId::uuid')}
+     left join oauth2_sessions hinted
+       on hinted.id = :oauthSessionId::uuid
+      and hinted.client_id = :clientId::uuid
+      and hinted.user_session_id = viewer_session.id
+      and ${oauthSessionIsLive('hinted')}`,
+);
+
+async function signOut(
+  deps: PageDeps,
+  context: RequestContext,
+  viewer: SignedIn,
+  oauthSessionId: OAuth2SessionId,
+): Promise<void> {
+  const { id, username } = viewer.user;
+  context.setRequester({ kind: 'user', id, username });
+  await signOutByClient(deps.database, {
+    userId: id,
+    browserSessionId: viewer.kind === 'active' ? viewer.session.id : viewer.sessionId,
+    oauthSessionId,
+    now: deps.clock.now(),
+    address: context.clientAddress,
+    userAgent: context.userAgent,
+  });
+  deps.viewers.forget(context);
+  deps.csrf.rotate(context);
+}
+
+/** Nobody is signed in here any more: on to the client, or the page that says so. */
+async function answerSignedOut(deps: PageDeps, context: RequestContext, request: LogoutRequest): Promise<HttpResponse> {
+  const location = await postLogoutLocation(deps.clients, request);
+  if (location !== undefined) return redirect(location);
+  const translations = deps.pages.language(context);
+  return deps.pages.answer({
+    title: translations.t('end_session.done.title'),
+    translations,
+    content: <SignedOutPage translations={translations} loginPath={deps.urls.login()} />,
+  });
+}
+
+/** Another site may have sent the person here, so only the person may decide (security S-67). */
+async function askPerson(
+  deps: PageDeps,
+  context: RequestContext,
+  request: LogoutRequest,
+  viewer: SignedIn,
+): Promise<HttpResponse> {
+  const { csrf, pages, urls } = deps;
+  const translations = pages.language(context);
+  const { redirectUri } = request;
+  return pages.answer({
+    title: translations.t('end_session.title'),
+    translations,
+    // The form redirects to the client, which browsers check against `form-action` (decision 0005).
+    formActions: redirectUri === undefined ? [] : [redirectUri],
+    content: (
+      <ConfirmPage
+        translations={translations}
+        serviceName={deps.config.branding.serviceName}
+        clientName={await nameOfClient(deps, request, translations.language)}
+        user={viewer.user}
+        logoutPath={urls.logout()}
+        csrf={csrf.field(context)}
+        logoutRequest={sealLogoutRequest(deps.keyRing, 'confirmation', request, deps.clock.now())}
+        stayPath={urls.index()}
+      />
+    ),
+  });
+}
+
+/** The name only of a client that the operator configured, since anyone may choose a name; else where it leads. */
+async function nameOfClient(deps: PageDeps, request: LogoutRequest, language: string): Promise<string | undefined> {
+  const client = request.clientId === undefined ? undefined : await deps.clients.find(request.clientId);
+  const name = client?.isStatic === true ? clientName(client, language) : undefined;
+  return name ?? (request.redirectUri === undefined ? undefined : redirectTarget(request.redirectUri));
+}

@@ -1,0 +1,23 @@
+/** Addresses of clients as log lines show them: enough to compare them, without what may be a secret. */
+
+const MAX_LISTED = 10;
+const MAX_CHARACTERS = 200;
+
+/** Scheme, host and path; `?...` or `#...` in place of a query or fragment, which may hold a secret. */
+export function uriForLog(uri: string): string {
+  if (!URL.canParse(uri)) return `no URI (${uri.length} characters)`;
+  const plain = uri.replace(/^([^:]+:\/\/)[^/?#]*@/, '$1...@');
+  const end = plain.search(/[?#]/);
+  return cutForLog(end === -1 ? plain : `${plain.slice(0, end + 1)}...`);
+}
+
+/** The first ten of a list. */
+export function urisForLog(uris: readonly string[]): string {
+  const more = uris.length - MAX_LISTED;
+  const first = uris.slice(0, MAX_LISTED).map(uriForLog).join(' ');
+  return more > 0 ? `${first} and ${more} more` : first;
+}
+
+export function cutForLog(text: string): string {
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}...` : text;
+}
