@@ -1,7 +1,16 @@
 import fc from 'fast-check';
 import type { Route } from '#platform/http/route.ts';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
-import { basic, C1, CHALLENGE, HOMESERVER_SECRET, P1, PASSWORD, SIGNED_OUT, VERIFIER } from '../attacks/attacked-service.ts';
+import {
+  basic,
+  C1,
+  CHALLENGE,
+  HOMESERVER_SECRET,
+  P1,
+  PASSWORD,
+  SIGNED_OUT,
+  VERIFIER,
+} from '../attacks/attacked-service.ts';
 import type { RawRequest } from '../attacks/raw-http.ts';
 import { few, fieldName, hostileHeader, hostileValue, type WireText } from './hostile-values.ts';
 
