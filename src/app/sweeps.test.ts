@@ -248,6 +248,43 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await ids('oauth2_authorization_grants')).toHaveLength(1);
   });
 
+  test('clients that registered themselves: 30 days after their last use', async () => {
+    const { database } = testDatabase;
+    const dynamic = async (registered: number, used?: number): Promise<ClientId> => {
+      const id = await insertClient(database, new KeyRing(randomRoot()), clock.now(), { isStatic: false });
+      await sql(
+        database,
+        'update oauth2_clients set created_at = $2::timestamptz, last_used_at = $3::timestamptz where id = $1::uuid',
+        [toUuid(id), ago(registered), used === undefined ? null : ago(used)],
+      );
+      return id;
+    };
+    const unused = await dynamic(30 * DAY + HOUR);
+    const young = await dynamic(29 * DAY);
+    const registeredAgain = await dynamic(400 * DAY, 29 * DAY);
+    const withSession = await dynamic(400 * DAY);
+    const session = await insertSession({ finishedAt: ago(DAY) });
+    await sql(database, 'update oauth2_sessions set client_id = $2::uuid where id = $1::uuid', [
+      session,
+      toUuid(withSession),
+    ]);
+    await cleanUpAfterAnHour();
+    const kept = [clientId, young, registeredAgain, withSession].map((id) => toUuid(id)).toSorted();
+    expect(await ids('oauth2_clients')).toEqual(kept);
+    expect(kept).not.toContain(toUuid(unused));
+
+    // The session goes after 30 days; its use of the client counts from when it was last seen.
+    clock.advanceSeconds(29 * DAY);
+    await cleanUpAfterAnHour();
+    clock.advanceSeconds(2 * DAY);
+    await cleanUpAfterAnHour();
+    expect(await ids('oauth2_sessions')).toEqual([]);
+    expect(await ids('oauth2_clients')).toEqual([clientId, withSession].map((id) => toUuid(id)).toSorted());
+    clock.advanceSeconds(31 * DAY);
+    await cleanUpAfterAnHour();
+    expect(await ids('oauth2_clients')).toEqual([toUuid(clientId)]);
+  });
+
   test('registrations: a day after they began, 30 days when they were completed', async () => {
     const began: [name: string, createdAt: Date, isComplete: boolean][] = [
       ['open old', ago(DAY + MINUTE), false],

@@ -3,6 +3,7 @@ import { auditEventSweeps } from '#domain/audit/audit-event.ts';
 import { authorizationGrantSweeps } from '#domain/authorizations/sweeps.ts';
 import { browserSessionSweeps } from '#domain/browser-sessions/sweeps.ts';
 import type { Sweep } from '#domain/clean-up/sweep.ts';
+import { clientSweeps } from '#domain/clients/sweeps.ts';
 import { oauth2SessionSweeps, tokenSweeps } from '#domain/oauth-sessions/sweeps.ts';
 import { rateLimitSweeps } from '#domain/rate-limits/rate-limits.ts';
 
@@ -12,6 +13,7 @@ export const sweeps: readonly Sweep[] = [
   ...oauth2SessionSweeps,
   ...browserSessionSweeps,
   ...authorizationGrantSweeps,
+  ...clientSweeps,
   ...accountSweeps,
   ...rateLimitSweeps,
   ...auditEventSweeps,

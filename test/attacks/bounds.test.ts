@@ -106,6 +106,17 @@ function* requests(route: Route, form: BlankForm, address: string, count: number
     const pairs = fields.map(([name, value]) => `${name}=${value}`);
     const { query, headers } = surroundings(index, unique, address, form);
     const isForm = route.method === 'POST';
+    if (route.path === '/oauth2/registration') {
+      const application = { ...APPLICATION, client_name: unique, token_endpoint_auth_method: AUTH_METHODS[index % 2] };
+      const type = ['Content-Type', 'application/json'] as const;
+      yield requestBytes({
+        method: 'POST',
+        target: path,
+        headers: [...headers, type],
+        body: JSON.stringify(application),
+      });
+      continue;
+    }
     const target = `${path}?${[...(isForm ? [] : pairs), ...query].join('&')}`;
     if (!isForm) yield requestBytes({ target, headers });
     else {
@@ -114,6 +125,9 @@ function* requests(route: Route, form: BlankForm, address: string, count: number
     }
   }
 }
+
+const APPLICATION = { client_uri: 'https://app.example/', redirect_uris: ['https://app.example/cb'] };
+const AUTH_METHODS = ['none', 'client_secret_basic'];
 
 /** Fields that say what is asked stay as they are. */
 const KEPT = new Set([

@@ -678,6 +678,71 @@ export const PROTECTIONS: readonly Protection[] = [
     isBuilt: true,
   },
   {
+    name: 'public-suffixes',
+    what: 'an address of a client lies on a domain that somebody owns',
+    attack: 50,
+    removals: [{ text: "return isPublicSuffix(hostname) ? 'is not using a valid domain' : undefined;" }],
+    test: 'test/attacks/client-registration.test.ts',
+    testName: '(S-50)',
+  },
+  {
+    name: 'host-of-client',
+    what: 'an address of a client has the host of its client_uri',
+    attack: 50,
+    removals: [
+      {
+        text: 'if (policy.allowHostMismatch) return undefined;',
+        instead: 'if (host !== this.#host) return undefined;',
+      },
+    ],
+    test: 'test/attacks/client-registration.test.ts',
+    testName: '(S-50)',
+  },
+  {
+    name: 'repeated-members',
+    what: 'a JSON member that is repeated is refused',
+    attack: 51,
+    removals: [
+      { text: 'if (countMembers(value, 1) !== countColons(text))', instead: 'if (countMembers(value, 1) < 0)' },
+    ],
+    test: 'test/attacks/client-registration.test.ts',
+    testName: '(S-51)',
+  },
+  {
+    name: 'private-keys-of-clients',
+    what: 'a client that shows a private key is told',
+    attack: 53,
+    removals: [
+      {
+        text: 'if (PRIVATE_KEY_MEMBERS.some((name) => ofKey.has(name)))',
+        instead: 'if (PRIVATE_KEY_MEMBERS.length === 0)',
+      },
+    ],
+    test: 'test/attacks/client-registration.test.ts',
+    testName: '(S-53)',
+  },
+  {
+    name: 'registrations-of-address',
+    what: 'a client is stored only when its address has a token left',
+    attack: 54,
+    removals: [
+      {
+        text: ':metadataDigest::text, :metadata::jsonb, :now::timestamptz\n      from charged',
+        instead: ':metadataDigest::text, :metadata::jsonb, :now::timestamptz\n      from wanted',
+      },
+    ],
+    test: 'test/attacks/client-registration.test.ts',
+    testName: '(S-54)',
+  },
+  {
+    name: 'equal-registrations',
+    what: 'equal registrations without a secret share one client',
+    attack: 54,
+    removals: [{ text: 'secret === undefined ? digestOf(registration) : null', instead: 'null' }],
+    test: 'test/attacks/client-registration.test.ts',
+    testName: '(S-54)',
+  },
+  {
     name: 'paths-as-received',
     what: 'fixed segments of a path are compared as received',
     attack: 152,

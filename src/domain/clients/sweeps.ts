@@ -1,0 +1,58 @@
+/**
+ * Clients that registered themselves and are not used any more (oauth 4.5). Whether a client is used is seen from the
+ * rows that refer to it; `last_used_at` is brought up once a day while there are any, so that it still counts after
+ * those rows were cleaned up, and no request has to write it.
+ */
+import { type Sweep, secondsBefore, sweepSome, type WalkRow, walkSql } from '#domain/clean-up/sweep.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { clientIsEnabled } from './liveness.ts';
+
+const DAY_SECONDS = 86_400;
+
+const isInUse = `(
+  exists (select from oauth2_sessions s where s.client_id = t.id)
+  or exists (select from oauth2_authorization_grants g where g.client_id = t.id)
+  or exists (select from oauth2_device_code_grants d where d.client_id = t.id)
+)`;
+const lastUse = 'coalesce(t.last_used_at, t.created_at)';
+
+// Both walk the primary key: an index on the time of the last use would have to be written with every use.
+const noteUses = statement<WalkRow, { readonly fromId: string; readonly usedBefore: Date; readonly now: Date }>(
+  'sweep-oauth2-client-uses',
+  walkSql({
+    table: 'oauth2_clients',
+    range: 't.id > :fromId::uuid',
+    isDue: `not t.is_static and ${lastUse} < :usedBefore::timestamptz and ${isInUse}`,
+    action: 'update oauth2_clients t set last_used_at = :now::timestamptz',
+  }),
+);
+
+// One that an operator has disabled stays: registered again with the same words it would be back.
+const sweepUnused = statement<WalkRow, { readonly fromId: string; readonly usedBefore: Date }>(
+  'sweep-oauth2-clients',
+  walkSql({
+    table: 'oauth2_clients',
+    range: 't.id > :fromId::uuid',
+    isDue: `not t.is_static and ${clientIsEnabled('t')} and ${lastUse} < :usedBefore::timestamptz and not ${isInUse}`,
+    action: 'delete from oauth2_clients t',
+  }),
+);
+
+export const clientSweeps: readonly Sweep[] = [
+  {
+    name: 'cleanup-oauth2-client-uses',
+    minute: 51,
+    sweep: (database, now, _, from) =>
+      sweepSome(database, noteUses, {
+        fromId: from.id,
+        usedBefore: secondsBefore(now, DAY_SECONDS),
+        now: new Date(now),
+      }),
+  },
+  {
+    name: 'cleanup-oauth2-clients',
+    minute: 52,
+    sweep: (database, now, { unusedClientsSeconds }, from) =>
+      sweepSome(database, sweepUnused, { fromId: from.id, usedBefore: secondsBefore(now, unusedClientsSeconds) }),
+  },
+];
