@@ -82,6 +82,7 @@ export const applications = [
     name: 'oidc-client-ts in a single-page application',
     folder: 'oidc-client-ts',
     callback: '/callback',
+    signedOut: '/signed-out',
     isPublic: true,
     command: node,
     checks: singlePageChecks,

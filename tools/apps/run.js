@@ -48,6 +48,9 @@ const clients = entries.map(({ definition, settings }) => ({
   client_id: settings.CLIENT_ID,
   client_name: definition.name,
   redirect_uris: ['localhost', '127.0.0.1'].map((host) => `http://${host}:${settings.PORT}${definition.callback}`),
+  ...(definition.signedOut && {
+    post_logout_redirect_uris: [`http://localhost:${settings.PORT}${definition.signedOut}`],
+  }),
   ...(definition.isPublic
     ? { client_auth_method: 'none' }
     : { client_auth_method: 'client_secret_basic', client_secret: CLIENT_SECRET }),

@@ -86,6 +86,19 @@ export function singlePageChecks() {
         assert.equal(refusal, 'login_required');
       },
     ],
+    [
+      'it signs the person out of Latchkey as well by discovery, and gets the browser back',
+      async ({ page, application, latchkey }) => {
+        await signInAtPage(page, application, latchkey);
+        const { access_token } = await tokens(page);
+        // Not awaited: the page is left by it.
+        await page.evaluate(() => void globalThis.manager.signoutRedirect());
+        await page.waitForURL((url) => url.href === `${application.base}/signed-out`);
+        assert.equal(await userInfoStatus(latchkey, access_token), 401);
+        await page.goto(latchkey.base);
+        assert.equal(await page.getByRole('button', { name: 'Sign out' }).count(), 0);
+      },
+    ],
   ];
 }
 

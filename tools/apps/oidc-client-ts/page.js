@@ -3,6 +3,7 @@ const settings = await (await fetch('/settings.json')).json();
 const manager = new oidc.UserManager({
   ...settings,
   redirect_uri: `${location.origin}/callback`,
+  post_logout_redirect_uri: `${location.origin}/signed-out`,
   scope: 'openid profile email',
 });
 
