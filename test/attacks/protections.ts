@@ -103,19 +103,6 @@ export const PROTECTIONS: readonly Protection[] = [
     testName: 'one token response',
   },
   {
-    name: 'device-poll-lock',
-    what: 'polls of one device code at the same time judge one after the other',
-    attack: 115,
-    removals: [
-      {
-        text: 'where device_code_hash = :deviceCodeHash::bytea\n       for no key update',
-        instead: 'where device_code_hash = :deviceCodeHash::bytea',
-      },
-    ],
-    test: 'test/attacks/device-grant.test.ts',
-    testName: 'the others shall slow down',
-  },
-  {
     name: 'device-code-own-client',
     what: 'a device code is redeemed by the client it was issued to',
     attack: 115,
