@@ -709,7 +709,7 @@ export const PROTECTIONS: readonly Protection[] = [
     testName: '(S-53)',
   },
   {
-    name: 'registrations-of-address',
+    name: 'clients-of-address',
     what: 'a client is stored only when its address has a token left',
     attack: 54,
     removals: [
