@@ -111,7 +111,7 @@ export class AssetFiles {
  */
 export function loadAssets(directory: string): AssetFiles {
   const manifest: unknown = JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8'));
-  if (!isNameMap(manifest)) throw new Error(`${directory}/manifest.json is no list of names`);
+  if (!isNameMap(manifest)) throw new Error(`${directory}/manifest.json is not a list of names`);
   return new AssetFiles(manifest, (name) => {
     const path = join(directory, name);
     return existsSync(path) ? readFileSync(path) : undefined;

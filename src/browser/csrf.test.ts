@@ -76,7 +76,7 @@ describe('CSRF (browser-flows 2.2, security S-57)', () => {
     ['Origin: null', { origin: 'null' }],
     ['a foreign Origin beside a good Sec-Fetch-Site', { ...SAME_ORIGIN, origin: 'https://evil.example' }],
     ['a foreign Referer when both are absent', { referer: 'https://evil.example/https://auth.example.org/' }],
-    ['a Referer that is no address', { referer: 'auth.example.org' }],
+    ['a Referer that is not an address', { referer: 'auth.example.org' }],
   ])('%s is refused, even with the right token', (_case, headers) => {
     const browser = new Browser();
     expect(browser.submit(`csrf=${browser.render()}`, headers)).toBe('cross_site_request');

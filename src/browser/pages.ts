@@ -22,7 +22,7 @@ export interface Page {
   readonly hasNewPassword?: boolean;
   /** Addresses to which a successful submit may redirect; browsers hold `form-action` against redirects as well. */
   readonly formActions?: readonly string[];
-  /** Where a form of the page posts to, when that is no address of this service. */
+  /** Where a form of the page posts to, when that is not an address of this service. */
   readonly formTarget?: string;
   /** Of pages that read `ui_locales`; see `Pages.languageLinks`. */
   readonly languageLinks?: readonly LanguageLink[];

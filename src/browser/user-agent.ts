@@ -49,7 +49,7 @@ const MODELS: readonly Rule[] = [
 
 /** Of Android: `; Pixel 8 Build/...)`, `; Pixel 8)`. */
 const ANDROID_MODEL = /\bAndroid [\d.]+; ([^;()]{1,40}?)(?: Build\/[^;()]*)?\)/;
-/** Of a program that is no browser: `curl/8.5.0`. */
+/** The name of a program that is not a browser: `curl/8.5.0`. */
 const FIRST_PRODUCT = /^([A-Za-z][A-Za-z0-9._+-]{0,39})(?:\/|\s|$)/;
 
 export function describeUserAgent(userAgent: string | undefined): DescribedUserAgent {

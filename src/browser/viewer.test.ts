@@ -154,7 +154,7 @@ describe('the viewer of a request (browser-flows 2.5)', () => {
     expect(request.written('session')).toEqual({ logged_out_at: new Date(clock.now()).toISOString() });
   });
 
-  test('with a session that was ended elsewhere is no requester', async () => {
+  test('has no requester with a session that was ended elsewhere', async () => {
     await finishBrowserSession(database, { userId, which: sessionId, reason: 'logout', now: clock.now() });
     const request = requestWith({ session: cookie() });
     expect(await viewers.read(request)).toMatchObject({ kind: 'ended', sessionId, user: { username: 'ada' } });

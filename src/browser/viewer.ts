@@ -42,7 +42,7 @@ export class Viewers {
     this.#deps = deps;
   }
 
-  /** The session that the browser claims, unproven; for statements that read the viewer beside other rows. */
+  /** The session that the browser claims, unproven; for statements that read the viewer together with other rows. */
   cookie(context: ViewerRequest): SessionCookie | undefined {
     return parseSessionCookie(context.cookies.open('session'));
   }

@@ -32,7 +32,7 @@ export async function readFirstAdmin(
   if (file === undefined) {
     throw new ExitError(
       ExitCode.config,
-      'LATCHKEY_ADMIN_USERNAME needs LATCHKEY_ADMIN_PASSWORD or LATCHKEY_ADMIN_PASSWORD_FILE beside it',
+      'LATCHKEY_ADMIN_USERNAME needs LATCHKEY_ADMIN_PASSWORD or LATCHKEY_ADMIN_PASSWORD_FILE as well',
     );
   }
   try {

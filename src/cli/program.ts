@@ -65,7 +65,7 @@ function isVerbose({ logLevel }: GlobalOptions, io: CommandIo): boolean {
 }
 
 function reportFailure(error: unknown, showsStack: boolean, io: CommandIo): number {
-  // commander has printed its own message; help and version are no failures
+  // commander has printed its own message; help and version are not failures
   if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
   if (error instanceof ExitError) {
     io.stderr(error.message.endsWith('\n') ? error.message : `latchkey: ${error.message}\n`);
@@ -111,7 +111,7 @@ export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): 
     .option('--no-migrate', 'refuse to start when migrations are pending, instead of applying them')
     .addOption(migrateTimeoutOption())
     .option('--no-sync', 'leave the clients in the database as they are')
-    // A word that is no command ends up here, since this one runs without a name as well.
+    // A word that is not a command ends up here, since this one runs without a name as well.
     .allowExcessArguments()
     .action(async (options: { migrate: boolean; sync: boolean; migrateTimeout?: number }, command: Command) => {
       const [word] = command.args;

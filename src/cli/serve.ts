@@ -125,9 +125,9 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
 async function reopenLog({ log, sink }: OpenLog): Promise<void> {
   try {
     await sink.reopen();
-    log.info('reload', 'SIGHUP received: a log file is opened anew; settings are read at start only');
+    log.info('reload', 'SIGHUP received: a log file is opened again; settings are read at start only');
   } catch (error) {
-    log.error('reload', 'the log file could not be opened anew', describeError(error));
+    log.error('reload', 'the log file could not be opened again', describeError(error));
   }
 }
 

@@ -127,7 +127,7 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
     retention: retentionConfig(parsed.retention, {
       activitySeconds: parsed.account.activity_retention,
       authorizationGrantTtlSeconds: parsed.oauth.authorization_grant_ttl,
-      unusedClientTtlSeconds: parsed.oauth.dynamic_registration.unused_client_ttl,
+      unusedClientsSeconds: parsed.oauth.dynamic_registration.unused_client_ttl,
     }),
     limits: limitsConfig(parsed.limits),
     experimental: { accessTokenTtlSeconds: parsed.experimental.access_token_ttl },

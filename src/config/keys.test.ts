@@ -273,6 +273,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     bad: 'short',
     problem: 'expected at least 16 characters, got [secret]',
   },
+  'clients[].post_logout_redirect_uris': { good: '[]', reads: [], bad: 'x', problem: 'expected a list, got "x"' },
   'clients[].redirect_uris': { good: '[]', reads: [], bad: 'x', problem: 'expected a list, got "x"' },
   'clients[].redirect_uris[]': {
     good: 'com.example:/callback',
@@ -377,7 +378,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   'oauth.dynamic_registration.unused_client_ttl': {
     ...duration('2d', 172_800, 'from 1d to 365d'),
-    as: 'oauth.dynamicRegistration.unusedClientTtlSeconds',
+    as: 'retention.unusedClientsSeconds',
   },
   'oauth.service_documentation': url(),
   'policy.data.admin_users': {
@@ -654,7 +655,7 @@ test('without any source, the defaults are those of the manual', () => {
       sessionMaxLifetimeSeconds: undefined,
       rememberConsent: true,
       introspectionCallers: 'static',
-      dynamicRegistration: { enabled: true, initialAccessToken: undefined, unusedClientTtlSeconds: 2_592_000 },
+      dynamicRegistration: { enabled: true, initialAccessToken: undefined },
       serviceDocumentation: undefined,
     },
     policy: {
@@ -735,6 +736,7 @@ clients: [{client_id: ${ULID}, client_auth_method: none}]
       clientAuthMethod: 'none',
       clientSecret: undefined,
       redirectUris: [],
+      postLogoutRedirectUris: [],
       clientName: undefined,
       clientUri: undefined,
       policyUri: undefined,

@@ -1,6 +1,6 @@
 /**
  * Reads the configuration: defaults, then secrets of the data directory, files, environment and flags, each over the
- * one before it. All problems of all sources are collected before anything is refused. This room is the only reader
+ * one before it. All problems of all sources are collected before anything is refused. This module is the only reader
  * of files and environment.
  */
 import { statSync } from 'node:fs';

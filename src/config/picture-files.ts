@@ -23,7 +23,7 @@ export function readPictures(root: MappingNode): { readonly pictures: Pictures; 
   return { pictures, problems };
 }
 
-/** @returns what is wrong with the file when it is no picture */
+/** @returns what is wrong with the file when it is not a picture */
 function readPicture(path: string): PictureConfig | string {
   let content: Buffer;
   try {

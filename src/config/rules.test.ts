@@ -104,7 +104,7 @@ describe('database', () => {
 
   test('certificate and key come together, and the pool has room for its minimum', () => {
     expect(complaints('database: {ssl_key: x, min_connections: 11}')).toEqual([
-      'database.ssl_key: needs "database.ssl_certificate" beside it',
+      'database.ssl_key: needs "database.ssl_certificate" as well',
       'database.min_connections: is above "database.max_connections" (10)',
     ]);
   });
@@ -190,6 +190,6 @@ test('all rules of a section are reported together with its wrong values', () =>
   expect(complaints('database: {pooler: transaction, max_connections: 0, ssl_key: x}')).toEqual([
     'database.pooler: "transaction" needs "database.migration_uri", a direct connection for migrations',
     'database.max_connections: expected an integer from 1 to 1000, got 0',
-    'database.ssl_key: needs "database.ssl_certificate" beside it',
+    'database.ssl_key: needs "database.ssl_certificate" as well',
   ]);
 });

@@ -91,7 +91,7 @@ describe('k_file', () => {
     ]);
   });
 
-  test('that is no path is a problem', () => {
+  test('that is not a path is a problem', () => {
     expect(problemsOf({ files: { 'latchkey.yaml': 'database: {host: h, password_file: [x]}\n' } })).toEqual([
       'database.password_file: expected a path, got a list (latchkey.yaml:1:36)',
     ]);

@@ -54,7 +54,7 @@ export class ClientAuthentication {
 
   /**
    * Runs `work` for the authenticated client. When a statement of the work finds the cached record out of date, the
-   * record is read anew, the credentials are checked against it, and the work is done once more.
+   * record is read again, the credentials are checked against it, and the work is done once more.
    */
   async act<T>(
     context: RequestContext,

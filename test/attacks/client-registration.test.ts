@@ -235,7 +235,7 @@ describe('an application that poses as another one (S-56)', () => {
     },
   );
 
-  test.each(['a\u202eb', 'a\u2066b', 'a\u0007b', 'a\u2028b'])('%j is no name', async (client_name) => {
+  test.each(['a\u202eb', 'a\u2066b', 'a\u0007b', 'a\u2028b'])('%j is not a name', async (client_name) => {
     await expectRefused({ client_name }, 'invalid_client_metadata');
   });
 });

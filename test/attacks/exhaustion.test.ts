@@ -22,8 +22,12 @@ const attacked = attackedService(
 const LOGGED = { resolution: 0.1 };
 const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
 
-function postPaths(): string[] {
-  return attacked.routes({ method: 'POST' }).map(({ target }) => target);
+/** Everything that takes a body, with the type of body that it reads. */
+function posts(): { path: string; type: string }[] {
+  return attacked.routes({ method: 'POST' }).map(({ target }) => ({
+    path: target,
+    type: target === '/oauth2/registration' ? 'application/json' : 'application/x-www-form-urlencoded',
+  }));
 }
 
 describe('heads that are too large (S-140)', () => {
@@ -60,8 +64,8 @@ describe('heads that are too large (S-140)', () => {
 
 describe('bodies that are too large, too long or lie about it (S-141)', () => {
   test('of 1 GB by their own account: refused before a byte is read, at every form', async () => {
-    for (const path of postPaths()) {
-      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 1000000000\r\n\r\n`;
+    for (const { path, type } of posts()) {
+      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: 1000000000\r\n\r\n`;
       const answers = await sendBytes(attacked.service.address, head);
       expect([path, answers.map(({ status }) => status)]).toEqual([path, [413]]);
     }
@@ -69,8 +73,8 @@ describe('bodies that are too large, too long or lie about it (S-141)', () => {
 
   test('in chunks without end: refused at the byte that exceeds, at every form', async () => {
     const chunk = `8000\r\n${'a'.repeat(0x8000)}\r\n`;
-    for (const path of postPaths()) {
-      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\n${FORM}Transfer-Encoding: chunked\r\n\r\n`;
+    for (const { path, type } of posts()) {
+      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n`;
       const answers = await sendBytes(attacked.service.address, head + chunk.repeat(3));
       expect([path, answers.map(({ status }) => status)]).toEqual([path, [413]]);
     }
@@ -79,9 +83,9 @@ describe('bodies that are too large, too long or lie about it (S-141)', () => {
   test.each(['gzip', 'deflate', 'br', 'zstd', 'gzip, identity', 'x-bomb'])(
     'compressed by %s: refused, not unpacked',
     async (coding) => {
-      for (const path of postPaths()) {
+      for (const { path, type } of posts()) {
         const headers: [string, string][] = [
-          ['Content-Type', 'application/x-www-form-urlencoded'],
+          ['Content-Type', type],
           ['Content-Encoding', coding],
         ];
         const answer = await attacked.ask({ method: 'POST', target: path, headers, body: Buffer.alloc(1000, 0x1f) });

@@ -347,7 +347,7 @@ test('another site that sends people to /oauth2/logout signs nobody out without 
   expect((await browser.get('/')).text).toContain('amira');
 });
 
-test('signing out is no open redirect: only an address that the client registered for it is gone to (S-67)', async () => {
+test('signing out is not an open redirect: only an address that the client registered for it is gone to (S-67)', async () => {
   const { browser, hint } = await signedInAtClient();
   await attacked.changingNothing(async () => {
     for (const address of [
@@ -378,7 +378,7 @@ test('signing out is no open redirect: only an address that the client registere
   expect((await browser.get(`/oauth2/logout?${right}`)).location).toBe(SIGNED_OUT);
 });
 
-test('an ID token that was altered is no hint (S-36)', async () => {
+test('an ID token that was altered is not a hint (S-36)', async () => {
   const { browser, hint } = await signedInAtClient();
   const [head = '', body = '', signature = ''] = hint.split('.');
   const claims: unknown = JSON.parse(Buffer.from(body, 'base64url').toString());

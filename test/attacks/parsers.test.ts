@@ -28,9 +28,11 @@ describe('names of object properties (S-157)', () => {
     await attacked.changingNothing(async () => {
       for (const { target: path } of forms()) {
         const answer = await attacked.ask({ method: 'POST', target: path, headers: [FORM], body: fields });
+        // Unknown fields are ignored there, and a request without any is continued by GET.
+        const [least, below] = path === '/oauth2/logout' ? [303, 304] : [400, 500];
         expect([path, answer.status]).toEqual([
           path,
-          expect.toSatisfy((status: number) => status >= 400 && status < 500),
+          expect.toSatisfy((status: number) => status >= least && status < below),
         ]);
       }
       for (const { path } of attacked.routes({ method: 'GET' })) {
@@ -171,11 +173,18 @@ describe('bytes that are not text (S-159)', () => {
   );
 });
 
+/** Fields that the form may have once. */
+function namesOf(path: string, errorFormat: string): string[] {
+  if (path === '/oauth2/logout') return ['id_token_hint', 'client_id', 'post_logout_redirect_uri', 'state'];
+  if (path === '/oauth2/device') return ['client_id', 'scope'];
+  return errorFormat === 'page' ? ['username', 'csrf', 'kind', 'x'] : ['client_id', 'token', 'grant_type'];
+}
+
 describe('two readings of one form (S-161)', () => {
   test('a field twice is refused by every form, whatever the values', async () => {
     await attacked.changingNothing(async () => {
       for (const { target: path, errorFormat } of forms()) {
-        const names = errorFormat === 'page' ? ['username', 'csrf', 'kind', 'x'] : ['client_id', 'token', 'grant_type'];
+        const names = namesOf(path, errorFormat);
         for (const name of names) {
           if (path === '/oauth2/userinfo' || (name === 'grant_type' && path !== '/oauth2/token')) continue;
           for (const pair of [`${name}=a&${name}=b`, `${name}=a&${name}=a`, `${name}=&${name}=a`]) {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { C1, ISSUER } from '../attacks/attacked-service.ts';
+import { C1, ISSUER, SIGNED_OUT } from '../attacks/attacked-service.ts';
 import { headerOf, jsonOf, type RawAnswer } from '../attacks/raw-http.ts';
 import { expectCleanPage } from '../support/clean-page.ts';
 import { parseRequestLine, type RequestLine } from '../support/log-expression.ts';
@@ -38,5 +38,5 @@ export function expectSoundLines(lines: readonly string[]): RequestLine[] {
 function leadsToUsOrTheClient(location: string): boolean {
   if (location.startsWith('/')) return !/^\/[/\\]/.test(location);
   const { href, origin, pathname } = new URL(location);
-  return href.startsWith(ISSUER) || origin + pathname === C1.callback;
+  return href.startsWith(ISSUER) || [C1.callback, SIGNED_OUT].includes(origin + pathname);
 }

@@ -19,7 +19,7 @@ export interface DataDirectoryOptions {
   readonly needsSigningKeys: boolean;
   /** Of this process; for tests. */
   readonly account?: ProcessAccount | undefined;
-  /** Of the program, for the file `VERSION`. */
+  /** Version of the program, for the file `VERSION`. */
   readonly version: string;
 }
 

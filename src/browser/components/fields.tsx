@@ -8,7 +8,7 @@ interface FieldProps {
   readonly label: string;
   /** A WHATWG autofill token list, for example `username`. */
   readonly autocomplete: string;
-  /** Of the whole form; the field shows its own. */
+  /** Problems of the whole form; the field shows its own. */
   readonly problems: readonly FormProblem[];
   readonly maxLength?: number;
   /** A sentence below the label's input. */
@@ -73,7 +73,7 @@ export function PasswordField({
   );
 }
 
-/** A box to tick, with its text beside it; sent as `on`. */
+/** A box to tick, with its text next to it; sent as `on`. */
 export function CheckField({
   label,
   isChecked,

@@ -29,7 +29,7 @@ export function Form({
   children: ComponentChildren;
 }): VNode {
   return (
-    // The service says what is missing, in the reader's language and beside the field.
+    // The service says what is missing, in the reader's language and next to the field.
     <form class={isInline ? 'form-inline' : 'form'} method="post" action={action} noValidate>
       <input type="hidden" name="csrf" value={csrf} />
       {children}

@@ -108,10 +108,10 @@ const withSocketRule = rule(withUriRule, ['host', 'socket'], ({ host, socket }, 
 });
 const withKeyPairRule = rule(withSocketRule, ['ssl_certificate', 'ssl_key'], (values, problem) => {
   if (values.ssl_certificate !== undefined && values.ssl_key === undefined) {
-    problem(['ssl_certificate'], 'needs "database.ssl_key" beside it');
+    problem(['ssl_certificate'], 'needs "database.ssl_key" as well');
   }
   if (values.ssl_key !== undefined && values.ssl_certificate === undefined) {
-    problem(['ssl_key'], 'needs "database.ssl_certificate" beside it');
+    problem(['ssl_key'], 'needs "database.ssl_certificate" as well');
   }
 });
 const withPoolRule = rule(withKeyPairRule, ['min_connections', 'max_connections'], (values, problem) => {
@@ -164,7 +164,7 @@ function databaseServer(parsed: ParsedDatabase, connection: (parts: ConnectionPa
   }
   return {
     kind: 'embedded' as const,
-    /** Of the cluster; undefined: `db` below the data directory. */
+    /** Directory of the cluster; undefined: `db` below the data directory. */
     directory: EMBEDDED_URI.exec(parsed.uri ?? '')?.groups?.['directory'],
     /** Account that the server runs under when the service is root. */
     user: parsed.embedded.user,

@@ -9,7 +9,7 @@ export const limitsSection = mapping({
     .describe('Open connections of a process; beyond it they are closed at once.'),
   max_connections_per_address: integer(1, 1_000_000)
     .prefault(200)
-    .describe('Open connections from one address (IPv6: one /64) that is no trusted proxy.'),
+    .describe('Open connections from one address (IPv6: one /64) that is not a trusted proxy.'),
   headers_timeout: duration('1s', '10m').prefault('10s').describe('From the first byte to the end of the head.'),
   request_timeout: duration('1s', '1h').prefault('30s').describe('Until head and body have arrived.'),
   handler_timeout: duration('1s', '10m').prefault('15s').describe('Until the answer is ready; then 503.'),
@@ -31,7 +31,7 @@ export const limitsSection = mapping({
     .prefault(1000)
     .describe(
       'Requests that a process works on, without those whose body is still arriving; beyond it 503. Health, ' +
-        'discovery, keys and introspection, and sign-in apart from them, have room for one more for each eight.',
+        'discovery, keys and introspection, and sign-in apart from them, have a reserve of one for each eight.',
     ),
   max_db_waiters: integer(1, 1_000_000)
     .prefault(200)

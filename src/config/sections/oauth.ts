@@ -45,7 +45,7 @@ export const oauthSection = mapping({
 });
 
 export function oauthConfig(parsed: z.output<typeof oauthSection>) {
-  const { enabled, initial_access_token, unused_client_ttl } = parsed.dynamic_registration;
+  const { enabled, initial_access_token } = parsed.dynamic_registration;
   return {
     authorizationCodeTtlSeconds: parsed.authorization_code_ttl,
     authorizationGrantTtlSeconds: parsed.authorization_grant_ttl,
@@ -62,7 +62,6 @@ export function oauthConfig(parsed: z.output<typeof oauthSection>) {
       enabled,
       /** Undefined: everybody may register. */
       initialAccessToken: initial_access_token === undefined ? undefined : new Secret(initial_access_token),
-      unusedClientTtlSeconds: unused_client_ttl,
     },
     serviceDocumentation: parsed.service_documentation,
   };

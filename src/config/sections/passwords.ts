@@ -61,7 +61,7 @@ export const passwordsSection = mapping({
   maximum_length: integer(64, 4096).prefault(1024).describe('Bytes (UTF-8) of a password; longer ones are refused.'),
   schemes: schemes
     .prefault([{ version: 1, algorithm: 'argon2id' }])
-    .describe('How passwords are hashed; older versions still verify and are hashed anew at the next sign-in.'),
+    .describe('How passwords are hashed; older versions still verify and are hashed again at the next sign-in.'),
 });
 
 type ParsedPasswords = z.output<typeof passwordsSection>;

@@ -33,7 +33,7 @@ export function retentionConfig(
     /** `account.activity_retention` */
     readonly activitySeconds: number;
     readonly authorizationGrantTtlSeconds: number;
-    readonly unusedClientTtlSeconds: number;
+    readonly unusedClientsSeconds: number;
   },
 ) {
   return {
@@ -45,6 +45,6 @@ export function retentionConfig(
     pendingFlowsSeconds: Math.max(parsed.pending_flows, others.authorizationGrantTtlSeconds + MAX_CODE_TTL_SECONDS),
     registrationsSeconds: parsed.registrations,
     activitySeconds: others.activitySeconds,
-    unusedClientsSeconds: others.unusedClientTtlSeconds,
+    unusedClientsSeconds: others.unusedClientsSeconds,
   };
 }

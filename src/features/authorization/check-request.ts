@@ -69,7 +69,8 @@ async function findClient(deps: AuthorizationDeps, parameters: FormParameters): 
   if (client !== undefined) return client;
   logRefusal(deps.log, {
     code: 'invalid_request',
-    description: id === undefined ? 'client_id is no id of a client' : 'client_id names no client, or a disabled one',
+    description:
+      id === undefined ? 'client_id is not an id of a client' : 'client_id names no client, or a disabled one',
     client: undefined,
     parameters,
     expected: 'a client_id of the configuration, 26 characters',

@@ -192,7 +192,7 @@ describe('a device that asks for codes (RFC 8628 3.1)', () => {
     expect((await post('/oauth2/token', form, basic)).body).toMatchObject({ scope: 'openid' });
   });
 
-  test('a repeated scope and a body that is no form are invalid_request', async () => {
+  test('a repeated scope and a body that is not a form are invalid_request', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const repeated = await fetch(`${service.address}/oauth2/device`, {
       method: 'POST',

@@ -214,7 +214,7 @@ describe('with anything else the person is asked (S-67)', () => {
     ['the hint of another person', async () => ({ id_token_hint: (await signedInAt(client, 'bob')).hint })],
     ['the hint of another browser', async () => ({ id_token_hint: (await signedInAt(client)).hint })],
     ['a hint whose session never existed', async () => ({ id_token_hint: await idToken() })],
-    ['a hint whose session is no id', async () => ({ id_token_hint: await idToken({ sid: 'x' }) })],
+    ['a hint whose session is not an id', async () => ({ id_token_hint: await idToken({ sid: 'x' }) })],
     ['a hint without session', async () => ({ id_token_hint: await idToken({ sid: undefined }) })],
   ])('with %s', async (_, fieldsOf) => {
     const browser = await service.signedIn('alice');
@@ -345,7 +345,7 @@ describe('without a session', () => {
 
 describe('refuses, by a page and without any redirect,', () => {
   const refused: [string, () => Promise<Record<string, string>>][] = [
-    ['a hint that is no token', async () => ({ id_token_hint: 'no-token-at-all' })],
+    ['a hint that is not a token', async () => ({ id_token_hint: 'no-token-at-all' })],
     ['a hint whose claims were changed', async () => ({ id_token_hint: tampered(await idToken()) })],
     ['a hint without signature', async () => ({ id_token_hint: unsigned(await idToken()) })],
     ['a hint that others signed', async () => ({ id_token_hint: await idToken({}, foreignKeys()) })],
@@ -407,7 +407,7 @@ describe('refuses, by a page and without any redirect,', () => {
     expect((await service.browser().get('/oauth2/logout?state=%ff')).status).toBe(400);
   });
 
-  test('HEAD, PUT and a body that is no form', async () => {
+  test('HEAD, PUT and a body that is not a form', async () => {
     const head = await service.browser().head('/oauth2/logout');
     expect(head.status).toBe(405);
     expect(head.headers.allow).toBe('GET, POST, OPTIONS');

@@ -20,7 +20,7 @@ const HEX = '0123456789abcdef';
 const ULID_LENGTH = 26;
 const UUID_LENGTH = 36;
 const HYPHEN = 0x2d;
-/** Values of the digits by character code; what is no digit counts as 0. */
+/** Values of the digits by character code; what is not a digit counts as 0. */
 const BASE32_VALUES = valuesOf(ALPHABET);
 const HEX_VALUES = valuesOf(HEX);
 /** Character codes by value. */

@@ -1,5 +1,5 @@
 /**
- * The face of the log for every room: one event name, one message, a few fields. The writer behind it
+ * The interface of the log: one event name, one message, a few fields. The writer behind it
  * (`http/logging/`) adds time and level, and the identifier of the current task.
  *
  * Nothing of the secret list ever goes in: no token, code, password, cookie, query string, body or SQL parameter.

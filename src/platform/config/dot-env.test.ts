@@ -36,7 +36,7 @@ test('.env: comments, export, quotes and values over several lines', () => {
   });
 });
 
-test('.env: lines that are no assignment are named, the others still count', () => {
+test('.env: lines that are not assignments are named, the others still count', () => {
   expect(parseDotEnv('A=1\nwhat\n2B=3\nC="open\nD=4')).toEqual({
     variables: { A: '1', D: '4' },
     badLines: [2, 3, 4],

@@ -12,7 +12,7 @@ export interface Hints {
   readonly trimmed?: true;
   /** The key holds the path of the file with the value of the key named here. */
   readonly fileOf?: string;
-  /** A relative path is resolved against the directory of the file that names it; words that are no paths. */
+  /** A relative path is resolved against the directory of the file that names it; words that are not paths. */
   readonly path?: { readonly except: readonly string[] };
   /** Other spellings of the key. */
   readonly aliases?: readonly string[];

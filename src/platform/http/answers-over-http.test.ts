@@ -234,7 +234,7 @@ describe('CORS (security 3.7, S-154)', () => {
       expect(preflight.headers.get('access-control-max-age')).toBe('3600');
       const unasked = await send('OPTIONS', path, EVIL);
       expect(unasked.headers.get(ALLOWED)).toMatch(/Authorization, Content-Type, .*traceparent/);
-      // What is no list of names is not repeated.
+      // What is not a list of names is not repeated.
       const hostile = await send('OPTIONS', path, { ...EVIL, 'access-control-request-headers': 'x: y; z' });
       expect(hostile.headers.get(ALLOWED)).not.toContain('y;');
     },

@@ -19,7 +19,7 @@ export class TrustedProxies extends Networks {
 
 /**
  * One spelling per address: IPv4 also when it came mapped into IPv6, IPv6 as in RFC 5952 without a zone. Undefined
- * when the text is no address.
+ * when the text is not an address.
  */
 export function canonicalAddress(text: string): string | undefined {
   const family = isIP(text);
@@ -34,7 +34,7 @@ const MAX_ENTRIES = 50;
 
 /**
  * Who sent a request, in canonical form (operations 5.6). A header is read only when the peer is trusted, from the
- * right, since each proxy appends the address it saw: the first entry that is no trusted proxy is the caller.
+ * right, since each proxy appends the address it saw: the first entry that is not a trusted proxy is the caller.
  * @param header all lines of `X-Forwarded-For` or `Forwarded`, joined by commas; undefined without one
  */
 export function clientAddress(
@@ -48,7 +48,7 @@ export function clientAddress(
   let accepted = peer.address;
   for (const entry of entries.slice(-MAX_ENTRIES).reverse()) {
     const address = entry === undefined ? undefined : canonicalAddress(withoutPort(entry.trim()));
-    // Beyond an entry that is no address nothing is known to come from a proxy of ours.
+    // Beyond an entry that is not an address nothing is known to come from a proxy of ours.
     if (address === undefined) return accepted;
     if (!proxies.has(address)) return address;
     accepted = address;
@@ -89,7 +89,7 @@ function listElements(header: string): string[] {
     elements.push(pieces.reverse().join(','));
     pieces = [];
   }
-  // What began with a quote that nothing closes is no element.
+  // What began with a quote that nothing closes is not an element.
   if (pieces.length > 0) elements.push('');
   return elements.reverse();
 }

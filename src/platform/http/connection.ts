@@ -128,10 +128,10 @@ export class Connection {
   }
 
   /**
-   * How it can be spared when there are too many: lower first, and of equal ones the one that has been so for longer.
+   * Which connections are closed first when there are too many: lower first, and of equal ones the one that has been so for longer.
    * Undefined while the service works for it.
    */
-  get dispensability(): { readonly rank: number; readonly since: number } | undefined {
+  get closingOrder(): { readonly rank: number; readonly since: number } | undefined {
     const since = this.#idleSince;
     if (this.isBusy)
       return this.receiving?.isAnswered === false && this.#waiting.length === 0 ? { rank: 2, since } : undefined;

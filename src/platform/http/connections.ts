@@ -70,7 +70,7 @@ export class Connections {
     for (const connection of this.#bySocket.values()) connection.socket.destroy();
   }
 
-  /** Closes what can be spared when the process may open fewer files than it was thought. */
+  /** Closes the connections of least use when the process may open fewer files than it was thought. */
   measureDescriptors(): void {
     this.#descriptors = measureDescriptors(this.#bySocket.size);
     for (let excess = this.#bySocket.size - this.#descriptors.connections; excess > 0; excess -= 1) {
@@ -82,12 +82,12 @@ export class Connections {
     return this.#bySocket.size < this.#descriptors.connections || this.#closeOne();
   }
 
-  /** Makes room for another connection. @returns false when the service works for all of them */
+  /** Frees a slot for another connection. @returns false when the service works for all of them */
   #closeOne(): boolean {
     this.#onExhausted(this.#descriptors);
     let chosen: { readonly connection: Connection; readonly rank: number; readonly since: number } | undefined;
     for (const connection of this.#bySocket.values()) {
-      const candidate = connection.socket.destroyed ? undefined : connection.dispensability;
+      const candidate = connection.socket.destroyed ? undefined : connection.closingOrder;
       if (candidate === undefined) continue;
       const isBetter =
         chosen === undefined ||

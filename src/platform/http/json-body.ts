@@ -37,7 +37,7 @@ function parsed(text: string): unknown {
 
 /** Members of all objects in a value, which is found to be within the bounds. */
 function countMembers(value: unknown, depth: number): number {
-  if (typeof value === 'string' && UNSTORABLE.test(value)) throw malformed('a text holds what is no character');
+  if (typeof value === 'string' && UNSTORABLE.test(value)) throw malformed('a text holds what is not a character');
   if (value === null || typeof value !== 'object') return 0;
   if (depth > MAX_DEPTH) throw malformed(`the body is more than ${MAX_DEPTH} levels deep`);
   if (Array.isArray(value)) return sum(value.map((element: unknown) => countMembers(element, depth + 1)));

@@ -100,7 +100,7 @@ async function listenOnSocket(server: Server, bind: SocketBind): Promise<void> {
 async function refuseOtherFiles(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (found !== undefined && !found.isSocket()) {
-    throw new ExitError(ExitCode.osError, `cannot listen on ${path}: there is a file that is no socket`);
+    throw new ExitError(ExitCode.osError, `cannot listen on ${path}: there is a file that is not a socket`);
   }
 }
 

@@ -22,7 +22,7 @@ export interface CountedRequest {
 
 /**
  * The requests that the process works on, at most `limits.max_in_flight`. One whose body is still arriving is not
- * among them: it costs a connection and nothing else, so that whoever never sends a body takes no place of others
+ * among them: it costs a connection and nothing else, so that whoever never sends a body does not keep others out
  * (security S-176). Routes with capacity of their own are served beyond that, each kind up to its share.
  */
 export class InFlight {
@@ -41,7 +41,7 @@ export class InFlight {
     return this.#count >= this.#max;
   }
 
-  /** Counts a request, once. Throws `overloaded` when there is no room for it. */
+  /** Counts a request, once. Throws `overloaded` when there are too many. */
   enter(request: CountedRequest): void {
     if (request.isInFlight) return;
     const { capacity } = request;

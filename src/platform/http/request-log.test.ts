@@ -208,7 +208,7 @@ describe('one line for each request (operations 5.1)', () => {
     }
   });
 
-  test('bytes that are no request are a rejected connection, and no request', async () => {
+  test('bytes that are not a request are a rejected connection, and no request', async () => {
     service.lines.length = 0;
     const reply = await service.exchange('\x16\x03\x01\x00\xa5\r\n\r\n');
     expect(reply).toMatch(/^HTTP\/1\.1 400 .*Connection: close/s);

@@ -84,7 +84,7 @@ describe('shutdown (operations 8.5)', () => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       for (;;) {
         const outcome = await request(port, agent);
-        // After its connection was closed in order, a client finds the door shut.
+        // After its connection was closed in order, a client cannot connect again.
         if (isStopping && outcome === 'ECONNREFUSED') return;
         outcomes.push(outcome);
         if (outcome !== '200') return;

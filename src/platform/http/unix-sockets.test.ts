@@ -81,7 +81,7 @@ test('takes the place of a running one, which then leaves it alone', async () =>
   expect(await ask()).toBe('none');
 });
 
-test('a file that is no socket is never replaced: exit 71', async () => {
+test('a file that is not a socket is never replaced: exit 71', async () => {
   writeFileSync(path, 'mine');
   await expect(start()).rejects.toMatchObject({ exitCode: 71, message: expect.stringContaining(path) });
 });

@@ -66,7 +66,7 @@ export class UnreadableRequests {
       return;
     }
     connection.isUnreadable = true;
-    // Not what a tunnel would lead to, which is no path of ours (operations 5.1).
+    // Not what a tunnel would lead to, which is not a path of ours (operations 5.1).
     request.url = '*';
     this.#options.serve(connection, request);
   }
@@ -134,7 +134,7 @@ const SINGLE_FIELDS = new Set(['user-agent', 'traceparent']);
 
 /**
  * Reads the request that Node's parser refused only because it does not know the method, so that it can be answered
- * as any other; undefined when its bytes are no whole head.
+ * as any other; undefined when its bytes are not a whole head.
  * @param parsedBytes where in `packet` the parser stopped, within the method
  */
 function readUnknownMethod(socket: Socket, packet: Buffer, parsedBytes: number): IncomingMessage | undefined {

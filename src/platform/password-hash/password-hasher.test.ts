@@ -69,7 +69,7 @@ describe.each([
     }
   });
 
-  test('a stored text that is no such hash never verifies', async () => {
+  test('a stored text that is not such a hash never verifies', async () => {
     for (const hash of [
       '',
       'password',

@@ -60,7 +60,7 @@ const MAX_CONTACT_CHARACTERS = 254;
 const MAX_ACR_VALUES = 20;
 const MAX_SECONDS = 2_147_483_647;
 const MAX_KEYS = 20;
-/** Controls, line separators, and characters that turn the direction of what stands beside them. */
+/** Controls, line separators, and characters that turn the direction of the text next to them. */
 const UNSHOWABLE = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 /** BCP 47 in outline. */
 const LANGUAGE_TAG = /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8}){0,7}$/;

@@ -24,7 +24,7 @@ export function formatUserCode(code: string): string {
   return `${code.slice(0, LENGTH / 2)}-${code.slice(LENGTH / 2)}`;
 }
 
-/** Reads what a person typed, in either case and with anything between the letters; undefined when it is no user code. */
+/** Reads what a person typed, in either case and with anything between the letters; undefined when it is not a user code. */
 export function parseUserCode(typed: string): string | undefined {
   if (typed.length > MAX_TYPED_CHARACTERS) return undefined;
   const code = [...typed.toUpperCase()].filter((character) => LETTERS.includes(character)).join('');

@@ -1,5 +1,5 @@
 /**
- * Parameters of OpenID Connect that a provider honors where it can, and that are no error of their own otherwise
+ * Parameters of OpenID Connect that a provider honors where it can, and that are not errors of their own otherwise
  * (OpenID Connect Core 1.0 3.1.2.1, 5.5, 15.1). `display` and `claims_locales` have no effect.
  */
 import type { FormParameters } from '#platform/http/form-parameters.ts';

@@ -46,9 +46,9 @@ export const signInPages = [
   },
   {
     name: 'logout-asked-by-application',
-    reach: async (page, house) => {
-      await signInAtHome(page, house, 'faro');
-      await page.goto(`${house.base}oauth2/logout`);
+    reach: async (page, site) => {
+      await signInAtHome(page, site, 'faro');
+      await page.goto(`${site.base}oauth2/logout`);
     },
   },
   { name: 'signed-out', reach: (page, { base }) => page.goto(`${base}oauth2/logout`) },
