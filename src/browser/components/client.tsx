@@ -5,7 +5,7 @@ import type { Translations } from '../i18n/translations.ts';
 import { Button } from './buttons.tsx';
 import { AccountCard, Fact } from './decision.tsx';
 import { ActionFields, Form } from './form.tsx';
-import { Notice } from './text.tsx';
+import { ClientName, Heading, Notice } from './text.tsx';
 
 /** What a person is shown of a client that they decide about. */
 export interface ShownClient {
@@ -49,6 +49,33 @@ export function ClientFacts({ translations, client }: { translations: Translatio
 export function ClientTrust({ translations, client }: { translations: Translations; client: ShownClient }): VNode {
   if (client.isVerified) return <p class="meta">{translations.t('consent.verified')}</p>;
   return <Notice kind="warning">{translations.t('consent.unverified')}</Notice>;
+}
+
+/** Says which scopes of the client this account may not give. */
+export function RefusedScopes({
+  translations,
+  client,
+  scopes,
+}: {
+  translations: Translations;
+  client: ShownClient;
+  scopes: readonly string[];
+}): VNode {
+  return (
+    <>
+      <Heading title={translations.t('problem.refused.title')} />
+      <div data-error-code="access_denied">
+        <p>{translations.rich('consent.forbidden', { client: <ClientName name={client.name} /> })}</p>
+        <ul class="items">
+          {scopes.map((scope) => (
+            <li>
+              <code>{scope}</code>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </>
+  );
 }
 
 /** Links to what the client itself says it does with data. In a new tab: the decision stays open. */

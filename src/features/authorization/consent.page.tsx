@@ -5,6 +5,7 @@ import {
   ClientTrust,
   type DecidingAccount,
   DecidingAccountCard,
+  RefusedScopes,
   type ShownClient,
 } from '#browser/components/client.tsx';
 import type { FormProblem } from '#browser/components/form.tsx';
@@ -72,17 +73,7 @@ export function ForbiddenPage({
 }: Omit<ConsentPageProps, 'problems'>): VNode {
   return (
     <>
-      <Heading title={translations.t('problem.refused.title')} />
-      <div data-error-code="access_denied">
-        <p>{translations.rich('consent.forbidden', { client: <ClientName name={client.name} /> })}</p>
-        <ul class="items">
-          {scopes.map((scope) => (
-            <li>
-              <code>{scope}</code>
-            </li>
-          ))}
-        </ul>
-      </div>
+      <RefusedScopes translations={translations} client={client} scopes={scopes} />
       <DecidingAccountCard translations={translations} account={account} csrf={form.csrf} />
       <Form action={form.path} csrf={form.csrf}>
         <HiddenFields fields={[['grant_id', form.grantId]]} />

@@ -5,6 +5,7 @@ import {
   ClientTrust,
   type DecidingAccount,
   DecidingAccountCard,
+  RefusedScopes,
   type ShownClient,
 } from '#browser/components/client.tsx';
 import { Fact } from '#browser/components/decision.tsx';
@@ -129,17 +130,7 @@ export function DeviceForbiddenPage({
 }: Pick<DevicePageProps, 'translations' | 'client' | 'scopes' | 'account' | 'form'>): VNode {
   return (
     <>
-      <Heading title={translations.t('problem.refused.title')} />
-      <div data-error-code="access_denied">
-        <p>{translations.rich('consent.forbidden', { client: <ClientName name={client.name} /> })}</p>
-        <ul class="items">
-          {scopes.map((scope) => (
-            <li>
-              <code>{scope}</code>
-            </li>
-          ))}
-        </ul>
-      </div>
+      <RefusedScopes translations={translations} client={client} scopes={scopes} />
       <DecidingAccountCard translations={translations} account={account} csrf={form.csrf} />
       <Form action={form.path} csrf={form.csrf}>
         <Button kind="secondary" name="action" value="reject">
