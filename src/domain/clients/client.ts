@@ -9,6 +9,7 @@ import { type ClientId, fromUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { Secret } from '#platform/base/secret.ts';
 import { CLIENT_AUTH_METHODS, type ClientAuthMethod } from '#protocol/oauth/client-metadata.ts';
+import type { Localized } from '#protocol/oauth/metadata-members.ts';
 
 /** An OAuth client (application), as cached from its row. */
 export interface Client {
@@ -54,9 +55,6 @@ export function clientName(client: Client, language: string): string | undefined
   const byTag = new Map(Object.entries(client.name).map(([tag, name]) => [tag.toLowerCase(), name]));
   return byTag.get(wanted) ?? (primary === undefined ? undefined : byTag.get(primary)) ?? byTag.get('');
 }
-
-/** A value in several languages by language tag, the untagged one under `""`. */
-export type Localized = Readonly<Record<string, string>>;
 
 /** The `metadata` column: names of RFC 7591 2, what is not set left out. */
 export interface ClientMetadata {

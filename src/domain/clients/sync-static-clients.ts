@@ -6,9 +6,10 @@ import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Database, Queryable } from '#platform/postgres/database.ts';
 import { type NoParameters, statement } from '#platform/postgres/statement.ts';
 import { RESPONSE_TYPES } from '#protocol/oauth/client-metadata.ts';
+import type { Localized } from '#protocol/oauth/metadata-members.ts';
 import { type RedirectUriOwner, redirectTarget } from '#protocol/oauth/redirect-uris.ts';
 import { canonicalJson } from './canonical-json.ts';
-import { type ClientMetadata, type ClientRow, type Localized, openSecret, sealSecret } from './client.ts';
+import { type ClientMetadata, type ClientRow, openSecret, sealSecret } from './client.ts';
 import { forgetConsentsOfClient } from './consents.ts';
 
 export interface ClientSyncDeps {

@@ -5,6 +5,8 @@
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { MANDATORY_ALGORITHM } from '#protocol/jose/signing-algorithms.ts';
 import { CLIENT_AUTH_METHODS, type ClientAuthMethod, type GrantType, RESPONSE_TYPES } from './client-metadata.ts';
+import { invalidMetadata, isShowable, type Localized, MetadataMembers } from './metadata-members.ts';
+import { readKeys } from './registered-keys.ts';
 import {
   type ApplicationType,
   ClientHost,
@@ -13,9 +15,6 @@ import {
   type UriPolicy,
 } from './registered-uris.ts';
 import { parseScope } from './scopes.ts';
-
-/** A value in several languages by language tag, the untagged one under `""`. */
-type Localized = Readonly<Record<string, string>>;
 
 /** What is stored of a client that registered itself; what is not set is left out. */
 export interface RegisteredMetadata {
@@ -53,19 +52,10 @@ export interface RegistrationRules extends UriPolicy {
 }
 
 const MAX_URIS = 20;
-const MAX_VARIANTS = 50;
-const MAX_NAME_CHARACTERS = 255;
 const MAX_CONTACTS = 10;
 const MAX_CONTACT_CHARACTERS = 254;
 const MAX_ACR_VALUES = 20;
-const MAX_SECONDS = 2_147_483_647;
-const MAX_KEYS = 20;
-/** Controls, line separators, and characters that turn the direction of the text next to them. */
-const UNSHOWABLE = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
-/** BCP 47 in outline. */
-const LANGUAGE_TAG = /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8}){0,7}$/;
-/** RFC 7518 6: members of a key that nobody but its owner may have. */
-const PRIVATE_KEY_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
+const MAX_ACR_CHARACTERS = 255;
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
 /** Members that ask for something that this service does not do, so that the client would rely on nothing. */
@@ -104,7 +94,7 @@ const UNSUPPORTED_SWITCHES = [
  * `unapproved_software_statement`
  */
 export function parseRegistration(body: object, rules: RegistrationRules): RegisteredMetadata {
-  const members = new Members(body);
+  const members = new MetadataMembers(body);
   const read = readMembers(members);
   refuseStatement(members);
   const grantTypes = grantTypesOf(read.grantTypes, rules);
@@ -113,7 +103,7 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
   const applicationType = read.applicationType ?? 'web';
 
   const clientUri = read.clientUri?.[''];
-  if (clientUri === undefined && !rules.allowMissingClientUri) throw invalid('client_uri', 'is required');
+  if (clientUri === undefined && !rules.allowMissingClientUri) throw invalidMetadata('client_uri', 'is required');
   for (const uri of Object.values(read.clientUri ?? {})) check('client_uri', pageUriProblem(uri, rules));
   const clientHost = new ClientHost(clientUri);
 
@@ -126,7 +116,8 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
     const problem = registeredRedirectUriProblem(uri, applicationType, rules, clientHost);
     check('post_logout_redirect_uris', problem);
   }
-  if ((afterLogout?.length ?? 0) > MAX_URIS) throw invalid('post_logout_redirect_uris', `may hold ${MAX_URIS} at most`);
+  if ((afterLogout?.length ?? 0) > MAX_URIS)
+    throw invalidMetadata('post_logout_redirect_uris', `may hold ${MAX_URIS} at most`);
 
   for (const [name, value] of [
     ['logo_uri', read.logoUri],
@@ -139,11 +130,11 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
     check('initiate_login_uri', pageUriProblem(read.initiateLoginUri, rules, clientHost));
   }
   if (authMethod === 'none' && grantTypes.includes('client_credentials')) {
-    throw invalid('grant_types', 'must not hold client_credentials with token_endpoint_auth_method none');
+    throw invalidMetadata('grant_types', 'must not hold client_credentials with token_endpoint_auth_method none');
   }
   const idTokenAlg = read.idTokenAlg ?? MANDATORY_ALGORITHM;
   if (!rules.signingAlgorithms.includes(idTokenAlg)) {
-    throw invalid('id_token_signed_response_alg', `must be one of ${rules.signingAlgorithms.join(', ')}`);
+    throw invalidMetadata('id_token_signed_response_alg', `must be one of ${rules.signingAlgorithms.join(', ')}`);
   }
   refuseUnsupported(members);
 
@@ -173,13 +164,13 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
 }
 
 /** Every member whose type is known, so that a wrong one is named whatever else is wrong. */
-function readMembers(members: Members) {
+function readMembers(members: MetadataMembers) {
   members.strings('request_uris');
   for (const name of UNSUPPORTED_SWITCHES) members.flag(name);
   for (const name of UNSUPPORTED) members.text(name);
   readKeys(members);
   if (members.text('token_endpoint_auth_signing_alg') === 'none') {
-    throw invalid('token_endpoint_auth_signing_alg', 'must not be none');
+    throw invalidMetadata('token_endpoint_auth_signing_alg', 'must not be none');
   }
   members.choice('subject_type', ['public']);
   return {
@@ -190,7 +181,7 @@ function readMembers(members: Members) {
     applicationType: members.choice('application_type', ['web', 'native']),
     authMethod: members.choice('token_endpoint_auth_method', CLIENT_AUTH_METHODS),
     idTokenAlg: members.text('id_token_signed_response_alg'),
-    clientName: members.localized('client_name', (name) => requireShowable('client_name', name)),
+    clientName: members.shownLocalized('client_name'),
     clientUri: members.localized('client_uri'),
     logoUri: members.localized('logo_uri'),
     policyUri: members.localized('policy_uri'),
@@ -210,7 +201,7 @@ function readMembers(members: Members) {
 function grantTypesOf(asked: readonly string[] | undefined, rules: RegistrationRules): GrantType[] {
   if (asked === undefined) return ['authorization_code'];
   const offered = rules.grantTypes.filter((grantType) => asked.includes(grantType));
-  if (offered.length === 0) throw invalid('grant_types', `must hold one of ${rules.grantTypes.join(', ')}`);
+  if (offered.length === 0) throw invalidMetadata('grant_types', `must hold one of ${rules.grantTypes.join(', ')}`);
   return offered;
 }
 
@@ -218,9 +209,9 @@ function responseTypesOf(asked: readonly string[] | undefined, usesCode: boolean
   if (asked === undefined) return usesCode ? [...RESPONSE_TYPES] : [];
   const offered = RESPONSE_TYPES.filter((responseType) => asked.includes(responseType));
   if (asked.length > 0 && offered.length === 0)
-    throw invalid('response_types', `must hold ${RESPONSE_TYPES.join(', ')}`);
+    throw invalidMetadata('response_types', `must hold ${RESPONSE_TYPES.join(', ')}`);
   if (offered.length > 0 && !usesCode) {
-    throw invalid('response_types', 'must not hold code without the grant type authorization_code');
+    throw invalidMetadata('response_types', 'must not hold code without the grant type authorization_code');
   }
   return offered;
 }
@@ -239,62 +230,40 @@ function checkRedirectUris(
   }
 }
 
-function contactsOf(members: Members): readonly string[] | undefined {
+function contactsOf(members: MetadataMembers): readonly string[] | undefined {
   const contacts = members.strings('contacts');
   if (contacts === undefined) return undefined;
-  const isFine = (contact: string) =>
-    contact.length > 0 && contact.length <= MAX_CONTACT_CHARACTERS && !UNSHOWABLE.test(contact);
-  if (contacts.length > MAX_CONTACTS || !contacts.every(isFine)) {
-    throw invalid('contacts', `may hold ${MAX_CONTACTS} addresses of at most ${MAX_CONTACT_CHARACTERS} characters`);
+  if (contacts.length > MAX_CONTACTS || !contacts.every((contact) => isShowable(contact, MAX_CONTACT_CHARACTERS))) {
+    throw invalidMetadata(
+      'contacts',
+      `may hold ${MAX_CONTACTS} addresses of at most ${MAX_CONTACT_CHARACTERS} characters`,
+    );
   }
   return contacts;
 }
 
-function scopeOf(members: Members): string | undefined {
+function scopeOf(members: MetadataMembers): string | undefined {
   const text = members.text('scope');
   if (text === undefined) return undefined;
   const scopes = parseScope(text);
-  if (scopes === undefined) throw invalid('scope', 'must hold scope names separated by spaces');
+  if (scopes === undefined) throw invalidMetadata('scope', 'must hold scope names separated by spaces');
   return scopes.join(' ');
 }
 
-function acrValuesOf(members: Members): readonly string[] | undefined {
+function acrValuesOf(members: MetadataMembers): readonly string[] | undefined {
   const values = members.strings('default_acr_values');
   if (values === undefined) return undefined;
-  if (values.length > MAX_ACR_VALUES || values.some((value) => value.length > MAX_NAME_CHARACTERS)) {
-    throw invalid(
+  if (values.length > MAX_ACR_VALUES || values.some((value) => value.length > MAX_ACR_CHARACTERS)) {
+    throw invalidMetadata(
       'default_acr_values',
-      `may hold ${MAX_ACR_VALUES} values of at most ${MAX_NAME_CHARACTERS} characters`,
+      `may hold ${MAX_ACR_VALUES} values of at most ${MAX_ACR_CHARACTERS} characters`,
     );
   }
   return values;
 }
 
-/** Keys have no use for the methods that are offered; a client that shows a private one has to be told. */
-function readKeys(members: Members): void {
-  const uri = members.text('jwks_uri');
-  const set = members.get('jwks');
-  if (set !== undefined && uri !== undefined) throw invalid('jwks', 'and jwks_uri exclude each other');
-  if (uri !== undefined) check('jwks_uri', pageUriProblem(uri, { allowHostMismatch: true, allowInsecureUris: false }));
-  if (set === undefined) return;
-  const keys = typeof set === 'object' && set !== null ? new Map(Object.entries(set)).get('keys') : undefined;
-  if (!Array.isArray(keys) || keys.length > MAX_KEYS)
-    throw invalid('jwks', `must hold a list of at most ${MAX_KEYS} keys`);
-  const seen = new Set<unknown>();
-  for (const key of keys) {
-    const ofKey: Map<string, unknown> = new Map(Object.entries(typeof key === 'object' && key !== null ? key : {}));
-    if (typeof ofKey.get('kty') !== 'string') throw invalid('jwks', 'holds something that is not a key');
-    if (PRIVATE_KEY_MEMBERS.some((name) => ofKey.has(name))) {
-      throw invalid('jwks', 'holds a private key: replace that key, and register the public one');
-    }
-    const kid = ofKey.get('kid');
-    if (kid !== undefined && seen.has(kid)) throw invalid('jwks', 'holds two keys with one kid');
-    seen.add(kid);
-  }
-}
-
 /** RFC 7591 3.2.2; nobody's statements are trusted here. */
-function refuseStatement(members: Members): void {
+function refuseStatement(members: MetadataMembers): void {
   const statement = members.text('software_statement');
   if (statement === undefined) return;
   throw JWT.test(statement)
@@ -302,24 +271,14 @@ function refuseStatement(members: Members): void {
     : new LatchkeyError('invalid_software_statement', { description: 'software_statement must be a JWT.' });
 }
 
-function refuseUnsupported(members: Members): void {
-  for (const name of UNSUPPORTED) if (members.text(name) !== undefined) throw invalid(name, 'is not supported');
-  for (const name of UNSUPPORTED_SWITCHES) if (members.flag(name) === true) throw invalid(name, 'is not supported');
-}
-
-function requireShowable(name: string, text: string): void {
-  const { length } = [...text];
-  if (length === 0 || length > MAX_NAME_CHARACTERS)
-    throw invalid(name, `must have 1 to ${MAX_NAME_CHARACTERS} characters`);
-  if (UNSHOWABLE.test(text)) throw invalid(name, 'must not hold control characters');
+function refuseUnsupported(members: MetadataMembers): void {
+  for (const name of UNSUPPORTED) if (members.text(name) !== undefined) throw invalidMetadata(name, 'is not supported');
+  for (const name of UNSUPPORTED_SWITCHES)
+    if (members.flag(name) === true) throw invalidMetadata(name, 'is not supported');
 }
 
 function check(name: string, problem: string | undefined): void {
-  if (problem !== undefined) throw invalid(name, problem);
-}
-
-function invalid(name: string, problem: string): LatchkeyError {
-  return new LatchkeyError('invalid_client_metadata', { description: `${name} ${problem}` });
+  if (problem !== undefined) throw invalidMetadata(name, problem);
 }
 
 type WithoutUndefined<T> = { [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name] } & {
@@ -329,84 +288,4 @@ type WithoutUndefined<T> = { [Name in keyof T as undefined extends T[Name] ? nev
 function definedOnly<T extends object>(members: T): WithoutUndefined<T>;
 function definedOnly(members: object): object {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
-}
-
-/** Members of a JSON object by name and type. `null` stands for a member that is absent (RFC 7592 2.2). */
-class Members {
-  readonly #values: ReadonlyMap<string, unknown>;
-
-  constructor(body: object) {
-    // Never read as properties: a name may be `__proto__`.
-    this.#values = new Map(Object.entries(body).filter(([, value]) => value !== null));
-  }
-
-  get(name: string): unknown {
-    return this.#values.get(name);
-  }
-
-  text(name: string): string | undefined {
-    const value = this.#values.get(name);
-    if (value !== undefined && typeof value !== 'string') throw invalid(name, 'must be a text');
-    return value;
-  }
-
-  /** One that people may see. */
-  shown(name: string): string | undefined {
-    const text = this.text(name);
-    if (text !== undefined) requireShowable(name, text);
-    return text;
-  }
-
-  flag(name: string): boolean | undefined {
-    const value = this.#values.get(name);
-    if (value !== undefined && typeof value !== 'boolean') throw invalid(name, 'must be true or false');
-    return value;
-  }
-
-  seconds(name: string): number | undefined {
-    const value = this.#values.get(name);
-    if (value === undefined) return undefined;
-    if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > MAX_SECONDS) {
-      throw invalid(name, 'must be a whole number of seconds');
-    }
-    return value;
-  }
-
-  strings(name: string): readonly string[] | undefined {
-    const value = this.#values.get(name);
-    if (value === undefined) return undefined;
-    if (!Array.isArray(value)) throw invalid(name, 'must be a list of texts');
-    return value.map((element: unknown) => {
-      if (typeof element !== 'string') throw invalid(name, 'must be a list of texts');
-      return element;
-    });
-  }
-
-  choice<const Values extends readonly string[]>(name: string, values: Values): Values[number] | undefined {
-    const text = this.text(name);
-    if (text === undefined) return undefined;
-    const known = values.find((value) => value === text);
-    if (known === undefined) throw invalid(name, `must be one of ${values.join(', ')}`);
-    return known;
-  }
-
-  /** A text with its variants `name#language-tag` (RFC 7591 2.2). */
-  localized(name: string, requireFine: (text: string) => void = () => {}): Localized | undefined {
-    const variants = new Map<string, string>();
-    const seen = new Set<string>();
-    for (const member of this.#values.keys()) {
-      if (member !== name && !member.startsWith(`${name}#`)) continue;
-      const tag = member.slice(name.length + 1);
-      if (member !== name && !LANGUAGE_TAG.test(tag)) throw invalid(name, 'has a variant without a valid language tag');
-      if (seen.has(tag.toLowerCase())) throw invalid(name, 'has two variants for one language');
-      seen.add(tag.toLowerCase());
-      const text = this.text(member) ?? '';
-      requireFine(text);
-      variants.set(tag, text);
-    }
-    if (variants.size === 0) return undefined;
-    if (!variants.has('')) throw invalid(name, 'is required without a language tag, too');
-    if (variants.size > MAX_VARIANTS + 1) throw invalid(name, `may have ${MAX_VARIANTS} variants at most`);
-    return Object.fromEntries(variants);
-  }
 }
