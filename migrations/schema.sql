@@ -227,6 +227,14 @@ create unlogged table rate_limits (
 );
 CREATE INDEX rate_limits_tat ON rate_limits USING btree (tat);
 
+create table replayed_values (
+  value_hash bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint replayed_values_pkey PRIMARY KEY (value_hash)
+);
+CREATE INDEX replayed_values_expires_at ON replayed_values USING btree (expires_at);
+comment on table replayed_values is 'ids of JWTs that were accepted and must not be accepted again';
+
 create table schema_migrations (
   version integer not null,
   name text not null,

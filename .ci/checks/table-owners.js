@@ -14,6 +14,7 @@ const OWNED = {
   'domain/clients': ['oauth2_clients', 'oauth2_consents'],
   'domain/oauth-sessions': ['oauth2_access_tokens', 'oauth2_refresh_tokens', 'oauth2_sessions'],
   'domain/rate-limits': ['rate_limits'],
+  'domain/replayed-values': ['replayed_values'],
   'domain/server-state': ['server_state'],
   'platform/postgres/migrator': ['schema_migrations'],
 };

@@ -39,7 +39,10 @@ afterAll(async () => {
 
 beforeEach(async () => {
   const tables = ['users', 'oauth2_clients', 'audit_events', 'rate_limits', 'login_failures', 'user_registrations'];
-  await sql(testDatabase.database, `truncate ${[...tables, 'leases', 'sweep_runs'].join(', ')} cascade`);
+  await sql(
+    testDatabase.database,
+    `truncate ${[...tables, 'replayed_values', 'leases', 'sweep_runs'].join(', ')} cascade`,
+  );
   clock = new FakeClock();
   userId = await insertUser(testDatabase.database, clock.now());
   clientId = await insertClient(testDatabase.database, new KeyRing(randomRoot()), clock.now());
@@ -302,6 +305,16 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     }
     await cleanUpAfterAnHour();
     expect(await texts('select username as text from user_registrations order by 1')).toEqual(['completed', 'open']);
+  });
+
+  test('values that were used once, five minutes after they expired', async () => {
+    await sql(
+      testDatabase.database,
+      `insert into replayed_values values ('old', $1::timestamptz), ('expired', $2::timestamptz)`,
+      [ago(5 * MINUTE + 1), ago(5 * MINUTE - 1)],
+    );
+    await cleanUpAfterAnHour();
+    expect(await texts(`select encode(value_hash, 'escape') as text from replayed_values`)).toEqual(['expired']);
   });
 
   test('full buckets of rate limits, failed sign-ins after a day, events of accounts after 180 days', async () => {

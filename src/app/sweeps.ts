@@ -6,6 +6,7 @@ import type { Sweep } from '#domain/clean-up/sweep.ts';
 import { clientSweeps } from '#domain/clients/sweeps.ts';
 import { oauth2SessionSweeps, tokenSweeps } from '#domain/oauth-sessions/sweeps.ts';
 import { rateLimitSweeps } from '#domain/rate-limits/rate-limits.ts';
+import { replayedValueSweeps } from '#domain/replayed-values/replayed-values.ts';
 
 /** Everything that is cleaned up, what refers to others first. */
 export const sweeps: readonly Sweep[] = [
@@ -16,5 +17,6 @@ export const sweeps: readonly Sweep[] = [
   ...clientSweeps,
   ...accountSweeps,
   ...rateLimitSweeps,
+  ...replayedValueSweeps,
   ...auditEventSweeps,
 ];

@@ -1,8 +1,8 @@
 import type { Queryable } from '#platform/postgres/database.ts';
 import { sql } from '../support/fixtures.ts';
 
-/** What a refused request may write: counters of limits, and the audit trail (security G4). */
-const MAY_CHANGE = new Set(['audit_events', 'login_failures', 'rate_limits']);
+/** What a refused request may write: counters of limits, the audit trail (security G4), and which proofs were used up. */
+const MAY_CHANGE = new Set(['audit_events', 'login_failures', 'rate_limits', 'replayed_values']);
 /** Written in the background for requests that were served before, and the count of wrong passwords of a session. */
 const IGNORED_COLUMNS = ['last_active_at', 'last_active_ip', 'failed_reauths'];
 
