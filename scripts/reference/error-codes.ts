@@ -53,6 +53,7 @@ const cookies = new Cookies({
   keys: new KeyRing(Buffer.alloc(32)),
   address: new Urls('https://auth.example.org/'),
   log: silentLog,
+  prefix: 'latchkey_',
 });
 const failed: FailedRequest = {
   requestId: 'GET-1',

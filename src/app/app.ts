@@ -64,7 +64,7 @@ export function buildApp(core: Core, assets: AssetFiles): App {
     formatOfPath: (path) => errorFormatOfPath(path, config.protocolName),
     pageHeaders: PAGE_SECURITY_HEADERS,
     log,
-    cookies: new Cookies({ keys: keyRing, address: urls, log }),
+    cookies: new Cookies({ keys: keyRing, address: urls, log, prefix: 'latchkey_' }),
     errorFormats: createErrorFormats({ issuer: config.http.issuer, pages, urls }),
     lag,
   });

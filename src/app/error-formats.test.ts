@@ -19,7 +19,12 @@ const urls = new Urls(ISSUER);
 const site = { serviceName: 'Test', indexPath: urls.index(), assetPath: (name: string) => `/assets/${name}` };
 const pages = new Pages({ site, catalog: loadTranslations(), defaultLanguage: 'en' });
 const formats = createErrorFormats({ issuer: ISSUER, pages, urls });
-const cookies = new Cookies({ keys: new KeyRing(Buffer.alloc(32)), address: urls, log: silentLog });
+const cookies = new Cookies({
+  keys: new KeyRing(Buffer.alloc(32)),
+  address: urls,
+  log: silentLog,
+  prefix: 'latchkey_',
+});
 
 function render(
   format: ErrorFormat,

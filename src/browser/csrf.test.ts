@@ -6,9 +6,15 @@ import { FormParameters } from '#platform/http/form-parameters.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import { Csrf, type CsrfRequest } from './csrf.ts';
 import { Urls } from './urls.ts';
+import { SESSION_COOKIE } from './viewer.ts';
 
 const urls = new Urls('https://auth.example.org/');
-const cookies = new Cookies({ keys: new KeyRing(Buffer.alloc(32, 1)), address: urls, log: silentLog });
+const cookies = new Cookies({
+  keys: new KeyRing(Buffer.alloc(32, 1)),
+  address: urls,
+  log: silentLog,
+  prefix: 'latchkey_',
+});
 const clock = { time: 1_000_000_000_000, now: () => clock.time };
 const csrf = new Csrf({ urls, clock });
 
@@ -38,7 +44,7 @@ class Browser {
 
   signIn(session: string): void {
     const request = this.request();
-    request.cookies.set('session', { current: session, key: 'k' });
+    request.cookies.set(SESSION_COOKIE, { current: session, key: 'k' });
     csrf.rotate(request);
     this.receive(request);
   }
@@ -116,7 +122,7 @@ describe('CSRF (browser-flows 2.2, security S-57)', () => {
     const signedIn = browser.render();
     expect(browser.submit(`csrf=${signedIn}`)).toBe('valid');
     const switching = browser.request();
-    switching.cookies.set('session', { current: '01HZX7T3Q8V3M5N6P7R8S9T0AC', key: 'k' });
+    switching.cookies.set(SESSION_COOKIE, { current: '01HZX7T3Q8V3M5N6P7R8S9T0AC', key: 'k' });
     browser.receive(switching);
     expect(browser.submit(`csrf=${signedIn}`)).toBe('csrf_mismatch');
     expect(browser.render()).not.toBe(signedIn);

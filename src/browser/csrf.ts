@@ -3,13 +3,16 @@ import { epochSeconds } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
 import { equalSecrets } from '#platform/base/secret.ts';
-import type { CookieJar } from '#platform/http/cookies.ts';
+import type { Cookie, CookieJar } from '#platform/http/cookies.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { Urls } from './urls.ts';
+import { SESSION_COOKIE } from './viewer.ts';
 
 /** Name of the hidden input that carries the token. */
 const FIELD = 'csrf';
+/** Ends with the browser; the token inside says until when it counts. */
+const CSRF_COOKIE: Cookie = { name: 'csrf' };
 const LIFETIME_SECONDS = 3600;
 
 /** What these checks need of a request. */
@@ -76,7 +79,7 @@ export class Csrf {
   }
 
   #write(cookies: CookieJar, token: string, session: string | undefined): string {
-    cookies.set('csrf', { token, exp: this.#now() + LIFETIME_SECONDS, session });
+    cookies.set(CSRF_COOKIE, { token, exp: this.#now() + LIFETIME_SECONDS, session });
     return token;
   }
 
@@ -86,7 +89,7 @@ export class Csrf {
 }
 
 function readCookie(cookies: CookieJar): CsrfCookie | undefined {
-  const value = cookies.open('csrf');
+  const value = cookies.open(CSRF_COOKIE);
   if (!isObject(value)) return undefined;
   const { token, exp, session } = value;
   if (typeof token !== 'string' || typeof exp !== 'number') return undefined;
@@ -95,7 +98,7 @@ function readCookie(cookies: CookieJar): CsrfCookie | undefined {
 
 /** The browser session that the `session` cookie names, dead or alive. */
 function currentSession(cookies: CookieJar): string | undefined {
-  const value = cookies.open('session');
+  const value = cookies.open(SESSION_COOKIE);
   return isObject(value) && typeof value['current'] === 'string' ? value['current'] : undefined;
 }
 

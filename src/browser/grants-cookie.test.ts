@@ -7,7 +7,12 @@ import { bindGrant, isGrantBound } from './grants-cookie.ts';
 import { Urls } from './urls.ts';
 
 const NOW = Date.UTC(2026, 5, 1, 12);
-const cookies = new Cookies({ keys: TEST_KEYS, address: new Urls('https://auth.example.org/'), log: silentLog });
+const cookies = new Cookies({
+  keys: TEST_KEYS,
+  address: new Urls('https://auth.example.org/'),
+  log: silentLog,
+  prefix: 'latchkey_',
+});
 
 describe('requests made in this browser', () => {
   test('are the ten newest of the last hour', () => {

@@ -4,10 +4,12 @@
  */
 import { epochSeconds } from '#platform/base/clock.ts';
 import type { AuthorizationGrantId, DeviceCodeGrantId } from '#platform/base/ids.ts';
+import type { Cookie } from '#platform/http/cookies.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 
 const MAX_GRANTS = 10;
 const LIFETIME_SECONDS = 3600;
+const GRANTS_COOKIE: Cookie = { name: 'grants', maxAgeSeconds: LIFETIME_SECONDS };
 
 type GrantId = AuthorizationGrantId | DeviceCodeGrantId;
 
@@ -21,7 +23,7 @@ interface Entry {
 export function bindGrant(context: Pick<RequestContext, 'cookies'>, id: GrantId, now: number): void {
   const others = liveEntries(context, now).filter((entry) => entry.id !== id);
   const entries = [{ id, at: epochSeconds(now) }, ...others].slice(0, MAX_GRANTS);
-  context.cookies.set('grants', entries);
+  context.cookies.set(GRANTS_COOKIE, entries);
 }
 
 export function isGrantBound(context: Pick<RequestContext, 'cookies'>, id: GrantId, now: number): boolean {
@@ -29,7 +31,7 @@ export function isGrantBound(context: Pick<RequestContext, 'cookies'>, id: Grant
 }
 
 function liveEntries(context: Pick<RequestContext, 'cookies'>, now: number): { id: string; at: number }[] {
-  const value = context.cookies.open('grants');
+  const value = context.cookies.open(GRANTS_COOKIE);
   if (!Array.isArray(value)) return [];
   return value
     .filter(isEntry)

@@ -1,10 +1,14 @@
 import type { VNode } from 'preact';
+import type { Cookie } from '#platform/http/cookies.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { matchLanguages, negotiateLanguage } from './i18n/negotiate-language.ts';
 import type { TranslationCatalog, Translations } from './i18n/translations.ts';
 import { type LanguageLink, renderPage, type Site } from './layout.tsx';
 import { contentSecurityPolicy } from './page-headers.ts';
+
+/** The language that somebody chose. */
+const LANGUAGE_COOKIE: Cookie = { name: 'lang', maxAgeSeconds: 400 * 86_400 };
 
 /** What the choice of a language is made from. */
 export type LanguageRequest = Pick<RequestContext, 'headers' | 'cookies' | 'query'>;
@@ -49,8 +53,9 @@ export class Pages {
    */
   language(context: LanguageRequest, preferred?: string): Translations {
     const asked = matchLanguages(context.query.get('ui_locales'), this.#catalog.languages);
-    if (asked !== undefined && context.cookies.open('lang') !== asked) context.cookies.set('lang', asked);
-    const cookie = context.cookies.open('lang');
+    if (asked !== undefined && context.cookies.open(LANGUAGE_COOKIE) !== asked)
+      context.cookies.set(LANGUAGE_COOKIE, asked);
+    const cookie = context.cookies.open(LANGUAGE_COOKIE);
     const language = negotiateLanguage(
       {
         uiLocales: preferred,

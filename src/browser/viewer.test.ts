@@ -5,7 +5,7 @@ import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-se
 import { type BrowserSessionId, newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { sha256 } from '#platform/base/secret.ts';
-import { type CookieName, Cookies, type JsonValue } from '#platform/http/cookies.ts';
+import { type Cookie, Cookies, type JsonValue } from '#platform/http/cookies.ts';
 import type { Requester } from '#platform/log/request-line.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -15,11 +15,16 @@ import { FakeClock } from '#test/support/fake-clock.ts';
 import { measured } from '#test/support/measured.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import { Urls } from './urls.ts';
-import { type ViewerRequest, Viewers } from './viewer.ts';
+import { KNOWN_COOKIE, SESSION_COOKIE, type ViewerRequest, Viewers } from './viewer.ts';
 
 const DAY_SECONDS = 86_400;
 const keys = new KeyRing(Buffer.alloc(32, 3));
-const cookies = new Cookies({ keys, address: new Urls('https://auth.example.org/'), log: silentLog });
+const cookies = new Cookies({
+  keys,
+  address: new Urls('https://auth.example.org/'),
+  log: silentLog,
+  prefix: 'latchkey_',
+});
 
 /** One request of a browser that keeps what it is given. */
 class TestRequest implements ViewerRequest {
@@ -37,20 +42,19 @@ class TestRequest implements ViewerRequest {
   }
 
   /** The document that the answer puts into a cookie; undefined when it leaves the cookie alone. */
-  written(name: CookieName): unknown {
-    const start = `${cookies.wireName(name)}=`;
+  written(cookie: Cookie): unknown {
+    const start = `${cookies.wireName(cookie)}=`;
     const change = this.cookies.changes().find((line) => line.startsWith(start));
     return change === undefined
       ? undefined
-      : cookies.unseal(name, change.slice(start.length).split(';', 1)[0] ?? '')?.document;
+      : cookies.unseal(cookie, change.slice(start.length).split(';', 1)[0] ?? '')?.document;
   }
 }
 
-function requestWith(documents: Partial<Record<CookieName, JsonValue>>): TestRequest {
-  const names: CookieName[] = ['session', 'known'];
-  const pairs = names.flatMap((name) => {
-    const document = documents[name];
-    return document === undefined ? [] : [`${cookies.wireName(name)}=${cookies.seal(name, document)}`];
+function requestWith(documents: { readonly session?: JsonValue; readonly known?: JsonValue }): TestRequest {
+  const pairs = [SESSION_COOKIE, KNOWN_COOKIE].flatMap((cookie) => {
+    const document = cookie === SESSION_COOKIE ? documents.session : documents.known;
+    return document === undefined ? [] : [`${cookies.wireName(cookie)}=${cookies.seal(cookie, document)}`];
   });
   return new TestRequest(pairs.join('; '));
 }
@@ -151,7 +155,7 @@ describe('the viewer of a request (browser-flows 2.5)', () => {
   test('with a session that is gone is anonymous, and the cookie forgets it', async () => {
     const request = requestWith({ session: { current: newId(clock.now()), key: 'key', set_at: 0 } });
     expect(await viewers.read(request)).toEqual({ kind: 'anonymous' });
-    expect(request.written('session')).toEqual({ logged_out_at: new Date(clock.now()).toISOString() });
+    expect(request.written(SESSION_COOKIE)).toEqual({ logged_out_at: new Date(clock.now()).toISOString() });
   });
 
   test('has no requester with a session that was ended elsewhere', async () => {
@@ -166,7 +170,7 @@ describe('the viewer of a request (browser-flows 2.5)', () => {
     const request = requestWith({ session: cookie() });
     const strict = viewersWith({ idleSeconds: 600, lifetimeSeconds: undefined });
     expect(await strict.read(request)).toEqual({ kind: 'anonymous' });
-    expect(request.written('session')).toHaveProperty('logged_out_at');
+    expect(request.written(SESSION_COOKIE)).toHaveProperty('logged_out_at');
     expect(await database.first(activityOf, { id: toUuid(sessionId) })).toMatchObject({ finish_reason: 'expired' });
     expect(await viewers.read(requestWith({ session: cookie() }))).toMatchObject({ kind: 'ended' });
   });
@@ -185,10 +189,10 @@ describe('the session cookie', () => {
   test('is renewed with the same key when less than 300 of its 400 days are left', async () => {
     const young = requestWith({ session: cookie(100 * DAY_SECONDS - 1) });
     await viewers.read(young);
-    expect(young.written('session')).toBeUndefined();
+    expect(young.written(SESSION_COOKIE)).toBeUndefined();
     const old = requestWith({ session: cookie(100 * DAY_SECONDS) });
     await viewers.read(old);
-    expect(old.written('session')).toEqual({ current: sessionId, key: 'key', set_at: clock.now() / 1000 });
+    expect(old.written(SESSION_COOKIE)).toEqual({ current: sessionId, key: 'key', set_at: clock.now() / 1000 });
     expect(old.cookies.changes()[0]).toContain('Max-Age=34560000');
   });
 
@@ -198,7 +202,7 @@ describe('the session cookie', () => {
     const other = newId<'user'>(clock.now());
     const request = requestWith({ known: [{ user: other, nonce: 'AAAAAAAAAAAAAAAAAAAAAA' }] });
     viewers.signIn(request, { id: sessionId, key: 'key' }, user);
-    expect(request.written('session')).toMatchObject({ current: sessionId, key: 'key' });
+    expect(request.written(SESSION_COOKIE)).toMatchObject({ current: sessionId, key: 'key' });
     expect(request.requester).toEqual({ kind: 'user', id: userId, username: 'ada' });
     const known = viewers.knownBrowsers(request);
     expect(known.map((entry) => entry.user)).toEqual([userId, other]);

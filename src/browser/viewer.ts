@@ -15,11 +15,16 @@ import {
   type ViewerRow,
 } from '#domain/browser-sessions/viewer.ts';
 import { type Clock, epochSeconds } from '#platform/base/clock.ts';
+import type { Cookie } from '#platform/http/cookies.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { Database } from '#platform/postgres/database.ts';
 
-/** The cookie lives for 400 days and is renewed when less than 300 are left. */
+/** Who is signed in in this browser. */
+export const SESSION_COOKIE: Cookie = { name: 'session', maxAgeSeconds: 400 * 86_400 };
+/** It is renewed when less than 300 days are left. */
 const RENEW_AFTER_SECONDS = 100 * 86_400;
+/** Which accounts signed in here before. */
+export const KNOWN_COOKIE: Cookie = { name: 'known', maxAgeSeconds: 400 * 86_400 };
 
 /** What this needs of a request. */
 export type ViewerRequest = Pick<RequestContext, 'cookies' | 'clientAddress' | 'userAgent' | 'setRequester'>;
@@ -44,7 +49,7 @@ export class Viewers {
 
   /** The session that the browser claims, unproven; for statements that read the viewer together with other rows. */
   cookie(context: ViewerRequest): SessionCookie | undefined {
-    return parseSessionCookie(context.cookies.open('session'));
+    return parseSessionCookie(context.cookies.open(SESSION_COOKIE));
   }
 
   /** The viewer by one look-up, by none without a cookie; an active one becomes the requester. */
@@ -71,7 +76,7 @@ export class Viewers {
 
   /** Accounts that have signed in from this browser. */
   knownBrowsers(context: ViewerRequest): KnownBrowser[] {
-    return parseKnownBrowsers(context.cookies.open('known'));
+    return parseKnownBrowsers(context.cookies.open(KNOWN_COOKIE));
   }
 
   /** Sets the cookies of a session just opened, and makes its user the requester. */
@@ -79,7 +84,7 @@ export class Viewers {
     this.rotate(context, session);
     const known = rememberAccount(this.knownBrowsers(context), user.id);
     context.cookies.set(
-      'known',
+      KNOWN_COOKIE,
       known.map((entry) => ({ user: entry.user, nonce: entry.nonce })),
     );
     context.setRequester({ kind: 'user', id: user.id, username: user.username }, { replace: true });
@@ -88,18 +93,18 @@ export class Viewers {
   /** Sets the session cookie with the key that re-authentication gave the session. */
   rotate(context: ViewerRequest, session: SessionCredentials): void {
     const value = { current: session.id, key: session.key, set_at: epochSeconds(this.#deps.clock.now()) };
-    context.cookies.set('session', value);
+    context.cookies.set(SESSION_COOKIE, value);
   }
 
   /** Leaves a session cookie that names none, but tells when the browser was signed out. */
   forget(context: ViewerRequest): void {
     const value = { logged_out_at: new Date(this.#deps.clock.now()).toISOString() };
-    context.cookies.set('session', value);
+    context.cookies.set(SESSION_COOKIE, value);
   }
 
   /** Milliseconds since the epoch at which this browser was signed out; undefined when it was not. */
   signedOutAt(context: ViewerRequest): number | undefined {
-    const value = context.cookies.open('session');
+    const value = context.cookies.open(SESSION_COOKIE);
     if (typeof value !== 'object' || value === null || !('logged_out_at' in value)) return undefined;
     const at = typeof value.logged_out_at === 'string' ? Date.parse(value.logged_out_at) : Number.NaN;
     return Number.isNaN(at) ? undefined : at;

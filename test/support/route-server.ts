@@ -82,7 +82,7 @@ export async function startRouteServer(routes: Route[], options: RouteServerOpti
     formatOfPath: (path) => errorFormatOfPath(path, 'chat'),
     pageHeaders: PAGE_SECURITY_HEADERS,
     log,
-    cookies: new Cookies({ keys: TEST_KEYS, address: urls, log }),
+    cookies: new Cookies({ keys: TEST_KEYS, address: urls, log, prefix: 'latchkey_' }),
     errorFormats: createErrorFormats({ issuer: urls.base, pages, urls }),
     lag: options.lag ?? { isLagging: false },
   });

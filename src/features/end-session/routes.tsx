@@ -8,6 +8,7 @@
 import type { Browser, PageDeps } from '#browser/browser.ts';
 import { matchLanguages } from '#browser/i18n/negotiate-language.ts';
 import { type LogoutRequest, postLogoutLocation, sealLogoutRequest } from '#browser/logout-request.ts';
+import { SESSION_COOKIE } from '#browser/viewer.ts';
 import { type Viewer, type ViewerRow, viewerColumns, viewerJoin } from '#domain/browser-sessions/viewer.ts';
 import { clientName } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
@@ -40,7 +41,7 @@ async function answerRequest(deps: PageDeps, context: RequestContext): Promise<H
     case 'anonymous':
       return await answerSignedOut(deps, context, request);
     case 'ended':
-      context.cookies.clear('session');
+      context.cookies.clear(SESSION_COOKIE);
       return await answerSignedOut(deps, context, request);
     default:
       if (!isProven || request.oauthSessionId === undefined) return await askPerson(deps, context, request, viewer);

@@ -10,6 +10,7 @@ import {
   openLogoutRequest,
   postLogoutLocation,
 } from '#browser/logout-request.ts';
+import { SESSION_COOKIE } from '#browser/viewer.ts';
 import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Core } from '#domain/core.ts';
@@ -46,7 +47,7 @@ async function submitLogout(deps: PageDeps, context: RequestContext): Promise<Ht
   }
 
   const viewer = await deps.viewers.read(context);
-  if (viewer.kind === 'anonymous' || viewer.kind === 'ended') context.cookies.clear('session');
+  if (viewer.kind === 'anonymous' || viewer.kind === 'ended') context.cookies.clear(SESSION_COOKIE);
   else await signOut(deps, context, viewer, isEverywhere);
   deps.csrf.rotate(context);
   return redirect(await nextAddress(deps, action, request));

@@ -11,6 +11,7 @@ import { findDestination } from '#domain/authorizations/destination.ts';
 import type { Core } from '#domain/core.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId, type RegistrationId, timeOfId } from '#platform/base/ids.ts';
+import type { Cookie } from '#platform/http/cookies.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 
@@ -93,9 +94,10 @@ export function expired({ urls }: RegistrationDeps, action: Registration['action
 }
 
 /**
- * The cookie `registrations` lists those that were started in this browser (browser-flows 2.1). They can be continued
+ * Lists the registrations that were started in this browser (browser-flows 2.1). They can be continued
  * only here, so that nobody is signed in to an account that somebody else prepared (security S-59).
  */
+const REGISTRATIONS_COOKIE: Cookie = { name: 'registrations' };
 const MAX_REGISTRATIONS = 8;
 
 /**
@@ -109,7 +111,7 @@ export function bindRegistration(
   now: number,
 ): void {
   const others = boundRegistrations(context).filter((other) => now - timeOfId(other) < ttlSeconds * 1000);
-  context.cookies.set('registrations', [id, ...others].slice(0, MAX_REGISTRATIONS));
+  context.cookies.set(REGISTRATIONS_COOKIE, [id, ...others].slice(0, MAX_REGISTRATIONS));
 }
 
 /** The registration that the address names, if it was started in this browser. */
@@ -122,7 +124,7 @@ export function boundRegistration(
 }
 
 function boundRegistrations(context: Pick<RequestContext, 'cookies'>): RegistrationId[] {
-  const value = context.cookies.open('registrations');
+  const value = context.cookies.open(REGISTRATIONS_COOKIE);
   if (!Array.isArray(value)) return [];
   return value.flatMap((entry: unknown) => {
     const id = typeof entry === 'string' ? parseId<'registration'>(entry) : undefined;

@@ -43,7 +43,7 @@ const routes: Route[] = [
   ),
   route('/embeddable', 'page', () => json(200, {}), { embedding: 'allowed' }),
   route('/sets-cookie', 'page', (context) => {
-    context.cookies.set('lang', 'de');
+    context.cookies.set({ name: 'lang' }, 'de');
     return { status: 200, headers: { 'cache-control': 'public, max-age=60' }, body: 'x' };
   }),
   route('/oauth2/keys.json', 'plain-json', () => json(200, { keys: [] }, { 'cache-control': 'public' }), {

@@ -10,31 +10,13 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [name: string]: JsonValue | undefined };
 
-/**
- * Base names. All go out as `latchkey_<name>`, since the ports of a host share its cookies and names such as `session`
- * are defaults of web frameworks; on https a prefix before that keeps other hosts from writing them.
- */
-export type CookieName =
-  | 'session'
-  | 'csrf'
-  | 'login'
-  | 'registrations'
-  | 'upstream'
-  | 'recoveries'
-  | 'grants'
-  | 'known'
-  | 'lang';
-
-const NAME_START = 'latchkey_';
-const DAY_SECONDS = 86_400;
-/** `Max-Age` by name; a name not listed lives as long as the browser runs. 400 days is the cap of RFC 6265bis. */
-const LIFETIME_SECONDS: Partial<Record<CookieName, number>> = {
-  session: 400 * DAY_SECONDS,
-  login: 600,
-  grants: 3600,
-  known: 400 * DAY_SECONDS,
-  lang: 400 * DAY_SECONDS,
-};
+/** What one cookie is called and how long a browser keeps it. */
+export interface Cookie {
+  /** Goes out with the prefix of the service before it. */
+  readonly name: string;
+  /** `Max-Age`; without it the cookie ends with the browser. 400 days is the most that browsers keep (RFC 6265bis). */
+  readonly maxAgeSeconds?: number;
+}
 
 /**
  * The sealed cookies of the service: each value is a JSON document under AES-256-GCM, with a key of its own for each
@@ -44,14 +26,21 @@ export class Cookies {
   readonly #keys: KeyRing;
   readonly #log: Log;
   readonly #prefix: string;
+  readonly #securityPrefix: string;
   readonly #attributes: string;
 
-  constructor(options: { keys: KeyRing; address: PublicAddress; log: Log }) {
+  /**
+   * @param options `prefix`: before every name, since the ports of a host share its cookies and names such as `session`
+   *   are defaults of web frameworks
+   */
+  constructor(options: { keys: KeyRing; address: PublicAddress; log: Log; prefix: string }) {
     const { basePath, isHttps } = options.address;
     this.#keys = options.keys;
     this.#log = options.log;
-    if (!isHttps) this.#prefix = '';
-    else this.#prefix = basePath === '/' ? '__Host-' : '__Secure-';
+    this.#prefix = options.prefix;
+    // Keeps other hosts from writing them.
+    if (!isHttps) this.#securityPrefix = '';
+    else this.#securityPrefix = basePath === '/' ? '__Host-' : '__Secure-';
     this.#attributes = `; Path=${basePath}; HttpOnly; SameSite=Lax${isHttps ? '; Secure' : ''}`;
   }
 
@@ -61,8 +50,8 @@ export class Cookies {
   }
 
   /** The document in one received value; undefined when it was not sealed by us under this name. */
-  unseal(name: CookieName, value: string): { readonly document: unknown } | undefined {
-    const opened = this.#keys.open(label(name), Buffer.from(value, 'base64url'));
+  unseal(cookie: Cookie, value: string): { readonly document: unknown } | undefined {
+    const opened = this.#keys.open(label(cookie), Buffer.from(value, 'base64url'));
     return opened === undefined ? undefined : { document: JSON.parse(opened.toString()) };
   }
 
@@ -71,8 +60,8 @@ export class Cookies {
   }
 
   /** The value to send for a document. */
-  seal(name: CookieName, document: JsonValue): string {
-    return this.#keys.seal(label(name), JSON.stringify(document)).toString('base64url');
+  seal(cookie: Cookie, document: JsonValue): string {
+    return this.#keys.seal(label(cookie), JSON.stringify(document)).toString('base64url');
   }
 
   /** A `Set-Cookie` value. */
@@ -86,13 +75,13 @@ export class Cookies {
     return this.serialize(wireName, '', 0);
   }
 
-  wireName(name: CookieName): string {
-    return this.#prefix + NAME_START + name;
+  wireName(cookie: Cookie): string {
+    return this.#securityPrefix + this.#prefix + cookie.name;
   }
 
   /** What the first version called it; read so that an upgrade signs nobody out. */
-  formerWireName(name: CookieName): string {
-    return this.#prefix + name;
+  formerWireName(cookie: Cookie): string {
+    return this.#securityPrefix + cookie.name;
   }
 }
 
@@ -103,7 +92,7 @@ export class Cookies {
 export class CookieJar {
   readonly #cookies: Cookies;
   readonly #header: string | undefined;
-  readonly #documents = new Map<CookieName, unknown>();
+  readonly #documents = new Map<string, unknown>();
   readonly #changes = new Map<string, string>();
 
   constructor(cookies: Cookies, header: string | undefined) {
@@ -112,23 +101,22 @@ export class CookieJar {
   }
 
   /** The document as received, or as set since; undefined when there is none that we wrote. */
-  open(name: CookieName): unknown {
-    if (!this.#documents.has(name)) this.#documents.set(name, this.#openReceived(name));
-    return this.#documents.get(name);
+  open(cookie: Cookie): unknown {
+    if (!this.#documents.has(cookie.name)) this.#documents.set(cookie.name, this.#openReceived(cookie));
+    return this.#documents.get(cookie.name);
   }
 
-  /** @param options `maxAgeSeconds` in place of the usual lifetime of this cookie */
-  set(name: CookieName, value: JsonValue, options: { readonly maxAgeSeconds?: number } = {}): void {
-    this.#documents.set(name, value);
-    this.#write(name, this.#cookies.seal(name, value), options.maxAgeSeconds ?? LIFETIME_SECONDS[name]);
-    this.#deleteFormer(name);
+  set(cookie: Cookie, value: JsonValue): void {
+    this.#documents.set(cookie.name, value);
+    this.#write(cookie, this.#cookies.seal(cookie, value));
+    this.#deleteFormer(cookie);
   }
 
   /** Deletes the cookie from the browser. */
-  clear(name: CookieName): void {
-    this.#documents.set(name, undefined);
-    this.#delete(this.#cookies.wireName(name));
-    this.#deleteFormer(name);
+  clear(cookie: Cookie): void {
+    this.#documents.set(cookie.name, undefined);
+    this.#delete(this.#cookies.wireName(cookie));
+    this.#deleteFormer(cookie);
   }
 
   /** `Set-Cookie` values of the answer. */
@@ -136,11 +124,11 @@ export class CookieJar {
     return [...this.#changes.values()];
   }
 
-  #openReceived(name: CookieName): unknown {
-    const wireName = this.#cookies.wireName(name);
+  #openReceived(cookie: Cookie): unknown {
+    const wireName = this.#cookies.wireName(cookie);
     const received = receivedValues(this.#header, wireName);
-    if (received.length === 0) return this.#adoptFormer(name);
-    const opened = received.flatMap((value) => this.#cookies.unseal(name, value) ?? []);
+    if (received.length === 0) return this.#adoptFormer(cookie);
+    const opened = received.flatMap((value) => this.#cookies.unseal(cookie, value) ?? []);
     if (opened.length < received.length) this.#cookies.reportInvalid(wireName);
     // One of two that open may have been planted by a neighbouring host, and nothing tells which: neither counts.
     // Nor is either deleted then, since that would remove ours and leave the other.
@@ -153,28 +141,28 @@ export class CookieJar {
    * Copies a cookie under its former name to the present one. It stays until it is written the next time, so that
    * instances of the version before understand the browser during an upgrade.
    */
-  #adoptFormer(name: CookieName): unknown {
-    const [former, another] = this.#openFormer(name);
+  #adoptFormer(cookie: Cookie): unknown {
+    const [former, another] = this.#openFormer(cookie);
     if (former === undefined || another !== undefined) return undefined;
-    this.#write(name, former.value, LIFETIME_SECONDS[name]);
+    this.#write(cookie, former.value);
     return former.document;
   }
 
-  #deleteFormer(name: CookieName): void {
-    if (this.#openFormer(name).length > 0) this.#delete(this.#cookies.formerWireName(name));
+  #deleteFormer(cookie: Cookie): void {
+    if (this.#openFormer(cookie).length > 0) this.#delete(this.#cookies.formerWireName(cookie));
   }
 
   // What does not open is another program's cookie on the same host, and not ours to delete.
-  #openFormer(name: CookieName): { readonly value: string; readonly document: unknown }[] {
-    return receivedValues(this.#header, this.#cookies.formerWireName(name)).flatMap((value) => {
-      const opened = this.#cookies.unseal(name, value);
+  #openFormer(cookie: Cookie): { readonly value: string; readonly document: unknown }[] {
+    return receivedValues(this.#header, this.#cookies.formerWireName(cookie)).flatMap((value) => {
+      const opened = this.#cookies.unseal(cookie, value);
       return opened === undefined ? [] : [{ value, document: opened.document }];
     });
   }
 
-  #write(name: CookieName, sealed: string, maxAgeSeconds: number | undefined): void {
-    const wireName = this.#cookies.wireName(name);
-    this.#changes.set(wireName, this.#cookies.serialize(wireName, sealed, maxAgeSeconds));
+  #write(cookie: Cookie, sealed: string): void {
+    const wireName = this.#cookies.wireName(cookie);
+    this.#changes.set(wireName, this.#cookies.serialize(wireName, sealed, cookie.maxAgeSeconds));
   }
 
   #delete(wireName: string): void {
@@ -182,8 +170,8 @@ export class CookieJar {
   }
 }
 
-function label(name: CookieName): string {
-  return `cookie/${name}`;
+function label(cookie: Cookie): string {
+  return `cookie/${cookie.name}`;
 }
 
 function receivedValues(header: string | undefined, wireName: string): string[] {
