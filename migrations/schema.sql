@@ -246,6 +246,14 @@ create table schema_migrations (
   constraint schema_migrations_pkey PRIMARY KEY (version)
 );
 
+create table secret_keys (
+  purpose text not null,
+  key_sealed bytea not null,
+  created_at timestamp with time zone not null,
+  constraint secret_keys_pkey PRIMARY KEY (purpose)
+);
+comment on table secret_keys is 'keys drawn once that outlive a change of the encryption key, which seals them';
+
 create table server_state (
   key text not null,
   value bytea not null,

@@ -15,6 +15,7 @@ const OWNED = {
   'domain/oauth-sessions': ['oauth2_access_tokens', 'oauth2_refresh_tokens', 'oauth2_sessions'],
   'domain/rate-limits': ['rate_limits'],
   'domain/replayed-values': ['replayed_values'],
+  'domain/secret-keys': ['secret_keys'],
   'domain/server-state': ['server_state'],
   'platform/postgres/migrator': ['schema_migrations'],
 };

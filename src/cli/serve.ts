@@ -11,6 +11,7 @@ import { CleanUp } from '#domain/clean-up/clean-up.ts';
 import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
 import { createCore } from '#domain/core.ts';
 import { InstanceState } from '#domain/instance-state.ts';
+import { openSecretKeys } from '#domain/secret-keys/secret-keys.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
@@ -76,6 +77,7 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
       log,
       keyRing,
       signingKeys,
+      secretKeys: await openSecretKeys({ database, keyRing, clock: systemClock }),
       hasher: openHasher(config, log, io.environment),
       estimator,
       lag,

@@ -11,6 +11,7 @@ import type { SessionLimits } from '#domain/browser-sessions/viewer.ts';
 import { ClientDirectory } from '#domain/clients/client-directory.ts';
 import { ClientFailures } from '#domain/clients/client-failures.ts';
 import { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
+import type { SecretKeys } from '#domain/secret-keys/secret-keys.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
@@ -29,6 +30,7 @@ export interface Resources {
   readonly log: LogWriter;
   readonly keyRing: KeyRing;
   readonly signingKeys: SigningKeys;
+  readonly secretKeys: SecretKeys;
   readonly hasher: PasswordHasher;
   readonly estimator: StrengthEstimator;
   readonly lag: Pick<EventLoopLag, 'isLagging' | 'isStalled'>;

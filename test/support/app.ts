@@ -6,6 +6,7 @@ import { loadConfig } from '#config/load.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { type Core, createCore, type Resources } from '#domain/core.ts';
 import { InstanceState } from '#domain/instance-state.ts';
+import { openSecretKeys } from '#domain/secret-keys/secret-keys.ts';
 import { cheapHasher } from './accounts.ts';
 import { TEST_LIMITS } from './route-server.ts';
 
@@ -80,6 +81,7 @@ export async function startApp({ sessionLimits, ...options }: AppOptions): Promi
     lag: { isLagging: false, isStalled: false },
     instance,
     version: '0.0.0',
+    secretKeys: await openSecretKeys(options),
     ...options,
   });
   const core = sessionLimits === undefined ? made : { ...made, sessionLimits };
