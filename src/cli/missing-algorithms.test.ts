@@ -5,21 +5,32 @@ import { RecordingLog } from '#test/support/recording-log.ts';
 import { testSigningKeys } from '#test/support/signing-keys.ts';
 import { warnOfMissingAlgorithms } from './start-checks.ts';
 
-test('a start names the clients whose ID tokens no key can sign, and the algorithms that there are', () => {
+const RSA = { idTokenSignedResponseAlg: 'RS256', introspectionSignedResponseAlg: 'RS256' } as const;
+const UNSIGNED = { userinfoSignedResponseAlg: undefined };
+
+test('a start names the clients whose answers no key can sign, and the algorithms that there are', () => {
   const log = new RecordingLog();
   const keys = readSigningKeys(testSigningKeys());
-  const [served, unserved] = [newId<'client'>(1), newId<'client'>(2)];
-  warnOfMissingAlgorithms([{ clientId: served, idTokenSignedResponseAlg: 'ES256' }], keys, log);
+  const [served, unserved, other] = [newId<'client'>(1), newId<'client'>(2), newId<'client'>(3)];
+  const fine = {
+    ...RSA,
+    clientId: served,
+    idTokenSignedResponseAlg: 'ES256',
+    userinfoSignedResponseAlg: 'EdDSA',
+  } as const;
+  warnOfMissingAlgorithms([fine, { ...RSA, ...UNSIGNED, clientId: unserved }], keys, log);
   expect(log.lines).toEqual([]);
   warnOfMissingAlgorithms(
     [
-      { clientId: served, idTokenSignedResponseAlg: 'EdDSA' },
-      { clientId: unserved, idTokenSignedResponseAlg: 'RS512' },
+      fine,
+      { ...RSA, ...UNSIGNED, clientId: unserved, idTokenSignedResponseAlg: 'RS512' },
+      { ...RSA, clientId: other, introspectionSignedResponseAlg: 'ES384', userinfoSignedResponseAlg: 'PS256' },
     ],
     keys,
     log,
   );
+  const missing = [`${unserved}:id_token=RS512`, `${other}:userinfo=PS256`, `${other}:introspection=ES384`];
   expect(log.lines).toMatchObject([
-    { level: 'warn', event: 'startup', fields: { clients: `${unserved}=RS512`, available: 'RS256 ES256 EdDSA' } },
+    { level: 'warn', event: 'startup', fields: { clients: missing.join(' '), available: 'RS256 ES256 EdDSA' } },
   ]);
 });

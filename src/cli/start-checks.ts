@@ -71,16 +71,27 @@ export async function warnOfMissingAdmins(
   );
 }
 
-/** Warns of clients that get no ID tokens, since no key signs with the algorithm that they are configured for. */
+/** What a client is configured to be answered with. */
+type SignedClient = Pick<
+  StaticClientConfig,
+  'clientId' | 'idTokenSignedResponseAlg' | 'introspectionSignedResponseAlg' | 'userinfoSignedResponseAlg'
+>;
+
+/** Warns of clients that get no ID tokens or other answers, since no key signs with their algorithm. */
 export function warnOfMissingAlgorithms(
-  clients: readonly Pick<StaticClientConfig, 'clientId' | 'idTokenSignedResponseAlg'>[],
+  clients: readonly SignedClient[],
   signingKeys: Pick<SigningKeys, 'algorithms' | 'canSign'>,
   log: Log,
 ): void {
-  const without = clients.filter((client) => !signingKeys.canSign(client.idTokenSignedResponseAlg));
+  const wanted = clients.flatMap((client) => [
+    { client, answer: 'id_token', algorithm: client.idTokenSignedResponseAlg },
+    { client, answer: 'userinfo', algorithm: client.userinfoSignedResponseAlg },
+    { client, answer: 'introspection', algorithm: client.introspectionSignedResponseAlg },
+  ]);
+  const without = wanted.filter(({ algorithm }) => algorithm !== undefined && !signingKeys.canSign(algorithm));
   if (without.length === 0) return;
-  log.warn('startup', 'no key signs with the id_token_signed_response_alg of these clients: sign-ins to them fail', {
-    clients: without.map((client) => `${client.clientId}=${client.idTokenSignedResponseAlg}`).join(' '),
+  log.warn('startup', 'no key signs with the ..._signed_response_alg of these clients: those answers to them fail', {
+    clients: without.map(({ client, answer, algorithm }) => `${client.clientId}:${answer}=${algorithm}`).join(' '),
     available: signingKeys.algorithms().join(' '),
   });
 }

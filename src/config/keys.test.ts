@@ -307,6 +307,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   'clients[].id_token_claims': bool(false),
   'clients[].strict_auth_method': bool(true),
   'clients[].id_token_signed_response_alg': choice('EdDSA', ...ALGORITHMS),
+  'clients[].userinfo_signed_response_alg': choice('ES256', ...ALGORITHMS),
+  'clients[].introspection_signed_response_alg': choice('PS512', ...ALGORITHMS),
   'homeserver.kind': choice('none', 'none'),
   'homeserver.homeserver': {
     good: 'example.org:8448',
@@ -749,6 +751,8 @@ clients: [{client_id: ${ULID}, client_auth_method: none}]
       idTokenClaims: true,
       strictAuthMethod: false,
       idTokenSignedResponseAlg: 'RS256',
+      userinfoSignedResponseAlg: undefined,
+      introspectionSignedResponseAlg: 'RS256',
     },
   ]);
   const { username } = userInfo();

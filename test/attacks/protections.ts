@@ -170,6 +170,14 @@ export const PROTECTIONS: readonly Protection[] = [
     testName: '(S-43)',
   },
   {
+    name: 'hint-is-id-token',
+    what: 'an `id_token_hint` has the times that every ID token has, and answers of userinfo lack',
+    attack: 36,
+    removals: [{ text: "if (typeof iat !== 'number' || typeof exp !== 'number') return undefined;" }],
+    test: 'test/attacks/tokens.test.ts',
+    testName: 'is no hint of an ID token (S-36)',
+  },
+  {
     name: 'homeserver-secret',
     what: 'the homeserver proves its secret at introspection',
     attack: 44,

@@ -3,10 +3,36 @@ import { describe, expect, test } from 'vitest';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import { expectLinear } from '../support/measuring.ts';
 import type { TestService } from '../support/service.ts';
-import { type AttackedClient, attackedService, basic, C1, C2, HOMESERVER_SECRET, P1 } from './attacked-service.ts';
+import {
+  type AttackedClient,
+  attackedService,
+  basic,
+  C1,
+  C2,
+  CLIENT_SETTINGS,
+  HOMESERVER_SECRET,
+  P1,
+} from './attacked-service.ts';
 import { headerOf, jsonOf, type RawAnswer, textMember } from './raw-http.ts';
 
-const attacked = attackedService();
+/** Gets its answers at userinfo as JWTs. */
+const CJ = {
+  id: '01JD3Q5Z8W2N4K6M7P9R0S1TCJ',
+  secret: 'the-secret-of-the-client-with-signed-answers',
+  callback: 'https://signed.example/cb',
+};
+const attacked = attackedService({
+  clients: [
+    ...CLIENT_SETTINGS,
+    {
+      client_id: CJ.id,
+      client_auth_method: 'client_secret_basic',
+      client_secret: CJ.secret,
+      redirect_uris: [CJ.callback],
+      userinfo_signed_response_alg: 'RS256',
+    },
+  ],
+});
 const HOMESERVER = `Bearer ${HOMESERVER_SECRET}`;
 
 function expectError(answer: RawAnswer, status: number, error: string): void {
@@ -131,21 +157,53 @@ describe('refresh tokens', () => {
   });
 });
 
+/** A JWT of this service, which only tells something, in every place where a token gives access. */
+async function expectNoAccess(jwt: string, client: AttackedClient): Promise<void> {
+  expect((await userinfo(jwt)).status).toBe(401);
+  expect(await isActive(jwt)).toBe(false);
+  const assertion = {
+    client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+    client_assertion: jwt,
+  };
+  const form = { grant_type: 'client_credentials', client_id: client.id };
+  expectError(await attacked.post('/oauth2/token', { ...form, ...assertion }), 401, 'invalid_client');
+  expectError(await attacked.refresh(client, jwt), 400, 'invalid_grant');
+}
+
+async function expectNoHint(jwt: string, client: AttackedClient): Promise<void> {
+  const { location } = await attacked.browser().get(attacked.authorizeUrl(client, { id_token_hint: jwt }));
+  expect(new URL(location ?? '').searchParams.get('error')).toBe('invalid_request');
+  const logout = `/oauth2/logout?${new URLSearchParams({ id_token_hint: jwt })}`;
+  expect((await attacked.browser().get(logout)).status).toBe(400);
+}
+
 test('an ID token gives no access: it is not accepted as access token, assertion or refresh token (S-36)', async () => {
   const { answer } = await own('amira');
   const idToken = textMember(answer, 'id_token');
-  expect((await userinfo(idToken)).status).toBe(401);
-  expect(await isActive(idToken)).toBe(false);
-  const assertion = {
-    client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
-    client_assertion: idToken,
-  };
-  const form = { grant_type: 'client_credentials', client_id: C1.id };
-  expectError(await attacked.post('/oauth2/token', { ...form, ...assertion }), 401, 'invalid_client');
-  expectError(await attacked.refresh(C1, idToken), 400, 'invalid_grant');
-  const altered = `${idToken.slice(0, -8)}AAAAAAAA`;
-  const { location } = await attacked.browser().get(attacked.authorizeUrl(C1, { id_token_hint: altered }));
-  expect(new URL(location ?? '').searchParams.get('error')).toBe('invalid_request');
+  await expectNoAccess(idToken, C1);
+  await expectNoHint(`${idToken.slice(0, -8)}AAAAAAAA`, C1);
+});
+
+test('a signed answer of userinfo or introspection gives no access, and is no hint of an ID token (S-36)', async () => {
+  const { accessToken } = await attacked.tokens(await attacked.signedIn('amira'), CJ);
+  const ofUserinfo = await userinfo(accessToken);
+  expect(headerOf(ofUserinfo, 'content-type')).toBe('application/jwt');
+  const ofIntrospection = await attacked.ask({
+    method: 'POST',
+    target: '/oauth2/introspect',
+    headers: [
+      ['Accept', 'application/token-introspection+jwt'],
+      ['Authorization', basic(CJ) ?? ''],
+      ['Content-Type', 'application/x-www-form-urlencoded'],
+    ],
+    body: `token=${accessToken}`,
+  });
+  expect(headerOf(ofIntrospection, 'content-type')).toBe('application/token-introspection+jwt');
+  for (const { body } of [ofUserinfo, ofIntrospection]) {
+    expect(body).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+    await expectNoAccess(body, CJ);
+    await expectNoHint(body, CJ);
+  }
 });
 
 describe('introspection (RFC 7662)', () => {

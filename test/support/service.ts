@@ -7,7 +7,7 @@ import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator
 import { registerUser } from '#domain/accounts/registrations/register-user.ts';
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
-import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';
+import { readSigningKeys, type SigningKeySource } from '#domain/signing-keys/read-signing-keys.ts';
 import { type Clock, systemClock } from '#platform/base/clock.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import type { Route } from '#platform/http/route.ts';
@@ -51,6 +51,8 @@ export interface ServiceOptions {
   readonly like?: TestService;
   /** Settings of another instance must be given again; ERROR lines whose text holds one of these are expected. */
   readonly expectedErrors?: readonly string[];
+  /** In place of one key of each usual kind. */
+  readonly signingKeys?: readonly SigningKeySource[];
   /** Made by `bundleWorker`; without it no password can be chosen. */
   readonly strengthWorker?: URL;
 }
@@ -90,7 +92,7 @@ export async function startService(
     clock,
     log,
     keyRing,
-    signingKeys: readSigningKeys(testSigningKeys()),
+    signingKeys: readSigningKeys(options.signingKeys ?? testSigningKeys()),
     hasher: new PasswordHasher({ schemes: config.passwords.schemes, concurrency: 2, queueLength: 64, log }),
     estimator,
   });

@@ -1,18 +1,38 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, type KeyPairKeyObjectResult } from 'node:crypto';
 import type { SigningKeySource } from '#domain/signing-keys/read-signing-keys.ts';
+import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '#protocol/jose/signing-algorithms.ts';
 
 let made: readonly SigningKeySource[] | undefined;
 
 /** One key of each usual kind, made once for a test process. */
 export function testSigningKeys(): readonly SigningKeySource[] {
-  made ??= [
-    generateKeyPairSync('rsa', { modulusLength: 2048 }),
-    generateKeyPairSync('ec', { namedCurve: 'P-256' }),
-    generateKeyPairSync('ed25519'),
-  ].map(({ privateKey }, index) => ({
-    name: `key ${index}`,
-    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    useForSigning: true,
-  }));
+  made ??= (['RS256', 'ES256', 'EdDSA'] as const).map(keyFor);
   return made;
+}
+
+/** A new key for each algorithm that there is. */
+export function everySigningKey(): readonly SigningKeySource[] {
+  return SIGNING_ALGORITHMS.map(keyFor);
+}
+
+function keyFor(alg: SigningAlgorithm): SigningKeySource {
+  const { privateKey } = keyPairFor(alg);
+  return { name: alg, alg, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), useForSigning: true };
+}
+
+function keyPairFor(alg: SigningAlgorithm): KeyPairKeyObjectResult {
+  switch (alg) {
+    case 'ES256':
+      return generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    case 'ES384':
+      return generateKeyPairSync('ec', { namedCurve: 'P-384' });
+    case 'ES512':
+      return generateKeyPairSync('ec', { namedCurve: 'P-521' });
+    case 'ES256K':
+      return generateKeyPairSync('ec', { namedCurve: 'secp256k1' });
+    case 'EdDSA':
+      return generateKeyPairSync('ed25519');
+    default:
+      return generateKeyPairSync('rsa', { modulusLength: 2048 });
+  }
 }

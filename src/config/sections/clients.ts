@@ -74,6 +74,12 @@ const client = mapping({
   id_token_signed_response_alg: choice(SIGNING_ALGORITHMS)
     .prefault(MANDATORY_ALGORITHM)
     .describe('Algorithm of its ID tokens.'),
+  userinfo_signed_response_alg: choice(SIGNING_ALGORITHMS)
+    .optional()
+    .describe('Answers at userinfo are JWTs, signed with this algorithm. Default: they are JSON.'),
+  introspection_signed_response_alg: choice(SIGNING_ALGORITHMS)
+    .prefault(MANDATORY_ALGORITHM)
+    .describe('Algorithm of the introspection answers that it asks for as a JWT.'),
 });
 
 const withSecretRule = rule(client, ['client_auth_method', 'client_secret'], (values, problem) => {
@@ -129,5 +135,8 @@ export function staticClientConfig(parsed: ParsedClient) {
     idTokenClaims: parsed.id_token_claims,
     strictAuthMethod: parsed.strict_auth_method,
     idTokenSignedResponseAlg: parsed.id_token_signed_response_alg,
+    /** Undefined: answers at userinfo are not signed. */
+    userinfoSignedResponseAlg: parsed.userinfo_signed_response_alg,
+    introspectionSignedResponseAlg: parsed.introspection_signed_response_alg,
   };
 }

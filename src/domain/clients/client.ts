@@ -8,6 +8,7 @@
 import { type ClientId, fromUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { Secret } from '#platform/base/secret.ts';
+import { MANDATORY_ALGORITHM } from '#protocol/jose/signing-algorithms.ts';
 import { CLIENT_AUTH_METHODS, type ClientAuthMethod } from '#protocol/oauth/client-metadata.ts';
 import type { Localized } from '#protocol/oauth/metadata-members.ts';
 
@@ -43,6 +44,8 @@ export interface Client {
   readonly hasStrictAuthMethod: boolean;
   /** Algorithm of its ID tokens. */
   readonly idTokenSignedResponseAlg: string;
+  /** Algorithm of the introspection answers that it asks for as a JWT. */
+  readonly introspectionSignedResponseAlg: string;
 }
 
 /**
@@ -64,6 +67,10 @@ export interface ClientMetadata {
   readonly grant_types: readonly string[];
   readonly response_types: readonly string[];
   readonly id_token_signed_response_alg: string;
+  /** Its answers at userinfo are JWTs. */
+  readonly userinfo_signed_response_alg?: string;
+  /** RS256 when it is not set. */
+  readonly introspection_signed_response_alg?: string;
   readonly client_name?: Localized;
   readonly client_uri?: Localized;
   readonly policy_uri?: Localized;
@@ -114,6 +121,7 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     hasIdTokenClaims: metadata.id_token_claims ?? true,
     hasStrictAuthMethod: metadata.strict_auth_method ?? false,
     idTokenSignedResponseAlg: metadata.id_token_signed_response_alg,
+    introspectionSignedResponseAlg: metadata.introspection_signed_response_alg ?? MANDATORY_ALGORITHM,
   };
 }
 

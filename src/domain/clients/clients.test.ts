@@ -41,6 +41,8 @@ function configured(clientId: ClientId, changes: Partial<StaticClientConfig> = {
     idTokenClaims: true,
     strictAuthMethod: false,
     idTokenSignedResponseAlg: 'RS256',
+    userinfoSignedResponseAlg: undefined,
+    introspectionSignedResponseAlg: 'RS256',
     ...changes,
   };
 }

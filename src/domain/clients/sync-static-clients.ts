@@ -158,10 +158,14 @@ function wantedClient(configured: StaticClientConfig): WantedClient {
       grant_types: configured.grantTypes,
       response_types: configured.grantTypes.includes('authorization_code') ? RESPONSE_TYPES : [],
       id_token_signed_response_alg: configured.idTokenSignedResponseAlg,
+      introspection_signed_response_alg: configured.introspectionSignedResponseAlg,
       require_auth_time: configured.requireAuthTime,
       first_party: configured.firstParty,
       id_token_claims: configured.idTokenClaims,
       strict_auth_method: configured.strictAuthMethod,
+      ...(configured.userinfoSignedResponseAlg === undefined
+        ? {}
+        : { userinfo_signed_response_alg: configured.userinfoSignedResponseAlg }),
       ...untagged('client_name', configured.clientName),
       ...untagged('client_uri', configured.clientUri),
       ...untagged('policy_uri', configured.policyUri),

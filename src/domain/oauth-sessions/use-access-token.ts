@@ -34,6 +34,8 @@ export interface UserOfTokenRow extends UserFactsRow {
   readonly claims: unknown;
   readonly client_id: string;
   readonly client_scope: string | null;
+  /** Null: the client gets JSON at userinfo. */
+  readonly userinfo_alg: string | null;
   readonly can_request_admin: boolean;
   readonly is_live: boolean;
 }
@@ -60,6 +62,7 @@ const useAccessToken = statement<
            u.can_request_admin,
            c.id as client_id,
            c.metadata ->> 'scope' as client_scope,
+           c.metadata ->> 'userinfo_signed_response_alg' as userinfo_alg,
            t.scope,
            s.claims,
            t.first_used_at is not null as was_used,
@@ -87,6 +90,7 @@ const useAccessToken = statement<
          p.can_request_admin,
          p.client_id,
          p.client_scope,
+         p.userinfo_alg,
          p.scope,
          p.claims,
          case when p.is_live and ('email' = any(p.scope) or p.claims is not null) then (

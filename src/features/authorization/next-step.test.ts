@@ -28,6 +28,7 @@ const CLIENT: Client = {
   hasIdTokenClaims: true,
   hasStrictAuthMethod: false,
   idTokenSignedResponseAlg: 'RS256',
+  introspectionSignedResponseAlg: 'RS256',
 };
 
 const USER = {

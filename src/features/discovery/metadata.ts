@@ -1,6 +1,5 @@
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
-import { MANDATORY_ALGORITHM } from '#protocol/jose/signing-algorithms.ts';
 import { PROMPTS } from '#protocol/oauth/authorization-parameters.ts';
 import { RESPONSE_MODES } from '#protocol/oauth/authorization-response.ts';
 import {
@@ -45,7 +44,8 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     code_challenge_methods_supported: [CODE_CHALLENGE_METHOD],
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: signingKeys.algorithms(),
-    introspection_signing_alg_values_supported: [MANDATORY_ALGORITHM],
+    userinfo_signing_alg_values_supported: signingKeys.algorithms(),
+    introspection_signing_alg_values_supported: signingKeys.algorithms(),
     display_values_supported: ['page'],
     claim_types_supported: ['normal'],
     claims_supported: [...ID_TOKEN_CLAIM_NAMES, 'username', ...USER_CLAIM_NAMES],

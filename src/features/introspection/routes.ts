@@ -17,7 +17,6 @@ import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
-import { MANDATORY_ALGORITHM } from '#protocol/jose/signing-algorithms.ts';
 import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
 import { introspectionResponse } from './introspection-response.ts';
@@ -106,7 +105,8 @@ async function signedResponse(deps: IntrospectionDeps, client: Client, { body }:
     iat: epochSeconds(deps.clock.now()),
     token_introspection: body,
   };
-  const jwt = await deps.signingKeys.signJwt(claims, { alg: MANDATORY_ALGORITHM, typ: 'token-introspection+jwt' });
+  const alg = client.introspectionSignedResponseAlg;
+  const jwt = await deps.signingKeys.signJwt(claims, { alg, typ: 'token-introspection+jwt' });
   return { status: 200, headers: { 'content-type': SIGNED_MEDIA_TYPE, pragma: 'no-cache' }, body: jwt };
 }
 

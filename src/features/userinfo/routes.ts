@@ -7,11 +7,12 @@ import { userFacts } from '#domain/accounts/user-facts.ts';
 import type { Core } from '#domain/core.ts';
 import { findUserOfAccessToken, type UserOfTokenRow } from '#domain/oauth-sessions/use-access-token.ts';
 import { readOAuthForm } from '#oauth-endpoint/oauth-form.ts';
+import { epochSeconds } from '#platform/base/clock.ts';
 import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import { isFormType } from '#platform/http/request-body.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import { type HttpResponse, json } from '#platform/http/response.ts';
+import { type HttpResponse, json, noStore } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
@@ -88,7 +89,22 @@ async function answer(core: Core, context: RequestContext, token: string | undef
     throw challenge(core, 'insufficient_scope', 'The access token lacks the scope openid.', 'openid');
   }
   core.activity.recordOAuth2Session(fromUuid(row.session_id), now, context.clientAddress, context.userAgent);
-  return json(200, userinfoClaims(row), { pragma: 'no-cache' });
+  const claims = userinfoClaims(row);
+  if (row.userinfo_alg === null) return json(200, claims, { pragma: 'no-cache' });
+  return await signedResponse(core, row, row.userinfo_alg, claims);
+}
+
+/** For a client that registered `userinfo_signed_response_alg`. @see OpenID Connect Core 1.0 5.3.2 */
+async function signedResponse(
+  core: Core,
+  row: UserOfTokenRow,
+  alg: string,
+  claims: UserinfoClaims,
+): Promise<HttpResponse> {
+  const { config, clock, signingKeys } = core;
+  const issued = { iss: config.http.issuer, aud: fromUuid(row.client_id), iat: epochSeconds(clock.now()) };
+  const jwt = await signingKeys.signJwt({ ...claims, ...issued }, { alg });
+  return { status: 200, headers: { 'content-type': 'application/jwt', ...noStore, pragma: 'no-cache' }, body: jwt };
 }
 
 /** RFC 6750 3. */

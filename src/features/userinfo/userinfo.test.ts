@@ -1,3 +1,4 @@
+import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ClientId, newId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
@@ -11,6 +12,7 @@ import {
   type OAuthService,
   type SignedIn,
   startOAuthService,
+  TEST_ISSUER,
 } from '#test/support/oauth-service.ts';
 
 const REALM = 'Bearer realm="https://auth.example.test/"';
@@ -101,6 +103,39 @@ describe('userinfo', () => {
       ...(body === undefined ? {} : { body }),
     });
     expect(answer).toMatchObject({ status: 200, body: { sub: userId } });
+  });
+
+  test('a client that registered an algorithm gets the same claims as a JWT, in one statement (Core 5.3.2)', async () => {
+    const signed = await service.client({
+      secret: CLIENT_SECRET,
+      metadata: { userinfo_signed_response_alg: 'RS256' },
+    });
+    const person = await service.signIn(signed, { scope: ['openid'] });
+    const token = member(await service.exchange(signed, person.code), 'access_token');
+    const response = await fetch(`${service.address}/oauth2/userinfo`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(response.headers.get('content-type')).toBe('application/jwt');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(service.lastRequest()).toMatchObject({ queries: 1 });
+    const keys = createLocalJWKSet({ keys: [...service.publicJwks.keys] });
+    const { payload } = await jwtVerify(await response.text(), keys);
+    expect(payload).toEqual({
+      sub: person.userId,
+      username: `user-${person.userId.toLowerCase()}`,
+      iss: TEST_ISSUER,
+      aud: signed,
+      iat: Math.floor(service.clock.now() / 1000),
+    });
+    expect(await get(`${token}x`)).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
+  });
+
+  test('an algorithm that no key signs with is a fault, and nothing is told unsigned', async () => {
+    const odd = await service.client({ secret: CLIENT_SECRET, metadata: { userinfo_signed_response_alg: 'ES256' } });
+    const { code, userId } = await service.signIn(odd, { scope: ['openid'] });
+    const answer = await get(member(await service.exchange(odd, code), 'access_token'));
+    expect(answer).toMatchObject({ status: 500, body: { error: 'server_error' } });
+    expect(answer.text).not.toContain(userId);
   });
 
   test('a POST with the token in header and form is refused (RFC 6750 2)', async () => {

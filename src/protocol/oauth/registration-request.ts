@@ -24,6 +24,8 @@ export interface RegisteredMetadata {
   readonly grant_types: readonly GrantType[];
   readonly response_types: readonly string[];
   readonly id_token_signed_response_alg: string;
+  readonly userinfo_signed_response_alg?: string;
+  readonly introspection_signed_response_alg?: string;
   readonly subject_type: 'public';
   readonly client_name?: Localized;
   readonly client_uri?: Localized;
@@ -47,7 +49,7 @@ export interface RegistrationRules extends UriPolicy {
   readonly allowMissingClientUri: boolean;
   /** Grant types that work here. */
   readonly grantTypes: readonly GrantType[];
-  /** With which ID tokens can be signed. */
+  /** With which answers to a client can be signed. */
   readonly signingAlgorithms: readonly string[];
 }
 
@@ -58,6 +60,12 @@ const MAX_ACR_VALUES = 20;
 const MAX_ACR_CHARACTERS = 255;
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
+/** Members with the algorithm of an answer to the client. */
+const SIGNED_RESPONSES = [
+  'id_token_signed_response_alg',
+  'userinfo_signed_response_alg',
+  'introspection_signed_response_alg',
+] as const;
 /** Members that ask for something that this service does not do, so that the client would rely on nothing. */
 const UNSUPPORTED = [
   'authorization_encrypted_response_alg',
@@ -68,14 +76,12 @@ const UNSUPPORTED = [
   'id_token_encrypted_response_enc',
   'introspection_encrypted_response_alg',
   'introspection_encrypted_response_enc',
-  'introspection_signed_response_alg',
   'request_object_encryption_alg',
   'request_object_encryption_enc',
   'request_object_signing_alg',
   'sector_identifier_uri',
   'userinfo_encrypted_response_alg',
   'userinfo_encrypted_response_enc',
-  'userinfo_signed_response_alg',
 ];
 /** The same for switches that are off unless they are set. */
 const UNSUPPORTED_SWITCHES = [
@@ -132,10 +138,6 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
   if (authMethod === 'none' && grantTypes.includes('client_credentials')) {
     throw invalidMetadata('grant_types', 'must not hold client_credentials with token_endpoint_auth_method none');
   }
-  const idTokenAlg = read.idTokenAlg ?? MANDATORY_ALGORITHM;
-  if (!rules.signingAlgorithms.includes(idTokenAlg)) {
-    throw invalidMetadata('id_token_signed_response_alg', `must be one of ${rules.signingAlgorithms.join(', ')}`);
-  }
   refuseUnsupported(members);
 
   return definedOnly({
@@ -144,7 +146,10 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
     redirect_uris: redirectUris,
     grant_types: grantTypes,
     response_types: responseTypesOf(read.responseTypes, usesCode),
-    id_token_signed_response_alg: idTokenAlg,
+    id_token_signed_response_alg:
+      signingAlgorithm(members, 'id_token_signed_response_alg', rules) ?? MANDATORY_ALGORITHM,
+    userinfo_signed_response_alg: signingAlgorithm(members, 'userinfo_signed_response_alg', rules),
+    introspection_signed_response_alg: signingAlgorithm(members, 'introspection_signed_response_alg', rules),
     subject_type: 'public' as const,
     client_name: read.clientName,
     client_uri: read.clientUri,
@@ -167,7 +172,7 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
 function readMembers(members: MetadataMembers) {
   members.strings('request_uris');
   for (const name of UNSUPPORTED_SWITCHES) members.flag(name);
-  for (const name of UNSUPPORTED) members.text(name);
+  for (const name of [...UNSUPPORTED, ...SIGNED_RESPONSES]) members.text(name);
   readKeys(members);
   if (members.text('token_endpoint_auth_signing_alg') === 'none') {
     throw invalidMetadata('token_endpoint_auth_signing_alg', 'must not be none');
@@ -180,7 +185,6 @@ function readMembers(members: MetadataMembers) {
     grantTypes: members.strings('grant_types'),
     applicationType: members.choice('application_type', ['web', 'native']),
     authMethod: members.choice('token_endpoint_auth_method', CLIENT_AUTH_METHODS),
-    idTokenAlg: members.text('id_token_signed_response_alg'),
     clientName: members.shownLocalized('client_name'),
     clientUri: members.localized('client_uri'),
     logoUri: members.localized('logo_uri'),
@@ -195,6 +199,19 @@ function readMembers(members: MetadataMembers) {
     requireAuthTime: members.flag('require_auth_time'),
     defaultAcrValues: acrValuesOf(members),
   };
+}
+
+/** One that can be kept, since a key of this service signs with it; `none` never is. */
+function signingAlgorithm(
+  members: MetadataMembers,
+  name: (typeof SIGNED_RESPONSES)[number],
+  rules: RegistrationRules,
+): string | undefined {
+  const algorithm = members.text(name);
+  if (algorithm !== undefined && !rules.signingAlgorithms.includes(algorithm)) {
+    throw invalidMetadata(name, `must be one of ${rules.signingAlgorithms.join(', ')}`);
+  }
+  return algorithm;
 }
 
 /** RFC 7591 2: the server may replace what was asked for by what it does, and tells the client so. */

@@ -1,0 +1,157 @@
+import { createPublicKey, verify } from 'node:crypto';
+import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
+import * as oidc from 'openid-client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
+import { Browser } from '../support/browser.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { everySigningKey } from '../support/signing-keys.ts';
+
+const CALLBACK = 'https://app.example/callback';
+const PASSWORD = 'correct horse battery staple';
+const SECRET = 'a-secret-of-at-least-16-characters';
+/** Neither library knows secp256k1. */
+const FOR_LIBRARIES = SIGNING_ALGORITHMS.filter((alg) => alg !== 'ES256K');
+
+/** Each algorithm has a client whose ID tokens, userinfo and introspection answers are signed with it. */
+const CLIENTS = new Map(SIGNING_ALGORITHMS.map((alg, index) => [alg, `01JD3Q5Z8W2N4K6M7P9R0S1${100 + index}`]));
+
+let service: TestService;
+let browser: Browser;
+let userId: string;
+
+beforeAll(async () => {
+  service = await startService(
+    {
+      clients: [...CLIENTS].map(([alg, client_id]) => ({
+        client_id,
+        client_auth_method: 'client_secret_basic',
+        client_secret: SECRET,
+        redirect_uris: [CALLBACK],
+        first_party: true,
+        id_token_signed_response_alg: alg,
+        userinfo_signed_response_alg: alg,
+        introspection_signed_response_alg: alg,
+      })),
+    },
+    { signingKeys: everySigningKey() },
+  );
+  userId = await service.registerUser('amira', PASSWORD);
+  browser = new Browser({ listener: service.address, publicBase: service.publicBase });
+  await browser.get('/login');
+  await browser.submit({ username: 'amira', password: PASSWORD });
+});
+afterAll(async () => await service.stop());
+
+/** openid-client, told to check each signature, also of what came through TLS. */
+async function configured(alg: string): Promise<{ config: oidc.Configuration; clientId: string }> {
+  const clientId = [...CLIENTS].find(([name]) => name === alg)?.[1] ?? '';
+  const metadata = {
+    id_token_signed_response_alg: alg,
+    userinfo_signed_response_alg: alg,
+    introspection_signed_response_alg: alg,
+  };
+  const config = await oidc.discovery(new URL(service.issuer), clientId, metadata, oidc.ClientSecretBasic(SECRET), {
+    execute: [oidc.allowInsecureRequests, oidc.enableNonRepudiationChecks],
+  });
+  return { config, clientId };
+}
+
+async function signIn(config: oidc.Configuration) {
+  const verifier = oidc.randomPKCECodeVerifier();
+  const address = oidc.buildAuthorizationUrl(config, {
+    redirect_uri: CALLBACK,
+    scope: 'openid profile',
+    code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  });
+  const answer = await browser.open(address.href);
+  return await oidc.authorizationCodeGrant(config, new URL(answer.location ?? ''), { pkceCodeVerifier: verifier });
+}
+
+async function answerOf(response: Response): Promise<{ type: string | null; jwt: string }> {
+  expect(response.status).toBe(200);
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  return { type: response.headers.get('content-type'), jwt: await response.text() };
+}
+
+async function userinfoJwt(accessToken: string) {
+  const headers = { authorization: `Bearer ${accessToken}` };
+  return await answerOf(await fetch(`${service.address}/oauth2/userinfo`, { headers }));
+}
+
+async function introspectionJwt(clientId: string, token: string) {
+  const answer = await fetch(`${service.address}/oauth2/introspect`, {
+    method: 'POST',
+    headers: {
+      accept: 'application/token-introspection+jwt',
+      authorization: `Basic ${Buffer.from(`${clientId}:${SECRET}`).toString('base64')}`,
+    },
+    body: new URLSearchParams({ token }),
+  });
+  return await answerOf(answer);
+}
+
+test('the metadata lists every algorithm for each kind of answer', () => {
+  const names = ['id_token', 'userinfo', 'introspection'].map((kind) => `${kind}_signing_alg_values_supported`);
+  return expect(
+    fetch(`${service.address}/.well-known/openid-configuration`).then((answer) => answer.json()),
+  ).resolves.toMatchObject(Object.fromEntries(names.map((name) => [name, SIGNING_ALGORITHMS])));
+});
+
+describe.each(FOR_LIBRARIES)('answers signed with %s', (alg) => {
+  test('are accepted by openid-client and oauth4webapi: ID token, userinfo, introspection', async () => {
+    const { config, clientId } = await configured(alg);
+    const tokens = await signIn(config);
+    expect(tokens.claims()).toMatchObject({ sub: userId, aud: clientId });
+    const info = await oidc.fetchUserInfo(config, tokens.access_token, userId);
+    expect(info).toMatchObject({ sub: userId, iss: service.issuer, aud: clientId, preferred_username: 'amira' });
+    expect(await oidc.tokenIntrospection(config, tokens.access_token)).toMatchObject({ active: true, sub: userId });
+    expect(await oidc.tokenIntrospection(config, 'mat_nothing')).toEqual({ active: false });
+  });
+
+  test('verify with jose by the published keys', async () => {
+    const { config, clientId } = await configured(alg);
+    const tokens = await signIn(config);
+    const userinfo = await userinfoJwt(tokens.access_token);
+    expect(userinfo.type).toBe('application/jwt');
+    const introspection = await introspectionJwt(clientId, tokens.access_token);
+    expect(introspection.type).toBe('application/token-introspection+jwt');
+    const keys = createRemoteJWKSet(new URL(`${service.address}/oauth2/keys.json`));
+    const expected = { issuer: service.issuer, audience: clientId, algorithms: [alg] };
+    await jwtVerify(tokens.id_token ?? '', keys, { ...expected, typ: 'JWT', subject: userId });
+    await jwtVerify(userinfo.jwt, keys, { ...expected, subject: userId, maxTokenAge: '1m' });
+    const { payload } = await jwtVerify(introspection.jwt, keys, { ...expected, typ: 'token-introspection+jwt' });
+    expect(payload).toEqual({
+      iss: service.issuer,
+      aud: clientId,
+      iat: expect.any(Number),
+      token_introspection: expect.objectContaining({ active: true, sub: userId, client_id: clientId }),
+    });
+  });
+});
+
+test('answers signed with ES256K verify with the published key', async () => {
+  const { config, clientId } = await configured('ES256K');
+  const address = oidc.buildAuthorizationUrl(config, { redirect_uri: CALLBACK, scope: 'openid' });
+  const answer = await browser.open(address.href);
+  const code = new URL(answer.location ?? '').searchParams.get('code') ?? '';
+  const issued = await fetch(`${service.address}/oauth2/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${Buffer.from(`${clientId}:${SECRET}`).toString('base64')}` },
+    body: new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: CALLBACK }),
+  });
+  const tokens = await issued.json();
+  const { keys } = await (await fetch(`${service.address}/oauth2/keys.json`)).json();
+  const key = createPublicKey({ key: keys.find(({ alg }: { alg: string }) => alg === 'ES256K'), format: 'jwk' });
+  const userinfo = await userinfoJwt(tokens.access_token);
+  const introspection = await introspectionJwt(clientId, tokens.access_token);
+  for (const jwt of [tokens.id_token, userinfo.jwt, introspection.jwt]) {
+    const [head, body, signature] = jwt.split('.');
+    expect(JSON.parse(Buffer.from(head, 'base64url').toString())).toMatchObject({ alg: 'ES256K' });
+    const content = Buffer.from(`${head}.${body}`);
+    const input = { key, dsaEncoding: 'ieee-p1363' } as const;
+    expect(verify('sha256', content, input, Buffer.from(signature, 'base64url'))).toBe(true);
+    expect(decodeJwt(jwt)).toMatchObject({ iss: service.issuer, aud: clientId });
+  }
+});
