@@ -121,6 +121,7 @@ create table oauth2_consents (
   scope text[] not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  resources text[] default '{}'::text[] not null,
   constraint oauth2_consents_pkey PRIMARY KEY (user_id, client_id),
   constraint oauth2_consents_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth2_clients(id) ON DELETE CASCADE,
   constraint oauth2_consents_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE

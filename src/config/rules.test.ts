@@ -42,6 +42,11 @@ describe('http', () => {
     ]);
   });
 
+  test('resource servers are told apart by more than a final slash', () => {
+    const yaml = `oauth:\n  resources:\n    - identifier: https://a.example\n    - identifier: https://a.example/\n`;
+    expect(complaints(yaml)).toEqual(['oauth.resources[1].identifier: the same resource server as resources[0]']);
+  });
+
   test('listeners that serve people share one prefix; a lone slash is none', () => {
     const entry = (resource: string, prefix: string) =>
       `{resources: [${resource}], binds: [{port: 1}], prefix: ${prefix}}`;

@@ -19,6 +19,7 @@ import type { EventLoopLag } from '#platform/http/overload.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
 import type { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
+import { ResourceRules } from '#protocol/oauth/resource-rules.ts';
 import { ScopeRules } from '#protocol/oauth/scopes.ts';
 import type { InstanceState } from './instance-state.ts';
 
@@ -47,6 +48,7 @@ export interface Core extends Resources {
   readonly activity: ActivityBuffer;
   readonly sessionLimits: SessionLimits;
   readonly scopeRules: ScopeRules;
+  readonly resourceRules: ResourceRules;
   readonly adminRights: AdminRights;
   /** Names of users that may ask for admin scopes, in addition to those whose account has the right. */
   readonly adminUsers: ReadonlySet<string>;
@@ -56,7 +58,9 @@ export interface Core extends Resources {
 
 export function createCore(resources: Resources): Core {
   const { config, database, clock, log, keyRing, hasher } = resources;
-  const scopeRules = new ScopeRules(config.protocolName);
+  const { resources: resourceServers } = config.oauth;
+  const resourceScopes = resourceServers.flatMap(({ scopes }) => scopes);
+  const scopeRules = new ScopeRules(config.protocolName, resourceScopes);
   const adminUsers = new Set(config.policy.data.adminUsers);
   return {
     ...resources,
@@ -79,6 +83,7 @@ export function createCore(resources: Resources): Core {
     activity: new ActivityBuffer(database, log),
     sessionLimits: { idleSeconds: undefined, lifetimeSeconds: undefined },
     scopeRules,
+    resourceRules: new ResourceRules(scopeRules, [config.http.issuer], resourceServers),
     adminRights: new AdminRights({
       scopeRules,
       users: adminUsers,

@@ -1,6 +1,7 @@
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
+import { MAX_RESOURCES, type ResourceRules } from '#protocol/oauth/resource-rules.ts';
 
 /**
  * The form of a machine route. The query string is never read there, and unknown names are ignored.
@@ -23,4 +24,16 @@ export function required(form: FormParameters, name: string): string {
     throw new LatchkeyError('invalid_request', { description: `The parameter ${name} is missing.` });
   }
   return value;
+}
+
+/**
+ * The resource servers that a form asks for (RFC 8707 2); none without the parameter.
+ * @throws LatchkeyError `invalid_target`
+ */
+export function acceptedResources(rules: ResourceRules, form: FormParameters): readonly string[] {
+  const resources = rules.accepted(form.all('resource'));
+  if (resources !== undefined) return resources;
+  throw new LatchkeyError('invalid_target', {
+    description: `resource must name up to ${MAX_RESOURCES} of the resource servers that are configured here.`,
+  });
 }

@@ -34,7 +34,16 @@ const HARMLESS = /^(?:openid|urn:[a-z0-9]+:(?:org\.[a-z0-9]+\.msc2967\.)?client:
  * The requested scopes in words, dangerous ones first and those without meaning to a person left out; a scope of a
  * configured resource is shown as it was sent (browser-flows 9.1).
  */
-export function ScopeList({ translations, scopes }: { translations: Translations; scopes: readonly string[] }): VNode {
+export function ScopeList({
+  translations,
+  scopes,
+  resources = [],
+}: {
+  translations: Translations;
+  scopes: readonly string[];
+  /** Resource servers that the client may use on behalf of the person. */
+  resources?: readonly string[];
+}): VNode {
   const permissions = scopes
     .filter((scope) => !HARMLESS.test(scope))
     .map((scope): Permission => {
@@ -46,6 +55,9 @@ export function ScopeList({ translations, scopes }: { translations: Translations
         ...(known.note !== undefined && { note: translations.t(known.note) }),
       };
     });
+  for (const resource of resources) {
+    permissions.push({ text: translations.t('scope.resource', { resource }), isDangerous: false });
+  }
   if (permissions.length === 0) permissions.push({ text: translations.t('scope.sign_in'), isDangerous: false });
   return <PermissionList permissions={permissions} />;
 }

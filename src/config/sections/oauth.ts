@@ -1,6 +1,47 @@
 import type { z } from 'zod';
 import { Secret } from '#platform/base/secret.ts';
-import { bool, choice, duration, mapping, secret, secretFile, webUrl } from '#platform/config/values.ts';
+import { listKeysRule } from '#platform/config/rule.ts';
+import { bool, choice, duration, list, mapping, secret, secretFile, text, webUrl } from '#platform/config/values.ts';
+import { comparable } from '#protocol/oauth/resource-rules.ts';
+import { isReservedScope } from '#protocol/oauth/scopes.ts';
+
+const resourceScope = text({
+  maximum: 255,
+  // RFC 6749 3.3: scope-token
+  pattern: /^[\x21\x23-\x5b\x5d-\x7e]+$/,
+  expected: 'expected the name of a scope: 1 to 255 printable characters without space, quote or backslash',
+}).superRefine((scope, context) => {
+  if (isReservedScope(scope)) context.addIssue('expected a scope of the resource server, not one of this service');
+});
+
+const resource = mapping({
+  identifier: text({
+    maximum: 2048,
+    // RFC 8707 2: an absolute URI without fragment
+    pattern: /^[A-Za-z][A-Za-z0-9+.-]*:[!$-;=?-Z_a-z~]+$/,
+    expected: 'expected an absolute URI without fragment',
+  }).describe('What applications send as `resource`; the resource server finds it in `aud` at introspection.'),
+  scopes: list(resourceScope)
+    .prefault([])
+    .describe(
+      'Scopes of this resource server. People may grant them to any client; a client gets one for itself (`client_credentials`) when it is configured and its `scope` names it.',
+    ),
+  access_token_ttl: duration('60s', '86400s')
+    .optional()
+    .describe('Lifetime of access tokens for it. Default: that of all access tokens.'),
+  token_format: choice(['opaque'])
+    .prefault('opaque')
+    .describe('What access tokens for it look like; `opaque`: the resource server asks at the introspection endpoint.'),
+});
+
+const resources = listKeysRule(list(resource), ['identifier'], (entries, problem) => {
+  const seen = new Map<string, number>();
+  for (const [index, { identifier }] of entries) {
+    const other = seen.get(comparable(identifier));
+    if (other !== undefined) problem([index, 'identifier'], `the same resource server as resources[${other}]`);
+    else seen.set(comparable(identifier), index);
+  }
+});
 
 export const oauthSection = mapping({
   authorization_code_ttl: duration('10s', '600s').prefault('60s').describe('How long an authorization code is good.'),
@@ -18,6 +59,7 @@ export const oauthSection = mapping({
   refresh_grace: duration('0s', '300s')
     .prefault('30s')
     .describe('How long a refresh token that was just used may be presented again after a lost answer.'),
+  resources: resources.prefault([]).describe('Resource servers that access tokens may be restricted to (RFC 8707).'),
   session_max_lifetime: duration('1h', '730d')
     .nullable()
     .prefault(null)
@@ -54,6 +96,12 @@ export function oauthConfig(parsed: z.output<typeof oauthSection>) {
     deviceCodeUserCodeAutoFillEnabled: parsed.device_code_user_code_auto_fill_enabled,
     idTokenTtlSeconds: parsed.id_token_ttl,
     refreshGraceSeconds: parsed.refresh_grace,
+    resources: parsed.resources.map(({ identifier, scopes, access_token_ttl }) => ({
+      identifier,
+      scopes,
+      /** Undefined: as all access tokens. */
+      resourceTokenTtlSeconds: access_token_ttl,
+    })),
     /** Undefined: sessions have no absolute end. */
     sessionMaxLifetimeSeconds: parsed.session_max_lifetime ?? undefined,
     rememberConsent: parsed.remember_consent,

@@ -42,6 +42,8 @@ export interface AuthorizationGrant extends PendingRequest {
 export interface PendingRequest {
   readonly target: ResponseTarget;
   readonly scope: readonly string[];
+  /** Resource servers that the tokens are for. */
+  readonly resources: readonly string[];
   readonly prompts: readonly Prompt[];
   /** Seconds. */
   readonly maxAge: number | undefined;
@@ -73,6 +75,7 @@ export interface GrantRow {
   readonly grant_client_id: string;
   readonly grant_redirect_uri: string;
   readonly grant_scope: readonly string[];
+  readonly grant_resources: readonly string[];
   readonly grant_response_mode: string;
   readonly grant_state: string | null;
   readonly grant_prompt: readonly string[];
@@ -99,6 +102,7 @@ export function grantColumns(alias: string): string {
     ${alias}.client_id as grant_client_id,
     ${alias}.redirect_uri as grant_redirect_uri,
     ${alias}.scope as grant_scope,
+    ${alias}.resources as grant_resources,
     ${alias}.response_mode as grant_response_mode,
     ${alias}.state as grant_state,
     ${alias}.prompt as grant_prompt,
@@ -129,6 +133,7 @@ export function toGrant(row: GrantRow): AuthorizationGrant {
       state: row.grant_state ?? undefined,
     },
     scope: row.grant_scope,
+    resources: row.grant_resources,
     prompts: PROMPTS.filter((prompt) => row.grant_prompt.includes(prompt)),
     maxAge: row.grant_max_age ?? undefined,
     loginHint: row.grant_login_hint ?? undefined,

@@ -22,6 +22,7 @@ const REQUEST: AuthorizationRequest = {
   target: { redirectUri: 'https://app.example.org/callback', responseMode: 'query', state: 'st' },
   isRedirectUriSent: true,
   scope: ['openid', 'email'],
+  resources: [],
   nonce: 'n',
   codeChallenge: undefined,
   prompts: [],
@@ -78,6 +79,7 @@ function fulfillment(id: AuthorizationGrantId, changes: Partial<Parameters<typeo
     locale: 'de',
     isDecided: true,
     rememberedScopes: [],
+    rememberedResources: [],
     address: '192.0.2.1',
     userAgent: 'test',
     now: NOW + 1000,
@@ -216,7 +218,12 @@ describe('remembered consent', () => {
       const attempt = fulfillment(await created(), { userId: person, browserSessionId: session, rememberedScopes });
       await fulfillAuthorizationGrant(testDatabase.database, attempt);
     }
-    expect(await consents(person)).toEqual([{ scope: ['email', 'openid', 'profile'] }]);
+    expect(await consents(person)).toEqual([{ scope: ['email', 'openid', 'profile'], resources: [] }]);
+    for (const rememberedResources of [['https://b.example'], [], ['https://a.example', 'https://b.example']]) {
+      const attempt = fulfillment(await created(), { userId: person, browserSessionId: session, rememberedResources });
+      await fulfillAuthorizationGrant(testDatabase.database, attempt);
+    }
+    expect(await consents(person)).toMatchObject([{ resources: ['https://a.example', 'https://b.example'] }]);
   });
 
   test('two first consents at the same moment both count', async () => {
@@ -231,7 +238,7 @@ describe('remembered consent', () => {
         ),
       ),
     );
-    expect(await consents(person)).toEqual([{ scope: ['email', 'openid'] }]);
+    expect(await consents(person)).toMatchObject([{ scope: ['email', 'openid'] }]);
   });
 });
 
@@ -316,7 +323,7 @@ describe('cancelling', () => {
 });
 
 async function consents(person: UserId) {
-  return await sql(testDatabase.database, 'select scope from oauth2_consents where user_id = $1::uuid', [
+  return await sql(testDatabase.database, 'select scope, resources from oauth2_consents where user_id = $1::uuid', [
     toUuid(person),
   ]);
 }

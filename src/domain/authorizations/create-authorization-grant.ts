@@ -39,6 +39,7 @@ export async function createAuthorizationGrant(
     redirectUri: request.target.redirectUri,
     redirectUriSent: request.isRedirectUriSent,
     scope: request.scope,
+    resources: request.resources,
     responseMode: request.target.responseMode,
     state: request.target.state ?? null,
     nonce: request.nonce ?? null,
@@ -76,6 +77,7 @@ const insertGrant = statement<
     readonly redirectUri: string;
     readonly redirectUriSent: boolean;
     readonly scope: readonly string[];
+    readonly resources: readonly string[];
     readonly responseMode: string;
     readonly state: string | null;
     readonly nonce: string | null;
@@ -96,10 +98,10 @@ const insertGrant = statement<
   }
 >(
   'insert-authorization-grant',
-  `insert into oauth2_authorization_grants (id, client_id, redirect_uri, redirect_uri_sent, scope, response_mode, state,
-     nonce, code_challenge, prompt, max_age, login_hint, locale, acr_values, acr_essential, claims, expected_user_id,
+  `insert into oauth2_authorization_grants (id, client_id, redirect_uri, redirect_uri_sent, scope, resources, response_mode,
+     state, nonce, code_challenge, prompt, max_age, login_hint, locale, acr_values, acr_essential, claims, expected_user_id,
      requester_ip, created_at, expires_at, requester_user_id)
-   select :id::uuid, :clientId::uuid, :redirectUri::text, :redirectUriSent::boolean, :scope::text[], :responseMode::text, :state::text, :nonce::text, :codeChallenge::text, :prompt::text[],
+   select :id::uuid, :clientId::uuid, :redirectUri::text, :redirectUriSent::boolean, :scope::text[], :resources::text[], :responseMode::text, :state::text, :nonce::text, :codeChallenge::text, :prompt::text[],
      :maxAge::integer, :loginHint::text, :locale::text, :acrValues::text[], :isAcrEssential::boolean, :claims::jsonb, :expectedUserId::uuid,
      :addressKey::inet, :now::timestamptz, :expiresAt::timestamptz, :userId::uuid
     where (

@@ -34,6 +34,8 @@ export interface DeviceCodeGrantDeps {
 export interface NewDeviceCodeGrant {
   readonly client: Client;
   readonly scope: readonly string[];
+  /** Resource servers that the tokens are for. */
+  readonly resources: readonly string[];
   /** Of the device. */
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
@@ -67,6 +69,7 @@ export async function createDeviceCodeGrant(
         clientId: toUuid(client.id),
         clientVersion: client.version,
         scope: grant.scope,
+        resources: grant.resources,
         deviceCodeHash: sha256(deviceCode),
         userCodeHmac: userCodeHmac(deps.keyRing.derive(USER_CODE_KEY), userCode),
         userCodeSealed: sealUserCode(userCode, id, deps.keyRing),
@@ -122,6 +125,7 @@ const insertGrant = statement<
     readonly clientId: string;
     readonly clientVersion: number;
     readonly scope: readonly string[];
+    readonly resources: readonly string[];
     readonly deviceCodeHash: Buffer;
     readonly userCodeHmac: Buffer;
     readonly userCodeSealed: Buffer;
@@ -150,10 +154,10 @@ const insertGrant = statement<
        ) < :limit::integer
   ), ${chargeCtes(':now::timestamptz')}, made as (
     insert into oauth2_device_code_grants (
-      id, client_id, scope, device_code_hash, user_code_hmac, user_code_sealed, ip, user_agent, requester_ip,
-      interval_seconds, created_at, expires_at
+      id, client_id, scope, resources, device_code_hash, user_code_hmac, user_code_sealed, ip, user_agent,
+      requester_ip, interval_seconds, created_at, expires_at
     )
-    select :id::uuid, :clientId::uuid, :scope::text[], :deviceCodeHash::bytea, :userCodeHmac::bytea,
+    select :id::uuid, :clientId::uuid, :scope::text[], :resources::text[], :deviceCodeHash::bytea, :userCodeHmac::bytea,
            :userCodeSealed::bytea, :ip::inet, :userAgent::text, :addressKey::inet, :intervalSeconds::integer,
            :now::timestamptz, :expiresAt::timestamptz
       from charged

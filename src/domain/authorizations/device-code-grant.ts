@@ -15,6 +15,8 @@ export interface DeviceCodeGrant {
   readonly id: DeviceCodeGrantId;
   readonly clientId: ClientId;
   readonly scope: readonly string[];
+  /** Resource servers that the tokens are for. */
+  readonly resources: readonly string[];
   /** Without its hyphen. */
   readonly userCode: string;
   /** Of the device. */
@@ -47,6 +49,7 @@ export interface DeviceCodeGrantRow {
   readonly grant_id: string;
   readonly grant_client_id: string;
   readonly grant_scope: readonly string[];
+  readonly grant_resources: readonly string[];
   readonly grant_user_code_sealed: Buffer;
   readonly grant_ip: string | null;
   readonly grant_user_agent: string | null;
@@ -63,6 +66,7 @@ export function deviceCodeGrantColumns(alias: string): string {
   return `${alias}.id as grant_id,
     ${alias}.client_id as grant_client_id,
     ${alias}.scope as grant_scope,
+    ${alias}.resources as grant_resources,
     ${alias}.user_code_sealed as grant_user_code_sealed,
     host(${alias}.ip) as grant_ip,
     ${alias}.user_agent as grant_user_agent,
@@ -81,6 +85,7 @@ export function toDeviceCodeGrant(row: DeviceCodeGrantRow, keys: KeyRing): Devic
     id,
     clientId: fromUuid(row.grant_client_id),
     scope: row.grant_scope,
+    resources: row.grant_resources,
     userCode: openUserCode(row.grant_user_code_sealed, id, keys),
     address: row.grant_ip ?? undefined,
     userAgent: row.grant_user_agent ?? undefined,

@@ -22,6 +22,7 @@ export interface Fulfillment {
   readonly isDecided: boolean;
   /** To be remembered, in canonical spelling; see `rememberableScopes`. */
   readonly rememberedScopes: readonly string[];
+  readonly rememberedResources: readonly string[];
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
   /** Milliseconds since the epoch. */
@@ -47,6 +48,7 @@ export async function fulfillAuthorizationGrant(
     codeHash: sha256(code),
     locale: fulfillment.locale,
     rememberedScopes: fulfillment.rememberedScopes,
+    rememberedResources: fulfillment.rememberedResources,
     now: new Date(now),
     auditEventId: newAuditEventId(now),
     ip: fulfillment.address ?? null,
@@ -74,6 +76,7 @@ const fulfillGrant = statement<
     readonly codeHash: Buffer;
     readonly locale: string;
     readonly rememberedScopes: readonly string[];
+    readonly rememberedResources: readonly string[];
     readonly now: Date;
     readonly auditEventId: string;
     readonly ip: string | null;
@@ -106,7 +109,7 @@ const fulfillGrant = statement<
        and ${grantIsPending('g', ':now::timestamptz')}
        and ${clientWithIdIsCurrent('g.client_id', ':clientVersion::integer')}
     returning g.client_id, :userId::uuid as user_id
-  ), ${rememberConsentCte('fulfilled', ':rememberedScopes::text[]', ':now::timestamptz')}, audited as (
+  ), ${rememberConsentCte('fulfilled', ':rememberedScopes::text[]', ':rememberedResources::text[]', ':now::timestamptz')}, audited as (
     ${INSERT_AUDIT_EVENT}
     select :auditEventId::uuid, 'consent_given', fulfilled.user_id, fulfilled.client_id, :browserSessionId::uuid, :ip::inet, :userAgent::text,
            null::jsonb, :now::timestamptz

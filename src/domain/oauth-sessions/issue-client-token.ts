@@ -5,6 +5,7 @@ import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
+import type { TokenTarget } from './open-session.ts';
 import { accessTokenExpiry, type TokenSettings } from './token-settings.ts';
 
 export interface ClientToken {
@@ -21,19 +22,20 @@ export interface ClientToken {
 export async function issueTokenToClient(
   database: Queryable,
   client: Client,
-  scope: readonly string[],
+  { scope, resources }: TokenTarget,
   userAgent: string | undefined,
   settings: TokenSettings,
   now: number,
 ): Promise<ClientToken | undefined> {
   const sessionId = newId<'oauth2-session'>(now);
   const accessToken = newToken('mat');
-  const expiresAt = accessTokenExpiry(settings, now, now);
+  const expiresAt = accessTokenExpiry(settings, resources, now, now);
   const stored = await database.first(issueClientToken, {
     clientId: toUuid(client.id),
     clientVersion: client.version,
     sessionId: toUuid(sessionId),
     scope,
+    resources,
     userAgent: userAgent ?? null,
     now: new Date(now),
     accessTokenId: toUuid(newId(now)),
@@ -54,6 +56,7 @@ const issueClientToken = statement<
     readonly clientVersion: number;
     readonly sessionId: string;
     readonly scope: readonly string[];
+    readonly resources: readonly string[];
     readonly userAgent: string | null;
     readonly now: Date;
     readonly accessTokenId: string;
@@ -63,13 +66,13 @@ const issueClientToken = statement<
 >(
   'issue-client-token',
   `with opened as (
-    insert into oauth2_sessions (id, client_id, scope, user_agent, created_at)
-    select :sessionId::uuid, c.id, :scope::text[], :userAgent::text, :now::timestamptz
+    insert into oauth2_sessions (id, client_id, scope, resources, user_agent, created_at)
+    select :sessionId::uuid, c.id, :scope::text[], :resources::text[], :userAgent::text, :now::timestamptz
       from oauth2_clients c
      where c.id = :clientId::uuid and ${clientIsCurrent('c', ':clientVersion::integer')}
     returning id
   )
-  insert into oauth2_access_tokens (id, session_id, token_hash, scope, created_at, expires_at)
-  select :accessTokenId::uuid, id, :accessTokenHash::bytea, :scope::text[], :now::timestamptz, :accessTokenExpiresAt::timestamptz from opened
+  insert into oauth2_access_tokens (id, session_id, token_hash, scope, resources, created_at, expires_at)
+  select :accessTokenId::uuid, id, :accessTokenHash::bytea, :scope::text[], :resources::text[], :now::timestamptz, :accessTokenExpiresAt::timestamptz from opened
   returning id`,
 );

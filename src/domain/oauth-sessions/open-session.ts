@@ -21,6 +21,12 @@ export interface RedeemableRow {
   readonly resources: readonly string[];
 }
 
+/** For which resource servers an access token is, and its scope. */
+export interface TokenTarget {
+  readonly resources: readonly string[];
+  readonly scope: readonly string[];
+}
+
 /** A grant that passed its checks, with everything that its redemption will store; nothing is written yet. */
 export interface Redemption<Row extends RedeemableRow> {
   readonly row: Row;
@@ -31,7 +37,8 @@ export interface Redemption<Row extends RedeemableRow> {
   readonly accessTokenExpiresAt: number;
   /** Undefined: the client does not use refresh tokens. */
   readonly refreshToken: string | undefined;
-  readonly resources: readonly string[];
+  /** What the access token is for, and what of the granted scope it carries. */
+  readonly target: TokenTarget;
   readonly now: number;
 }
 
@@ -39,7 +46,7 @@ export interface Redemption<Row extends RedeemableRow> {
 export function prepareRedemption<Row extends RedeemableRow>(
   row: Row,
   client: Client,
-  resources: readonly string[],
+  target: TokenTarget,
   settings: TokenSettings,
   now: number,
 ): Redemption<Row> {
@@ -48,9 +55,9 @@ export function prepareRedemption<Row extends RedeemableRow>(
     sessionId: newId(now),
     userId: fromUuid(row.user_id),
     accessToken: newToken('mat'),
-    accessTokenExpiresAt: accessTokenExpiry(settings, now, now),
+    accessTokenExpiresAt: accessTokenExpiry(settings, target.resources, now, now),
     refreshToken: client.grantTypes.includes('refresh_token') ? newToken('mar') : undefined,
-    resources: resources.length === 0 ? row.resources : resources,
+    target,
     now,
   };
 }
@@ -111,7 +118,8 @@ export function redeemParams(
     accessTokenId: toUuid(newId(now)),
     accessTokenHash: sha256(redemption.accessToken),
     accessTokenExpiresAt: new Date(redemption.accessTokenExpiresAt),
-    resources: redemption.resources,
+    resources: redemption.target.resources,
+    tokenScope: redemption.target.scope,
     refreshTokenId: toUuid(newId(now)),
     refreshTokenHash: refreshToken === undefined ? null : sha256(refreshToken),
     startedEventId: newAuditEventId(now),
@@ -134,6 +142,7 @@ export type RedeemParams = {
   readonly accessTokenHash: Buffer;
   readonly accessTokenExpiresAt: Date;
   readonly resources: readonly string[];
+  readonly tokenScope: readonly string[];
   readonly refreshTokenId: string;
   /** Null: no refresh token is issued. */
   readonly refreshTokenHash: Buffer | null;
@@ -184,10 +193,10 @@ export function redeemSql(consumed: string): string {
       from consumed
      -- the count makes the older session of the device end before the unique index is asked
      where (select count(*) from ended) >= 0
-    returning id, client_id, scope
+    returning id, client_id
   ), issued_access as (
     insert into oauth2_access_tokens (id, session_id, token_hash, scope, resources, created_at, expires_at)
-    select :accessTokenId::uuid, id, :accessTokenHash::bytea, scope, :resources::text[], :now::timestamptz, :accessTokenExpiresAt::timestamptz from opened
+    select :accessTokenId::uuid, id, :accessTokenHash::bytea, :tokenScope::text[], :resources::text[], :now::timestamptz, :accessTokenExpiresAt::timestamptz from opened
     returning id, session_id
   ), issued_refresh as (
     insert into oauth2_refresh_tokens (id, session_id, token_hash, access_token_id, created_at)

@@ -6,6 +6,7 @@ import { KeyRing } from '#platform/base/sealing.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
+import { ResourceRules } from '#protocol/oauth/resource-rules.ts';
 import { ScopeRules } from '#protocol/oauth/scopes.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -33,12 +34,15 @@ const root = randomRoot();
 const keys = new KeyRing(root);
 const settings: TokenSettings = {
   accessTokenTtlSeconds: 300,
+  resourceTokenTtlSeconds: new Map(),
   authorizationCodeTtlSeconds: 60,
   refreshGraceSeconds: 30,
   sessionMaxLifetimeSeconds: undefined,
 };
 
-const rights = new AdminRights({ scopeRules: new ScopeRules('chat'), users: new Set(), clients: new Set() });
+const scopeRules = new ScopeRules('chat');
+const resourceRules = new ResourceRules(scopeRules, [], []);
+const rights = new AdminRights({ scopeRules, users: new Set(), clients: new Set() });
 
 let db: TestDatabase;
 let second: OpenDatabase;
@@ -85,7 +89,7 @@ async function signIn(scope: readonly string[] = ['openid', 'profile']): Promise
   });
   const row = await findCode(db.database, client, code);
   if (row === undefined) throw new Error('the code is unknown');
-  const redemption = prepareRedemption(row, client, [], settings, clock.now());
+  const redemption = prepareRedemption(row, client, { scope, resources: [] }, settings, clock.now());
   const device = { id: undefined, userAgent: undefined, address: undefined };
   expect(await redeemAuthorizationCode(db.database, redemption, client, settings, device)).toBe(true);
   const { sessionId, refreshToken, accessToken } = redemption;
@@ -115,6 +119,7 @@ async function present(
     },
     options.rules ?? settings,
     rights,
+    resourceRules,
     (options.keys ?? keys).deriveAll('refresh-rotation'),
     clock.now(),
   );

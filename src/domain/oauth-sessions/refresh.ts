@@ -3,6 +3,7 @@ import type { Client } from '#domain/clients/client.ts';
 import { fromUuid, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import type { ResourceRules } from '#protocol/oauth/resource-rules.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
 import type { UserFacts } from '#protocol/oidc/user-claims.ts';
 import type { AdminRights } from './admin-rights.ts';
@@ -22,7 +23,7 @@ export interface RefreshRequest {
   readonly refreshToken: string;
   /** Narrows the session's scope to that of the new access token; undefined when the request asks for what is not there. */
   readonly narrowScope: (granted: readonly string[]) => readonly string[] | undefined;
-  /** Empty: all that the session was granted. */
+  /** Those of the session that the new access token is for; empty: all. */
   readonly resources: readonly string[];
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
@@ -64,6 +65,7 @@ export async function refresh(
   request: RefreshRequest,
   settings: TokenSettings,
   rights: AdminRights,
+  resourceRules: ResourceRules,
   keys: readonly Buffer[],
   now: number,
 ): Promise<RefreshOutcome> {
@@ -99,16 +101,17 @@ export async function refresh(
       return { ok: false, reason: 'reuse', sessionId };
     }
     const holder = { ...row, client_id: toUuid(client.id), client_scope: client.scope?.join(' ') ?? null };
+    const resources = request.resources.length === 0 ? row.resources : request.resources;
     const asked = request.narrowScope(row.scope);
-    const scope = asked === undefined ? [] : rights.remainingScope(asked, holder);
+    const scope = asked === undefined ? [] : resourceRules.scopeAt(resources, rights.remainingScope(asked, holder));
     if (scope.length === 0) return { ok: false, reason: 'scope' };
     if (!request.resources.every((resource) => row.resources.includes(resource))) {
       return { ok: false, reason: 'resource' };
     }
     const wanted: WantedToken = {
       scope,
-      resources: request.resources.length === 0 ? row.resources : request.resources,
-      expiresAt: accessTokenExpiry(settings, row.session_created_at, now),
+      resources,
+      expiresAt: accessTokenExpiry(settings, resources, row.session_created_at, now),
       now,
     };
     const issued = await issueSuccessor(database, client, row, verdict, keys, presented, wanted);

@@ -3,6 +3,8 @@ import type { Config } from '#config/config.ts';
 /** What the operator decides about codes and tokens. */
 export interface TokenSettings {
   readonly accessTokenTtlSeconds: number;
+  /** Of access tokens for one resource server, by its identifier. */
+  readonly resourceTokenTtlSeconds: ReadonlyMap<string, number>;
   readonly authorizationCodeTtlSeconds: number;
   /** How long a consumed refresh token is answered with its successor without further conditions. */
   readonly refreshGraceSeconds: number;
@@ -13,15 +15,34 @@ export interface TokenSettings {
 export function tokenSettings({ experimental, oauth }: Config): TokenSettings {
   return {
     accessTokenTtlSeconds: experimental.accessTokenTtlSeconds,
+    resourceTokenTtlSeconds: resourceTokenTtls(oauth.resources),
     authorizationCodeTtlSeconds: oauth.authorizationCodeTtlSeconds,
     refreshGraceSeconds: oauth.refreshGraceSeconds,
     sessionMaxLifetimeSeconds: oauth.sessionMaxLifetimeSeconds,
   };
 }
 
-/** When an access token issued now ends: it never outlives its session. Milliseconds since the epoch. */
-export function accessTokenExpiry(settings: TokenSettings, sessionCreatedAt: number, now: number): number {
-  const expiresAt = now + settings.accessTokenTtlSeconds * 1000;
+function resourceTokenTtls(resources: Config['oauth']['resources']): ReadonlyMap<string, number> {
+  const ttls = new Map<string, number>();
+  for (const { identifier, resourceTokenTtlSeconds } of resources) {
+    if (resourceTokenTtlSeconds !== undefined) ttls.set(identifier, resourceTokenTtlSeconds);
+  }
+  return ttls;
+}
+
+/**
+ * When an access token issued now ends: it never outlives its session. Milliseconds since the epoch.
+ * @param resources that it is for; of several the shortest lifetime counts
+ */
+export function accessTokenExpiry(
+  settings: TokenSettings,
+  resources: readonly string[],
+  sessionCreatedAt: number,
+  now: number,
+): number {
+  const { accessTokenTtlSeconds, resourceTokenTtlSeconds } = settings;
+  const ttls = resources.map((resource) => resourceTokenTtlSeconds.get(resource) ?? accessTokenTtlSeconds);
+  const expiresAt = now + (ttls.length === 0 ? accessTokenTtlSeconds : Math.min(...ttls)) * 1000;
   return Math.min(expiresAt, sessionExpiry(settings, sessionCreatedAt));
 }
 

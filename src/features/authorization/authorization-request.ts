@@ -76,6 +76,7 @@ async function startRequest(
     client,
     viewer,
     remembered: row?.consent_scope ?? [],
+    rememberedResources: row?.consent_resources ?? [],
     isBound: true,
     isRegistrationOffered: false,
     decision: undefined,
@@ -107,7 +108,7 @@ const readViewerAndConsent = statement<
   { readonly browserSessionId: string; readonly clientId: string }
 >(
   'authorization.viewer-and-consent',
-  `select ${viewerColumns}, consent.scope as consent_scope
+  `select ${viewerColumns}, consent.scope as consent_scope, consent.resources as consent_resources
      from (select 1) as one
      ${viewerJoin(':browserSessionId::uuid')}
      left join oauth2_consents consent on consent.user_id = viewer_user.id and consent.client_id = :clientId::uuid`,

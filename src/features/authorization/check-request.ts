@@ -43,7 +43,7 @@ export async function checkRequest(
   }
   const client = await findClient(deps, parameters);
   const requesting = { ...client, isPublic: client.authMethod === 'none' };
-  const checked = checkAuthorizationRequest(parameters, requesting, deps.scopeRules);
+  const checked = checkAuthorizationRequest(parameters, requesting, deps.scopeRules, deps.resourceRules);
   if (checked.kind === 'page') {
     logRefusal(deps.log, { ...checked, code: checked.error, client, parameters });
     throw new LatchkeyError(checked.error, { description: checked.description });

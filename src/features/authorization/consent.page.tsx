@@ -30,13 +30,15 @@ interface ConsentPageProps {
   readonly translations: Translations;
   readonly client: AskingClient;
   readonly scopes: readonly string[];
+  readonly resources: readonly string[];
   readonly account: DecidingAccount;
   readonly form: DecisionForm;
   readonly problems: readonly FormProblem[];
 }
 
 /** Asks whether a client may have what it requests, showing who it is and where the answer goes (security R-20). */
-export function ConsentPage({ translations, client, scopes, account, form, problems }: ConsentPageProps): VNode {
+export function ConsentPage(props: ConsentPageProps): VNode {
+  const { translations, client, account, form, problems } = props;
   return (
     <>
       <Heading title={translations.rich('consent.title', { client: <ClientName name={client.name} /> })}>
@@ -46,7 +48,7 @@ export function ConsentPage({ translations, client, scopes, account, form, probl
       <ClientFacts translations={translations} client={client} />
       <DecidingAccountCard translations={translations} account={account} csrf={form.csrf} />
       <h2>{translations.t('consent.permissions')}</h2>
-      <ScopeList translations={translations} scopes={scopes} />
+      <ScopeList translations={translations} scopes={props.scopes} resources={props.resources} />
       <ClientTrust translations={translations} client={client} />
       <Form action={form.path} csrf={form.csrf}>
         <HiddenFields fields={[['grant_id', form.grantId]]} />
@@ -70,7 +72,7 @@ export function ForbiddenPage({
   scopes,
   account,
   form,
-}: Omit<ConsentPageProps, 'problems'>): VNode {
+}: Omit<ConsentPageProps, 'problems' | 'resources'>): VNode {
   return (
     <>
       <RefusedScopes translations={translations} client={client} scopes={scopes} />
@@ -92,7 +94,7 @@ export function OtherAccountPage({
   wanted,
   account,
   form,
-}: Omit<ConsentPageProps, 'problems' | 'scopes'> & {
+}: Omit<ConsentPageProps, 'problems' | 'resources' | 'scopes'> & {
   /** Undefined: the account is gone. */
   readonly wanted: string | undefined;
 }): VNode {

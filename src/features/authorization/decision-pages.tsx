@@ -36,6 +36,7 @@ export function showConsent(
         translations={translations}
         client={client}
         scopes={consentScopes(stored.grant)}
+        resources={deps.resourceRules.shown(stored.grant.resources)}
         account={decidingAccount(deps, stored, viewer)}
         form={decisionForm(deps, context, stored)}
         problems={problem === undefined ? [] : [formProblem(translations, problem)]}

@@ -38,6 +38,7 @@ export async function fulfillRequest(
     locale: readerLanguage(deps.pages, context, grant.locale).language,
     isDecided,
     rememberedScopes: isRemembered ? rememberableScopes(consentScopes(grant), deps.scopeRules) : [],
+    rememberedResources: isRemembered ? deps.resourceRules.shown(grant.resources) : [],
     address: context.clientAddress,
     userAgent: context.userAgent,
     now: clock.now(),

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { newId } from '#platform/base/ids.ts';
+import { ResourceRules } from '#protocol/oauth/resource-rules.ts';
 import { ScopeRules } from '#protocol/oauth/scopes.ts';
 import { nextStep, type StepFacts, type StepRules } from './next-step.ts';
 
@@ -41,8 +42,11 @@ const USER = {
   isDeactivated: false,
 };
 
+const API = 'https://api.example';
+const scopeRules = new ScopeRules('chat', ['read']);
 const RULES: StepRules = {
-  scopeRules: new ScopeRules('chat'),
+  scopeRules,
+  resourceRules: new ResourceRules(scopeRules, [], [{ identifier: API, scopes: ['read'] }]),
   adminUsers: new Set(['operator']),
   reauthMaxAgeSeconds: 600,
   rememberConsent: true,
@@ -73,6 +77,7 @@ function step(request: Request, facts: Partial<Omit<StepFacts, 'request'>> = {},
   const pending = {
     target,
     scope: ['openid'],
+    resources: [],
     prompts: [],
     maxAge: undefined,
     loginHint: undefined,
@@ -87,6 +92,7 @@ function step(request: Request, facts: Partial<Omit<StepFacts, 'request'>> = {},
       client: CLIENT,
       viewer: active(),
       remembered: ['openid'],
+      rememberedResources: [],
       isBound: true,
       isRegistrationOffered: false,
       decision: undefined,

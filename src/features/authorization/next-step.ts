@@ -3,6 +3,7 @@ import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { UserId } from '#platform/base/ids.ts';
 import type { AuthorizationErrorCode } from '#protocol/oauth/authorization-response.ts';
+import type { ResourceRules } from '#protocol/oauth/resource-rules.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 import { reachesAcr } from '#protocol/oidc/authentication-classes.ts';
 import { scopesOfClaims } from '#protocol/oidc/claims-parameter.ts';
@@ -17,6 +18,8 @@ export interface StepFacts {
   readonly viewer: Viewer;
   /** What the viewer has allowed the client before. */
   readonly remembered: readonly string[];
+  /** Resource servers that the viewer has allowed the client to use. */
+  readonly rememberedResources: readonly string[];
   /** The request was made in this browser. */
   readonly isBound: boolean;
   /** The person was redirected to the registration page before. */
@@ -29,6 +32,7 @@ export interface StepFacts {
 
 export interface StepRules {
   readonly scopeRules: ScopeRules;
+  readonly resourceRules: ResourceRules;
   /** User names that may ask for admin scopes, in addition to accounts that have the right. */
   readonly adminUsers: ReadonlySet<string>;
   /** Seconds that an authentication stays recent enough for admin scopes; undefined: for ever. */
@@ -162,7 +166,7 @@ function consent(facts: SignedInFacts, rules: StepRules): Step | undefined {
   if (isSilent(facts) && !facts.isBound) {
     return refuse('interaction_required', 'the request continued in another browser than it began in');
   }
-  if (!isConsentNeeded({ ...facts, mayRemember: rules.rememberConsent }, rules.scopeRules)) return undefined;
+  if (!isConsentNeeded({ ...facts, mayRemember: rules.rememberConsent }, rules)) return undefined;
   if (!isSilent(facts)) return { kind: 'consent', viewer: facts.viewer };
   return refuse('consent_required', 'the user has to be asked for consent');
 }
@@ -190,10 +194,11 @@ export function maySeeConsentPage(step: Step): step is Extract<Step, { readonly 
 }
 
 export interface ConsentFacts {
-  readonly request: Pick<PendingRequest, 'claims' | 'prompts' | 'scope' | 'target'>;
+  readonly request: Pick<PendingRequest, 'claims' | 'prompts' | 'resources' | 'scope' | 'target'>;
   readonly client: Pick<Client, 'authMethod' | 'isFirstParty' | 'isStatic'>;
   /** What the person has allowed this client before. */
   readonly remembered: readonly string[];
+  readonly rememberedResources: readonly string[];
   /** The request was made in this browser. */
   readonly isBound: boolean;
   /** `oauth.remember_consent`. */
@@ -201,7 +206,10 @@ export interface ConsentFacts {
 }
 
 /** Whether the person has to be asked for consent (oauth 7.6); each line is a reason of its own. */
-export function isConsentNeeded(facts: ConsentFacts, rules: ScopeRules): boolean {
+export function isConsentNeeded(
+  facts: ConsentFacts,
+  { scopeRules: rules, resourceRules }: Pick<StepRules, 'scopeRules' | 'resourceRules'>,
+): boolean {
   const { request, client, remembered, isBound } = facts;
   const { prompts } = request;
   const scope = consentScopes(request);
@@ -213,6 +221,8 @@ export function isConsentNeeded(facts: ConsentFacts, rules: ScopeRules): boolean
   if (client.isFirstParty) return false;
   // A device is new each time, and with the client API comes everything that the account can do there.
   if (scope.some((asked) => rules.isChat(asked))) return true;
+  const resources = resourceRules.shown(request.resources);
+  if (!resources.every((resource) => facts.rememberedResources.includes(resource))) return true;
   return !facts.mayRemember || !rules.isCovered(scope, remembered);
 }
 
@@ -226,11 +236,13 @@ export function consentScopes({ claims, scope }: Pick<PendingRequest, 'claims' |
  * its address. Loopback and plain http are good enough for what the operator vouches for: a first-party client, or a
  * configured one that learns only who signs in. For those, a remembered answer to the same request counts.
  */
-function isProvenAddress({ request, client, remembered }: ConsentFacts, rules: ScopeRules): boolean {
+function isProvenAddress(facts: ConsentFacts, rules: ScopeRules): boolean {
+  const { request, client, remembered } = facts;
   const { redirectUri } = request.target;
   const scope = consentScopes(request);
   if (redirectUri.startsWith('https://')) return true;
   if (!redirectUri.startsWith('http://')) return false;
-  const isVouchedFor = client.isFirstParty || (client.isStatic && scope.every((asked) => rules.isIdentity(asked)));
+  const isIdentityOnly = request.resources.length === 0 && scope.every((asked) => rules.isIdentity(asked));
+  const isVouchedFor = client.isFirstParty || (client.isStatic && isIdentityOnly);
   return isVouchedFor && rules.isCovered(scope, remembered);
 }

@@ -24,6 +24,7 @@ function decisionProps(translations: Translations, text: string) {
       tosUri: 'https://app.example.org/terms',
     },
     scopes: ['openid', 'urn:latchkey:admin', text],
+    resources: [text],
     account: {
       displayName: `A ${text}`,
       identifier: text,

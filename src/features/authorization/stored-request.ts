@@ -81,6 +81,7 @@ export async function openRequest(deps: AuthorizationDeps, context: RequestConte
     client,
     viewer,
     remembered: row.consent_scope ?? [],
+    rememberedResources: row.consent_resources ?? [],
     isBound: isBoundHere(deps, context, grant.id, now),
     isRegistrationOffered: grant.isRegistrationOffered,
     decision: isOwn(grant, viewer) ? grant.decision : undefined,
@@ -92,6 +93,7 @@ export async function openRequest(deps: AuthorizationDeps, context: RequestConte
 export interface ConsentColumn {
   /** What the viewer has allowed the client before. */
   readonly consent_scope: readonly string[] | null;
+  readonly consent_resources: readonly string[] | null;
 }
 
 type ContinuationRow = ViewerRow & ConsentColumn & (GrantRow | { readonly grant_id: null });
@@ -102,7 +104,8 @@ const readContinuation = statement<
   { readonly grantId: string | null; readonly browserSessionId: string | null }
 >(
   'authorization.continuation',
-  `select ${grantColumns('pending')}, ${viewerColumns}, consent.scope as consent_scope
+  `select ${grantColumns('pending')}, ${viewerColumns}, consent.scope as consent_scope,
+          consent.resources as consent_resources
      from (select 1) as one
      left join oauth2_authorization_grants pending on pending.id = :grantId::uuid
      ${viewerJoin(':browserSessionId::uuid')}

@@ -169,6 +169,7 @@ function showDecision(
         {...{ translations, client, account, form }}
         device={requestingDevice(grant, deps.clock.now())}
         scopes={grant.scope}
+        resources={deps.resourceRules.shown(grant.resources)}
         problems={problem === undefined ? [] : [deviceProblem(translations, problem)]}
       />
     ),

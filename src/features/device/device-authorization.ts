@@ -1,8 +1,12 @@
 import type { PageDeps } from '#browser/browser.ts';
-import { createDeviceCodeGrant, FIRST_INTERVAL_SECONDS } from '#domain/authorizations/create-device-code-grant.ts';
+import {
+  createDeviceCodeGrant,
+  FIRST_INTERVAL_SECONDS,
+  type NewDeviceCodeGrant,
+} from '#domain/authorizations/create-device-code-grant.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
-import { readOAuthForm } from '#oauth-endpoint/oauth-form.ts';
+import { acceptedResources, readOAuthForm } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
@@ -24,28 +28,24 @@ export async function authorizeDevice(deps: DeviceAuthorizationDeps, context: Re
         description: 'The client is not registered for the device grant.',
       });
     }
-    if (form.has('resource')) {
-      throw new LatchkeyError('invalid_target', { description: 'No resource can be asked for here.' });
-    }
     const requested = form.get('scope');
     const scope = requested === undefined ? [] : acceptedScope(deps, client, requested);
-    return await issueCodes(deps, context, client, scope);
+    const resources = acceptedResources(deps.resourceRules, form);
+    return await issueCodes(deps, context, { client, scope, resources });
   });
 }
 
 async function issueCodes(
   deps: DeviceAuthorizationDeps,
   context: RequestContext,
-  client: Client,
-  scope: readonly string[],
+  request: Pick<NewDeviceCodeGrant, 'client' | 'scope' | 'resources'>,
 ): Promise<HttpResponse | 'client-changed'> {
   const { config, log, urls } = deps;
   const { deviceCodeTtlSeconds, deviceCodeUserCodeAutoFillEnabled } = config.oauth;
   const created = await createDeviceCodeGrant(
     { ...deps, limiter: config.rateLimiting.deviceAuthorization.perClient },
     {
-      client,
-      scope,
+      ...request,
       address: context.clientAddress,
       userAgent: context.userAgent,
       now: deps.clock.now(),
@@ -54,7 +54,7 @@ async function issueCodes(
   );
   if (!created.ok) {
     if (created.reason === 'client-changed') return created.reason;
-    log.info('auth.refused', 'too many requests of devices', { code: 'rate_limited', client: client.id });
+    log.info('auth.refused', 'too many requests of devices', { code: 'rate_limited', client: request.client.id });
     throw new LatchkeyError('rate_limited', {
       description: 'Too many device authorization requests from this address.',
       retryAfterSeconds: created.retryAfterSeconds,

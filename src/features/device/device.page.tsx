@@ -51,6 +51,7 @@ interface DevicePageProps {
   readonly client: ShownClient;
   readonly device: RequestingDevice;
   readonly scopes: readonly string[];
+  readonly resources: readonly string[];
   readonly account: DecidingAccount;
   readonly form: { readonly path: string; readonly csrf: string };
   readonly problems: readonly FormProblem[];
@@ -73,7 +74,7 @@ export function DevicePage(props: DevicePageProps): VNode {
       <ClientFacts translations={translations} client={client} />
       <DecidingAccountCard translations={translations} account={props.account} csrf={form.csrf} />
       <h2>{translations.t('consent.permissions')}</h2>
-      <ScopeList translations={translations} scopes={props.scopes} />
+      <ScopeList translations={translations} scopes={props.scopes} resources={props.resources} />
       <ClientTrust translations={translations} client={client} />
       <Form action={form.path} csrf={form.csrf}>
         <CheckField

@@ -24,6 +24,7 @@ function props(language: string, text: string) {
     translations,
     client: { name: text, host: 'tv.example', isVerified: false },
     scopes: ['openid', text],
+    resources: [text],
     account: {
       displayName: text,
       identifier: text,

@@ -22,6 +22,7 @@ import { USER_CLAIM_NAMES } from '#protocol/oidc/user-claims.ts';
 export function providerMetadata(core: Core, { urls, languages }: Browser): Record<string, unknown> {
   const { config, signingKeys } = core;
   const { protocolName } = config;
+  const resourceScopes = config.oauth.resources.flatMap(({ scopes }) => scopes);
   const hasDeviceGrant = config.oauth.deviceCodeGrantEnabled;
   return {
     issuer: config.http.issuer,
@@ -34,7 +35,7 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     revocation_endpoint: urls.absolute('oauth2/revoke'),
     ...(hasDeviceGrant && { device_authorization_endpoint: urls.absolute('oauth2/device') }),
     end_session_endpoint: urls.absolute('oauth2/logout'),
-    scopes_supported: publishedScopes(protocolName),
+    scopes_supported: publishedScopes(protocolName, resourceScopes),
     response_types_supported: RESPONSE_TYPES,
     response_modes_supported: RESPONSE_MODES,
     grant_types_supported: GRANT_TYPES.filter((type) => type !== DEVICE_CODE_GRANT_TYPE || hasDeviceGrant),

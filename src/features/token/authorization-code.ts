@@ -14,7 +14,7 @@ import type { HttpResponse } from '#platform/http/response.ts';
 import { verifierFits } from '#protocol/oauth/pkce.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
 import type { TokenDeps } from './grant.ts';
-import { signIdToken, tokenResponse } from './grant.ts';
+import { signIdToken, tokenResponse, tokenTarget } from './grant.ts';
 
 /** 256 bits in base64url; anything else is not a code, and costs no query. */
 const CODE = /^[A-Za-z0-9_-]{43}$/;
@@ -31,7 +31,7 @@ export async function exchangeCode(
   const now = deps.clock.now();
   const row = CODE.test(code) ? await findCode(database, client, code) : undefined;
   if (row?.client_is_current === false) return 'client-changed';
-  const resources = form.all('resource');
+  const resources = deps.resourceRules.spelled(form.all('resource'));
   const verdict = judgeCode(
     row,
     { redirectUri: form.get('redirect_uri'), codeVerifier: form.get('code_verifier'), resources },
@@ -48,7 +48,8 @@ export async function exchangeCode(
     throw refusal(verdict.reason);
   }
 
-  const redemption = prepareRedemption(verdict.row, client, resources, settings, now);
+  const target = tokenTarget(deps, verdict.row, resources);
+  const redemption = prepareRedemption(verdict.row, client, target, settings, now);
   // Signed before anything is written: a key that fails must not cost the client its code.
   const idToken = await idTokenOf(deps, client, redemption, code);
   const device = {
@@ -65,7 +66,7 @@ export async function exchangeCode(
     accessToken: redemption.accessToken,
     expiresAt: redemption.accessTokenExpiresAt,
     refreshToken: redemption.refreshToken,
-    scope: verdict.row.scope,
+    scope: target.scope,
     idToken,
     now,
   });
@@ -77,13 +78,13 @@ async function idTokenOf(
   redemption: Redemption<CodeRow>,
   code: string,
 ): Promise<string | undefined> {
-  const { row, userId, sessionId, accessToken, now } = redemption;
+  const { row, userId, sessionId, accessToken, target, now } = redemption;
   return await signIdToken(deps, client, {
     userId,
     user: userFacts(row),
     namedClaims: claimsFromJson(row.claims).idToken,
     sessionId,
-    scope: row.scope,
+    scope: target.scope,
     authenticatedAt: row.auth_time ?? undefined,
     acr: row.acr ?? undefined,
     amr: row.amr,

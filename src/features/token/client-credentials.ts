@@ -1,5 +1,6 @@
 import type { Client } from '#domain/clients/client.ts';
 import { issueTokenToClient } from '#domain/oauth-sessions/issue-client-token.ts';
+import { acceptedResources } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -20,9 +21,18 @@ export async function issueForClient(
     throw new LatchkeyError('unauthorized_client', { description: 'A public client cannot use this grant type.' });
   }
   const requested = form.get('scope');
-  const scope = requested === undefined ? [] : grantedScope(deps, client, requested);
+  const granted = requested === undefined ? [] : grantedScope(deps, client, requested);
+  const resources = acceptedResources(deps.resourceRules, form);
+  const scope = deps.resourceRules.scopeAt(resources, granted);
   const now = deps.clock.now();
-  const token = await issueTokenToClient(deps.database, client, scope, context.userAgent, deps.settings, now);
+  const token = await issueTokenToClient(
+    deps.database,
+    client,
+    { scope, resources },
+    context.userAgent,
+    deps.settings,
+    now,
+  );
   if (token === undefined) return 'client-changed';
   deps.activity.recordOAuth2Session(token.sessionId, now, context.clientAddress, context.userAgent);
   return tokenResponse({ accessToken: token.accessToken, expiresAt: token.expiresAt, now, scope });
@@ -37,6 +47,7 @@ function grantedScope(deps: TokenDeps, client: Client, requested: string): reado
       : deps.scopeRules.filterForClient(scopes, {
           registered: client.scope,
           mayAdminister: deps.adminRights.mayClientAdminister(client.id),
+          isStatic: client.isStatic,
         });
   if (granted === undefined) {
     throw new LatchkeyError('invalid_scope', {

@@ -8,7 +8,7 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
-import { signIdToken, type TokenDeps, tokenResponse } from './grant.ts';
+import { signIdToken, type TokenDeps, tokenResponse, tokenTarget } from './grant.ts';
 
 /** 256 bits in base64url; anything else is not a device code, and costs no query. */
 const DEVICE_CODE = /^[A-Za-z0-9_-]{43}$/;
@@ -25,7 +25,7 @@ export async function exchangeDeviceCode(
   const now = deps.clock.now();
   const polled = DEVICE_CODE.test(deviceCode) ? await pollDeviceCode(database, client, deviceCode, now) : undefined;
   if (polled?.client_is_current === false) return 'client-changed';
-  const resources = form.all('resource');
+  const resources = deps.resourceRules.spelled(form.all('resource'));
   const rules = {
     isAdminScope: (scope: string) => deps.scopeRules.isAdmin(scope),
     mayRequestAdmin: (row: Parameters<typeof deps.adminRights.mayUserAdminister>[0]) =>
@@ -35,7 +35,8 @@ export async function exchangeDeviceCode(
   if (!verdict.ok) throw refusal(deps, client, verdict.reason);
 
   const { row } = verdict;
-  const redemption = prepareRedemption(row, client, resources, settings, now);
+  const target = tokenTarget(deps, row, resources);
+  const redemption = prepareRedemption(row, client, target, settings, now);
   const { userId, sessionId, accessToken } = redemption;
   // Signed before anything is written: a key that fails must not cost the device its code.
   const idToken = await signIdToken(deps, client, {
@@ -43,7 +44,7 @@ export async function exchangeDeviceCode(
     user: userFacts(row),
     namedClaims: [],
     sessionId,
-    scope: row.scope,
+    scope: target.scope,
     authenticatedAt: row.auth_time ?? undefined,
     acr: row.acr ?? undefined,
     amr: row.amr,
@@ -61,7 +62,7 @@ export async function exchangeDeviceCode(
     accessToken,
     expiresAt: redemption.accessTokenExpiresAt,
     refreshToken: redemption.refreshToken,
-    scope: row.scope,
+    scope: target.scope,
     idToken,
     now,
   });

@@ -1,6 +1,7 @@
 /** What the grant types of the token endpoint share: their dependencies, the ID token and the response. */
 import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
+import type { TokenTarget } from '#domain/oauth-sessions/open-session.ts';
 import { type TokenSettings, tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import type { OAuth2SessionId, UserId } from '#platform/base/ids.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
@@ -20,6 +21,16 @@ export function tokenDeps(core: Core): TokenDeps {
     settings: tokenSettings(core.config),
     rotationKeys: core.keyRing.deriveAll('refresh-rotation'),
   };
+}
+
+/** What the first access token of a grant is for. @param asked by the token request; empty: all that was granted */
+export function tokenTarget(
+  deps: TokenDeps,
+  granted: { readonly scope: readonly string[]; readonly resources: readonly string[] },
+  asked: readonly string[],
+): TokenTarget {
+  const resources = asked.length === 0 ? granted.resources : asked;
+  return { resources, scope: deps.resourceRules.scopeAt(resources, granted.scope) };
 }
 
 export interface TokenResponse {

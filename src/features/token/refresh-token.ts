@@ -30,12 +30,13 @@ export async function refreshTokens(
       refreshToken: required(form, 'refresh_token'),
       narrowScope: (granted) =>
         requested === undefined ? granted : narrow(deps.scopeRules, client, requested, granted),
-      resources: form.all('resource'),
+      resources: deps.resourceRules.spelled(form.all('resource')),
       address: context.clientAddress,
       userAgent: context.userAgent,
     },
     deps.settings,
     deps.adminRights,
+    deps.resourceRules,
     deps.rotationKeys,
     now,
   );

@@ -5,7 +5,11 @@ import {
   type RequestingClient,
   repeatedDecisiveParameter,
 } from './authorization-parameters.ts';
+import { ResourceRules } from './resource-rules.ts';
 import { ScopeRules } from './scopes.ts';
+
+const scopeRules = new ScopeRules('chat');
+const resourceRules = new ResourceRules(scopeRules, [], [{ identifier: 'https://api.example', scopes: [] }]);
 
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 const CONFIDENTIAL: RequestingClient = {
@@ -27,7 +31,7 @@ function parse(text: string): FormParameters {
 function check(fields: Readonly<Record<string, string | undefined>>, client: RequestingClient = CONFIDENTIAL) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries({ ...GOOD, ...fields })) if (value !== undefined) query.set(name, value);
-  return checkAuthorizationRequest(parse(query.toString()), client, new ScopeRules('chat'));
+  return checkAuthorizationRequest(parse(query.toString()), client, scopeRules, resourceRules);
 }
 
 function accepted(fields: Readonly<Record<string, string | undefined>>, client: RequestingClient = CONFIDENTIAL) {
@@ -57,6 +61,7 @@ describe('authorization request', () => {
       target: { redirectUri: 'https://app.example/cb', responseMode: 'query', state: 'st' },
       isRedirectUriSent: true,
       scope: ['openid', 'email'],
+      resources: [],
       nonce: 'n',
       codeChallenge: CHALLENGE,
       prompts: ['login', 'consent', 'create'],
@@ -204,7 +209,7 @@ describe('authorization request', () => {
     'with %s given twice is refused by redirect (RFC 6749 3.1, S-02)',
     (name) => {
       const query = `${new URLSearchParams(GOOD)}&${name}=a&${name}=b`;
-      const checked = checkAuthorizationRequest(parse(query), CONFIDENTIAL, new ScopeRules('chat'));
+      const checked = checkAuthorizationRequest(parse(query), CONFIDENTIAL, scopeRules, resourceRules);
       expect(checked).toMatchObject({ kind: 'redirect', error: 'invalid_request' });
     },
   );
@@ -219,7 +224,7 @@ describe('authorization request', () => {
 
   test.each(['anything', '%3Cscript%3E', 'audience'])('with %s given twice goes on: it means nothing here', (name) => {
     const query = `${new URLSearchParams(GOOD)}&${name}=a&${name}=b`;
-    expect(checkAuthorizationRequest(parse(query), CONFIDENTIAL, new ScopeRules('chat')).kind).toBe('accepted');
+    expect(checkAuthorizationRequest(parse(query), CONFIDENTIAL, scopeRules, resourceRules).kind).toBe('accepted');
   });
 });
 

@@ -12,6 +12,7 @@ import {
 } from './authorization-response.ts';
 import { CODE_CHALLENGE_METHOD, challengeProblem } from './pkce.ts';
 import { redirectUriMatches } from './redirect-uris.ts';
+import { MAX_RESOURCES, type ResourceRules } from './resource-rules.ts';
 import { parseScope, type ScopeRules } from './scopes.ts';
 import { type VoluntaryParameters, voluntaryParameters, voluntaryProblem } from './voluntary-parameters.ts';
 
@@ -38,6 +39,8 @@ export interface AuthorizationRequest extends VoluntaryParameters {
   readonly isRedirectUriSent: boolean;
   /** What of the requested scopes can be granted at all; never empty. */
   readonly scope: readonly string[];
+  /** Resource servers that the tokens are for; empty: none is named. */
+  readonly resources: readonly string[];
   readonly nonce: string | undefined;
   /** S256. */
   readonly codeChallenge: string | undefined;
@@ -90,6 +93,7 @@ export function checkAuthorizationRequest(
   parameters: FormParameters,
   client: RequestingClient,
   rules: ScopeRules,
+  resourceRules: ResourceRules,
 ): CheckedRequest {
   const redirectUri = provenRedirectUri(parameters, client);
   if (redirectUri === undefined) {
@@ -124,8 +128,9 @@ export function checkAuthorizationRequest(
     const expected = client.scope?.join(' ');
     return refuse(target, { error: 'invalid_scope', description: scope.description, about: ['scope'], expected });
   }
-  if (parameters.has('resource')) {
-    const description = 'no resource can be asked for: resource is not supported';
+  const resources = resourceRules.accepted(parameters.all('resource'));
+  if (resources === undefined) {
+    const description = `resource must name up to ${MAX_RESOURCES} of the resource servers that are configured here`;
     return refuse(target, { error: 'invalid_target', description, about: ['resource'] });
   }
   const voluntary = voluntaryParameters(parameters, scope.scope, client.scope, rules);
@@ -139,6 +144,7 @@ export function checkAuthorizationRequest(
     target,
     isRedirectUriSent: parameters.has('redirect_uri'),
     scope: scope.scope,
+    resources,
     nonce: parameters.get('nonce'),
     codeChallenge: parameters.get('code_challenge'),
     prompts: promptsOf(parameters),

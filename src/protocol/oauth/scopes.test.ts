@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { parseScope, ScopeRules } from './scopes.ts';
+import { isReservedScope, parseScope, ScopeRules } from './scopes.ts';
 
-const rules = new ScopeRules('chat');
+const rules = new ScopeRules('chat', ['events.read', 'openid']);
 const API = 'urn:chat:client:api:*';
 const UNSTABLE_API = 'urn:chat:org.chat.msc2967.client:api:*';
 const DEVICE = 'urn:chat:client:device:ABCDEFGHIJ';
@@ -41,12 +41,27 @@ describe('scopes by name', () => {
     ['urn:synapse:admin:*', 'homeserver-admin'],
     ['urn:latchkey:admin', 'admin'],
     ['urn:mas:admin', 'admin'],
+    ['events.read', 'resource'],
     ['OpenID', undefined],
     ['urn:matrix:client:api:*', undefined],
     ['anything', undefined],
   ])('%s is %s', (scope, kind) => {
     expect(rules.classify(scope)).toBe(kind);
   });
+
+  test.each([API, UNSTABLE_DEVICE, 'openid', 'urn:matrix:client:device:X', 'urn:latchkey:graphql:*', 'urn:mas:new'])(
+    '%s cannot be one of a resource server',
+    (scope) => {
+      expect(isReservedScope(scope)).toBe(true);
+    },
+  );
+
+  test.each(['events.read', 'https://files.example/read', 'urn:example:client', 'urn:chat:clients:api'])(
+    '%s can',
+    (scope) => {
+      expect(isReservedScope(scope)).toBe(false);
+    },
+  );
 
   test('follow the protocol name', () => {
     const matrix = new ScopeRules('matrix');
@@ -118,7 +133,7 @@ describe('scopes asked for on behalf of a person', () => {
 });
 
 describe('scopes a client asks for itself', () => {
-  const options = { registered: undefined, mayAdminister: false };
+  const options = { registered: undefined, mayAdminister: false, isStatic: true };
 
   test('offline_access is dropped, the others granted', () => {
     expect(rules.filterForClient(['openid', 'offline_access', 'email'], options)).toEqual(['openid', 'email']);
@@ -135,6 +150,13 @@ describe('scopes a client asks for itself', () => {
 
   test('nothing is granted beyond the registered ones', () => {
     expect(rules.filterForClient(['openid', 'email'], { ...options, registered: ['openid'] })).toBeUndefined();
+  });
+
+  test('those of a resource server are for configured clients whose scope names them', () => {
+    const registered = ['events.read'];
+    expect(rules.filterForClient(registered, { ...options, registered })).toEqual(registered);
+    expect(rules.filterForClient(registered, { ...options, registered, isStatic: false })).toBeUndefined();
+    expect(rules.filterForClient(registered, options)).toBeUndefined();
   });
 });
 

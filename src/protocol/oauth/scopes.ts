@@ -9,7 +9,10 @@ const MAX_SCOPES = 50;
 const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 const DEVICE_ID = /^[A-Za-z0-9._~!$&'()*+,;=:@/-]{10,255}$/;
 
-/** `homeserver-admin` and `admin` ask for someone who may administer; `chat-device` names the session's device. */
+/**
+ * `homeserver-admin` and `admin` ask for someone who may administer; `chat-device` names the session's device;
+ * `resource` means something to a resource server that the operator named.
+ */
 export type ScopeKind =
   | 'openid'
   | 'claims'
@@ -17,7 +20,8 @@ export type ScopeKind =
   | 'chat-api'
   | 'chat-device'
   | 'homeserver-admin'
-  | 'admin';
+  | 'admin'
+  | 'resource';
 
 const FIXED_KINDS = new Map<string, ScopeKind>([
   ['openid', 'openid'],
@@ -41,10 +45,21 @@ export function parseScope(text: string): readonly string[] | undefined {
   return [...new Set(tokens)];
 }
 
+/**
+ * Whether a scope has a meaning of this service, under whatever protocol name, and so cannot be one of a resource
+ * server: the consent page would hide it, or say something else about it.
+ */
+export function isReservedScope(scope: string): boolean {
+  return FIXED_KINDS.has(scope) || RESERVED_SCOPE.test(scope);
+}
+
+const RESERVED_SCOPE = /^urn:(?:latchkey|mas|synapse):|^urn:[a-z0-9]+:(?:org\.[a-z0-9]+\.msc2967\.)?client:/;
+
 /** What the discovery document names; scopes of devices and for administrators are left out. */
-export function publishedScopes(protocolName: string): readonly string[] {
+export function publishedScopes(protocolName: string, resourceScopes: readonly string[] = []): readonly string[] {
   const { stable, unstable } = chatScopePrefixes(protocolName);
-  return ['openid', 'email', 'profile', 'offline_access', `${stable}api:*`, `${unstable}api:*`];
+  const own = ['openid', 'email', 'profile', 'offline_access', `${stable}api:*`, `${unstable}api:*`];
+  return [...own, ...new Set(resourceScopes)];
 }
 
 function chatScopePrefixes(protocolName: string) {
@@ -54,14 +69,28 @@ function chatScopePrefixes(protocolName: string) {
   };
 }
 
+/** What decides which scopes a client may have for itself. */
+export interface ClientScopeOptions {
+  /** Its maximum; undefined: no restriction. */
+  readonly registered: readonly string[] | undefined;
+  readonly mayAdminister: boolean;
+  /** Configured by the operator. */
+  readonly isStatic: boolean;
+}
+
 export class ScopeRules {
   readonly #stableApi: string;
   readonly #unstableApi: string;
   readonly #stableDevice: string;
   readonly #unstableDevice: string;
+  readonly #resourceScopes: ReadonlySet<string>;
 
-  /** @param protocolName `P` of the scope names, for example `chat` */
-  constructor(protocolName: string) {
+  /**
+   * @param protocolName `P` of the scope names, for example `chat`
+   * @param resourceScopes scopes of the configured resource servers
+   */
+  constructor(protocolName: string, resourceScopes: readonly string[] = []) {
+    this.#resourceScopes = new Set(resourceScopes);
     const { stable, unstable } = chatScopePrefixes(protocolName);
     this.#stableApi = `${stable}api:*`;
     this.#unstableApi = `${unstable}api:*`;
@@ -73,7 +102,7 @@ export class ScopeRules {
   classify(scope: string): ScopeKind | undefined {
     if (scope === this.#stableApi || scope === this.#unstableApi) return 'chat-api';
     if (scope.startsWith(this.#stableDevice) || scope.startsWith(this.#unstableDevice)) return 'chat-device';
-    return FIXED_KINDS.get(scope);
+    return FIXED_KINDS.get(scope) ?? (this.#resourceScopes.has(scope) ? 'resource' : undefined);
   }
 
   /** Whether it is for people who may administer, this service or the homeserver. */
@@ -121,10 +150,7 @@ export class ScopeRules {
    * What a client is granted for itself (client_credentials): `offline_access` has no meaning there and is dropped;
    * undefined when any other scope may not be had, since then nothing is granted.
    */
-  filterForClient(
-    scopes: readonly string[],
-    options: { readonly registered: readonly string[] | undefined; readonly mayAdminister: boolean },
-  ): readonly string[] | undefined {
+  filterForClient(scopes: readonly string[], options: ClientScopeOptions): readonly string[] | undefined {
     const kept = scopes.filter((scope) => this.classify(scope) !== 'offline-access');
     return kept.every((scope) => this.#isForClient(scope, options)) ? kept : undefined;
   }
@@ -177,13 +203,12 @@ export class ScopeRules {
     return this.canonical(scope).slice(this.#stableDevice.length);
   }
 
-  #isForClient(
-    scope: string,
-    options: { readonly registered: readonly string[] | undefined; readonly mayAdminister: boolean },
-  ): boolean {
+  #isForClient(scope: string, { registered, mayAdminister, isStatic }: ClientScopeOptions): boolean {
     const kind = this.classify(scope);
-    const mayHave = kind === 'openid' || kind === 'claims' || (kind === 'admin' && options.mayAdminister);
-    return mayHave && this.#isWithin(scope, options.registered);
+    // No person agrees to it: only where the operator wrote it down for this client, since others register themselves.
+    if (kind === 'resource') return isStatic && registered !== undefined && this.isCovered([scope], registered);
+    const mayHave = kind === 'openid' || kind === 'claims' || (kind === 'admin' && mayAdminister);
+    return mayHave && this.#isWithin(scope, registered);
   }
 
   #isWithin(scope: string, registered: readonly string[] | undefined): boolean {

@@ -1,0 +1,263 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Browser } from '#test/support/browser.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { basic } from '#test/support/oauth-service.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+
+const WEB = '01JD3Q5Z8W2N4K6M7P9R0S1TWB';
+const TV = '01JD3Q5Z8W2N4K6M7P9R0S1TTV';
+const WORKER = '01JD3Q5Z8W2N4K6M7P9R0S1TWK';
+const SECRET = 'a-secret-of-at-least-16-characters';
+const HOMESERVER_SECRET = 'homeserver-secret-of-the-test';
+const CALLBACK = 'https://app.example/callback';
+const PASSWORD = 'correct horse battery staple';
+const CALENDAR = 'https://calendar.example/api';
+const FILES = 'https://files.example';
+const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+const API = 'urn:chat:client:api:*';
+
+const clock = new FakeClock();
+let service: TestService;
+let browser: Browser;
+
+beforeAll(async () => {
+  service = await startService(
+    {
+      homeserver: { kind: 'none', secret: HOMESERVER_SECRET },
+      oauth: {
+        resources: [
+          { identifier: CALENDAR, scopes: ['events.read', 'events.write'], access_token_ttl: '20m' },
+          { identifier: FILES, scopes: ['files.read'], access_token_ttl: '2m', token_format: 'opaque' },
+        ],
+      },
+      clients: [
+        {
+          client_id: WEB,
+          client_auth_method: 'client_secret_basic',
+          client_secret: SECRET,
+          client_name: 'Harbour',
+          redirect_uris: [CALLBACK],
+        },
+        { client_id: TV, client_auth_method: 'none', client_name: 'Living Room TV' },
+        {
+          client_id: WORKER,
+          client_auth_method: 'client_secret_basic',
+          client_secret: SECRET,
+          scope: 'openid events.read files.read',
+        },
+      ],
+    },
+    { clock },
+  );
+  await service.registerUser('amira', PASSWORD);
+  browser = new Browser({ listener: service.address, publicBase: service.publicBase });
+  await browser.open('/login');
+  await browser.submit({ username: 'amira', password: PASSWORD });
+});
+afterAll(async () => await service.stop());
+
+interface Answer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+async function post(
+  path: string,
+  form: Readonly<Record<string, string | readonly string[]>>,
+  authorization?: string,
+): Promise<Answer> {
+  const body = new URLSearchParams();
+  for (const [name, value] of Object.entries(form)) for (const each of [value].flat()) body.append(name, each);
+  const headers = authorization === undefined ? {} : { authorization };
+  const response = await fetch(new URL(path, service.address), { method: 'POST', headers, body });
+  return { status: response.status, body: await response.json() };
+}
+
+async function introspect(token: unknown): Promise<Readonly<Record<string, unknown>>> {
+  return (await post('/oauth2/introspect', { token: String(token) }, `Bearer ${HOMESERVER_SECRET}`)).body;
+}
+
+async function token(form: Readonly<Record<string, string | readonly string[]>>, client = WEB): Promise<Answer> {
+  return await post('/oauth2/token', form, basic(client, SECRET));
+}
+
+function authorizePath(scope: string, resources: readonly string[], more: Readonly<Record<string, string>> = {}) {
+  const query = new URLSearchParams({ response_type: 'code', client_id: WEB, redirect_uri: CALLBACK, scope, ...more });
+  for (const resource of resources) query.append('resource', resource);
+  return `/authorize?${query}`;
+}
+
+function answerOf(): Readonly<Record<string, string>> {
+  return Object.fromEntries(new URL(browser.shown.headers.location ?? '').searchParams);
+}
+
+/** A code, once the person has agreed to what is asked for. */
+async function code(scope: string, resources: readonly string[]): Promise<string> {
+  await browser.open(authorizePath(scope, resources));
+  if (browser.shown.status === 200) await browser.submit({ action: 'consent' }, { action: '/authorize' });
+  return answerOf()['code'] ?? '';
+}
+
+async function exchange(scope: string, resources: readonly string[], asked: readonly string[] = []): Promise<Answer> {
+  return await token({
+    grant_type: 'authorization_code',
+    code: await code(scope, resources),
+    redirect_uri: CALLBACK,
+    resource: asked,
+  });
+}
+
+describe('resource indicators (RFC 8707)', () => {
+  test('are in discovery with their scopes', async () => {
+    const response = await fetch(new URL('/.well-known/openid-configuration', service.address));
+    const metadata: { readonly scopes_supported: readonly string[] } = await response.json();
+    expect(metadata.scopes_supported.slice(-3)).toEqual(['events.read', 'events.write', 'files.read']);
+  });
+
+  test('a code is exchanged for a token whose audience is what was granted', async () => {
+    const { body } = await exchange('openid events.read files.read', [CALENDAR, `${FILES}/`]);
+    expect(body).toMatchObject({ scope: 'openid events.read files.read', expires_in: 120 });
+    expect(await introspect(body['access_token'])).toMatchObject({ aud: [CALENDAR, FILES], exp: expect.any(Number) });
+  });
+
+  test('a subset at exchange and at refresh is for one token alone, with the scopes that mean something there', async () => {
+    const granted = [CALENDAR, FILES];
+    const { body } = await exchange(`openid ${API} events.read files.read`, granted, [FILES]);
+    expect(body).toMatchObject({ scope: 'openid files.read', expires_in: 120 });
+    expect(await introspect(body['access_token'])).toMatchObject({ aud: [FILES], scope: 'openid files.read' });
+    expect(await introspect(body['refresh_token'])).not.toHaveProperty('aud');
+
+    const refresh = async (refreshToken: unknown, more: Record<string, string | readonly string[]>) =>
+      await token({ grant_type: 'refresh_token', refresh_token: String(refreshToken), ...more });
+    const calendar = await refresh(body['refresh_token'], { resource: `${CALENDAR}/` });
+    expect(calendar.body).toMatchObject({ scope: 'openid events.read', expires_in: 1200 });
+    expect(await introspect(calendar.body['access_token'])).toMatchObject({ aud: [CALENDAR] });
+
+    for (const resource of ['https://other.example', service.issuer, [CALENDAR, 'https://other.example']]) {
+      const refused = await refresh(calendar.body['refresh_token'], { resource });
+      expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_target' } });
+    }
+    const nothing = await refresh(calendar.body['refresh_token'], { resource: FILES, scope: 'events.read' });
+    expect(nothing).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
+    const all = await refresh(calendar.body['refresh_token'], {});
+    expect(all.body).toMatchObject({ scope: 'openid events.read files.read' });
+    expect(await introspect(all.body['access_token'])).toMatchObject({ aud: granted });
+  });
+
+  test('what was not granted at /authorize is invalid_target at exchange, and costs nothing', async () => {
+    const granted = await code('openid', [FILES]);
+    const form = { grant_type: 'authorization_code', code: granted, redirect_uri: CALLBACK };
+    for (const resource of [CALENDAR, 'x', [FILES, CALENDAR]]) {
+      expect(await token({ ...form, resource })).toMatchObject({ status: 400, body: { error: 'invalid_target' } });
+    }
+    expect(await token(form)).toMatchObject({ status: 200 });
+  });
+
+  test('without the parameter a token has the client as its audience, and everything that was granted', async () => {
+    const { body } = await exchange('openid events.read', []);
+    expect(body).toMatchObject({ scope: 'openid events.read', expires_in: 300 });
+    expect(await introspect(body['access_token'])).toMatchObject({ aud: [WEB] });
+  });
+
+  test('a token for this service keeps the powers here, one for another server loses them', async () => {
+    const here = await exchange(`openid ${API}`, [service.issuer]);
+    expect(here.body).toMatchObject({ scope: `openid ${API}` });
+    expect(await introspect(here.body['access_token'])).toMatchObject({ aud: [service.issuer] });
+    const there = await exchange(`openid ${API}`, [FILES]);
+    expect(there.body).toMatchObject({ scope: 'openid' });
+  });
+
+  test.each([
+    ['unknown', ['https://other.example']],
+    ['unknown besides a known one', [FILES, 'https://other.example']],
+    ['no URI', ['files']],
+    ['with a fragment', [`${FILES}#a`]],
+  ])('one that is %s is invalid_target at /authorize', async (_, resources) => {
+    await browser.open(authorizePath('openid', resources));
+    expect(answerOf()).toMatchObject({ error: 'invalid_target' });
+  });
+});
+
+describe('consent', () => {
+  test('names the resource server and its scopes, and is remembered for each of them', async () => {
+    const other = new Browser({ listener: service.address, publicBase: service.publicBase });
+    await service.registerUser('bruno', PASSWORD);
+    await other.open('/login');
+    await other.submit({ username: 'bruno', password: PASSWORD });
+    const silently = async (resources: readonly string[]) => {
+      await other.open(authorizePath('openid files.read', resources, { prompt: 'none' }));
+      const { searchParams } = new URL(other.shown.headers.location ?? '');
+      return searchParams.get('error') ?? 'granted';
+    };
+    await other.open(authorizePath('openid files.read', []));
+    await other.submit({ action: 'consent' }, { action: '/authorize' });
+    expect(await silently([])).toBe('granted');
+    expect(await silently([service.issuer])).toBe('granted');
+    expect(await silently([FILES])).toBe('consent_required');
+
+    await other.open(authorizePath('openid files.read', [FILES, service.issuer]));
+    expect(other.shown.text).toContain(`Use ${FILES} on your behalf`);
+    expect(other.shown.text).not.toContain(`Use ${service.issuer}`);
+    expect(other.shown.text).toContain('files.read');
+    await other.submit({ action: 'consent' }, { action: '/authorize' });
+    expect(await silently([FILES])).toBe('granted');
+    expect(await silently([FILES, CALENDAR])).toBe('consent_required');
+  });
+});
+
+describe('other grants', () => {
+  test('a device asks for resources, its page names them, and its tokens are for them', async () => {
+    const form = { client_id: TV, scope: 'openid files.read' };
+    expect(await post('/oauth2/device', { ...form, resource: 'https://other.example' })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_target' },
+    });
+    const { body } = await post('/oauth2/device', { ...form, resource: [FILES, CALENDAR] });
+    await browser.open(`/link?code=${body['user_code']}`);
+    await browser.submit({}, { action: '/link' });
+    await browser.open(browser.shown.location ?? '');
+    expect(browser.shown.text).toContain(`Use ${CALENDAR} on your behalf`);
+    await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: new URL(browser.shown.url).pathname });
+    const poll = { grant_type: DEVICE_GRANT, client_id: TV, device_code: String(body['device_code']) };
+    const beyond = await post('/oauth2/token', { ...poll, resource: service.issuer });
+    expect(beyond).toMatchObject({ status: 400, body: { error: 'invalid_target' } });
+    const answer = await post('/oauth2/token', { ...poll, resource: CALENDAR });
+    expect(answer.body).toMatchObject({ scope: 'openid', expires_in: 1200 });
+    expect(await introspect(answer.body['access_token'])).toMatchObject({ aud: [CALENDAR] });
+  });
+
+  test('a client asks for itself: the scopes have to be in its own configuration', async () => {
+    const form = { grant_type: 'client_credentials', scope: 'events.read files.read', resource: FILES };
+    const answer = await token(form, WORKER);
+    expect(answer.body).toMatchObject({ scope: 'files.read', expires_in: 120 });
+    expect(await introspect(answer.body['access_token'])).toMatchObject({ aud: [FILES], sub: WORKER });
+    const unlimited = await token({ grant_type: 'client_credentials', resource: [FILES, CALENDAR] });
+    expect(await introspect(unlimited.body['access_token'])).toMatchObject({ aud: [FILES, CALENDAR] });
+
+    const refused = { status: 400, body: { error: 'invalid_scope' } };
+    expect(await token({ ...form, scope: 'events.write' }, WORKER)).toMatchObject(refused);
+    // Its configuration has no scope, so nobody decided that it may have this one without a person.
+    expect(await token({ ...form, scope: 'files.read' }, WEB)).toMatchObject(refused);
+    const elsewhere = await token({ ...form, resource: 'https://other.example' }, WORKER);
+    expect(elsewhere).toMatchObject({ status: 400, body: { error: 'invalid_target' } });
+  });
+
+  test('a client that registered itself gets no scope of a resource server without a person', async () => {
+    const response = await fetch(new URL('/oauth2/registration', service.address), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        client_uri: 'https://app.example/',
+        grant_types: ['client_credentials'],
+        scope: 'files.read',
+      }),
+    });
+    const registered: Readonly<Record<string, string>> = await response.json();
+    const refused = await post(
+      '/oauth2/token',
+      { grant_type: 'client_credentials', scope: 'files.read' },
+      basic(registered['client_id'] ?? '', registered['client_secret'] ?? ''),
+    );
+    expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
+  });
+});
