@@ -10,6 +10,7 @@ import { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import type { SessionLimits } from '#domain/browser-sessions/viewer.ts';
 import { ClientDirectory } from '#domain/clients/client-directory.ts';
 import { ClientFailures } from '#domain/clients/client-failures.ts';
+import { ClientKeys } from '#domain/clients/client-keys.ts';
 import { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
 import type { SecretKeys } from '#domain/secret-keys/secret-keys.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
@@ -43,6 +44,7 @@ export interface Resources {
 export interface Core extends Resources {
   readonly clients: ClientDirectory;
   readonly clientFailures: ClientFailures;
+  readonly clientKeys: ClientKeys;
   readonly passwordChecks: PasswordChecks;
   /** Writes last-seen times in the background, between `start` and `stop`. */
   readonly activity: ActivityBuffer;
@@ -71,6 +73,7 @@ export function createCore(resources: Resources): Core {
       limiter: config.rateLimiting.clientAuthentication.perClient,
       origin: new URL(config.http.publicBase).origin,
     }),
+    clientKeys: new ClientKeys(),
     passwordChecks: new PasswordChecks({
       database,
       hasher,

@@ -46,6 +46,8 @@ export interface Client {
   readonly idTokenSignedResponseAlg: string;
   /** Algorithm of the introspection answers that it asks for as a JWT. */
   readonly introspectionSignedResponseAlg: string;
+  /** Its public keys as a JSON Web Key Set, of which `ClientKeys` makes use; undefined when it has none here. */
+  readonly jwks: unknown;
 }
 
 /**
@@ -71,6 +73,7 @@ export interface ClientMetadata {
   readonly userinfo_signed_response_alg?: string;
   /** RS256 when it is not set. */
   readonly introspection_signed_response_alg?: string;
+  readonly jwks?: { readonly keys: readonly unknown[] };
   readonly client_name?: Localized;
   readonly client_uri?: Localized;
   readonly policy_uri?: Localized;
@@ -122,6 +125,7 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     hasStrictAuthMethod: metadata.strict_auth_method ?? false,
     idTokenSignedResponseAlg: metadata.id_token_signed_response_alg,
     introspectionSignedResponseAlg: metadata.introspection_signed_response_alg ?? MANDATORY_ALGORITHM,
+    jwks: metadata.jwks,
   };
 }
 

@@ -30,6 +30,7 @@ const CLIENT: Client = {
   hasStrictAuthMethod: false,
   idTokenSignedResponseAlg: 'RS256',
   introspectionSignedResponseAlg: 'RS256',
+  jwks: undefined,
 };
 
 const USER = {

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
@@ -48,6 +49,12 @@ async function countClients(at: TestService = service): Promise<number> {
 }
 
 describe('a registration (RFC 7591 3.2.1)', () => {
+  test('with public keys is answered with them as they were given', async () => {
+    const jwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
+    const jwks = { keys: [{ ...jwk, kid: 'one', use: 'sig' }, { kty: 'LWE' }] };
+    expect((await post({ ...BODY, jwks })).body['jwks']).toEqual(jwks);
+  });
+
   test('of a public client is answered with what is stored, by one statement', async () => {
     const answer = await post(BODY);
     expect(answer.status).toBe(201);

@@ -14,6 +14,7 @@ export function registrationResponse(client: RegisteredClient, metadata: Registe
 
 /** A value in several languages is written as `name`, `name#de` and so on (RFC 7591 2.2). */
 function withVariants(name: string, value: unknown): [string, unknown][] {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return [[name, value]];
+  const isLocalized = value !== null && typeof value === 'object' && !Array.isArray(value) && name !== 'jwks';
+  if (!isLocalized) return [[name, value]];
   return Object.entries(value).map(([tag, text]) => [tag === '' ? name : `${name}#${tag}`, text]);
 }

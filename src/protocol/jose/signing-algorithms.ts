@@ -20,6 +20,11 @@ export const SIGNING_ALGORITHMS = [
 
 export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
 
+/** Those of a shared secret (RFC 7518 3.2). */
+export const MAC_ALGORITHMS = ['HS256', 'HS384', 'HS512'] as const;
+
+export type MacAlgorithm = (typeof MAC_ALGORITHMS)[number];
+
 /** Every provider has to support it (OpenID Connect Core 1.0 15.1), so it is what a client gets unless it asks for another. */
 export const MANDATORY_ALGORITHM = 'RS256' satisfies SigningAlgorithm;
 
@@ -52,6 +57,10 @@ export function algorithmsOfKey(key: KeyObject): readonly SigningAlgorithm[] {
 
 export function isSigningAlgorithm(name: string): name is SigningAlgorithm {
   return SIGNING_ALGORITHMS.some((algorithm) => algorithm === name);
+}
+
+export function isMacAlgorithm(name: string): name is MacAlgorithm {
+  return MAC_ALGORITHMS.some((algorithm) => algorithm === name);
 }
 
 /** The hash that belongs to an algorithm, also for `at_hash` and `c_hash`; EdDSA on Ed25519 uses SHA-512. */

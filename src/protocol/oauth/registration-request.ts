@@ -6,7 +6,7 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import { MANDATORY_ALGORITHM } from '#protocol/jose/signing-algorithms.ts';
 import { CLIENT_AUTH_METHODS, type ClientAuthMethod, type GrantType, RESPONSE_TYPES } from './client-metadata.ts';
 import { invalidMetadata, isShowable, type Localized, MetadataMembers } from './metadata-members.ts';
-import { readKeys } from './registered-keys.ts';
+import { type RegisteredKeySet, readKeys } from './registered-keys.ts';
 import {
   type ApplicationType,
   ClientHost,
@@ -27,6 +27,7 @@ export interface RegisteredMetadata {
   readonly userinfo_signed_response_alg?: string;
   readonly introspection_signed_response_alg?: string;
   readonly subject_type: 'public';
+  readonly jwks?: RegisteredKeySet;
   readonly client_name?: Localized;
   readonly client_uri?: Localized;
   readonly logo_uri?: Localized;
@@ -151,6 +152,7 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
     userinfo_signed_response_alg: signingAlgorithm(members, 'userinfo_signed_response_alg', rules),
     introspection_signed_response_alg: signingAlgorithm(members, 'introspection_signed_response_alg', rules),
     subject_type: 'public' as const,
+    jwks: read.jwks,
     client_name: read.clientName,
     client_uri: read.clientUri,
     logo_uri: read.logoUri,
@@ -173,7 +175,6 @@ function readMembers(members: MetadataMembers) {
   members.strings('request_uris');
   for (const name of UNSUPPORTED_SWITCHES) members.flag(name);
   for (const name of [...UNSUPPORTED, ...SIGNED_RESPONSES]) members.text(name);
-  readKeys(members);
   if (members.text('token_endpoint_auth_signing_alg') === 'none') {
     throw invalidMetadata('token_endpoint_auth_signing_alg', 'must not be none');
   }
@@ -185,6 +186,7 @@ function readMembers(members: MetadataMembers) {
     grantTypes: members.strings('grant_types'),
     applicationType: members.choice('application_type', ['web', 'native']),
     authMethod: members.choice('token_endpoint_auth_method', CLIENT_AUTH_METHODS),
+    jwks: readKeys(members),
     clientName: members.shownLocalized('client_name'),
     clientUri: members.localized('client_uri'),
     logoUri: members.localized('logo_uri'),
