@@ -19,6 +19,7 @@ import { packageRoot } from '#platform/base/package-root.ts';
 import { Secret } from '#platform/base/secret.ts';
 import { EventLoopLag } from '#platform/http/overload.ts';
 import type { OpenLog } from '#platform/log/log-writer.ts';
+import { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import { accountDeps, hashesAtOnce, openHasher, strengthWorkerUrl } from './accounts.ts';
 import { logStartup } from './banner.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
@@ -82,6 +83,7 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
       estimator,
       lag,
       instance: state,
+      outbound: new OutboundHttp({ ...config.outbound, clock: systemClock, log }),
       version: io.version,
     });
     const { activity } = core;

@@ -21,6 +21,7 @@ import { httpConfig, httpSection } from './sections/http.ts';
 import { limitsConfig, limitsSection } from './sections/limits.ts';
 import { loggingConfig, loggingSection } from './sections/logging.ts';
 import { oauthConfig, oauthSection } from './sections/oauth.ts';
+import { outboundConfig, outboundSection } from './sections/outbound.ts';
 import { passwordsConfig, passwordsSection } from './sections/passwords.ts';
 import { policyConfig, policySection } from './sections/policy.ts';
 import { rateLimitingConfig, rateLimitingSection } from './sections/rate-limiting.ts';
@@ -63,6 +64,7 @@ export const configSchema = mapping({
   logging: loggingSection.prefault({}).describe('The log.'),
   retention: retentionSection.prefault({}).describe('How long what is over is kept before it is deleted.'),
   limits: limitsSection.prefault({}).describe('Bounds on connections, requests and work.'),
+  outbound: outboundSection.prefault({}).describe('Requests to addresses that clients name.'),
   experimental: mapping({
     access_token_ttl: duration('60s', '86400s').prefault('5m').describe('Lifetime of access tokens.'),
   })
@@ -130,6 +132,7 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
       unusedClientsSeconds: parsed.oauth.dynamic_registration.unused_client_ttl,
     }),
     limits: limitsConfig(parsed.limits),
+    outbound: outboundConfig(parsed.outbound),
     experimental: { accessTokenTtlSeconds: parsed.experimental.access_token_ttl },
   };
 }

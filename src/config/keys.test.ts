@@ -478,6 +478,20 @@ const ROWS: Readonly<Record<string, Row>> = {
   'limits.max_db_waiters': integer(8, 'from 1 to 1000000'),
   'limits.drain_delay': duration('10s', 10, 'from 0s to 10m'),
   'limits.shutdown_timeout': duration('10s', 10, 'from 1s to 1h'),
+  'outbound.allowed_networks': {
+    good: '["10.1.0.0/16"]',
+    reads: [{ address: '10.1.0.0', prefixLength: 16, family: 'ipv4' }],
+    bad: '10.1.0.0/16',
+    problem: 'expected a list, got "10.1.0.0/16"',
+  },
+  'outbound.allowed_networks[]': {
+    good: '10.1.0.0/16',
+    reads: { address: '10.1.0.0', prefixLength: 16, family: 'ipv4' },
+    bad: '10.1.0.1/16',
+    problem: 'expected an IP address or network (IP/prefix, no host bits set), got "10.1.0.1/16"',
+  },
+  'outbound.allowed_ports': { good: '[9443]', reads: [9443], bad: '9443', problem: 'expected a list, got 9443' },
+  'outbound.allowed_ports[]': integer(9443, 'from 1 to 65535'),
   'experimental.access_token_ttl': duration('86400', 86_400, 'from 60s to 86400s'),
 };
 
@@ -756,6 +770,7 @@ test('without any source, the defaults are those of the manual', () => {
       drainDelaySeconds: 0,
       shutdownTimeoutSeconds: 30,
     },
+    outbound: { allowedNetworks: [], allowedPorts: [443, 8443] },
     experimental: { accessTokenTtlSeconds: 300 },
   });
 });

@@ -18,6 +18,7 @@ import type { Clock } from '#platform/base/clock.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { EventLoopLag } from '#platform/http/overload.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
+import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import type { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { ResourceRules } from '#protocol/oauth/resource-rules.ts';
@@ -37,6 +38,8 @@ export interface Resources {
   readonly estimator: StrengthEstimator;
   readonly lag: Pick<EventLoopLag, 'isLagging' | 'isStalled'>;
   readonly instance: InstanceState;
+  /** Requests to addresses that clients name. */
+  readonly outbound: OutboundHttp;
   /** Version of this program. */
   readonly version: string;
 }

@@ -7,6 +7,7 @@ import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator
 import { type Core, createCore, type Resources } from '#domain/core.ts';
 import { InstanceState } from '#domain/instance-state.ts';
 import { openSecretKeys } from '#domain/secret-keys/secret-keys.ts';
+import { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import { cheapHasher } from './accounts.ts';
 import { TEST_LIMITS } from './route-server.ts';
 
@@ -62,7 +63,7 @@ export function behindProxy(config: Config): Config {
 
 /** What a test decides for itself; the rest is cheap and stands still. */
 export type AppOptions = Pick<Resources, 'config' | 'database' | 'clock' | 'log' | 'keyRing' | 'signingKeys'> &
-  Partial<Pick<Resources, 'hasher' | 'estimator'>> &
+  Partial<Pick<Resources, 'hasher' | 'estimator' | 'outbound'>> &
   Partial<Pick<Core, 'sessionLimits'>>;
 
 export interface RunningApp extends App {
@@ -82,6 +83,7 @@ export async function startApp({ sessionLimits, ...options }: AppOptions): Promi
     instance,
     version: '0.0.0',
     secretKeys: await openSecretKeys(options),
+    outbound: new OutboundHttp({ ...options.config.outbound, clock: options.clock, log: options.log }),
     ...options,
   });
   const core = sessionLimits === undefined ? made : { ...made, sessionLimits };

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { Config } from '#config/config.ts';
 import { SigningKeys, signingKey } from '#domain/signing-keys/signing-keys.ts';
 import { type AuthorizationGrantId, type ClientId, parseId } from '#platform/base/ids.ts';
+import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import type { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { cheapHasher, insertTestAccount } from './accounts.ts';
@@ -22,6 +23,8 @@ const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 20
 export const TEST_SIGNING_KEYS = new SigningKeys([signingKey(privateKey, publicKey, { isActive: true })]);
 
 export interface AuthorizationServiceOptions {
+  /** With peers on loopback: `loopbackOutbound`. */
+  readonly outbound?: OutboundHttp;
   /** That of another service on the same database. */
   readonly clock?: FakeClock;
   readonly rememberConsent?: boolean;
@@ -45,6 +48,7 @@ export async function startAuthorizationService(database: OpenDatabase, options:
     keyRing: TEST_KEYS,
     signingKeys: TEST_SIGNING_KEYS,
     ...(options.hasher !== undefined && { hasher: options.hasher }),
+    ...(options.outbound !== undefined && { outbound: options.outbound }),
   });
   const { clients } = core;
   const hasher = cheapHasher();

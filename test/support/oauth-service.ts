@@ -12,6 +12,7 @@ import {
 import { KeyRing } from '#platform/base/sealing.ts';
 import { Secret } from '#platform/base/secret.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
+import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { behindProxy, startApp, testConfig } from './app.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -27,6 +28,8 @@ const root = Buffer.alloc(32, 3);
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
 export interface OAuthServiceOptions {
+  /** With peers on loopback: `loopbackOutbound`. */
+  readonly outbound?: OutboundHttp;
   readonly settings?: Partial<TokenSettings>;
   readonly callers?: Config['oauth']['introspectionCallers'];
   readonly limiter?: { readonly burst: number; readonly perSecond: number };
@@ -70,6 +73,7 @@ export async function startOAuthService(database: OpenDatabase, options: OAuthSe
     log,
     keyRing,
     signingKeys,
+    ...(options.outbound !== undefined && { outbound: options.outbound }),
   });
   const { activity, clients } = core;
 

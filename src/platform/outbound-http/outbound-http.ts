@@ -1,0 +1,205 @@
+/**
+ * Requests to addresses that strangers name: keys, logos and sign-out addresses of clients. The guard keeps them away
+ * from everything that only this machine can reach, and bounds what a hostile peer can cost (security 3.9).
+ *
+ *     const fetched = await core.outbound.get(client.jwksUri, { accept: 'application/json' });
+ *     if (fetched.ok) use(fetched.body, fetched.freshForSeconds);
+ *     else refuse('the keys could not be fetched');           // never with `fetched.reason`: it is for the log
+ *
+ *     const posted = await core.outbound.post(client.backchannelLogoutUri, { logout_token: token });
+ *     if (posted.ok && posted.status === 200) ...             // any status but a redirect is an answer
+ *
+ * Both wait for at most five seconds in all and never throw. What fails is logged here. URLs that stand in the
+ * configuration of the operator are not those of strangers: `isConfigured: true` permits private addresses, plain http
+ * and every port for them. Tests that need a peer on loopback make the guard with `loopbackOutbound` of
+ * `test/support/https-peer.ts`.
+ */
+import { isIP } from 'node:net';
+import type { Clock } from '#platform/base/clock.ts';
+import type { Cidr } from '#platform/base/ip-address.ts';
+import type { Log } from '#platform/base/log.ts';
+import { outside } from '#platform/base/tasks.ts';
+import {
+  type Answer,
+  checkedLookup,
+  exchange,
+  type FailureReason,
+  OutboundFailure,
+  type Resolve,
+  resolveByDns,
+} from './exchange.ts';
+import { Lanes } from './lanes.ts';
+import { ReachableAddresses } from './reachable-addresses.ts';
+
+const TOTAL_MS = 5_000;
+const AT_ONCE_PER_HOST = 4;
+const AT_ONCE = 256;
+const FAILURE_REMEMBERED_MS = 60_000;
+const MAX_FAILURES = 1_000;
+const MIN_FRESH_SECONDS = 300;
+const MAX_FRESH_SECONDS = 3_600;
+
+export interface OutboundOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Networks that may be reached although they are not public. */
+  readonly allowedNetworks: readonly Cidr[];
+  readonly allowedPorts: readonly number[];
+  /** The name servers of the machine, unless given. */
+  readonly resolve?: Resolve;
+  /** In place of the public certificate authorities; PEM. */
+  readonly trustedCertificates?: string | undefined;
+}
+
+export interface GetOptions {
+  /** Media types that are asked for. */
+  readonly accept: string;
+  /** The URL stands in the operator's configuration. */
+  readonly isConfigured?: boolean;
+}
+
+/** A document, sent with status 200. */
+export interface Fetched {
+  readonly ok: true;
+  /** Lower case, without parameters. */
+  readonly mediaType: string | undefined;
+  /** Decoded, at most 256 KiB. */
+  readonly body: Buffer;
+  /** What `Cache-Control` says, within 5 minutes and an hour. */
+  readonly freshForSeconds: number;
+}
+
+export interface Posted {
+  readonly ok: true;
+  readonly status: number;
+}
+
+export interface NotSent {
+  readonly ok: false;
+  readonly reason: FailureReason;
+}
+
+interface Remembered {
+  readonly failure: NotSent;
+  readonly until: number;
+}
+
+export class OutboundHttp {
+  readonly #options: OutboundOptions;
+  readonly #addresses: ReachableAddresses;
+  readonly #lanes = new Lanes({ perKey: AT_ONCE_PER_HOST, total: AT_ONCE });
+  /** Documents on their way, so that many requests at once for one of them cost one. */
+  readonly #pending = new Map<string, Promise<Fetched | NotSent>>();
+  /** In order of failing, so that the first is the oldest. */
+  readonly #failures = new Map<string, Remembered>();
+
+  constructor(options: OutboundOptions) {
+    this.#options = options;
+    this.#addresses = new ReachableAddresses(options.allowedNetworks);
+  }
+
+  /** Fetches a document. After a failure the same is answered for a minute without a request. */
+  async get(url: string, { accept, isConfigured = false }: GetOptions): Promise<Fetched | NotSent> {
+    const key = `${isConfigured} ${accept} ${url}`;
+    const failed = this.#failures.get(key);
+    if (failed !== undefined && this.#options.clock.now() < failed.until) return failed.failure;
+    const pending = this.#pending.get(key);
+    // Another task's promise: continue as a stretch of our own.
+    if (pending !== undefined) return outside(pending);
+    const fetching = this.#fetch(url, accept, isConfigured);
+    this.#pending.set(key, fetching);
+    const fetched = await fetching;
+    this.#pending.delete(key);
+    if (!fetched.ok) this.#rememberFailure(key, fetched);
+    return fetched;
+  }
+
+  /** Sends a form and reads the status. Nothing is remembered. */
+  async post(
+    url: string,
+    form: Readonly<Record<string, string>>,
+    { isConfigured = false }: { readonly isConfigured?: boolean } = {},
+  ): Promise<Posted | NotSent> {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const body = new URLSearchParams(form).toString();
+    const answer = await this.#send(url, isConfigured, { method: 'POST', headers, body });
+    return answer instanceof OutboundFailure ? notSent(answer) : { ok: true, status: answer.status };
+  }
+
+  async #fetch(url: string, accept: string, isConfigured: boolean): Promise<Fetched | NotSent> {
+    const answer = await this.#send(url, isConfigured, { method: 'GET', headers: { accept } });
+    if (answer instanceof OutboundFailure) return notSent(answer);
+    const { headers, body } = answer;
+    return {
+      ok: true,
+      mediaType: headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase(),
+      body,
+      freshForSeconds: freshSeconds(headers['cache-control'], headers.age),
+    };
+  }
+
+  async #send(
+    text: string,
+    isConfigured: boolean,
+    message: { method: 'GET' | 'POST'; headers: Record<string, string>; body?: string },
+  ): Promise<Answer | OutboundFailure> {
+    const { log, resolve = resolveByDns, trustedCertificates } = this.#options;
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    try {
+      if (url === undefined || !(isConfigured || this.#isAllowed(url))) throw new OutboundFailure('url');
+      const signal = AbortSignal.timeout(TOTAL_MS);
+      const lookup = isConfigured
+        ? undefined
+        : checkedLookup(resolve, (address) => this.#addresses.has(address), signal);
+      const answer = await this.#lanes.run(
+        url.hostname,
+        signal,
+        () => new OutboundFailure('busy'),
+        () => exchange(url, { ...message, signal, lookup, trustedCertificates }),
+      );
+      if (message.method === 'GET' && answer.status !== 200) throw new OutboundFailure('status');
+      return answer;
+    } catch (error) {
+      if (!(error instanceof OutboundFailure)) throw error;
+      log.info('outbound.failed', 'a request to an address of a client failed', {
+        host: url?.host,
+        reason: error.reason,
+        cause: error.cause instanceof Error && 'code' in error.cause ? String(error.cause.code) : undefined,
+      });
+      return error;
+    }
+  }
+
+  /** Host names are looked up and their addresses checked; an address in place of a name would bypass that. */
+  #isAllowed({ protocol, port, username, password, hash, hostname }: URL): boolean {
+    return (
+      protocol === 'https:' &&
+      username === '' &&
+      password === '' &&
+      hash === '' &&
+      isIP(hostname.replace(/^\[|\]$/g, '')) === 0 &&
+      this.#options.allowedPorts.includes(port === '' ? 443 : Number(port))
+    );
+  }
+
+  #rememberFailure(key: string, failure: NotSent): void {
+    const now = this.#options.clock.now();
+    this.#failures.delete(key);
+    this.#failures.set(key, { failure, until: now + FAILURE_REMEMBERED_MS });
+    for (const [oldest, { until }] of this.#failures) {
+      if (now < until && this.#failures.size <= MAX_FAILURES) break;
+      this.#failures.delete(oldest);
+    }
+  }
+}
+
+function notSent({ reason }: OutboundFailure): NotSent {
+  return { ok: false, reason };
+}
+
+/** RFC 9111 5.2.2: what a shared cache may keep, less the age that it has. */
+function freshSeconds(cacheControl = '', age = '0'): number {
+  const [, seconds = '0'] = /(?:^|[\s,])max-age="?(\d{1,9})"?(?:[\s,]|$)/i.exec(cacheControl) ?? [];
+  const left = Number(seconds) - (/^\d{1,9}$/.test(age) ? Number(age) : 0);
+  return Math.min(MAX_FRESH_SECONDS, Math.max(MIN_FRESH_SECONDS, left));
+}
