@@ -1,6 +1,6 @@
 /**
  * Finds statements that change a table outside of the module that owns it. Others use the operations and fragments of
- * the owner, or stand in the list below. It reads the text of the product's SQL; comments and tests are left out.
+ * the owner, or be in the list below. It reads the text of the product's SQL; comments and tests are left out.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 

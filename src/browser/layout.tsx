@@ -48,7 +48,7 @@ export interface LanguageLink {
 
 const bundledTemplate = parsePageTemplate(BUNDLED_PAGE_TEMPLATE).template;
 
-/** The complete document. `content` is what stands in the card; it brings the one `h1`. */
+/** The complete document. `content` is what the card shows; it brings the one `h1`. */
 export function renderPage(frame: PageFrame, content: VNode): string {
   const { site, translations } = frame;
   const body = renderPageTemplate(site.template ?? bundledTemplate, {

@@ -170,7 +170,7 @@ describe('what a developer must mend', () => {
   const problem = { code: 'invalid_redirect_uri', requestId: 'GET-3', link: { kind: 'home', href: '/' } } as const;
   const description = 'the redirect URI <https://elsewhere.example/> is not registered';
 
-  test('stands below the code in English, and is no markup (rulings: description of an error)', () => {
+  test('is shown below the code in English, and is no markup (rulings: description of an error)', () => {
     const german = catalog.in('de');
     const content = <ProblemPage translations={german} problem={{ ...problem, description }} />;
     const page = render(content, { translations: german });

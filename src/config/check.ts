@@ -42,7 +42,7 @@ function problemsOf(issue: z.core.$ZodIssue, above: Path, root: MappingNode, sha
   ];
 }
 
-/** Of the alternatives to a mapping, what is wrong with the one that is a mapping too. */
+/** What is wrong with that alternative to a mapping that is a mapping too. */
 function issuesOfMapping(issue: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] {
   return (
     issue.errors.find((issues) => issues.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys')) ??

@@ -55,7 +55,7 @@ export const configSchema = mapping({
   templates: mapping({
     path: path()
       .optional()
-      .describe('Directory of templates that replace bundled ones by name: `page.html` stands around every page.'),
+      .describe('Directory of templates that replace bundled ones by name: `page.html` surrounds every page.'),
   })
     .prefault({})
     .describe('Markup around the pages.'),

@@ -495,7 +495,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'experimental.access_token_ttl': duration('86400', 86_400, 'from 60s to 86400s'),
 };
 
-/** What has to stand beside a key so that it can be tried alone. */
+/** Other keys that one key needs, so that it can be tried alone. */
 const NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   'http.listeners[]': ['resources: [human]', 'binds: [{port: 1}]'],
   'http.listeners[].binds[]': ['port: 1'],
@@ -520,7 +520,7 @@ const OWN_NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   'database.ssl_key': ['host: db.example', 'ssl_certificate: PEM'],
 };
 
-/** A file that sets one key, and where the value stands in it. */
+/** A file that sets one key, and where in it the value is. */
 function fileWith(key: string, value: string): { yaml: string; line: number; column: number } {
   const parts = key.split('.');
   let yaml = '';

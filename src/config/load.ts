@@ -89,7 +89,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     ...templateProblems,
     ...problems.filter(isNotConsequence(secretFiles)),
   ];
-  // A file that cannot be read says nothing of its keys, so that what seems to be missing may stand there.
+  // A file that cannot be read says nothing of its keys, so a key that seems to be missing may be in it.
   if (reading.isUnreadable) throw configurationError([...reading.problems]);
   if (parsed === undefined || found.length > 0) throw configurationError(found);
 

@@ -25,7 +25,7 @@ describe('a page template', () => {
     );
   });
 
-  test('computes nothing: only names of variables stand between braces', () => {
+  test('computes nothing: only names of variables are allowed between braces', () => {
     for (const name of ['7*7', 'content.length', 'constructor', '__proto__', 'brand | upper', '', '#if brand']) {
       const { problems } = parsePageTemplate(`{{ content }}{{ ${name} }}`);
       expect(problems).toEqual([

@@ -41,7 +41,7 @@ function readPicture(path: string): PictureConfig | string {
 }
 
 const SVG_NAMESPACE = /^<svg\s[^>]*\bxmlns\s*=\s*["']http:\/\/www\.w3\.org\/2000\/svg["']/;
-/** What may stand before the root element, by how it begins and ends. */
+/** What may come before the root element, by how it begins and ends. */
 const PROLOGUE = [
   ['<?', '?>'],
   ['<!--', '-->'],

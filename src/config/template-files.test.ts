@@ -27,10 +27,10 @@ describe('templates of the operator (browser-flows 12.4)', () => {
   });
 
   test.each([
-    ['<script>alert(1)</script>{{ content }}', ['page.html:1:1: <script> cannot stand in a template']],
-    ['<SCRIPT src="/x.js"></SCRIPT>{{ content }}', ['page.html:1:1: <script> cannot stand in a template']],
-    ['<style>p { color: red }</style>{{ content }}', ['page.html:1:1: <style> cannot stand in a template']],
-    ['<form>{{ content }}</form>', ['page.html:1:1: <form> cannot stand in a template']],
+    ['<script>alert(1)</script>{{ content }}', ['page.html:1:1: <script> is not allowed in a template']],
+    ['<SCRIPT src="/x.js"></SCRIPT>{{ content }}', ['page.html:1:1: <script> is not allowed in a template']],
+    ['<style>p { color: red }</style>{{ content }}', ['page.html:1:1: <style> is not allowed in a template']],
+    ['<form>{{ content }}</form>', ['page.html:1:1: <form> is not allowed in a template']],
     [
       '<p onclick="x()" style="color: red">{{ content }}</p>',
       [

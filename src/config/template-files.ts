@@ -113,7 +113,7 @@ function readTag(
     const last = open.pop();
     if (last?.name !== name) problems.push({ offset, message: `</${name}> closes nothing` });
   } else {
-    if (REFUSED.has(name)) problems.push({ offset, message: `<${name}> cannot stand in a template` });
+    if (REFUSED.has(name)) problems.push({ offset, message: `<${name}> is not allowed in a template` });
     if (!VOID.has(name)) open.push({ name, offset });
   }
   return close.lastIndex;

@@ -62,7 +62,7 @@ test('every attack of the specification is made by a test, or waits for the feat
   expect([...files.keys()].filter((number) => !ATTACKS.some(([known]) => known === number))).toEqual([]);
 });
 
-test('every protection that mutations.js takes out stands in the source once, and its test has that name', () => {
+test('every protection that mutations.js takes out is in the source once, and its test has that name', () => {
   const misplaced = PROTECTIONS.flatMap(({ name, removals }) =>
     removals.flatMap(({ text }) => placeOf(ROOT, text).problem ?? []).map((problem) => `${name}: ${problem}`),
   );

@@ -1,6 +1,6 @@
 /**
  * What one stranger can store or hold is bounded: 10,000 requests, no two alike, from one address at every route that
- * is mounted, without any proof of who asks. The clock stands still, so no limit gives anything back.
+ * is mounted, without any proof of who asks. The clock does not move, so no limit gives anything back.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

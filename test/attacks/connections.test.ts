@@ -12,7 +12,7 @@ const LIMITS = { request_timeout: '1s', headers_timeout: '1s' };
 /** A busy machine takes its time to close hundreds of connections. */
 const MAX_WAIT_MS = 60_000;
 
-/** The attackers stand behind a proxy that hands on what it gets, as it comes. */
+/** The attackers are behind a proxy that hands on what it gets, as it comes. */
 const proxied = attackedService({ limits: LIMITS });
 /** They reach the listener; each of their addresses may hold 200 connections. */
 const direct = attackedService({ http: { ...SETTINGS.http, trusted_proxies: ['10.0.0.1/32'] }, limits: LIMITS });

@@ -165,7 +165,7 @@ describe('polls (S-115)', () => {
 });
 
 describe('decisions (S-100, S-116, S-117)', () => {
-  test('consent and refusal fifty times at once on two instances: the first one stands (S-100)', async () => {
+  test('consent and refusal fifty times at once on two instances: the first one counts (S-100)', async () => {
     const { deviceCode, userCode } = await codes();
     const browser = await attacked.signedIn('amira');
     const { path, csrf } = await openDevice(browser, userCode);

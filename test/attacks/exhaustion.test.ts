@@ -18,7 +18,7 @@ const attacked = attackedService(
   },
   { expectedStatuses: [503] },
 );
-/** Processor time stands in the log in tenths of milliseconds. */
+/** Processor time is logged in tenths of milliseconds. */
 const LOGGED = { resolution: 0.1 };
 const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
 
@@ -140,7 +140,7 @@ describe('150 sign-ins at once with long passwords (S-143)', () => {
       machines.map(({ elapsed }) => elapsed),
       0.95,
     );
-    // Those that stand in the line wait for a second and more; had machines to stand there as well, so would they.
+    // Requests in the queue wait for a second and more; if machines had to queue as well, so would they.
     expect(slowMachine).toBeLessThan(median(waited.map(({ elapsed }) => elapsed)) / 2);
   });
 });

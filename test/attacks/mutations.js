@@ -5,7 +5,7 @@
  *     node test/attacks/mutations.js [--parallel=2] [NAME...]
  *
  * Without names it runs the whole list. It ends with a table, and with exit code 1 when a test noticed nothing, fails
- * without any change, or a text to be taken out does not stand in the source exactly once.
+ * without any change, or a text to be taken out is not in the source exactly once.
  */
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * What stands between an attack and its success, and the test that would notice its loss. `mutations.js` takes each
+ * What keeps an attack from succeeding, and the test that would notice its loss. `mutations.js` takes each
  * out of a copy of the tree and expects the test to fail; the page of attack tests lists them.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ export interface Protection {
 }
 
 export interface Removal {
-  /** Stands exactly once in the source, in whatever file. */
+  /** Found exactly once in the source, in whatever file. */
   readonly text: string;
   /** What takes its place; nothing unless given. */
   readonly instead?: string;
@@ -805,7 +805,7 @@ export const PROTECTIONS: readonly Protection[] = [
   },
 ];
 
-/** Where a text stands in the source, or what is wrong with it. */
+/** Where a text is in the source, or what is wrong with it. */
 export function placeOf(root: string, text: string): { readonly file: string; readonly problem?: string } {
   const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.tsx?$/.test(name) && !/\.test(-support)?\.tsx?$/.test(name))
@@ -816,5 +816,5 @@ export function placeOf(root: string, text: string): { readonly file: string; re
   const [file = ''] = places;
   if (places.length === 1) return { file };
   const found = places.length === 0 ? 'nowhere' : `${places.length} times`;
-  return { file, problem: `stands ${found} in the source: ${JSON.stringify(text)}` };
+  return { file, problem: `found ${found} in the source: ${JSON.stringify(text)}` };
 }

@@ -1,4 +1,4 @@
-/** Security 4.18: what stands between a caller and the service, and callers who pretend to be that. */
+/** Security 4.18: what is between a caller and the service, and callers who pretend to be that. */
 import { describe, expect, test } from 'vitest';
 import { attackedService, C1, ISSUER, PASSWORD, SETTINGS } from './attacked-service.ts';
 import { headerOf, jsonOf, type RawAnswer, requestBytes, sendBytes } from './raw-http.ts';

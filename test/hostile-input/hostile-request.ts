@@ -21,7 +21,7 @@ export interface Surroundings {
   readonly deadCookies: readonly string[];
   /** Tokens, ids and addresses that exist. */
   readonly genuine: readonly string[];
-  /** Those of them that are not secret and may stand in a path, which is logged. */
+  /** Those of them that are not secret and may be part of a path, which is logged. */
   readonly ids: readonly string[];
 }
 

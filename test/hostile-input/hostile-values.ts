@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Values as they stand in a query or a form: ASCII without blanks, mostly percent-encoded. */
+/** Values as they are in a query or a form: ASCII without blanks, mostly percent-encoded. */
 export type WireText = string;
 
 /** Cannot be decoded, or holds what no text may hold. */
@@ -219,7 +219,7 @@ export const HEADER_VALUES = [
   ...['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', '00-0-0-00', 'GET-1', '\u0085', '\u00ff\u00fe', '"\\'],
 ];
 
-/** Values hold any byte that may stand in a header, one character for each. */
+/** Values hold any byte that a header may contain, one character for each. */
 export function hostileHeader(): fc.Arbitrary<[name: string, value: string]> {
   const bytes = fc
     .array(fc.oneof(fc.integer({ min: 0x20, max: 0x7e }), fc.integer({ min: 0x80, max: 0xff })), { maxLength: 60 })

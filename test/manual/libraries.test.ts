@@ -24,7 +24,7 @@ describe('guide "Sign in an app": settings for libraries and servers', () => {
     );
   });
 
-  test.each(sections)('$name: every line stands in the application that is tried', ({ link, lines }) => {
+  test.each(sections)('$name: every line is in the application that is tried', ({ link, lines }) => {
     const application = readFileSync(join(GUIDE, '..', link), 'utf8')
       .split('\n')
       .map(withoutIndentation);

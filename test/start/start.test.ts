@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { type RunningProgram, runProgram } from './program.ts';
 
-// A small package with our scripts. It stands below ours, so that the bundler is found without installing it; its
+// A small package with our scripts. It is below ours, so that the bundler is found without installing it; its
 // lockfile is empty, so that npm has nothing to fetch.
 const clone = join(packageRoot, '.latchkey', `test-start-${process.pid}`);
 let running: RunningProgram[] = [];

@@ -61,7 +61,7 @@ export function behindProxy(config: Config): Config {
   return { ...config, http: { ...config.http, trustedProxies: [LOOPBACK], clientIpHeader: 'x-forwarded-for' } };
 }
 
-/** What a test decides for itself; the rest is cheap and stands still. */
+/** What a test decides for itself; the rest is cheap and does not change. */
 export type AppOptions = Pick<Resources, 'config' | 'database' | 'clock' | 'log' | 'keyRing' | 'signingKeys'> &
   Partial<Pick<Resources, 'hasher' | 'estimator' | 'outbound'>> &
   Partial<Pick<Core, 'sessionLimits'>>;

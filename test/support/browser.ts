@@ -83,7 +83,7 @@ export class Browser {
   }
 
   /**
-   * Sends a form of the page shown: its inputs as they stand there, with `fields` typed in (and the button, if one
+   * Sends a form of the page shown: its inputs as they are, with `fields` typed in (and the button, if one
    * with a name is pressed). Redirects are not followed.
    */
   async submit(fields: Readonly<Record<string, string>> = {}, options: SubmitOptions = {}): Promise<Shown> {

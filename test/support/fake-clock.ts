@@ -1,6 +1,6 @@
 import type { Clock } from '#platform/base/clock.ts';
 
-/** Stands still until a test moves it. */
+/** Shows the same time until a test moves it. */
 export class FakeClock implements Clock {
   #now: number;
 

@@ -23,7 +23,7 @@ with tables as (
   from tables t join pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped
   left join pg_attrdef d on d.adrelid = t.oid and d.adnum = a.attnum
 ), constraints as (
-  -- Newer versions list "not null" among the constraints too; here it stands with its column.
+  -- Newer versions list "not null" among the constraints too; here it is kept with its column.
   select c.conrelid as oid, array_position(array['p', 'u', 'c', 'f', 'x'], c.contype::text) as rank, c.conname,
     '  constraint ' || quote_ident(c.conname) || ' ' || pg_get_constraintdef(c.oid) as line
   from pg_constraint c join tables t on t.oid = c.conrelid where c.contype <> 'n'

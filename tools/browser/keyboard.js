@@ -10,7 +10,7 @@ export async function tabTo(page, locator) {
   throw new Error(`the keyboard does not reach ${locator}`);
 }
 
-/** Types into an input in place of what stands there. */
+/** Types into an input in place of what is there. */
 export async function typeInto(page, locator, text) {
   await tabTo(page, locator);
   await page.keyboard.press('Control+A');

@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 
 export type ButtonKind = 'primary' | 'secondary' | 'quiet' | 'danger';
 
-/** Submits the form it stands in; `name` and `value` tell one button of a form from another. */
+/** Submits the form that it is in; `name` and `value` tell one button of a form from another. */
 export function Button({
   kind = 'primary',
   name,

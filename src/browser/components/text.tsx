@@ -30,7 +30,7 @@ const MAX_NAME_CHARACTERS = 60;
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 /**
- * A name that someone else chose (of a client, a person), made fit to stand in a sentence: without control, direction
+ * A name that someone else chose (of a client, a person), made fit for use in a sentence: without control, direction
  * and invisible characters, white space folded, cut at 60 characters.
  */
 export function cleanName(name: string): string {

@@ -21,7 +21,7 @@ export const brandingSection = rule(
     service_name: hint(text({ maximum: 100 }), { defaultText: 'host of `http.public_base`' })
       .optional()
       .describe('Name of the service on its pages.'),
-    logo: path().optional().describe(`Stands above every page in place of the service's name. ${PICTURE}`),
+    logo: path().optional().describe(`Shown above every page in place of the service's name. ${PICTURE}`),
     logo_dark: path().optional().describe(`The logo for readers who want dark pages. ${PICTURE}`),
     favicon: path().optional().describe(`Picture in the browser's tabs and bookmarks. ${PICTURE}`),
     accent_color: hint(accentColor('light'), { defaultText: 'that of the bundled pages' })

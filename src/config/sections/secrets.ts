@@ -5,7 +5,7 @@ import { hint } from '#platform/config/shape.ts';
 import { bool, choice, list, mapping, path, secret, secretFile, text } from '#platform/config/values.ts';
 import { SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
 
-/** Stands before a key that is given as DER bytes in base64. */
+/** The prefix of a key that is given as DER bytes in base64. */
 export const DER_PREFIX = 'base64:';
 
 const HEX_KEY = { pattern: /^[0-9a-fA-F]{64}$/, expected: 'expected 64 hexadecimal characters' };

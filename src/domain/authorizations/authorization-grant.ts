@@ -53,7 +53,7 @@ export interface PendingRequest {
   readonly claims: RequestedClaims;
   /** The one account that may answer; undefined: whoever signs in. */
   readonly expectedUserId: UserId | undefined;
-  /** Of the installed languages the one that the client asked for, once fulfilled the one that the person read. */
+  /** The installed language that the client asked for; once fulfilled, the one that the person read. */
   readonly locale: string | undefined;
 }
 

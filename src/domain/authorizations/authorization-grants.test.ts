@@ -117,7 +117,7 @@ describe('authorization grants', () => {
     expect(stored?.code_hash?.equals(sha256(made[0] ?? ''))).toBe(true);
   });
 
-  test('consent and cancel at the same moment: the first one stands (S-100)', async () => {
+  test('consent and cancel at the same moment: the first one counts (S-100)', async () => {
     for (let round = 0; round < 10; round += 1) {
       const id = await created();
       const [code, isCancelled] = await Promise.all([

@@ -15,7 +15,7 @@ export interface NewGrant {
   readonly clientId: ClientId;
   readonly request: AuthorizationRequest;
   readonly expectedUserId: UserId | undefined;
-  /** Of the installed languages the one that the client asked for. */
+  /** The installed language that the client asked for. */
   readonly locale: string | undefined;
   readonly address: string | undefined;
   /** Who is signed in; undefined: nobody, or unknown. */

@@ -36,7 +36,7 @@ export interface NewDeviceCodeGrant {
   readonly scope: readonly string[];
   /** Resource servers that the tokens are for. */
   readonly resources: readonly string[];
-  /** Of the device. */
+  /** The address of the device. */
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
   /** Milliseconds since the epoch. */

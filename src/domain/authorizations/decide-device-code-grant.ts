@@ -12,7 +12,7 @@ export interface DeviceDecision {
   readonly isConfirmed: boolean;
   readonly userId: UserId;
   readonly browserSessionId: BrowserSessionId;
-  /** Of the client record that the page was made from. */
+  /** The client's version when the page was made. */
   readonly clientVersion: number;
   /** Language in which the person read the page. */
   readonly locale: string;

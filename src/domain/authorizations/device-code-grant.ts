@@ -19,7 +19,7 @@ export interface DeviceCodeGrant {
   readonly resources: readonly string[];
   /** Without its hyphen. */
   readonly userCode: string;
-  /** Of the device. */
+  /** The address of the device. */
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
   readonly createdAt: number;

@@ -14,7 +14,7 @@ export interface Fulfillment {
   readonly id: AuthorizationGrantId;
   readonly userId: UserId;
   readonly browserSessionId: BrowserSessionId;
-  /** Of the client record that the request was judged by. */
+  /** The client's version when the request was checked. */
   readonly clientVersion: number;
   /** Language in which the person read the pages, for a grant whose client asked for none. */
   readonly locale: string;

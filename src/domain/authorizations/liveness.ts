@@ -17,7 +17,7 @@ export function grantIsOpen(grant: string): string {
   return `(${grant}.cancelled_at is null and ${grant}.exchanged_at is null)`;
 }
 
-/** Of the last hour, as long as grants are pending, and not exchanged. Two partial indexes hold such grants. */
+/** Not expired (a grant lasts an hour) and not exchanged. Two partial indexes hold such grants. */
 export function grantIsUnused(grant: string, now: string): string {
   return `(${grant}.exchanged_at is null and ${grant}.expires_at > ${now})`;
 }

@@ -26,7 +26,7 @@ export async function recordDecision(
   );
 }
 
-/** Of a pending grant; what the same browser session chose first stands. */
+/** Changes a pending grant only; what the same browser session chose first is kept. */
 const storeDecision = statement<
   never,
   { readonly id: string; readonly decision: string; readonly browserSessionId: string; readonly now: Date }

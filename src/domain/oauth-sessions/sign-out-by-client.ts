@@ -10,7 +10,7 @@ export interface SignOutByClient {
   readonly oauthSessionId: OAuth2SessionId;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Of the request, for the audit log. */
+  /** Where the request came from, for the audit log. */
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
 }

@@ -474,7 +474,7 @@ describe('many requests from one address (S-95)', () => {
   });
 });
 
-/** Of an answer that may also be a page. */
+/** Empty for an answer that is a page. */
 function responseOfAny(shown: Shown): Readonly<Record<string, string>> {
   return shown.headers.location === undefined ? {} : responseOf(shown);
 }

@@ -22,7 +22,7 @@ export interface AcceptedRequest {
   readonly request: AuthorizationRequest;
   /** The one account that may answer; undefined: whoever signs in. */
   readonly expectedUserId: UserId | undefined;
-  /** Of the installed languages the one that the client asked for. */
+  /** The installed language that the client asked for. */
   readonly locale: string | undefined;
 }
 

@@ -22,7 +22,7 @@ export interface RefusedRequest {
   readonly client: Client | undefined;
   /** Undefined: not decodable, or of a request that was stored. */
   readonly parameters?: FormParameters | undefined;
-  /** Of a request that was stored. */
+  /** That of a stored request. */
   readonly redirectUri?: string | undefined;
   /** Names of the parameters that the description is about. */
   readonly about?: readonly string[] | undefined;

@@ -106,7 +106,7 @@ describe('a service with looks of its own (browser-flows 12.4)', () => {
     }
   });
 
-  test('the colors stand in a stylesheet of their own after the bundled one, not in the page', async () => {
+  test('the colors are in a stylesheet of their own after the bundled one, not in the page', async () => {
     expect(page.indexOf('/assets/brand-')).toBeGreaterThan(page.indexOf('/assets/pages.css'));
     const css = await (await fetch(addressOf(/<link rel="stylesheet" href="([^"]*brand[^"]*)"/))).text();
     expect(css).toContain('--accent:#0b5fa5');

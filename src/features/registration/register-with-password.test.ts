@@ -144,7 +144,7 @@ describe('POST /register', () => {
 });
 
 describe('links to registration', () => {
-  test('stand on / and /login while it is open', async () => {
+  test('are on / and /login while it is open', async () => {
     expect((await service.browser().get('/')).body).toContain('href="/register"');
     const login = await service.browser().get('/login?kind=change_password');
     expect(login.body).toContain('href="/register?kind=change_password"');

@@ -105,7 +105,7 @@ describe('ID token: claims of the granted scopes (OpenID Connect Core 5.4)', () 
     expect(PROFILE.filter((name) => name in claims)).toEqual(['preferred_username', 'updated_at']);
   });
 
-  test('claims that were asked for one by one stand where they were asked for, also after a refresh (Core 5.5)', async () => {
+  test('claims that were requested one by one are where they were requested, also after a refresh (Core 5.5)', async () => {
     const slim = await service.client({ secret: CLIENT_SECRET, metadata: { id_token_claims: false } });
     for (const of of [client, slim]) {
       const claims = { id_token: ['email', 'name'], userinfo: ['email_verified', 'locale'] };

@@ -1,7 +1,7 @@
 /** Colors are `#rrggbb` in lower case. */
 export type Theme = 'light' | 'dark';
 
-/** What text stands on, as in the stylesheet: page, card and quoted facts. */
+/** The backgrounds of text, as in the stylesheet: page, card and quoted facts. */
 export const BACKGROUNDS: Readonly<Record<Theme, readonly [string, ...string[]]>> = {
   light: ['#f4f6f5', '#ffffff', '#eef1f0'],
   dark: ['#0e1413', '#161e1c', '#1d2725'],

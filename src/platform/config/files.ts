@@ -10,7 +10,7 @@ const USUAL_PLACES = ['latchkey.yaml', 'config.yaml', '/etc/latchkey/config.yaml
 
 /**
  * The files to read, in the order of their precedence: those named on the command line, else by `LATCHKEY_CONFIG`,
- * else the first that stands in one of the usual places, else none.
+ * else the first that is found in one of the usual places, else none.
  */
 export function configurationFiles(
   named: readonly string[],

@@ -1,7 +1,7 @@
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Origin } from './tree.ts';
 
-/** One thing that is wrong, where it stands and what is accepted. Never holds the value of a secret. */
+/** One thing that is wrong, where it is and what is accepted. Never holds the value of a secret. */
 export interface Problem {
   /** `http.listeners[0].name`; undefined for a problem of a whole file or of its syntax. */
   readonly key: string | undefined;

@@ -47,7 +47,7 @@ export interface ScalarShape extends KeyFacts {
   readonly kind: 'scalar';
   readonly acceptsNumber: boolean;
   readonly acceptsBoolean: boolean;
-  /** Present when a mapping may stand in place of the scalar. */
+  /** Present when a mapping is accepted in place of the scalar. */
   readonly mapping: MappingShape | undefined;
 }
 
@@ -129,7 +129,7 @@ export function canonicalKey(mapping: MappingShape, name: string): string | unde
   return undefined;
 }
 
-/** What stands below a path of keys and list positions; undefined when nothing is defined there. */
+/** The shape at a path of keys and list positions; undefined when nothing is defined there. */
 export function shapeAt(root: Shape, path: readonly (string | number)[]): Shape | undefined {
   let shape: Shape | undefined = root;
   for (const step of path) {

@@ -8,7 +8,7 @@ export interface MappingNode {
 }
 
 export interface Entry {
-  /** Where the key stands. */
+  /** Where the key is. */
   readonly at: Origin;
   readonly value: Node;
 }
@@ -30,7 +30,7 @@ export interface Origin {
   readonly rank: number;
   /** File as the operator named it, variable or flag. */
   readonly source: string;
-  /** Of a file, from 1. */
+  /** Line of a file, from 1. */
   readonly line?: number;
   readonly column?: number;
   /** What relative paths start from. */
@@ -64,7 +64,7 @@ export function nodeAt(root: Node, path: Path): Node | undefined {
   return node;
 }
 
-/** Where the value at a path stands; for one that is missing, where the nearest node around it does. */
+/** Where the value at a path is; for one that is missing, where the nearest node around it is. */
 export function originOf(root: Node, path: Path): Origin {
   let node: Node = root;
   for (const step of path) {

@@ -141,7 +141,7 @@ class DocumentReader {
     const nothing: Node = { kind: 'scalar', at, value: null };
     this.#aliases += 1;
     if (this.#aliases > MAX_ALIASES) this.#exhaust(`more than ${MAX_ALIASES} alias expansions`, at);
-    // An alias may stand within its own anchor.
+    // An alias may be inside of its own anchor.
     if (path.length > MAX_DEPTH) this.#exhaust(TOO_DEEP, at);
     if (this.#isExhausted) return nothing;
     const target = alias.resolve(this.#document);
@@ -160,7 +160,7 @@ class DocumentReader {
   }
 }
 
-const UNQUOTED = 'has no value: "#" begins a comment, so a color has to stand in quotes';
+const UNQUOTED = 'has no value: "#" begins a comment, so a color needs quotes';
 
 /** `key: #0a6a5a`, which would read as a key that is to have its default. */
 function isUnquotedColor(value: unknown): boolean {

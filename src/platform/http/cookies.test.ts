@@ -149,7 +149,7 @@ describe('cookies under the names of the first version', () => {
     expect(jar.changes()[1]).toBe('__Host-session=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0');
   });
 
-  test('the present name wins, whatever stands under the former one', () => {
+  test('the present name wins, whatever the former one holds', () => {
     const header = `${former(SESSION, 'old')}; ${written(SESSION, 'value')}`;
     expect(open(cookiesOf().jar(header), SESSION)).toEqual({ value: 'value', deletes: false });
     const garbage = `${former(SESSION, 'old')}; __Host-latchkey_session=x`;

@@ -91,7 +91,7 @@ export class EventLoopLag {
     return this.#percentile > LAGGING_MS;
   }
 
-  /** The loop stood still for over ten seconds within the last thirty. */
+  /** The event loop was blocked for over ten seconds within the last thirty. */
   get isStalled(): boolean {
     return Math.max(this.#histogram.max / NANOSECONDS_PER_MS, ...this.#longest) > STALLED_MS;
   }

@@ -20,9 +20,9 @@ export function splitTarget(target: string): { readonly path: string; readonly q
 export type HeadLimits = Pick<HttpLimits, 'maxRequestLineBytes' | 'maxHeadersBytes'>;
 
 const MAX_HEADER_FIELDS = 100;
-/** Of a request line: two spaces, `HTTP/1.1` and the line end. */
+/** What a request line has besides its parts: two spaces, `HTTP/1.1` and the line end. */
 const REQUEST_LINE_REST_BYTES = 12;
-/** Of a header field: colon, blank and line end. */
+/** What a header field has besides its parts: colon, blank and line end. */
 const FIELD_REST_BYTES = 4;
 
 /**

@@ -36,7 +36,7 @@ export class Responder {
     const headers = this.#options.headers.complete(answer, { errorFormat, cors: this.#corsOf(exchange), setCookies });
     const isLast = this.#isLast(exchange);
     if (isLast) headers['connection'] = 'close';
-    // Throws for what may not stand in a header, while nothing has been logged or sent yet.
+    // Throws for what a header must not contain, while nothing has been logged or sent yet.
     response.writeHead(answer.status, headers);
     exchange.isAnswered = true;
     if (isLast && (!request.complete || connection.isUnreadable)) connection.lingerOnClose();

@@ -87,7 +87,7 @@ export class UnreadableRequests {
   }
 }
 
-/** Stands in the queue of a connection for bytes that could not be read as a request. */
+/** Takes the place in the queue of a connection of bytes that could not be read as a request. */
 class RawRefusal implements PendingRequest {
   readonly isAnswered = false;
   readonly isReceived = true;

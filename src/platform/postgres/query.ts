@@ -9,7 +9,7 @@ declare module 'pg' {
   interface Connection {
     /** Texts of the statements that the server has prepared, by their names. */
     readonly parsedStatements: Record<string, string>;
-    /** Of those that it was asked to prepare. */
+    /** Those that it was asked to prepare. */
     readonly submittedNamedStatements: Record<string, string>;
   }
 }

@@ -197,7 +197,7 @@ function malformedMaxAge(parameters: FormParameters): AuthorizationRefusal | und
 function contradictoryPrompts(parameters: FormParameters): AuthorizationRefusal | undefined {
   const values = promptValues(parameters);
   if (!values.includes('none') || values.every((value) => value === 'none')) return undefined;
-  return invalid('prompt none must stand alone', 'prompt');
+  return invalid('prompt none cannot be combined with other values', 'prompt');
 }
 
 function malformedVoluntary(parameters: FormParameters): AuthorizationRefusal | undefined {

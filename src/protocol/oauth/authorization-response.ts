@@ -63,7 +63,7 @@ export function responseLocation(target: ResponseTarget, issuer: string, result:
   return `${redirectUri}${querySeparator(redirectUri)}${encoded}#`;
 }
 
-/** What stands between an address and the parameters that are added to its query. */
+/** The separator between an address and the parameters that are added to its query. */
 export function querySeparator(uri: string): string {
   if (!uri.includes('?')) return '?';
   return uri.endsWith('?') || uri.endsWith('&') ? '' : '&';

@@ -2,7 +2,7 @@ import { CLAIM_SCOPES, isUserClaimName, type UserClaimName } from './user-claims
 
 const MAX_CHARACTERS = 4096;
 
-/** Claims about the person that a request names one by one, for each place where they are to stand. */
+/** Claims about the person that a request names one by one, for each place where they are to be returned. */
 export interface RequestedClaims {
   readonly idToken: readonly UserClaimName[];
   readonly userinfo: readonly UserClaimName[];

@@ -9,7 +9,7 @@ const MAX_REQUESTS_PER_ADDRESS = MAX_REQUESTS / 4;
 /** Each takes 60 MB. The second starts when a request waits behind that of another address. */
 const MAX_THREADS = 2;
 const MAX_ESTIMATE_MS = 1000;
-/** Of a password that takes too long: it is at least as hard to guess as these. */
+/** The estimate for a password that takes too long: it is at least this hard to guess. */
 const SHORTENED_CHARACTERS = 16;
 const IDLE_MS = 60_000;
 const RETRY_AFTER_SECONDS = 5;
