@@ -165,6 +165,24 @@ CREATE INDEX oauth2_device_code_grants_unused ON oauth2_device_code_grants USING
 CREATE UNIQUE INDEX oauth2_device_code_grants_user_code ON oauth2_device_code_grants USING btree (user_code_hmac) WHERE ((fulfilled_at IS NULL) AND (rejected_at IS NULL));
 CREATE INDEX oauth2_device_code_grants_user_session ON oauth2_device_code_grants USING btree (user_session_id) WHERE (user_session_id IS NOT NULL);
 
+create table oauth2_pushed_requests (
+  request_uri_hash bytea not null,
+  client_id uuid not null,
+  parameters jsonb not null,
+  signed boolean default false not null,
+  dpop_jkt text,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  authorization_grant_id uuid,
+  consumed_at timestamp with time zone,
+  constraint oauth2_pushed_requests_pkey PRIMARY KEY (request_uri_hash),
+  constraint oauth2_pushed_requests_authorization_grant_id_fkey FOREIGN KEY (authorization_grant_id) REFERENCES oauth2_authorization_grants(id) ON DELETE CASCADE,
+  constraint oauth2_pushed_requests_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth2_clients(id) ON DELETE CASCADE
+);
+CREATE INDEX oauth2_pushed_requests_client ON oauth2_pushed_requests USING btree (client_id);
+CREATE INDEX oauth2_pushed_requests_expires_at ON oauth2_pushed_requests USING btree (expires_at);
+CREATE INDEX oauth2_pushed_requests_grant ON oauth2_pushed_requests USING btree (authorization_grant_id) WHERE (authorization_grant_id IS NOT NULL);
+
 create table oauth2_refresh_tokens (
   id uuid not null,
   session_id uuid not null,

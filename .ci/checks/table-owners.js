@@ -8,7 +8,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 const OWNED = {
   'domain/accounts': ['login_failures', 'user_emails', 'user_passwords', 'user_registrations', 'user_terms', 'users'],
   'domain/audit': ['audit_events'],
-  'domain/authorizations': ['oauth2_authorization_grants', 'oauth2_device_code_grants'],
+  'domain/authorizations': ['oauth2_authorization_grants', 'oauth2_device_code_grants', 'oauth2_pushed_requests'],
   'domain/browser-sessions': ['user_session_authentications', 'user_sessions'],
   'domain/clean-up': ['leases', 'sweep_runs'],
   'domain/clients': ['oauth2_clients', 'oauth2_consents'],

@@ -96,6 +96,12 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning: 'A parameter is missing, repeated, contradicts another, or is not supported.',
     remedy: 'The description names the parameter.',
   },
+  invalid_request_uri: {
+    meaning:
+      'A browser came with a reference to a pushed request that is unknown, expired, used, or of another client.',
+    remedy:
+      'People go back to the application and start again. If it happens each time, the application has to push each request right before it sends the browser, within 90 seconds.',
+  },
   invalid_scope: {
     meaning: 'The scope is unknown, not allowed for the client, or more than was granted.',
     remedy: 'Ask for less; compare with `clients[].scope`.',
@@ -217,6 +223,8 @@ export const AUTHORIZATION_TEXTS: Record<AuthorizationErrorCode, string> = {
   consent_required: '`prompt=none`, and the person would have to be asked for consent.',
   interaction_required: '`prompt=none`, and the person would have to do something else first.',
   invalid_request: 'A parameter is missing, malformed, contradictory or not supported; the description names it.',
+  invalid_request_uri:
+    'The pushed request that `request_uri` names is unknown, expired, used, or was pushed by another client.',
   invalid_scope: 'The scope is malformed, or none of it can be granted to this client.',
   invalid_target: 'A `resource` was asked for (RFC 8707), which is not supported.',
   login_required:

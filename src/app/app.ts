@@ -16,6 +16,7 @@ import { mount as introspection } from '#features/introspection/routes.ts';
 import { mount as login } from '#features/login/routes.tsx';
 import { mount as logout } from '#features/logout/routes.tsx';
 import { mount as operations } from '#features/operations/routes.ts';
+import { mount as pushedAuthorization } from '#features/pushed-authorization/routes.ts';
 import { mount as reauth } from '#features/reauth/routes.tsx';
 import { mount as registration } from '#features/registration/routes.ts';
 import { mount as revocation } from '#features/revocation/routes.ts';
@@ -35,6 +36,7 @@ const FEATURES: readonly ((core: Core, browser: Browser) => Route[])[] = [
   reauth,
   registration,
   authorization,
+  pushedAuthorization,
   token,
   device,
   introspection,

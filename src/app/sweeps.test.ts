@@ -251,6 +251,24 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await ids('oauth2_authorization_grants')).toHaveLength(1);
   });
 
+  test('pushed requests: five minutes after they expired, used or not', async () => {
+    for (const [name, expiredAt] of [
+      ['old', ago(5 * MINUTE + 1)],
+      ['recent', ago(5 * MINUTE - 1)],
+    ] as const) {
+      await sql(
+        testDatabase.database,
+        `insert into oauth2_pushed_requests (request_uri_hash, client_id, parameters, created_at, expires_at)
+         values ($1::bytea, $2::uuid, '{}', $3::timestamptz, $4::timestamptz)`,
+        [Buffer.from(name), toUuid(clientId), new Date(0), expiredAt],
+      );
+    }
+    await cleanUpAfterAnHour();
+    expect(await texts(`select encode(request_uri_hash, 'escape') as text from oauth2_pushed_requests`)).toEqual([
+      'recent',
+    ]);
+  });
+
   test('clients that registered themselves: 30 days after their last use', async () => {
     const { database } = testDatabase;
     const dynamic = async (registered: number, used?: number): Promise<ClientId> => {
@@ -271,8 +289,15 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
       session,
       toUuid(withSession),
     ]);
+    const withPushedRequest = await dynamic(400 * DAY);
+    await sql(
+      database,
+      `insert into oauth2_pushed_requests (request_uri_hash, client_id, parameters, created_at, expires_at)
+       values ('pushed', $1::uuid, '{}', $2::timestamptz, $2::timestamptz)`,
+      [toUuid(withPushedRequest), ago(-HOUR)],
+    );
     await cleanUpAfterAnHour();
-    const kept = [clientId, young, registeredAgain, withSession].map((id) => toUuid(id)).toSorted();
+    const kept = [clientId, young, registeredAgain, withSession, withPushedRequest].map((id) => toUuid(id)).toSorted();
     expect(await ids('oauth2_clients')).toEqual(kept);
     expect(kept).not.toContain(toUuid(unused));
 

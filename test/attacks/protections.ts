@@ -43,6 +43,43 @@ export const PROTECTIONS: readonly Protection[] = [
     testName: '(S-01)',
   },
   {
+    name: 'pushed-request-single-use',
+    what: 'the statement that makes a grant of a pushed request finds it unused',
+    attack: 12,
+    removals: [{ text: '.consumed_at is null)`;', instead: '.client_id is not null)`;' }],
+    test: 'test/attacks/pushed-requests.test.ts',
+    testName: 'used 300 times at once',
+  },
+  {
+    name: 'pushed-request-own-client',
+    what: 'a pushed request is used by the client that pushed it',
+    attack: 12,
+    removals: [
+      {
+        text: "if (fromUuid<'client'>(row.pushed_client_id) !== clientId) return { state: 'unknown' };",
+      },
+      { text: ' and pushed.client_id = :clientId::uuid and bounds', instead: ' and bounds' },
+    ],
+    test: 'test/attacks/pushed-requests.test.ts',
+    testName: 'used by another client',
+  },
+  {
+    name: 'pushed-request-expiry',
+    what: 'a pushed request is good for 90 seconds',
+    attack: 12,
+    removals: [{ text: 'PUSHED_REQUEST_SECONDS = 90;', instead: 'PUSHED_REQUEST_SECONDS = 9000;' }],
+    test: 'test/attacks/pushed-requests.test.ts',
+    testName: 'used after its time',
+  },
+  {
+    name: 'pushed-request-bound-resume',
+    what: 'a used reference goes on only in the browser that used it',
+    attack: 12,
+    removals: [{ text: "context.method === 'GET' && isGrantBound(context, pushed.grantId, now)", instead: 'true' }],
+    test: 'test/attacks/pushed-requests.test.ts',
+    testName: 'used by a second browser',
+  },
+  {
     name: 'code-own-client',
     what: 'a code is redeemed by the client it was issued to',
     attack: 14,

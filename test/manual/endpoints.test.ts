@@ -102,12 +102,16 @@ async function signInAndUseTokens(): Promise<void> {
   // Twice: the second time consent is remembered.
   for (const round of [1, 2]) {
     const verifier = oidc.randomPKCECodeVerifier();
-    const address = oidc.buildAuthorizationUrl(config, {
+    const request = {
       redirect_uri: CALLBACK,
       scope: 'openid profile email',
       code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
-    });
+    };
+    const isPushed = round === 2;
+    const address = isPushed
+      ? await oidc.buildAuthorizationUrlWithPAR(config, request)
+      : oidc.buildAuthorizationUrl(config, request);
     await browser.open(address.href);
     if (round === 1) {
       await browser.submit({ username: 'amira', password: PASSWORD });

@@ -65,6 +65,9 @@ const client = mapping({
   require_auth_time: bool()
     .prefault(false)
     .describe('The client relies on `auth_time`. Every ID token has it, with or without this setting.'),
+  require_pushed_authorization_requests: bool()
+    .prefault(false)
+    .describe('The client pushes its authorization requests (RFC 9126); others in its name are refused.'),
   id_token_claims: bool()
     .prefault(true)
     .describe('ID tokens carry the claims of the scopes `profile` and `email`; otherwise only userinfo has them.'),
@@ -132,6 +135,7 @@ export function staticClientConfig(parsed: ParsedClient) {
     firstParty: parsed.first_party,
     defaultMaxAgeSeconds: parsed.default_max_age,
     requireAuthTime: parsed.require_auth_time,
+    requirePushedAuthorizationRequests: parsed.require_pushed_authorization_requests,
     idTokenClaims: parsed.id_token_claims,
     strictAuthMethod: parsed.strict_auth_method,
     idTokenSignedResponseAlg: parsed.id_token_signed_response_alg,

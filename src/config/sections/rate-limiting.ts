@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { hint } from '#platform/config/shape.ts';
 import { type Immutable, integer, mapping, positiveNumber } from '#platform/config/values.ts';
 
-const SECONDS_OF = { minute: 60, hour: 3600 } as const;
+const SECONDS_OF = { second: 1, minute: 60, hour: 3600 } as const;
 
 /** A token bucket with its default, for example 3 at once and 3 per minute. */
 function limiter(burst: number, refill: number, per: keyof typeof SECONDS_OF) {
@@ -44,6 +44,13 @@ export const rateLimitingSection = mapping({
   })
     .prefault({})
     .describe('Devices that ask for codes.'),
+  par: mapping({
+    per_client: limiter(100, 10, 'second').describe(
+      'Requests pushed by one client; for a client without a secret, from one address.',
+    ),
+  })
+    .prefault({})
+    .describe('Pushed authorization requests.'),
   client_registration: mapping({
     per_ip: limiter(10, 30, 'hour').describe('Clients registered from one client address.'),
   })
@@ -66,6 +73,7 @@ export function rateLimitingConfig(parsed: ParsedRateLimiting) {
     registrationCheck: limiterConfig(parsed.registration_check),
     deviceCode: { perIp: limiterConfig(parsed.device_code.per_ip), global: limiterConfig(parsed.device_code.global) },
     deviceAuthorization: { perClient: limiterConfig(parsed.device_authorization.per_client) },
+    par: { perClient: limiterConfig(parsed.par.per_client) },
     clientRegistration: { perIp: limiterConfig(parsed.client_registration.per_ip) },
     clientAuthentication: { perClient: limiterConfig(parsed.client_authentication.per_client) },
   };

@@ -52,9 +52,10 @@ afterAll(async () => await testDatabase.drop());
 
 async function create(options: { address?: string | undefined; now?: number; user?: UserId } = {}) {
   addresses += 1;
-  return await createAuthorizationGrant(testDatabase.database, {
+  const made = await createAuthorizationGrant(testDatabase.database, {
     clientId,
     request: REQUEST,
+    reference: undefined,
     expectedUserId: undefined,
     userId: options.user,
     locale: undefined,
@@ -62,6 +63,7 @@ async function create(options: { address?: string | undefined; now?: number; use
     now: options.now ?? NOW,
     lifetimeSeconds: 3600,
   });
+  return made.ok ? made.id : undefined;
 }
 
 async function created() {

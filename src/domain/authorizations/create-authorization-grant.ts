@@ -1,10 +1,11 @@
 import { type AuthorizationGrantId, type ClientId, newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
+import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { AuthorizationRequest } from '#protocol/oauth/authorization-parameters.ts';
 import { claimsToJson } from '#protocol/oidc/claims-parameter.ts';
-import { grantIsUnused } from './liveness.ts';
+import { grantIsUnused, pushedRequestIsWaiting } from './liveness.ts';
 
 /** Grants of one client address, or of one person, that no code was exchanged for (security 3.10, S-179). */
 const MAX_UNUSED = 100;
@@ -14,6 +15,8 @@ const UNKNOWN_ADDRESS = '0.0.0.0';
 export interface NewGrant {
   readonly clientId: ClientId;
   readonly request: AuthorizationRequest;
+  /** Of the pushed request that this is; undefined: it was not pushed. */
+  readonly reference: string | undefined;
   readonly expectedUserId: UserId | undefined;
   /** The installed language that the client asked for. */
   readonly locale: string | undefined;
@@ -25,11 +28,13 @@ export interface NewGrant {
   readonly lifetimeSeconds: number;
 }
 
-/** Stores a pending grant; undefined when this address or this person has too many. */
-export async function createAuthorizationGrant(
-  database: Queryable,
-  grant: NewGrant,
-): Promise<AuthorizationGrantId | undefined> {
+export type GrantOutcome =
+  | { readonly ok: true; readonly id: AuthorizationGrantId }
+  /** `too-many`: of this address or this person. `reference-used`: another grant was made of the pushed request. */
+  | { readonly ok: false; readonly reason: 'too-many' | 'reference-used' };
+
+/** Stores a pending grant, and consumes the pushed request that it is made of. */
+export async function createAuthorizationGrant(database: Queryable, grant: NewGrant): Promise<GrantOutcome> {
   const { request, now } = grant;
   const id = newId<'authorization-grant'>(now);
   const key = addressKey(grant.address);
@@ -57,20 +62,23 @@ export async function createAuthorizationGrant(
     expiresAt: new Date(now + grant.lifetimeSeconds * 1000),
     limit: MAX_UNUSED,
     userId: grant.userId === undefined ? null : toUuid(grant.userId),
+    requestUriHash: grant.reference === undefined ? null : sha256(grant.reference),
   });
-  return row === undefined ? undefined : id;
+  if (row?.is_made === true) return { ok: true, id };
+  return { ok: false, reason: row?.is_within_bounds === true ? 'reference-used' : 'too-many' };
 }
 
 /**
- * No row when the address, or the person who is signed in, has too many grants of the last hour that no code was
+ * No grant when the address, or the person who is signed in, has too many grants of the last hour that no code was
  * exchanged for: pending ones, and those that were given up or whose code nobody came for. Two requests at the same
  * moment may both find the bound not reached: it is for what can pile up, and a few more do no harm.
  *
  * Partial indexes `oauth2_authorization_grants_unused` and `..._unused_of_user`, of which at most `limit` entries each
- * are read.
+ * are read. A pushed request is consumed by the update that finds it waiting, so that it makes one grant on however many
+ * instances it is used at once; primary key, which no null finds.
  */
 const insertGrant = statement<
-  { id: string },
+  { readonly is_within_bounds: boolean; readonly is_made: boolean },
   {
     readonly id: string;
     readonly clientId: string;
@@ -95,16 +103,12 @@ const insertGrant = statement<
     readonly expiresAt: Date;
     readonly limit: number;
     readonly userId: string | null;
+    readonly requestUriHash: Buffer | null;
   }
 >(
   'insert-authorization-grant',
-  `insert into oauth2_authorization_grants (id, client_id, redirect_uri, redirect_uri_sent, scope, resources, response_mode,
-     state, nonce, code_challenge, prompt, max_age, login_hint, locale, acr_values, acr_essential, claims, expected_user_id,
-     requester_ip, created_at, expires_at, requester_user_id)
-   select :id::uuid, :clientId::uuid, :redirectUri::text, :redirectUriSent::boolean, :scope::text[], :resources::text[], :responseMode::text, :state::text, :nonce::text, :codeChallenge::text, :prompt::text[],
-     :maxAge::integer, :loginHint::text, :locale::text, :acrValues::text[], :isAcrEssential::boolean, :claims::jsonb, :expectedUserId::uuid,
-     :addressKey::inet, :now::timestamptz, :expiresAt::timestamptz, :userId::uuid
-    where (
+  `with bounds as materialized (
+    select (
       select count(*) from (
         select from oauth2_authorization_grants unused
          where unused.requester_ip = :addressKey::inet and ${grantIsUnused('unused', ':now::timestamptz')}
@@ -117,6 +121,25 @@ const insertGrant = statement<
          where unused.requester_user_id = :userId::uuid and ${grantIsUnused('unused', ':now::timestamptz')}
          limit :limit::integer
       ) as of_user
-    ) < :limit::integer
-   returning id`,
+    ) < :limit::integer as are_kept
+  ), consumed as (
+    update oauth2_pushed_requests pushed
+       set consumed_at = :now::timestamptz, authorization_grant_id = :id::uuid
+      from bounds
+     where pushed.request_uri_hash = :requestUriHash::bytea and pushed.client_id = :clientId::uuid and bounds.are_kept
+       and ${pushedRequestIsWaiting('pushed', ':now::timestamptz')}
+    returning pushed.request_uri_hash
+  ), made as (
+    insert into oauth2_authorization_grants (id, client_id, redirect_uri, redirect_uri_sent, scope, resources, response_mode,
+      state, nonce, code_challenge, prompt, max_age, login_hint, locale, acr_values, acr_essential, claims, expected_user_id,
+      requester_ip, created_at, expires_at, requester_user_id)
+    select :id::uuid, :clientId::uuid, :redirectUri::text, :redirectUriSent::boolean, :scope::text[], :resources::text[],
+      :responseMode::text, :state::text, :nonce::text, :codeChallenge::text, :prompt::text[], :maxAge::integer, :loginHint::text,
+      :locale::text, :acrValues::text[], :isAcrEssential::boolean, :claims::jsonb, :expectedUserId::uuid,
+      :addressKey::inet, :now::timestamptz, :expiresAt::timestamptz, :userId::uuid
+      from bounds
+     where bounds.are_kept and (:requestUriHash::bytea is null or exists (select from consumed))
+    returning id
+  )
+  select bounds.are_kept as is_within_bounds, exists (select from made) as is_made from bounds`,
 );

@@ -59,3 +59,12 @@ export function deviceCodeGrantIsRedeemable(grant: string, now: string): string 
 export function deviceCodeGrantIsUnused(grant: string, now: string): string {
   return `(${grant}.exchanged_at is null and ${grant}.expires_at > ${now})`;
 }
+
+/**
+ * A pushed request of which a grant may still be made.
+ * @param pushed alias of `oauth2_pushed_requests`
+ * @param now parameter with the time, a `timestamptz`
+ */
+export function pushedRequestIsWaiting(pushed: string, now: string): string {
+  return `(${pushed}.expires_at > ${now} and ${pushed}.consumed_at is null)`;
+}

@@ -11,6 +11,19 @@ const sweepDeviceCodeGrants = statement<never, { readonly createdBefore: Date }>
   deleteOldestSql('oauth2_device_code_grants', 'id', 'created_at', 't.created_at < :createdBefore::timestamptz'),
 );
 
+/** How long a reference that is over is still told apart from one that never was. */
+const PUSHED_REQUEST_RETENTION_SECONDS = 300;
+
+const sweepPushedRequests = statement<never, { readonly expiredBefore: Date }>(
+  'sweep-oauth2-pushed-requests',
+  deleteOldestSql(
+    'oauth2_pushed_requests',
+    'request_uri_hash',
+    'expires_at',
+    't.expires_at < :expiredBefore::timestamptz',
+  ),
+);
+
 export const authorizationGrantSweeps: readonly Sweep[] = [
   {
     name: 'cleanup-oauth2-authorization-grants',
@@ -23,5 +36,11 @@ export const authorizationGrantSweeps: readonly Sweep[] = [
     minute: 32,
     sweep: (database, now, { pendingFlowsSeconds }) =>
       sweepAll(database, sweepDeviceCodeGrants, { createdBefore: secondsBefore(now, pendingFlowsSeconds) }),
+  },
+  {
+    name: 'cleanup-oauth2-pushed-requests',
+    minute: 34,
+    sweep: (database, now) =>
+      sweepAll(database, sweepPushedRequests, { expiredBefore: secondsBefore(now, PUSHED_REQUEST_RETENTION_SECONDS) }),
   },
 ];

@@ -38,6 +38,8 @@ export interface Client {
   /** Seconds; used when a request has no `max_age`. */
   readonly defaultMaxAge: number | undefined;
   readonly requiresAuthTime: boolean;
+  /** Authorization requests in its name have to be pushed (RFC 9126). */
+  readonly requiresPushedRequests: boolean;
   /** Its ID tokens carry the claims of the scopes `profile` and `email`, too. */
   readonly hasIdTokenClaims: boolean;
   /** Its secret is accepted only in the place that `authMethod` names, header or form. */
@@ -82,6 +84,7 @@ export interface ClientMetadata {
   readonly scope?: string;
   readonly default_max_age?: number;
   readonly require_auth_time?: boolean;
+  readonly require_pushed_authorization_requests?: boolean;
   /** Ours: the consent page may be skipped. */
   readonly first_party?: boolean;
   /** Ours: claims of the scopes in ID tokens; true when it is not set. */
@@ -121,6 +124,7 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     isFirstParty: metadata.first_party ?? false,
     defaultMaxAge: metadata.default_max_age,
     requiresAuthTime: metadata.require_auth_time ?? false,
+    requiresPushedRequests: metadata.require_pushed_authorization_requests ?? false,
     hasIdTokenClaims: metadata.id_token_claims ?? true,
     hasStrictAuthMethod: metadata.strict_auth_method ?? false,
     idTokenSignedResponseAlg: metadata.id_token_signed_response_alg,

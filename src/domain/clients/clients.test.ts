@@ -38,6 +38,7 @@ function configured(clientId: ClientId, changes: Partial<StaticClientConfig> = {
     firstParty: false,
     defaultMaxAgeSeconds: undefined,
     requireAuthTime: false,
+    requirePushedAuthorizationRequests: false,
     idTokenClaims: true,
     strictAuthMethod: false,
     idTokenSignedResponseAlg: 'RS256',

@@ -174,6 +174,7 @@ function wantedClient(configured: StaticClientConfig): WantedClient {
         ? {}
         : { post_logout_redirect_uris: configured.postLogoutRedirectUris }),
       ...(configured.scope === undefined ? {} : { scope: configured.scope.join(' ') }),
+      ...(configured.requirePushedAuthorizationRequests && { require_pushed_authorization_requests: true }),
       ...(configured.defaultMaxAgeSeconds === undefined ? {} : { default_max_age: configured.defaultMaxAgeSeconds }),
     },
   };

@@ -1,20 +1,34 @@
-import { bindGrant } from '#browser/grants-cookie.ts';
+import { bindGrant, isGrantBound } from '#browser/grants-cookie.ts';
 import { query } from '#browser/urls.ts';
 import { createAuthorizationGrant } from '#domain/authorizations/create-authorization-grant.ts';
+import {
+  type PushedRequest,
+  type PushedRequestRow,
+  pushedRequestColumns,
+  toPushedRequest,
+} from '#domain/authorizations/pushed-request.ts';
 import { type ViewerRow, viewerColumns, viewerJoin } from '#domain/browser-sessions/viewer.ts';
+import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { type AuthorizationGrantId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { describeError } from '#platform/base/log.ts';
+import { sha256 } from '#platform/base/secret.ts';
 import { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { ResponseMode, ResponseTarget } from '#protocol/oauth/authorization-response.ts';
 import { sealBindTicket } from './browser-binding.ts';
-import { type AcceptedRequest, checkRequest, unknownClient } from './check-request.ts';
+import {
+  type AcceptedRequest,
+  type AskedRequest,
+  checkRequest,
+  identifyClient,
+  refuseUnreadable,
+  unknownClient,
+} from './check-request.ts';
 import { answerClient } from './finish-request.tsx';
 import { nextStep, type Step } from './next-step.ts';
-import { logRefusal } from './refusal-log.ts';
 import type { AuthorizationDeps, ConsentColumn } from './stored-request.ts';
 import { takeStep } from './take-step.ts';
 
@@ -29,10 +43,12 @@ export async function answerRequest(deps: AuthorizationDeps, context: RequestCon
     logRefusal(deps.log, { code: 'invalid_request', description, client: undefined });
     throw unknownClient();
   }
-  const accepted = await checkRequest(deps, context, parameters);
+  const asked = await identifyClient(deps, parameters);
+  const stored = asked.reference === undefined ? undefined : await readStored(deps, context, asked);
+  const accepted = acceptRequest(deps, context, asked, stored);
   if (!('client' in accepted)) return accepted;
-  return await reportFaultsToClient(deps, context, accepted.request.target, () =>
-    startRequest(deps, context, accepted),
+  return await reportFaultsToClient(deps, context, accepted.request.target, async () =>
+    startRequest(deps, context, accepted, stored ?? (await readStored(deps, context, asked))),
   );
 }
 
@@ -45,38 +61,65 @@ export async function answerPostedRequest(
   context: RequestContext,
   parameters: FormParameters,
 ): Promise<HttpResponse> {
-  const accepted = await checkRequest(deps, context, parameters);
+  const asked = await identifyClient(deps, parameters);
+  const pushed = asked.reference === undefined ? undefined : await readPushed(deps, asked);
+  const accepted = acceptRequest(deps, context, asked, pushed);
   if (!('client' in accepted)) return accepted;
   return await reportFaultsToClient(deps, context, accepted.request.target, async () => {
     const now = deps.clock.now();
-    const id = await storeGrant(deps, context, accepted, undefined, now);
-    return redirect(deps.urls.authorizationGrant(id) + query([['bind', sealBindTicket(deps.keyRing, id, now)]]));
+    const made = await storeGrant(deps, context, accepted, undefined, now);
+    if (!('id' in made)) return made;
+    return redirect(
+      deps.urls.authorizationGrant(made.id) + query([['bind', sealBindTicket(deps.keyRing, made.id, now)]]),
+    );
   });
+}
+
+/** Why a reference to a pushed request leads nowhere, for the developer. */
+const UNUSABLE: Readonly<Record<Exclude<PushedRequest['state'], 'waiting'>, string>> = {
+  unknown: 'request_uri names no request that this client has pushed',
+  expired: 'the pushed request has expired: push it right before the browser is sent here',
+  used: 'the pushed request was used before: each is good for one authorization request',
+};
+
+/**
+ * Steps 3 to 14 of oauth 6.3. A reference that this browser has used is no error within its life: the page was loaded
+ * again (RFC 9126 4).
+ * @param stored the row of the pushed request; undefined when the parameters themselves count
+ */
+function acceptRequest(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  asked: AskedRequest,
+  stored: PushedRequestRow | undefined,
+): AcceptedRequest | HttpResponse {
+  if (asked.reference === undefined) {
+    return checkRequest(deps, context, asked, { parameters: asked.plain, isPushed: false });
+  }
+  const now = deps.clock.now();
+  const pushed = toPushedRequest(stored, asked.client.id, now);
+  if (pushed.state === 'used' && context.method === 'GET' && isGrantBound(context, pushed.grantId, now)) {
+    return redirect(deps.urls.authorizationGrant(pushed.grantId));
+  }
+  if (pushed.state !== 'waiting') return refuseUnreadable(deps, context, asked, UNUSABLE[pushed.state]);
+  return checkRequest(deps, context, asked, { parameters: FormParameters.of(pushed.parameters), isPushed: true });
 }
 
 async function startRequest(
   deps: AuthorizationDeps,
   context: RequestContext,
   accepted: AcceptedRequest,
+  stored: StoredRow | undefined,
 ): Promise<HttpResponse> {
   const { client, request, expectedUserId, locale } = accepted;
-  const { database, viewers } = deps;
   const now = deps.clock.now();
-  const cookie = viewers.cookie(context);
-  const row =
-    cookie === undefined
-      ? undefined
-      : await database.first(readViewerAndConsent, {
-          browserSessionId: toUuid(cookie.id),
-          clientId: toUuid(client.id),
-        });
-  const viewer = await viewers.accept(context, row);
+  const viewer = await deps.viewers.accept(context, stored);
   const facts = {
     request: { ...request, expectedUserId, locale, createdAt: now },
     client,
     viewer,
-    remembered: row?.consent_scope ?? [],
-    rememberedResources: row?.consent_resources ?? [],
+    remembered: stored?.consent_scope ?? [],
+    rememberedResources: stored?.consent_resources ?? [],
     isBound: true,
     isRegistrationOffered: false,
     decision: undefined,
@@ -90,7 +133,9 @@ async function startRequest(
     return answerClient(deps, context, request.target, step, locale);
   }
 
-  const id = await storeGrant(deps, context, accepted, viewer.kind === 'active' ? viewer.user.id : undefined, now);
+  const made = await storeGrant(deps, context, accepted, viewer.kind === 'active' ? viewer.user.id : undefined, now);
+  if (!('id' in made)) return made;
+  const { id } = made;
   bindGrant(context, id, now);
   if (isPage(step, request.target.responseMode)) return redirect(deps.urls.authorizationGrant(id));
   return await takeStep(deps, context, { grant: { ...facts.request, id }, client }, step);
@@ -102,28 +147,64 @@ function isPage(step: Step, responseMode: ResponseMode): boolean {
   return step.kind === 'interstitial' || step.kind === 'forbidden';
 }
 
-/** Who is signed in, and what they have allowed this client before; one look-up each. */
-const readViewerAndConsent = statement<
-  ViewerRow & ConsentColumn,
-  { readonly browserSessionId: string; readonly clientId: string }
+type StoredRow = ViewerRow & ConsentColumn & PushedRequestRow;
+
+/** What the database knows before a grant is made; undefined when nothing points to it. */
+async function readStored(
+  { database, viewers }: AuthorizationDeps,
+  context: RequestContext,
+  { client, reference }: AskedRequest,
+): Promise<StoredRow | undefined> {
+  const cookie = viewers.cookie(context);
+  if (cookie === undefined && reference === undefined) return undefined;
+  return await database.first(findStored, {
+    browserSessionId: cookie === undefined ? null : toUuid(cookie.id),
+    clientId: toUuid(client.id),
+    requestUriHash: reference === undefined ? null : sha256(reference),
+  });
+}
+
+/** Who is signed in, what they have allowed this client before, and the pushed request; one look-up each. */
+const findStored = statement<
+  StoredRow,
+  { readonly browserSessionId: string | null; readonly clientId: string; readonly requestUriHash: Buffer | null }
 >(
-  'authorization.viewer-and-consent',
-  `select ${viewerColumns}, consent.scope as consent_scope, consent.resources as consent_resources
+  'authorization.viewer-consent-and-pushed-request',
+  `select ${viewerColumns}, consent.scope as consent_scope, consent.resources as consent_resources,
+          ${pushedRequestColumns('pushed')}
      from (select 1) as one
+     left join oauth2_pushed_requests pushed on pushed.request_uri_hash = :requestUriHash::bytea
      ${viewerJoin(':browserSessionId::uuid')}
      left join oauth2_consents consent on consent.user_id = viewer_user.id and consent.client_id = :clientId::uuid`,
 );
 
+async function readPushed(
+  { database }: AuthorizationDeps,
+  { reference }: AskedRequest,
+): Promise<PushedRequestRow | undefined> {
+  return await database.first(findPushed, { requestUriHash: sha256(reference ?? '') });
+}
+
+/** Primary key. */
+const findPushed = statement<PushedRequestRow, { readonly requestUriHash: Buffer }>(
+  'authorization.pushed-request',
+  `select ${pushedRequestColumns('pushed')}
+     from oauth2_pushed_requests pushed where pushed.request_uri_hash = :requestUriHash::bytea`,
+);
+
+/** Returns the response instead when the pushed request was used a moment ago; throws when there are too many grants. */
 async function storeGrant(
   deps: AuthorizationDeps,
   context: RequestContext,
-  { client, request, expectedUserId, locale }: AcceptedRequest,
+  accepted: AcceptedRequest,
   userId: UserId | undefined,
   now: number,
-): Promise<AuthorizationGrantId> {
-  const id = await createAuthorizationGrant(deps.database, {
+): Promise<{ readonly id: AuthorizationGrantId } | HttpResponse> {
+  const { client, request, reference, expectedUserId, locale } = accepted;
+  const made = await createAuthorizationGrant(deps.database, {
     clientId: client.id,
     request,
+    reference,
     expectedUserId,
     locale,
     address: context.clientAddress,
@@ -131,12 +212,11 @@ async function storeGrant(
     now,
     lifetimeSeconds: deps.config.oauth.authorizationGrantTtlSeconds,
   });
-  if (id === undefined) {
-    const description = 'too many authorization requests of this address or user led to nothing in the last hour';
-    logRefusal(deps.log, { code: 'rate_limited', description, client, redirectUri: request.target.redirectUri });
-    throw new LatchkeyError('rate_limited', { description });
-  }
-  return id;
+  if (made.ok) return made;
+  if (made.reason === 'reference-used') return refuseUnreadable(deps, context, accepted, UNUSABLE.used);
+  const description = 'too many authorization requests of this address or user led to nothing in the last hour';
+  logRefusal(deps.log, { code: 'rate_limited', description, client, redirectUri: request.target.redirectUri });
+  throw new LatchkeyError('rate_limited', { description });
 }
 
 /**

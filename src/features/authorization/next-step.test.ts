@@ -26,6 +26,7 @@ const CLIENT: Client = {
   isFirstParty: false,
   defaultMaxAge: undefined,
   requiresAuthTime: false,
+  requiresPushedRequests: false,
   hasIdTokenClaims: true,
   hasStrictAuthMethod: false,
   idTokenSignedResponseAlg: 'RS256',

@@ -13,6 +13,7 @@ import {
 import { cancelAuthorizationGrant } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { type Viewer, type ViewerRow, viewerColumns, viewerJoin } from '#domain/browser-sessions/viewer.ts';
 import type { Client } from '#domain/clients/client.ts';
+import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { type AuthorizationGrantId, parseId, toUuid } from '#platform/base/ids.ts';
 import { FormParameters } from '#platform/http/form-parameters.ts';
@@ -22,7 +23,6 @@ import { redirectUriMatches } from '#protocol/oauth/redirect-uris.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import { opensBindTicket } from './browser-binding.ts';
 import type { StepFacts, StepRules } from './next-step.ts';
-import { logRefusal } from './refusal-log.ts';
 
 /** Core and browser, with the rules of `nextStep`. */
 export type AuthorizationDeps = PageDeps & StepRules;

@@ -1,11 +1,11 @@
 import { findUser } from '#domain/accounts/find-user.ts';
 import { recordRegistrationOffer } from '#domain/authorizations/record-progress.ts';
+import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { showForbidden } from './decision-pages.tsx';
 import { cancelRequest, fulfillRequest } from './finish-request.tsx';
 import type { Step } from './next-step.ts';
-import { logRefusal } from './refusal-log.ts';
 import { type AuthorizationDeps, continuation, readerLanguage, type StoredRequest } from './stored-request.ts';
 
 /** Carries out a step of a stored request: a redirect to the next page, a page, or the response to the client. */

@@ -34,6 +34,7 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     introspection_endpoint: urls.absolute('oauth2/introspect'),
     revocation_endpoint: urls.absolute('oauth2/revoke'),
     ...(hasDeviceGrant && { device_authorization_endpoint: urls.absolute('oauth2/device') }),
+    pushed_authorization_request_endpoint: urls.absolute('oauth2/par'),
     end_session_endpoint: urls.absolute('oauth2/logout'),
     scopes_supported: publishedScopes(protocolName, resourceScopes),
     response_types_supported: RESPONSE_TYPES,

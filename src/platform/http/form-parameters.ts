@@ -31,8 +31,11 @@ export class FormParameters {
     return new FormParameters(values);
   }
 
-  static of(fields: Readonly<Record<string, string>>): FormParameters {
-    return new FormParameters(new Map(Object.entries(fields).map(([name, value]) => [name, [value]])));
+  static of(fields: Readonly<Record<string, string | readonly string[]>>): FormParameters {
+    const values = Object.entries(fields).map(
+      ([name, value]) => [name, typeof value === 'string' ? [value] : value] as const,
+    );
+    return new FormParameters(new Map(values));
   }
 
   /** The first value; undefined when absent or empty. */

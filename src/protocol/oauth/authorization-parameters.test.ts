@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { FormParameters } from '#platform/http/form-parameters.ts';
 import {
   checkAuthorizationRequest,
+  plainTarget,
+  type ReceivedRequest,
   type RequestingClient,
   repeatedDecisiveParameter,
 } from './authorization-parameters.ts';
@@ -18,6 +20,7 @@ const CONFIDENTIAL: RequestingClient = {
   grantTypes: ['authorization_code'],
   scope: undefined,
   defaultMaxAge: undefined,
+  requiresPushedRequests: false,
 };
 const PUBLIC: RequestingClient = { ...CONFIDENTIAL, isPublic: true };
 const GOOD = { response_type: 'code', redirect_uri: 'https://app.example/cb', scope: 'openid', state: 'st' };
@@ -28,10 +31,14 @@ function parse(text: string): FormParameters {
   return parameters;
 }
 
+function plain(text: string): ReceivedRequest {
+  return { parameters: parse(text), isPushed: false };
+}
+
 function check(fields: Readonly<Record<string, string | undefined>>, client: RequestingClient = CONFIDENTIAL) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries({ ...GOOD, ...fields })) if (value !== undefined) query.set(name, value);
-  return checkAuthorizationRequest(parse(query.toString()), client, scopeRules, resourceRules);
+  return checkAuthorizationRequest(plain(query.toString()), client, scopeRules, resourceRules);
 }
 
 function accepted(fields: Readonly<Record<string, string | undefined>>, client: RequestingClient = CONFIDENTIAL) {
@@ -209,7 +216,7 @@ describe('authorization request', () => {
     'with %s given twice is refused by redirect (RFC 6749 3.1, S-02)',
     (name) => {
       const query = `${new URLSearchParams(GOOD)}&${name}=a&${name}=b`;
-      const checked = checkAuthorizationRequest(parse(query), CONFIDENTIAL, scopeRules, resourceRules);
+      const checked = checkAuthorizationRequest(plain(query), CONFIDENTIAL, scopeRules, resourceRules);
       expect(checked).toMatchObject({ kind: 'redirect', error: 'invalid_request' });
     },
   );
@@ -224,7 +231,7 @@ describe('authorization request', () => {
 
   test.each(['anything', '%3Cscript%3E', 'audience'])('with %s given twice goes on: it means nothing here', (name) => {
     const query = `${new URLSearchParams(GOOD)}&${name}=a&${name}=b`;
-    expect(checkAuthorizationRequest(parse(query), CONFIDENTIAL, scopeRules, resourceRules).kind).toBe('accepted');
+    expect(checkAuthorizationRequest(plain(query), CONFIDENTIAL, scopeRules, resourceRules).kind).toBe('accepted');
   });
 });
 
@@ -248,4 +255,37 @@ describe('the first fault of a request answers (oauth 6.3)', () => {
     const fields = Object.assign({}, ...FAULTS.slice(index).map(([, fault]) => fault));
     expect(check(fields)).toMatchObject(expected);
   });
+});
+
+describe('a client that has to push its requests (6.3, row 9)', () => {
+  const pushing = { ...CONFIDENTIAL, requiresPushedRequests: true };
+
+  test('is refused a plain one, after what is unsupported and before its response type', () => {
+    expect(check({ response_type: 'token' }, pushing)).toMatchObject({ kind: 'redirect', error: 'invalid_request' });
+    expect(check({ registration: '{}' }, pushing)).toMatchObject({ error: 'registration_not_supported' });
+  });
+
+  test('may go on with a pushed one', () => {
+    const query = new URLSearchParams(GOOD).toString();
+    const received = { ...plain(query), isPushed: true };
+    expect(checkAuthorizationRequest(received, pushing, scopeRules, resourceRules).kind).toBe('accepted');
+  });
+});
+
+describe('the refusal of a request whose parameters cannot be read', () => {
+  const target = (query: string) => plainTarget(parse(query), CONFIDENTIAL);
+
+  test('goes where the plain parameters say, in their mode and with their state', () => {
+    expect(target('redirect_uri=https://app.example/cb&state=s&response_mode=fragment')).toEqual({
+      redirectUri: 'https://app.example/cb',
+      responseMode: 'fragment',
+      state: 's',
+    });
+    expect(target(`redirect_uri=https://app.example/cb&state=${'s'.repeat(2049)}`)?.state).toBeUndefined();
+  });
+
+  test.each(['', 'redirect_uri=https://evil.example/cb', 'redirect_uri=https://app.example/cb&response_mode=x'])(
+    'is a page for %j',
+    (query) => expect(target(query)).toBeUndefined(),
+  );
 });

@@ -26,6 +26,14 @@ export interface RequestingClient {
   readonly scope: readonly string[] | undefined;
   /** Seconds. */
   readonly defaultMaxAge: number | undefined;
+  /** Its requests have to be pushed (RFC 9126 6). */
+  readonly requiresPushedRequests: boolean;
+}
+
+/** Parameters of a request, and how they came, as far as a client may insist on that. */
+export interface ReceivedRequest {
+  readonly parameters: FormParameters;
+  readonly isPushed: boolean;
 }
 
 /** `create`: Initiating User Registration via OpenID Connect 1.0. */
@@ -76,37 +84,44 @@ const MAX_AGE_LIMIT_SECONDS = 2 ** 31 - 1;
 /** A repetition of one of these leaves open who asks, or where the answer goes. */
 const DECISIVE = ['client_id', 'redirect_uri', 'response_mode', 'state', 'response_type', 'request', 'request_uri'];
 /** Names that mean something here. Any other is ignored, however often it is given (RFC 6749 3.1). */
-const SINGLE = new Set([
+export const SINGLE_PARAMETERS: readonly string[] = [
   ...DECISIVE,
   ...['acr_values', 'authorization_details', 'claims', 'claims_locales', 'code_challenge', 'code_challenge_method'],
   ...['display', 'dpop_jkt', 'id_token_hint', 'login_hint', 'max_age', 'nonce', 'prompt', 'registration', 'scope'],
   'ui_locales',
-]);
+];
 
 /** The parameter whose repetition forbids any redirect (6.3 step 1). */
 export function repeatedDecisiveParameter(parameters: FormParameters): string | undefined {
   return DECISIVE.find((name) => parameters.isRepeated(name));
 }
 
-/** Steps 3 to 14 of oauth 6.3 for a known client, after `repeatedDecisiveParameter` found none. */
+/**
+ * Where the refusal of a request goes whose parameters cannot be read, since they were pushed (6.3 step 3): to the
+ * registered address that the plain parameters name. Undefined: to a page.
+ */
+export function plainTarget(parameters: FormParameters, client: RequestingClient): ResponseTarget | undefined {
+  const redirectUri = parameters.has('redirect_uri') ? provenRedirectUri(parameters, client) : undefined;
+  const responseMode = askedResponseMode(parameters);
+  if (redirectUri === undefined || responseMode === undefined) return undefined;
+  return { redirectUri, responseMode, state: usableState(parameters) };
+}
+
+/** Steps 4 to 14 of oauth 6.3 for a known client, after `repeatedDecisiveParameter` found none. */
 export function checkAuthorizationRequest(
-  parameters: FormParameters,
+  received: ReceivedRequest,
   client: RequestingClient,
   rules: ScopeRules,
   resourceRules: ResourceRules,
 ): CheckedRequest {
+  const { parameters } = received;
   const redirectUri = provenRedirectUri(parameters, client);
   if (redirectUri === undefined) {
     return { kind: 'page', ...redirectUriRefusal(parameters, client) };
   }
   const asked = askedResponseMode(parameters);
-  const state = parameters.get('state');
-  const isStateUsable = state === undefined || state.length <= MAX_STATE_CHARACTERS;
-  const target: ResponseTarget = {
-    redirectUri,
-    responseMode: asked ?? 'query',
-    state: isStateUsable ? state : undefined,
-  };
+  const state = usableState(parameters);
+  const target: ResponseTarget = { redirectUri, responseMode: asked ?? 'query', state };
   if (parameters.has('request')) {
     const description = 'request objects are not supported: send the parameters one by one';
     return refuse(target, { error: 'request_not_supported', description });
@@ -116,11 +131,11 @@ export function checkAuthorizationRequest(
     const description = `response_mode must be one of ${expected}`;
     return { kind: 'page', error: 'invalid_request', description, about: ['response_mode'], expected };
   }
-  if (!isStateUsable) {
+  if (state !== parameters.get('state')) {
     return refuse(target, invalid(`state must have at most ${MAX_STATE_CHARACTERS} characters`, 'state'));
   }
   for (const check of CHECKS) {
-    const refusal = check(parameters, client);
+    const refusal = check(parameters, client, received);
     if (refusal !== undefined) return refuse(target, refusal);
   }
   const scope = grantableScope(parameters, client, rules);
@@ -156,7 +171,11 @@ export function checkAuthorizationRequest(
 }
 
 type AuthorizationRefusal = Refusal<AuthorizationErrorCode>;
-type Check = (parameters: FormParameters, client: RequestingClient) => AuthorizationRefusal | undefined;
+type Check = (
+  parameters: FormParameters,
+  client: RequestingClient,
+  received: ReceivedRequest,
+) => AuthorizationRefusal | undefined;
 
 /** Steps 7 to 12, all answered by a redirect. */
 const CHECKS: readonly Check[] = [
@@ -167,13 +186,14 @@ const CHECKS: readonly Check[] = [
   contradictoryPrompts,
   malformedVoluntary,
   unsupportedParameter,
+  insistence,
   responseType,
   grantType,
   codeChallenge,
 ];
 
 function repetition(parameters: FormParameters): AuthorizationRefusal | undefined {
-  const name = [...SINGLE].find((candidate) => parameters.isRepeated(candidate));
+  const name = SINGLE_PARAMETERS.find((candidate) => parameters.isRepeated(candidate));
   return name === undefined ? undefined : invalid(`${name} is given more than once`, name);
 }
 
@@ -218,6 +238,16 @@ function unsupportedParameter(parameters: FormParameters): AuthorizationRefusal 
   if (found === undefined) return undefined;
   const [name, error] = found;
   return { error, description: `${name} is not supported`, about: [name] };
+}
+
+/** Step 9: what was agreed with the client protects its users only if a plain request in its name is refused. */
+function insistence(
+  _: FormParameters,
+  client: RequestingClient,
+  { isPushed }: ReceivedRequest,
+): AuthorizationRefusal | undefined {
+  if (isPushed || !client.requiresPushedRequests) return undefined;
+  return invalid('the client is registered to push its requests: send them to the PAR endpoint first', 'request_uri');
 }
 
 function responseType(parameters: FormParameters): AuthorizationRefusal | undefined {
@@ -269,6 +299,12 @@ function provenRedirectUri(parameters: FormParameters, client: RequestingClient)
   const requested = parameters.get('redirect_uri');
   if (requested === undefined) return client.redirectUris.length === 1 ? client.redirectUris[0] : undefined;
   return redirectUriMatches(client, requested) ? requested : undefined;
+}
+
+/** Undefined: none, or one that is too long. */
+function usableState(parameters: FormParameters): string | undefined {
+  const state = parameters.get('state');
+  return state === undefined || state.length > MAX_STATE_CHARACTERS ? undefined : state;
 }
 
 /** Undefined: unknown. Without one it follows from the response type, even one that is refused. */

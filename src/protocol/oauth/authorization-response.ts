@@ -10,12 +10,13 @@ export interface ResponseTarget {
   readonly state: string | undefined;
 }
 
-/** @see RFC 6749 4.1.2.1, OpenID Connect Core 1.0 3.1.2.6, RFC 8707 2 */
+/** @see RFC 6749 4.1.2.1, OpenID Connect Core 1.0 3.1.2.6, RFC 8707 2, RFC 9101 7 */
 export type AuthorizationErrorCode =
   | 'access_denied'
   | 'consent_required'
   | 'interaction_required'
   | 'invalid_request'
+  | 'invalid_request_uri'
   | 'invalid_scope'
   | 'invalid_target'
   | 'login_required'

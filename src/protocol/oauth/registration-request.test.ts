@@ -162,7 +162,7 @@ describe('a member of the wrong type or value is named', () => {
   });
 
   test('switches that are off are no wish', () => {
-    expect(parse({ dpop_bound_access_tokens: false, require_pushed_authorization_requests: false })).toEqual(parse({}));
+    expect(parse({ dpop_bound_access_tokens: false, require_signed_request_object: false })).toEqual(parse({}));
   });
 
   test('jwks and jwks_uri exclude each other', () => {

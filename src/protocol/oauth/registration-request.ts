@@ -42,6 +42,7 @@ export interface RegisteredMetadata {
   readonly software_version?: string;
   readonly default_max_age?: number;
   readonly require_auth_time?: boolean;
+  readonly require_pushed_authorization_requests?: boolean;
   readonly default_acr_values?: readonly string[];
 }
 
@@ -89,7 +90,6 @@ const UNSUPPORTED_SWITCHES = [
   'backchannel_logout_session_required',
   'dpop_bound_access_tokens',
   'frontchannel_logout_session_required',
-  'require_pushed_authorization_requests',
   'require_signed_request_object',
   'tls_client_certificate_bound_access_tokens',
 ];
@@ -166,6 +166,7 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
     software_version: read.softwareVersion,
     default_max_age: read.defaultMaxAge,
     require_auth_time: read.requireAuthTime,
+    require_pushed_authorization_requests: read.requirePushedRequests,
     default_acr_values: read.defaultAcrValues,
   });
 }
@@ -199,6 +200,7 @@ function readMembers(members: MetadataMembers) {
     softwareVersion: members.shown('software_version'),
     defaultMaxAge: members.seconds('default_max_age'),
     requireAuthTime: members.flag('require_auth_time'),
+    requirePushedRequests: members.flag('require_pushed_authorization_requests'),
     defaultAcrValues: acrValuesOf(members),
   };
 }

@@ -1,0 +1,48 @@
+/**
+ * Pushed authorization requests (RFC 9126): table `oauth2_pushed_requests`. A client hands in the parameters of a
+ * request, and within its short life one authorization grant can be made of them (`create-authorization-grant.ts`).
+ */
+import { type AuthorizationGrantId, type ClientId, fromUuid } from '#platform/base/ids.ts';
+import { ms } from '#platform/postgres/statement.ts';
+
+/** Seconds from the push to its use. */
+export const PUSHED_REQUEST_SECONDS = 90;
+
+/** Values by name of parameter. */
+export type PushedParameters = Readonly<Record<string, readonly string[]>>;
+
+/** What a reference leads to. */
+export type PushedRequest =
+  /** It is none, or another client's. */
+  | { readonly state: 'unknown' }
+  | { readonly state: 'expired' }
+  | { readonly state: 'used'; readonly grantId: AuthorizationGrantId }
+  | { readonly state: 'waiting'; readonly parameters: PushedParameters };
+
+/** What `pushedRequestColumns` selects; null without a row. */
+export interface PushedRequestRow {
+  readonly pushed_client_id: string | null;
+  readonly pushed_parameters: PushedParameters | null;
+  readonly pushed_expires_at: number | null;
+  readonly pushed_grant_id: string | null;
+}
+
+/** The columns that `toPushedRequest` reads, of `oauth2_pushed_requests` under this alias; for joined reads. */
+export function pushedRequestColumns(alias: string): string {
+  return `${alias}.client_id as pushed_client_id,
+    ${alias}.parameters as pushed_parameters,
+    ${ms(`${alias}.expires_at`)} as pushed_expires_at,
+    ${alias}.authorization_grant_id as pushed_grant_id`;
+}
+
+/**
+ * @param clientId who asks
+ * @param now milliseconds since the epoch
+ */
+export function toPushedRequest(row: PushedRequestRow | undefined, clientId: ClientId, now: number): PushedRequest {
+  if (row === undefined || row.pushed_client_id === null || row.pushed_parameters === null) return { state: 'unknown' };
+  if (fromUuid<'client'>(row.pushed_client_id) !== clientId) return { state: 'unknown' };
+  if ((row.pushed_expires_at ?? 0) <= now) return { state: 'expired' };
+  if (row.pushed_grant_id !== null) return { state: 'used', grantId: fromUuid(row.pushed_grant_id) };
+  return { state: 'waiting', parameters: row.pushed_parameters };
+}

@@ -1,0 +1,81 @@
+/**
+ * `POST /oauth2/par` (RFC 9126): a client hands in the parameters of an authorization request, and gets a `request_uri`
+ * to send the browser with. So they are proven to come from the client, and nobody reads or changes them on the way.
+ */
+
+import { pushRequest } from '#domain/authorizations/push-request.ts';
+import { PUSHED_REQUEST_SECONDS } from '#domain/authorizations/pushed-request.ts';
+import type { Client } from '#domain/clients/client.ts';
+import type { Core } from '#domain/core.ts';
+import { judgeAuthorizationRequest } from '#oauth-endpoint/authorization-request.ts';
+import { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
+import { readOAuthForm } from '#oauth-endpoint/oauth-form.ts';
+import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { plainDescription } from '#platform/http/error-format.ts';
+import type { FormParameters } from '#platform/http/form-parameters.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import { type HttpResponse, json } from '#platform/http/response.ts';
+import type { Route } from '#platform/http/route.ts';
+import { SINGLE_PARAMETERS } from '#protocol/oauth/authorization-parameters.ts';
+import { pushedRequestUri } from '#protocol/oauth/pushed-requests.ts';
+
+export function mount(core: Core): Route[] {
+  const authentication = new ClientAuthentication(core);
+  return [
+    {
+      method: 'POST',
+      path: '/oauth2/par',
+      resource: 'oauth',
+      errorFormat: 'oauth-json',
+      cors: 'get-post',
+      handle: async (context) => {
+        const form = await readOAuthForm(context, SINGLE_PARAMETERS);
+        return await authentication.act(context, form, async (client) => await push(core, context, form, client));
+      },
+    },
+  ];
+}
+
+const NO_CACHE = { pragma: 'no-cache' };
+
+async function push(
+  core: Core,
+  context: RequestContext,
+  form: FormParameters,
+  client: Client,
+): Promise<HttpResponse | 'client-changed'> {
+  if (form.has('request_uri')) {
+    throw new LatchkeyError('invalid_request', { description: 'request_uri cannot be pushed: send the parameters.' });
+  }
+  const judged = judgeAuthorizationRequest(core, client, { parameters: form, isPushed: true });
+  if (judged.kind !== 'accepted') {
+    // RFC 9126 2.3: an address that is not registered has no error code of its own.
+    const error = judged.error === 'invalid_redirect_uri' ? 'invalid_request' : judged.error;
+    logRefusal(core.log, { ...judged, code: judged.error, client, parameters: form });
+    return json(400, { error, error_description: plainDescription(judged.description) }, NO_CACHE);
+  }
+  const pushed = await pushRequest(
+    { database: core.database, limiter: core.config.rateLimiting.par.perClient },
+    { client, parameters: pick(form), address: context.clientAddress, now: core.clock.now() },
+  );
+  if (pushed.ok) {
+    const body = { request_uri: pushedRequestUri(pushed.reference), expires_in: PUSHED_REQUEST_SECONDS };
+    return json(201, body, NO_CACHE);
+  }
+  if (pushed.reason === 'client-changed') return pushed.reason;
+  core.log.info('auth.refused', 'too many pushed requests', { code: 'rate_limited', client: client.id });
+  throw new LatchkeyError('rate_limited', {
+    description: 'Too many pushed requests of this client.',
+    retryAfterSeconds: pushed.retryAfterSeconds,
+  });
+}
+
+/** Neither credentials nor names that mean nothing here. */
+function pick(form: FormParameters): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(
+    [...SINGLE_PARAMETERS, 'resource']
+      .map((name) => [name, form.all(name)] as const)
+      .filter(([, values]) => values.length > 0),
+  );
+}

@@ -1,0 +1,112 @@
+import * as oauth from 'oauth4webapi';
+import * as oidc from 'openid-client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Browser } from '../support/browser.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2W';
+const SECRET = 'a-secret-of-at-least-16-characters';
+const CALLBACK = 'https://app.example/callback';
+const PASSWORD = 'correct horse battery staple';
+const INSECURE = { [oauth.allowInsecureRequests]: true };
+
+/** Unmodified client libraries, for a client that is refused whatever was not pushed. */
+describe('pushed authorization requests', () => {
+  let service: TestService;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    service = await startService({
+      clients: [
+        {
+          client_id: CLIENT_ID,
+          client_auth_method: 'client_secret_basic',
+          client_secret: SECRET,
+          redirect_uris: [CALLBACK],
+          require_pushed_authorization_requests: true,
+        },
+      ],
+    });
+    await service.registerUser('amira', PASSWORD);
+    browser = new Browser({ listener: service.address, publicBase: service.publicBase });
+    await browser.get('/login');
+    await browser.submit({ username: 'amira', password: PASSWORD });
+  });
+  afterAll(async () => await service.stop());
+
+  /** As far as the client, with consent where it is asked. */
+  async function callback(address: URL): Promise<URL> {
+    await browser.open(address.href);
+    if (browser.shown.forms.some((form) => form.action === '/authorize')) {
+      await browser.submit({ action: 'consent' }, { action: '/authorize' });
+    }
+    return new URL(browser.shown.location ?? '');
+  }
+
+  async function discovered(): Promise<oauth.AuthorizationServer> {
+    const issuer = new URL(service.issuer);
+    return await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, INSECURE));
+  }
+
+  test('with openid-client', async () => {
+    const config = await oidc.discovery(new URL(service.issuer), CLIENT_ID, undefined, oidc.ClientSecretBasic(SECRET), {
+      execute: [oidc.allowInsecureRequests],
+    });
+    const verifier = oidc.randomPKCECodeVerifier();
+    const state = oidc.randomState();
+    const address = await oidc.buildAuthorizationUrlWithPAR(config, {
+      redirect_uri: CALLBACK,
+      scope: 'openid profile',
+      state,
+      code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    });
+    expect([...address.searchParams.keys()].toSorted()).toEqual(['client_id', 'request_uri']);
+    const tokens = await oidc.authorizationCodeGrant(config, await callback(address), {
+      pkceCodeVerifier: verifier,
+      expectedState: state,
+    });
+    expect(tokens.claims()).toMatchObject({ preferred_username: 'amira' });
+  });
+
+  test('with oauth4webapi', async () => {
+    const server = await discovered();
+    const client: oauth.Client = { client_id: CLIENT_ID };
+    const verifier = oauth.generateRandomCodeVerifier();
+    const state = oauth.generateRandomState();
+    const parameters = new URLSearchParams({
+      redirect_uri: CALLBACK,
+      response_type: 'code',
+      scope: 'openid',
+      state,
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    });
+    const method = oauth.ClientSecretBasic(SECRET);
+    const pushed = await oauth.processPushedAuthorizationResponse(
+      server,
+      client,
+      await oauth.pushedAuthorizationRequest(server, client, method, parameters, INSECURE),
+    );
+    const address = new URL(server.authorization_endpoint ?? '');
+    address.search = new URLSearchParams({ client_id: CLIENT_ID, request_uri: pushed.request_uri }).toString();
+    const response = oauth.validateAuthResponse(server, client, await callback(address), state);
+    const tokens = await oauth.processAuthorizationCodeResponse(
+      server,
+      client,
+      await oauth.authorizationCodeGrantRequest(server, client, method, response, CALLBACK, verifier, INSECURE),
+    );
+    expect(tokens.scope).toBe('openid');
+  });
+
+  test('a mistake is an error of the library, before the browser is sent anywhere', async () => {
+    const server = await discovered();
+    const client: oauth.Client = { client_id: CLIENT_ID };
+    const parameters = new URLSearchParams({ redirect_uri: 'https://app.example/other', response_type: 'code' });
+    const method = oauth.ClientSecretBasic(SECRET);
+    const answer = await oauth.pushedAuthorizationRequest(server, client, method, parameters, INSECURE);
+    await expect(oauth.processPushedAuthorizationResponse(server, client, answer)).rejects.toMatchObject({
+      error: 'invalid_request',
+    });
+  });
+});
