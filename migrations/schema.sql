@@ -16,14 +16,6 @@ CREATE INDEX audit_events_created_at ON audit_events USING btree (created_at);
 CREATE INDEX audit_events_user ON audit_events USING btree (user_id, created_at) WHERE (user_id IS NOT NULL);
 comment on table audit_events is 'security events, written in the transaction of the change they record';
 
-create table leases (
-  name text not null,
-  holder uuid not null,
-  expires_at timestamp with time zone not null,
-  constraint leases_pkey PRIMARY KEY (name)
-);
-comment on table leases is 'work that one process does at a time; a lease that ran out belongs to nobody';
-
 create unlogged table login_failures (
   key text not null,
   failed_at timestamp with time zone[] not null,
@@ -239,6 +231,25 @@ CREATE INDEX oauth2_sessions_parent ON oauth2_sessions USING btree (parent_sessi
 CREATE INDEX oauth2_sessions_user ON oauth2_sessions USING btree (user_id, id) WHERE (user_id IS NOT NULL);
 CREATE INDEX oauth2_sessions_user_session ON oauth2_sessions USING btree (user_session_id) WHERE (user_session_id IS NOT NULL);
 
+create table queue_jobs (
+  id uuid not null,
+  queue text not null,
+  payload jsonb not null,
+  dedup_key text,
+  queued_by text,
+  attempt integer default 0 not null,
+  created_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  worker uuid,
+  failed_at timestamp with time zone,
+  failed_reason text,
+  constraint queue_jobs_pkey PRIMARY KEY (id)
+);
+CREATE INDEX queue_jobs_due ON queue_jobs USING btree (due_at) WHERE (failed_at IS NULL);
+CREATE INDEX queue_jobs_failed_at ON queue_jobs USING btree (failed_at) WHERE (failed_at IS NOT NULL);
+CREATE UNIQUE INDEX queue_jobs_waiting ON queue_jobs USING btree (queue, dedup_key) WHERE ((worker IS NULL) AND (failed_at IS NULL));
+comment on table queue_jobs is 'background work that is waiting, running, or failed for good';
+
 create unlogged table rate_limits (
   key text not null,
   tat timestamp with time zone not null,
@@ -279,13 +290,6 @@ create table server_state (
   constraint server_state_pkey PRIMARY KEY (key)
 );
 comment on table server_state is 'facts fixed at first start: check value of the encryption key, protocol name';
-
-create table sweep_runs (
-  name text not null,
-  due_at timestamp with time zone not null,
-  constraint sweep_runs_pkey PRIMARY KEY (name)
-);
-comment on table sweep_runs is 'when each clean-up is due next';
 
 create table user_emails (
   id uuid not null,

@@ -26,7 +26,6 @@ const CONNECTING =
 /** Files whose calls need no wrapper of their own, with the reason. Each must have such a call. */
 const EXCEPTIONS = {
   'src/domain/accounts/passwords/strength-thread.ts': '`strength-estimator.ts` awaits the thread through `outside`',
-  'src/domain/clean-up/clean-up.ts': 'sweeps run for no request',
   'src/platform/http/listen.ts': LISTENING,
   'src/platform/http/server.ts': LISTENING,
   'src/platform/log/descriptor-sink.ts': 'the log is flushed when the process stops',

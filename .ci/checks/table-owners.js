@@ -10,13 +10,13 @@ const OWNED = {
   'domain/audit': ['audit_events'],
   'domain/authorizations': ['oauth2_authorization_grants', 'oauth2_device_code_grants', 'oauth2_pushed_requests'],
   'domain/browser-sessions': ['user_session_authentications', 'user_sessions'],
-  'domain/clean-up': ['leases', 'sweep_runs'],
   'domain/clients': ['oauth2_clients', 'oauth2_consents'],
   'domain/oauth-sessions': ['oauth2_access_tokens', 'oauth2_refresh_tokens', 'oauth2_sessions'],
   'domain/rate-limits': ['rate_limits'],
   'domain/replayed-values': ['replayed_values'],
   'domain/secret-keys': ['secret_keys'],
   'domain/server-state': ['server_state'],
+  'platform/jobs': ['queue_jobs'],
   'platform/postgres/migrator': ['schema_migrations'],
 };
 

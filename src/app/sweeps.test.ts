@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { loadConfig } from '#config/load.ts';
-import { CleanUp, type CleanUpDeps } from '#domain/clean-up/clean-up.ts';
+import { type CleanUpDeps, sweepQueue } from '#domain/clean-up/clean-up.ts';
+import type { Sweep } from '#domain/clean-up/sweep.ts';
 import { type ClientId, newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
+import { JobWorker } from '#platform/jobs/worker.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
@@ -39,34 +41,36 @@ afterAll(async () => {
 
 beforeEach(async () => {
   const tables = ['users', 'oauth2_clients', 'audit_events', 'rate_limits', 'login_failures', 'user_registrations'];
-  await sql(
-    testDatabase.database,
-    `truncate ${[...tables, 'replayed_values', 'leases', 'sweep_runs'].join(', ')} cascade`,
-  );
+  await sql(testDatabase.database, `truncate ${[...tables, 'replayed_values', 'queue_jobs'].join(', ')} cascade`);
   clock = new FakeClock();
   userId = await insertUser(testDatabase.database, clock.now());
   clientId = await insertClient(testDatabase.database, new KeyRing(randomRoot()), clock.now());
 });
 
-function cleanUp(deps: Partial<CleanUpDeps> = {}): CleanUp {
-  return new CleanUp({
-    database: testDatabase.database,
-    clock,
-    log: silentLog,
-    retention,
-    sweeps,
-    isBusy: () => false,
-    pause: async () => {},
-    ...deps,
+interface TestDeps extends Partial<CleanUpDeps> {
+  readonly sweeps?: readonly Sweep[];
+}
+
+/** A worker of clean-ups; `work` does what is due. */
+function cleanUp({ sweeps: some = sweeps, ...deps }: TestDeps = {}) {
+  const { database } = testDatabase;
+  const all = { database, clock, log: silentLog, retention, isBusy: () => false, pause: async () => {}, ...deps };
+  const worker = new JobWorker({
+    ...{ database: all.database, clock, log: all.log, concurrency: 1, pollIntervalSeconds: 1, maxRetries: 10 },
+    queues: some.map((sweep) => sweepQueue(sweep, all)),
   });
+  const work = async (): Promise<void> => {
+    while ((await worker.poll()) > 0) await worker.idle();
+  };
+  return { worker, work };
 }
 
 /** Runs everything that comes due within the next hour. */
-async function cleanUpAfterAnHour(deps: Partial<CleanUpDeps> = {}): Promise<void> {
-  const work = cleanUp(deps);
-  await work.run();
+async function cleanUpAfterAnHour(deps: TestDeps = {}): Promise<void> {
+  const { work } = cleanUp(deps);
+  await work();
   clock.advanceSeconds(HOUR);
-  await work.run();
+  await work();
 }
 
 /** The time `seconds` before the clean-up that `cleanUpAfterAnHour` does. */
@@ -414,40 +418,41 @@ describe('how the clean-up works', () => {
 
   test('of two instances one works; when it dies another goes on once its lease has run out', async () => {
     await insertEvents(5_000);
-    const first = cleanUp();
-    await first.run();
+    const auditEvents = { sweeps: sweeps.filter(({ name }) => name === 'cleanup-audit-events') };
+    await cleanUp(auditEvents).work();
     clock.advanceSeconds(HOUR);
     let hasPaused = (): void => {};
     const paused = new Promise<void>((resolve) => {
       hasPaused = resolve;
     });
-    // As a process that was killed after its first batch: it neither goes on nor gives its lease back.
+    // As a process that was killed after its first batch: it neither goes on nor gives its job back.
     const killed = cleanUp({
-      sweeps: sweeps.filter(({ name }) => name === 'cleanup-audit-events'),
+      ...auditEvents,
       pause: () => {
         hasPaused();
         return new Promise(() => {});
       },
     });
-    void killed.run();
+    await killed.worker.poll();
     await paused;
     const count = () => texts('select count(*)::text as text from audit_events');
     expect(await count()).toEqual(['4000']);
-    const other = cleanUp({ database: second });
-    await other.run();
+    const other = cleanUp({ ...auditEvents, database: second });
+    await other.work();
     expect(await count()).toEqual(['4000']);
     clock.advanceSeconds(60);
-    await other.run();
+    await other.work();
     expect(await count()).toEqual(['0']);
+    await killed.worker.stop(0);
   });
 
   test('two instances at the same moment: every row goes once', async () => {
     await insertEvents(5_000);
     const log = new RecordingLog();
     const [one, other] = [cleanUp({ log }), cleanUp({ log, database: second })];
-    await one.run();
+    await one.work();
     clock.advanceSeconds(HOUR);
-    await Promise.all([one.run(), other.run()]);
+    await Promise.all([one.work(), other.work()]);
     const rows = log.lines.map(({ fields }) => Number(fields['rows'] ?? 0));
     expect(rows.reduce((sum, count) => sum + count, 0)).toBe(5_000);
     expect(log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
@@ -456,13 +461,13 @@ describe('how the clean-up works', () => {
   test('once an hour, however often processes start', async () => {
     const log = new RecordingLog();
     await cleanUpAfterAnHour({ log });
-    const done = log.lines.length;
-    expect(done).toBe(sweeps.length);
-    await cleanUp({ log }).run();
-    expect(log.lines).toHaveLength(done);
+    const done = () => log.lines.filter(({ event }) => event === 'cleanup').length;
+    expect(done()).toBe(sweeps.length);
+    await cleanUp({ log }).work();
+    expect(done()).toBe(sweeps.length);
     clock.advanceSeconds(HOUR);
-    await cleanUp({ log }).run();
-    expect(log.lines).toHaveLength(2 * done);
+    await cleanUp({ log }).work();
+    expect(done()).toBe(2 * sweeps.length);
   });
 
   test('while requests wait it waits too, and still comes forward', async () => {
@@ -488,41 +493,44 @@ describe('how the clean-up works', () => {
       sweeps: order.flatMap((name) => sweeps.filter((one) => one.name === name)),
       pause: async () => clock.advanceSeconds(5 * MINUTE),
     });
-    const done = log.lines.map(({ message, fields }) => [message.split(' ')[0], fields['rows']]);
-    expect(done).toEqual([
-      ['cleanup-audit-events', 2_000],
-      ['cleanup-rate-limits', 1],
-      ['cleanup-audit-events', 1_000],
-    ]);
+    const done = log.lines.filter(({ event }) => event === 'cleanup');
+    const sweptOf = (name: string) =>
+      done.filter(({ message }) => message.startsWith(name)).map(({ fields }) => fields['rows']);
+    expect(sweptOf('cleanup-audit-events')).toEqual([2_000, 1_000]);
+    expect(sweptOf('cleanup-rate-limits')).toEqual([1]);
   });
 
   test('a sweep that fails is told, tried again, and holds up no other', async () => {
     await insertEvents(1);
     const log = new RecordingLog();
-    const failing = { ...sweeps[0], name: 'cleanup-nothing', sweep: () => Promise.reject(new Error('no such table')) };
-    const work = cleanUp({ log, sweeps: [{ minute: 0, ...failing, name: 'cleanup-nothing' }, ...sweeps] });
-    await work.run();
-    clock.advanceSeconds(HOUR);
-    await work.run();
+    const failing: Sweep = {
+      name: 'cleanup-nothing',
+      minute: 0,
+      sweep: () => Promise.reject(new Error('no such table')),
+    };
+    await cleanUpAfterAnHour({ log, sweeps: [failing, ...sweeps] });
     expect(await texts('select kind as text from audit_events')).toEqual([]);
-    await work.run();
-    const warnings = log.lines.filter(({ event }) => event === 'cleanup.failed');
-    expect(warnings).toHaveLength(2);
-    expect(warnings[0]).toMatchObject({
-      level: 'warn',
-      message: 'cleanup-nothing could not be done',
-      fields: { reason: 'no such table' },
-    });
+    clock.advanceSeconds(7);
+    await cleanUp({ log, sweeps: [failing] }).work();
+    expect(log.lines.filter(({ level }) => level === 'warn')).toMatchObject(
+      [1, 2].map((attempt) => ({ event: 'job.retry', fields: { attempt, reason: 'no such table' } })),
+    );
   });
 
-  test('stops after the batch under way and gives its lease back', async () => {
+  test('stops after the batch under way, and another goes on at once', async () => {
     await insertEvents(5_000);
-    const work: CleanUp = cleanUp({ pause: async () => void work.stop() });
-    await work.run();
+    let stopped: Promise<void> | undefined;
+    const { work, worker } = cleanUp({
+      pause: async () => {
+        stopped ??= worker.stop(0);
+      },
+    });
+    await work();
     clock.advanceSeconds(HOUR);
-    await work.run();
-    expect(await texts('select name as text from leases')).toEqual([]);
-    await cleanUp().run();
+    await work();
+    await stopped;
+    expect(await texts('select queue as text from queue_jobs where worker is not null')).toEqual([]);
+    await cleanUp().work();
     expect(await texts('select kind as text from audit_events')).toEqual([]);
   });
 });

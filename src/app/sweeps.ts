@@ -2,11 +2,24 @@ import { accountSweeps } from '#domain/accounts/sweeps.ts';
 import { auditEventSweeps } from '#domain/audit/audit-event.ts';
 import { authorizationGrantSweeps } from '#domain/authorizations/sweeps.ts';
 import { browserSessionSweeps } from '#domain/browser-sessions/sweeps.ts';
-import type { Sweep } from '#domain/clean-up/sweep.ts';
+import { START, type Sweep, secondsBefore } from '#domain/clean-up/sweep.ts';
 import { clientSweeps } from '#domain/clients/sweeps.ts';
 import { oauth2SessionSweeps, tokenSweeps } from '#domain/oauth-sessions/sweeps.ts';
 import { rateLimitSweeps } from '#domain/rate-limits/rate-limits.ts';
 import { replayedValueSweeps } from '#domain/replayed-values/replayed-values.ts';
+import { deleteFailedJobs } from '#platform/jobs/queue.ts';
+
+/** Long enough to look at what failed during a holiday. */
+const FAILED_JOB_SECONDS = 90 * 86_400;
+
+const failedJobSweep: Sweep = {
+  name: 'cleanup-queue-jobs',
+  minute: 55,
+  sweep: async (database, now) => {
+    const { rows, isLast } = await deleteFailedJobs(database, secondsBefore(now, FAILED_JOB_SECONDS));
+    return { rows, next: isLast ? undefined : START };
+  },
+};
 
 /** Everything that is cleaned up, what refers to others first. */
 export const sweeps: readonly Sweep[] = [
@@ -19,4 +32,5 @@ export const sweeps: readonly Sweep[] = [
   ...rateLimitSweeps,
   ...replayedValueSweeps,
   ...auditEventSweeps,
+  failedJobSweep,
 ];

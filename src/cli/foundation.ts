@@ -3,6 +3,7 @@
  * directory, database, secrets, migrations, and the check that all of them belong together.
  */
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type DataDirectory, prepareDataDirectory } from '#app/data-directory/data-directory.ts';
 import { hasEncryptionKey } from '#app/data-directory/generated-secrets.ts';
 import type { Config } from '#config/config.ts';
@@ -25,6 +26,12 @@ import { migrate } from '#platform/postgres/migrator/migrate.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { type CommandIo, type ConfigurationOptions, configSources } from './command-io.ts';
 
+const MIGRATION_POLL_MS = 1_000;
+/** One for single statements and one for transactions. */
+const JOB_CONNECTIONS = 2;
+/** With fewer connections in all, requests and background work share them. */
+const LEAST_TO_SHARE = 5;
+
 export const MIGRATIONS_DIRECTORY = join(packageRoot, 'migrations');
 
 export interface Foundation {
@@ -33,6 +40,8 @@ export interface Foundation {
   readonly config: Config;
   readonly openLog: OpenLog;
   readonly database: OpenDatabase;
+  /** For background work, which must not take the connections that requests wait for. */
+  readonly jobsDatabase: OpenDatabase;
   readonly keyRing: KeyRing;
   /** Present when they were asked for. */
   readonly signingKeys: SigningKeys | undefined;
@@ -87,8 +96,12 @@ export async function useServer(config: Config, log: OpenLog['log'], version: st
 export interface FoundationWants {
   /** False: exit 1 when migrations are pending. */
   readonly shouldMigrate: boolean;
+  /** How long to wait for pending migrations that another process applies; then exit 75. */
+  readonly migrationWaitSeconds?: number;
   /** Longest wait for another process that migrates. */
   readonly migrateTimeoutSeconds?: number | undefined;
+  /** Some of the connections are kept for background work. */
+  readonly hasJobs?: boolean;
   /** Whether signing keys are read, and made when no source sets any. */
   readonly needsSigningKeys: boolean;
 }
@@ -116,39 +129,61 @@ export async function openFoundation(
     const server = await useServer(first.config, log.log, io.version);
     closers.push(() => server.release());
     io.signals.check();
-    const database = await openDatabase({
-      connection: server.connection,
-      log: log.log,
-      clock: systemClock,
-      ...databaseOptions(first.config),
-    });
-    closers.push(() => database.close());
+    const open = async (maxConnections: number): Promise<OpenDatabase> => {
+      const opened = await openDatabase({
+        connection: server.connection,
+        log: log.log,
+        clock: systemClock,
+        ...databaseOptions(first.config, maxConnections),
+      });
+      closers.push(() => opened.close());
+      return opened;
+    };
+    const { maxConnections } = first.config.database;
+    const forJobs = wants.hasJobs === true && maxConnections >= LEAST_TO_SHARE ? JOB_CONNECTIONS : 0;
+    const database = await open(maxConnections - forJobs);
+    const jobsDatabase = forJobs === 0 ? database : await open(forJobs);
     io.signals.check();
     const generated = await generateSecrets(first.config, database, io.version, wants.needsSigningKeys, log.log);
     const loaded = loadConfig({ ...sources, generated });
     const signingKeys = wants.needsSigningKeys ? loadSigningKeys(loaded) : undefined;
-    const migration = await migrate({
-      connection: server.directConnection,
-      directory: MIGRATIONS_DIRECTORY,
-      log: log.log,
-      clock: systemClock,
-      connectTimeoutSeconds: first.config.database.connectTimeoutSeconds,
-      check: !wants.shouldMigrate,
-      ...(wants.migrateTimeoutSeconds !== undefined && { timeoutSeconds: wants.migrateTimeoutSeconds }),
-    });
-    if (migration.pending.length > 0) {
-      throw new ExitError(
-        ExitCode.failure,
-        `migrations are pending: ${migration.pending.join(', ')}. Run latchkey database migrate.`,
-      );
-    }
+    await requireMigrations(first.config, server.directConnection, wants, log.log);
     const keyRing = keyRingOf(loaded.config);
     await verifyServerState(database, keyRing, loaded.config.protocolName);
     io.signals.check();
-    return { loaded, config: loaded.config, openLog: log, database, keyRing, signingKeys, note: server.note, close };
+    const opened = { openLog: log, database, jobsDatabase, keyRing, signingKeys, close };
+    return { loaded, config: loaded.config, ...opened, note: server.note };
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** Applies what is pending, or waits for a process that does. */
+async function requireMigrations(
+  config: Config,
+  connection: ConnectionTarget,
+  wants: FoundationWants,
+  log: OpenLog['log'],
+): Promise<void> {
+  const { migrateTimeoutSeconds, migrationWaitSeconds = 0, shouldMigrate } = wants;
+  const deadline = performance.now() + migrationWaitSeconds * 1000;
+  for (;;) {
+    const { pending } = await migrate({
+      connection,
+      directory: MIGRATIONS_DIRECTORY,
+      log,
+      clock: systemClock,
+      connectTimeoutSeconds: config.database.connectTimeoutSeconds,
+      check: !shouldMigrate,
+      ...(migrateTimeoutSeconds !== undefined && { timeoutSeconds: migrateTimeoutSeconds }),
+    });
+    if (pending.length === 0) return;
+    if (performance.now() >= deadline) {
+      const exitCode = migrationWaitSeconds > 0 ? ExitCode.tempFail : ExitCode.failure;
+      throw new ExitError(exitCode, `migrations are pending: ${pending.join(', ')}. Run latchkey database migrate.`);
+    }
+    await pause(MIGRATION_POLL_MS);
   }
 }
 
@@ -212,12 +247,12 @@ function targetOf(server: PostgresConfig): ConnectionTarget {
   };
 }
 
-function databaseOptions(config: Config) {
+function databaseOptions(config: Config, maxConnections: number) {
   const { database, limits } = config;
   return {
     pooler: database.pooler,
-    maxConnections: database.maxConnections,
-    minConnections: database.minConnections,
+    maxConnections,
+    minConnections: Math.min(database.minConnections, maxConnections),
     connectTimeoutSeconds: database.connectTimeoutSeconds,
     acquireTimeoutSeconds: database.acquireTimeoutSeconds,
     idleTimeoutSeconds: database.idleTimeoutSeconds ?? null,

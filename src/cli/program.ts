@@ -10,6 +10,7 @@ import { packageRoot } from '#platform/base/package-root.ts';
 import { parseDuration } from '#platform/config/durations.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { configSources } from './command-io.ts';
+import type { ServeOptions } from './serve.ts';
 
 interface GlobalOptions {
   readonly config?: readonly string[];
@@ -111,14 +112,19 @@ export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): 
     .option('--no-migrate', 'refuse to start when migrations are pending, instead of applying them')
     .addOption(migrateTimeoutOption())
     .option('--no-sync', 'leave the clients in the database as they are')
+    .option('--no-worker', 'leave background work to other processes')
     // A word that is not a command ends up here, since this one runs without a name as well.
     .allowExcessArguments()
-    .action(async (options: { migrate: boolean; sync: boolean; migrateTimeout?: number }, command: Command) => {
+    .action(async (options: ServeOptions, command: Command) => {
       const [word] = command.args;
       if (word !== undefined) program.error(unknownCommand(program, word));
       const { serve } = await import('./serve.ts');
       finish(await serve(configuration(), options, io));
     });
+  program
+    .command('worker')
+    .description('do the background work only')
+    .action(async () => finish(await (await import('./worker.ts')).work(configuration(), io)));
   addConfigCommands(program, configuration, io);
   addDatabaseCommands(program, configuration, io, finish);
   addManageCommands(program, configuration, io);

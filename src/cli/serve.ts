@@ -3,11 +3,10 @@
  */
 import { join } from 'node:path';
 import { buildApp } from '#app/app.ts';
-import { sweeps } from '#app/sweeps.ts';
+import { createJobWorkers } from '#app/jobs.ts';
 import { loadAssets } from '#browser/asset-files.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
-import { CleanUp } from '#domain/clean-up/clean-up.ts';
 import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
 import { createCore } from '#domain/core.ts';
 import { InstanceState } from '#domain/instance-state.ts';
@@ -33,6 +32,8 @@ import { checkDatabase, watchDatabase } from './watch-database.ts';
 export interface ServeOptions {
   readonly migrate: boolean;
   readonly sync: boolean;
+  /** Whether background work is done here, too. */
+  readonly worker: boolean;
   /** Seconds. */
   readonly migrateTimeout?: number;
 }
@@ -52,6 +53,7 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
     shouldMigrate: command.migrate,
     migrateTimeoutSeconds: command.migrateTimeout,
     needsSigningKeys: true,
+    hasJobs: command.worker,
   });
   const { log } = foundation.openLog;
   io.signals.onHangUp(() => void reopenLog(foundation.openLog));
@@ -91,15 +93,10 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
     io.signals.check();
     const bound = await server.listen();
     activity.start();
-    const cleanUp = new CleanUp({
-      database,
-      clock: systemClock,
-      log,
-      retention: config.retention,
-      sweeps,
-      isBusy: () => server.isOverloaded || database.statistics().waiting > 0,
-    });
-    cleanUp.start();
+    const isBusy = () => server.isOverloaded || database.statistics().waiting > 0;
+    const jobs = { ...core, database: foundation.jobsDatabase, isBusy };
+    const workers = command.worker ? createJobWorkers(jobs) : [];
+    for (const worker of workers) worker.start();
     const adminCommand = ownCommand(['manage', 'register-user', '--admin'], options, io.workingDirectory);
     const registerCommand = ownCommand(['manage', 'register-user'], options, io.workingDirectory);
     await warnOfMissingAdmins(database, config.policy.data.adminUsers, log, registerCommand);
@@ -113,9 +110,8 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
       },
       limits: config.limits,
       server,
-      finish: async () => {
-        await Promise.all([activity.stop(), cleanUp.stop()]);
-      },
+      workers,
+      finish: () => activity.stop(),
     });
   } finally {
     endWatch();

@@ -3,6 +3,7 @@ import type { LimitsConfig } from '#config/sections/limits.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import type { HttpServer } from '#platform/http/server.ts';
+import type { JobWorker } from '#platform/jobs/worker.ts';
 
 const EXIT_CODES: Partial<Record<NodeJS.Signals, ExitCode>> = {
   SIGINT: ExitCode.interrupted,
@@ -68,6 +69,8 @@ export interface Running {
   readonly log: Log;
   readonly server: HttpServer;
   readonly signals: StopSignals;
+  /** Of background work. */
+  readonly workers: readonly Pick<JobWorker, 'stop'>[];
   readonly limits: Pick<LimitsConfig, 'drainDelaySeconds' | 'shutdownTimeoutSeconds'>;
   /** Readiness says `draining` from now on. */
   drain(): void;
@@ -76,6 +79,8 @@ export interface Running {
 }
 
 const FINISH_MS = 5_000;
+/** What running jobs get to end. */
+const JOB_GRACE_MS = 25_000;
 const FAILURE_GRACE_SECONDS = 10;
 
 /**
@@ -90,13 +95,18 @@ export async function untilStopped(running: Running): Promise<number> {
     isCut = true;
     log.warn('shutdown', 'second signal: connections are cut');
     server.destroyConnections();
+    for (const worker of running.workers) void worker.stop(0);
   });
   const isFailure = cause === 'failure';
   log.info('shutdown', isFailure ? 'stopping after an error' : `${cause} received, stopping`);
   running.drain();
   if (!isFailure && limits.drainDelaySeconds > 0) await pause(limits.drainDelaySeconds * 1000);
   const graceSeconds = isFailure ? FAILURE_GRACE_SECONDS : limits.shutdownTimeoutSeconds;
+  const stopped = Promise.all(
+    running.workers.map((worker) => worker.stop(Math.min(JOB_GRACE_MS, graceSeconds * 1000))),
+  );
   const outcome = await server.close(graceSeconds * 1000);
+  await stopped;
   await Promise.race([running.finish(), pause(FINISH_MS, undefined, { ref: false })]);
   const isClean = outcome === 'clean' && !isCut;
   log.info('shutdown', isClean ? 'stopped' : 'stopped with connections cut');

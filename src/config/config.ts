@@ -18,6 +18,7 @@ import { clientsSection, staticClientConfig } from './sections/clients.ts';
 import { databaseConfig, databaseSection } from './sections/database.ts';
 import { homeserverConfig, homeserverSection } from './sections/homeserver.ts';
 import { httpConfig, httpSection } from './sections/http.ts';
+import { jobsConfig, jobsSection } from './sections/jobs.ts';
 import { limitsConfig, limitsSection } from './sections/limits.ts';
 import { loggingConfig, loggingSection } from './sections/logging.ts';
 import { oauthConfig, oauthSection } from './sections/oauth.ts';
@@ -63,6 +64,7 @@ export const configSchema = mapping({
   i18n: i18nSection.prefault({}).describe('Languages.'),
   logging: loggingSection.prefault({}).describe('The log.'),
   retention: retentionSection.prefault({}).describe('How long what is over is kept before it is deleted.'),
+  jobs: jobsSection.prefault({}).describe('Background work.'),
   limits: limitsSection.prefault({}).describe('Bounds on connections, requests and work.'),
   outbound: outboundSection.prefault({}).describe('Requests to addresses that clients name.'),
   experimental: mapping({
@@ -131,6 +133,7 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
       authorizationGrantTtlSeconds: parsed.oauth.authorization_grant_ttl,
       unusedClientsSeconds: parsed.oauth.dynamic_registration.unused_client_ttl,
     }),
+    jobs: jobsConfig(parsed.jobs),
     limits: limitsConfig(parsed.limits),
     outbound: outboundConfig(parsed.outbound),
     experimental: { accessTokenTtlSeconds: parsed.experimental.access_token_ttl },

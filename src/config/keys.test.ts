@@ -464,6 +464,9 @@ const ROWS: Readonly<Record<string, Row>> = {
   'retention.inactive_ips': duration('1d', 86_400, 'from 1d to 1095d'),
   'retention.pending_flows': duration('1d', 86_400, 'from 1h to 1095d'),
   'retention.registrations': duration('1d', 86_400, 'from 1d to 1095d'),
+  'jobs.concurrency': integer(5, 'from 1 to 100'),
+  'jobs.poll_interval': duration('2s', 2, 'from 100ms to 1m'),
+  'jobs.max_attempts': { ...integer(5, 'from 1 to 20'), as: 'jobs.maxRetries' },
   'limits.max_connections': integer(5, 'from 1 to 1000000'),
   'limits.max_connections_per_address': integer(5, 'from 1 to 1000000'),
   'limits.headers_timeout': duration('1s', 1, 'from 1s to 10m'),
@@ -756,6 +759,7 @@ test('without any source, the defaults are those of the manual', () => {
       activitySeconds: 15_552_000,
       unusedClientsSeconds: 2_592_000,
     },
+    jobs: { concurrency: 10, pollIntervalSeconds: 1, maxRetries: 10 },
     limits: {
       maxConnections: 10_000,
       maxConnectionsPerAddress: 200,

@@ -1,12 +1,10 @@
 /** Security 4.13, and what the other parts say about the device authorization grant (RFC 8628). */
 import { describe, expect, test } from 'vitest';
-import { sweeps } from '#app/sweeps.ts';
 import { loadConfig } from '#config/load.ts';
-import { CleanUp } from '#domain/clean-up/clean-up.ts';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
 import type { Browser, Shown } from '../support/browser.ts';
+import { cleanUpAll } from '../support/clean-up.ts';
 import type { TestService } from '../support/service.ts';
-import { silentLog } from '../support/silent-log.ts';
 import { type AttackedClient, attackedService, basic, C1, C2, P1, PN } from './attacked-service.ts';
 import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
 
@@ -252,20 +250,7 @@ describe('devices by the thousand (S-95, S-179)', () => {
   test('what is over is deleted after a week (oauth 19)', async () => {
     const { retention } = loadConfig({ files: [], environment: {}, flags: {}, workingDirectory: '/nowhere' }).config;
     attacked.clock.advanceSeconds(retention.pendingFlowsSeconds + 1);
-    const { database } = attacked.service;
-    const { clock } = attacked;
-    const work = new CleanUp({
-      database,
-      clock,
-      log: silentLog,
-      retention,
-      sweeps,
-      isBusy: () => false,
-      pause: async () => {},
-    });
-    await work.run();
-    clock.advanceSeconds(3600);
-    await work.run();
+    await cleanUpAll({ database: attacked.service.database, clock: attacked.clock });
     expect(await attacked.count('oauth2_device_code_grants')).toBe(0);
   });
 });

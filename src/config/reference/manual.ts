@@ -27,6 +27,7 @@ A setting comes from the first of these that has it: a command-line flag, the en
 | \`LATCHKEY_DATA_DIR\`, \`STATE_DIRECTORY\` | default of \`data_dir\` |
 | \`LATCHKEY_HOST\`, \`PORT\` | host and port of the default listener |
 | \`LATCHKEY_LOG\` | log levels: \`level,target=level,...\`, where a target is an event or the beginning of its name |
+| \`LATCHKEY_WORKER_HEALTH\` | where \`latchkey worker\` answers \`GET /health\`: \`address:port\` |
 | \`PGHOST\`, \`PGPORT\`, \`PGUSER\`, \`PGPASSWORD\`, \`PGDATABASE\`, \`PGSSLMODE\` | what a PostgreSQL connection leaves open |
 
 \`latchkey config check\` tells what is wrong, \`latchkey config dump --defaults\` what is in force, and

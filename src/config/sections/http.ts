@@ -194,7 +194,7 @@ function defaultListener(bind: DefaultBind): ListenerOptions {
 }
 
 /** `address:port`, IPv6 in brackets; the address is an IP literal. */
-function parseSocketAddress(text: string): TcpBind | undefined {
+export function parseSocketAddress(text: string): TcpBind | undefined {
   const [, v6, v4, digits] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
   const host = v6 ?? v4;

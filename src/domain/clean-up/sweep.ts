@@ -19,6 +19,13 @@ export interface Position {
 /** Before every row. */
 export const START: Position = { at: '-infinity', id: '00000000-0000-0000-0000-000000000000' };
 
+/** A position that was kept as JSON. */
+export function positionOf(value: unknown): Position | undefined {
+  if (typeof value !== 'object' || value === null || !('at' in value) || !('id' in value)) return undefined;
+  const { at, id } = value;
+  return typeof at === 'string' && typeof id === 'string' ? { at, id } : undefined;
+}
+
 export interface SweptBatch {
   /** Rows removed or emptied. */
   readonly rows: number;

@@ -38,9 +38,16 @@ export function requestLineText(record: RequestRecord, elapsedMs: number): strin
   return (
     `${REQUEST_EVENT} ${task.id} - "${record.method} ${pathText(record.path)} HTTP/${record.httpVersion}" ` +
     `${record.status} ${reasonPhrase(record.status)} "${userAgentText(record.userAgent)}" ` +
-    `[polls: ${task.polls}, cpu: ${oneDecimal(task.cpuMs)}ms, db: ${oneDecimal(task.dbMs)}ms, ` +
-    `elapsed: ${oneDecimal(elapsedMs)}ms, queries: ${task.queries}, fetched: ${task.fetched}]` +
+    `${statisticsText(task, elapsedMs)}` +
     `${requester}${address}${trace}`
+  );
+}
+
+/** What a task has cost. @param elapsedMs since it began */
+export function statisticsText(task: Task, elapsedMs: number): string {
+  return (
+    `[polls: ${task.polls}, cpu: ${oneDecimal(task.cpuMs)}ms, db: ${oneDecimal(task.dbMs)}ms, ` +
+    `elapsed: ${oneDecimal(elapsedMs)}ms, queries: ${task.queries}, fetched: ${task.fetched}]`
   );
 }
 

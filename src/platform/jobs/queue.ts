@@ -1,0 +1,120 @@
+/**
+ * Background work, table `queue_jobs`. A job is a row that is written in the transaction of the change that needs it:
+ * it runs if that commits, and never if it does not. It runs at least once, on any process, so whatever it does may be
+ * done twice. `worker.ts` runs jobs; the modules that need them say what a job of theirs does.
+ *
+ * Decision 0011 says why this is not a library.
+ */
+import { newId, toUuid } from '#platform/base/ids.ts';
+import { currentTask } from '#platform/base/tasks.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+
+/** One run of a job. */
+export interface Job {
+  /** As it was written, maybe by another version of this program. */
+  readonly payload: unknown;
+  /** 1 for the first run. */
+  readonly attempt: number;
+  /** Aborted at the time limit, and when the process has to stop. */
+  readonly signal: AbortSignal;
+}
+
+/** What a run came to; one that throws is retried. */
+export type JobOutcome =
+  | { readonly kind: 'done' }
+  /** The same job continues at once, with another payload and as if it were new. */
+  | { readonly kind: 'unfinished'; readonly payload: object }
+  | { readonly kind: 'retry'; readonly reason: string; readonly afterSeconds?: number | undefined }
+  /** No retry could help. */
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export const DONE: JobOutcome = { kind: 'done' };
+
+/** Jobs of one kind. */
+export interface JobQueue {
+  readonly name: string;
+  readonly timeLimitSeconds: number;
+  /** For work that is due once an hour, at this minute. Its job is one row that comes back, so it never overlaps itself. */
+  readonly minuteOfHour?: number;
+  run(job: Job): Promise<JobOutcome>;
+}
+
+/** The head of an insert inside a larger statement; values follow in this order, then `ON_WAITING_JOB`. */
+export const INSERT_JOB = 'insert into queue_jobs (id, queue, payload, dedup_key, queued_by, created_at, due_at)';
+
+/**
+ * A waiting job with the same key stands for the new one. It is locked until the change commits, so that it cannot run
+ * before, on what was true until then. A job that runs already does not count.
+ */
+export const ON_WAITING_JOB = `on conflict (queue, dedup_key) where worker is null and failed_at is null
+  do update set payload = excluded.payload`;
+
+const insertJob = statement<
+  never,
+  {
+    readonly id: string;
+    readonly queue: string;
+    readonly payload: string;
+    readonly dedupKey: string | null;
+    readonly queuedBy: string | null;
+    readonly now: Date;
+    readonly dueAt: Date;
+  }
+>(
+  'insert-job',
+  `${INSERT_JOB}
+   values (:id::uuid, :queue::text, :payload::jsonb, :dedupKey::text, :queuedBy::text, :now::timestamptz,
+     :dueAt::timestamptz)
+   ${ON_WAITING_JOB}`,
+);
+
+export interface NewJob {
+  readonly queue: string;
+  /** Ids and small values, never a secret. */
+  readonly payload: object;
+  /** Of the waiting jobs of a queue with one key there is one. */
+  readonly dedupKey?: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Milliseconds since the epoch; now unless set. */
+  readonly dueAt?: number;
+}
+
+/** Writes a job; pass the transaction of the change that needs it. */
+export async function enqueueJob(queryable: Queryable, job: NewJob): Promise<void> {
+  const { queue, payload, dedupKey, now, dueAt } = job;
+  await queryable.execute(insertJob, {
+    id: toUuid(newId(now)),
+    queue,
+    payload: JSON.stringify(payload),
+    dedupKey: dedupKey ?? null,
+    queuedBy: queuedBy(),
+    now: new Date(now),
+    dueAt: new Date(dueAt ?? now),
+  });
+}
+
+/** The request or job that queues one now, for the log; for statements that insert jobs themselves. */
+export function queuedBy(): string | null {
+  return currentTask()?.id ?? null;
+}
+
+const MAX_DELETED = 1000;
+
+const deleteFailed = statement<never, { readonly failedBefore: Date }>(
+  'delete-failed-jobs',
+  `delete from queue_jobs where id = any (array(
+     select id from queue_jobs where failed_at < :failedBefore::timestamptz
+      order by failed_at limit ${MAX_DELETED} for update skip locked
+   ))`,
+);
+
+/** Deletes a batch of jobs that failed for good before a time. @returns how many, and whether there may be more */
+export async function deleteFailedJobs(
+  queryable: Queryable,
+  failedBefore: Date,
+): Promise<{ readonly rows: number; readonly isLast: boolean }> {
+  const rows = await queryable.execute(deleteFailed, { failedBefore });
+  return { rows, isLast: rows < MAX_DELETED };
+}

@@ -1,0 +1,410 @@
+/**
+ * Runs the jobs of some queues in this process. It looks for due ones every second and takes what it has room for, by
+ * a statement that no two processes can take the same job with. A running job belongs to its worker for a minute, which
+ * is prolonged while it runs: a job whose process died is due again when that minute is over (operations 6.1, 6.2).
+ */
+import { createHash, randomInt } from 'node:crypto';
+import type { Clock } from '#platform/base/clock.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
+import { describeError, type Log } from '#platform/base/log.ts';
+import { resumeTask, Task } from '#platform/base/tasks.ts';
+import { statisticsText } from '#platform/log/request-line.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { isUniqueViolation } from '#platform/postgres/failures.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import type { JobOutcome, JobQueue } from './queue.ts';
+
+export interface JobWorkerOptions {
+  readonly database: Queryable;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly queues: readonly JobQueue[];
+  /** Jobs that run at once. */
+  readonly concurrency: number;
+  readonly pollIntervalSeconds: number;
+  readonly maxRetries: number;
+}
+
+const LEASE_SECONDS = 60;
+/** A third of the lease: two may fail. */
+const RENEW_MS = 20_000;
+/** Taken by one statement, so that several processes share a backlog. */
+const MAX_TAKEN = 5;
+const FIRST_RETRY_SECONDS = 5;
+const MAX_RETRY_AFTER_SECONDS = 3600;
+/** What aborted jobs get to notice it. */
+const ABORT_MS = 1_000;
+const MAX_REASON_CHARACTERS = 4096;
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+interface JobRow {
+  readonly id: string;
+  readonly queue: string;
+  readonly payload: unknown;
+  readonly attempt: number;
+  readonly queued_by: string | null;
+}
+
+interface Running {
+  readonly row: JobRow;
+  readonly queue: JobQueue;
+  readonly task: Task;
+  readonly aborting: AbortController;
+}
+
+/** Why a run was aborted; it is not the job's fault. */
+class Interrupted extends Error {}
+
+export class JobWorker {
+  readonly #options: JobWorkerOptions;
+  readonly #queues: ReadonlyMap<string, JobQueue>;
+  readonly #id: string;
+  readonly #running = new Map<string, Running>();
+  /** Resolves with the end of the job. */
+  readonly #ends = new Set<Promise<void>>();
+  #count = 0;
+  #isStopping = false;
+  #isScheduled = false;
+  #pollTimer: NodeJS.Timeout | undefined;
+  #renewTimer: NodeJS.Timeout | undefined;
+  #polling: Promise<void> | undefined;
+
+  constructor(options: JobWorkerOptions) {
+    this.#options = options;
+    this.#queues = new Map(options.queues.map((queue) => [queue.name, queue]));
+    this.#id = toUuid(newId(options.clock.now()));
+  }
+
+  start(): void {
+    this.#renewTimer ??= setInterval(() => void this.renew(), RENEW_MS).unref();
+    this.#scheduleNextPoll(0);
+  }
+
+  /** Takes no more jobs, lets those that run end, and gives back what does not in time. */
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopping = true;
+    clearTimeout(this.#pollTimer);
+    await this.#polling;
+    await this.#endWithin(graceMs);
+    for (const { aborting, task } of this.#running.values()) {
+      resumeTask(task, () => aborting.abort(new Interrupted('the process stops')));
+    }
+    await this.#endWithin(ABORT_MS);
+    clearInterval(this.#renewTimer);
+  }
+
+  /** Takes due jobs as far as there is room for them, and starts them. @returns how many. Never throws. */
+  async poll(): Promise<number> {
+    const { clock, concurrency, database, log } = this.#options;
+    try {
+      await this.#schedule();
+      const room = Math.min(MAX_TAKEN, concurrency - this.#running.size);
+      if (room <= 0 || this.#isStopping) return 0;
+      const now = clock.now();
+      const rows = await database.rows(takeJobs, {
+        queues: [...this.#queues.keys()],
+        room,
+        worker: this.#id,
+        now: new Date(now),
+        leaseUntil: leaseUntil(now),
+      });
+      for (const row of rows) this.#start(row);
+      return rows.length;
+    } catch (error) {
+      // The database says by itself when it is lost.
+      log.debug('job.poll', 'due jobs could not be read', { reason: describeError(error).message });
+      return 0;
+    }
+  }
+
+  /** Waits until nothing runs. */
+  async idle(): Promise<void> {
+    while (this.#ends.size > 0) await Promise.all(this.#ends);
+  }
+
+  /** Keeps what runs from being taken by others, and aborts what was. Never throws. */
+  async renew(): Promise<void> {
+    const { clock, database, log } = this.#options;
+    const ids = [...this.#running.keys()];
+    if (ids.length === 0) return;
+    try {
+      const kept = await database.rows(renewLeases, { ids, worker: this.#id, leaseUntil: leaseUntil(clock.now()) });
+      const keptIds = new Set(kept.map(({ id }) => id));
+      for (const id of ids) {
+        const running = this.#running.get(id);
+        if (running === undefined || keptIds.has(id)) continue;
+        resumeTask(running.task, () => running.aborting.abort(new Interrupted('another process has taken the job')));
+      }
+    } catch (error) {
+      log.debug('job.poll', 'leases could not be prolonged', { reason: describeError(error).message });
+    }
+  }
+
+  #scheduleNextPoll(milliseconds: number): void {
+    if (this.#isStopping) return;
+    this.#pollTimer = setTimeout(() => {
+      this.#polling = this.poll().then((taken) => {
+        this.#polling = undefined;
+        this.#scheduleNextPoll(taken === MAX_TAKEN ? 0 : this.#pollMs());
+      });
+    }, milliseconds);
+  }
+
+  /** Spread by a tenth, so that the processes do not ask at the same moments. */
+  #pollMs(): number {
+    const milliseconds = this.#options.pollIntervalSeconds * 1000;
+    return randomInt(Math.round(milliseconds * 0.9), Math.round(milliseconds * 1.1) + 1);
+  }
+
+  #start(row: JobRow): void {
+    const queue = this.#queues.get(row.queue);
+    // A process that stood still for longer than its lease may take what it runs itself.
+    if (queue === undefined || this.#running.has(row.id)) return;
+    this.#count += 1;
+    const task = new Task(`job-${row.queue}-${this.#count}`);
+    const running: Running = { row, queue, task, aborting: new AbortController() };
+    this.#running.set(row.id, running);
+    const end = new Promise<void>((resolve) => {
+      resumeTask(task, () => {
+        void this.#run(running).then(resolve);
+      });
+    });
+    this.#ends.add(end);
+    void end.then(() => this.#ends.delete(end));
+  }
+
+  async #run(running: Running): Promise<void> {
+    try {
+      await this.#settle(running, await this.#outcomeOf(running));
+    } catch (error) {
+      // Its lease runs out, and then it runs again.
+      const reason = describeError(error).message;
+      this.#options.log.warn('job.retry', `${running.row.queue} ended, but that could not be stored`, { reason });
+    } finally {
+      this.#running.delete(running.row.id);
+    }
+  }
+
+  async #outcomeOf({ row, queue, task, aborting }: Running): Promise<JobOutcome | Interrupted> {
+    // The process ended in the middle of the last one.
+    if (row.attempt > this.#options.maxRetries + 1) return { kind: 'failed', reason: 'its process ended each time' };
+    const { signal } = aborting;
+    const limit = setTimeout(() => {
+      resumeTask(task, () => aborting.abort(new Error(`took longer than ${queue.timeLimitSeconds} s`)));
+    }, queue.timeLimitSeconds * 1000).unref();
+    try {
+      const aborted = new Promise<never>((_, reject) => {
+        // Aborted inside a stretch of the task.
+        signal.addEventListener('abort', () => resumeTask(task, () => reject(signal.reason)));
+      });
+      return await Promise.race([queue.run({ payload: row.payload, attempt: row.attempt, signal }), aborted]);
+    } catch (error) {
+      if (signal.reason instanceof Interrupted) return signal.reason;
+      const { message, stack } = describeError(signal.aborted ? signal.reason : error);
+      this.#options.log.debug('job.retry', message, { stack });
+      return { kind: 'retry', reason: message };
+    } finally {
+      clearTimeout(limit);
+    }
+  }
+
+  async #settle(running: Running, outcome: JobOutcome | Interrupted): Promise<void> {
+    const { clock, log, maxRetries } = this.#options;
+    const { row, queue, task } = running;
+    const now = clock.now();
+    const fields = { attempt: row.attempt, parent: row.queued_by ?? undefined };
+    const statistics = () => statisticsText(task, performance.now() - task.startedAt);
+    if (outcome instanceof Interrupted) {
+      await this.#putBack(row, { dueAt: now, attempt: row.attempt - 1, reason: null, payload: null });
+      log.info('job.retry', `${row.queue} was interrupted: ${outcome.message}`, fields);
+      return;
+    }
+    if (outcome.kind === 'retry' && row.attempt <= maxRetries) {
+      const afterSeconds = retryDelay(row.attempt, outcome.afterSeconds);
+      await this.#putBack(row, { dueAt: now + afterSeconds * 1000, attempt: row.attempt, ...outcome, payload: null });
+      const after_seconds = Math.round(afterSeconds);
+      log.warn('job.retry', `${row.queue} ${statistics()}`, { ...fields, reason: outcome.reason, after_seconds });
+      return;
+    }
+    if (outcome.kind === 'unfinished') {
+      const payload = JSON.stringify(outcome.payload);
+      await this.#putBack(row, { dueAt: now, attempt: 0, reason: null, payload });
+    } else if (queue.minuteOfHour !== undefined) {
+      const reason = 'reason' in outcome ? outcome.reason : null;
+      await this.#putBack(row, { dueAt: nextRun(queue.minuteOfHour, now), attempt: 0, reason, payload: '{}' });
+    } else if (outcome.kind === 'done') {
+      await this.#options.database.execute(completeJob, { id: row.id, worker: this.#id });
+    } else {
+      const reason = cut(outcome.reason);
+      await this.#options.database.execute(failJob, { id: row.id, worker: this.#id, reason, now: new Date(now) });
+    }
+    if ('reason' in outcome)
+      log.error('job.dead', `${row.queue} ${statistics()}`, { ...fields, reason: outcome.reason });
+    else if (queue.minuteOfHour === undefined) log.info('job.completed', `${row.queue} ${statistics()}`, fields);
+    else log.debug('job.completed', `${row.queue} ${statistics()}`, fields);
+  }
+
+  async #putBack(
+    row: JobRow,
+    state: {
+      readonly dueAt: number;
+      readonly attempt: number;
+      readonly reason: string | null;
+      /** Null: as it is. */
+      readonly payload: string | null;
+    },
+  ): Promise<void> {
+    const { dueAt, attempt, reason, payload } = state;
+    try {
+      await this.#options.database.execute(putBackJob, {
+        id: row.id,
+        worker: this.#id,
+        dueAt: new Date(dueAt),
+        attempt,
+        reason: reason === null ? null : cut(reason),
+        payload,
+      });
+    } catch (error) {
+      if (!isUniqueViolation(error, 'queue_jobs_waiting')) throw error;
+      // A newer job with its key waits already and does the same.
+      await this.#options.database.execute(completeJob, { id: row.id, worker: this.#id });
+    }
+  }
+
+  /** Writes the rows of hourly work that this database does not have yet. */
+  async #schedule(): Promise<void> {
+    if (this.#isScheduled) return;
+    const { clock, database } = this.#options;
+    const now = clock.now();
+    const hourly = [...this.#queues.values()].flatMap(({ name, minuteOfHour }) =>
+      minuteOfHour === undefined ? [] : [{ name, dueAt: new Date(nextRun(minuteOfHour, now)) }],
+    );
+    await database.execute(scheduleJobs, {
+      ids: hourly.map(({ name }) => scheduledId(name)),
+      queues: hourly.map(({ name }) => name),
+      dueAt: hourly.map(({ dueAt }) => dueAt),
+      now: new Date(now),
+    });
+    this.#isScheduled = true;
+  }
+
+  async #endWithin(milliseconds: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<void>((resolve) => {
+      timer = setTimeout(() => resumeTask(undefined, resolve), milliseconds);
+    });
+    await Promise.race([this.idle(), limit]);
+    clearTimeout(timer);
+  }
+}
+
+function leaseUntil(now: number): Date {
+  return new Date(now + LEASE_SECONDS * 1000);
+}
+
+/** 5 s, 10 s, 20 s and so on, give or take a fifth, or what the other side asks for. */
+function retryDelay(attempt: number, askedSeconds: number | undefined): number {
+  const spread = randomInt(80, 121) / 100;
+  const delay = FIRST_RETRY_SECONDS * 2 ** (attempt - 1) * spread;
+  return Math.max(delay, Math.min(askedSeconds ?? 0, MAX_RETRY_AFTER_SECONDS));
+}
+
+/** The next time after `now` at which a clock shows this minute (UTC). */
+function nextRun(minuteOfHour: number, now: number): number {
+  const thisHour = Math.floor(now / HOUR_MS) * HOUR_MS + minuteOfHour * MINUTE_MS;
+  return thisHour > now ? thisHour : thisHour + HOUR_MS;
+}
+
+/** Hourly work has one id on all instances, and so one row. */
+function scheduledId(queue: string): string {
+  const hex = createHash('sha256').update(`hourly:${queue}`).digest('hex');
+  return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+function cut(reason: string): string {
+  return reason.slice(0, MAX_REASON_CHARACTERS);
+}
+
+/** Jobs of queues that this version does not know are left to those that do. */
+const takeJobs = statement<
+  JobRow,
+  {
+    readonly queues: readonly string[];
+    readonly room: number;
+    readonly worker: string;
+    readonly now: Date;
+    readonly leaseUntil: Date;
+  }
+>(
+  'take-jobs',
+  `with due as materialized (
+    select id from queue_jobs
+     where failed_at is null and due_at <= :now::timestamptz and queue = any (:queues::text[])
+     order by due_at limit :room::integer
+       for update skip locked
+  )
+  update queue_jobs job
+     set worker = :worker::uuid, due_at = :leaseUntil::timestamptz, attempt = job.attempt + 1
+   where job.id = any (array(select due.id from due))
+  returning job.id, job.queue, job.payload, job.attempt, job.queued_by`,
+);
+
+interface OwnJob {
+  readonly id: string;
+  readonly worker: string;
+}
+
+const renewLeases = statement<
+  { id: string },
+  { readonly ids: readonly string[]; readonly worker: string; readonly leaseUntil: Date }
+>(
+  'renew-jobs',
+  `update queue_jobs set due_at = :leaseUntil::timestamptz
+    where id = any (:ids::uuid[]) and worker = :worker::uuid
+  returning id`,
+);
+
+const completeJob = statement<never, OwnJob>(
+  'complete-job',
+  'delete from queue_jobs where id = :id::uuid and worker = :worker::uuid',
+);
+
+const putBackJob = statement<
+  never,
+  OwnJob & {
+    readonly dueAt: Date;
+    readonly attempt: number;
+    readonly reason: string | null;
+    readonly payload: string | null;
+  }
+>(
+  'put-job-back',
+  `update queue_jobs
+      set worker = null, due_at = :dueAt::timestamptz, attempt = :attempt::integer, failed_reason = :reason::text,
+          payload = coalesce(:payload::jsonb, payload)
+    where id = :id::uuid and worker = :worker::uuid`,
+);
+
+const failJob = statement<never, OwnJob & { readonly reason: string; readonly now: Date }>(
+  'fail-job',
+  `update queue_jobs set worker = null, failed_at = :now::timestamptz, failed_reason = :reason::text
+    where id = :id::uuid and worker = :worker::uuid`,
+);
+
+const scheduleJobs = statement<
+  never,
+  {
+    readonly ids: readonly string[];
+    readonly queues: readonly string[];
+    readonly dueAt: readonly Date[];
+    readonly now: Date;
+  }
+>(
+  'schedule-jobs',
+  `insert into queue_jobs (id, queue, payload, created_at, due_at)
+   select hourly.id, hourly.queue, '{}', :now::timestamptz, hourly.due_at
+     from unnest(:ids::uuid[], :queues::text[], :dueAt::timestamptz[]) as hourly (id, queue, due_at)
+    order by hourly.id
+   on conflict (id) do nothing`,
+);
