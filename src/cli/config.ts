@@ -2,15 +2,11 @@
  * `latchkey config ...`: check, dump, generate and schema. None of them opens the database. What they need beyond the
  * loader is loaded when they run.
  */
-
-import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { ConfigSources, LoadedConfig } from '#config/load.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { randomAlphanumeric, randomBytes } from '#platform/base/random.ts';
-import { systemReason } from '#platform/base/system-errors.ts';
-
-const OWNER_ONLY = 0o600;
+import { createFile, replaceFile } from './output-file.ts';
 
 /** Where a command writes. */
 export interface CommandOutput {
@@ -24,7 +20,8 @@ export interface CommandOutput {
  */
 export async function checkConfig(sources: ConfigSources, output: CommandOutput): Promise<void> {
   const loaded = await load(sources);
-  if (loaded.config.secrets.keys.length > 0) (await import('./foundation.ts')).loadSigningKeys(loaded);
+  const { config, tree } = loaded;
+  if (config.secrets.keys.length > 0) (await import('./foundation.ts')).loadSigningKeys(config.secrets, tree);
   for (const warning of [...loaded.warnings, ...loaded.deprecations]) output.stderr(`latchkey: warning: ${warning}\n`);
   const files = loaded.files.length === 0 ? 'no file, defaults and environment only' : loaded.files.join(', ');
   output.stdout(`Configuration is valid: ${files}\n`);
@@ -121,37 +118,5 @@ export async function configManual(output: CommandOutput): Promise<void> {
 function write(options: Pick<GenerateConfigOptions, 'output' | 'force'>, text: string, output: CommandOutput): void {
   if (options.output === undefined) output.stdout(text);
   else if (options.force) replaceFile(options.output, text);
-  else createFile(options.output, text);
-}
-
-function createFile(path: string, text: string): void {
-  attempt(path, () => writeFileSync(path, text, { mode: OWNER_ONLY, flag: 'wx' }));
-}
-
-/** The file has either its old or its new content, and never a mode that others could read it by. */
-function replaceFile(path: string, text: string): void {
-  const temporary = `${path}.${randomAlphanumeric(8)}.tmp`;
-  try {
-    attempt(path, () => {
-      writeFileSync(temporary, text, { mode: OWNER_ONLY, flag: 'wx' });
-      chmodSync(temporary, OWNER_ONLY);
-      renameSync(temporary, path);
-    });
-  } finally {
-    rmSync(temporary, { force: true });
-  }
-}
-
-function attempt(path: string, write: () => void): void {
-  try {
-    write();
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EEXIST') throw new ExitError(ExitCode.cantCreate, `${path} exists; --force overwrites it`);
-    if (code === 'EACCES') throw new ExitError(ExitCode.noPermission, `cannot write ${path}: permission denied`);
-    const reason = code === 'ENOENT' ? 'its folder does not exist' : systemReason(error);
-    throw new ExitError(ExitCode.failure, `cannot write ${path}: ${reason}`, {
-      cause: error,
-    });
-  }
+  else createFile(options.output, text, '--force overwrites it');
 }

@@ -45,6 +45,8 @@ export interface Foundation {
   readonly keyRing: KeyRing;
   /** Present when they were asked for. */
   readonly signingKeys: SigningKeys | undefined;
+  /** Reads all sources anew, with the secrets of the data directory. */
+  readConfig(): LoadedConfig;
   /** For the operator: where the embedded database's files are, when not in the data directory. */
   readonly note: string | undefined;
   /** Closes the database, stops the embedded server as its last user, and flushes the log. */
@@ -125,7 +127,7 @@ export async function openFoundation(
   };
   try {
     // Before anything is touched: a key that cannot be read must not be found out after the database was changed.
-    if (first.config.secrets.keys.length > 0) loadSigningKeys(first);
+    if (first.config.secrets.keys.length > 0) loadSigningKeys(first.config.secrets, first.tree);
     const server = await useServer(first.config, log.log, io.version);
     closers.push(() => server.release());
     io.signals.check();
@@ -145,13 +147,14 @@ export async function openFoundation(
     const jobsDatabase = forJobs === 0 ? database : await open(forJobs);
     io.signals.check();
     const generated = await generateSecrets(first.config, database, io.version, wants.needsSigningKeys, log.log);
-    const loaded = loadConfig({ ...sources, generated });
-    const signingKeys = wants.needsSigningKeys ? loadSigningKeys(loaded) : undefined;
+    const readConfig = (): LoadedConfig => loadConfig({ ...sources, generated });
+    const loaded = readConfig();
+    const signingKeys = wants.needsSigningKeys ? loadSigningKeys(loaded.config.secrets, loaded.tree) : undefined;
     await requireMigrations(first.config, server.directConnection, wants, log.log);
     const keyRing = keyRingOf(loaded.config);
     await verifyServerState(database, keyRing, loaded.config.protocolName);
     io.signals.check();
-    const opened = { openLog: log, database, jobsDatabase, keyRing, signingKeys, close };
+    const opened = { openLog: log, database, jobsDatabase, keyRing, signingKeys, readConfig, close };
     return { loaded, config: loaded.config, ...opened, note: server.note };
   } catch (error) {
     await close();
@@ -266,15 +269,16 @@ function databaseOptions(config: Config, maxConnections: number) {
 
 /**
  * The signing keys of a configuration.
+ * @param tree where its entries stand
  * @throws ExitError 78 that names each entry with file, line and column
  */
-export function loadSigningKeys({ config, tree }: LoadedConfig): SigningKeys {
+export function loadSigningKeys({ keys }: Config['secrets'], tree: LoadedConfig['tree']): SigningKeys {
   const placeOf = (path: Path): Origin | undefined => nodeAt(tree, path)?.at;
-  const places = new Map(config.secrets.keys.map(({ name }, index) => [name, placeOf(['secrets', 'keys', index])]));
+  const places = new Map(keys.map(({ name }, index) => [name, placeOf(['secrets', 'keys', index])]));
   const directory = placeOf(['secrets', 'keys_dir']);
   try {
     return readSigningKeys(
-      config.secrets.keys.map(({ key, encoding, password, ...rest }) => ({
+      keys.map(({ key, encoding, password, ...rest }) => ({
         ...rest,
         key: Buffer.from(key.reveal(), encoding),
         password: password?.reveal(),

@@ -39,6 +39,14 @@ interface GenerateFlags {
   readonly redirectUri?: readonly string[];
 }
 
+interface RotateKeysFlags {
+  readonly type?: string;
+  readonly publishFor?: number;
+  readonly promote: boolean;
+  readonly retire: boolean;
+  readonly force: boolean;
+}
+
 interface SetPasswordFlags {
   readonly passwordFile?: string;
   readonly ignoreComplexity: boolean;
@@ -127,6 +135,7 @@ export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): 
     .action(async () => finish(await (await import('./worker.ts')).work(configuration(), io)));
   addConfigCommands(program, configuration, io);
   addDatabaseCommands(program, configuration, io, finish);
+  addKeysCommands(program, configuration, io);
   addManageCommands(program, configuration, io);
   return program;
 }
@@ -147,10 +156,14 @@ function unknownCommand(program: Command, word: string): string {
 }
 
 function migrateTimeoutOption(): Option {
-  return new Option(
+  return durationOption(
     '--migrate-timeout <duration>',
     'longest wait for another process that migrates, and for locks: 90s, 5m; default 10m',
-  ).argParser((text) => {
+  );
+}
+
+function durationOption(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((text) => {
     const seconds = parseDuration(text);
     if (seconds === undefined) throw new InvalidArgumentError('Expected seconds, or a number with ms, s, m, h or d.');
     return seconds;
@@ -220,6 +233,34 @@ function addDatabaseCommands(
     .command('status')
     .description('server, migrations, size and largest tables')
     .action(async () => finish(await (await import('./database.ts')).databaseStatus(configuration(), io)));
+}
+
+function addKeysCommands(program: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {
+  const keys = program.command('keys').description('list, make and replace signing keys');
+  keys
+    .command('list')
+    .description('key id, type, state, age and source of every signing key')
+    .action(async () => (await import('./keys.ts')).listKeys(configuration(), io));
+  keys
+    .command('generate <type>')
+    .description('make a private key (PKCS#8, PEM): rsa2048 rsa3072 rsa4096 p256 p384 p521 k256 ed25519')
+    .option('-o, --output <path>', 'new file to write, mode 0600, instead of standard output')
+    .action(async (type: string, options: { output?: string }) => {
+      await (await import('./keys.ts')).generateKey(configuration(), { ...options, type }, io);
+    });
+  keys
+    .command('rotate')
+    .description('take the next step of replacing the keys in data_dir/keys or secrets.keys_dir')
+    .option('--type <type>', 'make keys of this type, and rotate those of its algorithm only')
+    .addOption(
+      durationOption('--publish-for <duration>', 'time that a new key is published before it signs; default 1h'),
+    )
+    .option('--promote', 'let the new key sign (after 20 minutes at the earliest)', false)
+    .option('--retire', 'stop publishing the key that was replaced (after 24 hours)', false)
+    .option('--force', 'skip the waiting times', false)
+    .action(async (options: RotateKeysFlags) => {
+      await (await import('./rotate-keys.ts')).rotateKeys(configuration(), options, io);
+    });
 }
 
 function addManageCommands(program: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {

@@ -26,6 +26,7 @@ import { ensureFirstAdmin, readFirstAdmin } from './first-admin.ts';
 import { type Foundation, MIGRATIONS_DIRECTORY, openFoundation } from './foundation.ts';
 import { ownCommand } from './own-command.ts';
 import { untilStopped } from './shutdown.ts';
+import { SigningKeyReload } from './signing-key-reload.ts';
 import { requireMemoryForHashes, warnOfMissingAdmins, warnOfMissingAlgorithms } from './start-checks.ts';
 import { checkDatabase, watchDatabase } from './watch-database.ts';
 
@@ -56,7 +57,6 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
     hasJobs: command.worker,
   });
   const { log } = foundation.openLog;
-  io.signals.onHangUp(() => void reopenLog(foundation.openLog));
   const lag = new EventLoopLag();
   const estimator = new StrengthEstimator(strengthWorkerUrl());
   const state = new InstanceState();
@@ -73,6 +73,8 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
     }
     await checkDatabase(watched);
     warnOfMissingAlgorithms(config.clients, signingKeys, log);
+    const keyReload = new SigningKeyReload({ ...foundation, signingKeys, log });
+    io.signals.onHangUp(() => void onHangUp(foundation.openLog, keyReload));
     const core = createCore({
       config,
       database,
@@ -97,6 +99,7 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
     const jobs = { ...core, database: foundation.jobsDatabase, isBusy };
     const workers = command.worker ? createJobWorkers(jobs) : [];
     for (const worker of workers) worker.start();
+    keyReload.start();
     const adminCommand = ownCommand(['manage', 'register-user', '--admin'], options, io.workingDirectory);
     const registerCommand = ownCommand(['manage', 'register-user'], options, io.workingDirectory);
     await warnOfMissingAdmins(database, config.policy.data.adminUsers, log, registerCommand);
@@ -111,7 +114,10 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
       limits: config.limits,
       server,
       workers,
-      finish: () => activity.stop(),
+      finish: async () => {
+        keyReload.stop();
+        await activity.stop();
+      },
     });
   } finally {
     endWatch();
@@ -121,14 +127,18 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
   }
 }
 
-/** After a rotation moved the file away. Settings are read at start only. */
-async function reopenLog({ log, sink }: OpenLog): Promise<void> {
+/** The log first, whose file may have been moved away, so that it tells of the keys. */
+async function onHangUp({ log, sink }: OpenLog, keyReload: SigningKeyReload): Promise<void> {
   try {
     await sink.reopen();
-    log.info('reload', 'SIGHUP received: a log file is opened again; settings are read at start only');
+    log.info(
+      'reload',
+      'SIGHUP received: a log file is opened and signing keys are read again; other settings at start only',
+    );
   } catch (error) {
     log.error('reload', 'the log file could not be opened again', describeError(error));
   }
+  keyReload.reload();
 }
 
 async function makeFirstAdmin(foundation: Foundation): Promise<void> {

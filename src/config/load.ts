@@ -18,6 +18,7 @@ import { type Config, completeConfig, configShape } from './config.ts';
 import { type OtherVariables, otherVariables } from './other-variables.ts';
 import { readPictures } from './picture-files.ts';
 import { holdsSecrets, SecretFiles } from './secret-files.ts';
+import { secretsConfig } from './sections/secrets.ts';
 import { readTemplates } from './template-files.ts';
 
 export interface ConfigSources {
@@ -113,6 +114,23 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     environment,
     tree,
   };
+}
+
+/**
+ * The section `secrets` with its files as they are now; what the sources said at `loadConfig` stays. Keys are replaced
+ * this way while the service runs.
+ * @throws ExitError 78 with everything that is wrong with the files
+ */
+export function rereadSecrets({ tree }: Pick<LoadedConfig, 'tree'>, account = processAccount()): Config['secrets'] {
+  const shape = configShape();
+  const own = [...tree.entries].filter(([key]) => key === 'secrets');
+  const files = new SecretFiles(account);
+  const complete = files.contents(mappingNode(tree.at, own), shape);
+  const directoryKeys = files.keyDirectory(complete);
+  const { parsed, problems } = checkTree(complete, shape);
+  const found = [...files.problems, ...problems.filter(isNotConsequence(files))];
+  if (parsed === undefined || found.length > 0) throw configurationError(found);
+  return secretsConfig(parsed.secrets, directoryKeys);
 }
 
 /** The sources laid over one another, lowest first, and what is wrong with them. */

@@ -7,6 +7,7 @@ import type { Hints } from '#platform/config/shape.ts';
 import { mappingOf, type Shape } from '#platform/config/shape.ts';
 import { transform, transformRoot } from '#platform/config/transform.ts';
 import { type Entry, type MappingNode, type Node, nodeAt, type Path, pathText } from '#platform/config/tree.ts';
+import { isKeyFileName } from './sections/key-file-names.ts';
 import { DER_PREFIX, type KeyFile } from './sections/secrets.ts';
 
 const MAX_BYTES = 64 * 1024;
@@ -51,7 +52,7 @@ export class SecretFiles {
       return [];
     }
     return names
-      .filter((name) => !name.startsWith('.') && !/(?:~|\.tmp|\.pub)$/.test(name))
+      .filter(isKeyFileName)
       .sort((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)))
       .map((name) => join(directory, name))
       .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)

@@ -840,6 +840,27 @@ export const PROTECTIONS: readonly Protection[] = [
     test: 'src/platform/http/answers-over-http.test.ts',
     testName: '(security S-152)',
   },
+  {
+    name: 'next-key-waits',
+    what: 'a key that is only published signs nothing',
+    attack: 166,
+    removals: [
+      {
+        text: 'if (key.isActive && !signers.has(key.algorithm))',
+        instead: 'if (!signers.has(key.algorithm))',
+      },
+    ],
+    test: 'src/domain/signing-keys/signing-keys.test.ts',
+    testName: '(S-166)',
+  },
+  {
+    name: 'removed-key-verifies-nothing',
+    what: 'a signing key that left the set verifies nothing more',
+    attack: 167,
+    removals: [{ text: 'this.#keys = other.#keys;', instead: 'this.#keys = [...this.#keys, ...other.#keys];' }],
+    test: 'src/domain/signing-keys/signing-keys.test.ts',
+    testName: '(S-167)',
+  },
 ];
 
 /** Where a text is in the source, or what is wrong with it. */

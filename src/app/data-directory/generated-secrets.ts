@@ -1,10 +1,13 @@
 /** What is generated in the data directory: the root key of everything sealed, and the signing keys. */
-import { generateKeyPair, type KeyObject } from 'node:crypto';
-import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { createPrivateKey } from 'node:crypto';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { isKeyFileName, isPublishedOnly } from '#config/sections/key-file-names.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { randomBytes } from '#platform/base/random.ts';
+import { generatePrivateKey } from '#protocol/jose/key-types.ts';
+import { algorithmsOfKey } from '#protocol/jose/signing-algorithms.ts';
+import { readIfThere, replaceFile, syncDirectory, writeOnce } from './durable-files.ts';
 
 const ENCRYPTION_KEY_FILE = 'encryption.key';
 const ENCRYPTION_KEY = /^[0-9a-f]{64}$/;
@@ -33,97 +36,58 @@ function checkedKey(path: string, text: string): string {
   throw new ExitError(ExitCode.config, `${path} does not hold 64 hexadecimal characters; put the right file back`);
 }
 
-const generate = promisify(generateKeyPair);
+/**
+ * RS256, ES256 and EdDSA. Other keys in the directory are used too, but none is made of a kind that common verifiers
+ * do not know, since they refuse the whole set for it.
+ */
+const SIGNING_KEYS = [
+  { name: 'rsa-2048.pem', type: 'rsa2048', algorithm: 'RS256' },
+  { name: 'ec-p256.pem', type: 'p256', algorithm: 'ES256' },
+  { name: 'ed25519.pem', type: 'ed25519', algorithm: 'EdDSA' },
+] as const;
 
 /**
- * RS256, ES256 and EdDSA; the work is done off the main thread. Other keys in the directory are used too, but none is
- * made of a kind that common verifiers do not know, since they refuse the whole set for it.
+ * Makes a signing key for each algorithm that no key of the directory signs with (PKCS#8, mode 0600), so that a key
+ * that was replaced under another name does not come back. Returns the directory.
  */
-const SIGNING_KEYS: readonly { readonly name: string; readonly generate: () => Promise<{ privateKey: KeyObject }> }[] =
-  [
-    { name: 'rsa-2048.pem', generate: () => generate('rsa', { modulusLength: 2048 }) },
-    { name: 'ec-p256.pem', generate: () => generate('ec', { namedCurve: 'P-256' }) },
-    { name: 'ed25519.pem', generate: () => generate('ed25519') },
-  ];
-
-/** Makes the signing keys that are missing (PKCS#8, mode 0600); returns their directory. */
 export async function makeSigningKeys(dataDir: string): Promise<string> {
   const directory = join(dataDir, 'keys');
   await makePrivateDirectory(directory);
-  await Promise.all(SIGNING_KEYS.map((key) => makeUnlessThere(join(directory, key.name), key.generate)));
+  const present = await algorithmsIn(directory);
+  await Promise.all(
+    SIGNING_KEYS.map(async ({ name, type, algorithm }) => {
+      const path = join(directory, name);
+      if (present.has(algorithm) || (await readIfThere(path)) !== undefined) return;
+      await writeOnce(path, await generatePrivateKey(type));
+    }),
+  );
   return directory;
 }
 
-async function makeUnlessThere(path: string, generateKey: () => Promise<{ privateKey: KeyObject }>): Promise<void> {
-  if ((await readIfThere(path)) !== undefined) return;
-  const { privateKey } = await generateKey();
-  await writeOnce(path, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+/** What the keys of a directory sign with; a file that holds no key is reported when the keys are read. */
+async function algorithmsIn(directory: string): Promise<ReadonlySet<string>> {
+  const names = (await readdir(directory)).filter((name) => isKeyFileName(name) && !isPublishedOnly(name));
+  const algorithms = await Promise.all(names.map(async (name) => await algorithmOf(join(directory, name))));
+  return new Set(algorithms.filter((algorithm) => algorithm !== undefined));
+}
+
+async function algorithmOf(path: string): Promise<string | undefined> {
+  try {
+    return algorithmsOfKey(createPrivateKey(await readFile(path)))[0];
+  } catch {
+    return undefined;
+  }
 }
 
 /** Notes which version last wrote the directory, for whoever has to repair or downgrade it. */
 export async function writeVersion(dataDir: string, version: string): Promise<void> {
   const path = join(dataDir, 'VERSION');
   if ((await readIfThere(path)) === `${version}\n`) return;
-  await rename(await writePrepared(path, `${version}\n`), path);
-}
-
-/** The text of a file, or undefined when there is none. */
-async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
+  await replaceFile(path, `${version}\n`);
 }
 
 /** Makes a directory of mode 0700 unless it is there, durably. */
 async function makePrivateDirectory(path: string): Promise<void> {
   const made = await mkdir(path, { recursive: true, mode: 0o700 });
   if (made !== undefined) await syncDirectory(dirname(path));
-}
-
-/**
- * Writes a file of mode 0600 unless one of that name is there: under a temporary name first, then hard-linked, so that
- * of two racing processes one wins whole, and a crash leaves the file complete or absent.
- * @returns false when another process was faster
- */
-async function writeOnce(path: string, text: string): Promise<boolean> {
-  const prepared = await writePrepared(path, text);
-  try {
-    await link(prepared, path);
-    return true;
-  } catch (error) {
-    if (hasCode(error, 'EEXIST')) return false;
-    throw error;
-  } finally {
-    await rm(prepared, { force: true });
-    await syncDirectory(dirname(path));
-  }
-}
-
-/** Writes and flushes a file of mode 0600 next to `path`; returns its temporary name. */
-async function writePrepared(path: string, text: string): Promise<string> {
-  const prepared = `${path}.${randomBytes(6).toString('hex')}.tmp`;
-  const file = await open(prepared, 'wx', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  return prepared;
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path);
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -2,12 +2,11 @@
  * The file that `config generate` writes: every key with its meaning, the given values set, all others commented out
  * with their defaults.
  */
-import { generateKeyPair } from 'node:crypto';
-import { promisify } from 'node:util';
 import { stringify } from 'yaml';
 import { newId } from '#platform/base/ids.ts';
 import { randomAlphanumeric } from '#platform/base/random.ts';
 import type { MappingShape, Shape } from '#platform/config/shape.ts';
+import { generatePrivateKey } from '#protocol/jose/key-types.ts';
 import { configShape } from '../config.ts';
 
 const COLUMNS = 100;
@@ -92,14 +91,7 @@ export function sampleClient(now: number, redirectUris: readonly string[]): stri
   ].join('\n');
 }
 
-const generate = promisify(generateKeyPair);
-
 /** Fresh RSA, P-256 and Ed25519 keys as PKCS#8 in PEM, in the order in which they sign. */
 export async function generateSigningKeys(): Promise<string[]> {
-  const pairs = await Promise.all([
-    generate('rsa', { modulusLength: 2048 }),
-    generate('ec', { namedCurve: 'P-256' }),
-    generate('ed25519', {}),
-  ]);
-  return pairs.map(({ privateKey }) => privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+  return await Promise.all((['rsa2048', 'p256', 'ed25519'] as const).map(generatePrivateKey));
 }

@@ -1,9 +1,11 @@
+import { basename } from 'node:path';
 import { z } from 'zod';
 import { Secret } from '#platform/base/secret.ts';
 import { rule } from '#platform/config/rule.ts';
 import { hint } from '#platform/config/shape.ts';
 import { bool, choice, list, mapping, path, secret, secretFile, text } from '#platform/config/values.ts';
 import { SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
+import { isPublishedOnly } from './key-file-names.ts';
 
 /** The prefix of a key that is given as DER bytes in base64. */
 export const DER_PREFIX = 'base64:';
@@ -53,7 +55,10 @@ export const secretsSection = mapping({
     ),
   keys_dir: path()
     .optional()
-    .describe('Directory of unencrypted signing keys, in the order of their names, after those of `keys`.'),
+    .describe(
+      'Directory of unencrypted signing keys, in the order of their names, after those of `keys`. Files named ' +
+        '`NAME.next.pem` and `NAME.old.pem` are published but sign nothing.',
+    ),
 });
 
 type ParsedSecrets = z.output<typeof secretsSection>;
@@ -82,7 +87,7 @@ export function secretsConfig(parsed: ParsedSecrets, directoryKeys: readonly Key
     ...keyContent(content),
     alg: undefined,
     password: undefined,
-    useForSigning: true,
+    useForSigning: !isPublishedOnly(basename(path)),
   }));
   return {
     /** 64 hexadecimal characters; undefined: no source sets it, so that the data directory's is used. */

@@ -1,6 +1,11 @@
-import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { ExitError } from '#platform/base/errors.ts';
-import { algorithmsOfKey, MANDATORY_ALGORITHM, type SigningAlgorithm } from '#protocol/jose/signing-algorithms.ts';
+import {
+  algorithmsOfKey,
+  MANDATORY_ALGORITHM,
+  type SigningAlgorithm,
+  signInput,
+} from '#protocol/jose/signing-algorithms.ts';
 import { SigningKeys, signingKey } from './signing-keys.ts';
 
 /** One configured key before it was read. */
@@ -18,6 +23,7 @@ export interface SigningKeySource {
 
 const MINIMUM_RSA_BITS = 2048;
 const MAX_RSA_BITS = 8192;
+const MINIMUM_RSA_EXPONENT = 3n;
 
 /** What is wrong with one entry; of all of them together when `name` is undefined. */
 export interface SigningKeyProblem {
@@ -53,6 +59,7 @@ export function readSigningKeys(sources: readonly SigningKeySource[]): SigningKe
       return [];
     }
     const key = signingKey(privateKey, createPublicKey(privateKey), {
+      name: source.name,
       kid: source.kid,
       algorithm: source.alg,
       isActive: source.useForSigning,
@@ -108,9 +115,19 @@ function kindProblem(key: KeyObject, algorithm: SigningAlgorithm | undefined): s
   if (algorithm !== undefined && !possible.includes(algorithm)) {
     return `the key cannot sign with ${algorithm}, only with ${possible.join(', ')}`;
   }
-  const bits = key.asymmetricKeyDetails?.modulusLength;
+  const { modulusLength: bits, publicExponent } = key.asymmetricKeyDetails ?? {};
   if (bits !== undefined && (bits < MINIMUM_RSA_BITS || bits > MAX_RSA_BITS)) {
     return `RSA keys have 2048 to 8192 bits, this one has ${bits}`;
   }
-  return undefined;
+  if (publicExponent !== undefined && publicExponent < MINIMUM_RSA_EXPONENT) return 'the RSA exponent is too small';
+  return isSound(key, possible) ? undefined : 'the key is damaged: what it signs does not verify';
+}
+
+/** A trial, since the parts of a damaged key can be read as well. */
+function isSound(key: KeyObject, [algorithm]: readonly SigningAlgorithm[]): boolean {
+  if (algorithm === undefined) return false;
+  const { digest, input } = signInput(algorithm, key);
+  const content = Buffer.from('trial');
+  const signature = attempt(() => sign(digest, content, input));
+  return signature !== undefined && verify(digest, content, { ...input, key: createPublicKey(key) }, signature);
 }

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { createLocalJWKSet, jwtVerify } from 'jose';
+import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { hashOfAlgorithm } from '#protocol/jose/signing-algorithms.ts';
 import { readSigningKeys } from './read-signing-keys.ts';
@@ -8,6 +8,7 @@ const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 const otherRsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 const pem = (key: typeof rsa) => key.export({ type: 'pkcs8', format: 'pem' }).toString();
 const curve = (namedCurve: string) => pem(generateKeyPairSync('ec', { namedCurve }).privateKey);
+const kidOf = (jwt: string) => decodeProtectedHeader(jwt).kid;
 const ALL = [
   { name: 'rsa', key: pem(rsa), useForSigning: true },
   { name: 'p256', key: curve('P-256'), useForSigning: true },
@@ -68,20 +69,28 @@ describe('signing keys', () => {
     }
   });
 
-  test('a key that is only published does not sign', () => {
-    const [first, ...rest] = ALL;
-    const published = readSigningKeys([
-      {
-        ...ALL[0],
-        name: 'old',
-        key: pem(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey),
-        useForSigning: false,
-      },
-      ...(first === undefined ? [] : [first]),
-      ...rest,
-    ]);
-    expect(published.publicJwks().keys).toHaveLength(7);
-    expect(published.canSign('RS256')).toBe(true);
+  test('a key that is only published does not sign (S-166)', async () => {
+    const next = { name: 'next', key: pem(otherRsa), useForSigning: false };
+    const withNext = readSigningKeys([next, ...ALL]);
+    expect(withNext.publicJwks().keys).toHaveLength(7);
+    expect(withNext.list().filter(({ isSigning }) => isSigning)).toEqual(keys.list());
+    expect(kidOf(await withNext.signJwt({}, { alg: 'RS256' }))).toBe(kidOf(await keys.signJwt({}, { alg: 'RS256' })));
+  });
+
+  test('a set that is replaced signs and verifies with the new keys alone (S-167)', async () => {
+    const next = { name: 'next', key: pem(otherRsa), useForSigning: false };
+    const both = readSigningKeys([...ALL, next]);
+    const running = readSigningKeys(ALL);
+    const { revision } = running;
+    const former = await running.signJwt({ sub: 'x' }, { alg: 'RS256' });
+    running.replaceWith(both);
+    expect(running.revision).not.toBe(revision);
+    expect(running.verifyJwt(former)).toEqual({ sub: 'x' });
+    running.replaceWith(readSigningKeys([{ ...next, useForSigning: true }]));
+    expect(running.verifyJwt(former)).toBeUndefined();
+    expect(running.publicJwks().keys).toHaveLength(1);
+    expect(running.algorithms()).toEqual(['RS256']);
+    expect(running.verifyJwt(await running.signJwt({ sub: 'y' }, { alg: 'RS256' }))).toEqual({ sub: 'y' });
   });
 
   test.each([

@@ -2,11 +2,13 @@
  * The keys that sign what Latchkey issues, and the set that others verify with (`/oauth2/keys.json`).
  *
  * Keys come from the configuration or from files; an active key signs, one marked otherwise is only published (the
- * next one, or one that retires). Each key has one algorithm, and the first active key of an algorithm signs.
+ * next one, or one that retires). Each key has one algorithm, and the first active key of an algorithm signs. The set is
+ * replaced as a whole while the service runs.
  */
 import { createHash, type JsonWebKey, type KeyObject, sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';
 import { outside } from '#platform/base/tasks.ts';
+import { keyTypeOf } from '#protocol/jose/key-types.ts';
 import {
   algorithmsOfKey,
   isSigningAlgorithm,
@@ -22,6 +24,8 @@ const signInThreadPool = promisify(sign);
 const SEGMENT = /^[A-Za-z0-9_-]+$/;
 
 export interface SigningKey {
+  /** Where it comes from: `secrets.keys[0]` or a file's path. */
+  readonly name: string;
   readonly kid: string;
   readonly privateKey: KeyObject;
   readonly publicJwk: JsonWebKey;
@@ -34,15 +38,47 @@ export interface SigningKey {
 /** A public key as `/oauth2/keys.json` shows it (RFC 7517 4). */
 export type PublishedJwk = JsonWebKey & { readonly kid: string; readonly use: 'sig'; readonly alg: string };
 
+/** One key for people to read; nothing of the private part. */
+export interface ListedKey {
+  readonly name: string;
+  readonly kid: string;
+  /** For example `rsa2048` or `p256`. */
+  readonly type: string;
+  readonly algorithm: SigningAlgorithm;
+  readonly isSigning: boolean;
+}
+
 export class SigningKeys {
-  readonly #keys: readonly SigningKey[];
-  readonly #signers = new Map<SigningAlgorithm, SigningKey>();
+  #keys: readonly SigningKey[];
+  #signers: ReadonlyMap<SigningAlgorithm, SigningKey>;
+  #revision = 0;
 
   constructor(keys: readonly SigningKey[]) {
     this.#keys = keys;
-    for (const key of keys) {
-      if (key.isActive && !this.#signers.has(key.algorithm)) this.#signers.set(key.algorithm, key);
-    }
+    this.#signers = signersOf(keys);
+  }
+
+  /** Takes over the keys of another set. What is being signed is signed with the key that it was begun with. */
+  replaceWith(other: SigningKeys): void {
+    this.#keys = other.#keys;
+    this.#signers = other.#signers;
+    this.#revision += 1;
+  }
+
+  /** Another number after each replacement: what was made of the keys before is out of date. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** In the order of the configuration. */
+  list(): readonly ListedKey[] {
+    return this.#keys.map((key) => ({
+      name: key.name,
+      kid: key.kid,
+      type: keyTypeOf(key.privateKey),
+      algorithm: key.algorithm,
+      isSigning: this.#signers.get(key.algorithm) === key,
+    }));
   }
 
   /** What an active key can produce, RS256 first. */
@@ -93,6 +129,14 @@ export class SigningKeys {
   }
 }
 
+function signersOf(keys: readonly SigningKey[]): ReadonlyMap<SigningAlgorithm, SigningKey> {
+  const signers = new Map<SigningAlgorithm, SigningKey>();
+  for (const key of keys) {
+    if (key.isActive && !signers.has(key.algorithm)) signers.set(key.algorithm, key);
+  }
+  return signers;
+}
+
 /**
  * Makes the record of a private key; `kid` defaults to the RFC 7638 SHA-256 thumbprint, the algorithm to the usual one
  * of its kind.
@@ -101,13 +145,15 @@ export class SigningKeys {
 export function signingKey(
   privateKey: KeyObject,
   publicKey: KeyObject,
-  options: { kid?: string | undefined; algorithm?: SigningAlgorithm | undefined; isActive: boolean },
+  options: { name?: string; kid?: string | undefined; algorithm?: SigningAlgorithm | undefined; isActive: boolean },
 ): SigningKey {
   const algorithm = options.algorithm ?? algorithmsOfKey(privateKey)[0];
   if (algorithm === undefined) throw new Error('unsupported kind of key');
   const publicJwk = publicKey.export({ format: 'jwk' });
+  const kid = options.kid ?? thumbprint(publicJwk);
   return {
-    kid: options.kid ?? thumbprint(publicJwk),
+    name: options.name ?? kid,
+    kid,
     privateKey,
     publicJwk,
     algorithm,

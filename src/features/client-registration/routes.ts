@@ -16,7 +16,7 @@ import { registrationResponse } from './registration-response.ts';
 
 interface RegistrationDeps extends Core {
   readonly requesterPolicy: RequesterPolicy;
-  readonly rules: RegistrationRules;
+  readonly rules: Omit<RegistrationRules, 'signingAlgorithms'>;
 }
 
 export function mount(core: Core): Route[] {
@@ -26,7 +26,6 @@ export function mount(core: Core): Route[] {
     grantTypes: GRANT_TYPES.filter(
       (type) => type !== DEVICE_CODE_GRANT_TYPE || core.config.oauth.deviceCodeGrantEnabled,
     ),
-    signingAlgorithms: core.signingKeys.algorithms(),
   };
   const deps = { ...core, requesterPolicy: new RequesterPolicy(requester), rules };
   return [
@@ -50,7 +49,7 @@ async function register(deps: RegistrationDeps, context: RequestContext): Promis
   const body = requireObject(await context.readJson());
   try {
     refuseBanned(deps, context);
-    const metadata = parseRegistration(body, deps.rules);
+    const metadata = parseRegistration(body, { ...deps.rules, signingAlgorithms: deps.signingKeys.algorithms() });
     const { clientAddress } = context;
     const limiter = config.rateLimiting.clientRegistration.perIp;
     const outcome = await registerClient({ ...deps, limiter }, { body, metadata, clientAddress });

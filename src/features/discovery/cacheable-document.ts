@@ -2,14 +2,29 @@ import { createHash } from 'node:crypto';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 
+export interface CacheableDocument {
+  readonly cacheControl: string;
+  /** What the document depends on: it is made again when this number is another one. */
+  revision(): number;
+  make(): unknown;
+}
+
 /**
- * A JSON document that changes only with the configuration: serialized once, answered from memory with a strong
- * `ETag`, and 304 for a client that has it already (RFC 9110 13.1.2).
+ * A JSON document that changes only with configuration and keys: serialized once for each revision, answered from
+ * memory with a strong `ETag`, and 304 for a client that has it already (RFC 9110 13.1.2).
  */
-export function cacheableDocument(value: unknown, cacheControl: string): (context: RequestContext) => HttpResponse {
-  const body = Buffer.from(JSON.stringify(value));
-  const responses = taggedResponses(body, { 'cache-control': cacheControl, 'content-type': 'application/json' });
-  return (context) => choose(context, responses);
+export function cacheableDocument(document: CacheableDocument): (context: RequestContext) => HttpResponse {
+  const headers = { 'cache-control': document.cacheControl, 'content-type': 'application/json' };
+  const make = () => taggedResponses(Buffer.from(JSON.stringify(document.make())), headers);
+  let revision = document.revision();
+  let responses = make();
+  return (context) => {
+    if (document.revision() !== revision) {
+      revision = document.revision();
+      responses = make();
+    }
+    return choose(context, responses);
+  };
 }
 
 /** 200 with a body that was made for this request, or 304 for a client that has the same one already. */

@@ -14,8 +14,17 @@ import { providerMetadata } from './metadata.ts';
 
 export function mount(core: Core, browser: Browser): Route[] {
   const { issuer } = core.config.http;
-  const metadata = cacheableDocument(providerMetadata(core, browser), 'public, max-age=600');
-  const keys = cacheableDocument(core.signingKeys.publicJwks(), 'public, max-age=600, stale-while-revalidate=600');
+  const revision = (): number => core.signingKeys.revision;
+  const metadata = cacheableDocument({
+    cacheControl: 'public, max-age=600',
+    revision,
+    make: () => providerMetadata(core, browser),
+  });
+  const keys = cacheableDocument({
+    cacheControl: 'public, max-age=600, stale-while-revalidate=600',
+    revision,
+    make: () => core.signingKeys.publicJwks(),
+  });
   const document = { method: 'GET', errorFormat: 'plain-json', cors: 'get', capacity: 'essential' } as const;
   return [
     ...metadataPaths(issuer, browser.urls.basePath).map(

@@ -1,0 +1,126 @@
+/** `latchkey keys ...`: lists and makes signing keys. The database is not opened. */
+import { statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { loadConfig } from '#config/load.ts';
+import type { ListedKey } from '#domain/signing-keys/signing-keys.ts';
+import { systemClock } from '#platform/base/clock.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { nodeAt } from '#platform/config/tree.ts';
+import { generatePrivateKey, isKeyType, KEY_TYPES } from '#protocol/jose/key-types.ts';
+import { type CommandIo, type ConfigurationOptions, configSources } from './command-io.ts';
+import { loadSigningKeys } from './foundation.ts';
+import { createFile } from './output-file.ts';
+
+export interface ConfiguredKeys {
+  /** In the order in which they are asked whether they sign. */
+  readonly keys: readonly ListedKey[];
+  /** Directory of keys, if one is used. */
+  readonly directory: string | undefined;
+  /** Lifetime of the longest-lived JWT that they sign. */
+  readonly idTokenTtlSeconds: number;
+}
+
+/**
+ * Reads the keys that a service with this configuration has. Nothing is made.
+ * @throws ExitError 1 when no source sets any and none was generated yet, 78 for a configuration or key that is refused
+ */
+export function readConfiguredKeys(options: ConfigurationOptions, io: CommandIo): ConfiguredKeys {
+  const sources = configSources(options, io);
+  const first = loadConfig(sources);
+  const generated = join(first.config.dataDir, 'keys');
+  const loaded = isDirectory(generated) ? loadConfig({ ...sources, generated: { keysDir: generated } }) : first;
+  const { secrets, oauth } = loaded.config;
+  const directory = nodeAt(loaded.tree, ['secrets', 'keys_dir']);
+  if (directory === undefined && secrets.keys.length === 0) {
+    throw new ExitError(ExitCode.failure, `there are no signing keys yet: the first start makes them in ${generated}`);
+  }
+  return {
+    keys: loadSigningKeys(secrets, loaded.tree).list(),
+    directory: directory?.kind === 'scalar' ? String(directory.value) : undefined,
+    idTokenTtlSeconds: oauth.idTokenTtlSeconds,
+  };
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Whether a key is a file of the directory, which commands may rename. */
+export function isInDirectory({ name }: ListedKey, directory: string | undefined): boolean {
+  return directory !== undefined && dirname(name) === directory;
+}
+
+/** Prints the keys; private parts never. */
+export function listKeys(options: ConfigurationOptions, io: CommandIo): void {
+  const configured = readConfiguredKeys(options, io);
+  io.stdout(options.isJson ? `${JSON.stringify({ keys: describeKeys(configured) })}\n` : keyTable(configured));
+}
+
+/** One key as `--json` shows it. */
+interface DescribedKey {
+  readonly kid: string;
+  readonly type: string;
+  readonly alg: string;
+  readonly source: string;
+  readonly state: 'signing' | 'published';
+  /** Since its file was written, or since the key was replaced; null for one whose file is not known. */
+  readonly age_seconds: number | null;
+}
+
+export function describeKeys({ keys, directory }: ConfiguredKeys): readonly DescribedKey[] {
+  return keys.map((key) => ({
+    kid: key.kid,
+    type: key.type,
+    alg: key.algorithm,
+    source: key.name,
+    state: key.isSigning ? 'signing' : 'published',
+    age_seconds: isInDirectory(key, directory) ? ageSeconds(key.name) : null,
+  }));
+}
+
+function ageSeconds(path: string): number | null {
+  const status = statSync(path, { throwIfNoEntry: false });
+  return status === undefined ? null : Math.max(0, Math.round((systemClock.now() - status.mtimeMs) / 1000));
+}
+
+export function keyTable(configured: ConfiguredKeys): string {
+  const rows = describeKeys(configured).map((key) => [
+    key.kid,
+    key.type,
+    key.alg,
+    key.state,
+    key.age_seconds === null ? '-' : ageText(key.age_seconds),
+    key.source,
+  ]);
+  const lines = [['KID', 'TYPE', 'ALG', 'STATE', 'AGE', 'SOURCE'], ...rows];
+  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return lines.map((line) => `${line.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  ')}\n`).join('');
+}
+
+function ageText(seconds: number): string {
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
+  return seconds < 86_400 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86_400)}d`;
+}
+
+/**
+ * Makes a private key (PKCS#8, PEM) and prints it, or writes it to a file of mode 0600.
+ * @throws ExitError 2 for an unknown type, 73 when the file exists
+ */
+export async function generateKey(
+  options: Pick<ConfigurationOptions, 'isJson'>,
+  command: { readonly type: string; readonly output?: string | undefined },
+  io: Pick<CommandIo, 'stdout' | 'workingDirectory'>,
+): Promise<void> {
+  const { type } = command;
+  if (!isKeyType(type)) {
+    throw new ExitError(ExitCode.usage, `unknown type of key ${JSON.stringify(type)}; one of ${KEY_TYPES.join(', ')}`);
+  }
+  const key = await generatePrivateKey(type);
+  if (command.output === undefined) {
+    io.stdout(options.isJson ? `${JSON.stringify({ type, key })}\n` : key);
+    return;
+  }
+  const path = resolve(io.workingDirectory, command.output);
+  createFile(path, key, 'a key is never overwritten');
+  io.stdout(options.isJson ? `${JSON.stringify({ type, path })}\n` : `${path}\n`);
+}

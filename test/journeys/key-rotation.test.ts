@@ -1,0 +1,218 @@
+import type { ChildProcess } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
+import * as oidc from 'openid-client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Browser } from '../support/browser.ts';
+import { freePort } from '../support/free-port.js';
+import { Program, stopProcess } from '../support/program.js';
+
+const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
+const CLIENT_SECRET = 'a-secret-of-at-least-16-characters';
+const CALLBACK = 'https://app.example/callback';
+const PASSWORD = 'correct horse battery staple';
+/** The files are read again every 20 seconds. */
+const RELOAD_MS = 30_000;
+
+/** Two running instances on one data directory, and clients that know them through discovery only. */
+let folder: string;
+let keysDir: string;
+const bases: string[] = [];
+const programs: Program[] = [];
+const services: ChildProcess[] = [];
+let log = '';
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'latchkey-rotation-'));
+  // The database server's own account has to get through when the tests run as root.
+  chmodSync(folder, 0o711);
+  keysDir = join(folder, 'data/keys');
+  const ports = [await freePort(), await freePort()];
+  for (const [index, port] of ports.entries()) {
+    bases.push(`http://127.0.0.1:${port}/`);
+    const resources = ['discovery', 'human', 'oauth', 'health'];
+    const settings = {
+      data_dir: join(folder, 'data'),
+      http: {
+        public_base: `http://127.0.0.1:${ports[0]}/`,
+        listeners: [{ resources, binds: [{ address: `127.0.0.1:${port}` }] }],
+      },
+      clients: [
+        {
+          client_id: CLIENT_ID,
+          client_auth_method: 'client_secret_basic',
+          client_secret: CLIENT_SECRET,
+          redirect_uris: [CALLBACK],
+          first_party: true,
+        },
+      ],
+    };
+    programs.push(new Program(folder, settings, { name: `latchkey-${index}.json` }));
+  }
+  services.push(...(await Promise.all(programs.map((program, index) => program.serve(bases[index] ?? '')))));
+  for (const service of services) service.stderr?.on('data', (text: string) => (log += text));
+  await programs[0]?.run(['manage', 'register-user', '--yes', '--password-file', '-', 'amira'], PASSWORD);
+});
+
+afterAll(async () => {
+  await Promise.all(services.map((service) => stopProcess(service)));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function signal(): void {
+  for (const service of services) service.kill('SIGHUP');
+}
+
+async function rotate(...flags: string[]): Promise<void> {
+  await programs[0]?.run(['keys', 'rotate', '--force', '--type', 'rsa2048', ...flags]);
+}
+
+interface KeySet {
+  readonly etag: string;
+  readonly kids: readonly string[];
+}
+
+async function keySet(base: string, etag = ''): Promise<KeySet> {
+  const response = await fetch(`${base}oauth2/keys.json`, { headers: { 'if-none-match': etag } });
+  if (response.status === 304) return { etag, kids: [] };
+  const { keys }: { keys: readonly { kid: string }[] } = await response.json();
+  return { etag: response.headers.get('etag') ?? '', kids: keys.map(({ kid }) => kid) };
+}
+
+/** Waits until both instances publish as many RSA, P-256 and Ed25519 keys together. */
+async function untilPublished(count: number, timeoutMs: number): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  for (const base of bases) {
+    while ((await keySet(base)).kids.length !== count) {
+      if (performance.now() > deadline) throw new Error(`${base} does not publish ${count} keys: ${log}`);
+      await pause(100);
+    }
+  }
+}
+
+async function untilLogged(text: string, times: number): Promise<void> {
+  const deadline = performance.now() + RELOAD_MS;
+  while (log.split(text).length - 1 < times) {
+    if (performance.now() > deadline) throw new Error(`not logged ${times} times: ${text}\n${log}`);
+    await pause(100);
+  }
+}
+
+/** A sign-in with an unmodified client. */
+async function signIn(config: oidc.Configuration): Promise<{ idToken: string; refreshToken: string }> {
+  const browser = new Browser({ listener: (bases[0] ?? '').slice(0, -1), publicBase: bases[0] ?? '' });
+  const verifier = oidc.randomPKCECodeVerifier();
+  const address = oidc.buildAuthorizationUrl(config, {
+    redirect_uri: CALLBACK,
+    scope: 'openid',
+    code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  });
+  await browser.open(address.href);
+  await browser.submit({ username: 'amira', password: PASSWORD });
+  const shown = await browser.follow();
+  const tokens = await oidc.authorizationCodeGrant(config, new URL(shown.location ?? ''), {
+    pkceCodeVerifier: verifier,
+  });
+  return { idToken: tokens.id_token ?? '', refreshToken: tokens.refresh_token ?? '' };
+}
+
+describe('a rotation while two instances run (S-166, S-167, oauth 3.3)', () => {
+  test('tokens of the former key stay valid for clients that cached the set, new ones carry the new key, and both instances follow', async () => {
+    const issuer = bases[0] ?? '';
+    const config = await oidc.discovery(new URL(issuer), CLIENT_ID, undefined, oidc.ClientSecretBasic(CLIENT_SECRET), {
+      execute: [oidc.allowInsecureRequests, oidc.enableNonRepudiationChecks],
+    });
+    // Never asks again: what a client does that cached the set while the next key was published.
+    const fetchOnce = () => createRemoteJWKSet(new URL(`${issuer}oauth2/keys.json`), { cooldownDuration: 3_600_000 });
+    const expected = { issuer, audience: CLIENT_ID };
+
+    const first = await signIn(config);
+    const [before] = (await keySet(issuer)).kids;
+    expect(decodeProtectedHeader(first.idToken).kid).toBe(before);
+    const { etag } = await keySet(issuer);
+    expect(await keySet(bases[1] ?? '', etag)).toEqual({ etag, kids: [] });
+
+    // Without a signal: both instances find the file.
+    await rotate();
+    await untilPublished(4, RELOAD_MS);
+    expect((await keySet(issuer, etag)).kids).toHaveLength(4);
+    const cached = fetchOnce();
+    await jwtVerify(first.idToken, cached, expected);
+    const waiting = await oidc.refreshTokenGrant(config, first.refreshToken);
+    expect(decodeProtectedHeader(waiting.id_token ?? '').kid).toBe(before);
+
+    await rotate('--promote');
+    signal();
+    await untilLogged('the signing keys have changed', 4);
+    const second = await oidc.refreshTokenGrant(config, waiting.refresh_token ?? '');
+    const { kid } = decodeProtectedHeader(second.id_token ?? '');
+    expect(kid).not.toBe(before);
+    expect((await keySet(issuer)).kids[0]).toBe(kid);
+    // The client that cached the set before the promotion verifies old and new.
+    await jwtVerify(second.id_token ?? '', cached, expected);
+    await jwtVerify(first.idToken, cached, expected);
+    // As does one that starts now.
+    await jwtVerify(first.idToken, fetchOnce(), expected);
+    expect(await isTakenAsOurs(first.idToken)).toBe(true);
+
+    // What a broken file brings is no key set at all, and an ERROR line that names it without its content.
+    const broken = join(keysDir, 'broken.pem');
+    writeFileSync(broken, 'the content of a key', { mode: 0o600 });
+    signal();
+    await untilLogged('the former ones stay in use', 2);
+    expect(log).toMatch(/broken\.pem: not a private key/);
+    expect(log).not.toContain('the content of a key');
+    expect((await keySet(issuer)).kids).toHaveLength(4);
+    expect((await signIn(config)).idToken).not.toBe('');
+    rmSync(broken);
+    signal();
+
+    // A leaked key is gone within one reload, and nothing that it signed counts any more.
+    await rotate('--retire');
+    signal();
+    await untilPublished(3, RELOAD_MS);
+    await expect(jwtVerify(first.idToken, fetchOnce(), expected)).rejects.toThrow(/no applicable key/);
+    await jwtVerify(second.id_token ?? '', fetchOnce(), expected);
+    expect(await isTakenAsOurs(first.idToken)).toBe(false);
+    // Sessions and refresh tokens do not depend on the key.
+    expect((await oidc.refreshTokenGrant(config, second.refresh_token ?? '')).id_token).toBeDefined();
+  });
+
+  test('discovery names an algorithm from the reload on that brings its key', async () => {
+    const metadata = async (base: string) => {
+      const response = await fetch(`${base}.well-known/openid-configuration`);
+      const { id_token_signing_alg_values_supported: algorithms } = await response.json();
+      return { etag: response.headers.get('etag'), algorithms };
+    };
+    const before = await metadata(bases[0] ?? '');
+    expect(before.algorithms).toEqual(['RS256', 'ES256', 'EdDSA']);
+    const key = await programs[0]?.run(['keys', 'generate', 'p384']);
+    writeFileSync(join(keysDir, 'ec-p384.pem.tmp'), key ?? '', { mode: 0o600 });
+    renameSync(join(keysDir, 'ec-p384.pem.tmp'), join(keysDir, 'ec-p384.pem'));
+    signal();
+    await untilPublished(4, RELOAD_MS);
+    for (const base of bases) {
+      const after = await metadata(base);
+      expect(after.algorithms).toEqual(['RS256', 'ES256', 'ES384', 'EdDSA']);
+      expect(after.etag).not.toBe(before.etag);
+    }
+  });
+
+  test('the log names the keys by their ids only', () => {
+    for (const name of ['rsa-2048.pem', 'ec-p384.pem']) {
+      const [, line = 'none'] = readFileSync(join(keysDir, name), 'utf8').split('\n');
+      expect(log).not.toContain(line);
+    }
+  });
+});
+
+/** Whether the service takes the token for one of its own: others are refused with 400 (RP-Initiated Logout 1.0 4). */
+async function isTakenAsOurs(idToken: string): Promise<boolean> {
+  const query = new URLSearchParams({ id_token_hint: idToken });
+  const response = await fetch(`${bases[1]}oauth2/logout?${query}`, { redirect: 'manual' });
+  return response.status < 400;
+}
