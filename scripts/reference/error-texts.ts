@@ -26,6 +26,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning: 'The body is larger than `limits.max_body` allows.',
     remedy: 'Send less, or raise the limit.',
   },
+  client_is_static: {
+    meaning: 'An application tried to manage the registration of a client that stands in the configuration.',
+    remedy: 'Change its entry under `clients`, and restart or run `latchkey config sync`.',
+  },
   cross_site_request: {
     meaning: 'A form was sent from a page of another site (`Sec-Fetch-Site`, else `Origin`).',
     remedy:

@@ -175,7 +175,7 @@ function collect(value: string, former: readonly string[] = []): readonly string
 }
 
 function addConfigCommands(program: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {
-  const config = program.command('config').description('read, check and write configurations');
+  const config = program.command('config').description('read, check, write and store configurations');
   const sources = () => configSources(configuration(), io);
   config
     .command('check')
@@ -202,6 +202,14 @@ function addConfigCommands(program: Command, configuration: () => ConfigurationO
       if (client) return await generateClient({ ...options, redirectUris: redirectUri ?? [] }, io);
       if (redirectUri !== undefined) command.error('error: --redirect-uri belongs to --client');
       await generateConfig({ ...options, schemaPath: join(packageRoot, 'share/config.schema.json') }, io);
+    });
+  config
+    .command('sync')
+    .description('bring the clients of the configuration into the database')
+    .option('--prune', 'delete clients that the configuration no longer names, with their sessions', false)
+    .option('--dry-run', 'change nothing, print what would be done', false)
+    .action(async (options: { prune: boolean; dryRun: boolean }) => {
+      await (await import('./sync-config.ts')).syncConfig(configuration(), options, io);
     });
   config
     .command('schema')

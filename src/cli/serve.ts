@@ -6,7 +6,6 @@ import { buildApp } from '#app/app.ts';
 import { createJobWorkers } from '#app/jobs.ts';
 import { loadAssets } from '#browser/asset-files.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
-import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
 import { createCore } from '#domain/core.ts';
 import { InstanceState } from '#domain/instance-state.ts';
@@ -28,6 +27,7 @@ import { ownCommand } from './own-command.ts';
 import { untilStopped } from './shutdown.ts';
 import { SigningKeyReload } from './signing-key-reload.ts';
 import { requireMemoryForHashes, warnOfMissingAdmins, warnOfMissingAlgorithms } from './start-checks.ts';
+import { clientSyncDeps } from './sync-config.ts';
 import { checkDatabase, watchDatabase } from './watch-database.ts';
 
 export interface ServeOptions {
@@ -68,8 +68,7 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
     requireMemoryForHashes(config, hashesAtOnce(config, io.environment), process.constrainedMemory());
     await makeFirstAdmin(foundation);
     if (command.sync) {
-      const sync = { database, keyRing, clock: systemClock, log, cancelGrantsOutsideRedirectUris };
-      await syncStaticClients(sync, config.clients);
+      await syncStaticClients(clientSyncDeps(foundation), config.clients);
     }
     await checkDatabase(watched);
     warnOfMissingAlgorithms(config.clients, signingKeys, log);

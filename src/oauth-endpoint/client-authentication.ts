@@ -10,6 +10,7 @@ import { type ClientId, parseId } from '#platform/base/ids.ts';
 import { Secret } from '#platform/base/secret.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
+import { isMissingReference } from '#platform/postgres/failures.ts';
 import { type PresentedCredentials, presentedCredentials } from '#protocol/oauth/presented-credentials.ts';
 
 /** Credentials that can be compared with what a client is registered with. */
@@ -63,7 +64,7 @@ export class ClientAuthentication {
   ): Promise<T> {
     for (let attempt = 1; attempt <= 2; attempt += 1) {
       const client = await this.authenticate(context, form);
-      const outcome = await work(client);
+      const outcome = await work(client).catch(unlessDeleted);
       if (outcome !== 'client-changed') return outcome;
       this.#core.clients.forget(client.id);
     }
@@ -138,6 +139,12 @@ export class ClientAuthentication {
       headers: { 'www-authenticate': `Basic realm="${this.#core.config.http.issuer}"` },
     });
   }
+}
+
+/** A client that is deleted while it acts: what was about to be stored for it refers to nothing. */
+function unlessDeleted(error: unknown): 'client-changed' {
+  if (isMissingReference(error)) return 'client-changed';
+  throw error;
 }
 
 /**

@@ -57,7 +57,7 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [52, 'requests to inner addresses through client metadata'],
   [53, 'contradictory client metadata'],
   [54, 'registrations by the thousand'],
-  [55, 'registration access token of another client', 'management of registered clients'],
+  [55, 'registration access token of another client'],
   [56, 'client that poses as another'],
   [57, 'form posted from another site or browser'],
   [58, 'GraphQL from another site', 'account area'],

@@ -541,8 +541,8 @@ export const PROTECTIONS: readonly Protection[] = [
     attack: 178,
     removals: [
       {
-        text: 'const scope = asked === undefined ? [] : rights.remainingScope(asked, holder);',
-        instead: 'const scope = asked ?? [];',
+        text: 'resourceRules.scopeAt(resources, rights.remainingScope(asked, holder));',
+        instead: 'resourceRules.scopeAt(resources, asked);',
       },
       { text: 'scope: rights.remainingScope(issued.scope, holder) };', instead: 'scope: issued.scope };' },
     ],
@@ -746,8 +746,8 @@ export const PROTECTIONS: readonly Protection[] = [
     attack: 53,
     removals: [
       {
-        text: 'if (PRIVATE_KEY_MEMBERS.some((name) => ofKey.has(name)))',
-        instead: 'if (PRIVATE_KEY_MEMBERS.length === 0)',
+        text: 'if (PRIVATE_MEMBERS.some((name) => members.has(name)))',
+        instead: 'if (PRIVATE_MEMBERS.length === 0)',
       },
     ],
     test: 'test/attacks/client-registration.test.ts',
@@ -831,6 +831,60 @@ export const PROTECTIONS: readonly Protection[] = [
     removals: [{ text: 'maxHeaderSize: MAX_HEAD_BYTES,\n        signal,', instead: 'maxHeaderSize: MAX_HEAD_BYTES,' }],
     test: 'src/platform/outbound-http/outbound-http.test.ts',
     testName: 'that never come',
+  },
+  {
+    name: 'registration-token-of-client',
+    what: 'a registration access token is for the client that got it',
+    attack: 55,
+    removals: [
+      {
+        text: 'registration_token_hash is not distinct from :tokenHash::bytea as is_token_of_client',
+        instead: ':tokenHash::bytea is not null as is_token_of_client',
+      },
+    ],
+    test: 'test/attacks/client-management.test.ts',
+    testName: '(S-55)',
+  },
+  {
+    name: 'static-clients-unmanaged',
+    what: 'a client of the configuration has no registration access token',
+    attack: 55,
+    removals: [{ text: "if (row?.is_static === true) return { ok: false, reason: 'static' };" }],
+    test: 'test/attacks/client-management.test.ts',
+    testName: '(S-55)',
+  },
+  {
+    name: 'secrets-of-service',
+    what: 'a client cannot choose its secret',
+    attack: 55,
+    removals: [
+      { text: 'if (secret === undefined || client.secret?.matches(secret) === true) return;', instead: 'return;' },
+    ],
+    test: 'test/attacks/client-management.test.ts',
+    testName: '(S-55)',
+  },
+  {
+    name: 'client-id-kept',
+    what: 'a client cannot take another ID',
+    attack: 55,
+    removals: [
+      { text: "if (id !== client.id) throw invalidMetadata('client_id', 'must be the one of this address');" },
+    ],
+    test: 'test/attacks/client-management.test.ts',
+    testName: '(S-55)',
+  },
+  {
+    name: 'managed-client-locked',
+    what: 'changes of one client wait for each other',
+    attack: 55,
+    removals: [
+      {
+        text: "'lock-managed-client', `${byIdAndToken} for no key update`",
+        instead: "'lock-managed-client', byIdAndToken",
+      },
+    ],
+    test: 'test/attacks/client-management.test.ts',
+    testName: '(S-55)',
   },
   {
     name: 'paths-as-received',

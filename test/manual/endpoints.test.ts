@@ -172,12 +172,34 @@ async function registerOneself(): Promise<void> {
   expect((await registerWholly(browser, 'newcomer')).status).toBe(303);
 }
 
+/** RFC 7592, with an authorization request that waits for an address that is given up, and a session. */
+async function manageRegistration(registered: oidc.ClientMetadata, application: object): Promise<void> {
+  const { client_id, client_secret = '', registration_client_uri, registration_access_token } = registered;
+  const headers = { authorization: `Bearer ${String(registration_access_token)}`, 'content-type': 'application/json' };
+  const change = async (method: string, members?: object): Promise<number> => {
+    const body = members === undefined ? null : JSON.stringify({ ...application, ...members, client_id });
+    return (await fetch(String(registration_client_uri), { method, headers, body })).status;
+  };
+  await newBrowser().get(`/authorize?${new URLSearchParams({ client_id, response_type: 'code', scope: 'openid' })}`);
+  const grant_types = ['authorization_code', 'client_credentials'];
+  const moved = { client_name: 'Another', redirect_uris: ['https://app.example/moved'], grant_types };
+  expect(await change('PUT', moved)).toBe(200);
+  const token = await fetch(`${service.address}/oauth2/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'openid', client_id, client_secret }),
+  });
+  expect(token.status).toBe(200);
+  expect(await change('GET')).toBe(200);
+  expect(await change('DELETE')).toBe(204);
+}
+
 async function visitTheRest(): Promise<void> {
   const application = { client_uri: 'https://app.example/', redirect_uris: ['https://app.example/cb'] };
   const registered = await oidc.dynamicClientRegistration(new URL(service.issuer), application, undefined, {
     execute: [oidc.allowInsecureRequests],
   });
   expect(registered.clientMetadata()).toMatchObject({ client_secret: expect.any(String) });
+  await manageRegistration(registered.clientMetadata(), application);
   for (const path of [
     '/.well-known/oauth-authorization-server',
     '//.well-known/openid-configuration',

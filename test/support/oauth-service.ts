@@ -180,6 +180,7 @@ function configOf(options: OAuthServiceOptions): Config {
     rateLimiting: {
       ...rateLimiting,
       clientAuthentication: { perClient: options.limiter ?? rateLimiting.clientAuthentication.perClient },
+      clientRegistration: { perIp: { burst: 1000, perSecond: 1000 } },
     },
   };
 }

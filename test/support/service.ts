@@ -7,6 +7,7 @@ import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator
 import { registerUser } from '#domain/accounts/registrations/register-user.ts';
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
+import { endGrantsAndSessionsOfClient } from '#domain/oauth-sessions/end-sessions-of-client.ts';
 import { readSigningKeys, type SigningKeySource } from '#domain/signing-keys/read-signing-keys.ts';
 import { type Clock, systemClock } from '#platform/base/clock.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
@@ -85,7 +86,8 @@ export async function startService(
   });
   const keyRing = new KeyRing(root);
   const estimator = new StrengthEstimator(options.strengthWorker ?? NO_WORKER);
-  await syncStaticClients({ database: own, keyRing, clock, log, cancelGrantsOutsideRedirectUris }, config.clients);
+  const sync = { database: own, keyRing, clock, log, cancelGrantsOutsideRedirectUris, endGrantsAndSessionsOfClient };
+  await syncStaticClients(sync, config.clients);
   const { core, server, routes, origin } = await startApp({
     config,
     database: own,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StaticClientConfig } from '#config/sections/clients.ts';
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
+import { endGrantsAndSessionsOfClient } from '#domain/oauth-sessions/end-sessions-of-client.ts';
 import { type ClientId, newId, toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { Secret } from '#platform/base/secret.ts';
@@ -49,7 +50,14 @@ function configured(clientId: ClientId, changes: Partial<StaticClientConfig> = {
 }
 
 function syncDeps(clock: FakeClock, log: RecordingLog): ClientSyncDeps {
-  return { database: db.database, keyRing: keys, clock, log, cancelGrantsOutsideRedirectUris };
+  return {
+    database: db.database,
+    keyRing: keys,
+    clock,
+    log,
+    cancelGrantsOutsideRedirectUris,
+    endGrantsAndSessionsOfClient,
+  };
 }
 
 async function version(id: ClientId): Promise<number | undefined> {
@@ -178,14 +186,19 @@ describe('static clients of the configuration', () => {
 
   test('are added, changed only where they differ, and an unchanged sync reads once and takes no lock', async () => {
     const [first, second] = [newId<'client'>(1), newId<'client'>(2)];
-    expect(await sync(configured(first), configured(second))).toMatchObject({ added: 2, updated: 0 });
+    expect(await sync(configured(first), configured(second))).toMatchObject({
+      actions: [
+        { action: 'add', id: first },
+        { action: 'add', id: second },
+      ],
+    });
     const unchanged = await measured(() => sync(configured(first), configured(second)));
-    expect(unchanged.result).toMatchObject({ added: 0, updated: 0 });
+    expect(unchanged.result).toMatchObject({ actions: [] });
     expect(unchanged.task.queries).toBe(1);
     expect(await version(first)).toBe(1);
 
     const renamed = configured(second, { clientName: 'Another name', defaultMaxAgeSeconds: 60, scope: ['openid'] });
-    expect(await sync(configured(first), renamed)).toMatchObject({ added: 0, updated: 1 });
+    expect(await sync(configured(first), renamed)).toMatchObject({ actions: [{ action: 'update' }] });
     expect([await version(first), await version(second)]).toEqual([1, 2]);
     const client = await new ClientDirectory(db.database, keys, clock).find(second);
     expect(client).toMatchObject({
@@ -199,7 +212,9 @@ describe('static clients of the configuration', () => {
   test('a new secret replaces the old one, and none is stored readable', async () => {
     const id = newId<'client'>(3);
     await sync(configured(id));
-    expect(await sync(configured(id, { clientSecret: new Secret('a newer secret') }))).toMatchObject({ updated: 1 });
+    expect(await sync(configured(id, { clientSecret: new Secret('a newer secret') }))).toMatchObject({
+      actions: [{ action: 'update' }],
+    });
     const client = await new ClientDirectory(db.database, keys, clock).find(id);
     expect(client?.secret?.reveal()).toBe('a newer secret');
     const [row] = await sql<{ text: string }>(db.database, 'select c::text from oauth2_clients c where id = $1::uuid', [
@@ -208,7 +223,7 @@ describe('static clients of the configuration', () => {
     expect(JSON.stringify(row)).not.toContain('secret in the configuration');
     expect(JSON.stringify(row)).not.toContain(Buffer.from('a newer secret').toString('hex'));
     expect(await sync(configured(id, { clientAuthMethod: 'none', clientSecret: undefined }))).toMatchObject({
-      updated: 1,
+      actions: [{ action: 'update', changes: ['client_secret', 'token_endpoint_auth_method'] }],
     });
     expect((await new ClientDirectory(db.database, keys, clock).find(id))?.secret).toBeUndefined();
   });
@@ -229,7 +244,7 @@ describe('static clients of the configuration', () => {
 
   test('an entry with the id of a dynamic client takes it over', async () => {
     const id = await insertClient(db.database, keys, clock.now(), { isStatic: false });
-    expect(await sync(configured(id))).toMatchObject({ added: 0, updated: 1 });
+    expect(await sync(configured(id))).toMatchObject({ actions: [{ action: 'update' }] });
     expect(await new ClientDirectory(db.database, keys, clock).find(id)).toMatchObject({ isStatic: true });
   });
 
@@ -306,7 +321,7 @@ describe('static clients of the configuration', () => {
        values ($1::uuid, $2::uuid, '{openid}', $3::timestamptz, $3::timestamptz)`,
       [toUuid(user), toUuid(id), new Date(clock.now())],
     );
-    expect(await sync(configured(id, { ...before, ...changes }))).toMatchObject({ updated: 1 });
+    expect(await sync(configured(id, { ...before, ...changes }))).toMatchObject({ actions: [{ action: 'update' }] });
     const left = await sql(db.database, 'select 1 from oauth2_consents where client_id = $1::uuid', [toUuid(id)]);
     expect(left).toHaveLength(isKept ? 1 : 0);
   });
@@ -314,7 +329,7 @@ describe('static clients of the configuration', () => {
   test('instances that start together add each client once', async () => {
     const ids = [newId<'client'>(5), newId<'client'>(6), newId<'client'>(7)];
     const results = await Promise.all(Array.from({ length: 8 }, () => sync(...ids.map((id) => configured(id)))));
-    expect(results.reduce((sum, { added }) => sum + added, 0)).toBe(3);
+    expect(results.flatMap(({ actions }) => actions).length).toBe(3);
     expect(await Promise.all(ids.map(version))).toEqual([1, 1, 1]);
   });
 });

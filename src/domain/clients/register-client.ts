@@ -14,6 +14,7 @@ import { Secret, sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import type { RegisteredMetadata } from '#protocol/oauth/registration-request.ts';
+import { newToken } from '#protocol/oauth/token-format.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { sealSecret } from './client.ts';
 
@@ -40,6 +41,8 @@ export interface RegisteredClient {
   readonly createdAt: number;
   /** Undefined: a client that keeps none. */
   readonly secret: Secret | undefined;
+  /** Its registration access token; undefined: it shares its record with whoever registers with the same words. */
+  readonly managementToken: Secret | undefined;
   /** It was there before. */
   readonly isKnown: boolean;
 }
@@ -60,6 +63,7 @@ export async function registerClient(
   const id = newId<'client'>(now);
   const uuid = toUuid(id);
   const secret = metadata.token_endpoint_auth_method === 'none' ? undefined : new Secret(randomBase64Url());
+  const managementToken = secret === undefined ? undefined : new Secret(newToken('mgt'));
   const row = await awaitLimitCheck(
     database.first(storeClient, {
       key: `client_registration:ip:${addressBucketKey(log, clientAddress)}`,
@@ -67,6 +71,7 @@ export async function registerClient(
       seconds: 1 / limiter.perSecond,
       id: uuid,
       clientSecretSealed: secret === undefined ? null : sealSecret(uuid, secret.reveal(), keyRing),
+      registrationTokenHash: managementToken === undefined ? null : sha256(managementToken.reveal()),
       metadataDigest: secret === undefined ? digestOf(registration) : null,
       metadata: JSON.stringify(metadata),
       now: new Date(now),
@@ -78,7 +83,7 @@ export async function registerClient(
   }
   if (row.is_disabled === true) return { ok: false, reason: 'disabled' };
   const isKnown = row.id !== uuid;
-  return { ok: true, client: { id: fromUuid(row.id), createdAt: row.created_ms, secret, isKnown } };
+  return { ok: true, client: { id: fromUuid(row.id), createdAt: row.created_ms, secret, managementToken, isKnown } };
 }
 
 /** Lists in which the order says nothing. */
@@ -119,6 +124,7 @@ const storeClient = statement<
     readonly seconds: number;
     readonly id: string;
     readonly clientSecretSealed: Buffer | null;
+    readonly registrationTokenHash: Buffer | null;
     readonly metadataDigest: string | null;
     readonly metadata: string;
     readonly now: Date;
@@ -130,8 +136,10 @@ const storeClient = statement<
   ),
   ${chargeCtes(':now::timestamptz')},
   stored as (
-    insert into oauth2_clients as client (id, is_static, client_secret_sealed, metadata_digest, metadata, created_at)
-    select :id::uuid, false, :clientSecretSealed::bytea, :metadataDigest::text, :metadata::jsonb, :now::timestamptz
+    insert into oauth2_clients as client (
+      id, is_static, client_secret_sealed, registration_token_hash, metadata_digest, metadata, created_at
+    )
+    select :id::uuid, false, :clientSecretSealed::bytea, :registrationTokenHash::bytea, :metadataDigest::text, :metadata::jsonb, :now::timestamptz
       from charged
     on conflict (metadata_digest) do update
        set last_used_at = greatest(client.last_used_at, excluded.created_at)

@@ -3,33 +3,38 @@ import type { Clock } from '#platform/base/clock.ts';
 import { type ClientId, fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
-import type { Database, Queryable } from '#platform/postgres/database.ts';
+import type { Database, Queryable, Transaction } from '#platform/postgres/database.ts';
 import { type NoParameters, statement } from '#platform/postgres/statement.ts';
 import { RESPONSE_TYPES } from '#protocol/oauth/client-metadata.ts';
 import type { Localized } from '#protocol/oauth/metadata-members.ts';
-import { type RedirectUriOwner, redirectTarget } from '#protocol/oauth/redirect-uris.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { type ClientMetadata, type ClientRow, openSecret, sealSecret } from './client.ts';
-import { forgetConsentsOfClient } from './consents.ts';
+import { deleteClient, type SessionEnder } from './delete-client.ts';
+import { endOutdatedConsentsAndGrants, type GrantCanceller } from './outdated-consents.ts';
 
-export interface ClientSyncDeps {
+export interface ClientSyncDeps extends GrantCanceller, SessionEnder {
   readonly database: Database;
   readonly keyRing: KeyRing;
   readonly clock: Clock;
   readonly log: Log;
-  /** Of `domain/authorizations`, which imports this module; called in the transaction that changes the client. */
-  cancelGrantsOutsideRedirectUris(
-    transaction: Queryable,
-    client: ClientId,
-    owner: RedirectUriOwner,
-    now: number,
-  ): Promise<void>;
 }
 
+export interface ClientSyncOptions {
+  /** Clients that the configuration no longer names are deleted, with their sessions. */
+  readonly prunes: boolean;
+  /** Nothing is changed: the result is what would be. */
+  readonly isDryRun: boolean;
+}
+
+export type ClientSyncAction =
+  | { readonly action: 'add'; readonly id: ClientId }
+  /** Names of the metadata that differs; `client_secret` and `is_static` stand for what is kept apart from it. */
+  | { readonly action: 'update'; readonly id: ClientId; readonly changes: readonly string[] }
+  | { readonly action: 'delete'; readonly id: ClientId };
+
 export interface ClientSync {
-  readonly added: number;
-  readonly updated: number;
-  /** Static clients in the database that the configuration no longer names; they stay usable. */
+  readonly actions: readonly ClientSyncAction[];
+  /** Static clients in the database that the configuration no longer names, and that stay usable. */
   readonly unlisted: number;
 }
 
@@ -41,13 +46,16 @@ interface WantedClient {
 
 interface ChangedClient extends WantedClient {
   readonly former: ClientMetadata;
+  readonly changes: readonly string[];
 }
 
 interface Comparison {
   readonly missing: readonly WantedClient[];
   readonly changed: readonly ChangedClient[];
-  readonly unlisted: number;
+  readonly unlisted: readonly string[];
 }
+
+const AT_START: ClientSyncOptions = { prunes: false, isDryRun: false };
 
 /**
  * Brings the `clients` of the configuration into the database. An instance whose configuration is there already reads
@@ -56,32 +64,45 @@ interface Comparison {
 export async function syncStaticClients(
   deps: ClientSyncDeps,
   configuredClients: readonly StaticClientConfig[],
+  options = AT_START,
 ): Promise<ClientSync> {
   const { database, keyRing, log } = deps;
   const wanted = configuredClients.map(wantedClient);
   let comparison = await compare(database, wanted, keyRing);
-  if (comparison.missing.length + comparison.changed.length > 0) {
-    comparison = await database.transaction((transaction) => storeClients(deps, transaction, wanted));
+  let actions = actionsOf(comparison, options);
+  if (actions.length > 0 && !options.isDryRun) {
+    comparison = await database.transaction((transaction) => storeClients(deps, transaction, wanted, options));
+    actions = actionsOf(comparison, options);
     log.info('config.sync', 'static clients brought into the database', {
       added: comparison.missing.length,
       updated: comparison.changed.length,
+      deleted: options.prunes ? comparison.unlisted.length : 0,
     });
   }
-  if (comparison.unlisted > 0) {
-    log.warn('config.sync', 'static clients that the configuration no longer names stay usable', {
-      clients: comparison.unlisted,
-    });
+  const unlisted = options.prunes ? 0 : comparison.unlisted.length;
+  if (unlisted > 0) {
+    log.warn('config.sync', 'static clients that the configuration no longer names stay usable', { clients: unlisted });
   }
-  return { added: comparison.missing.length, updated: comparison.changed.length, unlisted: comparison.unlisted };
+  return { actions, unlisted };
+}
+
+function actionsOf({ missing, changed, unlisted }: Comparison, { prunes }: ClientSyncOptions): ClientSyncAction[] {
+  return [
+    ...missing.map(({ uuid }) => ({ action: 'add', id: fromUuid<'client'>(uuid) }) as const),
+    ...changed.map(({ uuid, changes }) => ({ action: 'update', id: fromUuid<'client'>(uuid), changes }) as const),
+    ...(prunes ? unlisted : []).map((uuid) => ({ action: 'delete', id: fromUuid<'client'>(uuid) }) as const),
+  ];
 }
 
 /** Compares again under the lock, since another instance may have stored the same clients, and stores the rest. */
 async function storeClients(
   deps: ClientSyncDeps,
-  transaction: Queryable,
+  transaction: Transaction,
   wanted: readonly WantedClient[],
+  { prunes }: ClientSyncOptions,
 ): Promise<Comparison> {
   const { keyRing, clock } = deps;
+  const now = clock.now();
   await transaction.execute(lockConfigSync, {});
   const comparison = await compare(transaction, wanted, keyRing);
   for (const client of [...comparison.missing, ...comparison.changed]) {
@@ -89,10 +110,13 @@ async function storeClients(
       id: client.uuid,
       clientSecretSealed: client.secret === undefined ? null : sealSecret(client.uuid, client.secret, keyRing),
       metadata: JSON.stringify(client.metadata),
-      now: new Date(clock.now()),
+      now: new Date(now),
     });
   }
-  for (const client of comparison.changed) await endOutdatedConsentsAndGrants(deps, transaction, client);
+  for (const { uuid, former, metadata } of comparison.changed) {
+    await endOutdatedConsentsAndGrants(deps, transaction, { id: fromUuid(uuid), former, metadata, now });
+  }
+  if (prunes) for (const uuid of comparison.unlisted) await deleteClient(deps, transaction, fromUuid(uuid), { now });
   return comparison;
 }
 
@@ -104,45 +128,29 @@ async function compare(queryable: Queryable, wanted: readonly WantedClient[], ke
     missing: wanted.filter((client) => !stored.has(client.uuid)),
     changed: wanted.flatMap((client) => {
       const row = stored.get(client.uuid);
-      return row !== undefined && !agrees(client, row, keys) ? [{ ...client, former: row.metadata }] : [];
+      const changes = row === undefined ? [] : differences(client, row, keys);
+      return row === undefined || changes.length === 0 ? [] : [{ ...client, former: row.metadata, changes }];
     }),
-    unlisted: rows.filter((row) => row.is_static && !names.has(row.id)).length,
+    unlisted: rows.filter((row) => row.is_static && !names.has(row.id)).map((row) => row.id),
   };
 }
 
-/** Consents to a client that looked different, and grants that wait for an address it no longer has. */
-async function endOutdatedConsentsAndGrants(
-  deps: ClientSyncDeps,
-  transaction: Queryable,
-  client: ChangedClient,
-): Promise<void> {
-  const id = fromUuid<'client'>(client.uuid);
-  if (shownOnConsentPage(client.metadata) !== shownOnConsentPage(client.former)) {
-    await forgetConsentsOfClient(transaction, id);
-  }
-  const { redirect_uris, token_endpoint_auth_method } = client.metadata;
-  const owner = { redirectUris: redirect_uris, isPublic: token_endpoint_auth_method === 'none' };
-  await deps.cancelGrantsOutsideRedirectUris(transaction, id, owner, deps.clock.now());
+function differences(wanted: WantedClient, row: ClientRow, keys: KeyRing): string[] {
+  const [after, before] = [new Map(Object.entries(wanted.metadata)), new Map(Object.entries(row.metadata))];
+  const names = [...new Set([...after.keys(), ...before.keys()])].sort();
+  const changes = names.filter(
+    (name) => canonicalJson(after.get(name) ?? null) !== canonicalJson(before.get(name) ?? null),
+  );
+  if (!hasSecret(wanted.secret, row, keys)) changes.unshift('client_secret');
+  if (!row.is_static) changes.unshift('is_static');
+  return changes;
 }
 
-/** What people agreed to when they consented to a client (oauth 7.6), for comparison. */
-function shownOnConsentPage(metadata: ClientMetadata): string {
-  const { client_name, client_uri, policy_uri, tos_uri, redirect_uris } = metadata;
-  const host = client_uri?.[''] === undefined ? undefined : redirectTarget(client_uri['']);
-  const targets = [...new Set(redirect_uris.map(redirectTarget))].sort();
-  return canonicalJson([client_name, host, policy_uri, tos_uri, targets].map((part) => part ?? null));
-}
-
-function agrees(wanted: WantedClient, row: ClientRow, keys: KeyRing): boolean {
-  if (!row.is_static || canonicalJson(wanted.metadata) !== canonicalJson(row.metadata)) return false;
-  if (row.client_secret_sealed === null) return wanted.secret === undefined;
-  // A secret that does not open any more is replaced by the configured one rather than stopping the start.
-  return opensTo(wanted.secret, row.id, row.client_secret_sealed, keys);
-}
-
-function opensTo(secret: string | undefined, uuid: string, sealed: Buffer, keys: KeyRing): boolean {
+/** A secret that does not open any more is replaced by the configured one rather than stopping the start. */
+function hasSecret(secret: string | undefined, row: ClientRow, keys: KeyRing): boolean {
+  if (row.client_secret_sealed === null) return secret === undefined;
   try {
-    return openSecret(uuid, sealed, keys).reveal() === secret;
+    return openSecret(row.id, row.client_secret_sealed, keys).reveal() === secret;
   } catch {
     return false;
   }

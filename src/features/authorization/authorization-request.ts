@@ -16,6 +16,7 @@ import { sha256 } from '#platform/base/secret.ts';
 import { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
+import { isMissingReference } from '#platform/postgres/failures.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { ResponseMode, ResponseTarget } from '#protocol/oauth/authorization-response.ts';
 import { sealBindTicket } from './browser-binding.ts';
@@ -211,6 +212,11 @@ async function storeGrant(
     userId,
     now,
     lifetimeSeconds: deps.config.oauth.authorizationGrantTtlSeconds,
+  }).catch((error: unknown) => {
+    // The client was deleted since it was read, maybe by another instance.
+    if (!isMissingReference(error)) throw error;
+    deps.clients.forget(client.id);
+    throw unknownClient();
   });
   if (made.ok) return made;
   if (made.reason === 'reference-used') return refuseUnreadable(deps, context, accepted, UNUSABLE.used);

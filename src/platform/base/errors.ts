@@ -29,6 +29,13 @@ const ROWS = {
     page: 'too_large',
     description: 'the request body is too large',
   },
+  client_is_static: {
+    kind: 'refusal',
+    status: 403,
+    oauth: 'access_denied',
+    page: 'refused',
+    description: 'the configuration of the service says what this client is; it cannot be changed here',
+  },
   cross_site_request: { kind: 'refusal', status: 403, oauth: 'access_denied', page: 'cross_site' },
   csrf_mismatch: { kind: 'refusal', status: 403, oauth: 'access_denied', page: 'form' },
   csrf_missing: { kind: 'refusal', status: 403, oauth: 'access_denied', page: 'form' },

@@ -61,7 +61,7 @@ const EXPOSED: Headers = {
 };
 const CALLER_HEADERS =
   'Authorization, Content-Type, Accept, Accept-Language, DPoP, X-Requested-With, traceparent, tracestate';
-const METHODS = { get: 'GET', 'get-post': 'GET, POST' } as const;
+const METHODS = { get: 'GET', 'get-post': 'GET, POST', 'get-put-delete': 'GET, PUT, DELETE' } as const;
 /** A list of header names and nothing else, so that no byte of it can end the header it is repeated in. */
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/;
 

@@ -23,7 +23,7 @@ export interface Route {
   /** HEAD is answered as GET without a body unless the GET changes state. */
   readonly headRefused?: boolean;
   /** Machine routes that browser code of any origin may call; `public` ones are read by GET only. */
-  readonly cors?: 'none' | 'get' | 'get-post';
+  readonly cors?: 'none' | 'get' | 'get-post' | 'get-put-delete';
   /**
    * Whether other sites may embed it; a function decides by the request. `refused` is the default for routes that answer
    * with pages.

@@ -40,6 +40,11 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   );
 }
 
+/** Whether a row that was about to be stored refers to one that is gone. */
+export function isMissingReference(error: unknown): boolean {
+  return error instanceof StatementError && error.sqlState === '23503';
+}
+
 /** A serialization failure or deadlock, which the server resolved by ending this transaction; it may be repeated. */
 export function isConflict(error: unknown): boolean {
   return error instanceof StatementError && (error.sqlState === '40001' || error.sqlState === '40P01');

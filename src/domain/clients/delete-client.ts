@@ -1,0 +1,68 @@
+import type { Clock } from '#platform/base/clock.ts';
+import { type ClientId, toUuid } from '#platform/base/ids.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+import type { Database, Transaction } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { lockManagedClient, type RegistrationAccess } from './managed-client.ts';
+
+export interface ClientEnd {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** From the request that deletes it, for the audit log. */
+  readonly address?: string | undefined;
+  readonly userAgent?: string | undefined;
+}
+
+/** Of `domain/oauth-sessions`, which imports this module; called in the transaction that deletes the client. */
+export interface SessionEnder {
+  /** @returns how many sessions were live */
+  endGrantsAndSessionsOfClient(transaction: Transaction, client: ClientId, end: ClientEnd): Promise<number>;
+}
+
+export interface DeleteClientDeps extends SessionEnder {
+  readonly database: Database;
+  readonly keyRing: KeyRing;
+  readonly clock: Clock;
+}
+
+export type ClientDeletion =
+  | { readonly ok: true; readonly endedSessions: number }
+  | { readonly ok: false; readonly reason: 'static' | 'refused' };
+
+/** Deletes a client at its own request, with its sessions and whatever else it has (RFC 7592 2.3). */
+export async function deleteManagedClient(
+  { database, keyRing, clock, ...ender }: DeleteClientDeps,
+  access: RegistrationAccess,
+  requester: Omit<ClientEnd, 'now'>,
+): Promise<ClientDeletion> {
+  return await database.transaction(
+    async (transaction) => {
+      const found = await lockManagedClient(transaction, keyRing, access);
+      if (!found.ok) return found;
+      const endedSessions = await deleteClient(ender, transaction, access.id, { ...requester, now: clock.now() });
+      return { ok: true, endedSessions };
+    },
+    { isRepeatable: true },
+  );
+}
+
+/**
+ * Deletes a client. Its tokens stop working with the commit.
+ * @returns how many sessions were live
+ */
+export async function deleteClient(
+  ender: SessionEnder,
+  transaction: Transaction,
+  id: ClientId,
+  end: ClientEnd,
+): Promise<number> {
+  const endedSessions = await ender.endGrantsAndSessionsOfClient(transaction, id, end);
+  await transaction.execute(deleteRow, { id: toUuid(id) });
+  return endedSessions;
+}
+
+/** What still refers to the client, such as consents, goes with it. */
+const deleteRow = statement<never, { readonly id: string }>(
+  'delete-client',
+  'delete from oauth2_clients where id = :id::uuid',
+);

@@ -1,0 +1,79 @@
+/**
+ * A client that manages its registration itself (RFC 7592): whoever has its registration access token may read, replace
+ * and delete it. Only clients with a secret get one when they register, since others share their record with whoever
+ * registers with the same words (oauth 4.5).
+ */
+import { type ClientId, fromUuid, toUuid } from '#platform/base/ids.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+import { type Secret, sha256 } from '#platform/base/secret.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+import { parseToken } from '#protocol/oauth/token-format.ts';
+import { type ClientMetadata, type ClientRow, openSecret } from './client.ts';
+import { clientIsEnabled } from './liveness.ts';
+
+/** What a caller shows to manage a client. */
+export interface RegistrationAccess {
+  readonly id: ClientId;
+  /** The registration access token, as it was sent. */
+  readonly token: string;
+}
+
+export interface ManagedClient {
+  readonly id: ClientId;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly metadata: ClientMetadata;
+  readonly secret: Secret | undefined;
+}
+
+export type ManagedClientSearch =
+  | { readonly ok: true; readonly client: ManagedClient }
+  /** `static`: the configuration alone says what it is. `refused`: no such client, or not its token. */
+  | { readonly ok: false; readonly reason: 'static' | 'refused' };
+
+/** The client that a token is for, by primary key; no query for a text that is no registration access token. */
+export async function findManagedClient(
+  database: Queryable,
+  keys: KeyRing,
+  access: RegistrationAccess,
+): Promise<ManagedClientSearch> {
+  return await find(database, keys, access, findClient);
+}
+
+/** The same for a transaction that changes the client: of several at a time each waits for the one before. */
+export async function lockManagedClient(
+  transaction: Queryable,
+  keys: KeyRing,
+  access: RegistrationAccess,
+): Promise<ManagedClientSearch> {
+  return await find(transaction, keys, access, lockClient);
+}
+
+async function find(
+  queryable: Queryable,
+  keys: KeyRing,
+  { id, token }: RegistrationAccess,
+  query: typeof findClient,
+): Promise<ManagedClientSearch> {
+  if (parseToken(token)?.prefix !== 'mgt') return { ok: false, reason: 'refused' };
+  const row = await queryable.first(query, { id: toUuid(id), tokenHash: sha256(token) });
+  if (row?.is_static === true) return { ok: false, reason: 'static' };
+  if (row?.is_token_of_client !== true) return { ok: false, reason: 'refused' };
+  const { client_secret_sealed: sealed, metadata } = row;
+  const secret = sealed === null ? undefined : openSecret(row.id, sealed, keys);
+  return { ok: true, client: { id: fromUuid(row.id), createdAt: row.created_ms, metadata, secret } };
+}
+
+const byIdAndToken = `select id, is_static, version, client_secret_sealed, metadata, ${ms('created_at')} as created_ms,
+       registration_token_hash is not distinct from :tokenHash::bytea as is_token_of_client
+  from oauth2_clients
+ where id = :id::uuid and ${clientIsEnabled('oauth2_clients')}`;
+
+const findClient = statement<
+  ClientRow & { readonly created_ms: number; readonly is_token_of_client: boolean },
+  { readonly id: string; readonly tokenHash: Buffer }
+>('managed-client', byIdAndToken);
+
+// A weaker lock than that of a deletion: what refers to the client can be stored meanwhile.
+const lockClient: typeof findClient = statement('lock-managed-client', `${byIdAndToken} for no key update`);

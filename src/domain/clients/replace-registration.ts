@@ -1,0 +1,63 @@
+import type { Clock } from '#platform/base/clock.ts';
+import { toUuid } from '#platform/base/ids.ts';
+import { randomBase64Url } from '#platform/base/random.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+import { Secret } from '#platform/base/secret.ts';
+import type { Database } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import type { RegisteredMetadata } from '#protocol/oauth/registration-request.ts';
+import { sealSecret } from './client.ts';
+import { lockManagedClient, type ManagedClientSearch, type RegistrationAccess } from './managed-client.ts';
+import { endOutdatedConsentsAndGrants, type GrantCanceller } from './outdated-consents.ts';
+
+export interface ReplaceRegistrationDeps extends GrantCanceller {
+  readonly database: Database;
+  readonly keyRing: KeyRing;
+  readonly clock: Clock;
+}
+
+/**
+ * Replaces all that a client said of itself (RFC 7592 2.2). Its sessions go on. It keeps its secret, unless its new
+ * method has no use for one; it gets one when it had none.
+ */
+export async function replaceRegistration(
+  { database, keyRing, clock, ...canceller }: ReplaceRegistrationDeps,
+  access: RegistrationAccess,
+  metadata: RegisteredMetadata,
+): Promise<ManagedClientSearch> {
+  return await database.transaction(
+    async (transaction) => {
+      const found = await lockManagedClient(transaction, keyRing, access);
+      if (!found.ok) return found;
+      const { client } = found;
+      const { id } = client;
+      const uuid = toUuid(id);
+      const secret =
+        metadata.token_endpoint_auth_method === 'none' ? undefined : (client.secret ?? new Secret(randomBase64Url()));
+      const now = clock.now();
+      await transaction.execute(updateClient, {
+        id: uuid,
+        clientSecretSealed: secret === undefined ? null : sealSecret(uuid, secret.reveal(), keyRing),
+        metadata: JSON.stringify(metadata),
+        now: new Date(now),
+      });
+      await endOutdatedConsentsAndGrants(canceller, transaction, { id, former: client.metadata, metadata, now });
+      return { ok: true, client: { ...client, metadata, secret } };
+    },
+    { isRepeatable: true },
+  );
+}
+
+/** Of a client that is locked. It counts as a use, as the registration does. */
+const updateClient = statement<
+  never,
+  { readonly id: string; readonly clientSecretSealed: Buffer | null; readonly metadata: string; readonly now: Date }
+>(
+  'replace-client-registration',
+  `update oauth2_clients
+      set version = version + 1,
+          client_secret_sealed = :clientSecretSealed::bytea,
+          metadata = :metadata::jsonb,
+          last_used_at = greatest(last_used_at, :now::timestamptz)
+    where id = :id::uuid`,
+);

@@ -1,0 +1,79 @@
+import { recordAuditEvent } from '#domain/audit/audit-event.ts';
+import { deleteGrantsOfClient } from '#domain/authorizations/delete-grants-of-client.ts';
+import type { ClientEnd } from '#domain/clients/delete-client.ts';
+import { type ClientId, toUuid } from '#platform/base/ids.ts';
+import type { Queryable, Transaction } from '#platform/postgres/database.ts';
+import { type Statement, statement } from '#platform/postgres/statement.ts';
+import { endingCtes } from './end-oauth2-session.ts';
+import { oauthSessionIsLive } from './liveness.ts';
+
+/** A statement that ends or deletes so many sessions stays far below the time that statements have. */
+const BATCH = 5_000;
+
+/**
+ * Ends every session of a client that is about to be deleted, and deletes them: after its grants, which every
+ * statement locks before sessions.
+ * @returns how many were live
+ */
+export async function endGrantsAndSessionsOfClient(
+  transaction: Transaction,
+  client: ClientId,
+  { now, address, userAgent }: ClientEnd,
+): Promise<number> {
+  const clientId = toUuid(client);
+  await deleteGrantsOfClient(transaction, client);
+  const sessions = await repeat(transaction, endSessions, { clientId, batch: BATCH, now: new Date(now) });
+  await repeat(transaction, deleteSessions, { clientId, batch: BATCH });
+  if (sessions > 0) {
+    const detail = { reason: 'client_deleted', sessions };
+    await recordAuditEvent(transaction, {
+      kind: 'session_ended',
+      at: now,
+      clientId: client,
+      address,
+      userAgent,
+      detail,
+    });
+  }
+  return sessions;
+}
+
+/** Until a batch is not full. @returns the sum */
+async function repeat<Parameters extends object>(
+  transaction: Queryable,
+  batchStatement: Statement<{ count: number }, Parameters>,
+  parameters: Parameters,
+): Promise<number> {
+  let sum = 0;
+  for (;;) {
+    const row = await transaction.first(batchStatement, parameters);
+    const count = row?.count ?? 0;
+    sum += count;
+    if (count < BATCH) return sum;
+  }
+}
+
+const endSessions = statement<
+  { count: number },
+  { readonly clientId: string; readonly batch: number; readonly now: Date }
+>(
+  'end-oauth2-sessions-of-client',
+  `with recursive ${endingCtes(
+    `(select id from oauth2_sessions
+       where client_id = :clientId::uuid and ${oauthSessionIsLive('oauth2_sessions')}
+       limit :batch::integer)`,
+    ':now::timestamptz',
+    `'client_deleted'`,
+  )}
+  select count(*)::integer as count from ended where client_id = :clientId::uuid`,
+);
+
+const deleteSessions = statement<{ count: number }, { readonly clientId: string; readonly batch: number }>(
+  'delete-oauth2-sessions-of-client',
+  `with deleted as (
+    delete from oauth2_sessions
+     where id in (select id from oauth2_sessions where client_id = :clientId::uuid limit :batch::integer)
+    returning id
+  )
+  select count(*)::integer as count from deleted`,
+);

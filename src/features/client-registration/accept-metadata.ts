@@ -1,0 +1,53 @@
+import type { Urls } from '#browser/urls.ts';
+import type { RequesterPolicy } from '#domain/accounts/registrations/registration-policy.ts';
+import type { Core } from '#domain/core.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import {
+  parseRegistration,
+  type RegisteredMetadata,
+  type RegistrationRules,
+} from '#protocol/oauth/registration-request.ts';
+
+export interface RegistrationDeps extends Core {
+  readonly urls: Urls;
+  readonly requesterPolicy: RequesterPolicy;
+  readonly rules: Omit<RegistrationRules, 'signingAlgorithms'>;
+}
+
+/** @throws LatchkeyError `invalid_request` */
+export async function readObject(context: RequestContext): Promise<object> {
+  const body = await context.readJson();
+  if (body !== null && typeof body === 'object' && !Array.isArray(body)) return body;
+  throw new LatchkeyError('invalid_request', { description: 'The body must be a JSON object.' });
+}
+
+/**
+ * What a client may say of itself, from this requester.
+ * @throws LatchkeyError for the developer of the application
+ */
+export function acceptMetadata(
+  { requesterPolicy, rules, signingKeys, log }: RegistrationDeps,
+  { clientAddress, userAgent }: RequestContext,
+  body: object,
+): RegisteredMetadata {
+  const setting = requesterPolicy.ban(clientAddress, userAgent);
+  if (setting !== undefined) {
+    log.info('auth.refused', 'a registration by a banned requester', { code: 'banned', setting });
+    throw new LatchkeyError('invalid_client_metadata', { description: 'Registration is refused by the policy here.' });
+  }
+  return parseRegistration(body, { ...rules, signingAlgorithms: signingKeys.algorithms() });
+}
+
+/** Runs `work`, and says to the operator what the developer of the application is told when it is refused. */
+export async function logRefusal<T>({ log }: RegistrationDeps, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof LatchkeyError) {
+      const { code, description } = error;
+      log.info('auth.refused', 'registration of a client refused', { code, reason: description });
+    }
+    throw error;
+  }
+}

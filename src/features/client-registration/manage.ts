@@ -1,0 +1,109 @@
+import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
+import { deleteManagedClient } from '#domain/clients/delete-client.ts';
+import {
+  findManagedClient,
+  type ManagedClient,
+  type ManagedClientSearch,
+  type RegistrationAccess,
+} from '#domain/clients/managed-client.ts';
+import { replaceRegistration } from '#domain/clients/replace-registration.ts';
+import { endGrantsAndSessionsOfClient } from '#domain/oauth-sessions/end-sessions-of-client.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { parseId } from '#platform/base/ids.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import { type HttpResponse, json } from '#platform/http/response.ts';
+import { invalidMetadata, MetadataMembers } from '#protocol/oauth/metadata-members.ts';
+import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
+import { acceptMetadata, logRefusal, type RegistrationDeps, readObject } from './accept-metadata.ts';
+import { registrationResponse } from './registration-response.ts';
+
+/** RFC 7592 2.1. */
+export async function readClient(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
+  const { access, client } = await authorize(deps, context);
+  return describe(deps, access, client);
+}
+
+/** RFC 7592 2.2: what the body leaves out is no longer set. */
+export async function replaceClient(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
+  const { access, client } = await authorize(deps, context);
+  const body = await readObject(context);
+  return await logRefusal(deps, async () => {
+    refuseOtherIdentity(body, client);
+    const metadata = acceptMetadata(deps, context, body);
+    const replaced = accepted(
+      await replaceRegistration({ ...deps, cancelGrantsOutsideRedirectUris }, access, metadata),
+    );
+    deps.clients.forget(access.id);
+    deps.log.info('client.replaced', 'an application replaced its registration', {
+      client: access.id,
+      method: metadata.token_endpoint_auth_method,
+    });
+    return describe(deps, access, replaced);
+  });
+}
+
+/** RFC 7592 2.3. */
+export async function deleteClient(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
+  const { access } = await authorize(deps, context);
+  const { clientAddress: address, userAgent } = context;
+  const deletion = await deleteManagedClient({ ...deps, endGrantsAndSessionsOfClient }, access, { address, userAgent });
+  if (!deletion.ok) throw refusalOf(deletion.reason);
+  deps.clients.forget(access.id);
+  deps.log.info('client.deleted', 'an application deleted its registration', {
+    client: access.id,
+    sessions: deletion.endedSessions,
+  });
+  return { status: 204, headers: { 'cache-control': 'no-store', pragma: 'no-cache' } };
+}
+
+/** The client whose registration access token came with the request; it becomes the requester. */
+async function authorize(
+  deps: RegistrationDeps,
+  context: RequestContext,
+): Promise<{ readonly access: RegistrationAccess; readonly client: ManagedClient }> {
+  const id = parseId<'client'>(context.params['client_id'] ?? '');
+  if (id === undefined) throw new LatchkeyError('not_found');
+  const bearer = parseBearer(context.headers.authorization);
+  const access = { id, token: bearer.kind === 'token' ? bearer.token : '' };
+  const found = await findManagedClient(deps.database, deps.keyRing, access);
+  if (!found.ok) deps.log.info('auth.refused', 'management of a client refused', { code: found.reason, client: id });
+  const client = accepted(found);
+  context.setRequester({ kind: 'oauth2-client', id });
+  return { access, client };
+}
+
+function accepted(search: ManagedClientSearch): ManagedClient {
+  if (search.ok) return search.client;
+  throw refusalOf(search.reason);
+}
+
+/** One answer for whatever is wrong with the token, so that it does not tell which clients there are. */
+function refusalOf(reason: 'static' | 'refused'): LatchkeyError {
+  return reason === 'static'
+    ? new LatchkeyError('client_is_static')
+    : new LatchkeyError('invalid_token', {
+        description: 'Managing a client needs the registration access token that it got with its registration.',
+      });
+}
+
+/** Of what the service gave the client, the body names the ID, may name the secret, and changes neither. */
+function refuseOtherIdentity(body: object, client: ManagedClient): void {
+  const members = new MetadataMembers(body);
+  for (const name of ISSUED) if (members.get(name) !== undefined) throw invalidMetadata(name, 'must be left out');
+  const id = members.text('client_id');
+  if (id !== client.id) throw invalidMetadata('client_id', 'must be the one of this address');
+  const secret = members.text('client_secret');
+  if (secret === undefined || client.secret?.matches(secret) === true) return;
+  throw invalidMetadata('client_secret', 'must be the current one: only the service chooses secrets');
+}
+
+const ISSUED = [
+  'registration_access_token',
+  'registration_client_uri',
+  'client_id_issued_at',
+  'client_secret_expires_at',
+];
+
+function describe({ urls }: RegistrationDeps, { token }: RegistrationAccess, client: ManagedClient): HttpResponse {
+  return json(200, registrationResponse(client, token, urls), { pragma: 'no-cache' });
+}

@@ -1,0 +1,55 @@
+import { type RegistrationOutcome, registerClient } from '#domain/clients/register-client.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import { type HttpResponse, json } from '#platform/http/response.ts';
+import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
+import { acceptMetadata, logRefusal, type RegistrationDeps, readObject } from './accept-metadata.ts';
+import { registrationResponse } from './registration-response.ts';
+
+export async function register(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
+  const { config, log, urls } = deps;
+  if (!config.oauth.dynamicRegistration.enabled) {
+    throw new LatchkeyError('registration_closed', { description: 'Clients cannot register themselves here.' });
+  }
+  requireInitialToken(deps, context);
+  const body = await readObject(context);
+  return await logRefusal(deps, async () => {
+    const metadata = acceptMetadata(deps, context, body);
+    const { clientAddress } = context;
+    const limiter = config.rateLimiting.clientRegistration.perIp;
+    const outcome = await registerClient({ ...deps, limiter }, { body, metadata, clientAddress });
+    if (!outcome.ok) throw refusalOf(outcome);
+    const { client } = outcome;
+    log.info('client.registered', 'an application registered itself', {
+      client: client.id,
+      method: metadata.token_endpoint_auth_method,
+      known: client.isKnown,
+    });
+    const answer = registrationResponse({ ...client, metadata }, client.managementToken?.reveal(), urls);
+    return json(201, answer, { pragma: 'no-cache' });
+  });
+}
+
+function requireInitialToken({ config, log }: RegistrationDeps, context: RequestContext): void {
+  const expected = config.oauth.dynamicRegistration.initialAccessToken;
+  if (expected === undefined) return;
+  const bearer = parseBearer(context.headers.authorization);
+  const presented = bearer.kind === 'absent' ? '' : bearer.kind === 'token' ? bearer.token : bearer.text;
+  if (expected.matches(presented)) return;
+  log.info('auth.refused', 'registration of a client refused', { code: 'bad_initial_access_token' });
+  throw new LatchkeyError('invalid_token', {
+    description: 'Registering needs the initial access token of this service.',
+  });
+}
+
+function refusalOf(outcome: Exclude<RegistrationOutcome, { readonly ok: true }>): LatchkeyError {
+  switch (outcome.reason) {
+    case 'rate-limited':
+      return new LatchkeyError('rate_limited', {
+        description: 'Too many clients were registered from this address.',
+        retryAfterSeconds: outcome.retryAfterSeconds,
+      });
+    case 'disabled':
+      return new LatchkeyError('registration_closed', { description: 'This client was disabled here.' });
+  }
+}

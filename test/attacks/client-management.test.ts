@@ -1,0 +1,177 @@
+/** Security 4.5: the management of clients that registered themselves, attacked. */
+import { describe, expect, test } from 'vitest';
+import type { TestService } from '../support/service.ts';
+import { type AttackedClient, attackedService, basic, C1, UNKNOWN_ID } from './attacked-service.ts';
+import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
+
+const attacked = attackedService();
+
+const BODY = {
+  client_name: 'Example',
+  client_uri: 'https://app.example/',
+  redirect_uris: ['https://app.example/cb'],
+  grant_types: ['authorization_code', 'refresh_token'],
+};
+
+interface Victim extends AttackedClient<string> {
+  readonly token: string;
+}
+
+async function registered(): Promise<Victim> {
+  const headers: [string, string][] = [['Content-Type', 'application/json']];
+  const answer = await attacked.ask({
+    method: 'POST',
+    target: '/oauth2/registration',
+    headers,
+    body: JSON.stringify(BODY),
+  });
+  const [secret, token] = [textMember(answer, 'client_secret'), textMember(answer, 'registration_access_token')];
+  attacked.secrets.add(secret).add(token);
+  return { id: textMember(answer, 'client_id'), secret, token, callback: 'https://app.example/cb' };
+}
+
+async function manage(
+  method: string,
+  id: string,
+  token: string,
+  body?: object,
+  at: TestService = attacked.service,
+): Promise<RawAnswer> {
+  const headers: [string, string][] = [['Authorization', `Bearer ${token}`]];
+  if (body !== undefined) headers.push(['Content-Type', 'application/json']);
+  const text = body === undefined ? {} : { body: JSON.stringify(body) };
+  return await attacked.ask({ method, target: `/oauth2/registration/${id}`, headers, ...text }, at);
+}
+
+test.each(['GET', 'PUT', 'DELETE'])('%s with the token of another client changes nothing (S-55)', async (method) => {
+  const [victim, attacker] = [await registered(), await registered()];
+  const { accessToken, refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), attacker);
+  const body = method === 'PUT' ? { ...BODY, client_id: victim.id } : undefined;
+  const stranger = await attacked.changingNothing(() => manage(method, UNKNOWN_ID, attacker.token, body));
+  for (const token of [attacker.token, attacker.secret, victim.secret, accessToken, refreshToken]) {
+    const answer = await attacked.changingNothing(() => manage(method, victim.id, token, body));
+    expect(answer).toMatchObject({ status: 401 });
+    expect(answer.body, 'as if the client did not exist').toBe(stranger.body);
+  }
+});
+
+test('nobody becomes a client of the configuration, or changes one (S-55)', async () => {
+  const { token } = await registered();
+  for (const method of ['GET', 'PUT', 'DELETE']) {
+    const body = method === 'PUT' ? { ...BODY, client_id: C1.id } : undefined;
+    expect(await attacked.changingNothing(() => manage(method, C1.id, token, body))).toMatchObject({ status: 403 });
+  }
+});
+
+test('a token ends with its client, and when the configuration takes the client over (S-55)', async () => {
+  const [deleted, taken] = [await registered(), await registered()];
+  expect((await manage('DELETE', deleted.id, deleted.token)).status).toBe(204);
+  const uuid = `select id from oauth2_clients where metadata->>'client_uri' is not null`;
+  await attacked.change(
+    `update oauth2_clients set is_static = true, registration_token_hash = null
+      where id in (${uuid}) and registration_token_hash = sha256(convert_to($1::text, 'UTF8'))`,
+    [taken.token],
+  );
+  for (const method of ['GET', 'PUT', 'DELETE']) {
+    const body = (id: string) => (method === 'PUT' ? { ...BODY, client_id: id } : undefined);
+    expect(await manage(method, deleted.id, deleted.token, body(deleted.id))).toMatchObject({ status: 401 });
+    expect(await manage(method, taken.id, taken.token, body(taken.id))).toMatchObject({ status: 403 });
+  }
+});
+
+test.each<[string, (victim: Victim) => object]>([
+  ['another client_id', () => ({ client_id: C1.id })],
+  ['the client_id of nobody', () => ({ client_id: UNKNOWN_ID })],
+  ['no client_id', () => ({ client_id: undefined })],
+  ['a secret of its own', () => ({ client_secret: 'chosen by the client' })],
+  ['an empty secret', () => ({ client_secret: '' })],
+  ['a secret that never ends', () => ({ client_secret_expires_at: 0 })],
+  ['a token of its own', () => ({ registration_access_token: 'mgt_x' })],
+  ['another address', () => ({ registration_client_uri: 'https://evil.example/' })],
+  ['another birthday', () => ({ client_id_issued_at: 0 })],
+  ['a redirect URI elsewhere', () => ({ redirect_uris: ['https://evil.example/cb'] })],
+  ['a scheme that browsers execute', () => ({ redirect_uris: ['javascript:alert(1)'] })],
+])('with %s the client stays as it is (S-55)', async (_, changes) => {
+  const victim = await registered();
+  const body = { ...BODY, client_id: victim.id, ...changes(victim) };
+  const answer = await attacked.changingNothing(() => manage('PUT', victim.id, victim.token, body));
+  expect(answer.status).toBe(400);
+  expect(['invalid_client_metadata', 'invalid_redirect_uri']).toContain(jsonOf(answer)['error']);
+});
+
+test('a client gains no rights by what it says of itself later (S-55)', async () => {
+  const victim = await registered();
+  const rights = { first_party: true, is_static: true, strict_auth_method: false, id_token_claims: false };
+  const answer = await manage('PUT', victim.id, victim.token, { ...BODY, client_id: victim.id, ...rights });
+  expect(answer.status).toBe(200);
+  for (const name of Object.keys(rights)) expect(jsonOf(answer)).not.toHaveProperty(name);
+  const browser = await attacked.signedIn('amira');
+  await browser.open(attacked.authorizeUrl(victim));
+  expect(browser.shown.text).toContain('This application registered itself.');
+});
+
+describe('at the same moment on two instances (S-55)', () => {
+  test('a client is deleted once', async () => {
+    await attacked.withSecondInstance(async (second) => {
+      for (let round = 0; round < 20; round += 1) {
+        const victim = await registered();
+        const instances = [attacked.service, second, attacked.service, second];
+        const answers = await Promise.all(
+          instances.map((at) => manage('DELETE', victim.id, victim.token, undefined, at)),
+        );
+        expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 401, 401, 401]);
+      }
+    });
+  });
+
+  test('what is replaced while it is deleted does not come back', async () => {
+    await attacked.withSecondInstance(async (second) => {
+      for (let round = 0; round < 20; round += 1) {
+        const victim = await registered();
+        const [replaced, deleted] = await Promise.all([
+          manage('PUT', victim.id, victim.token, { ...BODY, client_id: victim.id }, second),
+          manage('DELETE', victim.id, victim.token),
+        ]);
+        expect([200, 401]).toContain(replaced.status);
+        expect(deleted.status).toBe(204);
+        expect((await manage('GET', victim.id, victim.token, undefined, second)).status).toBe(401);
+      }
+    });
+  });
+
+  test('one secret is issued, however often one is asked for', async () => {
+    await attacked.withSecondInstance(async (second) => {
+      for (let round = 0; round < 10; round += 1) {
+        const victim = await registered();
+        const body = { ...BODY, client_id: victim.id };
+        await manage('PUT', victim.id, victim.token, { ...body, token_endpoint_auth_method: 'none' });
+        const instances = [attacked.service, second, attacked.service, second];
+        const answers = await Promise.all(instances.map((at) => manage('PUT', victim.id, victim.token, body, at)));
+        const secrets = new Set(answers.map((answer) => textMember(answer, 'client_secret')));
+        expect(secrets.size).toBe(1);
+        for (const secret of secrets) attacked.secrets.add(secret);
+      }
+    });
+  });
+
+  test('no session outlives a client that is deleted while someone signs in with it', async () => {
+    const browser = await attacked.signedIn('bruno');
+    await attacked.withSecondInstance(async (second) => {
+      for (let round = 0; round < 20; round += 1) {
+        const victim = await registered();
+        const code = await attacked.code(browser, victim);
+        const [exchanged, deleted] = await Promise.all([
+          attacked.exchange(victim, code, {}, second),
+          manage('DELETE', victim.id, victim.token),
+        ]);
+        expect(deleted.status).toBe(204);
+        expect([200, 400, 401]).toContain(exchanged.status);
+        if (exchanged.status !== 200) continue;
+        const { accessToken, refreshToken } = attacked.held(code, exchanged);
+        expect(await attacked.introspect(accessToken, second)).toEqual({ active: false });
+        const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
+        expect([400, 401]).toContain((await attacked.post('/oauth2/token', form, basic(victim), second)).status);
+      }
+    });
+  });
+});

@@ -1,0 +1,72 @@
+import type { ClientId } from '#platform/base/ids.ts';
+import { parseId } from '#platform/base/ids.ts';
+import { basic, type MachineAnswer, member, type OAuthService } from './oauth-service.ts';
+
+/** What a client with a secret says of itself; answers go where `signIn` of the service lets them go. */
+export const REGISTRATION = {
+  client_name: 'Managed',
+  client_uri: 'https://app.example.org/',
+  redirect_uris: ['https://app.example.org/callback'],
+  grant_types: ['authorization_code', 'refresh_token', 'client_credentials'],
+};
+
+export interface ManagedApplication {
+  readonly id: ClientId;
+  readonly secret: string;
+  /** Registration access token. */
+  readonly token: string;
+  /** The whole answer to its registration. */
+  readonly registered: MachineAnswer['body'];
+}
+
+export async function registerManaged(
+  service: OAuthService,
+  changes: Readonly<Record<string, unknown>> = {},
+): Promise<ManagedApplication> {
+  const answer = await service.request('/oauth2/registration', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...REGISTRATION, ...changes }),
+  });
+  if (answer.status !== 201) throw new Error(`registration failed: ${answer.text}`);
+  const id = parseId<'client'>(member(answer, 'client_id'));
+  if (id === undefined) throw new Error('the client_id is no ULID');
+  return {
+    id,
+    secret: member(answer, 'client_secret'),
+    token: member(answer, 'registration_access_token'),
+    registered: answer.body,
+  };
+}
+
+/** A request to the management address of a client. @param token undefined: none is sent */
+export async function manage(
+  service: OAuthService,
+  method: string,
+  id: string,
+  token: string | undefined,
+  body?: unknown,
+): Promise<MachineAnswer> {
+  return await service.request(`/oauth2/registration/${id}`, {
+    method,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+}
+
+/** Someone signs in with the application. */
+export async function signInWith(
+  service: OAuthService,
+  { id, secret }: Pick<ManagedApplication, 'id' | 'secret'>,
+): Promise<{ readonly accessToken: string; readonly refreshToken: string }> {
+  const { code } = await service.signIn(id);
+  const answer = await service.post(
+    '/oauth2/token',
+    { grant_type: 'authorization_code', code, redirect_uri: 'https://app.example.org/callback' },
+    basic(id, secret),
+  );
+  return { accessToken: member(answer, 'access_token'), refreshToken: member(answer, 'refresh_token') };
+}
