@@ -77,6 +77,7 @@ create table oauth2_authorization_grants (
   cancel_reason text,
   acr_essential boolean default false not null,
   requester_user_id uuid,
+  expected_subject text,
   constraint oauth2_authorization_grants_pkey PRIMARY KEY (id),
   constraint oauth2_authorization_grants_code_hash_key UNIQUE (code_hash),
   constraint oauth2_authorization_grants_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth2_clients(id) ON DELETE CASCADE,

@@ -141,6 +141,18 @@ describe('clients', () => {
     ]);
   });
 
+  test('pairwise subjects need a sector: one host of all redirect URIs, or an identifier', () => {
+    const pairwise = (...fields: string[]) => client('client_auth_method: none', 'subject_type: pairwise', ...fields);
+    const problem =
+      'clients[0].subject_type: "pairwise" needs "sector_identifier_uri", unless all redirect URIs have one host that is not loopback';
+    for (const uris of ['', 'https://a.example/cb, https://b.example/cb', 'http://localhost/cb', 'com.example:/cb']) {
+      expect(complaints(pairwise(`redirect_uris: [${uris}]`))).toEqual([problem]);
+      const sector = 'sector_identifier_uri: https://a.example/apps.json';
+      expect(complaints(pairwise(`redirect_uris: [${uris}]`, sector))).toEqual([]);
+    }
+    expect(complaints(pairwise('redirect_uris: [https://a.example/cb, https://a.example/other]'))).toEqual([]);
+  });
+
   test('a client without credentials gets no client_credentials grant', () => {
     expect(complaints(client('client_auth_method: none', 'grant_types: [client_credentials]'))).toEqual([
       'clients[0].grant_types[0]: "client_credentials" is not allowed with client_auth_method "none"',

@@ -11,6 +11,7 @@ import type { SessionLimits } from '#domain/browser-sessions/viewer.ts';
 import { ClientDirectory } from '#domain/clients/client-directory.ts';
 import { ClientFailures } from '#domain/clients/client-failures.ts';
 import { ClientKeys } from '#domain/clients/client-keys.ts';
+import { Subjects } from '#domain/clients/subjects.ts';
 import { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
 import type { SecretKeys } from '#domain/secret-keys/secret-keys.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
@@ -46,6 +47,7 @@ export interface Resources {
 
 export interface Core extends Resources {
   readonly clients: ClientDirectory;
+  readonly subjects: Subjects;
   readonly clientFailures: ClientFailures;
   readonly clientKeys: ClientKeys;
   readonly passwordChecks: PasswordChecks;
@@ -70,6 +72,7 @@ export function createCore(resources: Resources): Core {
   return {
     ...resources,
     clients: new ClientDirectory(database, keyRing, clock),
+    subjects: new Subjects(resources.secretKeys),
     clientFailures: new ClientFailures({
       database,
       clock,

@@ -3,8 +3,9 @@
  * oauth 6.3, by the parameters and the client alone.
  */
 import type { Client } from '#domain/clients/client.ts';
+import { isPairwiseSubject } from '#domain/clients/subjects.ts';
 import { type HintDeps, readIdTokenHint } from '#domain/signing-keys/id-token-hint.ts';
-import { parseId, type UserId } from '#platform/base/ids.ts';
+import { parseId } from '#platform/base/ids.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import {
   type AuthorizationRequest,
@@ -27,8 +28,8 @@ export interface JudgeDeps extends HintDeps {
 interface AcceptedRequest {
   readonly kind: 'accepted';
   readonly request: AuthorizationRequest;
-  /** The one account that may answer; undefined: whoever signs in. */
-  readonly expectedUserId: UserId | undefined;
+  /** The `sub` by which the client knows the one account that may answer; undefined: whoever signs in. */
+  readonly expectedSubject: string | undefined;
 }
 
 export type JudgedRequest = AcceptedRequest | Exclude<CheckedRequest, { readonly kind: 'accepted' }>;
@@ -37,9 +38,9 @@ export function judgeAuthorizationRequest(deps: JudgeDeps, client: Client, recei
   const checked = checkAuthorizationRequest(received, requestingClient(client), deps.scopeRules, deps.resourceRules);
   if (checked.kind !== 'accepted') return checked;
   const { request } = checked;
-  const expected = expectedUser(deps, client, request);
+  const expected = expectedAccount(deps, client, request);
   if (!expected.ok) return { kind: 'redirect', target: request.target, ...expected };
-  return { kind: 'accepted', request, expectedUserId: expected.userId };
+  return { kind: 'accepted', request, expectedSubject: expected.subject };
 }
 
 /** Where a request is refused whose parameters cannot be read; undefined: to a page. */
@@ -51,16 +52,16 @@ function requestingClient(client: Client): RequestingClient {
   return { ...client, isPublic: client.authMethod === 'none' };
 }
 
-/** `userId`: undefined when whoever signs in may answer. */
-type ExpectedUser =
-  | { readonly ok: true; readonly userId: UserId | undefined }
+/** `subject`: undefined when whoever signs in may answer. */
+type ExpectedAccount =
+  | { readonly ok: true; readonly subject: string | undefined }
   | { readonly ok: false; readonly error: AuthorizationErrorCode; readonly description: string };
 
 /**
  * The one account that a request is for: the subject of `id_token_hint`, and of `claims`.
  * @see OpenID Connect Core 1.0 3.1.2.1, 3.1.2.2, 5.5.1
  */
-function expectedUser(deps: HintDeps, client: Client, request: AuthorizationRequest): ExpectedUser {
+function expectedAccount(deps: HintDeps, client: Client, request: AuthorizationRequest): ExpectedAccount {
   const { idTokenHint, subject } = request;
   const hinted = idTokenHint === undefined ? undefined : subjectOfHint(deps, client, idTokenHint);
   if (idTokenHint !== undefined && hinted === undefined) {
@@ -68,12 +69,16 @@ function expectedUser(deps: HintDeps, client: Client, request: AuthorizationRequ
     return { ok: false, error: 'invalid_request', description };
   }
   const wanted = hinted ?? subject;
-  if (wanted === undefined) return { ok: true, userId: undefined };
-  const userId = parseId<'user'>(wanted);
-  if (userId === undefined || (hinted !== undefined && subject !== undefined && hinted !== subject)) {
+  if (wanted === undefined) return { ok: true, subject: undefined };
+  const known = client.sector === undefined ? parseId<'user'>(wanted) : pairwiseSubject(wanted);
+  if (known === undefined || (hinted !== undefined && subject !== undefined && hinted !== subject)) {
     return { ok: false, error: 'login_required', description: 'no account fits the sub that claims asks for' };
   }
-  return { ok: true, userId };
+  return { ok: true, subject: known };
+}
+
+function pairwiseSubject(text: string): string | undefined {
+  return isPairwiseSubject(text) ? text : undefined;
 }
 
 function subjectOfHint(deps: HintDeps, client: Client, hint: string): string | undefined {

@@ -18,6 +18,7 @@ import {
 import { MANDATORY_ALGORITHM, SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
 import { CLIENT_SECRET_METHODS, GRANT_TYPES } from '#protocol/oauth/client-metadata.ts';
 import { redirectUriProblem } from '#protocol/oauth/redirect-uris.ts';
+import { commonHost } from '#protocol/oidc/sector.ts';
 
 const redirectUri = text({ expected: 'expected an absolute URI' }).superRefine((uri, context) => {
   const problem = redirectUriProblem(uri);
@@ -74,6 +75,16 @@ const client = mapping({
   strict_auth_method: bool()
     .prefault(false)
     .describe('The secret is accepted only in the place that `client_auth_method` names, header or form.'),
+  subject_type: choice(['public', 'pairwise'])
+    .prefault('public')
+    .describe(
+      'What `sub` is: `public`, the identifier of the account, or `pairwise`, another one for each sector. A client with pairwise subjects gets no chat or admin scopes.',
+    ),
+  sector_identifier_uri: webUrl()
+    .optional()
+    .describe(
+      'Address whose host is the sector of a client with pairwise subjects. Default: the host of its redirect URIs.',
+    ),
   id_token_signed_response_alg: choice(SIGNING_ALGORITHMS)
     .prefault(MANDATORY_ALGORITHM)
     .describe('Algorithm of its ID tokens.'),
@@ -102,7 +113,21 @@ const withGrantRule = rule(withSecretRule, ['client_auth_method', 'grant_types']
   }
 });
 
-export const clientsSection = listKeysRule(list(withGrantRule), ['client_id'], (clients, problem) => {
+const withSectorRule = rule(
+  withGrantRule,
+  ['subject_type', 'sector_identifier_uri', 'redirect_uris'],
+  (values, problem) => {
+    if (values.subject_type !== 'pairwise' || values.sector_identifier_uri !== undefined) return;
+    if (commonHost(values.redirect_uris) === undefined) {
+      problem(
+        ['subject_type'],
+        '"pairwise" needs "sector_identifier_uri", unless all redirect URIs have one host that is not loopback',
+      );
+    }
+  },
+);
+
+export const clientsSection = listKeysRule(list(withSectorRule), ['client_id'], (clients, problem) => {
   const seen = new Map<string, number>();
   for (const [index, { client_id }] of clients) {
     const other = seen.get(client_id);
@@ -138,6 +163,9 @@ export function staticClientConfig(parsed: ParsedClient) {
     requirePushedAuthorizationRequests: parsed.require_pushed_authorization_requests,
     idTokenClaims: parsed.id_token_claims,
     strictAuthMethod: parsed.strict_auth_method,
+    subjectType: parsed.subject_type,
+    /** Undefined: the sector is the host of the redirect URIs. */
+    sectorIdentifierUri: parsed.sector_identifier_uri,
     idTokenSignedResponseAlg: parsed.id_token_signed_response_alg,
     /** Undefined: answers at userinfo are not signed. */
     userinfoSignedResponseAlg: parsed.userinfo_signed_response_alg,

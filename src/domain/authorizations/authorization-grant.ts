@@ -7,13 +7,7 @@
  * What a pending grant still needs is decided by `features/authorization`. The exchange of the code, and how long it
  * lives, belong to `domain/oauth-sessions`.
  */
-import {
-  type AuthorizationGrantId,
-  type BrowserSessionId,
-  type ClientId,
-  fromUuid,
-  type UserId,
-} from '#platform/base/ids.ts';
+import { type AuthorizationGrantId, type BrowserSessionId, type ClientId, fromUuid } from '#platform/base/ids.ts';
 import { ms } from '#platform/postgres/statement.ts';
 import { PROMPTS, type Prompt } from '#protocol/oauth/authorization-parameters.ts';
 import { RESPONSE_MODES, type ResponseMode, type ResponseTarget } from '#protocol/oauth/authorization-response.ts';
@@ -51,8 +45,8 @@ export interface PendingRequest {
   readonly acr: WantedAcr;
   /** Claims that are asked for one by one, beyond those of the scope. */
   readonly claims: RequestedClaims;
-  /** The one account that may answer; undefined: whoever signs in. */
-  readonly expectedUserId: UserId | undefined;
+  /** The `sub` by which the client knows the one account that may answer; undefined: whoever signs in. */
+  readonly expectedSubject: string | undefined;
   /** The installed language that the client asked for; once fulfilled, the one that the person read. */
   readonly locale: string | undefined;
 }
@@ -86,6 +80,7 @@ export interface GrantRow {
   readonly grant_acr_essential: boolean;
   readonly grant_claims: unknown;
   readonly grant_expected_user_id: string | null;
+  readonly grant_expected_subject: string | null;
   readonly grant_registration_offered: boolean;
   readonly grant_created_at: number;
   readonly grant_expires_at: number;
@@ -113,6 +108,7 @@ export function grantColumns(alias: string): string {
     ${alias}.acr_essential as grant_acr_essential,
     ${alias}.claims as grant_claims,
     ${alias}.expected_user_id as grant_expected_user_id,
+    ${alias}.expected_subject as grant_expected_subject,
     ${alias}.registration_offered as grant_registration_offered,
     ${ms(`${alias}.created_at`)} as grant_created_at,
     ${ms(`${alias}.expires_at`)} as grant_expires_at,
@@ -140,7 +136,7 @@ export function toGrant(row: GrantRow): AuthorizationGrant {
     locale: row.grant_locale ?? undefined,
     acr: { values: row.grant_acr_values, isEssential: row.grant_acr_essential },
     claims: claimsFromJson(row.grant_claims),
-    expectedUserId: row.grant_expected_user_id === null ? undefined : fromUuid(row.grant_expected_user_id),
+    expectedSubject: expectedSubject(row),
     isRegistrationOffered: row.grant_registration_offered,
     createdAt: row.grant_created_at,
     expiresAt: row.grant_expires_at,
@@ -150,6 +146,11 @@ export function toGrant(row: GrantRow): AuthorizationGrant {
     isExchanged: row.grant_is_exchanged,
     isCancelled: row.grant_is_cancelled,
   };
+}
+
+function expectedSubject(row: GrantRow): string | undefined {
+  if (row.grant_expected_user_id !== null) return fromUuid(row.grant_expected_user_id);
+  return row.grant_expected_subject ?? undefined;
 }
 
 function responseMode(text: string): ResponseMode {

@@ -56,7 +56,7 @@ async function create(options: { address?: string | undefined; now?: number; use
     clientId,
     request: REQUEST,
     reference: undefined,
-    expectedUserId: undefined,
+    expectedSubject: undefined,
     userId: options.user,
     locale: undefined,
     address: 'address' in options ? options.address : `10.0.${addresses >> 8}.${addresses & 255}`,

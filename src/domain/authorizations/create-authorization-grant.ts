@@ -1,4 +1,4 @@
-import { type AuthorizationGrantId, type ClientId, newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { type AuthorizationGrantId, type ClientId, newId, parseId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -17,7 +17,7 @@ export interface NewGrant {
   readonly request: AuthorizationRequest;
   /** Of the pushed request that this is; undefined: it was not pushed. */
   readonly reference: string | undefined;
-  readonly expectedUserId: UserId | undefined;
+  readonly expectedSubject: string | undefined;
   /** The installed language that the client asked for. */
   readonly locale: string | undefined;
   readonly address: string | undefined;
@@ -38,6 +38,8 @@ export async function createAuthorizationGrant(database: Queryable, grant: NewGr
   const { request, now } = grant;
   const id = newId<'authorization-grant'>(now);
   const key = addressKey(grant.address);
+  const { expectedSubject } = grant;
+  const expectedUserId = parseId<'user'>(expectedSubject ?? '');
   const row = await database.first(insertGrant, {
     id: toUuid(id),
     clientId: toUuid(grant.clientId),
@@ -56,7 +58,8 @@ export async function createAuthorizationGrant(database: Queryable, grant: NewGr
     acrValues: request.acr.values,
     isAcrEssential: request.acr.isEssential,
     claims: claimsToJson(request.claims),
-    expectedUserId: grant.expectedUserId === undefined ? null : toUuid(grant.expectedUserId),
+    expectedUserId: expectedUserId === undefined ? null : toUuid(expectedUserId),
+    expectedSubject: expectedUserId === undefined ? (expectedSubject ?? null) : null,
     addressKey: key === 'unknown' ? UNKNOWN_ADDRESS : key,
     now: new Date(now),
     expiresAt: new Date(now + grant.lifetimeSeconds * 1000),
@@ -98,6 +101,7 @@ const insertGrant = statement<
     readonly isAcrEssential: boolean;
     readonly claims: string | null;
     readonly expectedUserId: string | null;
+    readonly expectedSubject: string | null;
     readonly addressKey: string;
     readonly now: Date;
     readonly expiresAt: Date;
@@ -132,11 +136,11 @@ const insertGrant = statement<
   ), made as (
     insert into oauth2_authorization_grants (id, client_id, redirect_uri, redirect_uri_sent, scope, resources, response_mode,
       state, nonce, code_challenge, prompt, max_age, login_hint, locale, acr_values, acr_essential, claims, expected_user_id,
-      requester_ip, created_at, expires_at, requester_user_id)
+      expected_subject, requester_ip, created_at, expires_at, requester_user_id)
     select :id::uuid, :clientId::uuid, :redirectUri::text, :redirectUriSent::boolean, :scope::text[], :resources::text[],
       :responseMode::text, :state::text, :nonce::text, :codeChallenge::text, :prompt::text[], :maxAge::integer, :loginHint::text,
       :locale::text, :acrValues::text[], :isAcrEssential::boolean, :claims::jsonb, :expectedUserId::uuid,
-      :addressKey::inet, :now::timestamptz, :expiresAt::timestamptz, :userId::uuid
+      :expectedSubject::text, :addressKey::inet, :now::timestamptz, :expiresAt::timestamptz, :userId::uuid
       from bounds
      where bounds.are_kept and (:requestUriHash::bytea is null or exists (select from consumed))
     returning id

@@ -11,6 +11,7 @@ import { Secret } from '#platform/base/secret.ts';
 import { MANDATORY_ALGORITHM } from '#protocol/jose/signing-algorithms.ts';
 import { CLIENT_AUTH_METHODS, type ClientAuthMethod } from '#protocol/oauth/client-metadata.ts';
 import type { Localized } from '#protocol/oauth/metadata-members.ts';
+import { sectorHost, sectorUri } from './subjects.ts';
 
 /** An OAuth client (application), as cached from its row. */
 export interface Client {
@@ -44,6 +45,8 @@ export interface Client {
   readonly hasIdTokenClaims: boolean;
   /** Its secret is accepted only in the place that `authMethod` names, header or form. */
   readonly hasStrictAuthMethod: boolean;
+  /** Host of its sector: it knows people by pairwise subjects (see `Subjects`). Undefined: by the account's identifier. */
+  readonly sector: string | undefined;
   /** Algorithm of its ID tokens. */
   readonly idTokenSignedResponseAlg: string;
   /** Algorithm of the introspection answers that it asks for as a JWT. */
@@ -70,6 +73,9 @@ export interface ClientMetadata {
   readonly post_logout_redirect_uris?: readonly string[];
   readonly grant_types: readonly string[];
   readonly response_types: readonly string[];
+  /** `public` when it is not set. */
+  readonly subject_type?: 'public' | 'pairwise';
+  readonly sector_identifier_uri?: string;
   readonly id_token_signed_response_alg: string;
   /** Its answers at userinfo are JWTs. */
   readonly userinfo_signed_response_alg?: string;
@@ -127,6 +133,7 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     requiresPushedRequests: metadata.require_pushed_authorization_requests ?? false,
     hasIdTokenClaims: metadata.id_token_claims ?? true,
     hasStrictAuthMethod: metadata.strict_auth_method ?? false,
+    sector: sectorHost(sectorUri(metadata)),
     idTokenSignedResponseAlg: metadata.id_token_signed_response_alg,
     introspectionSignedResponseAlg: metadata.introspection_signed_response_alg ?? MANDATORY_ALGORITHM,
     jwks: metadata.jwks,

@@ -42,6 +42,8 @@ function configured(clientId: ClientId, changes: Partial<StaticClientConfig> = {
     requirePushedAuthorizationRequests: false,
     idTokenClaims: true,
     strictAuthMethod: false,
+    subjectType: 'public',
+    sectorIdentifierUri: undefined,
     idTokenSignedResponseAlg: 'RS256',
     userinfoSignedResponseAlg: undefined,
     introspectionSignedResponseAlg: 'RS256',

@@ -165,6 +165,7 @@ function wantedClient(configured: StaticClientConfig): WantedClient {
       redirect_uris: configured.redirectUris,
       grant_types: configured.grantTypes,
       response_types: configured.grantTypes.includes('authorization_code') ? RESPONSE_TYPES : [],
+      subject_type: configured.subjectType,
       id_token_signed_response_alg: configured.idTokenSignedResponseAlg,
       introspection_signed_response_alg: configured.introspectionSignedResponseAlg,
       require_auth_time: configured.requireAuthTime,
@@ -174,6 +175,9 @@ function wantedClient(configured: StaticClientConfig): WantedClient {
       ...(configured.userinfoSignedResponseAlg === undefined
         ? {}
         : { userinfo_signed_response_alg: configured.userinfoSignedResponseAlg }),
+      ...(configured.sectorIdentifierUri === undefined
+        ? {}
+        : { sector_identifier_uri: configured.sectorIdentifierUri }),
       ...untagged('client_name', configured.clientName),
       ...untagged('client_uri', configured.clientUri),
       ...untagged('policy_uri', configured.policyUri),

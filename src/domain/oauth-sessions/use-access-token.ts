@@ -1,6 +1,7 @@
 import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { PROFILE_UPDATED_AT, type UserFactsRow } from '#domain/accounts/user-facts.ts';
 import { clientIsEnabled } from '#domain/clients/liveness.ts';
+import { sectorUriColumn } from '#domain/clients/subjects.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -34,6 +35,8 @@ export interface UserOfTokenRow extends UserFactsRow {
   readonly claims: unknown;
   readonly client_id: string;
   readonly client_scope: string | null;
+  /** See `sectorHost`. */
+  readonly sector_uri: string | null;
   /** Null: the client gets JSON at userinfo. */
   readonly userinfo_alg: string | null;
   readonly can_request_admin: boolean;
@@ -62,6 +65,7 @@ const useAccessToken = statement<
            u.can_request_admin,
            c.id as client_id,
            c.metadata ->> 'scope' as client_scope,
+           ${sectorUriColumn('c')} as sector_uri,
            c.metadata ->> 'userinfo_signed_response_alg' as userinfo_alg,
            t.scope,
            s.claims,
@@ -90,6 +94,7 @@ const useAccessToken = statement<
          p.can_request_admin,
          p.client_id,
          p.client_scope,
+         p.sector_uri,
          p.userinfo_alg,
          p.scope,
          p.claims,

@@ -112,11 +112,11 @@ async function startRequest(
   accepted: AcceptedRequest,
   stored: StoredRow | undefined,
 ): Promise<HttpResponse> {
-  const { client, request, expectedUserId, locale } = accepted;
+  const { client, request, expectedSubject, locale } = accepted;
   const now = deps.clock.now();
   const viewer = await deps.viewers.accept(context, stored);
   const facts = {
-    request: { ...request, expectedUserId, locale, createdAt: now },
+    request: { ...request, expectedSubject, locale, createdAt: now },
     client,
     viewer,
     remembered: stored?.consent_scope ?? [],
@@ -201,12 +201,12 @@ async function storeGrant(
   userId: UserId | undefined,
   now: number,
 ): Promise<{ readonly id: AuthorizationGrantId } | HttpResponse> {
-  const { client, request, reference, expectedUserId, locale } = accepted;
+  const { client, request, reference, expectedSubject, locale } = accepted;
   const made = await createAuthorizationGrant(deps.database, {
     clientId: client.id,
     request,
     reference,
-    expectedUserId,
+    expectedSubject,
     locale,
     address: context.clientAddress,
     userId,

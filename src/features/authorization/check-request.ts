@@ -3,7 +3,7 @@ import type { Client } from '#domain/clients/client.ts';
 import { judgeAuthorizationRequest, targetOfUnreadable } from '#oauth-endpoint/authorization-request.ts';
 import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { parseId, type UserId } from '#platform/base/ids.ts';
+import { parseId } from '#platform/base/ids.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
@@ -28,8 +28,8 @@ export interface AskedRequest {
 /** A request that passed every check which needs no query. */
 export interface AcceptedRequest extends AskedRequest {
   readonly request: AuthorizationRequest;
-  /** The one account that may answer; undefined: whoever signs in. */
-  readonly expectedUserId: UserId | undefined;
+  /** The `sub` by which the client knows the one account that may answer; undefined: whoever signs in. */
+  readonly expectedSubject: string | undefined;
   /** The installed language that the client asked for. */
   readonly locale: string | undefined;
 }

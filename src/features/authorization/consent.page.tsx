@@ -87,6 +87,12 @@ export function ForbiddenPage({
   );
 }
 
+/** `unnamed`: the client knows it by a pairwise subject, which tells no account. */
+export type WantedAccount =
+  | { readonly kind: 'named'; readonly identifier: string }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'unnamed' };
+
 /** Says that the client expects another account, and offers to switch to it. */
 export function OtherAccountPage({
   translations,
@@ -95,19 +101,18 @@ export function OtherAccountPage({
   account,
   form,
 }: Omit<ConsentPageProps, 'problems' | 'resources' | 'scopes'> & {
-  /** Undefined: the account is gone. */
-  readonly wanted: string | undefined;
+  readonly wanted: WantedAccount;
 }): VNode {
   const name = <ClientName name={client.name} />;
   return (
     <>
       <Heading title={translations.t('consent.other_account.title')}>
-        {wanted === undefined
-          ? translations.rich('consent.other_account.gone', { client: name })
-          : translations.rich('consent.other_account.text', {
+        {wanted.kind === 'named'
+          ? translations.rich('consent.other_account.text', {
               client: name,
-              account: <bdi class="name">{wanted}</bdi>,
-            })}
+              account: <bdi class="name">{wanted.identifier}</bdi>,
+            })
+          : translations.rich(`consent.other_account.${wanted.kind}`, { client: name })}
       </Heading>
       <DecidingAccountCard translations={translations} account={account} csrf={form.csrf} />
       <Form action={form.path} csrf={form.csrf}>

@@ -9,7 +9,14 @@ import { parseId } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { redirectTarget } from '#protocol/oauth/redirect-uris.ts';
-import { type AskingClient, ConsentPage, type DecisionForm, ForbiddenPage, OtherAccountPage } from './consent.page.tsx';
+import {
+  type AskingClient,
+  ConsentPage,
+  type DecisionForm,
+  ForbiddenPage,
+  OtherAccountPage,
+  type WantedAccount,
+} from './consent.page.tsx';
 import type { ActiveViewer, Step } from './next-step.ts';
 import { consentScopes } from './next-step.ts';
 import { type AuthorizationDeps, continuation, readerLanguage, type StoredRequest } from './stored-request.ts';
@@ -53,7 +60,6 @@ export async function showOtherAccount(
   { viewer, expected }: Extract<Step, { readonly kind: 'other-account' }>,
 ): Promise<HttpResponse> {
   const translations = readerLanguage(deps.pages, context, stored.grant.locale);
-  const wanted = await findUser(deps.database, expected);
   return deps.pages.answer({
     title: translations.t('consent.other_account.title'),
     translations,
@@ -63,12 +69,19 @@ export async function showOtherAccount(
       <OtherAccountPage
         translations={translations}
         client={askingClient(stored, translations)}
-        wanted={wanted === undefined ? undefined : accountIdentifier(deps, wanted.username)}
+        wanted={await wantedAccount(deps, expected)}
         account={decidingAccount(deps, stored, viewer)}
         form={decisionForm(deps, context, stored)}
       />
     ),
   });
+}
+
+async function wantedAccount(deps: AuthorizationDeps, subject: string): Promise<WantedAccount> {
+  const userId = parseId<'user'>(subject);
+  if (userId === undefined) return { kind: 'unnamed' };
+  const user = await findUser(deps.database, userId);
+  return user === undefined ? { kind: 'gone' } : { kind: 'named', identifier: accountIdentifier(deps, user.username) };
 }
 
 /** 403: policy forbids what is asked for (oauth 7.3, step 12). */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Client } from '#domain/clients/client.ts';
+import { Subjects } from '#domain/clients/subjects.ts';
 import { newId } from '#platform/base/ids.ts';
 import { ResourceRules } from '#protocol/oauth/resource-rules.ts';
 import { ScopeRules } from '#protocol/oauth/scopes.ts';
@@ -29,6 +30,7 @@ const CLIENT: Client = {
   requiresPushedRequests: false,
   hasIdTokenClaims: true,
   hasStrictAuthMethod: false,
+  sector: undefined,
   idTokenSignedResponseAlg: 'RS256',
   introspectionSignedResponseAlg: 'RS256',
   jwks: undefined,
@@ -46,7 +48,10 @@ const USER = {
 
 const API = 'https://api.example';
 const scopeRules = new ScopeRules('chat', ['read']);
+const SUBJECTS = new Subjects({ pairwiseSubjects: Buffer.alloc(32, 1) });
+
 const RULES: StepRules = {
+  subjects: SUBJECTS,
   scopeRules,
   resourceRules: new ResourceRules(scopeRules, [], [{ identifier: API, scopes: ['read'] }]),
   adminUsers: new Set(['operator']),
@@ -86,7 +91,7 @@ function step(request: Request, facts: Partial<Omit<StepFacts, 'request'>> = {},
     locale: undefined,
     acr: { values: [], isEssential: false },
     claims: { idToken: [], userinfo: [] },
-    expectedUserId: undefined,
+    expectedSubject: undefined,
   };
   return nextStep(
     {

@@ -1,7 +1,7 @@
 import type { Decision, PendingRequest } from '#domain/authorizations/authorization-grant.ts';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Client } from '#domain/clients/client.ts';
-import type { UserId } from '#platform/base/ids.ts';
+import type { Subjects } from '#domain/clients/subjects.ts';
 import type { AuthorizationErrorCode } from '#protocol/oauth/authorization-response.ts';
 import type { ResourceRules } from '#protocol/oauth/resource-rules.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
@@ -33,6 +33,7 @@ export interface StepFacts {
 export interface StepRules {
   readonly scopeRules: ScopeRules;
   readonly resourceRules: ResourceRules;
+  readonly subjects: Subjects;
   /** User names that may ask for admin scopes, in addition to accounts that have the right. */
   readonly adminUsers: ReadonlySet<string>;
   /** Seconds that an authentication stays recent enough for admin scopes; undefined: for ever. */
@@ -48,7 +49,7 @@ export type Step =
   | { readonly kind: 'interstitial'; readonly viewer: DeadViewer }
   | { readonly kind: 'reauth' }
   /** Another person is signed in than the one whom the client expects. */
-  | { readonly kind: 'other-account'; readonly viewer: ActiveViewer; readonly expected: UserId }
+  | { readonly kind: 'other-account'; readonly viewer: ActiveViewer; readonly expected: string }
   | { readonly kind: 'forbidden'; readonly viewer: ActiveViewer; readonly scopes: readonly string[] }
   | { readonly kind: 'consent'; readonly viewer: ActiveViewer }
   | { readonly kind: 'cancel' }
@@ -104,10 +105,10 @@ function registration(facts: SignedInFacts, rules: StepRules): Step | undefined 
   return isAccountWanted(facts, rules) && !facts.isRegistrationOffered ? { kind: 'register' } : undefined;
 }
 
-function expectedAccount(facts: SignedInFacts): Step | undefined {
-  const { request, viewer } = facts;
-  const expected = request.expectedUserId;
-  if (expected === undefined || expected === viewer.user.id) return undefined;
+function expectedAccount(facts: SignedInFacts, { subjects }: StepRules): Step | undefined {
+  const { request, viewer, client } = facts;
+  const expected = request.expectedSubject;
+  if (expected === undefined || expected === subjects.of(viewer.user.id, client.sector)) return undefined;
   if (!isSilent(facts)) return { kind: 'other-account', viewer, expected };
   return refuse('login_required', 'another user is signed in than the one expected');
 }

@@ -42,9 +42,14 @@ const PAGES: Readonly<Record<string, (translations: Translations, text: string) 
     <ConsentPage {...decisionProps(translations, text)} problems={[{ code: 'invalid_action', message: text }]} />
   ),
   forbidden: (translations, text) => <ForbiddenPage {...decisionProps(translations, text)} />,
-  'another account': (translations, text) => <OtherAccountPage {...decisionProps(translations, text)} wanted={text} />,
+  'another account': (translations, text) => (
+    <OtherAccountPage {...decisionProps(translations, text)} wanted={{ kind: 'named', identifier: text }} />
+  ),
   'another account that is gone': (translations, text) => (
-    <OtherAccountPage {...decisionProps(translations, text)} wanted={undefined} />
+    <OtherAccountPage {...decisionProps(translations, text)} wanted={{ kind: 'gone' }} />
+  ),
+  'another account that is not named': (translations, text) => (
+    <OtherAccountPage {...decisionProps(translations, text)} wanted={{ kind: 'unnamed' }} />
   ),
   'expired with a link': (translations) => (
     <ExpiredPage translations={translations} wayBack={{ kind: 'link', href: CALLBACK }} />

@@ -1,6 +1,7 @@
 import { findUser } from '#domain/accounts/find-user.ts';
 import { recordRegistrationOffer } from '#domain/authorizations/record-progress.ts';
 import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
+import { parseId } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { showForbidden } from './decision-pages.tsx';
@@ -57,10 +58,11 @@ function logStepRefusal(
 /** What the sign-in page proposes: the client's own hint, else the name of the account that it expects. */
 async function proposedLogin(
   { database }: AuthorizationDeps,
-  { loginHint, expectedUserId }: StoredRequest['grant'],
+  { loginHint, expectedSubject }: StoredRequest['grant'],
 ): Promise<string | undefined> {
-  if (loginHint !== undefined || expectedUserId === undefined) return loginHint;
-  return (await findUser(database, expectedUserId))?.username;
+  const userId = parseId<'user'>(expectedSubject ?? '');
+  if (loginHint !== undefined || userId === undefined) return loginHint;
+  return (await findUser(database, userId))?.username;
 }
 
 /** To the page where people register with a password, the only way there is (oauth 7.3, steps 5 and 8). */

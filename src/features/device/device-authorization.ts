@@ -79,7 +79,10 @@ async function issueCodes(
 /** What remains of the scope without looking at a person (oauth 14.2). */
 function acceptedScope({ scopeRules }: DeviceAuthorizationDeps, client: Client, requested: string): readonly string[] {
   const scopes = parseScope(requested);
-  const problem = scopes === undefined ? 'the scope is malformed or too long' : scopeRules.setProblem(scopes);
+  const problem =
+    scopes === undefined
+      ? 'the scope is malformed or too long'
+      : scopeRules.setProblem(scopes, client.sector !== undefined);
   const kept = scopeRules.filterForUser(scopes ?? [], client.scope);
   if (problem !== undefined) throw new LatchkeyError('invalid_scope', { description: problem });
   if (kept.length === 0) {

@@ -8,6 +8,7 @@ import {
   DEVICE_CODE_GRANT_TYPE,
   GRANT_TYPES,
   RESPONSE_TYPES,
+  SUBJECT_TYPES,
 } from '#protocol/oauth/client-metadata.ts';
 import { CODE_CHALLENGE_METHOD } from '#protocol/oauth/pkce.ts';
 import { publishedScopes } from '#protocol/oauth/scopes.ts';
@@ -44,7 +45,7 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     revocation_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
     introspection_endpoint_auth_methods_supported: CLIENT_SECRET_METHODS,
     code_challenge_methods_supported: [CODE_CHALLENGE_METHOD],
-    subject_types_supported: ['public'],
+    subject_types_supported: SUBJECT_TYPES,
     id_token_signing_alg_values_supported: signingKeys.algorithms(),
     userinfo_signing_alg_values_supported: signingKeys.algorithms(),
     introspection_signing_alg_values_supported: signingKeys.algorithms(),

@@ -1,5 +1,5 @@
+import type { Core } from '#domain/core.ts';
 import type { LiveToken } from '#domain/oauth-sessions/introspect.ts';
-import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 
 /** The members of an active answer (RFC 7662 2.2). What is undefined is left out when it is written as JSON. */
 export interface IntrospectionResponse {
@@ -25,27 +25,33 @@ export interface IntrospectionResponse {
   readonly acr: string | undefined;
 }
 
-/** @param now milliseconds since the epoch */
+/**
+ * @param sector of the client that asks
+ * @param now milliseconds since the epoch
+ */
 export function introspectionResponse(
   token: LiveToken,
-  issuer: string,
-  rules: ScopeRules,
+  { subjects, config, scopeRules }: Pick<Core, 'config' | 'scopeRules' | 'subjects'>,
+  sector: string | undefined,
   now: number,
 ): IntrospectionResponse {
+  const { user } = token;
+  // Whoever gets pairwise subjects gets nothing else that names the person everywhere, unless it was granted.
+  const mayNameUser = sector === undefined || token.scope.includes('profile');
   const issuedAt = seconds(token.createdAt);
   return {
     active: true,
-    scope: token.scope.length === 0 ? undefined : rules.normalizeForIntrospection(token.scope).join(' '),
+    scope: token.scope.length === 0 ? undefined : scopeRules.normalizeForIntrospection(token.scope).join(' '),
     client_id: token.clientId,
-    username: token.user?.username,
-    sub: token.user?.id ?? token.clientId,
+    username: mayNameUser ? user?.username : undefined,
+    sub: user === undefined ? token.clientId : subjects.of(user.id, sector),
     token_type: token.kind === 'access-token' ? 'Bearer' : 'refresh_token',
     iat: issuedAt,
     nbf: issuedAt,
     exp: token.expiresAt === undefined ? undefined : seconds(token.expiresAt),
     expires_in: token.expiresAt === undefined ? undefined : seconds(token.expiresAt - now),
     jti: token.id,
-    iss: issuer,
+    iss: config.http.issuer,
     aud: audience(token),
     device_id: token.deviceId,
     auth_time: token.authenticatedAt === undefined ? undefined : seconds(token.authenticatedAt),

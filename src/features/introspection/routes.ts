@@ -74,7 +74,7 @@ async function answerHomeserver(
     throw denied('The bearer token is not the homeserver secret.', 'Bearer error="invalid_token"');
   }
   context.setRequester({ kind: 'homeserver' });
-  const outcome = await introspect(deps, form, { client: undefined, maySee: () => true });
+  const outcome = await introspect(deps, form, { client: undefined, maySee: () => true }, undefined);
   // The homeserver has no client record that could change.
   return answer(outcome === 'client-changed' ? INACTIVE : outcome);
 }
@@ -88,7 +88,8 @@ async function answerClient(
     if (client.authMethod === 'none') {
       throw denied('A public client cannot introspect tokens.', `Basic realm="${deps.config.http.issuer}"`);
     }
-    const outcome = await introspect(deps, form, { client, maySee: (owner) => maySee(deps, client, owner) });
+    const caller = { client, maySee: (owner: ClientId) => maySee(deps, client, owner) };
+    const outcome = await introspect(deps, form, caller, client.sector);
     if (outcome === 'client-changed') return outcome;
     const wantsSigned = acceptsMediaType(context.headers.accept, SIGNED_MEDIA_TYPE);
     // RFC 9701 8.1: whoever could be an attacker's client learns nothing that it could show around.
@@ -126,6 +127,7 @@ async function introspect(
   deps: IntrospectionDeps,
   form: FormParameters,
   caller: IntrospectionCaller,
+  sector: string | undefined,
 ): Promise<Introspection | 'client-changed'> {
   const token = required(form, 'token');
   const kind = kindOf(token, form.get('token_type_hint'));
@@ -135,7 +137,7 @@ async function introspect(
   if (live === 'client-changed') return live;
   if (live === undefined) return INACTIVE;
   deps.activity.recordOAuth2Session(live.sessionId, now, undefined);
-  return { body: introspectionResponse(live, deps.config.http.issuer, deps.scopeRules, now), owner: live.clientId };
+  return { body: introspectionResponse(live, deps, sector, now), owner: live.clientId };
 }
 
 /** Undefined for what is not such a token by its form, or of another kind than a known hint says: both need no query. */

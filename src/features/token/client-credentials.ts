@@ -46,7 +46,7 @@ function grantedScope(deps: TokenDeps, client: Client, requested: string): reado
       ? undefined
       : deps.scopeRules.filterForClient(scopes, {
           registered: client.scope,
-          mayAdminister: deps.adminRights.mayClientAdminister(client.id),
+          mayAdminister: client.sector === undefined && deps.adminRights.mayClientAdminister(client.id),
           isStatic: client.isStatic,
         });
   if (granted === undefined) {

@@ -90,7 +90,7 @@ export async function signIdToken(
   const claims = idTokenClaims({
     issuer: deps.config.http.issuer,
     clientId: client.id,
-    subject: subject.userId,
+    subject: deps.subjects.of(subject.userId, client.sector),
     now: subject.now,
     lifetimeSeconds: deps.config.oauth.idTokenTtlSeconds,
     nonce: subject.nonce,

@@ -4,6 +4,7 @@
  */
 
 import { userFacts } from '#domain/accounts/user-facts.ts';
+import { type Subjects, sectorHost } from '#domain/clients/subjects.ts';
 import type { Core } from '#domain/core.ts';
 import { findUserOfAccessToken, type UserOfTokenRow } from '#domain/oauth-sessions/use-access-token.ts';
 import { readOAuthForm } from '#oauth-endpoint/oauth-form.ts';
@@ -89,7 +90,7 @@ async function answer(core: Core, context: RequestContext, token: string | undef
     throw challenge(core, 'insufficient_scope', 'The access token lacks the scope openid.', 'openid');
   }
   core.activity.recordOAuth2Session(fromUuid(row.session_id), now, context.clientAddress, context.userAgent);
-  const claims = userinfoClaims(row);
+  const claims = userinfoClaims(row, core.subjects);
   if (row.userinfo_alg === null) return json(200, claims, { pragma: 'no-cache' });
   return await signedResponse(core, row, row.userinfo_alg, claims);
 }
@@ -121,13 +122,15 @@ function scheme(core: Core): string {
 /** OpenID Connect Core 1.0 5.3.2. */
 export interface UserinfoClaims extends UserClaims {
   readonly sub: string;
-  readonly username: string;
+  /** Absent where only a pairwise subject was granted, which it would make useless. */
+  readonly username?: string;
 }
 
-export function userinfoClaims(row: UserOfTokenRow): UserinfoClaims {
+function userinfoClaims(row: UserOfTokenRow, subjects: Subjects): UserinfoClaims {
+  const sector = sectorHost(row.sector_uri);
   return {
-    sub: fromUuid(row.user_id),
-    username: row.username,
+    sub: subjects.of(fromUuid(row.user_id), sector),
+    ...(sector === undefined || row.scope.includes('profile') ? { username: row.username } : {}),
     ...userClaims(userFacts(row), row.scope, claimsFromJson(row.claims).userinfo),
   };
 }

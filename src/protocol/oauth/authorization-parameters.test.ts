@@ -21,6 +21,7 @@ const CONFIDENTIAL: RequestingClient = {
   scope: undefined,
   defaultMaxAge: undefined,
   requiresPushedRequests: false,
+  sector: undefined,
 };
 const PUBLIC: RequestingClient = { ...CONFIDENTIAL, isPublic: true };
 const GOOD = { response_type: 'code', redirect_uri: 'https://app.example/cb', scope: 'openid', state: 'st' };

@@ -26,6 +26,8 @@ export interface RequestingClient {
   readonly scope: readonly string[] | undefined;
   /** Seconds. */
   readonly defaultMaxAge: number | undefined;
+  /** Undefined: it may learn the identifiers of accounts. */
+  readonly sector: string | undefined;
   /** Its requests have to be pushed (RFC 9126 6). */
   readonly requiresPushedRequests: boolean;
 }
@@ -287,7 +289,7 @@ function grantableScope(
     const description = text === undefined ? 'scope is required' : 'scope is malformed';
     return { kind: 'refused', description };
   }
-  const problem = rules.setProblem(requested);
+  const problem = rules.setProblem(requested, client.sector !== undefined);
   if (problem !== undefined) return { kind: 'refused', description: problem };
   const scope = rules.filterForUser(requested, client.scope);
   if (scope.length === 0) return { kind: 'refused', description: 'none of the scopes can be granted to this client' };

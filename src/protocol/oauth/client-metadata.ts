@@ -16,3 +16,7 @@ export const GRANT_TYPES = [
 export type GrantType = (typeof GRANT_TYPES)[number];
 
 export const RESPONSE_TYPES = ['code'] as const;
+
+/** OpenID Connect Core 1.0 8. */
+export const SUBJECT_TYPES = ['public', 'pairwise'] as const;
+export type SubjectType = (typeof SUBJECT_TYPES)[number];

@@ -45,6 +45,17 @@ describe('what is not said gets a default', () => {
   });
 });
 
+test('pairwise subjects need one host that is not loopback (OpenID Connect Registration 2)', () => {
+  const pairwise = { subject_type: 'pairwise' };
+  expect(parse(pairwise)).toMatchObject(pairwise);
+  const hosts = { redirect_uris: ['https://app.example/cb', 'https://www.app.example/cb'] };
+  expect(refusal({ ...pairwise, ...hosts })).toContain('subject_type');
+  const native = { application_type: 'native', redirect_uris: ['http://127.0.0.1/cb'] };
+  expect(refusal({ ...pairwise, ...native })).toContain('subject_type');
+  const none = { redirect_uris: [], grant_types: ['client_credentials'] };
+  expect(refusal({ ...pairwise, ...none })).toContain('subject_type');
+});
+
 test('everything that is supported is kept', () => {
   const kept = {
     contacts: ['ops@app.example'],
@@ -129,7 +140,7 @@ describe('a member of the wrong type or value is named', () => {
     ['require_auth_time', 'true'],
     ['default_acr_values', 'x'],
     ['request_uris', 'x'],
-    ['subject_type', 'pairwise'],
+    ['subject_type', 'public pairwise'],
     ['id_token_signed_response_alg', 'none'],
     ['id_token_signed_response_alg', 'HS256'],
     ['userinfo_signed_response_alg', 'none'],

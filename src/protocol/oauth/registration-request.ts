@@ -4,7 +4,15 @@
  */
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { MANDATORY_ALGORITHM } from '#protocol/jose/signing-algorithms.ts';
-import { CLIENT_AUTH_METHODS, type ClientAuthMethod, type GrantType, RESPONSE_TYPES } from './client-metadata.ts';
+import { commonHost } from '../oidc/sector.ts';
+import {
+  CLIENT_AUTH_METHODS,
+  type ClientAuthMethod,
+  type GrantType,
+  RESPONSE_TYPES,
+  SUBJECT_TYPES,
+  type SubjectType,
+} from './client-metadata.ts';
 import { invalidMetadata, isShowable, type Localized, MetadataMembers } from './metadata-members.ts';
 import { type RegisteredKeySet, readKeys } from './registered-keys.ts';
 import {
@@ -26,7 +34,7 @@ export interface RegisteredMetadata {
   readonly id_token_signed_response_alg: string;
   readonly userinfo_signed_response_alg?: string;
   readonly introspection_signed_response_alg?: string;
-  readonly subject_type: 'public';
+  readonly subject_type: SubjectType;
   readonly jwks?: RegisteredKeySet;
   readonly client_name?: Localized;
   readonly client_uri?: Localized;
@@ -139,6 +147,10 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
   if (authMethod === 'none' && grantTypes.includes('client_credentials')) {
     throw invalidMetadata('grant_types', 'must not hold client_credentials with token_endpoint_auth_method none');
   }
+  const subjectType = read.subjectType ?? 'public';
+  if (subjectType === 'pairwise' && commonHost(redirectUris) === undefined) {
+    throw invalidMetadata('subject_type', 'pairwise needs redirect_uris of one host that is not loopback');
+  }
   refuseUnsupported(members);
 
   return definedOnly({
@@ -151,7 +163,7 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
       signingAlgorithm(members, 'id_token_signed_response_alg', rules) ?? MANDATORY_ALGORITHM,
     userinfo_signed_response_alg: signingAlgorithm(members, 'userinfo_signed_response_alg', rules),
     introspection_signed_response_alg: signingAlgorithm(members, 'introspection_signed_response_alg', rules),
-    subject_type: 'public' as const,
+    subject_type: subjectType,
     jwks: read.jwks,
     client_name: read.clientName,
     client_uri: read.clientUri,
@@ -179,13 +191,13 @@ function readMembers(members: MetadataMembers) {
   if (members.text('token_endpoint_auth_signing_alg') === 'none') {
     throw invalidMetadata('token_endpoint_auth_signing_alg', 'must not be none');
   }
-  members.choice('subject_type', ['public']);
   return {
     redirectUris: members.strings('redirect_uris'),
     afterLogout: members.strings('post_logout_redirect_uris'),
     responseTypes: members.strings('response_types'),
     grantTypes: members.strings('grant_types'),
     applicationType: members.choice('application_type', ['web', 'native']),
+    subjectType: members.choice('subject_type', SUBJECT_TYPES),
     authMethod: members.choice('token_endpoint_auth_method', CLIENT_AUTH_METHODS),
     jwks: readKeys(members),
     clientName: members.shownLocalized('client_name'),

@@ -108,7 +108,7 @@ describe('scopes asked for on behalf of a person', () => {
     [[UNSTABLE_API, UNSTABLE_DEVICE, 'openid']],
     [[API, "urn:chat:client:device:aZ0._~!$&'()*+,;=:@/-"]],
   ])('%j makes sense', (scopes) => {
-    expect(rules.setProblem(scopes)).toBeUndefined();
+    expect(rules.setProblem(scopes, false)).toBeUndefined();
   });
 
   test.each([
@@ -122,7 +122,19 @@ describe('scopes asked for on behalf of a person', () => {
     ['no device id', [API, 'urn:chat:client:device:']],
     ['a device id with other characters', [API, 'urn:chat:client:device:ABCDEFGHIJ%20']],
   ])('%s is refused (oauth 14.2)', (_, scopes) => {
-    expect(rules.setProblem(scopes)).toEqual(expect.any(String));
+    expect(rules.setProblem(scopes, false)).toEqual(expect.any(String));
+  });
+
+  test.each([
+    ['openid', undefined],
+    ['openid profile email offline_access', undefined],
+    [API, API],
+    [`openid ${UNSTABLE_API} ${UNSTABLE_DEVICE}`, UNSTABLE_API],
+    ['urn:synapse:admin:*', 'urn:synapse:admin:*'],
+    ['openid urn:mas:admin', 'urn:mas:admin'],
+  ])('of %s a client with pairwise subjects is refused what tells the account (oauth 15.5)', (text, refused) => {
+    const problem = rules.setProblem(text.split(' '), true);
+    expect(problem).toEqual(refused === undefined ? undefined : expect.stringContaining(refused));
   });
 
   test('the device is found in either spelling', () => {

@@ -158,8 +158,11 @@ export class ScopeRules {
   /**
    * What is wrong with a set, whoever asks for it, as a sentence for the developer; undefined when it makes sense.
    * Call it on the set as requested, before filtering.
+   * @param hasPairwiseSubjects the client must not learn the identifiers of accounts
    */
-  setProblem(scopes: readonly string[]): string | undefined {
+  setProblem(scopes: readonly string[], hasPairwiseSubjects: boolean): string | undefined {
+    const telling = hasPairwiseSubjects ? scopes.find((scope) => this.#tellsAccountId(scope)) : undefined;
+    if (telling !== undefined) return `a client with pairwise subjects cannot have ${telling}, which tells account ids`;
     const chat = scopes.filter((scope) => this.isChat(scope));
     const devices = chat.filter((scope) => this.classify(scope) === 'chat-device');
     if (devices.length > 1) return 'only one device scope may be asked for';
@@ -197,6 +200,10 @@ export class ScopeRules {
       }
     }
     return both;
+  }
+
+  #tellsAccountId(scope: string): boolean {
+    return this.isChat(scope) || this.isAdmin(scope);
   }
 
   #deviceId(scope: string): string {
