@@ -7,6 +7,7 @@ import { type Browser, createBrowser } from '#browser/browser.ts';
 import { PAGE_SECURITY_HEADERS } from '#browser/page-headers.ts';
 import type { Core } from '#domain/core.ts';
 import { mount as authorization } from '#features/authorization/routes.ts';
+import { mount as clientLogos } from '#features/client-logos/routes.ts';
 import { mount as clientRegistration } from '#features/client-registration/routes.ts';
 import { mount as device } from '#features/device/routes.ts';
 import { mount as discovery } from '#features/discovery/routes.ts';
@@ -42,6 +43,7 @@ const FEATURES: readonly ((core: Core, browser: Browser) => Route[])[] = [
   introspection,
   revocation,
   clientRegistration,
+  clientLogos,
   userinfo,
   operations,
 ];

@@ -1,3 +1,4 @@
+import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
 import { type AssetFiles, assetPaths } from './asset-files.ts';
 import { type Brand, brandOf } from './brand.ts';
@@ -20,6 +21,8 @@ export interface Browser {
   /** Files of the build and of the operator's brand. */
   readonly assets: AssetFiles;
   readonly brand: Brand;
+  /** Where pages find the logo of a client; undefined when it has none, or none is shown. */
+  readonly clientLogoPath: (client: Client) => string | undefined;
 }
 
 /** Core and browser in one object, as the functions of features with pages take it. */
@@ -54,5 +57,7 @@ export function createBrowser(core: Core, builtAssets: AssetFiles): Browser {
     languages: catalog.languages,
     assets,
     brand,
+    clientLogoPath: ({ id, logoUri }) =>
+      logoUri === undefined || config.account.clientLogos === 'initials' ? undefined : urls.clientLogo(id),
   };
 }

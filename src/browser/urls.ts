@@ -87,6 +87,10 @@ export class Urls {
     return this.path('link') + query(userCode === undefined ? [] : [['code', userCode]]);
   }
 
+  clientLogo(id: Ulid<'client'>): string {
+    return this.path(`client-logos/${id}`);
+  }
+
   device(id: Ulid<'device-code-grant'>): string {
     return this.path(`device/${id}`);
   }

@@ -284,6 +284,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'clients[].client_name': text(255),
   'clients[].client_uri': url(),
   'clients[].policy_uri': url(),
+  'clients[].logo_uri': url(),
   'clients[].tos_uri': url(),
   'clients[].grant_types': {
     good: '[refresh_token]',
@@ -343,6 +344,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'account.reauth_max_age': duration('null', undefined, 'from 1m to 24h'),
   'account.password_registration_enabled': bool(true),
   'account.activity_retention': { ...duration('30d', 2_592_000, 'from 30d to 1095d'), as: 'retention.activity' },
+  'account.client_logos': choice('proxy', 'initials', 'proxy'),
   'account.registration_ttl': duration('24h', 86_400, 'from 10m to 24h'),
   'rate_limiting.login.per_ip.burst': integer(5, 'from 1 to 1000000'),
   'rate_limiting.login.per_ip.per_second': limiterRate(),
@@ -685,6 +687,7 @@ test('without any source, the defaults are those of the manual', () => {
       reauthMaxAgeSeconds: 600,
       // Trial mode.
       passwordRegistrationEnabled: true,
+      clientLogos: 'initials',
       registrationTtlSeconds: 3600,
     },
     rateLimiting: {
@@ -800,6 +803,7 @@ clients: [{client_id: ${ULID}, client_auth_method: none}]
       clientName: undefined,
       clientUri: undefined,
       policyUri: undefined,
+      logoUri: undefined,
       tosUri: undefined,
       grantTypes: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
       scope: undefined,

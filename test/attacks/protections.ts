@@ -822,7 +822,7 @@ export const PROTECTIONS: readonly Protection[] = [
     attack: 52,
     removals: [{ text: '{ maxOutputLength: MAX_BODY_BYTES }', instead: '{}' }],
     test: 'src/platform/outbound-http/outbound-http.test.ts',
-    testName: 'grows without bound',
+    testName: 'that grows without bound',
   },
   {
     name: 'outbound-time',
@@ -885,6 +885,27 @@ export const PROTECTIONS: readonly Protection[] = [
     ],
     test: 'test/attacks/client-management.test.ts',
     testName: '(S-55)',
+  },
+  {
+    name: 'logo-types',
+    what: 'a logo is served only as the picture that its content is',
+    attack: 74,
+    removals: [{ text: 'if (!fetched.ok || contentType === undefined)', instead: 'if (!fetched.ok)' }],
+    test: 'src/features/client-logos/client-logos.test.ts',
+    testName: 'is a letter instead (S-74)',
+  },
+  {
+    name: 'logo-policy',
+    what: 'scripts in a drawing do not run on our origin',
+    attack: 74,
+    removals: [
+      {
+        text: "const caching = { 'cache-control': 'public, max-age=300', etag, ...POLICY };",
+        instead: "const caching = { 'cache-control': 'public, max-age=300', etag };",
+      },
+    ],
+    test: 'src/features/client-logos/client-logos.test.ts',
+    testName: 'may not run scripts (S-74)',
   },
   {
     name: 'paths-as-received',

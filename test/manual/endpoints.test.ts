@@ -27,13 +27,14 @@ beforeAll(async () => {
   const worker = new URL('../../src/domain/accounts/passwords/strength.worker.ts', import.meta.url);
   service = await startService(
     {
-      account: { password_registration_enabled: true },
+      account: { password_registration_enabled: true, client_logos: 'proxy' },
       clients: [
         {
           client_id: CLIENT_ID,
           client_auth_method: 'client_secret_basic',
           client_secret: SECRET,
           client_name: 'Harbour',
+          logo_uri: 'http://127.0.0.1:1/nobody-listens',
           redirect_uris: [CALLBACK],
           post_logout_redirect_uris: [SIGNED_OUT],
         },
@@ -213,6 +214,7 @@ async function visitTheRest(): Promise<void> {
     '/favicon.ico',
     '/assets/pages.css',
     '/logout',
+    `/client-logos/${CLIENT_ID}`,
   ]) {
     await fetch(service.address + path);
   }

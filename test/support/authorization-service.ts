@@ -31,6 +31,7 @@ export interface AuthorizationServiceOptions {
   readonly adminUsers?: readonly string[];
   readonly reauthMaxAgeSeconds?: number;
   readonly arePasswordsEnabled?: boolean;
+  readonly clientLogos?: Config['account']['clientLogos'];
   readonly hasher?: PasswordHasher;
 }
 
@@ -113,6 +114,7 @@ function configOf(options: AuthorizationServiceOptions): Config {
       ...account,
       loginWithEmailAllowed: false,
       passwordRegistrationEnabled: false,
+      clientLogos: options.clientLogos ?? 'initials',
       reauthMaxAgeSeconds: options.reauthMaxAgeSeconds ?? 600,
     },
     passwords: { ...passwords, enabled: options.arePasswordsEnabled ?? true },

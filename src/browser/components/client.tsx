@@ -13,6 +13,8 @@ export interface ShownClient {
   readonly name: string;
   /** Host of its home page. */
   readonly host: string | undefined;
+  /** Where its logo is, on this origin. */
+  readonly logoPath?: string | undefined;
   /** Set up by the people who run the service. */
   readonly isVerified: boolean;
   /** Its privacy policy and terms of service; an address that is not https is left out. */
@@ -20,15 +22,25 @@ export interface ShownClient {
   readonly tosUri?: string | undefined;
 }
 
-export function shownClient(client: Client, language: string): ShownClient {
+export function shownClient(
+  client: Client,
+  language: string,
+  { clientLogoPath }: { readonly clientLogoPath: (client: Client) => string | undefined },
+): ShownClient {
   const { clientUri } = client;
   return {
     name: clientName(client, language) ?? client.id,
     host: clientUri !== undefined && URL.canParse(clientUri) ? new URL(clientUri).host : undefined,
+    logoPath: clientLogoPath(client),
     isVerified: client.isStatic,
     policyUri: client.policyUri,
     tosUri: client.tosUri,
   };
+}
+
+/** Above the heading that names it. It is loaded apart from the page, which does not wait for it. */
+export function ClientLogo({ client }: { client: ShownClient }): VNode | null {
+  return client.logoPath === undefined ? null : <img class="client-logo" src={client.logoPath} alt="" />;
 }
 
 /** Its website and its own rules, as far as it has them. */

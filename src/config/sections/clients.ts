@@ -40,6 +40,9 @@ const client = mapping({
     .describe('Where the client may send people after it signed them out, compared character by character.'),
   client_name: text({ maximum: 255 }).optional().describe('Name that people see.'),
   client_uri: webUrl().optional().describe('Home page of the client; the consent page names its host.'),
+  logo_uri: webUrl()
+    .optional()
+    .describe('Logo of the client, at most 256 KiB, shown while `account.client_logos` is `proxy`.'),
   policy_uri: webUrl()
     .optional()
     .describe('Privacy policy of the client, linked on the consent page when it is https.'),
@@ -152,6 +155,7 @@ export function staticClientConfig(parsed: ParsedClient) {
     postLogoutRedirectUris: parsed.post_logout_redirect_uris,
     clientName: parsed.client_name,
     clientUri: parsed.client_uri,
+    logoUri: parsed.logo_uri,
     policyUri: parsed.policy_uri,
     tosUri: parsed.tos_uri,
     grantTypes: parsed.grant_types ?? defaultGrantTypes,

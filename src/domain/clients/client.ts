@@ -32,6 +32,7 @@ export interface Client {
   /** Localized names by language tag, the untagged one under `""`. */
   readonly name: Readonly<Record<string, string>>;
   readonly clientUri: string | undefined;
+  readonly logoUri: string | undefined;
   readonly policyUri: string | undefined;
   readonly tosUri: string | undefined;
   /** The consent page may be skipped. */
@@ -84,6 +85,7 @@ export interface ClientMetadata {
   readonly jwks?: { readonly keys: readonly unknown[] };
   readonly client_name?: Localized;
   readonly client_uri?: Localized;
+  readonly logo_uri?: Localized;
   readonly policy_uri?: Localized;
   readonly tos_uri?: Localized;
   /** Space-separated. */
@@ -125,6 +127,7 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     scope: metadata.scope?.split(' '),
     name: metadata.client_name ?? {},
     clientUri: metadata.client_uri?.[''],
+    logoUri: metadata.logo_uri?.[''],
     policyUri: metadata.policy_uri?.[''],
     tosUri: metadata.tos_uri?.[''],
     isFirstParty: metadata.first_party ?? false,

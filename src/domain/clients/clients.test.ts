@@ -32,6 +32,7 @@ function configured(clientId: ClientId, changes: Partial<StaticClientConfig> = {
     postLogoutRedirectUris: [],
     clientName: 'An application',
     clientUri: undefined,
+    logoUri: undefined,
     policyUri: undefined,
     tosUri: undefined,
     grantTypes: ['authorization_code', 'refresh_token'],

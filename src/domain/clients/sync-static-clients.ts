@@ -180,6 +180,7 @@ function wantedClient(configured: StaticClientConfig): WantedClient {
         : { sector_identifier_uri: configured.sectorIdentifierUri }),
       ...untagged('client_name', configured.clientName),
       ...untagged('client_uri', configured.clientUri),
+      ...untagged('logo_uri', configured.logoUri),
       ...untagged('policy_uri', configured.policyUri),
       ...untagged('tos_uri', configured.tosUri),
       ...(configured.postLogoutRedirectUris.length === 0

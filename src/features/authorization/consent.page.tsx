@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { Button } from '#browser/components/buttons.tsx';
 import {
   ClientFacts,
+  ClientLogo,
   ClientTrust,
   type DecidingAccount,
   DecidingAccountCard,
@@ -41,6 +42,7 @@ export function ConsentPage(props: ConsentPageProps): VNode {
   const { translations, client, account, form, problems } = props;
   return (
     <>
+      <ClientLogo client={client} />
       <Heading title={translations.rich('consent.title', { client: <ClientName name={client.name} /> })}>
         {translations.rich('consent.redirect', { target: <bdi class="name">{client.redirectTarget}</bdi> })}
       </Heading>

@@ -30,7 +30,7 @@ export function showConsent(
   problem?: 'csrf_expired' | 'invalid_action',
 ): HttpResponse {
   const translations = readerLanguage(deps.pages, context, stored.grant.locale);
-  const client = askingClient(stored, translations);
+  const client = askingClient(deps, stored, translations);
   return deps.pages.answer({
     title: translations.t('consent.title', { client: cleanName(client.name) }),
     translations,
@@ -68,7 +68,7 @@ export async function showOtherAccount(
     content: (
       <OtherAccountPage
         translations={translations}
-        client={askingClient(stored, translations)}
+        client={askingClient(deps, stored, translations)}
         wanted={await wantedAccount(deps, expected)}
         account={decidingAccount(deps, stored, viewer)}
         form={decisionForm(deps, context, stored)}
@@ -102,7 +102,7 @@ export function showForbidden(
     content: (
       <ForbiddenPage
         translations={translations}
-        client={askingClient(stored, translations)}
+        client={askingClient(deps, stored, translations)}
         scopes={scopes}
         account={decidingAccount(deps, stored, viewer)}
         form={decisionForm(deps, context, stored)}
@@ -133,8 +133,12 @@ export function showRefusedForm(
   });
 }
 
-function askingClient({ client, grant }: StoredRequest, { language }: Translations): AskingClient {
-  return { ...shownClient(client, language), redirectTarget: redirectTarget(grant.target.redirectUri) };
+function askingClient(
+  deps: AuthorizationDeps,
+  { client, grant }: StoredRequest,
+  { language }: Translations,
+): AskingClient {
+  return { ...shownClient(client, language, deps), redirectTarget: redirectTarget(grant.target.redirectUri) };
 }
 
 function decidingAccount(deps: AuthorizationDeps, { grant }: StoredRequest, { user }: ActiveViewer): DecidingAccount {

@@ -22,6 +22,7 @@ const CLIENT: Client = {
   scope: undefined,
   name: {},
   clientUri: undefined,
+  logoUri: undefined,
   policyUri: undefined,
   tosUri: undefined,
   isFirstParty: false,

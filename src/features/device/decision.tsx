@@ -142,7 +142,7 @@ function showDecision(
 ): HttpResponse {
   const { grant, viewer, forbidden } = waiting;
   const translations = deps.pages.language(context);
-  const client = shownClient(waiting.client, translations.language);
+  const client = shownClient(waiting.client, translations.language, deps);
   const form = { path: deps.urls.device(grant.id), csrf: deps.csrf.field(context) };
   const account = decidingAccount(deps, waiting);
   if (forbidden.length > 0) {
@@ -191,7 +191,7 @@ function showResult(
       <DeviceResultPage
         translations={translations}
         isGranted={isGranted}
-        clientName={shownClient(client, translations.language).name}
+        clientName={shownClient(client, translations.language, deps).name}
       />
     ),
   });

@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { Button } from '#browser/components/buttons.tsx';
 import {
   ClientFacts,
+  ClientLogo,
   ClientTrust,
   type DecidingAccount,
   DecidingAccountCard,
@@ -62,6 +63,7 @@ export function DevicePage(props: DevicePageProps): VNode {
   const { translations, client, device, form, problems } = props;
   return (
     <>
+      <ClientLogo client={client} />
       <Heading title={translations.rich('device.title', { client: <ClientName name={client.name} /> })}>
         {translations.t('device.compare')}
       </Heading>

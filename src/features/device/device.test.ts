@@ -18,7 +18,13 @@ const TV_AGENT = 'Mozilla/5.0 (SMART-TV; LINUX; Tizen 6.0) AppleWebKit/537.36 (K
 const SETTINGS = {
   homeserver: { kind: 'none', homeserver: 'example.org' },
   clients: [
-    { client_id: TV, client_auth_method: 'none', client_name: 'Living Room TV', client_uri: 'https://tv.example/' },
+    {
+      client_id: TV,
+      client_auth_method: 'none',
+      client_name: 'Living Room TV',
+      client_uri: 'https://tv.example/',
+      logo_uri: 'https://tv.example/logo',
+    },
     { client_id: TOOL, client_auth_method: 'client_secret_basic', client_secret: SECRET, scope: 'openid profile' },
     {
       client_id: WEB,
@@ -28,6 +34,7 @@ const SETTINGS = {
       grant_types: ['authorization_code'],
     },
   ],
+  account: { client_logos: 'proxy' },
   policy: { data: { admin_users: ['adele'] } },
   rate_limiting: {
     login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
@@ -224,6 +231,7 @@ describe('a person signs in on a device', () => {
     const asking = await browser.follow();
     expect(new URL(asking.url).pathname).toMatch(/^\/device\/[0-9A-Z]{26}$/);
     expect(asking.status).toBe(200);
+    expect(browser.shown.body).toContain(`<img class="client-logo" src="/client-logos/${TV}"`);
     for (const shown of ['Living Room TV', 'tv.example', userCode, 'Tizen', '203.0.113.5', '3 minutes ago', '12:0']) {
       expect(asking.text).toContain(shown);
     }

@@ -275,7 +275,9 @@ describe('bounds of size', () => {
     const bomb = encode(Buffer.alloc(50_000_000));
     expect(bomb.length).toBeLessThan(60_000);
     const server = await peer((_, response) => response.writeHead(200, { 'Content-Encoding': name }).end(bomb));
-    expect(await loopbackOutbound([server]).get(server.origin, JSON_TYPE)).toEqual({ ok: false, reason: 'too-large' });
+    const fetched = await loopbackOutbound([server]).get(server.origin, JSON_TYPE);
+    // Not compared whole: the difference to fifty megabytes would be printed.
+    expect(fetched.ok ? fetched.body.length : fetched.reason).toBe('too-large');
   });
 
   test.for([

@@ -1,0 +1,91 @@
+/**
+ * Logos of clients, fetched from where the client says and kept in memory for as long as their host permits, within
+ * 5 minutes and an hour. Each process has its own; a logo that is not there costs a page nothing.
+ */
+import { createHash } from 'node:crypto';
+import type { Client } from '#domain/clients/client.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
+
+const MAX_KEPT_BYTES = 8 * 1024 * 1024;
+/** Requests that wait for hosts of clients at once: whoever owns a slow host must not hold ours up with many. */
+const MAX_WAITING = 16;
+const ACCEPT = 'image/png, image/jpeg, image/gif, image/webp, image/svg+xml';
+
+export interface Logo {
+  /** One of five, by what the content is and not by what its host calls it. */
+  readonly contentType: string;
+  readonly content: Buffer;
+  /** Strong validator, with its quotes. */
+  readonly etag: string;
+}
+
+interface Kept {
+  readonly logo: Logo;
+  readonly staleAt: number;
+}
+
+export class ClientLogos {
+  readonly #outbound: Pick<OutboundHttp, 'get'>;
+  readonly #clock: Clock;
+  /** By address, in order of fetching, so that the first is the oldest. */
+  readonly #kept = new Map<string, Kept>();
+  #keptBytes = 0;
+  #waiting = 0;
+
+  constructor(outbound: Pick<OutboundHttp, 'get'>, clock: Clock) {
+    this.#outbound = outbound;
+    this.#clock = clock;
+  }
+
+  /** Undefined when it cannot be had now. A logo that has become too old is better than none. */
+  async find(uri: string, { isStatic }: Pick<Client, 'isStatic'>): Promise<Logo | undefined> {
+    const kept = this.#kept.get(uri);
+    if (kept !== undefined && this.#clock.now() < kept.staleAt) return kept.logo;
+    if (this.#waiting >= MAX_WAITING) return kept?.logo;
+    this.#waiting += 1;
+    try {
+      const fetched = await this.#outbound.get(uri, { accept: ACCEPT, isConfigured: isStatic });
+      const contentType = fetched.ok ? typeOf(fetched.body, fetched.mediaType) : undefined;
+      if (!fetched.ok || contentType === undefined) return kept?.logo;
+      const { body: content, freshForSeconds } = fetched;
+      const etag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
+      const logo = { contentType, content, etag };
+      this.#keep(uri, { logo, staleAt: this.#clock.now() + freshForSeconds * 1000 });
+      return logo;
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  #keep(uri: string, entry: Kept): void {
+    this.#forget(uri);
+    this.#kept.set(uri, entry);
+    this.#keptBytes += entry.logo.content.length;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#keptBytes <= MAX_KEPT_BYTES) break;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(uri: string): void {
+    this.#keptBytes -= this.#kept.get(uri)?.logo.content.length ?? 0;
+    this.#kept.delete(uri);
+  }
+}
+
+/** What stands in the formats that browsers show, and where. */
+const SIGNATURES = [
+  { contentType: 'image/png', at: 0, text: '\x89PNG\r\n\x1a\n' },
+  { contentType: 'image/jpeg', at: 0, text: '\xff\xd8\xff' },
+  { contentType: 'image/gif', at: 0, text: 'GIF8' },
+  { contentType: 'image/webp', at: 8, text: 'WEBP' },
+] as const;
+
+/** A drawing has no signature, so its host has to call it one. */
+function typeOf(content: Buffer, mediaType: string | undefined): string | undefined {
+  const head = content.toString('latin1', 0, 64);
+  const found = SIGNATURES.find(({ at, text }) => head.startsWith(text, at));
+  if (found !== undefined) return found.contentType;
+  return mediaType === 'image/svg+xml' && /^(?:\xef\xbb\xbf)?\s*</.test(head) ? mediaType : undefined;
+}
