@@ -40,6 +40,8 @@ export interface Client {
   /** Seconds; used when a request has no `max_age`. */
   readonly defaultMaxAge: number | undefined;
   readonly requiresAuthTime: boolean;
+  /** Used when a request has no `acr_values`, the preferred one first. */
+  readonly defaultAcrValues: readonly string[];
   /** Authorization requests in its name have to be pushed (RFC 9126). */
   readonly requiresPushedRequests: boolean;
   /** Its ID tokens carry the claims of the scopes `profile` and `email`, too. */
@@ -92,6 +94,7 @@ export interface ClientMetadata {
   readonly scope?: string;
   readonly default_max_age?: number;
   readonly require_auth_time?: boolean;
+  readonly default_acr_values?: readonly string[];
   readonly require_pushed_authorization_requests?: boolean;
   /** Ours: the consent page may be skipped. */
   readonly first_party?: boolean;
@@ -133,6 +136,7 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     isFirstParty: metadata.first_party ?? false,
     defaultMaxAge: metadata.default_max_age,
     requiresAuthTime: metadata.require_auth_time ?? false,
+    defaultAcrValues: metadata.default_acr_values ?? [],
     requiresPushedRequests: metadata.require_pushed_authorization_requests ?? false,
     hasIdTokenClaims: metadata.id_token_claims ?? true,
     hasStrictAuthMethod: metadata.strict_auth_method ?? false,

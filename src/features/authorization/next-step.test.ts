@@ -28,6 +28,7 @@ const CLIENT: Client = {
   isFirstParty: false,
   defaultMaxAge: undefined,
   requiresAuthTime: false,
+  defaultAcrValues: [],
   requiresPushedRequests: false,
   hasIdTokenClaims: true,
   hasStrictAuthMethod: false,

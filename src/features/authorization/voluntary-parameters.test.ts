@@ -132,6 +132,16 @@ describe('acr_values and an essential acr (OpenID Connect Core 5.5.1.1, oauth 15
     }
   });
 
+  test('default_acr_values of the client count where the request has no acr_values (OpenID Connect Registration 2)', async () => {
+    const default_acr_values = ['2', ISSUED];
+    const strict = await service.client({ secret: 's', metadata: { first_party: true, default_acr_values } });
+    const browser = await service.signedIn('alice');
+    await forgetAcr();
+    expect((await browser.get(authorizeUrl(strict))).location).toContain('/reauth?');
+    expect(responseOf(await browser.get(authorizeUrl(strict, { acr_values: '2' })))).toMatchObject(CODE);
+    expect(responseOf(await browser.get(authorizeUrl(strict, { prompt: 'none' })))).toMatchObject(CODE);
+  });
+
   test('prompt=none ignores a voluntary class, and answers login_required to an essential one', async () => {
     const browser = await service.signedIn('alice');
     await forgetAcr();

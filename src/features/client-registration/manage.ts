@@ -1,4 +1,5 @@
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
+import type { ClientMetadata } from '#domain/clients/client.ts';
 import { deleteManagedClient } from '#domain/clients/delete-client.ts';
 import {
   findManagedClient,
@@ -7,6 +8,7 @@ import {
   type RegistrationAccess,
 } from '#domain/clients/managed-client.ts';
 import { replaceRegistration } from '#domain/clients/replace-registration.ts';
+import { sectorHost, sectorUri } from '#domain/clients/subjects.ts';
 import { endGrantsAndSessionsOfClient } from '#domain/oauth-sessions/end-sessions-of-client.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId } from '#platform/base/ids.ts';
@@ -30,6 +32,7 @@ export async function replaceClient(deps: RegistrationDeps, context: RequestCont
   return await logRefusal(deps, async () => {
     refuseOtherIdentity(body, client);
     const metadata = acceptMetadata(deps, context, body);
+    refuseOtherSector(metadata, client.metadata);
     const replaced = accepted(
       await replaceRegistration({ ...deps, cancelGrantsOutsideRedirectUris }, access, metadata),
     );
@@ -95,6 +98,16 @@ function refuseOtherIdentity(body: object, client: ManagedClient): void {
   const secret = members.text('client_secret');
   if (secret === undefined || client.secret?.matches(secret) === true) return;
   throw invalidMetadata('client_secret', 'must be the current one: only the service chooses secrets');
+}
+
+/**
+ * People who were promised a subject that nobody can compare keep it: a client that could leave its sector would learn
+ * at the next refresh who they are elsewhere.
+ */
+function refuseOtherSector(metadata: ClientMetadata, former: ClientMetadata): void {
+  const sector = sectorHost(sectorUri(former));
+  if (sector === undefined || sectorHost(sectorUri(metadata)) === sector) return;
+  throw invalidMetadata('subject_type', `must stay pairwise, for the host ${sector}`);
 }
 
 const ISSUED = [

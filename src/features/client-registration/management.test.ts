@@ -103,6 +103,21 @@ describe('PUT (RFC 7592 2.2)', () => {
     }
   });
 
+  test('leaves no sector: people whose subjects nobody else can compare stay unknown (OpenID Connect Core 8)', async () => {
+    const application = await registerManaged(service, { subject_type: 'pairwise' });
+    const { id, token } = application;
+    const put = async (changes: object) =>
+      await manage(service, 'PUT', id, token, { ...REGISTRATION, client_id: id, subject_type: 'pairwise', ...changes });
+    const elsewhere = { client_uri: 'https://other.example/', redirect_uris: ['https://other.example/callback'] };
+    for (const changes of [{ subject_type: 'public' }, { subject_type: undefined }, elsewhere]) {
+      expect(await put(changes)).toMatchObject({ status: 400, body: { error: 'invalid_client_metadata' } });
+    }
+    const { accessToken } = await signInWith(service, application);
+    const asked = await service.post('/oauth2/introspect', { token: accessToken }, basic(id, application.secret));
+    expect(asked.body).toMatchObject({ active: true, sub: expect.stringMatching(/^[\w-]{43}$/) });
+    expect((await put({ client_name: 'The same sector' })).status).toBe(200);
+  });
+
   test('ends no session', async () => {
     const application = await registerManaged(service);
     const { id, token } = application;

@@ -21,6 +21,7 @@ const CONFIDENTIAL: RequestingClient = {
   scope: undefined,
   defaultMaxAge: undefined,
   requiresPushedRequests: false,
+  defaultAcrValues: [],
   sector: undefined,
 };
 const PUBLIC: RequestingClient = { ...CONFIDENTIAL, isPublic: true };

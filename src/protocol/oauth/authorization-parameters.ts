@@ -26,6 +26,8 @@ export interface RequestingClient {
   readonly scope: readonly string[] | undefined;
   /** Seconds. */
   readonly defaultMaxAge: number | undefined;
+  /** Used when the request has no `acr_values`. */
+  readonly defaultAcrValues: readonly string[];
   /** Undefined: it may learn the identifiers of accounts. */
   readonly sector: string | undefined;
   /** Its requests have to be pushed (RFC 9126 6). */
@@ -150,7 +152,7 @@ export function checkAuthorizationRequest(
     const description = `resource must name up to ${MAX_RESOURCES} of the resource servers that are configured here`;
     return refuse(target, { error: 'invalid_target', description, about: ['resource'] });
   }
-  const voluntary = voluntaryParameters(parameters, scope.scope, client.scope, rules);
+  const voluntary = voluntaryParameters(parameters, scope.scope, client, rules);
   if (voluntary === undefined) {
     const description = 'none of the acr values that claims asks for as essential is issued here';
     const expected = ISSUED_ACR_VALUES.join(' ');

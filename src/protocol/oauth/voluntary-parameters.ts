@@ -23,6 +23,14 @@ export interface WantedAcr {
   readonly isEssential: boolean;
 }
 
+/** What the client is registered for, as far as it bears on these parameters. */
+interface AskingClient {
+  /** Used when the request has no `acr_values`. */
+  readonly defaultAcrValues: readonly string[];
+  /** The most that it may ask for, which holds for single claims as well; undefined: no restriction. */
+  readonly scope: readonly string[] | undefined;
+}
+
 export interface VoluntaryParameters {
   readonly acr: WantedAcr;
   readonly claims: RequestedClaims;
@@ -48,25 +56,24 @@ export function voluntaryProblem(parameters: FormParameters): string | undefined
  * Reads those that `voluntaryProblem` found nothing wrong with. Undefined when an authentication class is essential and
  * none of its values is issued here, so that no sign-in could satisfy the request.
  * @param granted scopes that the request may have
- * @param registered the most that the client may ask for, which holds for single claims as well
  */
 export function voluntaryParameters(
   parameters: FormParameters,
   granted: readonly string[],
-  registered: readonly string[] | undefined,
+  client: AskingClient,
   rules: ScopeRules,
 ): VoluntaryParameters | undefined {
   const text = parameters.get('claims');
   const asked = text === undefined ? undefined : parseClaimsParameter(text);
   const essential = asked?.essentialAcrValues ?? [];
   const isEssential = essential.length > 0;
-  const wanted = isEssential ? essential : (parameters.get('acr_values') ?? '').split(' ');
+  const wanted = isEssential ? essential : (parameters.get('acr_values')?.split(' ') ?? client.defaultAcrValues);
   const values = [...new Set(wanted.filter((value) => ISSUED_ACR_VALUES.includes(value)))];
   if (isEssential && values.length === 0) return undefined;
   const isOpenId = granted.includes('openid');
   return {
     acr: { values, isEssential },
-    claims: asked === undefined || !isOpenId ? NO_CLAIMS : permittedClaims(asked.claims, registered, rules),
+    claims: asked === undefined || !isOpenId ? NO_CLAIMS : permittedClaims(asked.claims, client.scope, rules),
     subject: isOpenId ? asked?.subject : undefined,
     idTokenHint: parameters.get('id_token_hint'),
   };
