@@ -13,6 +13,9 @@ const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'ES256K', 'EdDSA'],
 ];
 
+/** The point of RFC 7517 A.1. */
+const POINT = { x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4', y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM' };
+
 interface Row {
   /** Accepted, as YAML. */
   readonly good: string;
@@ -266,13 +269,22 @@ const ROWS: Readonly<Record<string, Row>> = {
     bad: 'app',
     problem: 'expected a ULID: 26 characters of Crockford base32 in upper case, the first 0 to 7 (here is a new one: ',
   },
-  'clients[].client_auth_method': choice('none', 'none', 'client_secret_basic', 'client_secret_post'),
+  'clients[].client_auth_method': choice(
+    ...['none', 'none', 'client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt'],
+  ),
   'clients[].client_secret': {
     good: 'sixteen characters',
     reads: 'sixteen characters',
     bad: 'short',
     problem: 'expected at least 16 characters, got [secret]',
   },
+  'clients[].jwks': {
+    good: JSON.stringify({ keys: [{ kty: 'EC', crv: 'P-256', ...POINT, kid: 'one', x5t: 'x' }] }),
+    reads: { keys: [{ kty: 'EC', crv: 'P-256', ...POINT, kid: 'one', x5t: 'x' }] },
+    bad: JSON.stringify({ keys: [{ kty: 'EC', crv: 'P-256', ...POINT, d: 'private' }] }),
+    problem: 'not a JSON Web Key Set of public keys: it is wrong in keys[0], which is a private key',
+  },
+  'clients[].token_endpoint_auth_signing_alg': choice('PS384', 'HS256', 'HS384', 'HS512', ...ALGORITHMS),
   'clients[].post_logout_redirect_uris': { good: '[]', reads: [], bad: 'x', problem: 'expected a list, got "x"' },
   'clients[].redirect_uris': { good: '[]', reads: [], bad: 'x', problem: 'expected a list, got "x"' },
   'clients[].redirect_uris[]': {
@@ -522,6 +534,12 @@ const OWN_NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   'http.listeners[].binds[].socket': [],
   'http.listeners[].binds[].mode': ['socket: /run/latchkey.sock'],
   'clients[].client_secret': [`client_id: ${ULID}`, 'client_auth_method: client_secret_basic'],
+  'clients[].jwks': [`client_id: ${ULID}`, 'client_auth_method: private_key_jwt'],
+  'clients[].token_endpoint_auth_signing_alg': [
+    `client_id: ${ULID}`,
+    'client_auth_method: private_key_jwt',
+    `jwks: ${JSON.stringify({ keys: [{ kty: 'EC', crv: 'P-256', ...POINT }] })}`,
+  ],
   'passwords.schemes[].cost': ['version: 1', 'algorithm: bcrypt'],
   'passwords.schemes[].rounds': ['version: 1', 'algorithm: pbkdf2'],
   'database.ssl_mode': ['host: db.example'],

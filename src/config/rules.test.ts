@@ -153,6 +153,44 @@ describe('clients', () => {
     expect(complaints(pairwise('redirect_uris: [https://a.example/cb, https://a.example/other]'))).toEqual([]);
   });
 
+  test('a secret that signs assertions has 32 bytes, counted as they are signed with', () => {
+    const jwt = (secret: string) =>
+      complaints(client(`client_auth_method: client_secret_jwt, client_secret: ${secret}`));
+    const problem = 'clients[0].client_secret: "client_secret_jwt" needs at least 32 bytes';
+    expect(jwt('x'.repeat(31))).toEqual([problem]);
+    expect(jwt('x'.repeat(32))).toEqual([]);
+    expect(jwt('ü'.repeat(16))).toEqual([]);
+  });
+
+  test('private_key_jwt needs keys that may be shown, other methods forbid them', () => {
+    const [point, usable] = ['x: MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4', 'client_auth_method: private_key_jwt'];
+    const key = `{kty: EC, crv: P-256, ${point}, y: 4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM`;
+    expect(complaints(client(usable))).toEqual(['clients[0]: "private_key_jwt" needs "jwks"']);
+    expect(complaints(client(usable, `jwks: {keys: [${key}}]}`))).toEqual([]);
+    expect(complaints(client(usable, `jwks: {keys: [${key}}]}, client_secret: sixteen characters`))).toEqual([
+      'clients[0].client_secret: not allowed with client_auth_method "private_key_jwt"',
+    ]);
+    expect(complaints(client('client_auth_method: none', `jwks: {keys: [${key}}]}`))).toEqual([
+      'clients[0].jwks: not allowed with client_auth_method "none"',
+    ]);
+    const [shown, ...more] = complaints(client(usable, `jwks: {keys: [${key}, d: very-private}]}`));
+    expect(more).toEqual([]);
+    expect(shown).toContain('clients[0].jwks: not a JSON Web Key Set of public keys: it is wrong in keys[0], which is');
+    expect(shown).not.toContain('very-private');
+  });
+
+  test('an algorithm of assertions is one of the method', () => {
+    const secret = `client_secret: ${'x'.repeat(32)}`;
+    const algorithm = (method: string, name: string) =>
+      complaints(client(`client_auth_method: ${method}`, secret, `token_endpoint_auth_signing_alg: ${name}`));
+    const refused = (method: string) => [
+      `clients[0].token_endpoint_auth_signing_alg: not allowed with client_auth_method "${method}"`,
+    ];
+    expect(algorithm('client_secret_jwt', 'HS512')).toEqual([]);
+    expect(algorithm('client_secret_jwt', 'RS256')).toEqual(refused('client_secret_jwt'));
+    expect(algorithm('client_secret_basic', 'HS256')).toEqual(refused('client_secret_basic'));
+  });
+
   test('a client without credentials gets no client_credentials grant', () => {
     expect(complaints(client('client_auth_method: none', 'grant_types: [client_credentials]'))).toEqual([
       'clients[0].grant_types[0]: "client_credentials" is not allowed with client_auth_method "none"',
@@ -169,7 +207,7 @@ describe('clients', () => {
   test('ids are unique, also beside a client that is wrong in itself', () => {
     const entry = `{client_id: ${ULID}, client_auth_method: none}`;
     expect(complaints(`clients: [${entry}, {client_id: 1, client_auth_method: x}, ${entry}]`).slice(1)).toEqual([
-      'clients[1].client_auth_method: expected one of "none", "client_secret_basic", "client_secret_post", got "x"',
+      'clients[1].client_auth_method: expected one of "none", "client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", got "x"',
       `clients[2].client_id: "${ULID}" is the id of clients[0] as well`,
     ]);
   });

@@ -1,10 +1,11 @@
 /**
- * Who calls the token, revocation and introspection endpoints (oauth.md 5). Good credentials of a client in the cache
- * cost no query; unknown clients cost the same work as wrong secrets and read the same.
+ * Who calls the endpoints for clients (oauth.md 5). Good secrets of a client in the cache cost no query, an assertion
+ * costs one that uses it up; unknown clients cost the same work as wrong secrets and read the same.
  */
 
 import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
+import { consumeOnce } from '#domain/replayed-values/replayed-values.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { type ClientId, parseId } from '#platform/base/ids.ts';
 import { Secret } from '#platform/base/secret.ts';
@@ -12,18 +13,22 @@ import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { isMissingReference } from '#platform/postgres/failures.ts';
 import { type PresentedCredentials, presentedCredentials } from '#protocol/oauth/presented-credentials.ts';
+import { type AssertionOutcome, type ClaimedAssertion, claimedAssertion, verifyAssertion } from './client-assertion.ts';
 
-/** Credentials that can be compared with what a client is registered with. */
-type Verifiable = Extract<PresentedCredentials, { method: 'client_secret_basic' | 'client_secret_post' | 'none' }>;
+/** A secret, or none, to be compared with what a client is registered with. */
+type SecretOrNone = Extract<PresentedCredentials, { method: 'client_secret_basic' | 'client_secret_post' | 'none' }>;
+type Verifiable = SecretOrNone | (ClaimedAssertion & { readonly method: 'assertion' });
 
 type Attempt =
-  | { readonly ok: true; readonly client: Client }
+  | { readonly ok: true; readonly client: Client; readonly method: string; readonly oneTime?: undefined }
   | {
       readonly ok: false;
       readonly reason: 'unknown_client' | 'wrong_auth_method' | 'bad_client_secret';
       /** Undefined: the credentials name no client. */
       readonly client: Client | undefined;
-    };
+      readonly problem?: undefined;
+    }
+  | AssertionOutcome;
 
 const NO_SECRET = new Secret('');
 const NO_CREDENTIALS = 'Authenticate the client with the method that it is registered for.';
@@ -31,39 +36,32 @@ const REFUSED = 'The client is unknown, or its credentials or their method are n
 
 export class ClientAuthentication {
   readonly #core: Core;
+  readonly #audiences: readonly string[];
 
-  constructor(core: Core) {
+  /** @param path of the endpoint */
+  constructor(core: Core, path: string) {
     this.#core = core;
+    const { issuer, publicBase } = core.config.http;
+    const absolute = (below: string) => publicBase.replace(/\/$/, '') + below;
+    this.#audiences = [issuer, absolute('/oauth2/token'), absolute(path)];
   }
 
   /**
-   * The client that a request proves to come from; it becomes the requester.
+   * Runs `work` for the client that the request proves to come from; it becomes the requester. When a statement of the
+   * work finds the cached record out of date, the record is read again, the credentials are checked against it, and the
+   * work is done once more.
    * @throws LatchkeyError `invalid_client`, `invalid_request` for contradictory credentials, `rate_limited`
-   */
-  async authenticate(context: RequestContext, form: FormParameters): Promise<Client> {
-    const presented = presentedCredentials(context.headers.authorization, form);
-    switch (presented.method) {
-      case 'ambiguous':
-        throw new LatchkeyError('invalid_request', { description: presented.description });
-      case 'absent':
-      case 'assertion':
-        throw this.#refusal(NO_CREDENTIALS);
-      default:
-        return await this.#verifyLimited(context, presented);
-    }
-  }
-
-  /**
-   * Runs `work` for the authenticated client. When a statement of the work finds the cached record out of date, the
-   * record is read again, the credentials are checked against it, and the work is done once more.
    */
   async act<T>(
     context: RequestContext,
     form: FormParameters,
     work: (client: Client) => Promise<T | 'client-changed'>,
   ): Promise<T> {
+    const presented = this.#presented(context, form);
     for (let attempt = 1; attempt <= 2; attempt += 1) {
-      const client = await this.authenticate(context, form);
+      const { client, method, oneTime } = await this.#verifyLimited(context, presented);
+      if (attempt === 1 && oneTime !== undefined) await this.#useUp(client, method, oneTime);
+      context.setRequester({ kind: 'oauth2-client', id: client.id });
       const outcome = await work(client).catch(unlessDeleted);
       if (outcome !== 'client-changed') return outcome;
       this.#core.clients.forget(client.id);
@@ -71,22 +69,48 @@ export class ClientAuthentication {
     throw this.#refusal(REFUSED);
   }
 
-  async #verifyLimited(context: RequestContext, presented: Verifiable): Promise<Client> {
+  #presented(context: RequestContext, form: FormParameters): Verifiable {
+    const presented = presentedCredentials(context.headers.authorization, form);
+    switch (presented.method) {
+      case 'ambiguous':
+        throw new LatchkeyError('invalid_request', { description: presented.description });
+      case 'absent':
+        throw this.#refusal(NO_CREDENTIALS);
+      case 'assertion':
+        return { method: 'assertion', ...claimedAssertion(presented.assertion, presented.clientId) };
+      default:
+        return presented;
+    }
+  }
+
+  /** Before the work, so that of two requests with one assertion only one does any. */
+  async #useUp(client: Client, method: string, { id, expiresAt }: { id: string; expiresAt: number }): Promise<void> {
+    const { database, clock, log } = this.#core;
+    const oneTime = { kind: 'client-assertion', owner: client.id, value: id, expiresAt } as const;
+    if (await consumeOnce(database, oneTime, clock.now())) return;
+    const fields = { code: 'replayed_client_assertion', client: client.id, method };
+    log.warn('auth.refused', 'client authentication refused', fields);
+    throw this.#refusal('The client assertion was used before.');
+  }
+
+  async #verifyLimited(context: RequestContext, presented: Verifiable): Promise<Attempt & { ok: true }> {
     const { log, clientFailures } = this.#core;
     const claimed = claimedId(presented);
     const shutFor = hasSecret(presented) ? clientFailures.secondsShut(context.clientAddress, claimed) : 0;
     if (shutFor > 0) throw this.#limited(claimed, shutFor);
-    const attempt = await this.#verify(presented);
+    const attempt =
+      presented.method === 'assertion'
+        ? await verifyAssertion(this.#core, presented, this.#audiences)
+        : await this.#verify(presented);
     if (attempt.ok) {
-      const { client } = attempt;
-      context.setRequester({ kind: 'oauth2-client', id: client.id });
-      if (client.authMethod !== presented.method) {
-        const fields = { client: client.id, method: presented.method, registered: client.authMethod };
+      const { client, method } = attempt;
+      if (client.authMethod !== method) {
+        const fields = { client: client.id, method, registered: client.authMethod };
         log.debug('auth.method', 'client authenticated otherwise than registered', fields);
       }
-      return client;
+      return attempt;
     }
-    const { client, reason } = attempt;
+    const { client, reason, problem } = attempt;
     if (client === undefined) {
       const unknownShutFor = clientFailures.secondsShut(context.clientAddress, undefined);
       if (unknownShutFor > 0) throw this.#limited(claimed, unknownShutFor);
@@ -96,7 +120,10 @@ export class ClientAuthentication {
       client: claimed,
       method: presented.method,
       registered: client?.authMethod,
+      ...(problem === undefined ? {} : { problem }),
     });
+    // Whoever signed it has the key and guesses nothing.
+    if (problem !== undefined) throw this.#refusal(problem);
     if (hasSecret(presented) && client?.authMethod !== 'none') {
       const { clientAddress, headers } = context;
       await clientFailures.count({ clientAddress, origin: headers.origin }, client?.id);
@@ -104,7 +131,7 @@ export class ClientAuthentication {
     throw this.#refusal(REFUSED);
   }
 
-  async #verify(presented: Verifiable): Promise<Attempt> {
+  async #verify(presented: SecretOrNone): Promise<Attempt> {
     const candidates =
       presented.method === 'client_secret_basic'
         ? presented.candidates
@@ -119,7 +146,7 @@ export class ClientAuthentication {
       if (!mayPresent(client, presented)) refused = { ok: false, reason: 'wrong_auth_method', client };
       else if (!fits || (client.secret === undefined && client.authMethod !== 'none'))
         refused = { ok: false, reason: 'bad_client_secret', client };
-      else return { ok: true, client };
+      else return { ok: true, client, method: presented.method };
     }
     return refused;
   }
@@ -149,12 +176,22 @@ function unlessDeleted(error: unknown): 'client-changed' {
 
 /**
  * Whether a client may prove itself in this way. Libraries differ in where they put the secret, so header and form are
- * as good as each other, and a public client may send the header with an empty secret, unless the client is strict.
+ * as good as each other, and a public client may send the header with an empty secret, unless the client is strict. A
+ * secret that signs assertions never travels itself.
  */
-function mayPresent(client: Client, presented: Verifiable): boolean {
+function mayPresent(client: Client, presented: SecretOrNone): boolean {
   const isInTwoPlaces = presented.method === 'client_secret_basic' && presented.isInFormToo;
   if (client.hasStrictAuthMethod) return presented.method === client.authMethod && !isInTwoPlaces;
-  return client.authMethod === 'none' ? !hasSecret(presented) : presented.method !== 'none';
+  switch (client.authMethod) {
+    case 'client_secret_basic':
+    case 'client_secret_post':
+      return presented.method !== 'none';
+    case 'none':
+      return !hasSecret(presented);
+    case 'client_secret_jwt':
+    case 'private_key_jwt':
+      return false;
+  }
 }
 
 function hasSecret(presented: Verifiable): boolean {
@@ -162,6 +199,7 @@ function hasSecret(presented: Verifiable): boolean {
     case 'client_secret_basic':
       return presented.candidates.some(({ secret }) => secret !== '');
     case 'client_secret_post':
+    case 'assertion':
       return true;
     case 'none':
       return false;
@@ -170,6 +208,7 @@ function hasSecret(presented: Verifiable): boolean {
 
 /** The client that the credentials name; undefined when it cannot be an id of ours. */
 function claimedId(presented: Verifiable): ClientId | undefined {
+  if (presented.method === 'assertion') return presented.clientId;
   const text = presented.method === 'client_secret_basic' ? presented.candidates[0]?.clientId : presented.clientId;
   return text === undefined ? undefined : parseId<'client'>(text);
 }

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { Secret } from '#platform/base/secret.ts';
 import { listKeysRule, rule } from '#platform/config/rule.ts';
 import { hint } from '#platform/config/shape.ts';
@@ -15,8 +15,14 @@ import {
   text,
   webUrl,
 } from '#platform/config/values.ts';
-import { MANDATORY_ALGORITHM, SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
-import { CLIENT_SECRET_METHODS, GRANT_TYPES } from '#protocol/oauth/client-metadata.ts';
+import { parseKeySet } from '#protocol/jose/json-web-keys.ts';
+import { MAC_ALGORITHMS, MANDATORY_ALGORITHM, SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
+import {
+  assertionAlgorithms,
+  CONFIDENTIAL_AUTH_METHODS,
+  GRANT_TYPES,
+  usesSecret,
+} from '#protocol/oauth/client-metadata.ts';
 import { redirectUriProblem } from '#protocol/oauth/redirect-uris.ts';
 import { commonHost } from '#protocol/oidc/sector.ts';
 
@@ -25,15 +31,40 @@ const redirectUri = text({ expected: 'expected an absolute URI' }).superRefine((
   if (problem !== undefined) context.addIssue(`expected a redirect URI: ${problem}`);
 });
 
+const MIN_SIGNING_SECRET_BYTES = 32;
+
+/** As a mapping, or as JSON text. A problem never shows the value: it may be a private key. */
+const keySet = hint(
+  z.unknown().transform((value, context) => {
+    const outcome = parseKeySet(typeof value === 'string' ? fromJson(value) : value);
+    if (outcome.ok) return { keys: outcome.given };
+    context.addIssue(`not a JSON Web Key Set of public keys: it ${outcome.problem}`);
+    return z.NEVER;
+  }),
+  { type: 'JSON Web Key Set' },
+);
+
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 const client = mapping({
   client_id: chosenUlid<'client'>().describe('Identifier of the client, unique.'),
-  client_auth_method: choice(['none', ...CLIENT_SECRET_METHODS]).describe(
+  client_auth_method: choice(['none', ...CONFIDENTIAL_AUTH_METHODS]).describe(
     'How the client proves itself; `none` for one that can keep no secret.',
   ),
   client_secret: hint(secret({ pattern: /^.{16,}$/su, expected: 'expected at least 16 characters' }), { trimmed: true })
     .optional()
-    .describe('Required for the secret methods.'),
+    .describe('Required for the methods with a secret; at least 32 bytes for `client_secret_jwt`.'),
   client_secret_file: secretFile('client_secret'),
+  jwks: keySet.optional().describe('Public keys of the client, required for `private_key_jwt`.'),
+  token_endpoint_auth_signing_alg: choice([...MAC_ALGORITHMS, ...SIGNING_ALGORITHMS])
+    .optional()
+    .describe('The one algorithm of the assertions of `client_secret_jwt` or `private_key_jwt`. Default: all of them.'),
   redirect_uris: list(redirectUri).prefault([]).describe('Where answers may be sent, compared character by character.'),
   post_logout_redirect_uris: list(redirectUri)
     .prefault([])
@@ -100,16 +131,39 @@ const client = mapping({
 });
 
 const withSecretRule = rule(client, ['client_auth_method', 'client_secret'], (values, problem) => {
-  const needsSecret = values.client_auth_method !== 'none';
-  if (needsSecret && values.client_secret === undefined) {
-    problem([], `"${values.client_auth_method}" needs "client_secret" or "client_secret_file"`);
+  const { client_auth_method: method, client_secret: clientSecret } = values;
+  if (usesSecret(method) && clientSecret === undefined) {
+    problem([], `"${method}" needs "client_secret" or "client_secret_file"`);
   }
-  if (!needsSecret && values.client_secret !== undefined) {
-    problem(['client_secret'], 'not allowed with client_auth_method "none"');
+  if (!usesSecret(method) && clientSecret !== undefined) {
+    problem(['client_secret'], `not allowed with client_auth_method "${method}"`);
+  }
+  // RFC 7518 3.2
+  const bytes = clientSecret === undefined ? Number.POSITIVE_INFINITY : Buffer.byteLength(clientSecret);
+  if (method === 'client_secret_jwt' && bytes < MIN_SIGNING_SECRET_BYTES) {
+    problem(['client_secret'], `"${method}" needs at least ${MIN_SIGNING_SECRET_BYTES} bytes`);
   }
 });
 
-const withGrantRule = rule(withSecretRule, ['client_auth_method', 'grant_types'], (values, problem) => {
+const withKeysRule = rule(withSecretRule, ['client_auth_method', 'jwks'], (values, problem) => {
+  const { client_auth_method: method, jwks } = values;
+  if (method === 'private_key_jwt' && jwks === undefined) problem([], `"${method}" needs "jwks"`);
+  if (method !== 'private_key_jwt' && jwks !== undefined) {
+    problem(['jwks'], `not allowed with client_auth_method "${method}"`);
+  }
+});
+
+const withAlgorithmRule = rule(
+  withKeysRule,
+  ['client_auth_method', 'token_endpoint_auth_signing_alg'],
+  (values, problem) => {
+    const { client_auth_method: method, token_endpoint_auth_signing_alg: algorithm } = values;
+    if (algorithm === undefined || assertionAlgorithms(method)?.includes(algorithm) === true) return;
+    problem(['token_endpoint_auth_signing_alg'], `not allowed with client_auth_method "${method}"`);
+  },
+);
+
+const withGrantRule = rule(withAlgorithmRule, ['client_auth_method', 'grant_types'], (values, problem) => {
   const index = values.grant_types?.indexOf('client_credentials') ?? -1;
   if (values.client_auth_method === 'none' && index >= 0) {
     problem(['grant_types', index], '"client_credentials" is not allowed with client_auth_method "none"');
@@ -149,8 +203,12 @@ export function staticClientConfig(parsed: ParsedClient) {
   return {
     clientId: parsed.client_id,
     clientAuthMethod: parsed.client_auth_method,
-    /** Present for the secret methods, absent for `none`. */
+    /** Present for the methods with a secret. */
     clientSecret: parsed.client_secret === undefined ? undefined : new Secret(parsed.client_secret),
+    /** Present for `private_key_jwt`. */
+    jwks: parsed.jwks,
+    /** Undefined: every algorithm of the method. */
+    tokenEndpointAuthSigningAlg: parsed.token_endpoint_auth_signing_alg,
     redirectUris: parsed.redirect_uris,
     postLogoutRedirectUris: parsed.post_logout_redirect_uris,
     clientName: parsed.client_name,

@@ -6,10 +6,11 @@
  * Authorization requests, sessions and tokens of a client belong to modules that import this one.
  */
 import { type ClientId, fromUuid } from '#platform/base/ids.ts';
+import { randomBase64Url, randomBytes } from '#platform/base/random.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { Secret } from '#platform/base/secret.ts';
 import { MANDATORY_ALGORITHM } from '#protocol/jose/signing-algorithms.ts';
-import { CLIENT_AUTH_METHODS, type ClientAuthMethod } from '#protocol/oauth/client-metadata.ts';
+import { CLIENT_AUTH_METHODS, type ClientAuthMethod, usesSecret } from '#protocol/oauth/client-metadata.ts';
 import type { Localized } from '#protocol/oauth/metadata-members.ts';
 import { sectorHost, sectorUri } from './subjects.ts';
 
@@ -21,7 +22,9 @@ export interface Client {
   /** Defined by the operator's configuration, and so shown as verified. */
   readonly isStatic: boolean;
   readonly authMethod: ClientAuthMethod;
-  /** Present for the secret methods. */
+  /** Algorithm of its assertions; undefined: any of its method. */
+  readonly assertionSigningAlg: string | undefined;
+  /** Present for the methods with a secret. */
   readonly secret: Secret | undefined;
   readonly redirectUris: readonly string[];
   /** Where the browser may be sent after a sign-out that the client asked for. */
@@ -72,6 +75,7 @@ export function clientName(client: Client, language: string): string | undefined
 /** The `metadata` column: names of RFC 7591 2, what is not set left out. */
 export interface ClientMetadata {
   readonly token_endpoint_auth_method: string;
+  readonly token_endpoint_auth_signing_alg?: string;
   readonly redirect_uris: readonly string[];
   readonly post_logout_redirect_uris?: readonly string[];
   readonly grant_types: readonly string[];
@@ -123,6 +127,7 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     version: row.version,
     isStatic: row.is_static,
     authMethod: authMethod(metadata.token_endpoint_auth_method),
+    assertionSigningAlg: metadata.token_endpoint_auth_signing_alg,
     secret: row.client_secret_sealed === null ? undefined : openSecret(row.id, row.client_secret_sealed, keys),
     redirectUris: metadata.redirect_uris,
     postLogoutRedirectUris: metadata.post_logout_redirect_uris ?? [],
@@ -145,6 +150,12 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     introspectionSignedResponseAlg: metadata.introspection_signed_response_alg ?? MANDATORY_ALGORITHM,
     jwks: metadata.jwks,
   };
+}
+
+/** Undefined for a method without one. RFC 7518 3.2: a key that signs with HS512 has 64 bytes at least. */
+export function newSecret(method: ClientAuthMethod): Secret | undefined {
+  if (!usesSecret(method)) return undefined;
+  return new Secret(method === 'client_secret_jwt' ? randomBytes(64).toString('base64url') : randomBase64Url());
 }
 
 export function sealSecret(uuid: string, secret: string, keys: KeyRing): Buffer {

@@ -27,6 +27,8 @@ function configured(clientId: ClientId, changes: Partial<StaticClientConfig> = {
   return {
     clientId,
     clientAuthMethod: 'client_secret_basic',
+    jwks: undefined,
+    tokenEndpointAuthSigningAlg: undefined,
     clientSecret: new Secret('the secret in the configuration'),
     redirectUris: ['https://app.example.org/cb'],
     postLogoutRedirectUris: [],

@@ -8,7 +8,6 @@ import { addressBucketKey, awaitLimitCheck } from '#domain/rate-limits/rate-limi
 import type { Clock } from '#platform/base/clock.ts';
 import { type ClientId, fromUuid, newId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
-import { randomBase64Url } from '#platform/base/random.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { Secret, sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -16,7 +15,7 @@ import { ms, statement } from '#platform/postgres/statement.ts';
 import type { RegisteredMetadata } from '#protocol/oauth/registration-request.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
 import { canonicalJson } from './canonical-json.ts';
-import { sealSecret } from './client.ts';
+import { newSecret, sealSecret } from './client.ts';
 
 export interface RegisterClientDeps {
   readonly database: Queryable;
@@ -62,7 +61,7 @@ export async function registerClient(
   const now = clock.now();
   const id = newId<'client'>(now);
   const uuid = toUuid(id);
-  const secret = metadata.token_endpoint_auth_method === 'none' ? undefined : new Secret(randomBase64Url());
+  const secret = newSecret(metadata.token_endpoint_auth_method);
   const managementToken = secret === undefined ? undefined : new Secret(newToken('mgt'));
   const row = await awaitLimitCheck(
     database.first(storeClient, {

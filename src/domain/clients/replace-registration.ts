@@ -1,12 +1,11 @@
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid } from '#platform/base/ids.ts';
-import { randomBase64Url } from '#platform/base/random.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
-import { Secret } from '#platform/base/secret.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { usesSecret } from '#protocol/oauth/client-metadata.ts';
 import type { RegisteredMetadata } from '#protocol/oauth/registration-request.ts';
-import { sealSecret } from './client.ts';
+import { newSecret, sealSecret } from './client.ts';
 import { lockManagedClient, type ManagedClientSearch, type RegistrationAccess } from './managed-client.ts';
 import { endOutdatedConsentsAndGrants, type GrantCanceller } from './outdated-consents.ts';
 
@@ -32,8 +31,8 @@ export async function replaceRegistration(
       const { client } = found;
       const { id } = client;
       const uuid = toUuid(id);
-      const secret =
-        metadata.token_endpoint_auth_method === 'none' ? undefined : (client.secret ?? new Secret(randomBase64Url()));
+      const method = metadata.token_endpoint_auth_method;
+      const secret = usesSecret(method) ? (client.secret ?? newSecret(method)) : undefined;
       const now = clock.now();
       await transaction.execute(updateClient, {
         id: uuid,

@@ -178,6 +178,10 @@ function wantedClient(configured: StaticClientConfig): WantedClient {
       ...(configured.sectorIdentifierUri === undefined
         ? {}
         : { sector_identifier_uri: configured.sectorIdentifierUri }),
+      ...(configured.jwks === undefined ? {} : { jwks: configured.jwks }),
+      ...(configured.tokenEndpointAuthSigningAlg === undefined
+        ? {}
+        : { token_endpoint_auth_signing_alg: configured.tokenEndpointAuthSigningAlg }),
       ...untagged('client_name', configured.clientName),
       ...untagged('client_uri', configured.clientUri),
       ...untagged('logo_uri', configured.logoUri),

@@ -15,6 +15,7 @@ const CLIENT: Client = {
   version: 1,
   isStatic: true,
   authMethod: 'client_secret_basic',
+  assertionSigningAlg: undefined,
   secret: undefined,
   redirectUris: ['https://app.example/cb'],
   postLogoutRedirectUris: [],

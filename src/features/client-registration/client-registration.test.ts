@@ -49,6 +49,24 @@ async function countClients(at: TestService = service): Promise<number> {
 }
 
 describe('a registration (RFC 7591 3.2.1)', () => {
+  test('of a client that signs is answered with a secret that every algorithm can use, or with none', async () => {
+    const jwt = { token_endpoint_auth_method: 'client_secret_jwt', token_endpoint_auth_signing_alg: 'HS512' };
+    const { body } = await post({ ...BODY, ...jwt });
+    expect(body).toMatchObject({ ...jwt, client_secret_expires_at: 0 });
+    expect(String(body['client_secret']).length).toBeGreaterThanOrEqual(64);
+
+    const jwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
+    const signing = { token_endpoint_auth_method: 'private_key_jwt', token_endpoint_auth_signing_alg: 'ES256' };
+    const registration = { ...BODY, ...signing, jwks: { keys: [jwk] } };
+    const first = await post(registration);
+    expect(first.body).toMatchObject(signing);
+    expect(first.body).not.toHaveProperty('client_secret');
+    const again = await post({ ...registration, redirect_uris: registration.redirect_uris.toReversed() });
+    expect(again.body['client_id']).toBe(first.body['client_id']);
+    const other = await post({ ...registration, jwks: { keys: [{ ...jwk, kid: 'other' }] } });
+    expect(other.body['client_id']).not.toBe(first.body['client_id']);
+  });
+
   test('with public keys is answered with them as they were given', async () => {
     const jwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
     const jwks = { keys: [{ ...jwk, kid: 'one', use: 'sig' }, { kty: 'LWE' }] };

@@ -18,7 +18,7 @@ import { authorizeDevice } from './device-authorization.ts';
 import { showLink, submitLink } from './link.tsx';
 
 export function mount(core: Core, browser: Browser): Route[] {
-  const authentication = new ClientAuthentication(core);
+  const authentication = new ClientAuthentication(core, '/oauth2/device');
   const deps = { ...core, ...browser };
   const machine: Route = {
     method: 'POST',

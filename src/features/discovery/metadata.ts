@@ -1,10 +1,11 @@
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
+import { MAC_ALGORITHMS, SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
 import { PROMPTS } from '#protocol/oauth/authorization-parameters.ts';
 import { RESPONSE_MODES } from '#protocol/oauth/authorization-response.ts';
 import {
   CLIENT_AUTH_METHODS,
-  CLIENT_SECRET_METHODS,
+  CONFIDENTIAL_AUTH_METHODS,
   DEVICE_CODE_GRANT_TYPE,
   GRANT_TYPES,
   RESPONSE_TYPES,
@@ -15,6 +16,8 @@ import { publishedScopes } from '#protocol/oauth/scopes.ts';
 import { ISSUED_ACR_VALUES } from '#protocol/oidc/authentication-classes.ts';
 import { ID_TOKEN_CLAIM_NAMES } from '#protocol/oidc/id-token-claims.ts';
 import { USER_CLAIM_NAMES } from '#protocol/oidc/user-claims.ts';
+
+const CLIENT_ALGORITHMS = [...MAC_ALGORITHMS, ...SIGNING_ALGORITHMS];
 
 /**
  * What the service can do; every field names something that is mounted and works.
@@ -42,8 +45,11 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     response_modes_supported: RESPONSE_MODES,
     grant_types_supported: GRANT_TYPES.filter((type) => type !== DEVICE_CODE_GRANT_TYPE || hasDeviceGrant),
     token_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
+    token_endpoint_auth_signing_alg_values_supported: CLIENT_ALGORITHMS,
     revocation_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
-    introspection_endpoint_auth_methods_supported: CLIENT_SECRET_METHODS,
+    revocation_endpoint_auth_signing_alg_values_supported: CLIENT_ALGORITHMS,
+    introspection_endpoint_auth_methods_supported: CONFIDENTIAL_AUTH_METHODS,
+    introspection_endpoint_auth_signing_alg_values_supported: CLIENT_ALGORITHMS,
     code_challenge_methods_supported: [CODE_CHALLENGE_METHOD],
     subject_types_supported: SUBJECT_TYPES,
     id_token_signing_alg_values_supported: signingKeys.algorithms(),

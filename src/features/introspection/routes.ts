@@ -38,7 +38,7 @@ interface Introspection {
 const INACTIVE: Introspection = { body: { active: false }, owner: undefined };
 
 export function mount(core: Core): Route[] {
-  const authentication = new ClientAuthentication(core);
+  const authentication = new ClientAuthentication(core, '/oauth2/introspect');
   const deps = { ...core, authentication, settings: tokenSettings(core.config) };
   return [
     {

@@ -21,7 +21,7 @@ import { SINGLE_PARAMETERS } from '#protocol/oauth/authorization-parameters.ts';
 import { pushedRequestUri } from '#protocol/oauth/pushed-requests.ts';
 
 export function mount(core: Core): Route[] {
-  const authentication = new ClientAuthentication(core);
+  const authentication = new ClientAuthentication(core, '/oauth2/par');
   return [
     {
       method: 'POST',

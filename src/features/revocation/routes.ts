@@ -15,7 +15,7 @@ const SINGLE_NAMES = ['token', 'token_type_hint'];
 const HINTS = new Set(['access_token', 'refresh_token']);
 
 export function mount(core: Core): Route[] {
-  const authentication = new ClientAuthentication(core);
+  const authentication = new ClientAuthentication(core, '/oauth2/revoke');
   return [
     {
       method: 'POST',

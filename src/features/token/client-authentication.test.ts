@@ -79,7 +79,7 @@ describe('client authentication', () => {
     ['nothing at all', () => GRANT, () => undefined],
     ['a bearer token', () => GRANT, () => 'Bearer abc'],
     [
-      'an assertion, which is not offered',
+      'an assertion that is no JWT',
       () => ({
         ...GRANT,
         client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',

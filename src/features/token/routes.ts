@@ -38,7 +38,7 @@ const GRANTS: ReadonlyMap<string, Grant> = new Map(Object.entries(GRANT_OF_TYPE)
 
 export function mount(core: Core): Route[] {
   const deps = tokenDeps(core);
-  const authentication = new ClientAuthentication(core);
+  const authentication = new ClientAuthentication(core, '/oauth2/token');
   return [
     {
       method: 'POST',

@@ -15,7 +15,7 @@ export type KeySetOutcome =
   | {
       readonly ok: true;
       /** As they were given; some may be of no use here. */
-      readonly given: readonly unknown[];
+      readonly given: readonly object[];
       readonly usable: readonly VerificationKey[];
     }
   | { readonly ok: false; readonly problem: string };
@@ -49,17 +49,19 @@ export function parseKeySet(set: unknown): KeySetOutcome {
   if (list === undefined || list.length > MAX_STORED_KEYS) {
     return wrongSet(`must hold a list "keys" of at most ${MAX_STORED_KEYS} keys`);
   }
+  const given: object[] = [];
   const usable: VerificationKey[] = [];
   const kids = new Set<unknown>();
   for (const [index, jwk] of list.entries()) {
     const outcome = readKey(jwk);
-    if (outcome.kind === 'wrong') return wrongSet(`keys[${index}] ${outcome.problem}`);
+    if (outcome.kind === 'wrong') return wrongSet(`is wrong in keys[${index}], which ${outcome.problem}`);
     const kid = membersOf(jwk)?.get('kid');
     if (kid !== undefined && kids.has(kid)) return wrongSet('holds two keys with one kid');
     kids.add(kid);
+    if (typeof jwk === 'object' && jwk !== null) given.push(jwk);
     if (outcome.kind === 'usable') usable.push(outcome.key);
   }
-  return { ok: true, given: list, usable };
+  return { ok: true, given, usable };
 }
 
 /** The keys of a published set that can be used; nothing that it holds is an error. */

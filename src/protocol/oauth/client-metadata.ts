@@ -1,8 +1,26 @@
 /** What clients may be registered with, in the order in which metadata lists it (RFC 7591 section 2). */
+import { MAC_ALGORITHMS, SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
 
-export const CLIENT_SECRET_METHODS = ['client_secret_basic', 'client_secret_post'] as const;
-export const CLIENT_AUTH_METHODS = [...CLIENT_SECRET_METHODS, 'none'] as const;
+/** Methods of clients that can prove who they are. */
+export const CONFIDENTIAL_AUTH_METHODS = [
+  'client_secret_basic',
+  'client_secret_post',
+  'client_secret_jwt',
+  'private_key_jwt',
+] as const;
+export const CLIENT_AUTH_METHODS = [...CONFIDENTIAL_AUTH_METHODS, 'none'] as const;
 export type ClientAuthMethod = (typeof CLIENT_AUTH_METHODS)[number];
+
+/** Whether a client of this method shares a secret with the service. */
+export function usesSecret(method: ClientAuthMethod): boolean {
+  return method !== 'none' && method !== 'private_key_jwt';
+}
+
+/** Algorithms of client assertions: of a method, undefined when it has none (RFC 7523, OpenID Connect Core 1.0 9). */
+export function assertionAlgorithms(method: ClientAuthMethod): readonly string[] | undefined {
+  if (method === 'client_secret_jwt') return MAC_ALGORITHMS;
+  return method === 'private_key_jwt' ? SIGNING_ALGORITHMS : undefined;
+}
 
 /** RFC 8628 3.4. */
 export const DEVICE_CODE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';

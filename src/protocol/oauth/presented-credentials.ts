@@ -18,7 +18,7 @@ export type PresentedCredentials =
     }
   | { readonly method: 'client_secret_post'; readonly clientId: string; readonly secret: string }
   | { readonly method: 'none'; readonly clientId: string }
-  | { readonly method: 'assertion' }
+  | { readonly method: 'assertion'; readonly assertion: string; readonly clientId: string | undefined }
   | { readonly method: 'absent' }
   | { readonly method: 'ambiguous'; readonly description: string };
 
@@ -40,7 +40,8 @@ export function presentedCredentials(authorization: string | undefined, form: Fo
   if (repeated !== undefined) return ambiguous(`${repeated} may be given once only`);
   const clientId = form.get('client_id');
   const secret = form.get('client_secret');
-  const hasAssertion = form.has('client_assertion') || form.has('client_assertion_type');
+  const assertion = form.get('client_assertion');
+  const hasAssertion = assertion !== undefined || form.has('client_assertion_type');
 
   if (authorization !== undefined) {
     if (!BASIC.test(authorization)) return { method: 'absent' };
@@ -49,10 +50,10 @@ export function presentedCredentials(authorization: string | undefined, form: Fo
   }
   if (hasAssertion) {
     if (secret !== undefined) return ambiguous('use one method of client authentication only');
-    if (form.get('client_assertion_type') !== JWT_BEARER_ASSERTION || !form.has('client_assertion')) {
+    if (form.get('client_assertion_type') !== JWT_BEARER_ASSERTION || assertion === undefined) {
       return ambiguous('client_assertion and a client_assertion_type of jwt-bearer belong together');
     }
-    return { method: 'assertion' };
+    return { method: 'assertion', assertion, clientId };
   }
   if (clientId === undefined) {
     return secret === undefined ? { method: 'absent' } : ambiguous('client_secret was sent without client_id');

@@ -1,4 +1,4 @@
-import { parseKeySet } from '#protocol/jose/json-web-keys.ts';
+import { parseKeySet, type VerificationKey } from '#protocol/jose/json-web-keys.ts';
 import { invalidMetadata, type MetadataMembers } from './metadata-members.ts';
 import { pageUriProblem } from './registered-uris.ts';
 
@@ -7,8 +7,13 @@ export interface RegisteredKeySet {
   readonly keys: readonly unknown[];
 }
 
+interface RegisteredKeys {
+  readonly jwks: RegisteredKeySet;
+  readonly usable: readonly VerificationKey[];
+}
+
 /** The public keys of a client. One that shows a private key has to be told. */
-export function readKeys(members: MetadataMembers): RegisteredKeySet | undefined {
+export function readKeys(members: MetadataMembers): RegisteredKeys | undefined {
   const uri = members.text('jwks_uri');
   const set = members.get('jwks');
   if (set !== undefined && uri !== undefined) throw invalidMetadata('jwks', 'and jwks_uri exclude each other');
@@ -19,5 +24,12 @@ export function readKeys(members: MetadataMembers): RegisteredKeySet | undefined
   if (set === undefined) return undefined;
   const outcome = parseKeySet(set);
   if (!outcome.ok) throw invalidMetadata('jwks', outcome.problem);
-  return { keys: outcome.given };
+  return { jwks: { keys: outcome.given }, usable: outcome.usable };
+}
+
+/** A client that proves itself with a key has to have one (OpenID Connect Core 1.0 section 9). */
+export function requireKey(keys: RegisteredKeys | undefined, algorithm: string | undefined): void {
+  if (keys === undefined) throw invalidMetadata('jwks', 'is required for private_key_jwt');
+  const isThere = keys.usable.some(({ algorithms }) => algorithms.some((possible) => possible === algorithm));
+  if (!isThere) throw invalidMetadata('jwks', `must hold a key that signs with ${algorithm}`);
 }

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { GRANT_TYPES } from './client-metadata.ts';
@@ -119,7 +120,6 @@ describe('a member of the wrong type or value is named', () => {
     ['grant_types', 'authorization_code'],
     ['response_types', {}],
     ['application_type', 'service'],
-    ['token_endpoint_auth_method', 'private_key_jwt'],
     ['token_endpoint_auth_method', 'tls_client_auth'],
     ['client_name', 7],
     ['client_name', ''],
@@ -185,6 +185,48 @@ describe('a member of the wrong type or value is named', () => {
     ['x', 'invalid_software_statement'],
   ])('the software statement %s is %s', (software_statement, code) => {
     expect(refusal({ software_statement })).toContain(`${code}: `);
+  });
+});
+
+describe('methods with assertions', () => {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const jwks = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one' }] };
+  const withKey = (members: object = {}) => ({
+    token_endpoint_auth_method: 'private_key_jwt',
+    token_endpoint_auth_signing_alg: 'ES256',
+    jwks,
+    ...members,
+  });
+  const withSecret = (algorithm?: string) => ({
+    token_endpoint_auth_method: 'client_secret_jwt',
+    token_endpoint_auth_signing_alg: algorithm,
+  });
+
+  test('are stored with their algorithm and keys', () => {
+    expect(parse(withKey())).toMatchObject(withKey());
+    expect(parse(withSecret('HS384'))).toMatchObject(withSecret('HS384'));
+  });
+
+  test('need an algorithm of their kind', () => {
+    for (const algorithm of ['none', 'HS256', 'RS1', undefined]) {
+      const refused = refusal(withKey({ token_endpoint_auth_signing_alg: algorithm }));
+      expect(refused).toContain('invalid_client_metadata: token_endpoint_auth_signing_alg must');
+    }
+    for (const algorithm of ['none', 'RS256', undefined]) {
+      expect(refusal(withSecret(algorithm))).toContain('token_endpoint_auth_signing_alg must');
+    }
+  });
+
+  test('with a key need one that signs with the algorithm', () => {
+    const needed = 'invalid_client_metadata: jwks must hold a key that signs with';
+    expect(refusal(withKey({ jwks: undefined }))).toContain('invalid_client_metadata: jwks is required');
+    expect(refusal(withKey({ jwks: { keys: [] } }))).toContain(`${needed} ES256`);
+    expect(refusal(withKey({ jwks: { keys: [{ kty: 'LWE' }] } }))).toContain(`${needed} ES256`);
+    expect(refusal(withKey({ token_endpoint_auth_signing_alg: 'RS256' }))).toContain(`${needed} RS256`);
+  });
+
+  test('are the only ones that store an algorithm', () => {
+    expect(parse({ token_endpoint_auth_signing_alg: 'RS256' })).toEqual(parse({}));
   });
 });
 

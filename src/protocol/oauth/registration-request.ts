@@ -6,6 +6,7 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import { MANDATORY_ALGORITHM } from '#protocol/jose/signing-algorithms.ts';
 import { commonHost } from '../oidc/sector.ts';
 import {
+  assertionAlgorithms,
   CLIENT_AUTH_METHODS,
   type ClientAuthMethod,
   type GrantType,
@@ -14,7 +15,7 @@ import {
   type SubjectType,
 } from './client-metadata.ts';
 import { invalidMetadata, isShowable, type Localized, MetadataMembers } from './metadata-members.ts';
-import { type RegisteredKeySet, readKeys } from './registered-keys.ts';
+import { type RegisteredKeySet, readKeys, requireKey } from './registered-keys.ts';
 import {
   type ApplicationType,
   ClientHost,
@@ -28,6 +29,7 @@ import { parseScope } from './scopes.ts';
 export interface RegisteredMetadata {
   readonly application_type: ApplicationType;
   readonly token_endpoint_auth_method: ClientAuthMethod;
+  readonly token_endpoint_auth_signing_alg?: string;
   readonly redirect_uris: readonly string[];
   readonly grant_types: readonly GrantType[];
   readonly response_types: readonly string[];
@@ -144,6 +146,8 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
   if (read.initiateLoginUri !== undefined) {
     check('initiate_login_uri', pageUriProblem(read.initiateLoginUri, rules, clientHost));
   }
+  const assertionAlg = assertionAlgorithm(read.assertionAlg, authMethod);
+  if (authMethod === 'private_key_jwt') requireKey(read.keys, assertionAlg);
   if (authMethod === 'none' && grantTypes.includes('client_credentials')) {
     throw invalidMetadata('grant_types', 'must not hold client_credentials with token_endpoint_auth_method none');
   }
@@ -156,6 +160,7 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
   return definedOnly({
     application_type: applicationType,
     token_endpoint_auth_method: authMethod,
+    token_endpoint_auth_signing_alg: assertionAlg,
     redirect_uris: redirectUris,
     grant_types: grantTypes,
     response_types: responseTypesOf(read.responseTypes, usesCode),
@@ -164,7 +169,7 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
     userinfo_signed_response_alg: signingAlgorithm(members, 'userinfo_signed_response_alg', rules),
     introspection_signed_response_alg: signingAlgorithm(members, 'introspection_signed_response_alg', rules),
     subject_type: subjectType,
-    jwks: read.jwks,
+    jwks: read.keys?.jwks,
     client_name: read.clientName,
     client_uri: read.clientUri,
     logo_uri: read.logoUri,
@@ -188,9 +193,8 @@ function readMembers(members: MetadataMembers) {
   members.strings('request_uris');
   for (const name of UNSUPPORTED_SWITCHES) members.flag(name);
   for (const name of [...UNSUPPORTED, ...SIGNED_RESPONSES]) members.text(name);
-  if (members.text('token_endpoint_auth_signing_alg') === 'none') {
-    throw invalidMetadata('token_endpoint_auth_signing_alg', 'must not be none');
-  }
+  const assertionAlg = members.text('token_endpoint_auth_signing_alg');
+  if (assertionAlg === 'none') throw invalidMetadata('token_endpoint_auth_signing_alg', 'must not be none');
   return {
     redirectUris: members.strings('redirect_uris'),
     afterLogout: members.strings('post_logout_redirect_uris'),
@@ -199,7 +203,8 @@ function readMembers(members: MetadataMembers) {
     applicationType: members.choice('application_type', ['web', 'native']),
     subjectType: members.choice('subject_type', SUBJECT_TYPES),
     authMethod: members.choice('token_endpoint_auth_method', CLIENT_AUTH_METHODS),
-    jwks: readKeys(members),
+    assertionAlg,
+    keys: readKeys(members),
     clientName: members.shownLocalized('client_name'),
     clientUri: members.localized('client_uri'),
     logoUri: members.localized('logo_uri'),
@@ -228,6 +233,14 @@ function signingAlgorithm(
     throw invalidMetadata(name, `must be one of ${rules.signingAlgorithms.join(', ')}`);
   }
   return algorithm;
+}
+
+/** Of a method without assertions it says nothing, and is not stored. */
+function assertionAlgorithm(asked: string | undefined, method: ClientAuthMethod): string | undefined {
+  const possible = assertionAlgorithms(method);
+  if (possible === undefined) return undefined;
+  if (asked !== undefined && possible.includes(asked)) return asked;
+  throw invalidMetadata('token_endpoint_auth_signing_alg', `must be one of ${possible.join(', ')} for ${method}`);
 }
 
 /** RFC 7591 2: the server may replace what was asked for by what it does, and tells the client so. */

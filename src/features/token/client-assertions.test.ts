@@ -1,0 +1,303 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ClientId } from '#platform/base/ids.ts';
+import { MAC_ALGORITHMS, SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
+import { type AssertionParts, assertionFields, type ClientKey, newClientKey } from '#test/support/client-assertions.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { basic, type OAuthService, startOAuthService, TEST_ISSUER, unusedId } from '#test/support/oauth-service.ts';
+
+const SECRET = 'a secret that signs assertions, of more than sixty-four bytes in all';
+const TOKEN_ENDPOINT = `${TEST_ISSUER}oauth2/token`;
+const GRANT = { grant_type: 'client_credentials' };
+
+let db: TestDatabase;
+let service: OAuthService;
+let other: OAuthService;
+let key: ClientKey;
+let keyClient: ClientId;
+let secretClient: ClientId;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  service = await startOAuthService(db.database);
+  other = await startOAuthService(db.database, { clock: service.clock });
+  key = await newClientKey('one');
+  keyClient = await clientWith({ jwks: { keys: [key.publicJwk] } });
+  secretClient = await service.client({
+    secret: SECRET,
+    metadata: { token_endpoint_auth_method: 'client_secret_jwt' },
+  });
+});
+afterAll(async () => {
+  await other.close();
+  await service.close();
+  await db.drop();
+});
+
+async function clientWith(metadata: object): Promise<ClientId> {
+  return await service.client({ metadata: { token_endpoint_auth_method: 'private_key_jwt', ...metadata } });
+}
+
+async function fields(parts: Partial<AssertionParts> = {}): Promise<Record<string, string>> {
+  const usual = { clientId: keyClient, audience: TEST_ISSUER, now: service.clock.now(), key: key.privateKey };
+  return await assertionFields({ ...usual, ...parts });
+}
+
+async function ask(parts: Partial<AssertionParts> = {}, more: Record<string, string> = {}) {
+  return await service.post('/oauth2/token', { ...GRANT, ...more, ...(await fields(parts)) });
+}
+
+const seconds = () => Math.floor(service.clock.now() / 1000);
+
+describe('a client assertion (RFC 7523 3)', () => {
+  test('of a key is accepted; it costs one statement, and the client is the requester', async () => {
+    expect((await ask()).status).toBe(200);
+    expect(service.lastRequest()).toMatchObject({ queries: 2, requester: `oauth2-client:${keyClient}` });
+  });
+
+  test('of a secret is accepted', async () => {
+    const answer = await ask({ clientId: secretClient, key: SECRET });
+    expect(answer.status).toBe(200);
+    expect(service.lastRequest()).toMatchObject({ queries: 2, requester: `oauth2-client:${secretClient}` });
+  });
+
+  test.each(MAC_ALGORITHMS)('by %s is accepted', async (alg) => {
+    expect((await ask({ clientId: secretClient, key: SECRET, alg })).status).toBe(200);
+  });
+
+  test.each(SIGNING_ALGORITHMS.filter((alg) => alg !== 'ES256K'))('by %s is accepted', async (alg) => {
+    const own = await newClientKey('own', alg);
+    const clientId = await clientWith({ jwks: { keys: [key.publicJwk, own.publicJwk] } });
+    expect((await ask({ clientId, key: own.privateKey, alg, header: { kid: 'own' } })).status).toBe(200);
+  });
+
+  test('proves the client at every endpoint, by its address, that of the token endpoint, or the issuer', async () => {
+    for (const path of ['introspect', 'revoke', 'token']) {
+      for (const audience of [
+        TEST_ISSUER,
+        TOKEN_ENDPOINT,
+        `${TEST_ISSUER}oauth2/${path}`,
+        [TEST_ISSUER, TOKEN_ENDPOINT],
+      ]) {
+        const form = path === 'token' ? GRANT : { token: 'unknown' };
+        const answer = await service.post(`/oauth2/${path}`, { ...form, ...(await fields({ audience })) });
+        expect(answer.status).toBe(200);
+      }
+    }
+    const foreign = await fields({ audience: `${TEST_ISSUER}oauth2/introspect` });
+    expect((await service.post('/oauth2/token', { ...GRANT, ...foreign })).status).toBe(401);
+  });
+
+  test.each<[string, () => Partial<AssertionParts>]>([
+    ['with the client id in lower case', () => ({ claims: { sub: keyClient.toLowerCase(), iss: keyClient } })],
+    ['that expired 59 seconds ago', () => ({ claims: { exp: seconds() - 59 } })],
+    ['that is valid for ten minutes', () => ({ claims: { exp: seconds() + 600 } })],
+    ['of a clock that is 60 seconds ahead', () => ({ claims: { iat: seconds() + 60, nbf: seconds() + 60 } })],
+    ['that was issued ten minutes ago', () => ({ claims: { iat: seconds() - 600 } })],
+    ['without iat and with a jti of 255 characters', () => ({ claims: { iat: undefined, jti: 'j'.repeat(255) } })],
+    [
+      'with headers that name keys',
+      () => ({ header: { jku: 'https://evil.example/', x5c: ['x'], jwk: { kty: 'oct' } } }),
+    ],
+    ['with a type', () => ({ header: { typ: 'client-authentication+jwt' } })],
+  ])('%s is accepted', async (_what, parts) => {
+    expect((await ask(parts())).status).toBe(200);
+  });
+
+  test.each<[string, () => Partial<AssertionParts>, string]>([
+    ['for another service', () => ({ audience: 'https://other.example/' }), 'aud'],
+    ['for this service and another', () => ({ audience: [TEST_ISSUER, 'https://other.example/'] }), 'aud'],
+    ['for the client itself', () => ({ audience: keyClient }), 'aud'],
+    ['for nobody', () => ({ audience: [] }), 'aud'],
+    ['without an audience', () => ({ audience: undefined }), 'aud'],
+    ['of another issuer', () => ({ claims: { iss: secretClient } }), 'iss and sub'],
+    ['without an issuer', () => ({ claims: { iss: undefined } }), 'iss and sub'],
+    ['without an end', () => ({ claims: { exp: undefined } }), 'exp'],
+    ['with an end that is a text', () => ({ claims: { exp: `${seconds() + 60}` } }), 'exp'],
+    ['that expired a minute ago', () => ({ claims: { exp: seconds() - 60 } }), 'expired'],
+    ['that is valid for 11 minutes', () => ({ claims: { exp: seconds() + 660 } }), '600 seconds'],
+    ['that never ends', () => ({ claims: { exp: 1e308 } }), '600 seconds'],
+    ['that is valid from 61 seconds on', () => ({ claims: { nbf: seconds() + 61 } }), 'nbf'],
+    ['with a text as nbf', () => ({ claims: { nbf: '0' } }), 'nbf'],
+    ['issued in 61 seconds', () => ({ claims: { iat: seconds() + 61 } }), 'iat'],
+    ['issued more than ten minutes ago', () => ({ claims: { iat: seconds() - 601 } }), 'too long ago'],
+    ['without a jti', () => ({ claims: { jti: undefined } }), 'jti'],
+    ['with an empty jti', () => ({ claims: { jti: '' } }), 'jti'],
+    ['with a number as its jti', () => ({ claims: { jti: 7 } }), 'jti'],
+    ['with a jti of 256 characters', () => ({ claims: { jti: 'j'.repeat(256) } }), 'jti'],
+    ['that is a request object', () => ({ header: { typ: 'oauth-authz-req+jwt' } }), 'typ'],
+  ])('%s is refused, and its developer is told why (S-32)', async (_what, parts, told) => {
+    const answer = await ask(parts());
+    expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+    expect(answer.body['error_description']).toContain(told);
+    expect(answer.headers.get('www-authenticate')).toBe(`Basic realm="${TEST_ISSUER}"`);
+    expect(service.lastRequest()).toMatchObject({ queries: 0, requester: undefined });
+  });
+
+  test('whose sub is another client than client_id is a contradiction', async () => {
+    expect((await ask({}, { client_id: keyClient })).status).toBe(200);
+    const answer = await ask({}, { client_id: secretClient });
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+  });
+
+  test('together with a secret or another method is a contradiction', async () => {
+    expect(await ask({}, { client_id: keyClient, client_secret: 'x' })).toMatchObject({ status: 400 });
+    const both = await service.post('/oauth2/token', { ...GRANT, ...(await fields()) }, basic(secretClient, SECRET));
+    expect(both).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+  });
+
+  test('of an unknown client, a wrong key and no JWT read the same', async () => {
+    const wrong = await newClientKey('one');
+    const answers = [
+      await ask({ clientId: unusedId() }),
+      await ask({ key: wrong.privateKey }),
+      await service.post('/oauth2/token', { ...GRANT, ...(await fields()), client_assertion: 'a.b.c' }),
+    ];
+    for (const answer of answers) expect(answer).toMatchObject({ status: 401, body: answers[0]?.body });
+  });
+});
+
+describe('the method of a client (R-15, R-16)', () => {
+  test('decides: a key signs for nobody but clients with private_key_jwt', async () => {
+    const jwks = { keys: [key.publicJwk] };
+    for (const token_endpoint_auth_method of [
+      'client_secret_basic',
+      'client_secret_post',
+      'client_secret_jwt',
+      'none',
+    ]) {
+      const secret = token_endpoint_auth_method === 'none' ? {} : { secret: SECRET };
+      const clientId = await service.client({ ...secret, metadata: { token_endpoint_auth_method, jwks } });
+      expect(await ask({ clientId })).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+      const signed = await ask({ clientId, key: SECRET });
+      expect(signed.status).toBe(token_endpoint_auth_method === 'client_secret_jwt' ? 200 : 401);
+    }
+  });
+
+  test('keeps a secret that signs from being sent, and a client with a key from sending none', async () => {
+    for (const clientId of [secretClient, keyClient]) {
+      for (const secret of [SECRET, '']) {
+        expect((await service.post('/oauth2/token', GRANT, basic(clientId, secret))).status).toBe(401);
+        const form = { ...GRANT, client_id: clientId, client_secret: secret };
+        expect((await service.post('/oauth2/token', form)).status).toBe(401);
+      }
+      expect((await service.post('/oauth2/token', { ...GRANT, client_id: clientId })).status).toBe(401);
+    }
+  });
+
+  test('has the one algorithm that was registered, where one was', async () => {
+    const [es, rs] = [key, await newClientKey('two', 'RS256')];
+    const jwks = { keys: [es.publicJwk, rs.publicJwk] };
+    const clientId = await clientWith({ jwks, token_endpoint_auth_signing_alg: 'ES256' });
+    expect((await ask({ clientId })).status).toBe(200);
+    expect((await ask({ clientId, key: rs.privateKey, alg: 'RS256' })).status).toBe(401);
+    const metadata = { token_endpoint_auth_method: 'client_secret_jwt', token_endpoint_auth_signing_alg: 'HS512' };
+    const strict = await service.client({ secret: SECRET, metadata });
+    expect((await ask({ clientId: strict, key: SECRET, alg: 'HS512' })).status).toBe(200);
+    expect((await ask({ clientId: strict, key: SECRET, alg: 'HS256' })).status).toBe(401);
+  });
+
+  test('strict_auth_method changes nothing for assertions', async () => {
+    const clientId = await clientWith({ jwks: { keys: [key.publicJwk] }, strict_auth_method: true });
+    expect((await ask({ clientId })).status).toBe(200);
+  });
+});
+
+describe('an assertion that comes again (S-33)', () => {
+  test('is refused, at once, on another instance, and until it has expired', async () => {
+    const once = { ...GRANT, ...(await fields()) };
+    await other.clients.find(keyClient);
+    expect((await service.post('/oauth2/token', once)).status).toBe(200);
+    for (const at of [service, other]) {
+      const answer = await at.post('/oauth2/token', once);
+      expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+      expect(answer.body['error_description']).toBe('The client assertion was used before.');
+      expect(at.lastRequest()).toMatchObject({ queries: 1, requester: undefined });
+    }
+    service.clock.advanceSeconds(119);
+    expect((await other.post('/oauth2/token', once)).status).toBe(401);
+    service.clock.advanceSeconds(1);
+    const late = await service.post('/oauth2/token', once);
+    expect(late.body['error_description']).toContain('expired');
+  });
+
+  test('is used up by a request that is refused for another reason', async () => {
+    const once = await fields();
+    expect((await service.post('/oauth2/token', { grant_type: 'nonsense', ...once })).status).toBe(400);
+    expect((await service.post('/oauth2/token', { ...GRANT, ...once })).status).toBe(401);
+  });
+
+  test('is told apart from one of another client with the same jti', async () => {
+    const claims = { jti: 'the same for both' };
+    expect((await ask({ claims })).status).toBe(200);
+    expect((await ask({ claims, clientId: secretClient, key: SECRET })).status).toBe(200);
+    expect((await ask({ claims })).status).toBe(401);
+  });
+
+  test('with a forged signature uses nothing up', async () => {
+    const claims = { jti: 'known to a stranger' };
+    const stranger = await newClientKey('one');
+    expect((await ask({ claims, key: stranger.privateKey })).status).toBe(401);
+    expect((await ask({ claims, key: SECRET, alg: 'HS256' })).status).toBe(401);
+    expect((await ask({ claims })).status).toBe(200);
+  });
+
+  test('over 200 races of four requests on two instances, one is served', { timeout: 120_000 }, async () => {
+    for (let round = 0; round < 200; round += 1) {
+      const once = { ...GRANT, ...(await fields({ clientId: secretClient, key: SECRET })) };
+      const answers = await Promise.all(
+        Array.from({ length: 4 }, (_, index) => (index % 2 === 0 ? service : other).post('/oauth2/token', once)),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401]);
+    }
+  });
+
+  test('is not used up twice by one request that finds its client changed', async () => {
+    await sql(db.database, 'update oauth2_clients set version = version + 1');
+    expect((await ask()).status).toBe(200);
+    expect(service.lastRequest().queries).toBe(4);
+  });
+});
+
+describe('failed assertions', () => {
+  test('are counted for client and address as wrong secrets are; those with a good signature are not', async () => {
+    const limited = await startOAuthService(db.database, {
+      clock: service.clock,
+      limiter: { burst: 3, perSecond: 1 / 60 },
+    });
+    try {
+      const stranger = await newClientKey('one');
+      const clientId = await clientWith({ jwks: { keys: [key.publicJwk] } });
+      for (let index = 0; index < 5; index += 1) {
+        const late = await fields({ clientId, claims: { exp: seconds() - 3600 } });
+        expect((await limited.post('/oauth2/token', { ...GRANT, ...late })).status).toBe(401);
+      }
+      expect((await limited.post('/oauth2/token', { ...GRANT, ...(await fields({ clientId })) })).status).toBe(200);
+      for (let index = 0; index < 3; index += 1) {
+        const forged = await fields({ clientId, key: stranger.privateKey });
+        expect((await limited.post('/oauth2/token', { ...GRANT, ...forged })).status).toBe(401);
+      }
+      const shut = await limited.post('/oauth2/token', { ...GRANT, ...(await fields({ clientId })) });
+      expect(shut).toMatchObject({ status: 429, body: { error: 'temporarily_unavailable' } });
+      expect(limited.lastRequest().queries).toBe(0);
+    } finally {
+      await limited.close();
+    }
+  });
+
+  test('are logged with the reason and without the assertion', async () => {
+    const form = await fields({ claims: { exp: seconds() - 3600 } });
+    await service.post('/oauth2/token', { ...GRANT, ...form });
+    const line = service.logged('auth.refused').at(-1);
+    expect(line?.fields).toMatchObject({
+      code: 'bad_client_assertion',
+      client: keyClient,
+      method: 'assertion',
+      registered: 'private_key_jwt',
+      problem: 'The client assertion has expired.',
+    });
+    for (const written of service.lines) {
+      for (const part of form['client_assertion']?.split('.') ?? []) expect(written).not.toContain(part);
+    }
+  });
+});

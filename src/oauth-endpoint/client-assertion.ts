@@ -1,0 +1,77 @@
+import type { Client } from '#domain/clients/client.ts';
+import type { Core } from '#domain/core.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { type ClientId, parseId } from '#platform/base/ids.ts';
+import { type CompactJws, isMacOf, parseCompactJws } from '#protocol/jose/compact-jws.ts';
+import { readAssertion } from '#protocol/oauth/client-assertion.ts';
+import { assertionAlgorithms } from '#protocol/oauth/client-metadata.ts';
+
+/** What an assertion says before anything of it was verified. */
+export interface ClaimedAssertion {
+  /** Undefined: not a signed JWT. */
+  readonly jws: CompactJws | undefined;
+  readonly clientId: ClientId | undefined;
+}
+
+export type AssertionOutcome =
+  | {
+      readonly ok: true;
+      readonly client: Client;
+      readonly method: string;
+      /** Its `jti`, to be used once until it expires (milliseconds since the epoch). */
+      readonly oneTime: { readonly id: string; readonly expiresAt: number };
+    }
+  | {
+      readonly ok: false;
+      readonly reason: 'unknown_client' | 'wrong_auth_method' | 'bad_client_assertion';
+      readonly client: Client | undefined;
+      /** What its developer has to mend; told only to who has the client's key. */
+      readonly problem?: string;
+    };
+
+/**
+ * Reads who an assertion claims to come from: its `sub` (RFC 7523 3).
+ * @throws LatchkeyError `invalid_request` when `client_id` names another client
+ */
+export function claimedAssertion(assertion: string, clientId: string | undefined): ClaimedAssertion {
+  const jws = parseCompactJws(assertion);
+  const subject = jws?.claims['sub'];
+  if (typeof subject !== 'string') return { jws, clientId: undefined };
+  if (clientId !== undefined && clientId.toUpperCase() !== subject.toUpperCase()) {
+    throw new LatchkeyError('invalid_request', { description: 'client_id differs from the sub of the assertion.' });
+  }
+  return { jws, clientId: parseId<'client'>(subject) };
+}
+
+/**
+ * Verifies an assertion with the secret or the keys of its client, by an algorithm of the method that the client is
+ * registered for, and then its claims (oauth 5.3).
+ * @param audiences names of this service
+ */
+export async function verifyAssertion(
+  deps: Pick<Core, 'clients' | 'clientKeys' | 'clock'>,
+  { jws, clientId }: ClaimedAssertion,
+  audiences: readonly string[],
+): Promise<AssertionOutcome> {
+  const client = clientId === undefined ? undefined : await deps.clients.find(clientId);
+  if (client === undefined || jws === undefined) return { ok: false, reason: 'unknown_client', client: undefined };
+  if (!mayUse(client, jws.algorithm)) return { ok: false, reason: 'wrong_auth_method', client };
+  if (!(await isSigned(deps, client, jws))) return { ok: false, reason: 'bad_client_assertion', client };
+  const isClient = (text: string) => parseId<'client'>(text) === client.id;
+  const claims = readAssertion(jws, { isClient, audiences, now: deps.clock.now() });
+  return claims.ok
+    ? { ok: true, client, method: client.authMethod, oneTime: claims }
+    : { ok: false, reason: 'bad_client_assertion', client, problem: claims.problem };
+}
+
+/** The registration decides, never the header alone (R-16): neither method accepts an algorithm of the other. */
+function mayUse(client: Client, algorithm: string): boolean {
+  const registered = client.assertionSigningAlg;
+  if (registered !== undefined && registered !== algorithm) return false;
+  return assertionAlgorithms(client.authMethod)?.includes(algorithm) === true;
+}
+
+async function isSigned(deps: Pick<Core, 'clientKeys'>, client: Client, jws: CompactJws): Promise<boolean> {
+  if (client.authMethod === 'private_key_jwt') return (await deps.clientKeys.verify(client, jws)).ok;
+  return client.secret !== undefined && isMacOf(jws, client.secret.reveal());
+}

@@ -1,0 +1,70 @@
+/** What the claims of a client assertion have to say (RFC 7523 3, OpenID Connect Core 1.0 section 9, oauth 5.3). */
+
+/** How far the clock of a client may be off. */
+const SKEW_SECONDS = 60;
+const MAX_LIFETIME_SECONDS = 600;
+/** Clients that ask for the longest lifetime may be ahead a little. */
+const LIFETIME_SKEW_SECONDS = 30;
+const MAX_AGE_SECONDS = 600;
+const MAX_ID_CHARACTERS = 255;
+/** RFC 8725 3.11: other kinds of JWT say so; `client-authentication+jwt` is what a later draft of RFC 7523 names. */
+const TYPES: readonly unknown[] = [undefined, 'jwt', 'client-authentication+jwt'];
+
+export interface AssertionRules {
+  /** Whether a text is the id of the client that the assertion speaks for. */
+  readonly isClient: (text: string) => boolean;
+  /** Names of this service, of which the assertion may hold any and no other. */
+  readonly audiences: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+export type AssertionClaims =
+  /** `expiresAt`: milliseconds since the epoch from which on no clock accepts it. */
+  | { readonly ok: true; readonly id: string; readonly expiresAt: number }
+  /** A sentence for the developer of the client. */
+  | { readonly ok: false; readonly problem: string };
+
+/** Judges an assertion whose signature is good. */
+export function readAssertion(
+  jwt: { readonly type: string | undefined; readonly claims: Readonly<Record<string, unknown>> },
+  rules: AssertionRules,
+): AssertionClaims {
+  const { iss, sub, aud, exp, nbf, iat, jti } = jwt.claims;
+  const seconds = rules.now / 1000;
+  if (!TYPES.includes(jwt.type)) return wrong('has a typ of another kind of JWT');
+  if (!names(iss, rules.isClient) || !names(sub, rules.isClient))
+    return wrong('must have the client id as iss and sub');
+  if (!isForUs(aud, rules.audiences)) return wrong('must name the issuer or this endpoint as aud, and nothing else');
+  if (typeof exp !== 'number') return wrong('must have an exp');
+  if (exp + SKEW_SECONDS <= seconds) return wrong('has expired');
+  if (exp > seconds + MAX_LIFETIME_SECONDS + LIFETIME_SKEW_SECONDS) {
+    return wrong(`may be valid for ${MAX_LIFETIME_SECONDS} seconds at most`);
+  }
+  for (const [name, time] of [
+    ['nbf', nbf],
+    ['iat', iat],
+  ] as const) {
+    if (time === undefined) continue;
+    if (typeof time !== 'number' || time > seconds + SKEW_SECONDS) return wrong(`has an ${name} in the future`);
+  }
+  if (typeof iat === 'number' && iat < seconds - MAX_AGE_SECONDS) return wrong('was issued too long ago');
+  if (typeof jti !== 'string' || jti === '' || jti.length > MAX_ID_CHARACTERS) {
+    return wrong(`must have a jti of 1 to ${MAX_ID_CHARACTERS} characters`);
+  }
+  return { ok: true, id: jti, expiresAt: (exp + SKEW_SECONDS) * 1000 };
+}
+
+function names(value: unknown, isClient: (text: string) => boolean): boolean {
+  return typeof value === 'string' && isClient(value);
+}
+
+/** RFC 7523 3 asks for this service among others; one that is for others, too, could be used there or come from there. */
+function isForUs(aud: unknown, audiences: readonly string[]): boolean {
+  const named: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
+  return named.length > 0 && named.every((one) => audiences.some((audience) => audience === one));
+}
+
+function wrong(problem: string): AssertionClaims {
+  return { ok: false, problem: `The client assertion ${problem}.` };
+}
