@@ -12,11 +12,9 @@ import { InstanceState } from '#domain/instance-state.ts';
 import { openSecretKeys } from '#domain/secret-keys/secret-keys.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
-import { describeError } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { Secret } from '#platform/base/secret.ts';
 import { EventLoopLag } from '#platform/http/overload.ts';
-import type { OpenLog } from '#platform/log/log-writer.ts';
 import { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import { accountDeps, hashesAtOnce, openHasher, strengthWorkerUrl } from './accounts.ts';
 import { logStartup } from './banner.ts';
@@ -25,7 +23,7 @@ import { ensureFirstAdmin, readFirstAdmin } from './first-admin.ts';
 import { type Foundation, MIGRATIONS_DIRECTORY, openFoundation } from './foundation.ts';
 import { ownCommand } from './own-command.ts';
 import { untilStopped } from './shutdown.ts';
-import { SigningKeyReload } from './signing-key-reload.ts';
+import { reopenLogAndKeys, SigningKeyReload } from './signing-key-reload.ts';
 import { requireMemoryForHashes, warnOfMissingAdmins, warnOfMissingAlgorithms } from './start-checks.ts';
 import { clientSyncDeps } from './sync-config.ts';
 import { checkDatabase, watchDatabase } from './watch-database.ts';
@@ -73,7 +71,7 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
     await checkDatabase(watched);
     warnOfMissingAlgorithms(config.clients, signingKeys, log);
     const keyReload = new SigningKeyReload({ ...foundation, signingKeys, log });
-    io.signals.onHangUp(() => void onHangUp(foundation.openLog, keyReload));
+    io.signals.onHangUp(() => void reopenLogAndKeys(foundation.openLog, keyReload));
     const core = createCore({
       config,
       database,
@@ -124,20 +122,6 @@ async function run(options: ConfigurationOptions, command: ServeOptions, io: Com
     await estimator.close();
     await foundation.close();
   }
-}
-
-/** The log first, whose file may have been moved away, so that it tells of the keys. */
-async function onHangUp({ log, sink }: OpenLog, keyReload: SigningKeyReload): Promise<void> {
-  try {
-    await sink.reopen();
-    log.info(
-      'reload',
-      'SIGHUP received: a log file is opened and signing keys are read again; other settings at start only',
-    );
-  } catch (error) {
-    log.error('reload', 'the log file could not be opened again', describeError(error));
-  }
-  keyReload.reload();
 }
 
 async function makeFirstAdmin(foundation: Foundation): Promise<void> {

@@ -4,6 +4,7 @@ import { type LoadedConfig, rereadSecrets } from '#config/load.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { sha256 } from '#platform/base/secret.ts';
+import type { OpenLog } from '#platform/log/log-writer.ts';
 import { loadSigningKeys } from './foundation.ts';
 import { warnOfMissingAlgorithms } from './start-checks.ts';
 
@@ -90,6 +91,20 @@ export class SigningKeyReload {
       this.#failure = message;
     }
   }
+}
+
+/** What SIGHUP asks for: the log first, whose file may have been moved away, so that it tells of the keys. */
+export async function reopenLogAndKeys({ log, sink }: OpenLog, keyReload: SigningKeyReload): Promise<void> {
+  try {
+    await sink.reopen();
+    log.info(
+      'reload',
+      'SIGHUP received: a log file is opened and signing keys are read again; other settings at start only',
+    );
+  } catch (error) {
+    log.error('reload', 'the log file could not be opened again', describeError(error));
+  }
+  keyReload.reload();
 }
 
 function missingFrom(some: readonly { readonly kid: string }[], others: readonly { readonly kid: string }[]): string {

@@ -21,6 +21,7 @@ import { openHasher, strengthWorkerUrl } from './accounts.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { MIGRATIONS_DIRECTORY, openFoundation } from './foundation.ts';
 import { untilStopped } from './shutdown.ts';
+import { reopenLogAndKeys, SigningKeyReload } from './signing-key-reload.ts';
 import { checkDatabase, watchDatabase } from './watch-database.ts';
 
 const MIGRATION_WAIT_SECONDS = 60;
@@ -42,6 +43,8 @@ export async function work(options: ConfigurationOptions, io: CommandIo): Promis
     const { config, database, keyRing, loaded, signingKeys } = foundation;
     if (signingKeys === undefined) throw new Error('the signing keys were not read');
     await checkDatabase(watched);
+    const keyReload = new SigningKeyReload({ ...foundation, signingKeys, log });
+    io.signals.onHangUp(() => void reopenLogAndKeys(foundation.openLog, keyReload));
     const core = createCore({
       config: { ...config, http: { ...config.http, listeners: healthListeners(loaded.environment) } },
       ...{ database, clock: systemClock, log, keyRing, signingKeys, estimator, lag },
@@ -57,6 +60,7 @@ export async function work(options: ConfigurationOptions, io: CommandIo): Promis
     const isBusy = () => database.statistics().waiting > 0;
     const workers = createJobWorkers({ ...core, isBusy });
     for (const worker of workers) worker.start();
+    keyReload.start();
     for (const { address } of bound) log.info('startup', `health on ${address}`);
     log.info('startup', `latchkey ${io.version} does background work only`);
     state.isStarted = true;
@@ -69,7 +73,7 @@ export async function work(options: ConfigurationOptions, io: CommandIo): Promis
       limits: config.limits,
       server,
       workers,
-      finish: async () => {},
+      finish: async () => keyReload.stop(),
     });
   } finally {
     endWatch();

@@ -929,6 +929,14 @@ export const PROTECTIONS: readonly Protection[] = [
     testName: '(S-166)',
   },
   {
+    name: 'former-root-needed',
+    what: 'a start without a root key that rows are sealed under is refused',
+    attack: 166,
+    removals: [{ text: 'if (unknown.length > 0) {', instead: 'if (unknown.length === stored.length) {' }],
+    test: 'src/domain/server-state/server-state.test.ts',
+    testName: '(S-166',
+  },
+  {
     name: 'removed-key-verifies-nothing',
     what: 'a signing key that left the set verifies nothing more',
     attack: 167,

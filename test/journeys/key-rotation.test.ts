@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,6 +23,7 @@ let folder: string;
 let keysDir: string;
 const bases: string[] = [];
 const programs: Program[] = [];
+const allSettings: Readonly<Record<string, unknown>>[] = [];
 const services: ChildProcess[] = [];
 let log = '';
 
@@ -50,6 +52,7 @@ beforeAll(async () => {
         },
       ],
     };
+    allSettings.push(settings);
     programs.push(new Program(folder, settings, { name: `latchkey-${index}.json` }));
   }
   services.push(...(await Promise.all(programs.map((program, index) => program.serve(bases[index] ?? '')))));
@@ -124,7 +127,7 @@ describe('a rotation while two instances run (S-166, S-167, oauth 3.3)', () => {
   test('tokens of the former key stay valid for clients that cached the set, new ones carry the new key, and both instances follow', async () => {
     const issuer = bases[0] ?? '';
     const config = await oidc.discovery(new URL(issuer), CLIENT_ID, undefined, oidc.ClientSecretBasic(CLIENT_SECRET), {
-      execute: [oidc.allowInsecureRequests, oidc.enableNonRepudiationChecks],
+      execute: [oidc.allowInsecureRequests],
     });
     // Never asks again: what a client does that cached the set while the next key was published.
     const fetchOnce = () => createRemoteJWKSet(new URL(`${issuer}oauth2/keys.json`), { cooldownDuration: 3_600_000 });
@@ -208,6 +211,36 @@ describe('a rotation while two instances run (S-166, S-167, oauth 3.3)', () => {
       expect(log).not.toContain(line);
     }
   });
+});
+
+test('a new root key that knows the former one: people stay signed in, refresh tokens and secrets count (S-166, oauth 3.4)', async () => {
+  const issuer = bases[0] ?? '';
+  const browser = new Browser({ listener: issuer.slice(0, -1), publicBase: issuer });
+  const query = new URLSearchParams({
+    client_id: CLIENT_ID,
+    redirect_uri: CALLBACK,
+    response_type: 'code',
+    scope: 'openid',
+  });
+  await browser.open(`/authorize?${query}`);
+  await browser.submit({ username: 'amira', password: PASSWORD });
+  const config = await oidc.discovery(new URL(issuer), CLIENT_ID, undefined, oidc.ClientSecretBasic(CLIENT_SECRET), {
+    execute: [oidc.allowInsecureRequests],
+  });
+  const { refreshToken } = await signIn(config);
+  await Promise.all(services.splice(0).map((service) => stopProcess(service)));
+
+  const next = randomBytes(32).toString('hex');
+  const restart = async (secrets: object): Promise<void> => {
+    const program = new Program(folder, { ...allSettings[0], secrets }, { name: 'next.json' });
+    services.push(await program.serve(issuer));
+  };
+  await expect(restart({ encryption: next })).rejects.toThrow(/secrets.encryption is not the key/);
+  await restart({ encryption: next, encryption_previous: [{ file: join(folder, 'data/encryption.key') }] });
+
+  const silent = await browser.get(`/authorize?${query}&prompt=none`);
+  expect(new URL(silent.location ?? '').searchParams.has('code')).toBe(true);
+  expect((await oidc.refreshTokenGrant(config, refreshToken)).id_token).toBeDefined();
 });
 
 /** Whether the service takes the token for one of its own: others are refused with 400 (RP-Initiated Logout 1.0 4). */
