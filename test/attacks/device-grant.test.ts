@@ -1,11 +1,13 @@
 /** Security 4.13, and what the other parts say about the device authorization grant (RFC 8628). */
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '#config/load.ts';
+import { sha256 } from '#platform/base/secret.ts';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
 import type { Browser, Shown } from '../support/browser.ts';
 import { cleanUpAll } from '../support/clean-up.ts';
 import type { TestService } from '../support/service.ts';
 import { type AttackedClient, attackedService, basic, C1, C2, P1, PN } from './attacked-service.ts';
+import { HeldChange } from './held-change.ts';
 import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
 
 const TIMEOUT_MS = 120_000;
@@ -119,6 +121,16 @@ describe('user codes (S-114)', () => {
 });
 
 describe('polls (S-115)', () => {
+  test('one that another instance is just recording counts for the interval (S-115)', async () => {
+    const { deviceCode } = await codes();
+    const recorded = await HeldChange.make(
+      attacked.service.connectionString,
+      'update oauth2_device_code_grants set polled_at = $1 where device_code_hash = $2',
+      [new Date(attacked.clock.now()), sha256(deviceCode)],
+    );
+    expect(errorsOf([await recorded.commitDuring(poll(C1, deviceCode))])).toEqual(['slow_down']);
+  });
+
   test('fifty at once after the consent, on two instances: one token response (S-115)', {
     timeout: TIMEOUT_MS,
   }, async () => {

@@ -176,6 +176,19 @@ export const PROTECTIONS: readonly Protection[] = [
     testName: '(S-114)',
   },
   {
+    name: 'device-polls-in-turn',
+    what: 'of several polls at once each judges the time that the one before left',
+    attack: 115,
+    removals: [
+      {
+        text: 'where device_code_hash = :deviceCodeHash::bytea\n       for no key update',
+        instead: 'where device_code_hash = :deviceCodeHash::bytea',
+      },
+    ],
+    test: 'test/attacks/device-grant.test.ts',
+    testName: '(S-115)',
+  },
+  {
     name: 'device-grants-of-address',
     what: 'an address has a hundred device codes at most that led to nothing',
     attack: 179,

@@ -7,7 +7,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { redirectTarget } from '#protocol/oauth/redirect-uris.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
-import { grantIsPending } from './liveness.ts';
+import { deviceCodeGrantIsPending, grantIsPending } from './liveness.ts';
 
 export interface DestinationDeps {
   readonly database: Queryable;
@@ -18,29 +18,43 @@ export interface DestinationDeps {
 /** The client that a person who signs in or registers is about to return to. */
 export interface Destination {
   readonly client: Client;
-  readonly redirectUri: string;
+  /** Undefined: a device waits, and nobody is sent anywhere. */
+  readonly redirectUri: string | undefined;
   readonly uiLocales: string | undefined;
 }
 
 /**
- * The client that an action continues to. One look-up for an authorization grant (the client is cached), no look-up
- * for other actions. Undefined when the grant is not pending any more; its own address then says why.
+ * The client that an action continues to. One look-up for an authorization grant and for a device (the client is
+ * cached), no look-up for other actions. Undefined when the grant is not pending any more; its own address then says
+ * why.
  */
 export async function findDestination(
   deps: DestinationDeps,
   action: PostAuthAction | undefined,
 ): Promise<Destination | undefined> {
-  if (action?.kind !== 'continue_authorization_grant') return undefined;
-  const row = await deps.database.first(pendingDestination, { id: toUuid(action.id), now: new Date(deps.clock.now()) });
+  const query = queryOf(action);
+  if (query === undefined) return undefined;
+  const row = await deps.database.first(query.find, { id: toUuid(query.id), now: new Date(deps.clock.now()) });
   if (row === undefined) return undefined;
   const client = await deps.clients.find(fromUuid<'client'>(row.client_id));
   if (client === undefined) return undefined;
-  return { client, redirectUri: row.redirect_uri, uiLocales: row.locale ?? undefined };
+  return { client, redirectUri: row.redirect_uri ?? undefined, uiLocales: row.locale ?? undefined };
+}
+
+function queryOf(action: PostAuthAction | undefined) {
+  switch (action?.kind) {
+    case 'continue_authorization_grant':
+      return { find: pendingDestination, id: action.id };
+    case 'continue_device_code_grant':
+      return { find: pendingDevice, id: action.id };
+    default:
+      return undefined;
+  }
 }
 
 interface DestinationRow {
   readonly client_id: string;
-  readonly redirect_uri: string;
+  readonly redirect_uri: string | null;
   /** `ui_locales` of the request. */
   readonly locale: string | null;
 }
@@ -53,8 +67,25 @@ const pendingDestination = statement<DestinationRow, { readonly id: string; read
     where id = :id::uuid and ${grantIsPending('oauth2_authorization_grants', ':now::timestamptz')}`,
 );
 
-/** What the page calls it: the name only of a client that the operator configured, since anyone may choose a name. */
-export function destinationName({ client, redirectUri }: Destination, language: string): string {
+/** The same for a device. */
+const pendingDevice = statement<DestinationRow, { readonly id: string; readonly now: Date }>(
+  'pending-device',
+  `select client_id, null::text as redirect_uri, null::text as locale
+     from oauth2_device_code_grants
+    where id = :id::uuid and ${deviceCodeGrantIsPending('oauth2_device_code_grants', ':now::timestamptz')}`,
+);
+
+/**
+ * What the page calls it: the name only of a client that the operator configured, since anyone may choose a name, else
+ * where it lives; undefined when a device belongs to a client that has not even a home page.
+ */
+export function destinationName({ client, redirectUri }: Destination, language: string): string | undefined {
   const name = client.isStatic ? clientName(client, language) : undefined;
-  return name ?? redirectTarget(redirectUri);
+  const address = redirectUri ?? client.clientUri;
+  return name ?? (address === undefined ? undefined : redirectTarget(address));
+}
+
+/** What `form-action` has to allow besides this service: where a form that is accepted leads in the end. */
+export function destinationFormActions(destination: Destination | undefined): readonly string[] {
+  return destination?.redirectUri === undefined ? [] : [destination.redirectUri];
 }

@@ -47,10 +47,10 @@ export async function showDevice(deps: PageDeps, context: RequestContext): Promi
 export async function submitDevice(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';
-  const opened = await openDevice(deps, context);
+  const action = form.get('action');
+  const opened = await openDevice(deps, context, action);
   if ('status' in opened) return opened;
   if (isExpired) return showDecision(deps, context, opened, 'csrf_expired');
-  const action = form.get('action');
   if (action === 'consent') {
     if (opened.forbidden.length > 0) return showDecision(deps, context, opened);
     if (form.get('confirm_device') === undefined) return showDecision(deps, context, opened, 'required');
@@ -79,7 +79,11 @@ export async function submitDevice(deps: PageDeps, context: RequestContext): Pro
  * order, by one statement. Makes the viewer the request's requester.
  * @throws LatchkeyError `device_code_not_found`, `device_code_used`, `expired_token`
  */
-async function openDevice(deps: PageDeps, context: RequestContext): Promise<WaitingDevice | HttpResponse> {
+async function openDevice(
+  deps: PageDeps,
+  context: RequestContext,
+  decision?: string,
+): Promise<WaitingDevice | HttpResponse> {
   const { database, clients, clock, keyRing, urls, viewers } = deps;
   const id = parseId<'device-code-grant'>(context.params['device_code_id'] ?? '');
   const cookie = viewers.cookie(context);
@@ -108,7 +112,9 @@ async function openDevice(deps: PageDeps, context: RequestContext): Promise<Wait
   }
   const adminScopes = grant.scope.filter((scope) => deps.scopeRules.isAdmin(scope));
   const mayAdminister = viewer.user.canRequestAdmin || deps.adminUsers.has(viewer.user.username);
-  if (adminScopes.length > 0 && mayAdminister && isTooOld(deps, viewer, now)) return redirect(urls.reauth(action));
+  // To refuse, nobody has to prove who they are once more.
+  const isGiving = adminScopes.length > 0 && mayAdminister && decision !== 'reject';
+  if (isGiving && isTooOld(deps, viewer, now)) return redirect(urls.reauth(action));
   return { grant, client, viewer, forbidden: mayAdminister ? [] : adminScopes };
 }
 

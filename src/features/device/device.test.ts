@@ -432,6 +432,7 @@ describe('the page of a device (oauth 10.3)', () => {
     const admin = await signedIn('adele');
     clock.advanceSeconds(700);
     const reauth = await enter(admin, userCode);
+    expect(lastLine('GET', '/reauth')).toMatchObject({ queries: 2 });
     expect(new URL(reauth.url).pathname).toBe('/reauth');
     await admin.submit(
       { password: PASSWORD },
@@ -442,6 +443,34 @@ describe('the page of a device (oauth 10.3)', () => {
     await decide(admin, 'consent');
     clock.advanceSeconds(5);
     expect((await poll(deviceCode)).body).toMatchObject({ scope: 'openid urn:latchkey:admin' });
+  });
+});
+
+describe('on the way to the page of a device', () => {
+  test('the sign-in page names its client, by one statement', async () => {
+    const { userCode } = await ask();
+    const browser = newBrowser();
+    const login = await enter(browser, userCode);
+    const shown = login.status === 303 ? await browser.follow() : login;
+    expect(new URL(shown.url).pathname).toBe('/login');
+    expect(shown.text).toContain('to continue to Living Room TV');
+    expect(shown.headers['content-security-policy']).toContain("form-action 'self';");
+    expect(lastLine('GET', '/login')).toMatchObject({ queries: 1 });
+    clock.advanceSeconds(1200);
+    expect((await browser.get(shown.url)).text).not.toContain('to continue to');
+  });
+
+  test('who would have to prove who they are can refuse the device instead', async () => {
+    const { deviceCode, userCode } = await ask({ scope: 'openid urn:latchkey:admin' });
+    const admin = await signedIn('adele');
+    clock.advanceSeconds(700);
+    const { url } = await enter(admin, userCode);
+    expect(new URL(url).pathname).toBe('/reauth');
+    const form = admin.shown.forms.find(({ action }) => action.startsWith('/device/')) ?? expect.fail('no way back');
+    await admin.submit({ action: 'reject' }, { action: form.action });
+    expect((await admin.follow()).text).toContain('Refused');
+    expect(await errorOf(poll(deviceCode))).toBe('access_denied');
+    expect((await admin.get(url)).forms.map(({ action }) => action)).not.toContain(form.action);
   });
 });
 

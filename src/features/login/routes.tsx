@@ -9,7 +9,12 @@ import type { FormProblem } from '#browser/components/form.tsx';
 import type { Interstitials } from '#browser/interstitials.tsx';
 import { query } from '#browser/urls.ts';
 import { usernameOfHint } from '#domain/accounts/login-name.ts';
-import { type Destination, destinationName, findDestination } from '#domain/authorizations/destination.ts';
+import {
+  type Destination,
+  destinationFormActions,
+  destinationName,
+  findDestination,
+} from '#domain/authorizations/destination.ts';
 import { type SignInDeps, signInWithPassword } from '#domain/browser-sessions/sign-in.ts';
 import type { Core } from '#domain/core.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -102,7 +107,7 @@ function showForm(deps: LoginDeps, context: RequestContext, state: FormState): H
     title: translations.t('login.title'),
     translations,
     isRejected: problems.length > 0,
-    formActions: formActions(destination),
+    formActions: destinationFormActions(destination),
     // Where the client has chosen the language, the reader's choice here would change nothing.
     languageLinks: destination?.uiLocales === undefined ? languageLinks(deps, action) : [],
     content: (
@@ -126,17 +131,16 @@ function showInterstitial(
   destination: Destination | undefined,
 ): HttpResponse {
   const translations = deps.pages.language(context, destination?.uiLocales);
-  return deps.interstitials.answer(context, viewer, { action, translations, formActions: formActions(destination) });
+  return deps.interstitials.answer(context, viewer, {
+    action,
+    translations,
+    formActions: destinationFormActions(destination),
+  });
 }
 
 /** Undefined when registration is closed, or while an existing account is being linked. */
 function registerPath(deps: LoginDeps, action: PostAuthAction | undefined): string | undefined {
   return deps.isRegistrationOpen && action?.kind !== 'link_upstream' ? deps.urls.register(action) : undefined;
-}
-
-/** An accepted form redirects to the client in the end, which browsers check against `form-action`. */
-function formActions(destination: Destination | undefined): readonly string[] {
-  return destination === undefined ? [] : [destination.redirectUri];
 }
 
 function languageLinks(deps: LoginDeps, action: PostAuthAction | undefined) {

@@ -17,9 +17,16 @@ export interface ReauthPageProps {
   readonly logoutPath: string;
   /** Where the password goes; undefined: the account has none. */
   readonly passwordPath: string | undefined;
-  /** Where a waiting authorization request is given up. */
-  readonly cancel: { readonly path: string; readonly grantId: string } | undefined;
+  /** The form that gives up the authorization request, or refuses the device, that waits. */
+  readonly cancel: CancelForm | undefined;
   readonly problems: readonly FormProblem[];
+}
+
+export interface CancelForm {
+  readonly path: string;
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  /** Of the button `action`. */
+  readonly value: string;
 }
 
 /** Asks the person who is signed in to prove that it is still them. */
@@ -54,8 +61,8 @@ export function ReauthPage(props: ReauthPageProps): VNode {
       )}
       {cancel !== undefined && (
         <Form action={cancel.path} csrf={csrf}>
-          <HiddenFields fields={[['grant_id', cancel.grantId]]} />
-          <Button kind="quiet" name="action" value="cancel">
+          <HiddenFields fields={cancel.fields} />
+          <Button kind="quiet" name="action" value={cancel.value}>
             {translations.t('consent.cancel')}
           </Button>
         </Form>

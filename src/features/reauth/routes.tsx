@@ -8,7 +8,7 @@
 import type { Browser, PageDeps } from '#browser/browser.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
-import { grantIsPending } from '#domain/authorizations/liveness.ts';
+import { deviceCodeGrantIsPending, grantIsPending } from '#domain/authorizations/liveness.ts';
 import { type ReauthOutcome, reauthenticate } from '#domain/browser-sessions/reauthenticate.ts';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Core } from '#domain/core.ts';
@@ -18,27 +18,31 @@ import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
-import { ReauthPage } from './reauth.page.tsx';
+import { type CancelForm, ReauthPage } from './reauth.page.tsx';
 
 interface ReauthPageRow {
   readonly has_password: boolean;
   /** The redirect URI of the authorization request that waits for this, if one does. */
   readonly redirect_uri: string | null;
   readonly locale: string | null;
+  readonly is_device_waiting: boolean;
 }
 
 /** What the page depends on besides the viewer. Looks up primary keys. */
 const readReauthPage = statement<
   ReauthPageRow,
-  { readonly userId: string; readonly grantId: string | null; readonly now: Date }
+  { readonly userId: string; readonly grantId: string | null; readonly deviceId: string | null; readonly now: Date }
 >(
   'reauth.page',
   `select exists (select from user_passwords where user_id = :userId::uuid) as has_password,
           pending.redirect_uri,
-          pending.locale
+          pending.locale,
+          device.id is not null as is_device_waiting
      from (select 1) as one
      left join oauth2_authorization_grants pending
-       on pending.id = :grantId::uuid and ${grantIsPending('pending', ':now::timestamptz')}`,
+       on pending.id = :grantId::uuid and ${grantIsPending('pending', ':now::timestamptz')}
+     left join oauth2_device_code_grants device
+       on device.id = :deviceId::uuid and ${deviceCodeGrantIsPending('device', ':now::timestamptz')}`,
 );
 
 /** Why the form is shown again. */
@@ -132,7 +136,6 @@ async function showForm(
   const row = await readPage(deps, viewer, action);
   const translations = pages.language(context, row?.locale ?? undefined);
   const redirectUri = row?.redirect_uri ?? undefined;
-  const isWaiting = action?.kind === 'continue_authorization_grant' && redirectUri !== undefined;
   const isOverloaded = problem?.reason === 'overloaded';
   return pages.answer({
     status: isOverloaded ? 503 : 200,
@@ -151,11 +154,26 @@ async function showForm(
         action={action}
         logoutPath={urls.logout()}
         passwordPath={deps.config.passwords.enabled && row?.has_password === true ? urls.reauth(action) : undefined}
-        cancel={isWaiting ? { path: urls.authorize(), grantId: action.id } : undefined}
+        cancel={cancelForm(deps, action, row)}
         problems={problem === undefined ? [] : [reauthProblem(translations, problem)]}
       />
     ),
   });
+}
+
+/** What the person interrupts ends as it would on its own page. */
+function cancelForm(
+  { urls }: PageDeps,
+  action: PostAuthAction | undefined,
+  row: ReauthPageRow | undefined,
+): CancelForm | undefined {
+  if (action?.kind === 'continue_authorization_grant' && row?.redirect_uri != null) {
+    return { path: urls.authorize(), fields: [['grant_id', action.id]], value: 'cancel' };
+  }
+  if (action?.kind === 'continue_device_code_grant' && row?.is_device_waiting === true) {
+    return { path: urls.device(action.id), fields: [], value: 'reject' };
+  }
+  return undefined;
 }
 
 async function readPage(
@@ -163,10 +181,10 @@ async function readPage(
   viewer: ActiveViewer,
   action: PostAuthAction | undefined,
 ): Promise<ReauthPageRow | undefined> {
-  const grantId = action?.kind === 'continue_authorization_grant' ? toUuid(action.id) : null;
   return await deps.database.first(readReauthPage, {
     userId: toUuid(viewer.user.id),
-    grantId,
+    grantId: action?.kind === 'continue_authorization_grant' ? toUuid(action.id) : null,
+    deviceId: action?.kind === 'continue_device_code_grant' ? toUuid(action.id) : null,
     now: new Date(deps.clock.now()),
   });
 }

@@ -6,7 +6,12 @@ import {
   type Submission,
   startRegistration,
 } from '#domain/accounts/registrations/start-registration.ts';
-import { type Destination, destinationName, findDestination } from '#domain/authorizations/destination.ts';
+import {
+  type Destination,
+  destinationFormActions,
+  destinationName,
+  findDestination,
+} from '#domain/authorizations/destination.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
@@ -138,7 +143,7 @@ function showForm(
     translations,
     isRejected: problems.length > 0,
     hasNewPassword: true,
-    formActions: destination === undefined ? [] : [destination.redirectUri],
+    formActions: destinationFormActions(destination),
     // Where the client has chosen the language, the reader's choice here would change nothing.
     languageLinks:
       destination?.uiLocales === undefined

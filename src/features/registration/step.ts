@@ -7,7 +7,7 @@ import type { FinishDeps } from '#domain/accounts/registrations/finish-registrat
 import { findRegistration, type Registration, registrationState } from '#domain/accounts/registrations/registration.ts';
 import { RequesterPolicy } from '#domain/accounts/registrations/registration-policy.ts';
 import type { RegistrationDeps as StartDeps } from '#domain/accounts/registrations/start-registration.ts';
-import { findDestination } from '#domain/authorizations/destination.ts';
+import { destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
 import type { Core } from '#domain/core.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId, type RegistrationId, timeOfId } from '#platform/base/ids.ts';
@@ -71,7 +71,7 @@ export async function openStep(
   return {
     registration,
     translations: pages.language(context, destination?.uiLocales),
-    formActions: destination === undefined ? [] : [destination.redirectUri],
+    formActions: destinationFormActions(destination),
     languageLinks:
       destination?.uiLocales === undefined
         ? pages.languageLinks((language) => `${urls.registrationStep(registration.id, name)}?ui_locales=${language}`)
