@@ -1,4 +1,5 @@
 /** Security 4.5: applications that register themselves, attacked. */
+import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { attackedService, basic, CHALLENGE, P1, VERIFIER } from './attacked-service.ts';
@@ -194,9 +195,12 @@ describe('contradictions', () => {
   });
 
   test('a private key is refused, neither stored nor logged (S-53)', async () => {
-    const d = 'a-private-exponent-that-nobody-may-see';
-    attacked.secrets.add(d);
-    await expectRefused({ jwks: { keys: [{ kty: 'RSA', n: 'n', e: 'AQAB', d }] } }, 'invalid_client_metadata');
+    // Good in every other way, so that nothing else refuses it.
+    const jwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
+    attacked.secrets.add(jwk.d ?? expect.fail('no private key'));
+    await expectRefused({ jwks: { keys: [jwk] } }, 'invalid_client_metadata');
+    const { d: _, ...open } = jwk;
+    expect((await register({ jwks: { keys: [open] } })).status).toBe(201);
   });
 });
 

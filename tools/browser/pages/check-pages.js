@@ -3,12 +3,20 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { authorizationPages } from './authorization.js';
 import { brandedPages, checkBrand } from './branded.js';
+import { devicePages } from './device.js';
 import { APPEARANCES, appear, checkDocument, checkFocus, checkWidth, checkWithAxe } from './examine.js';
 import { problemPages } from './problems.js';
 import { registrationPages } from './registration.js';
 import { signInPages } from './sign-in.js';
 
-const PAGES = [...signInPages, ...registrationPages, ...authorizationPages, ...problemPages, ...brandedPages];
+const PAGES = [
+  ...signInPages,
+  ...registrationPages,
+  ...authorizationPages,
+  ...devicePages,
+  ...problemPages,
+  ...brandedPages,
+];
 
 const NORMAL = { colorScheme: 'light', viewport: { width: 1280, height: 800 }, direction: 'ltr' };
 const NARROW = { ...NORMAL, viewport: { width: 320, height: 640 } };
