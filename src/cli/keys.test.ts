@@ -3,16 +3,19 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { prepareDataDirectory } from '#app/data-directory/data-directory.ts';
 import { workingDirectory } from '#config/fixture.test-support.ts';
 import { runProgram } from './program.ts';
@@ -22,18 +25,19 @@ const HOUR = 3600;
 const signals = new StopSignals(false);
 let directory: string;
 let keysDir: string;
-
+/** What the first start makes, for every test to begin with. */
 let made: string;
 
 beforeAll(async () => {
-  directory = workingDirectory();
-  made = join(directory, 'data');
+  made = mkdtempSync(join(tmpdir(), 'latchkey-keys-'));
+  directory = made;
   await prepare();
 });
+afterAll(() => rmSync(made, { recursive: true, force: true }));
 beforeEach(() => {
   directory = workingDirectory();
   keysDir = join(directory, 'data/keys');
-  cpSync(made, join(directory, 'data'), { recursive: true });
+  cpSync(join(made, 'data'), join(directory, 'data'), { recursive: true });
 });
 
 /** What a start does. */
