@@ -34,6 +34,7 @@ create table oauth2_access_tokens (
   expires_at timestamp with time zone not null,
   first_used_at timestamp with time zone,
   revoked_at timestamp with time zone,
+  dpop_jkt text,
   constraint oauth2_access_tokens_pkey PRIMARY KEY (id),
   constraint oauth2_access_tokens_token_hash_key UNIQUE (token_hash),
   constraint oauth2_access_tokens_session_id_fkey FOREIGN KEY (session_id) REFERENCES oauth2_sessions(id) ON DELETE CASCADE

@@ -85,6 +85,11 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
       'An application registers itself with something that is not allowed, contradicts itself or is not supported.',
     remedy: 'The description names the member. What is allowed is set by `policy.data.client_registration`.',
   },
+  invalid_dpop_proof: {
+    meaning:
+      'The DPoP proof (RFC 9449) is missing where one is needed, malformed, made for another request or key, too old, or was used before. The description says which.',
+    remedy: 'Make a new proof for each request, with the key that the token, code or session is bound to.',
+  },
   invalid_grant: {
     meaning:
       'The authorization code or refresh token is unknown, expired, used, revoked or another client’s, or the PKCE verifier or redirect URI does not fit.',
@@ -115,8 +120,8 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy: 'Leave `software_statement` out.',
   },
   invalid_target: {
-    meaning: 'A `resource` was asked for (RFC 8707), which is not supported.',
-    remedy: 'Leave `resource` out.',
+    meaning: 'A `resource` was asked for (RFC 8707) that is not configured here, or was not granted.',
+    remedy: 'Ask for one of `oauth.resources`, or leave `resource` out.',
   },
   invalid_token: {
     meaning: 'The access token is unknown, expired or revoked, or belongs to no person.',
@@ -192,6 +197,11 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning: 'Revocation: the value of `token_type_hint` is unknown.',
     remedy: 'Use `access_token` or `refresh_token`, or leave the hint out.',
   },
+  use_dpop_nonce: {
+    meaning: 'The DPoP proof needs a nonce of the service (`oauth.dpop_require_nonce`).',
+    remedy:
+      'Repeat the request with a proof that holds the value of the header `DPoP-Nonce`. Libraries do so by themselves.',
+  },
 };
 
 /** Codes on forms that are shown again: what the person has to change. */
@@ -230,7 +240,7 @@ export const AUTHORIZATION_TEXTS: Record<AuthorizationErrorCode, string> = {
   invalid_request_uri:
     'The pushed request that `request_uri` names is unknown, expired, used, or was pushed by another client.',
   invalid_scope: 'The scope is malformed, or none of it can be granted to this client.',
-  invalid_target: 'A `resource` was asked for (RFC 8707), which is not supported.',
+  invalid_target: 'A `resource` was asked for (RFC 8707) that is not configured here.',
   login_required:
     '`prompt=none`, and nobody is signed in, too long ago for `max_age`, or another person than the one that `id_token_hint` or `claims` names.',
   registration_not_supported: 'The parameter `registration` is not supported.',

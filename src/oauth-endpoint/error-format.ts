@@ -21,6 +21,9 @@ const STATUSES: Partial<Record<ErrorCode, number>> = {
   registration_not_found: 400,
 };
 
+/** With a challenge of the thrower 401, without one as their row says. */
+const CREDENTIAL_CODES: ReadonlySet<ErrorCode> = new Set(['access_denied', 'invalid_dpop_proof', 'use_dpop_nonce']);
+
 /** Schemes of the challenges that RFC 6749 5.2 and RFC 6750 3 require. */
 const CHALLENGES: Partial<Record<ErrorCode, 'Basic' | 'Bearer'>> = {
   insufficient_scope: 'Bearer',
@@ -42,7 +45,7 @@ export function oauthJsonFormat(issuer: string): RenderError {
     if (CHALLENGES[code] === 'Basic') headers['www-authenticate'] = `Basic realm="${realm}"`;
     if (CHALLENGES[code] === 'Bearer') headers['www-authenticate'] = `Bearer realm="${realm}", error="${oauth}"`;
     // Refused for the credentials that were presented, as the thrower's challenge says, or for who the caller is.
-    const isForCredentials = code === 'access_denied' && thrown['www-authenticate'] !== undefined;
+    const isForCredentials = CREDENTIAL_CODES.has(code) && thrown['www-authenticate'] !== undefined;
     return json(
       isForCredentials ? 401 : (STATUSES[code] ?? status),
       { error: oauth, error_description: describeForDevelopers(error, failed.requestId) },

@@ -50,7 +50,7 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [45, 'dead tokens told apart'],
   [46, 'revocation of tokens of others'],
   [47, 'access token in query or body'],
-  [48, 'DPoP proof forged', 'DPoP'],
+  [48, 'DPoP proof forged'],
   [49, 'rights of a client that registered itself'],
   [50, 'hostile client metadata'],
   [51, 'oversized and malformed client metadata'],

@@ -33,6 +33,7 @@ export interface OAuthServiceOptions {
   readonly settings?: Partial<TokenSettings>;
   readonly callers?: Config['oauth']['introspectionCallers'];
   readonly limiter?: { readonly burst: number; readonly perSecond: number };
+  readonly dpopRequireNonce?: boolean;
   readonly adminClients?: readonly ClientId[];
   readonly adminUsers?: readonly string[];
   readonly clock?: FakeClock;
@@ -169,7 +170,12 @@ function configOf(options: OAuthServiceOptions): Config {
     ...(options.isBehindProxy === true ? behindProxy(config) : config),
     homeserver: { ...homeserver, secret: new Secret(HOMESERVER_SECRET) },
     experimental: { accessTokenTtlSeconds },
-    oauth: { ...oauth, introspectionCallers: options.callers ?? 'static', ...settings },
+    oauth: {
+      ...oauth,
+      introspectionCallers: options.callers ?? 'static',
+      dpopRequireNonce: options.dpopRequireNonce ?? false,
+      ...settings,
+    },
     policy: {
       data: {
         ...policy.data,

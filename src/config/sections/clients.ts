@@ -119,6 +119,9 @@ const client = mapping({
     .describe(
       'Address whose host is the sector of a client with pairwise subjects. Default: the host of its redirect URIs.',
     ),
+  dpop_bound_access_tokens: bool()
+    .prefault(false)
+    .describe('The client gets only access tokens that are bound to a key of its own (DPoP, RFC 9449).'),
   id_token_signed_response_alg: choice(SIGNING_ALGORITHMS)
     .prefault(MANDATORY_ALGORITHM)
     .describe('Algorithm of its ID tokens.'),
@@ -228,6 +231,7 @@ export function staticClientConfig(parsed: ParsedClient) {
     subjectType: parsed.subject_type,
     /** Undefined: the sector is the host of the redirect URIs. */
     sectorIdentifierUri: parsed.sector_identifier_uri,
+    dpopBoundAccessTokens: parsed.dpop_bound_access_tokens,
     idTokenSignedResponseAlg: parsed.id_token_signed_response_alg,
     /** Undefined: answers at userinfo are not signed. */
     userinfoSignedResponseAlg: parsed.userinfo_signed_response_alg,

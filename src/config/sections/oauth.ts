@@ -55,6 +55,9 @@ export const oauthSection = mapping({
     .describe(
       'Devices get an address that holds the code, for a link or a QR code. `false`: everybody types the code, which makes phishing by link harder.',
     ),
+  dpop_require_nonce: bool()
+    .prefault(false)
+    .describe('DPoP proofs need a nonce of the service (RFC 9449 8), so that none can be made in advance.'),
   id_token_ttl: duration('60s', '86400s').prefault('1h').describe('Lifetime of ID tokens.'),
   refresh_grace: duration('0s', '300s')
     .prefault('30s')
@@ -94,6 +97,7 @@ export function oauthConfig(parsed: z.output<typeof oauthSection>) {
     deviceCodeGrantEnabled: parsed.device_code_grant_enabled,
     deviceCodeTtlSeconds: parsed.device_code_ttl,
     deviceCodeUserCodeAutoFillEnabled: parsed.device_code_user_code_auto_fill_enabled,
+    dpopRequireNonce: parsed.dpop_require_nonce,
     idTokenTtlSeconds: parsed.id_token_ttl,
     refreshGraceSeconds: parsed.refresh_grace,
     resources: parsed.resources.map(({ identifier, scopes, access_token_ttl }) => ({

@@ -25,6 +25,7 @@ const REQUEST: AuthorizationRequest = {
   resources: [],
   nonce: 'n',
   codeChallenge: undefined,
+  dpopKey: undefined,
   prompts: [],
   maxAge: undefined,
   loginHint: undefined,

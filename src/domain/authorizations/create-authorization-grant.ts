@@ -51,6 +51,7 @@ export async function createAuthorizationGrant(database: Queryable, grant: NewGr
     state: request.target.state ?? null,
     nonce: request.nonce ?? null,
     codeChallenge: request.codeChallenge ?? null,
+    dpopKey: request.dpopKey ?? null,
     prompt: request.prompts,
     maxAge: request.maxAge ?? null,
     loginHint: request.loginHint ?? null,
@@ -93,6 +94,7 @@ const insertGrant = statement<
     readonly state: string | null;
     readonly nonce: string | null;
     readonly codeChallenge: string | null;
+    readonly dpopKey: string | null;
     readonly prompt: readonly string[];
     readonly maxAge: number | null;
     readonly loginHint: string | null;
@@ -135,10 +137,11 @@ const insertGrant = statement<
     returning pushed.request_uri_hash
   ), made as (
     insert into oauth2_authorization_grants (id, client_id, redirect_uri, redirect_uri_sent, scope, resources, response_mode,
-      state, nonce, code_challenge, prompt, max_age, login_hint, locale, acr_values, acr_essential, claims, expected_user_id,
+      state, nonce, code_challenge, dpop_jkt, prompt, max_age, login_hint, locale, acr_values, acr_essential, claims, expected_user_id,
       expected_subject, requester_ip, created_at, expires_at, requester_user_id)
     select :id::uuid, :clientId::uuid, :redirectUri::text, :redirectUriSent::boolean, :scope::text[], :resources::text[],
-      :responseMode::text, :state::text, :nonce::text, :codeChallenge::text, :prompt::text[], :maxAge::integer, :loginHint::text,
+      :responseMode::text, :state::text, :nonce::text, :codeChallenge::text, :dpopKey::text, :prompt::text[], :maxAge::integer,
+      :loginHint::text,
       :locale::text, :acrValues::text[], :isAcrEssential::boolean, :claims::jsonb, :expectedUserId::uuid,
       :expectedSubject::text, :addressKey::inet, :now::timestamptz, :expiresAt::timestamptz, :userId::uuid
       from bounds

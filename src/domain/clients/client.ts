@@ -53,6 +53,8 @@ export interface Client {
   readonly hasStrictAuthMethod: boolean;
   /** Host of its sector: it knows people by pairwise subjects (see `Subjects`). Undefined: by the account's identifier. */
   readonly sector: string | undefined;
+  /** It takes only access tokens that are bound to a key (RFC 9449 5.2). */
+  readonly hasBoundTokens: boolean;
   /** Algorithm of its ID tokens. */
   readonly idTokenSignedResponseAlg: string;
   /** Algorithm of the introspection answers that it asks for as a JWT. */
@@ -100,6 +102,7 @@ export interface ClientMetadata {
   readonly require_auth_time?: boolean;
   readonly default_acr_values?: readonly string[];
   readonly require_pushed_authorization_requests?: boolean;
+  readonly dpop_bound_access_tokens?: boolean;
   /** Ours: the consent page may be skipped. */
   readonly first_party?: boolean;
   /** Ours: claims of the scopes in ID tokens; true when it is not set. */
@@ -146,6 +149,7 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     hasIdTokenClaims: metadata.id_token_claims ?? true,
     hasStrictAuthMethod: metadata.strict_auth_method ?? false,
     sector: sectorHost(sectorUri(metadata)),
+    hasBoundTokens: metadata.dpop_bound_access_tokens ?? false,
     idTokenSignedResponseAlg: metadata.id_token_signed_response_alg,
     introspectionSignedResponseAlg: metadata.introspection_signed_response_alg ?? MANDATORY_ALGORITHM,
     jwks: metadata.jwks,

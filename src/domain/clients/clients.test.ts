@@ -47,6 +47,7 @@ function configured(clientId: ClientId, changes: Partial<StaticClientConfig> = {
     strictAuthMethod: false,
     subjectType: 'public',
     sectorIdentifierUri: undefined,
+    dpopBoundAccessTokens: false,
     idTokenSignedResponseAlg: 'RS256',
     userinfoSignedResponseAlg: undefined,
     introspectionSignedResponseAlg: 'RS256',

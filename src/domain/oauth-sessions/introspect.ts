@@ -27,6 +27,8 @@ export interface LiveToken {
   /** Without admin scopes that their holder may no longer have. */
   readonly scope: readonly string[];
   readonly resources: readonly string[];
+  /** Thumbprint of the key that an access token is bound to. */
+  readonly key: string | undefined;
   readonly createdAt: number;
   readonly expiresAt: number | undefined;
   readonly authenticatedAt: number | undefined;
@@ -96,6 +98,7 @@ function liveToken(kind: TokenKind, row: IntrospectionRow, rights: AdminRights):
     deviceId: row.device_id ?? undefined,
     scope: rights.remainingScope(row.scope, row),
     resources: row.resources,
+    key: row.dpop_jkt ?? undefined,
     createdAt: row.created_at,
     expiresAt: row.expires_at ?? undefined,
     authenticatedAt: row.auth_time ?? undefined,
@@ -124,6 +127,7 @@ interface IntrospectionRow {
   readonly device_id: string | null;
   readonly scope: readonly string[];
   readonly resources: readonly string[];
+  readonly dpop_jkt: string | null;
   readonly created_at: number;
   /** Null for refresh tokens, which live as long as their session. */
   readonly expires_at: number | null;
@@ -160,6 +164,7 @@ const introspectAccessToken = statement<IntrospectionRow, IntrospectionParams & 
           s.device_id,
           t.scope,
           t.resources,
+          t.dpop_jkt,
           ${ms('t.created_at')} as created_at,
           ${ms('t.expires_at')} as expires_at,
           ${ms('s.auth_time')} as auth_time,
@@ -185,6 +190,7 @@ const introspectRefreshToken = statement<IntrospectionRow, IntrospectionParams>(
           s.device_id,
           s.scope,
           s.resources,
+          null::text as dpop_jkt,
           ${ms('t.created_at')} as created_at,
           null::float8 as expires_at,
           null::float8 as auth_time,

@@ -22,7 +22,7 @@ export interface ClientToken {
 export async function issueTokenToClient(
   database: Queryable,
   client: Client,
-  { scope, resources }: TokenTarget,
+  { scope, resources, key }: TokenTarget,
   userAgent: string | undefined,
   settings: TokenSettings,
   now: number,
@@ -36,6 +36,7 @@ export async function issueTokenToClient(
     sessionId: toUuid(sessionId),
     scope,
     resources,
+    tokenKey: key ?? null,
     userAgent: userAgent ?? null,
     now: new Date(now),
     accessTokenId: toUuid(newId(now)),
@@ -57,6 +58,7 @@ const issueClientToken = statement<
     readonly sessionId: string;
     readonly scope: readonly string[];
     readonly resources: readonly string[];
+    readonly tokenKey: string | null;
     readonly userAgent: string | null;
     readonly now: Date;
     readonly accessTokenId: string;
@@ -72,7 +74,7 @@ const issueClientToken = statement<
      where c.id = :clientId::uuid and ${clientIsCurrent('c', ':clientVersion::integer')}
     returning id
   )
-  insert into oauth2_access_tokens (id, session_id, token_hash, scope, resources, created_at, expires_at)
-  select :accessTokenId::uuid, id, :accessTokenHash::bytea, :scope::text[], :resources::text[], :now::timestamptz, :accessTokenExpiresAt::timestamptz from opened
+  insert into oauth2_access_tokens (id, session_id, token_hash, scope, resources, dpop_jkt, created_at, expires_at)
+  select :accessTokenId::uuid, id, :accessTokenHash::bytea, :scope::text[], :resources::text[], :tokenKey::text, :now::timestamptz, :accessTokenExpiresAt::timestamptz from opened
   returning id`,
 );

@@ -16,6 +16,8 @@ const SALT_BYTES = 16;
 export interface WantedToken {
   readonly scope: readonly string[];
   readonly resources: readonly string[];
+  /** Thumbprint of the key that it is bound to. */
+  readonly key: string | undefined;
   readonly expiresAt: number;
   readonly now: number;
 }
@@ -69,6 +71,7 @@ export async function issueSuccessor(
     accessTokenExpiresAt: new Date(wanted.expiresAt),
     scope: wanted.scope,
     resources: wanted.resources,
+    tokenKey: wanted.key ?? null,
   });
   return stored === undefined ? undefined : { ...issued, pair };
 }
@@ -99,6 +102,7 @@ async function rotate(
     accessTokenExpiresAt: new Date(wanted.expiresAt),
     scope: wanted.scope,
     resources: wanted.resources,
+    tokenKey: wanted.key ?? null,
   });
   return stored === undefined ? undefined : pair;
 }
@@ -137,6 +141,7 @@ const rotateRefreshToken = statement<
     readonly accessTokenExpiresAt: Date;
     readonly scope: readonly string[];
     readonly resources: readonly string[];
+    readonly tokenKey: string | null;
   }
 >(
   'rotate-refresh-token',
@@ -154,8 +159,8 @@ const rotateRefreshToken = statement<
   ), forgotten as (
     update oauth2_refresh_tokens p set rotation_salt = null from consumed where p.id = consumed.predecessor_id
   ), issued_access as (
-    insert into oauth2_access_tokens (id, session_id, token_hash, scope, resources, created_at, expires_at)
-    select :accessTokenId::uuid, session_id, :accessTokenHash::bytea, :scope::text[], :resources::text[], :now::timestamptz, :accessTokenExpiresAt::timestamptz from consumed
+    insert into oauth2_access_tokens (id, session_id, token_hash, scope, resources, dpop_jkt, created_at, expires_at)
+    select :accessTokenId::uuid, session_id, :accessTokenHash::bytea, :scope::text[], :resources::text[], :tokenKey::text, :now::timestamptz, :accessTokenExpiresAt::timestamptz from consumed
     returning id, session_id
   ), issued_refresh as (
     insert into oauth2_refresh_tokens (id, session_id, token_hash, access_token_id, predecessor_id, created_at)
@@ -186,6 +191,7 @@ const renewAccessToken = statement<
     readonly accessTokenExpiresAt: Date;
     readonly scope: readonly string[];
     readonly resources: readonly string[];
+    readonly tokenKey: string | null;
   }
 >(
   'renew-access-token',
@@ -208,8 +214,8 @@ const renewAccessToken = statement<
   ), counted as (
     update oauth2_refresh_tokens p set replay_counter = :replayCounter::integer from replaced where p.id = :tokenId::uuid
   ), issued as (
-    insert into oauth2_access_tokens (id, session_id, token_hash, scope, resources, created_at, expires_at)
-    select :accessTokenId::uuid, session_id, :accessTokenHash::bytea, :scope::text[], :resources::text[], :now::timestamptz, :accessTokenExpiresAt::timestamptz from replaced
+    insert into oauth2_access_tokens (id, session_id, token_hash, scope, resources, dpop_jkt, created_at, expires_at)
+    select :accessTokenId::uuid, session_id, :accessTokenHash::bytea, :scope::text[], :resources::text[], :tokenKey::text, :now::timestamptz, :accessTokenExpiresAt::timestamptz from replaced
     returning id
   )
   select id from issued`,

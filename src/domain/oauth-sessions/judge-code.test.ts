@@ -23,6 +23,7 @@ const good: CodeRow = {
   scope: ['openid'],
   resources: ['https://api.example.org/'],
   nonce: null,
+  dpop_jkt: null,
   code_challenge: 'challenge',
   auth_time: null,
   acr: null,
@@ -32,7 +33,12 @@ const good: CodeRow = {
   is_cancelled: false,
   oauth2_session_id: null,
 };
-const request: CodeRequest = { redirectUri: good.redirect_uri, codeVerifier: 'verifier', resources: [] };
+const request: CodeRequest = {
+  redirectUri: good.redirect_uri,
+  codeVerifier: 'verifier',
+  resources: [],
+  thumbprint: undefined,
+};
 const rules = {
   lifetimeSeconds: 60,
   verifierFits: (verifier: string, challenge: string) => verifier === 'verifier' && challenge === 'challenge',

@@ -28,6 +28,8 @@ export interface CodeRow extends UserFactsRow {
   readonly resources: readonly string[];
   readonly nonce: string | null;
   readonly code_challenge: string | null;
+  /** Thumbprint of the key that the code is bound to. */
+  readonly dpop_jkt: string | null;
   readonly auth_time: number | null;
   readonly acr: string | null;
   readonly amr: readonly string[];
@@ -58,6 +60,7 @@ const readCode = statement<
           g.resources,
           g.nonce,
           g.code_challenge,
+          g.dpop_jkt,
           ${ms('g.auth_time')} as auth_time,
           g.acr,
           g.amr,
@@ -85,6 +88,8 @@ export interface CodeRequest {
   readonly redirectUri: string | undefined;
   readonly codeVerifier: string | undefined;
   readonly resources: readonly string[];
+  /** Of the key that the request proves to hold. */
+  readonly thumbprint: string | undefined;
 }
 
 export type CodeRefusal =
@@ -98,6 +103,7 @@ export type CodeRefusal =
   | 'verifier-missing'
   | 'verifier-unexpected'
   | 'verifier-wrong'
+  | 'key'
   | 'sign-in-gone'
   | 'admin-scope'
   | 'resource';
@@ -135,16 +141,24 @@ export function judgeCode(row: CodeRow | undefined, request: CodeRequest, rules:
     if (request.codeVerifier === undefined) return refuse('verifier-missing');
     if (!rules.verifierFits(request.codeVerifier, row.code_challenge)) return refuse('verifier-wrong');
   }
+  if (!isKeyOf(row, request)) return refuse('key');
   if (!row.sign_in_is_usable) return refuse('sign-in-gone');
   if (row.scope.some(rules.isAdminScope) && !rules.mayRequestAdmin(row)) return refuse('admin-scope');
   if (request.resources.some((resource) => !row.resources.includes(resource))) return refuse('resource');
   return { ok: true, row };
 }
 
-/** The client is the same; so is the verifier, when the request was bound to one. */
-function provesTheSame(row: CodeRow, { codeVerifier }: CodeRequest, rules: CodeRules): boolean {
+/** The client is the same; so are the verifier and the key, when the request was bound to them. */
+function provesTheSame(row: CodeRow, request: CodeRequest, rules: CodeRules): boolean {
+  const { codeVerifier } = request;
+  if (!isKeyOf(row, request)) return false;
   if (row.code_challenge === null) return codeVerifier === undefined;
   return codeVerifier !== undefined && rules.verifierFits(codeVerifier, row.code_challenge);
+}
+
+/** RFC 9449 10. */
+function isKeyOf(row: CodeRow, { thumbprint }: CodeRequest): boolean {
+  return row.dpop_jkt === null || row.dpop_jkt === thumbprint;
 }
 
 /** It may be left out when the authorization request had none, or when PKCE binds the code already. */

@@ -24,6 +24,8 @@ const valid: RefreshTokenRow = {
   scope: ['openid', 'profile'],
   claims: null,
   resources: [],
+  dpop_jkt: null,
+  access_token_jkt: null,
   token_id: 't',
   is_revoked: false,
   consumed_at: null,

@@ -27,6 +27,8 @@ export interface RefreshTokenRow {
   /** Asked for one by one; see `claimsFromJson`. */
   readonly claims: unknown;
   readonly resources: readonly string[];
+  /** Thumbprint of the key that the session is bound to. */
+  readonly dpop_jkt: string | null;
   /** Null: the tag is that of the session, but no such token is stored (any more). */
   readonly token_id: string | null;
   readonly is_revoked: boolean;
@@ -41,6 +43,7 @@ export interface RefreshTokenRow {
   /** The access token of the successor. */
   readonly access_token_id: string | null;
   readonly access_token_scope: readonly string[] | null;
+  readonly access_token_jkt: string | null;
   readonly access_token_expires_at: number | null;
   readonly access_token_is_revoked: boolean;
   readonly access_token_was_used: boolean;
@@ -67,6 +70,7 @@ export const readRefreshToken = statement<
           s.scope,
           s.claims,
           s.resources,
+          s.dpop_jkt,
           t.id as token_id,
           t.revoked_at is not null as is_revoked,
           ${ms('t.consumed_at')} as consumed_at,
@@ -79,6 +83,7 @@ export const readRefreshToken = statement<
           n.first_used_at is not null as successor_was_used,
           a.id as access_token_id,
           a.scope as access_token_scope,
+          a.dpop_jkt as access_token_jkt,
           ${ms('a.expires_at')} as access_token_expires_at,
           a.revoked_at is not null as access_token_is_revoked,
           a.first_used_at is not null as access_token_was_used

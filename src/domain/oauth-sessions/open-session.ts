@@ -21,10 +21,12 @@ export interface RedeemableRow {
   readonly resources: readonly string[];
 }
 
-/** For which resource servers an access token is, and its scope. */
+/** For which resource servers an access token is, its scope, and the key that it is bound to. */
 export interface TokenTarget {
   readonly resources: readonly string[];
   readonly scope: readonly string[];
+  /** Thumbprint; undefined: whoever has the token may use it. */
+  readonly key: string | undefined;
 }
 
 /** A grant that passed its checks, with everything that its redemption will store; nothing is written yet. */
@@ -120,6 +122,9 @@ export function redeemParams(
     accessTokenExpiresAt: new Date(redemption.accessTokenExpiresAt),
     resources: redemption.target.resources,
     tokenScope: redemption.target.scope,
+    tokenKey: redemption.target.key ?? null,
+    // Others prove themselves by their secret when they refresh (RFC 9449 5).
+    sessionKey: client.authMethod === 'none' ? (redemption.target.key ?? null) : null,
     refreshTokenId: toUuid(newId(now)),
     refreshTokenHash: refreshToken === undefined ? null : sha256(refreshToken),
     startedEventId: newAuditEventId(now),
@@ -143,6 +148,8 @@ export type RedeemParams = {
   readonly accessTokenExpiresAt: Date;
   readonly resources: readonly string[];
   readonly tokenScope: readonly string[];
+  readonly tokenKey: string | null;
+  readonly sessionKey: string | null;
   readonly refreshTokenId: string;
   /** Null: no refresh token is issued. */
   readonly refreshTokenHash: Buffer | null;
@@ -186,17 +193,17 @@ export function redeemSql(consumed: string): string {
   )}, opened as (
     insert into oauth2_sessions (
       id, user_id, user_session_id, client_id, scope, claims, resources, device_id, locale, user_agent,
-      auth_time, acr, amr, refresh_family, created_at
+      auth_time, acr, amr, dpop_jkt, refresh_family, created_at
     )
     select :sessionId::uuid, :userId::uuid, :userSessionId::uuid, client_id, scope, claims, resources, :deviceId::text, locale, :userAgent::text,
-           auth_time, acr, amr, :refreshFamily::bytea, :now::timestamptz
+           auth_time, acr, amr, :sessionKey::text, :refreshFamily::bytea, :now::timestamptz
       from consumed
      -- the count makes the older session of the device end before the unique index is asked
      where (select count(*) from ended) >= 0
     returning id, client_id
   ), issued_access as (
-    insert into oauth2_access_tokens (id, session_id, token_hash, scope, resources, created_at, expires_at)
-    select :accessTokenId::uuid, id, :accessTokenHash::bytea, :tokenScope::text[], :resources::text[], :now::timestamptz, :accessTokenExpiresAt::timestamptz from opened
+    insert into oauth2_access_tokens (id, session_id, token_hash, scope, resources, dpop_jkt, created_at, expires_at)
+    select :accessTokenId::uuid, id, :accessTokenHash::bytea, :tokenScope::text[], :resources::text[], :tokenKey::text, :now::timestamptz, :accessTokenExpiresAt::timestamptz from opened
     returning id, session_id
   ), issued_refresh as (
     insert into oauth2_refresh_tokens (id, session_id, token_hash, access_token_id, created_at)

@@ -89,7 +89,7 @@ async function signIn(scope: readonly string[] = ['openid', 'profile']): Promise
   });
   const row = await findCode(db.database, client, code);
   if (row === undefined) throw new Error('the code is unknown');
-  const redemption = prepareRedemption(row, client, { scope, resources: [] }, settings, clock.now());
+  const redemption = prepareRedemption(row, client, { scope, resources: [], key: undefined }, settings, clock.now());
   const device = { id: undefined, userAgent: undefined, address: undefined };
   expect(await redeemAuthorizationCode(db.database, redemption, client, settings, device)).toBe(true);
   const { sessionId, refreshToken, accessToken } = redemption;
@@ -113,6 +113,8 @@ async function present(
       refreshToken,
       narrowScope: (granted) => granted,
       resources: [],
+      provenKey: undefined,
+      bindingKey: () => undefined,
       address: '203.0.113.7',
       userAgent: 'test',
       ...options,

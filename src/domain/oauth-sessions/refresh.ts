@@ -16,6 +16,7 @@ import {
   type RefreshVerdict,
   readRefreshToken,
 } from './judge-refresh-token.ts';
+import type { ProvenKey } from './proven-key.ts';
 import { refreshFamily } from './refresh-successor.ts';
 import { accessTokenExpiry, sessionExpiry, type TokenSettings } from './token-settings.ts';
 
@@ -25,6 +26,9 @@ export interface RefreshRequest {
   readonly narrowScope: (granted: readonly string[]) => readonly string[] | undefined;
   /** Those of the session that the new access token is for; empty: all. */
   readonly resources: readonly string[];
+  readonly provenKey: ProvenKey | undefined;
+  /** The key that tokens of a session with this scope are bound to. */
+  readonly bindingKey: (granted: readonly string[]) => string | undefined;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
 }
@@ -45,11 +49,13 @@ export interface RefreshedSession {
 export interface Refreshed extends IssuedSuccessor {
   readonly ok: true;
   readonly session: RefreshedSession;
+  /** Thumbprint of the key that the access token is bound to. */
+  readonly key: string | undefined;
 }
 
 export type RefreshOutcome =
   | Refreshed
-  | { readonly ok: false; readonly reason: RefreshRefusal | 'client-changed' | 'scope' | 'resource' }
+  | { readonly ok: false; readonly reason: RefreshRefusal | 'client-changed' | 'key' | 'scope' | 'resource' }
   | { readonly ok: false; readonly reason: 'reuse'; readonly sessionId: OAuth2SessionId };
 
 const MAX_ATTEMPTS = 4;
@@ -90,10 +96,12 @@ export async function refresh(
     // A renewal may also fail because the pair was used in the meantime: no race then, but perhaps a reuse.
     const hasLostRace =
       lost !== undefined && (lost.verdict.kind === 'rotate' || lost.replayCounter !== row?.replay_counter);
-    const verdict = judgeRefreshToken(row, rules, now, hasLostRace);
+    let verdict = judgeRefreshToken(row, rules, now, hasLostRace);
     if (verdict.kind === 'refuse') return { ok: false, reason: verdict.reason };
     if (row === undefined) return { ok: false, reason: 'unknown' };
 
+    // Before a reuse is judged: without the key the token is worth nothing, so nobody can end the session with it.
+    if (row.dpop_jkt !== null && row.dpop_jkt !== request.provenKey?.thumbprint) return { ok: false, reason: 'key' };
     const sessionId = fromUuid<'oauth2-session'>(row.session_id);
     if (verdict.kind === 'reuse') {
       const { address, userAgent } = request;
@@ -108,16 +116,23 @@ export async function refresh(
     if (!request.resources.every((resource) => row.resources.includes(resource))) {
       return { ok: false, reason: 'resource' };
     }
+    const key = request.bindingKey(row.scope);
     const wanted: WantedToken = {
       scope,
       resources,
+      key,
       expiresAt: accessTokenExpiry(settings, resources, row.session_created_at, now),
       now,
     };
+    if (attempt === 1) await request.provenKey?.consume();
+    // The stored access token would be of no use with another key.
+    if (verdict.kind === 'repeat' && row.access_token_jkt !== (key ?? null)) {
+      verdict = { kind: 'renew', successor: verdict.successor, mayBeUsed: true };
+    }
     const issued = await issueSuccessor(database, client, row, verdict, keys, presented, wanted);
     if (issued === 'no-key') return { ok: false, reason: 'revoked' };
     if (issued !== undefined) {
-      return { ok: true, session: sessionOf(row), ...issued, scope: rights.remainingScope(issued.scope, holder) };
+      return { ok: true, session: sessionOf(row), key, ...issued, scope: rights.remainingScope(issued.scope, holder) };
     }
     lost = { verdict, replayCounter: row.replay_counter };
   }

@@ -12,18 +12,25 @@ import { accessTokenIsLive, accessTokenIsUnrevoked, oauthSessionIsLive } from '.
 /**
  * The person behind an access token presented at a resource of this service; records the token's first use when it
  * has the needed scope. One statement, none for a text that is not an access token by its form.
+ * @param key thumbprint of the key that was proven with it; a bound token is live with its key alone, another without
  * @param now milliseconds since the epoch
  * @returns undefined when the token is not live or has no user; the scope is the caller's to check
  */
 export async function findUserOfAccessToken(
   database: Queryable,
   token: string,
+  key: string | undefined,
   neededScope: string,
   rights: AdminRights,
   now: number,
 ): Promise<UserOfTokenRow | undefined> {
   if (parseToken(token)?.prefix !== 'mat') return undefined;
-  const row = await database.first(useAccessToken, { tokenHash: sha256(token), now: new Date(now), neededScope });
+  const row = await database.first(useAccessToken, {
+    tokenHash: sha256(token),
+    tokenKey: key ?? null,
+    now: new Date(now),
+    neededScope,
+  });
   return row?.is_live === true ? { ...row, scope: rights.remainingScope(row.scope, row) } : undefined;
 }
 
@@ -51,7 +58,7 @@ export interface UserOfTokenRow extends UserFactsRow {
  */
 const useAccessToken = statement<
   UserOfTokenRow,
-  { readonly tokenHash: Buffer; readonly now: Date; readonly neededScope: string }
+  { readonly tokenHash: Buffer; readonly tokenKey: string | null; readonly now: Date; readonly neededScope: string }
 >(
   'use-access-token',
   `with presented as materialized (
@@ -70,7 +77,7 @@ const useAccessToken = statement<
            t.scope,
            s.claims,
            t.first_used_at is not null as was_used,
-           ${accessTokenIsLive('t', ':now::timestamptz')}
+           ${accessTokenIsLive('t', ':now::timestamptz')} and t.dpop_jkt is not distinct from :tokenKey::text
              and ${oauthSessionIsLive('s')} and ${clientIsEnabled('c')} and ${accountIsUsable('u')} as is_live
       from oauth2_access_tokens t
       join oauth2_sessions s on s.id = t.session_id

@@ -34,6 +34,7 @@ const CLIENT: Client = {
   hasIdTokenClaims: true,
   hasStrictAuthMethod: false,
   sector: undefined,
+  hasBoundTokens: false,
   idTokenSignedResponseAlg: 'RS256',
   introspectionSignedResponseAlg: 'RS256',
   jwks: undefined,

@@ -11,7 +11,7 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
-import { parseScope } from '#protocol/oauth/scopes.ts';
+import { parseScope, UNBOUND_SCOPE } from '#protocol/oauth/scopes.ts';
 import { formatUserCode } from '#protocol/oauth/user-code.ts';
 
 type DeviceAuthorizationDeps = PageDeps & { readonly authentication: ClientAuthentication };
@@ -89,6 +89,9 @@ function acceptedScope({ scopeRules }: DeviceAuthorizationDeps, client: Client, 
     throw new LatchkeyError('invalid_scope', {
       description: 'none of the scopes is known here and open to the client',
     });
+  }
+  if (client.hasBoundTokens && scopeRules.hasUnboundScope(kept)) {
+    throw new LatchkeyError('invalid_scope', { description: UNBOUND_SCOPE });
   }
   return kept;
 }

@@ -64,6 +64,7 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     request_uri_parameter_supported: false,
     require_request_uri_registration: false,
     require_pushed_authorization_requests: false,
+    dpop_signing_alg_values_supported: SIGNING_ALGORITHMS,
     tls_client_certificate_bound_access_tokens: false,
     frontchannel_logout_supported: false,
     prompt_values_supported: PROMPTS.filter((prompt) => prompt !== 'create' || core.isRegistrationOpen),

@@ -10,7 +10,9 @@ export interface IntrospectionResponse {
   /** The person; the client for a token of its own. */
   readonly sub: string;
   /** RFC 7662 2.2: of access tokens the type of RFC 6749 7.1, which resource servers compare. */
-  readonly token_type: 'Bearer' | 'refresh_token';
+  readonly token_type: 'Bearer' | 'DPoP' | 'refresh_token';
+  /** The key that it is bound to, which the resource server compares with that of the proof (RFC 9449 6.2). */
+  readonly cnf: { readonly jkt: string } | undefined;
   readonly iat: number;
   readonly nbf: number;
   readonly exp: number | undefined;
@@ -45,7 +47,8 @@ export function introspectionResponse(
     client_id: token.clientId,
     username: mayNameUser ? user?.username : undefined,
     sub: user === undefined ? token.clientId : subjects.of(user.id, sector),
-    token_type: token.kind === 'access-token' ? 'Bearer' : 'refresh_token',
+    token_type: token.kind === 'refresh-token' ? 'refresh_token' : token.key === undefined ? 'Bearer' : 'DPoP',
+    cnf: token.key === undefined ? undefined : { jkt: token.key },
     iat: issuedAt,
     nbf: issuedAt,
     exp: token.expiresAt === undefined ? undefined : seconds(token.expiresAt),

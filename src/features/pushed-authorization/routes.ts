@@ -7,8 +7,10 @@ import { pushRequest } from '#domain/authorizations/push-request.ts';
 import { PUSHED_REQUEST_SECONDS } from '#domain/authorizations/pushed-request.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
+import type { ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
 import { judgeAuthorizationRequest } from '#oauth-endpoint/authorization-request.ts';
 import { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
+import { DpopProofs } from '#oauth-endpoint/dpop-proofs.ts';
 import { readOAuthForm } from '#oauth-endpoint/oauth-form.ts';
 import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -20,18 +22,25 @@ import type { Route } from '#platform/http/route.ts';
 import { SINGLE_PARAMETERS } from '#protocol/oauth/authorization-parameters.ts';
 import { pushedRequestUri } from '#protocol/oauth/pushed-requests.ts';
 
+const PATH = 'oauth2/par';
+
 export function mount(core: Core): Route[] {
-  const authentication = new ClientAuthentication(core, '/oauth2/par');
+  const authentication = new ClientAuthentication(core, `/${PATH}`);
+  const proofs = new DpopProofs(core);
   return [
     {
       method: 'POST',
-      path: '/oauth2/par',
+      path: `/${PATH}`,
       resource: 'oauth',
       errorFormat: 'oauth-json',
       cors: 'get-post',
       handle: async (context) => {
         const form = await readOAuthForm(context, SINGLE_PARAMETERS);
-        return await authentication.act(context, form, async (client) => await push(core, context, form, client));
+        return await authentication.act(context, form, async (client) => {
+          const key = await proofs.ofRequest(context, PATH);
+          const answer = await push(core, context, form, client, key);
+          return key === undefined || answer === 'client-changed' ? answer : proofs.withNonce(answer);
+        });
       },
     },
   ];
@@ -44,9 +53,13 @@ async function push(
   context: RequestContext,
   form: FormParameters,
   client: Client,
+  key: ProvenKey | undefined,
 ): Promise<HttpResponse | 'client-changed'> {
   if (form.has('request_uri')) {
     throw new LatchkeyError('invalid_request', { description: 'request_uri cannot be pushed: send the parameters.' });
+  }
+  if (key !== undefined && (form.get('dpop_jkt') ?? key.thumbprint) !== key.thumbprint) {
+    throw new LatchkeyError('invalid_dpop_proof', { description: 'dpop_jkt must be the key that made the proof.' });
   }
   const judged = judgeAuthorizationRequest(core, client, { parameters: form, isPushed: true });
   if (judged.kind !== 'accepted') {
@@ -55,9 +68,12 @@ async function push(
     logRefusal(core.log, { ...judged, code: judged.error, client, parameters: form });
     return json(400, { error, error_description: plainDescription(judged.description) }, NO_CACHE);
   }
+  await key?.consume();
+  // RFC 9449 10.1: the code will be bound to the key, as with the parameter.
+  const binding = key === undefined ? {} : { dpop_jkt: [key.thumbprint] };
   const pushed = await pushRequest(
     { database: core.database, limiter: core.config.rateLimiting.par.perClient },
-    { client, parameters: pick(form), address: context.clientAddress, now: core.clock.now() },
+    { client, parameters: { ...pick(form), ...binding }, address: context.clientAddress, now: core.clock.now() },
   );
   if (pushed.ok) {
     const body = { request_uri: pushedRequestUri(pushed.reference), expires_in: PUSHED_REQUEST_SECONDS };

@@ -4,6 +4,7 @@ import type { Client } from '#domain/clients/client.ts';
 import { endOAuth2Session } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { type CodeRefusal, type CodeRow, findCode, judgeCode } from '#domain/oauth-sessions/judge-code.ts';
 import { prepareRedemption, type Redemption } from '#domain/oauth-sessions/open-session.ts';
+import { bindingKey, type ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
 import { redeemAuthorizationCode } from '#domain/oauth-sessions/redeem-authorization-code.ts';
 import { required } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -25,6 +26,7 @@ export async function exchangeCode(
   context: RequestContext,
   form: FormParameters,
   client: Client,
+  provenKey: ProvenKey | undefined,
 ): Promise<HttpResponse | 'client-changed'> {
   const { database, settings } = deps;
   const code = required(form, 'code');
@@ -34,7 +36,12 @@ export async function exchangeCode(
   const resources = deps.resourceRules.spelled(form.all('resource'));
   const verdict = judgeCode(
     row,
-    { redirectUri: form.get('redirect_uri'), codeVerifier: form.get('code_verifier'), resources },
+    {
+      redirectUri: form.get('redirect_uri'),
+      codeVerifier: form.get('code_verifier'),
+      resources,
+      thumbprint: provenKey?.thumbprint,
+    },
     {
       lifetimeSeconds: settings.authorizationCodeTtlSeconds,
       verifierFits,
@@ -48,10 +55,12 @@ export async function exchangeCode(
     throw refusal(verdict.reason);
   }
 
-  const target = tokenTarget(deps, verdict.row, resources);
+  const key = bindingKey(deps.scopeRules, client, verdict.row.scope, provenKey);
+  const target = tokenTarget(deps, verdict.row, resources, key);
   const redemption = prepareRedemption(verdict.row, client, target, settings, now);
   // Signed before anything is written: a key that fails must not cost the client its code.
   const idToken = await idTokenOf(deps, client, redemption, code);
+  await provenKey?.consume();
   const device = {
     id: deps.scopeRules.deviceIdOf(verdict.row.scope),
     userAgent: context.userAgent,
@@ -67,6 +76,7 @@ export async function exchangeCode(
     expiresAt: redemption.accessTokenExpiresAt,
     refreshToken: redemption.refreshToken,
     scope: target.scope,
+    key,
     idToken,
     now,
   });
@@ -128,6 +138,10 @@ function refusal(reason: CodeRefusal): LatchkeyError {
   switch (reason) {
     case 'resource':
       return new LatchkeyError('invalid_target', { description: 'The resource was not part of what was granted.' });
+    case 'key':
+      return new LatchkeyError('invalid_dpop_proof', {
+        description: 'The code is bound to a key (dpop_jkt): the proof must be made with it.',
+      });
     case 'redirect-uri':
       return new LatchkeyError('invalid_grant', {
         description: 'The redirect_uri must be the one of the authorization request.',

@@ -1,5 +1,6 @@
 import type { Client } from '#domain/clients/client.ts';
 import { issueTokenToClient } from '#domain/oauth-sessions/issue-client-token.ts';
+import { bindingKey, type ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
 import { acceptedResources } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
@@ -15,6 +16,7 @@ export async function issueForClient(
   context: RequestContext,
   form: FormParameters,
   client: Client,
+  provenKey: ProvenKey | undefined,
 ): Promise<HttpResponse | 'client-changed'> {
   // RFC 6749 4.4: only confidential clients; a public one proved nothing.
   if (client.authMethod === 'none') {
@@ -24,18 +26,20 @@ export async function issueForClient(
   const granted = requested === undefined ? [] : grantedScope(deps, client, requested);
   const resources = acceptedResources(deps.resourceRules, form);
   const scope = deps.resourceRules.scopeAt(resources, granted);
+  const key = bindingKey(deps.scopeRules, client, granted, provenKey);
+  await provenKey?.consume();
   const now = deps.clock.now();
   const token = await issueTokenToClient(
     deps.database,
     client,
-    { scope, resources },
+    { scope, resources, key },
     context.userAgent,
     deps.settings,
     now,
   );
   if (token === undefined) return 'client-changed';
   deps.activity.recordOAuth2Session(token.sessionId, now, context.clientAddress, context.userAgent);
-  return tokenResponse({ accessToken: token.accessToken, expiresAt: token.expiresAt, now, scope });
+  return tokenResponse({ accessToken: token.accessToken, expiresAt: token.expiresAt, now, scope, key });
 }
 
 /** All or nothing: a client is not served with less than it asked for. */

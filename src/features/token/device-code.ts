@@ -2,6 +2,7 @@ import { userFacts } from '#domain/accounts/user-facts.ts';
 import { type DeviceCodeRefusal, judgeDeviceCode, pollDeviceCode } from '#domain/authorizations/poll-device-code.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { prepareRedemption } from '#domain/oauth-sessions/open-session.ts';
+import { bindingKey, type ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
 import { redeemDeviceCode } from '#domain/oauth-sessions/redeem-device-code.ts';
 import { required } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -19,6 +20,7 @@ export async function exchangeDeviceCode(
   context: RequestContext,
   form: FormParameters,
   client: Client,
+  provenKey: ProvenKey | undefined,
 ): Promise<HttpResponse | 'client-changed'> {
   const { database, settings } = deps;
   const deviceCode = required(form, 'device_code');
@@ -35,7 +37,8 @@ export async function exchangeDeviceCode(
   if (!verdict.ok) throw refusal(deps, client, verdict.reason);
 
   const { row } = verdict;
-  const target = tokenTarget(deps, row, resources);
+  const key = bindingKey(deps.scopeRules, client, row.scope, provenKey);
+  const target = tokenTarget(deps, row, resources, key);
   const redemption = prepareRedemption(row, client, target, settings, now);
   const { userId, sessionId, accessToken } = redemption;
   // Signed before anything is written: a key that fails must not cost the device its code.
@@ -51,6 +54,7 @@ export async function exchangeDeviceCode(
     accessToken,
     now,
   });
+  await provenKey?.consume();
   const device = {
     id: deps.scopeRules.deviceIdOf(row.scope),
     userAgent: context.userAgent,
@@ -63,6 +67,7 @@ export async function exchangeDeviceCode(
     expiresAt: redemption.accessTokenExpiresAt,
     refreshToken: redemption.refreshToken,
     scope: target.scope,
+    key,
     idToken,
     now,
   });

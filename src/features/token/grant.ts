@@ -28,9 +28,10 @@ export function tokenTarget(
   deps: TokenDeps,
   granted: { readonly scope: readonly string[]; readonly resources: readonly string[] },
   asked: readonly string[],
+  key: string | undefined,
 ): TokenTarget {
   const resources = asked.length === 0 ? granted.resources : asked;
-  return { resources, scope: deps.resourceRules.scopeAt(resources, granted.scope) };
+  return { resources, scope: deps.resourceRules.scopeAt(resources, granted.scope), key };
 }
 
 export interface TokenResponse {
@@ -39,6 +40,8 @@ export interface TokenResponse {
   readonly expiresAt: number;
   readonly now: number;
   readonly scope: readonly string[];
+  /** Of the access token: thumbprint of the key that it is bound to. */
+  readonly key: string | undefined;
   readonly refreshToken?: string | undefined;
   readonly idToken?: string | undefined;
 }
@@ -49,7 +52,7 @@ export function tokenResponse(answer: TokenResponse): HttpResponse {
     200,
     {
       access_token: answer.accessToken,
-      token_type: 'Bearer',
+      token_type: answer.key === undefined ? 'Bearer' : 'DPoP',
       expires_in: Math.max(0, Math.floor((answer.expiresAt - answer.now) / 1000)),
       ...(answer.refreshToken === undefined ? {} : { refresh_token: answer.refreshToken }),
       ...(answer.scope.length === 0 ? {} : { scope: answer.scope.join(' ') }),

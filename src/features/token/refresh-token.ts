@@ -1,4 +1,5 @@
 import type { Client } from '#domain/clients/client.ts';
+import { bindingKey, type ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
 import { type Refreshed, type RefreshOutcome, refresh } from '#domain/oauth-sessions/refresh.ts';
 import { required } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -20,6 +21,7 @@ export async function refreshTokens(
   context: RequestContext,
   form: FormParameters,
   client: Client,
+  provenKey: ProvenKey | undefined,
 ): Promise<HttpResponse | 'client-changed'> {
   const requested = form.get('scope');
   const now = deps.clock.now();
@@ -31,6 +33,8 @@ export async function refreshTokens(
       narrowScope: (granted) =>
         requested === undefined ? granted : narrow(deps.scopeRules, client, requested, granted),
       resources: deps.resourceRules.spelled(form.all('resource')),
+      provenKey,
+      bindingKey: (granted) => bindingKey(deps.scopeRules, client, granted, provenKey),
       address: context.clientAddress,
       userAgent: context.userAgent,
     },
@@ -50,6 +54,7 @@ export async function refreshTokens(
     refreshToken: outcome.pair.refreshToken,
     expiresAt: outcome.accessTokenExpiresAt,
     scope: outcome.scope,
+    key: outcome.key,
     // A key that fails costs nothing: the repeated request is answered with the same pair.
     idToken: await idTokenOf(deps, client, outcome, now),
     now,
@@ -110,6 +115,10 @@ function refusal(log: Log, client: Client, refused: Refused): LatchkeyError {
     });
   }
   switch (refused.reason) {
+    case 'key':
+      return new LatchkeyError('invalid_dpop_proof', {
+        description: 'The session is bound to a key: a DPoP proof made with it is required.',
+      });
     case 'scope':
       return new LatchkeyError('invalid_scope', { description: 'The scope goes beyond what the session was granted.' });
     case 'resource':

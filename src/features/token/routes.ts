@@ -4,7 +4,9 @@
  */
 import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
+import type { ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
 import { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
+import { DpopProofs } from '#oauth-endpoint/dpop-proofs.ts';
 import { readOAuthForm, required } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
@@ -21,11 +23,14 @@ import { refreshTokens } from './refresh-token.ts';
 /** Other than the client's credentials, which `ClientAuthentication` reads. */
 const SINGLE_NAMES = ['grant_type', 'code', 'redirect_uri', 'code_verifier', 'device_code', 'refresh_token', 'scope'];
 
+const PATH = 'oauth2/token';
+
 type Grant = (
   deps: TokenDeps,
   context: RequestContext,
   form: FormParameters,
   client: Client,
+  provenKey: ProvenKey | undefined,
 ) => Promise<HttpResponse | 'client-changed'>;
 
 const GRANT_OF_TYPE: Readonly<Record<GrantType, Grant>> = {
@@ -38,11 +43,12 @@ const GRANTS: ReadonlyMap<string, Grant> = new Map(Object.entries(GRANT_OF_TYPE)
 
 export function mount(core: Core): Route[] {
   const deps = tokenDeps(core);
-  const authentication = new ClientAuthentication(core, '/oauth2/token');
+  const authentication = new ClientAuthentication(core, `/${PATH}`);
+  const proofs = new DpopProofs(core);
   return [
     {
       method: 'POST',
-      path: '/oauth2/token',
+      path: `/${PATH}`,
       resource: 'oauth',
       errorFormat: 'oauth-json',
       cors: 'get-post',
@@ -50,7 +56,9 @@ export function mount(core: Core): Route[] {
         const form = await readOAuthForm(context, SINGLE_NAMES);
         return await authentication.act(context, form, async (client) => {
           const grant = grantOf(core, form, client);
-          return await grant(deps, context, form, client);
+          const provenKey = await proofs.ofTokenRequest(context, PATH, client);
+          const answer = await grant(deps, context, form, client, provenKey);
+          return provenKey === undefined || answer === 'client-changed' ? answer : proofs.withNonce(answer);
         });
       },
     },

@@ -7,6 +7,7 @@ import { userFacts } from '#domain/accounts/user-facts.ts';
 import { type Subjects, sectorHost } from '#domain/clients/subjects.ts';
 import type { Core } from '#domain/core.ts';
 import { findUserOfAccessToken, type UserOfTokenRow } from '#domain/oauth-sessions/use-access-token.ts';
+import { DpopProofs, dpopChallenge } from '#oauth-endpoint/dpop-proofs.ts';
 import { readOAuthForm } from '#oauth-endpoint/oauth-form.ts';
 import { epochSeconds } from '#platform/base/clock.ts';
 import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
@@ -15,41 +16,58 @@ import { isFormType } from '#platform/http/request-body.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json, noStore } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
-import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
+import { parseBearer, parseDpop } from '#protocol/oauth/presented-credentials.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
 import { type UserClaims, userClaims } from '#protocol/oidc/user-claims.ts';
 
 const UNREADABLE: ReadonlySet<ErrorCode> = new Set(['body_too_large', 'malformed_request', 'unsupported_media_type']);
 
+const PATH = 'oauth2/userinfo';
+
+interface UserinfoDeps {
+  readonly core: Core;
+  readonly proofs: DpopProofs;
+}
+
 export function mount(core: Core): Route[] {
+  const deps = { core, proofs: new DpopProofs(core) };
   const route = {
-    path: '/oauth2/userinfo',
+    path: `/${PATH}`,
     resource: 'oauth',
     errorFormat: 'oauth-json',
     cors: 'get-post',
   } as const;
   return [
-    { ...route, method: 'GET', handle: async (context) => await answer(core, context, tokenOfGet(core, context)) },
+    { ...route, method: 'GET', handle: async (context) => await answer(deps, context, tokenOfGet(core, context)) },
     {
       ...route,
       method: 'POST',
-      handle: async (context) => await answer(core, context, await tokenOfPost(core, context)),
+      handle: async (context) => await answer(deps, context, await tokenOfPost(core, context)),
     },
   ];
 }
 
-/** RFC 6750 2.3 is not offered: a token in an address ends up in logs and histories. */
-function tokenOfGet(core: Core, context: RequestContext): string | undefined {
-  const token = headerToken(core, context);
-  if (token !== undefined && context.rawQuery !== '' && context.query.has('access_token')) {
-    throw challenge(core, 'invalid_request', 'Send the access token in one place only.');
-  }
-  return token;
+interface PresentedToken {
+  readonly token: string;
+  /** In the scheme `DPoP`, which needs a proof. */
+  readonly isBound: boolean;
 }
 
-async function tokenOfPost(core: Core, context: RequestContext): Promise<string | undefined> {
+/** RFC 6750 2.3 is not offered: a token in an address ends up in logs and histories. */
+function tokenOfGet(core: Core, context: RequestContext): PresentedToken | undefined {
+  const presented = headerToken(core, context);
+  if (presented !== undefined && context.rawQuery !== '' && context.query.has('access_token')) {
+    throw challenge(core, 'invalid_request', 'Send the access token in one place only.');
+  }
+  return presented;
+}
+
+async function tokenOfPost(core: Core, context: RequestContext): Promise<PresentedToken | undefined> {
   const inHeader = headerToken(core, context);
-  if (inHeader === undefined) return (await readOAuthForm(context, ['access_token'])).get('access_token');
+  if (inHeader === undefined) {
+    const token = (await readOAuthForm(context, ['access_token'])).get('access_token');
+    return token === undefined ? undefined : { token, isBound: false };
+  }
   if (isFormType(context.headers['content-type']) && (await hasTokenInForm(context))) {
     throw challenge(core, 'invalid_request', 'Send the access token in one place only.');
   }
@@ -66,33 +84,46 @@ async function hasTokenInForm(context: RequestContext): Promise<boolean> {
   }
 }
 
-function headerToken(core: Core, context: RequestContext): string | undefined {
-  const bearer = parseBearer(context.headers.authorization);
-  if (bearer.kind === 'malformed') throw challenge(core, 'invalid_request', 'The Authorization header is malformed.');
-  return bearer.kind === 'token' ? bearer.token : undefined;
+function headerToken(core: Core, context: RequestContext): PresentedToken | undefined {
+  const { authorization } = context.headers;
+  for (const isBound of [false, true]) {
+    const found = isBound ? parseDpop(authorization) : parseBearer(authorization);
+    if (found.kind === 'malformed') throw challenge(core, 'invalid_request', 'The Authorization header is malformed.');
+    if (found.kind === 'token') return { token: found.token, isBound };
+  }
+  return undefined;
 }
 
-async function answer(core: Core, context: RequestContext, token: string | undefined): Promise<HttpResponse> {
-  // RFC 6750 3.1: a request without a token is told the scheme and no error code.
-  if (token === undefined) {
-    return {
-      status: 401,
-      headers: { 'cache-control': 'no-store', pragma: 'no-cache', 'www-authenticate': scheme(core) },
-    };
+async function answer(
+  { core, proofs }: UserinfoDeps,
+  context: RequestContext,
+  presented: PresentedToken | undefined,
+): Promise<HttpResponse> {
+  // RFC 6750 3.1: a request without a token is told the schemes and no error code.
+  if (presented === undefined) {
+    const headers = { ...noStore, pragma: 'no-cache', 'www-authenticate': `${scheme(core)}, ${dpopChallenge()}` };
+    return { status: 401, headers };
   }
+  const { token, isBound } = presented;
+  const provenKey = isBound ? await proofs.ofToken(context, PATH, token) : undefined;
   const now = core.clock.now();
-  const row = await findUserOfAccessToken(core.database, token, 'openid', core.adminRights, now);
+  const key = provenKey?.thumbprint;
+  const row = await findUserOfAccessToken(core.database, token, key, 'openid', core.adminRights, now);
   if (row === undefined) {
-    throw challenge(core, 'invalid_token', 'The access token is unknown, expired or revoked, or has no user.');
+    throw challenge(core, 'invalid_token', 'The access token is unknown, expired, revoked or bound, or has no user.');
   }
+  await provenKey?.consume();
   context.setRequester({ kind: 'user', id: fromUuid(row.user_id), username: row.username });
   if (!row.scope.includes('openid')) {
     throw challenge(core, 'insufficient_scope', 'The access token lacks the scope openid.', 'openid');
   }
   core.activity.recordOAuth2Session(fromUuid(row.session_id), now, context.clientAddress, context.userAgent);
   const claims = userinfoClaims(row, core.subjects);
-  if (row.userinfo_alg === null) return json(200, claims, { pragma: 'no-cache' });
-  return await signedResponse(core, row, row.userinfo_alg, claims);
+  const response =
+    row.userinfo_alg === null
+      ? json(200, claims, { pragma: 'no-cache' })
+      : await signedResponse(core, row, row.userinfo_alg, claims);
+  return provenKey === undefined ? response : proofs.withNonce(response);
 }
 
 /** For a client that registered `userinfo_signed_response_alg`. @see OpenID Connect Core 1.0 5.3.2 */
@@ -112,6 +143,7 @@ async function signedResponse(
 function challenge(core: Core, code: ErrorCode, description: string, scope?: string): LatchkeyError {
   const parts = [scheme(core), `error="${code}"`, `error_description="${description}"`];
   if (scope !== undefined) parts.push(`scope="${scope}"`);
+  if (code === 'invalid_token') parts.push(dpopChallenge());
   return new LatchkeyError(code, { description, headers: { 'www-authenticate': parts.join(', ') } });
 }
 

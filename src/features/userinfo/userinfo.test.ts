@@ -171,7 +171,7 @@ describe('userinfo', () => {
   test('no token: 401 without an error code (RFC 6750 3.1)', async () => {
     const answer = await service.request('/oauth2/userinfo', {});
     expect(answer).toMatchObject({ status: 401, text: '' });
-    expect(answer.headers.get('www-authenticate')).toBe(REALM);
+    expect(answer.headers.get('www-authenticate')).toMatch(new RegExp(`^${REALM}, DPoP algs="RS256 `));
   });
 
   test('a token in the query is not accepted, and one there next to the header is refused (RFC 9700 4.3.2)', async () => {

@@ -55,6 +55,7 @@ const ROWS = {
   internal: { kind: 'fault', status: 500, oauth: 'server_error', page: 'internal' },
   invalid_client: { kind: 'refusal', status: 400, oauth: 'invalid_client', page: 'application' },
   invalid_client_metadata: { kind: 'refusal', status: 400, oauth: 'invalid_client_metadata', page: 'application' },
+  invalid_dpop_proof: { kind: 'refusal', status: 400, oauth: 'invalid_dpop_proof', page: 'application' },
   invalid_grant: { kind: 'refusal', status: 400, oauth: 'invalid_grant', page: 'application' },
   invalid_redirect_uri: { kind: 'refusal', status: 400, oauth: 'invalid_redirect_uri', page: 'application' },
   invalid_request: { kind: 'refusal', status: 400, oauth: 'invalid_request', page: 'application' },
@@ -132,6 +133,7 @@ const ROWS = {
   unsupported_grant_type: { kind: 'refusal', status: 400, oauth: 'unsupported_grant_type', page: 'application' },
   unsupported_media_type: { kind: 'refusal', status: 415, oauth: 'invalid_request', page: 'malformed' },
   unsupported_token_type: { kind: 'refusal', status: 400, oauth: 'unsupported_token_type', page: 'application' },
+  use_dpop_nonce: { kind: 'refusal', status: 400, oauth: 'use_dpop_nonce', page: 'application' },
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof ROWS;

@@ -1,5 +1,6 @@
 /** Public keys of others as JSON Web Keys (RFC 7517, RFC 7518 6, RFC 8037). */
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { sha256 } from '#platform/base/secret.ts';
 import { algorithmsOfKey, type SigningAlgorithm } from './signing-algorithms.ts';
 
 /** A key that signatures can be verified with. */
@@ -76,6 +77,13 @@ export function usableKeys(set: unknown): readonly VerificationKey[] {
 export function parsePublicKey(jwk: unknown): VerificationKey | undefined {
   const outcome = readKey(jwk);
   return outcome.kind === 'usable' ? outcome.key : undefined;
+}
+
+/** SHA-256 over the members that make the key, base64url (RFC 7638 3). */
+export function keyThumbprint(key: KeyObject): string {
+  const { crv, e, kty, n, x, y } = key.export({ format: 'jwk' });
+  // What a kind of key does not have is left out; the names are in their order.
+  return sha256(JSON.stringify({ crv, e, kty, n, x, y })).toString('base64url');
 }
 
 function readKey(jwk: unknown): KeyOutcome {

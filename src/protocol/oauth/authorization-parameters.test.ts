@@ -23,6 +23,7 @@ const CONFIDENTIAL: RequestingClient = {
   requiresPushedRequests: false,
   defaultAcrValues: [],
   sector: undefined,
+  hasBoundTokens: false,
 };
 const PUBLIC: RequestingClient = { ...CONFIDENTIAL, isPublic: true };
 const GOOD = { response_type: 'code', redirect_uri: 'https://app.example/cb', scope: 'openid', state: 'st' };

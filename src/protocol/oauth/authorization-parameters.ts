@@ -10,10 +10,11 @@ import {
   type ResponseMode,
   type ResponseTarget,
 } from './authorization-response.ts';
+import { isThumbprint } from './dpop-proof.ts';
 import { CODE_CHALLENGE_METHOD, challengeProblem } from './pkce.ts';
 import { redirectUriMatches } from './redirect-uris.ts';
 import { MAX_RESOURCES, type ResourceRules } from './resource-rules.ts';
-import { parseScope, type ScopeRules } from './scopes.ts';
+import { parseScope, type ScopeRules, UNBOUND_SCOPE } from './scopes.ts';
 import { type VoluntaryParameters, voluntaryParameters, voluntaryProblem } from './voluntary-parameters.ts';
 
 /** What the checks need to know of the client. */
@@ -32,6 +33,8 @@ export interface RequestingClient {
   readonly sector: string | undefined;
   /** Its requests have to be pushed (RFC 9126 6). */
   readonly requiresPushedRequests: boolean;
+  /** It takes only access tokens that are bound to a key. */
+  readonly hasBoundTokens: boolean;
 }
 
 /** Parameters of a request, and how they came, as far as a client may insist on that. */
@@ -56,6 +59,8 @@ export interface AuthorizationRequest extends VoluntaryParameters {
   readonly nonce: string | undefined;
   /** S256. */
   readonly codeChallenge: string | undefined;
+  /** Thumbprint of the key that the code is bound to (RFC 9449 10). */
+  readonly dpopKey: string | undefined;
   readonly prompts: readonly Prompt[];
   /** Seconds. */
   readonly maxAge: number | undefined;
@@ -166,6 +171,7 @@ export function checkAuthorizationRequest(
     resources,
     nonce: parameters.get('nonce'),
     codeChallenge: parameters.get('code_challenge'),
+    dpopKey: parameters.get('dpop_jkt'),
     prompts: promptsOf(parameters),
     maxAge: maxAgeOf(parameters) ?? client.defaultMaxAge,
     loginHint: parameters.get('login_hint'),
@@ -188,6 +194,7 @@ const CHECKS: readonly Check[] = [
   malformedLoginHint,
   malformedMaxAge,
   contradictoryPrompts,
+  malformedKey,
   malformedVoluntary,
   unsupportedParameter,
   insistence,
@@ -224,6 +231,12 @@ function contradictoryPrompts(parameters: FormParameters): AuthorizationRefusal 
   return invalid('prompt none cannot be combined with other values', 'prompt');
 }
 
+function malformedKey(parameters: FormParameters): AuthorizationRefusal | undefined {
+  const thumbprint = parameters.get('dpop_jkt');
+  if (thumbprint === undefined || isThumbprint(thumbprint)) return undefined;
+  return invalid('dpop_jkt must be the SHA-256 thumbprint of a key, 43 characters of base64url', 'dpop_jkt');
+}
+
 function malformedVoluntary(parameters: FormParameters): AuthorizationRefusal | undefined {
   const problem = voluntaryProblem(parameters);
   return problem === undefined ? undefined : invalid(problem, 'claims', 'id_token_hint');
@@ -232,7 +245,6 @@ function malformedVoluntary(parameters: FormParameters): AuthorizationRefusal | 
 /** Parameters that must not be ignored, since the client would believe that they were heeded. */
 const UNSUPPORTED: readonly (readonly [name: string, error: AuthorizationErrorCode])[] = [
   ['authorization_details', 'invalid_request'],
-  ['dpop_jkt', 'invalid_request'],
   ['request_uri', 'request_uri_not_supported'],
   ['registration', 'registration_not_supported'],
 ];
@@ -295,6 +307,7 @@ function grantableScope(
   if (problem !== undefined) return { kind: 'refused', description: problem };
   const scope = rules.filterForUser(requested, client.scope);
   if (scope.length === 0) return { kind: 'refused', description: 'none of the scopes can be granted to this client' };
+  if (client.hasBoundTokens && rules.hasUnboundScope(scope)) return { kind: 'refused', description: UNBOUND_SCOPE };
   return { kind: 'granted', scope };
 }
 

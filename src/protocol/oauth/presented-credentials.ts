@@ -115,10 +115,20 @@ export type BearerCredentials =
   | { readonly kind: 'malformed'; readonly text: string };
 
 const BEARER = /^bearer(?:$| +)/i;
+const DPOP = /^dpop(?:$| +)/i;
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
 export function parseBearer(authorization: string | undefined): BearerCredentials {
-  const scheme = authorization === undefined ? undefined : BEARER.exec(authorization);
+  return parseScheme(BEARER, authorization);
+}
+
+/** The same in the scheme of bound tokens (RFC 9449 7.1). */
+export function parseDpop(authorization: string | undefined): BearerCredentials {
+  return parseScheme(DPOP, authorization);
+}
+
+function parseScheme(pattern: RegExp, authorization: string | undefined): BearerCredentials {
+  const scheme = authorization === undefined ? undefined : pattern.exec(authorization);
   if (authorization === undefined || scheme === undefined || scheme === null) return { kind: 'absent' };
   const text = authorization.slice(scheme[0].length);
   return TOKEN.test(text) ? { kind: 'token', token: text } : { kind: 'malformed', text };

@@ -67,6 +67,7 @@ test('everything that is supported is kept', () => {
     software_version: '1.0',
     default_max_age: 0,
     require_auth_time: true,
+    dpop_bound_access_tokens: true,
     default_acr_values: ['urn:latchkey:acr:1'],
     id_token_signed_response_alg: 'ES256',
     userinfo_signed_response_alg: 'RS256',
@@ -151,7 +152,6 @@ describe('a member of the wrong type or value is named', () => {
     ['request_object_signing_alg', 'none'],
     ['sector_identifier_uri', 'https://app.example/s.json'],
     ['backchannel_logout_uri', 'https://app.example/out'],
-    ['dpop_bound_access_tokens', true],
     ['require_signed_request_object', true],
     ['token_endpoint_auth_signing_alg', 'none'],
     ['jwks', { keys: 'x' }],
@@ -173,7 +173,7 @@ describe('a member of the wrong type or value is named', () => {
   });
 
   test('switches that are off are no wish', () => {
-    expect(parse({ dpop_bound_access_tokens: false, require_signed_request_object: false })).toEqual(parse({}));
+    expect(parse({ require_signed_request_object: false })).toEqual(parse({}));
   });
 
   test('jwks and jwks_uri exclude each other', () => {

@@ -53,6 +53,7 @@ export interface RegisteredMetadata {
   readonly default_max_age?: number;
   readonly require_auth_time?: boolean;
   readonly require_pushed_authorization_requests?: boolean;
+  readonly dpop_bound_access_tokens?: boolean;
   readonly default_acr_values?: readonly string[];
 }
 
@@ -98,7 +99,6 @@ const UNSUPPORTED = [
 /** The same for switches that are off unless they are set. */
 const UNSUPPORTED_SWITCHES = [
   'backchannel_logout_session_required',
-  'dpop_bound_access_tokens',
   'frontchannel_logout_session_required',
   'require_signed_request_object',
   'tls_client_certificate_bound_access_tokens',
@@ -184,6 +184,7 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
     default_max_age: read.defaultMaxAge,
     require_auth_time: read.requireAuthTime,
     require_pushed_authorization_requests: read.requirePushedRequests,
+    dpop_bound_access_tokens: read.boundTokens,
     default_acr_values: read.defaultAcrValues,
   });
 }
@@ -218,6 +219,7 @@ function readMembers(members: MetadataMembers) {
     defaultMaxAge: members.seconds('default_max_age'),
     requireAuthTime: members.flag('require_auth_time'),
     requirePushedRequests: members.flag('require_pushed_authorization_requests'),
+    boundTokens: members.flag('dpop_bound_access_tokens'),
     defaultAcrValues: acrValuesOf(members),
   };
 }

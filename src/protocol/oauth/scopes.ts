@@ -69,6 +69,9 @@ function chatScopePrefixes(protocolName: string) {
   };
 }
 
+/** Says why a client that takes only bound tokens gets no scope of the homeserver. */
+export const UNBOUND_SCOPE = 'tokens for the homeserver cannot be bound to a key, as dpop_bound_access_tokens asks';
+
 /** What decides which scopes a client may have for itself. */
 export interface ClientScopeOptions {
   /** Its maximum; undefined: no restriction. */
@@ -121,6 +124,11 @@ export class ScopeRules {
   isChat(scope: string): boolean {
     const kind = this.classify(scope);
     return kind === 'chat-api' || kind === 'chat-device';
+  }
+
+  /** Whether it holds scopes of the homeserver, which takes a token from whoever has it. */
+  hasUnboundScope(scopes: readonly string[]): boolean {
+    return scopes.some((scope) => this.isChat(scope) || this.classify(scope) === 'homeserver-admin');
   }
 
   /** The one spelling that stands for both; for comparisons. */

@@ -1,0 +1,132 @@
+import type { Client } from '#domain/clients/client.ts';
+import type { Core } from '#domain/core.ts';
+import type { ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
+import { consumeOnce } from '#domain/replayed-values/replayed-values.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { HttpResponse } from '#platform/http/response.ts';
+import { SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
+import { checkDpopProof, type DpopProof } from '#protocol/oauth/dpop-proof.ts';
+
+/** How long a proof is remembered; it is good for little more than a minute (RFC 9449 11.1). */
+const REMEMBERED_MS = 300_000;
+const NONCE_LABEL = 'dpop-nonce';
+const NONCE_LIFETIME_MS = 300_000;
+/** Clocks of instances differ. */
+const NONCE_AHEAD_MS = 10_000;
+const MAX_NONCE_CHARACTERS = 200;
+
+/** Which keys callers prove to hold by the header `DPoP` (RFC 9449). */
+export class DpopProofs {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * At an endpoint that a client calls for itself; undefined without a proof.
+   * @param path of the endpoint below the public base
+   * @throws LatchkeyError `invalid_dpop_proof`, `use_dpop_nonce`
+   */
+  async ofRequest(context: RequestContext, path: string): Promise<ProvenKey | undefined> {
+    const text = headerOf(context);
+    return text === undefined ? undefined : await this.#verify(context, path, text, undefined, {});
+  }
+
+  /** The same for a request for tokens, which some clients never make without a proof. */
+  async ofTokenRequest(context: RequestContext, path: string, client: Client): Promise<ProvenKey | undefined> {
+    const key = await this.ofRequest(context, path);
+    if (key !== undefined || !client.hasBoundTokens) return key;
+    throw refusal('the client is registered with dpop_bound_access_tokens: a DPoP proof is required', {});
+  }
+
+  /**
+   * At a resource, for a token that was presented in the scheme `DPoP`.
+   * @throws LatchkeyError the same, as a challenge (RFC 9449 7.1)
+   */
+  async ofToken(context: RequestContext, path: string, accessToken: string): Promise<ProvenKey> {
+    const text = headerOf(context);
+    if (text !== undefined) return await this.#verify(context, path, text, accessToken, challengeHeaders);
+    throw refusal(
+      'a token in the scheme DPoP needs a proof in the header DPoP',
+      challengeHeaders('invalid_dpop_proof'),
+    );
+  }
+
+  /** A nonce for the next proof, where they are required (RFC 9449 8.2). */
+  withNonce(response: HttpResponse): HttpResponse {
+    return { ...response, headers: { ...response.headers, ...this.#nonceHeaders() } };
+  }
+
+  async #verify(
+    context: RequestContext,
+    path: string,
+    text: string,
+    accessToken: string | undefined,
+    challenges: typeof challengeHeaders | Record<string, never>,
+  ): Promise<ProvenKey> {
+    const { clock, config, database, log } = this.#core;
+    const headersOf = (code: ProofError) => (typeof challenges === 'function' ? challenges(code) : {});
+    const now = clock.now();
+    const url = new URL(path, config.http.publicBase).href;
+    const outcome = await checkDpopProof(text, { method: context.method, url, accessToken, now });
+    if (!outcome.ok) {
+      log.info('auth.refused', outcome.problem, { code: 'invalid_dpop_proof' });
+      throw refusal(outcome.problem, headersOf('invalid_dpop_proof'));
+    }
+    const { proof } = outcome;
+    if (config.oauth.dpopRequireNonce && !this.#isNonce(proof.nonce, now)) {
+      throw new LatchkeyError('use_dpop_nonce', {
+        description: 'the proof must hold the nonce of the header DPoP-Nonce',
+        headers: { ...headersOf('use_dpop_nonce'), ...this.#nonceHeaders() },
+      });
+    }
+    const consume = async (): Promise<void> => {
+      if (await consumeOnce(database, oneTime(proof, now), now)) return;
+      log.info('auth.refused', 'a DPoP proof was sent again', { code: 'invalid_dpop_proof' });
+      throw refusal('the proof was used before: make a new one for each request', headersOf('invalid_dpop_proof'));
+    };
+    return { thumbprint: proof.thumbprint, consume };
+  }
+
+  #nonceHeaders(): Readonly<Record<string, string>> {
+    const { clock, config, keyRing } = this.#core;
+    if (!config.oauth.dpopRequireNonce) return {};
+    return { 'dpop-nonce': keyRing.seal(NONCE_LABEL, String(clock.now())).toString('base64url') };
+  }
+
+  #isNonce(nonce: string | undefined, now: number): boolean {
+    if (nonce === undefined || nonce.length > MAX_NONCE_CHARACTERS) return false;
+    const madeAt = this.#core.keyRing.open(NONCE_LABEL, Buffer.from(nonce, 'base64url'));
+    if (madeAt === undefined) return false;
+    const age = now - Number(madeAt.toString());
+    return age <= NONCE_LIFETIME_MS && age >= -NONCE_AHEAD_MS;
+  }
+}
+
+type ProofError = 'invalid_dpop_proof' | 'use_dpop_nonce' | 'invalid_token';
+
+/** RFC 9449 7.1. */
+export function dpopChallenge(error?: ProofError): string {
+  const algorithms = `algs="${SIGNING_ALGORITHMS.join(' ')}"`;
+  return error === undefined ? `DPoP ${algorithms}` : `DPoP error="${error}", ${algorithms}`;
+}
+
+function challengeHeaders(error: ProofError): Readonly<Record<string, string>> {
+  return { 'www-authenticate': dpopChallenge(error) };
+}
+
+function oneTime({ thumbprint, id }: DpopProof, now: number) {
+  return { kind: 'dpop-proof', owner: thumbprint, value: id, expiresAt: now + REMEMBERED_MS } as const;
+}
+
+function refusal(description: string, headers: Readonly<Record<string, string>>): LatchkeyError {
+  return new LatchkeyError('invalid_dpop_proof', { description, headers });
+}
+
+/** Header lines of one name arrive joined by commas, which no proof has. */
+function headerOf({ headers }: RequestContext): string | undefined {
+  const { dpop } = headers;
+  return Array.isArray(dpop) ? dpop.join(', ') : dpop;
+}

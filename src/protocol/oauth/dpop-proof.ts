@@ -1,0 +1,98 @@
+/**
+ * What a DPoP proof shows: that whoever sends a request holds a key. Nothing here reads the database, so a proof that
+ * is right may still be one that was sent before.
+ * @see RFC 9449 4.3
+ */
+import { sha256 } from '#platform/base/secret.ts';
+import { isSignedBy, parseCompactJws } from '../jose/compact-jws.ts';
+import { keyThumbprint, parsePublicKey } from '../jose/json-web-keys.ts';
+
+/** The request that a proof has to be made for. */
+export interface ProvenRequest {
+  readonly method: string;
+  /** Without query and fragment, as clients know it. */
+  readonly url: string;
+  /** Undefined: none comes with the request. */
+  readonly accessToken: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+export interface DpopProof {
+  /** Of the key (RFC 7638), base64url. */
+  readonly thumbprint: string;
+  readonly id: string;
+  readonly nonce: string | undefined;
+}
+
+/** `problem`: a sentence for the developer. */
+export type ProofOutcome =
+  | { readonly ok: true; readonly proof: DpopProof }
+  | { readonly ok: false; readonly problem: string };
+
+const MAX_CHARACTERS = 8192;
+const MAX_ID_CHARACTERS = 255;
+const MAX_AGE_MS = 60_000;
+const MAX_AHEAD_MS = 10_000;
+const THUMBPRINT = /^[A-Za-z0-9_-]{43}$/;
+
+/** Whether a text can be the SHA-256 thumbprint of a key. */
+export function isThumbprint(text: string): boolean {
+  return THUMBPRINT.test(text);
+}
+
+export async function checkDpopProof(text: string, request: ProvenRequest): Promise<ProofOutcome> {
+  const jws = text.length > MAX_CHARACTERS ? undefined : parseCompactJws(text);
+  if (jws === undefined) return wrong('the DPoP header must be given once and hold one signed JWT');
+  if (jws.type !== 'dpop+jwt') return wrong('the typ of the proof must be dpop+jwt');
+  const key = parsePublicKey(jws.header['jwk']);
+  if (key === undefined)
+    return wrong('the jwk of the proof must be a public key for signatures, without private members');
+  if (!key.algorithms.some((algorithm) => algorithm === jws.algorithm)) {
+    return wrong('the alg of the proof must be one of dpop_signing_alg_values_supported that fits its jwk');
+  }
+  const problem = claimsProblem(jws.claims, request);
+  if (problem !== undefined) return wrong(problem);
+  // Last, since it costs most.
+  if (!(await isSignedBy(jws, key.key))) return wrong('the signature of the proof does not fit its jwk');
+  const { jti, nonce } = jws.claims;
+  return {
+    ok: true,
+    proof: {
+      thumbprint: keyThumbprint(key.key),
+      id: String(jti),
+      nonce: typeof nonce === 'string' ? nonce : undefined,
+    },
+  };
+}
+
+function claimsProblem(claims: Readonly<Record<string, unknown>>, request: ProvenRequest): string | undefined {
+  const { jti, htm, htu, iat, ath } = claims;
+  if (typeof jti !== 'string' || jti === '' || jti.length > MAX_ID_CHARACTERS) {
+    return `the jti of the proof must be a text of 1 to ${MAX_ID_CHARACTERS} characters`;
+  }
+  if (htm !== request.method) return 'the htm of the proof must be the method of the request';
+  if (typeof htu !== 'string' || !isSameUrl(htu, request.url)) {
+    return 'the htu of the proof must be the URL of the request';
+  }
+  if (typeof iat !== 'number' || !Number.isFinite(iat)) return 'the iat of the proof must be a number of seconds';
+  const age = request.now - iat * 1000;
+  if (age > MAX_AGE_MS || age < -MAX_AHEAD_MS) return 'the iat of the proof is too old, or in the future';
+  const { accessToken } = request;
+  if (accessToken !== undefined && ath !== sha256(accessToken).toString('base64url')) {
+    return 'the ath of the proof must be the SHA-256 of the access token';
+  }
+  return undefined;
+}
+
+/** Query and fragment are left out, and spellings of one URL are the same (RFC 9449 4.3, RFC 3986 6.2.2, 6.2.3). */
+function isSameUrl(claimed: string, url: string): boolean {
+  if (!URL.canParse(claimed)) return false;
+  const { origin, pathname, username, password } = new URL(claimed);
+  const expected = new URL(url);
+  return origin === expected.origin && pathname === expected.pathname && username === '' && password === '';
+}
+
+function wrong(problem: string): ProofOutcome {
+  return { ok: false, problem };
+}

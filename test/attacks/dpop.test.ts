@@ -1,0 +1,408 @@
+/** Stolen tokens and codes that are bound to a key, and proofs that are stolen, repeated or made for something else. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ClientId } from '#platform/base/ids.ts';
+import type { OpenDatabase } from '#platform/postgres/database.ts';
+import { openDatabase } from '#platform/postgres/open-database.ts';
+import { parseConnectionUri } from '#test/support/connection-uri.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { ProofKey, type WantedProof } from '#test/support/dpop-proofs.ts';
+import { sql } from '#test/support/fixtures.ts';
+import {
+  basic,
+  CLIENT_SECRET,
+  type MachineAnswer,
+  member,
+  type OAuthService,
+  startOAuthService,
+  TEST_ISSUER,
+} from '#test/support/oauth-service.ts';
+import { silentLog } from '#test/support/silent-log.ts';
+
+const TOKEN_URL = `${TEST_ISSUER}oauth2/token`;
+const USERINFO_URL = `${TEST_ISSUER}oauth2/userinfo`;
+const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
+const key = new ProofKey();
+const thief = new ProofKey();
+
+let db: TestDatabase;
+let secondDatabase: OpenDatabase;
+let service: OAuthService;
+let second: OAuthService;
+let strict: OAuthService;
+let open: ClientId;
+let confidential: ClientId;
+let boundOnly: ClientId;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  secondDatabase = await openDatabase({
+    connection: parseConnectionUri(db.connectionString),
+    log: silentLog,
+    clock: { now: () => Date.now() },
+  });
+  service = await startOAuthService(db.database);
+  second = await startOAuthService(secondDatabase, { clock: service.clock });
+  strict = await startOAuthService(db.database, { clock: service.clock, dpopRequireNonce: true });
+  open = await service.client({});
+  confidential = await service.client();
+  boundOnly = await service.client({ secret: CLIENT_SECRET, metadata: { dpop_bound_access_tokens: true } });
+});
+afterAll(async () => {
+  for (const each of [service, second, strict]) await each.close();
+  await secondDatabase.close();
+  await db.drop();
+});
+
+function proofFor(url: string, changes: Partial<WantedProof> = {}, by = key): string {
+  return by.proof({ url, now: service.clock.now(), ...changes });
+}
+
+interface Sent {
+  readonly proof?: string | undefined;
+  readonly client?: ClientId;
+  readonly at?: OAuthService;
+}
+
+async function token(form: Readonly<Record<string, string>>, sent: Sent = {}): Promise<MachineAnswer> {
+  const { proof = proofFor(TOKEN_URL), client = open, at = service } = sent;
+  const isPublic = client === open;
+  const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded' };
+  if (proof !== '') headers['dpop'] = proof;
+  if (!isPublic) headers['authorization'] = basic(client, CLIENT_SECRET);
+  const body = new URLSearchParams(isPublic ? { client_id: client, ...form } : form).toString();
+  return await at.request('/oauth2/token', { method: 'POST', headers, body });
+}
+
+const NO_PROOF = { proof: '' };
+
+async function codeForm(client = open, more: { scope?: readonly string[]; dpopKey?: string } = {}) {
+  const { dpopKey, ...grant } = more;
+  const { code, grantId } = await service.signIn(client, { codeVerifier: VERIFIER, ...grant });
+  if (dpopKey !== undefined) {
+    const uuid = await sql<{ id: string }>(
+      db.database,
+      `update oauth2_authorization_grants set dpop_jkt = $1::text
+        where code_hash = sha256($2::text::bytea) returning id`,
+      [dpopKey, code],
+    );
+    expect(uuid, grantId).toHaveLength(1);
+  }
+  const redirect_uri = 'https://app.example.org/callback';
+  return { grant_type: 'authorization_code', code, code_verifier: VERIFIER, redirect_uri };
+}
+
+async function boundSession(client = open): Promise<{ accessToken: string; refreshToken: string }> {
+  const answer = await token(await codeForm(client), { client });
+  expect(answer.body).toMatchObject({ token_type: 'DPoP' });
+  return { accessToken: member(answer, 'access_token'), refreshToken: member(answer, 'refresh_token') };
+}
+
+async function userinfo(accessToken: string, scheme: string, proof?: string, at = service): Promise<MachineAnswer> {
+  const headers = { authorization: `${scheme} ${accessToken}`, ...(proof === undefined ? {} : { dpop: proof }) };
+  return await at.request('/oauth2/userinfo', { headers });
+}
+
+function resourceProof(accessToken: string, changes: Partial<WantedProof> = {}, by = key): string {
+  return proofFor(USERINFO_URL, { method: 'GET', accessToken, ...changes }, by);
+}
+
+async function refresh(refreshToken: string, sent: Sent = {}): Promise<MachineAnswer> {
+  return await token({ grant_type: 'refresh_token', refresh_token: refreshToken }, sent);
+}
+
+const INVALID_PROOF = { status: 400, body: { error: 'invalid_dpop_proof' } };
+
+describe('a bound access token', () => {
+  test('works with a proof of its key, in two statements, and introspection names the key', async () => {
+    const { accessToken } = await boundSession();
+    expect((await userinfo(accessToken, 'DPoP', resourceProof(accessToken))).status).toBe(200);
+    expect(service.lastRequest().queries).toBe(2);
+    expect((await userinfo(accessToken, 'dpop', resourceProof(accessToken))).status).toBe(200);
+    expect((await service.introspect(accessToken)).body).toMatchObject({
+      active: true,
+      token_type: 'DPoP',
+      cnf: { jkt: key.thumbprint },
+    });
+  });
+
+  test('stolen is worth nothing as Bearer, in the form, or with the key of the thief (S-48)', async () => {
+    const { accessToken } = await boundSession();
+    const inForm = async () => await service.post('/oauth2/userinfo', { access_token: accessToken });
+    const attempts = [
+      await userinfo(accessToken, 'Bearer'),
+      await userinfo(accessToken, 'Bearer', resourceProof(accessToken)),
+      await inForm(),
+      await userinfo(accessToken, 'DPoP', resourceProof(accessToken, {}, thief)),
+    ];
+    for (const answer of attempts) {
+      expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
+      expect(answer.headers.get('www-authenticate')).toMatch(/DPoP .*algs="RS256 .*ES256/);
+    }
+  });
+
+  test('without a proof, or with one that does not fit the request, is refused with a challenge (S-48)', async () => {
+    const { accessToken } = await boundSession();
+    const wrong = [
+      undefined,
+      resourceProof(accessToken, { method: 'POST' }),
+      resourceProof(accessToken, { url: TOKEN_URL }),
+      resourceProof(`${accessToken}x`),
+      proofFor(USERINFO_URL, { method: 'GET' }),
+      resourceProof(accessToken, { now: service.clock.now() - 61_000 }),
+      resourceProof(accessToken, { now: service.clock.now() + 11_000 }),
+      resourceProof(accessToken, { header: { jwk: key.privateJwk } }),
+      resourceProof(accessToken, { header: { alg: 'none' } }),
+      `${resourceProof(accessToken)}, ${resourceProof(accessToken)}`,
+    ];
+    for (const proof of wrong) {
+      const answer = await userinfo(accessToken, 'DPoP', proof);
+      expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_dpop_proof' } });
+      expect(answer.headers.get('www-authenticate')).toMatch(/^DPoP error="invalid_dpop_proof", algs="/);
+    }
+  });
+
+  test('two proofs in headers of their own are refused (S-48)', async () => {
+    const { accessToken } = await boundSession();
+    const headers = new Headers({ authorization: `DPoP ${accessToken}` });
+    for (const proof of [resourceProof(accessToken), resourceProof(accessToken)]) headers.append('dpop', proof);
+    expect(await service.request('/oauth2/userinfo', { headers })).toMatchObject({ status: 401 });
+  });
+
+  test('a proof is good once, on all instances (S-48)', async () => {
+    const { accessToken } = await boundSession();
+    const proof = resourceProof(accessToken);
+    expect((await userinfo(accessToken, 'DPoP', proof)).status).toBe(200);
+    for (const at of [service, second]) {
+      expect(await userinfo(accessToken, 'DPoP', proof, at)).toMatchObject({
+        status: 401,
+        body: { error: 'invalid_dpop_proof' },
+      });
+    }
+  });
+
+  test('one proof sent twenty times at once on two instances works once (S-48)', async () => {
+    const { accessToken } = await boundSession();
+    const proof = resourceProof(accessToken);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, async (_, index) => {
+        return await userinfo(accessToken, 'DPoP', proof, index % 2 === 0 ? service : second);
+      }),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  });
+
+  test('an unbound token is refused in the scheme DPoP', async () => {
+    const answer = await token(await codeForm(), NO_PROOF);
+    expect(answer.body).toMatchObject({ token_type: 'Bearer' });
+    const accessToken = member(answer, 'access_token');
+    const refused = await userinfo(accessToken, 'DPoP', resourceProof(accessToken));
+    expect(refused).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
+    expect((await userinfo(accessToken, 'Bearer')).status).toBe(200);
+    expect((await service.introspect(accessToken)).body).not.toHaveProperty('cnf');
+  });
+
+  test('a proof without a token of its key leaves no trace in the database (S-48)', async () => {
+    const count = async () => await sql(db.database, 'select count(*)::integer as n from replayed_values');
+    const before = await count();
+    const { accessToken } = { accessToken: 'mat_0123456789ABCDEFGHIJabcdefghij_0WADMv' };
+    await userinfo(accessToken, 'DPoP', resourceProof(accessToken));
+    await refresh('mar_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz_Il6Hq1');
+    await token({ grant_type: 'authorization_code', code: 'A'.repeat(43) });
+    expect(await count()).toEqual(before);
+  });
+});
+
+describe('the session of a public client that began with a proof', () => {
+  test('refreshes with its key alone: the token without it, or with another, neither works nor ends the session (S-48)', async () => {
+    const { refreshToken } = await boundSession();
+    for (const proof of ['', proofFor(TOKEN_URL, {}, thief)]) {
+      expect(await refresh(refreshToken, { proof })).toMatchObject(INVALID_PROOF);
+    }
+    const next = await refresh(refreshToken);
+    expect(next.body).toMatchObject({ token_type: 'DPoP' });
+    expect(service.lastRequest().queries).toBe(3);
+    service.clock.advanceSeconds(31);
+    const accessToken = member(next, 'access_token');
+    expect((await userinfo(accessToken, 'DPoP', resourceProof(accessToken))).status).toBe(200);
+    // The first token was stolen: presented late and without the key it must not end the session of its owner.
+    expect(await refresh(refreshToken, NO_PROOF)).toMatchObject(INVALID_PROOF);
+    expect((await refresh(member(next, 'refresh_token'))).status).toBe(200);
+  });
+
+  test('presents a refresh token again after a lost answer with a new proof; the same proof is refused', async () => {
+    const { refreshToken } = await boundSession();
+    const proof = proofFor(TOKEN_URL);
+    const first = await refresh(refreshToken, { proof });
+    expect(await refresh(refreshToken, { proof })).toMatchObject(INVALID_PROOF);
+    const again = await refresh(refreshToken);
+    expect(again.body).toMatchObject({
+      access_token: member(first, 'access_token'),
+      refresh_token: member(first, 'refresh_token'),
+      token_type: 'DPoP',
+    });
+  });
+
+  test('twenty refreshes at once on two instances, each with its proof, end in one pair', async () => {
+    const { refreshToken } = await boundSession();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, async (_, index) => {
+        return await refresh(refreshToken, { at: index % 2 === 0 ? service : second });
+      }),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(new Set(answers.map((answer) => member(answer, 'access_token'))).size).toBe(1);
+  });
+});
+
+describe('a confidential client', () => {
+  test('proves itself by its secret: each access token has the key of its own request, or none', async () => {
+    const { refreshToken } = await boundSession(confidential);
+    const other = await refresh(refreshToken, { client: confidential, proof: proofFor(TOKEN_URL, {}, thief) });
+    expect(other.body).toMatchObject({ token_type: 'DPoP' });
+    const introspected = await service.introspect(member(other, 'access_token'));
+    expect(introspected.body).toMatchObject({ cnf: { jkt: thief.thumbprint } });
+    // The lost answer is repeated with another key: the stored token would be of no use.
+    const again = await refresh(refreshToken, { client: confidential });
+    expect(again.body).toMatchObject({ token_type: 'DPoP', refresh_token: member(other, 'refresh_token') });
+    expect((await service.introspect(member(again, 'access_token'))).body).toMatchObject({
+      cnf: { jkt: key.thumbprint },
+    });
+    const plain = await refresh(member(again, 'refresh_token'), { client: confidential, ...NO_PROOF });
+    expect(plain.body).toMatchObject({ token_type: 'Bearer' });
+  });
+
+  test('gets bound tokens for itself', async () => {
+    const answer = await token({ grant_type: 'client_credentials' }, { client: confidential });
+    expect(answer.body).toMatchObject({ token_type: 'DPoP' });
+    expect(service.lastRequest().queries).toBe(2);
+    expect((await service.introspect(member(answer, 'access_token'))).body).toMatchObject({
+      token_type: 'DPoP',
+      cnf: { jkt: key.thumbprint },
+      sub: confidential,
+    });
+  });
+
+  test('registered for bound tokens gets nothing without a proof', async () => {
+    for (const form of [await codeForm(boundOnly), { grant_type: 'client_credentials' }]) {
+      expect(await token(form, { client: boundOnly, ...NO_PROOF })).toMatchObject(INVALID_PROOF);
+      expect((await token(form, { client: boundOnly })).body).toMatchObject({ token_type: 'DPoP' });
+    }
+  });
+});
+
+describe('scopes of the homeserver', () => {
+  const CHAT = ['openid', 'urn:chat:client:api:*'];
+
+  test('come with an unbound token, whose session refreshes without proof (RFC 9449 5)', async () => {
+    const answer = await token(await codeForm(open, { scope: CHAT }));
+    expect(answer.body).toMatchObject({ token_type: 'Bearer' });
+    expect((await userinfo(member(answer, 'access_token'), 'Bearer')).status).toBe(200);
+    expect((await refresh(member(answer, 'refresh_token'), NO_PROOF)).body).toMatchObject({ token_type: 'Bearer' });
+  });
+
+  test('are refused to a client that takes only bound tokens', async () => {
+    const answer = await token(await codeForm(boundOnly, { scope: CHAT }), { client: boundOnly });
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
+  });
+});
+
+describe('a code that is bound to a key', () => {
+  test('is redeemed with that key alone (RFC 9449 10, S-48)', async () => {
+    const form = await codeForm(open, { dpopKey: key.thumbprint });
+    for (const proof of ['', proofFor(TOKEN_URL, {}, thief)]) {
+      expect(await token(form, { proof })).toMatchObject(INVALID_PROOF);
+    }
+    expect((await token(form)).body).toMatchObject({ token_type: 'DPoP' });
+  });
+
+  test('is worth nothing to a thief afterwards, and presented by one it ends the session', async () => {
+    const form = await codeForm(open, { dpopKey: key.thumbprint });
+    const first = await token(form);
+    expect(await token(form)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    expect((await service.introspect(member(first, 'access_token'))).body).toMatchObject({ active: true });
+    expect(await token(form, { proof: proofFor(TOKEN_URL, {}, thief) })).toMatchObject({ status: 400 });
+    expect((await service.introspect(member(first, 'access_token'))).body).toEqual({ active: false });
+  });
+});
+
+describe('a proof at the token endpoint', () => {
+  test('that is wrong costs the client nothing (S-48)', async () => {
+    const form = await codeForm();
+    const wrong = [
+      'x',
+      proofFor(USERINFO_URL),
+      proofFor(TOKEN_URL, { method: 'GET' }),
+      proofFor(TOKEN_URL, { claims: { jti: undefined } }),
+      proofFor(TOKEN_URL, { header: { typ: 'jwt' } }),
+      proofFor(TOKEN_URL, { now: service.clock.now() - 61_000 }),
+    ];
+    for (const proof of wrong) expect(await token(form, { proof })).toMatchObject(INVALID_PROOF);
+    expect(service.logged('auth.refused').at(-1)?.fields).toMatchObject({ code: 'invalid_dpop_proof' });
+    expect((await token(form)).status).toBe(200);
+    expect(service.lastRequest().queries).toBe(3);
+  });
+
+  test('of 12,000 characters is refused at once (S-48)', async () => {
+    const proof = proofFor(TOKEN_URL, { claims: { x: 'x'.repeat(9000) } });
+    expect(await token({ grant_type: 'client_credentials' }, { proof, client: confidential })).toMatchObject(
+      INVALID_PROOF,
+    );
+    expect(service.lastRequest().queries).toBe(0);
+  });
+
+  test('that was used for one code is of no use for another (S-48)', async () => {
+    const proof = proofFor(TOKEN_URL);
+    expect((await token(await codeForm(), { proof })).status).toBe(200);
+    const form = await codeForm();
+    expect(await token(form, { proof, at: second })).toMatchObject(INVALID_PROOF);
+    expect((await token(form)).status).toBe(200);
+  });
+
+  test('is not checked before the client, the grant type and its right to it', async () => {
+    const wrong = { proof: 'x' };
+    expect(await token({ grant_type: 'nonsense' }, wrong)).toMatchObject({ body: { error: 'unsupported_grant_type' } });
+    expect(await token({}, wrong)).toMatchObject({ body: { error: 'invalid_request' } });
+  });
+});
+
+describe('nonces (oauth.dpop_require_nonce)', () => {
+  test('are asked for, given, and good for five minutes on every instance with the setting', async () => {
+    const form = { grant_type: 'client_credentials' };
+    const at = { at: strict, client: confidential };
+    const asked = await token(form, at);
+    expect(asked).toMatchObject({ status: 400, body: { error: 'use_dpop_nonce' } });
+    const nonce = asked.headers.get('dpop-nonce') ?? '';
+    const answer = await token(form, { ...at, proof: proofFor(TOKEN_URL, { nonce }) });
+    expect(answer.status).toBe(200);
+    const nextNonce = answer.headers.get('dpop-nonce') ?? '';
+    expect(nextNonce).not.toBe('');
+    service.clock.advanceSeconds(300);
+    expect((await token(form, { ...at, proof: proofFor(TOKEN_URL, { nonce }) })).status).toBe(200);
+    service.clock.advanceSeconds(1);
+    const late = await token(form, { ...at, proof: proofFor(TOKEN_URL, { nonce: nextNonce }) });
+    expect(late).toMatchObject({ status: 400, body: { error: 'use_dpop_nonce' } });
+  });
+
+  test.each(['', 'x', 'AAAA', 'A'.repeat(5000)])('made up are refused: %.20s (S-48)', async (nonce) => {
+    const proof = proofFor(TOKEN_URL, { nonce });
+    const answer = await token({ grant_type: 'client_credentials' }, { at: strict, client: confidential, proof });
+    expect(answer).toMatchObject({ status: 400, body: { error: 'use_dpop_nonce' } });
+  });
+
+  test('are asked for at userinfo with a challenge', async () => {
+    const { accessToken } = await boundSession();
+    const asked = await userinfo(accessToken, 'DPoP', resourceProof(accessToken), strict);
+    expect(asked).toMatchObject({ status: 401, body: { error: 'use_dpop_nonce' } });
+    expect(asked.headers.get('www-authenticate')).toMatch(/^DPoP error="use_dpop_nonce", algs="/);
+    expect(asked.headers.get('access-control-expose-headers')).toContain('DPoP-Nonce');
+    const nonce = asked.headers.get('dpop-nonce') ?? '';
+    const answer = await userinfo(accessToken, 'DPoP', resourceProof(accessToken, { nonce }), strict);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('dpop-nonce')).not.toBeNull();
+  });
+
+  test('are not asked for without the setting', async () => {
+    const answer = await token({ grant_type: 'client_credentials' }, { client: confidential });
+    expect(answer.headers.get('dpop-nonce')).toBeNull();
+  });
+});
