@@ -135,7 +135,7 @@ export async function chargeAddress(
   deps: { readonly database: Queryable; readonly clock: Clock; readonly log: Log },
   charge: {
     /** Name of the limit. */
-    readonly name: 'registration' | 'registration-check';
+    readonly name: 'registration' | 'registration-check' | 'client-sector';
     readonly limiter: Limiter;
     readonly address: string | undefined;
   },

@@ -18,6 +18,7 @@ import { invalidMetadata, MetadataMembers } from '#protocol/oauth/metadata-membe
 import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
 import { acceptMetadata, logRefusal, type RegistrationDeps, readObject } from './accept-metadata.ts';
 import { registrationResponse } from './registration-response.ts';
+import { requireSectorMember } from './sector-identifier.ts';
 
 /** RFC 7592 2.1. */
 export async function readClient(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
@@ -33,6 +34,7 @@ export async function replaceClient(deps: RegistrationDeps, context: RequestCont
     refuseOtherIdentity(body, client);
     const metadata = acceptMetadata(deps, context, body);
     refuseOtherSector(metadata, client.metadata);
+    await requireSectorMember(deps, metadata, context.clientAddress);
     const replaced = accepted(
       await replaceRegistration({ ...deps, cancelGrantsOutsideRedirectUris }, access, metadata),
     );

@@ -5,6 +5,7 @@ import { type HttpResponse, json } from '#platform/http/response.ts';
 import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
 import { acceptMetadata, logRefusal, type RegistrationDeps, readObject } from './accept-metadata.ts';
 import { registrationResponse } from './registration-response.ts';
+import { requireSectorMember } from './sector-identifier.ts';
 
 export async function register(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const { config, log, urls } = deps;
@@ -16,6 +17,7 @@ export async function register(deps: RegistrationDeps, context: RequestContext):
   return await logRefusal(deps, async () => {
     const metadata = acceptMetadata(deps, context, body);
     const { clientAddress } = context;
+    await requireSectorMember(deps, metadata, clientAddress);
     const limiter = config.rateLimiting.clientRegistration.perIp;
     const outcome = await registerClient({ ...deps, limiter }, { body, metadata, clientAddress });
     if (!outcome.ok) throw refusalOf(outcome);

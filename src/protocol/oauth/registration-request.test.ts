@@ -55,6 +55,8 @@ test('pairwise subjects need one host that is not loopback (OpenID Connect Regis
   expect(refusal({ ...pairwise, ...native })).toContain('subject_type');
   const none = { redirect_uris: [], grant_types: ['client_credentials'] };
   expect(refusal({ ...pairwise, ...none })).toContain('subject_type');
+  const sector = { sector_identifier_uri: 'https://group.example/apps.json' };
+  expect(parse({ ...pairwise, ...hosts, ...sector })).toMatchObject({ ...pairwise, ...sector });
 });
 
 test('everything that is supported is kept', () => {
@@ -150,7 +152,9 @@ describe('a member of the wrong type or value is named', () => {
     ['introspection_signed_response_alg', 7],
     ['id_token_encrypted_response_alg', 'RSA-OAEP'],
     ['request_object_signing_alg', 'none'],
-    ['sector_identifier_uri', 'https://app.example/s.json'],
+    ['sector_identifier_uri', 'http://app.example/s.json'],
+    ['sector_identifier_uri', 'https://127.0.0.1/s.json'],
+    ['sector_identifier_uri', ['https://app.example/s.json']],
     ['backchannel_logout_uri', 'https://app.example/out'],
     ['require_signed_request_object', true],
     ['token_endpoint_auth_signing_alg', 'none'],

@@ -37,6 +37,8 @@ export interface RegisteredMetadata {
   readonly userinfo_signed_response_alg?: string;
   readonly introspection_signed_response_alg?: string;
   readonly subject_type: SubjectType;
+  /** Not fetched yet: whether the sector takes the client is judged elsewhere. */
+  readonly sector_identifier_uri?: string;
   readonly jwks?: RegisteredKeySet;
   readonly client_name?: Localized;
   readonly client_uri?: Localized;
@@ -92,7 +94,6 @@ const UNSUPPORTED = [
   'request_object_encryption_alg',
   'request_object_encryption_enc',
   'request_object_signing_alg',
-  'sector_identifier_uri',
   'userinfo_encrypted_response_alg',
   'userinfo_encrypted_response_enc',
 ];
@@ -152,8 +153,10 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
     throw invalidMetadata('grant_types', 'must not hold client_credentials with token_endpoint_auth_method none');
   }
   const subjectType = read.subjectType ?? 'public';
-  if (subjectType === 'pairwise' && commonHost(redirectUris) === undefined) {
-    throw invalidMetadata('subject_type', 'pairwise needs redirect_uris of one host that is not loopback');
+  const hasSector = read.sectorIdentifierUri !== undefined || commonHost(redirectUris) !== undefined;
+  if (subjectType === 'pairwise' && !hasSector) {
+    const needs = 'redirect_uris of one host that is not loopback, or sector_identifier_uri';
+    throw invalidMetadata('subject_type', `pairwise needs ${needs}`);
   }
   refuseUnsupported(members);
 
@@ -169,6 +172,7 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
     userinfo_signed_response_alg: signingAlgorithm(members, 'userinfo_signed_response_alg', rules),
     introspection_signed_response_alg: signingAlgorithm(members, 'introspection_signed_response_alg', rules),
     subject_type: subjectType,
+    sector_identifier_uri: read.sectorIdentifierUri,
     jwks: read.keys?.jwks,
     client_name: read.clientName,
     client_uri: read.clientUri,
@@ -202,6 +206,7 @@ function readMembers(members: MetadataMembers) {
     responseTypes: members.strings('response_types'),
     grantTypes: members.strings('grant_types'),
     applicationType: members.choice('application_type', ['web', 'native']),
+    sectorIdentifierUri: sectorIdentifierOf(members),
     subjectType: members.choice('subject_type', SUBJECT_TYPES),
     authMethod: members.choice('token_endpoint_auth_method', CLIENT_AUTH_METHODS),
     assertionAlg,
@@ -296,6 +301,13 @@ function scopeOf(members: MetadataMembers): string | undefined {
   const scopes = parseScope(text);
   if (scopes === undefined) throw invalidMetadata('scope', 'must hold scope names separated by spaces');
   return scopes.join(' ');
+}
+
+function sectorIdentifierOf(members: MetadataMembers): string | undefined {
+  const uri = members.text('sector_identifier_uri');
+  if (uri === undefined) return undefined;
+  check('sector_identifier_uri', pageUriProblem(uri, { allowHostMismatch: true, allowInsecureUris: false }));
+  return uri;
 }
 
 function acrValuesOf(members: MetadataMembers): readonly string[] | undefined {

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { type HttpsPeer, loopbackOutbound, startHttpsPeer } from '#test/support/https-peer.ts';
+import { manage, REGISTRATION, registerManaged } from '#test/support/managed-clients.ts';
+import { type MachineAnswer, type OAuthService, startOAuthService } from '#test/support/oauth-service.ts';
+
+const HOSTS = ['https://app.example.org/callback', 'https://www.app.example.org/callback'];
+
+let db: TestDatabase;
+let service: OAuthService;
+let peer: HttpsPeer;
+let list: string;
+let fetches = 0;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  peer = await startHttpsPeer((_, response) => {
+    fetches += 1;
+    response.setHeader('content-type', 'application/json').end(list);
+  });
+  service = await startOAuthService(db.database, { outbound: loopbackOutbound([peer]) });
+});
+beforeEach(() => {
+  list = JSON.stringify([...HOSTS, 'https://another.example/callback']);
+  fetches = 0;
+});
+afterAll(async () => {
+  await service.close();
+  await peer.stop();
+  await db.drop();
+});
+
+function pairwise(path: string, origin = peer.origin) {
+  return { subject_type: 'pairwise', redirect_uris: HOSTS, sector_identifier_uri: `${origin}${path}` };
+}
+
+async function register(changes: object): Promise<MachineAnswer> {
+  return await service.request('/oauth2/registration', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...REGISTRATION, ...changes }),
+  });
+}
+
+test('an application of several hosts belongs to the sector whose list holds them (OpenID Connect Registration 5)', async () => {
+  const asked = pairwise('/apps');
+  expect(await register(asked)).toMatchObject({ status: 201, body: asked });
+  expect(service.lastRequest()).toMatchObject({ queries: 2 });
+  expect(fetches).toBe(1);
+});
+
+test.each([
+  ['lacks one of them', JSON.stringify(HOSTS.slice(1))],
+  ['is no list', JSON.stringify({ redirect_uris: HOSTS })],
+  ['is no JSON', '<html>'],
+  ['is empty', ''],
+])('a list that %s is refused', async (_, answer) => {
+  list = answer;
+  const refused = await register(pairwise('/apps'));
+  expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_client_metadata' } });
+  expect(refused.body['error_description']).toContain('sector_identifier_uri');
+});
+
+test('an address inside is never contacted, and is answered like a list that does not fit (S-52)', async () => {
+  list = '[]';
+  const unfit = await register(pairwise('/apps'));
+  const before = peer.connections();
+  const guarded = await startOAuthService(db.database, { clock: service.clock });
+  try {
+    for (const origin of [`https://localhost:${peer.port}`, 'https://metadata.internal', `${peer.origin}0`]) {
+      const answer = await guarded.request('/oauth2/registration', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ ...REGISTRATION, ...pairwise('/apps', origin) }),
+      });
+      expect(answer.status).toBe(400);
+      expect(answer.body['error']).toBe('invalid_client_metadata');
+    }
+  } finally {
+    await guarded.close();
+  }
+  expect(unfit.status).toBe(400);
+  expect(peer.connections()).toBe(before);
+});
+
+test('the list is asked again when a registration is replaced', async () => {
+  const application = await registerManaged(service, pairwise('/apps'));
+  const body = { ...REGISTRATION, ...pairwise('/apps'), client_id: application.id };
+  expect((await manage(service, 'PUT', application.id, application.token, body)).status).toBe(200);
+  list = '[]';
+  expect((await manage(service, 'PUT', application.id, application.token, body)).status).toBe(400);
+  expect(fetches).toBe(3);
+});

@@ -1,0 +1,42 @@
+import { chargeAddress } from '#domain/rate-limits/rate-limits.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { invalidMetadata } from '#protocol/oauth/metadata-members.ts';
+import type { RegisteredMetadata } from '#protocol/oauth/registration-request.ts';
+import type { RegistrationDeps } from './accept-metadata.ts';
+
+/**
+ * Fetches the `sector_identifier_uri` of a registration, if it has one, and requires that the list there holds every
+ * redirect URI: whoever owns the host of a sector says who belongs to it. Each fetch takes a token of the caller's
+ * address, since a stranger says what is fetched.
+ * @throws LatchkeyError `invalid_client_metadata` without a word about what the address answered (security S-52)
+ * @see OpenID Connect Dynamic Client Registration 1.0 section 5
+ */
+export async function requireSectorMember(
+  deps: RegistrationDeps,
+  { sector_identifier_uri: uri, redirect_uris: redirectUris }: RegisteredMetadata,
+  address: string | undefined,
+): Promise<void> {
+  if (uri === undefined) return;
+  const limiter = deps.config.rateLimiting.clientRegistration.perIp;
+  const taken = await chargeAddress(deps, { name: 'client-sector', limiter, address });
+  if (!taken.ok) {
+    throw new LatchkeyError('rate_limited', {
+      description: 'Too many sectors of clients were looked up for this address.',
+      retryAfterSeconds: taken.retryAfterSeconds,
+    });
+  }
+  const fetched = await deps.outbound.get(uri, { accept: 'application/json' });
+  const members = fetched.ok ? listOf(fetched.body) : [];
+  if (redirectUris.every((redirectUri) => members.includes(redirectUri))) return;
+  throw invalidMetadata('sector_identifier_uri', 'must lead to a JSON list that holds every one of redirect_uris');
+}
+
+/** Empty for whatever is no list. */
+function listOf(body: Buffer): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(body.toString());
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}
