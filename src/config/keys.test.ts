@@ -284,6 +284,12 @@ const ROWS: Readonly<Record<string, Row>> = {
     bad: JSON.stringify({ keys: [{ kty: 'EC', crv: 'P-256', ...POINT, d: 'private' }] }),
     problem: 'not a JSON Web Key Set of public keys: it is wrong in keys[0], which is a private key',
   },
+  'clients[].jwks_uri': {
+    good: 'https://app.example/keys',
+    reads: 'https://app.example/keys',
+    bad: 'http://app.example/keys',
+    problem: 'expected an https URL, got "http://app.example/keys"',
+  },
   'clients[].token_endpoint_auth_signing_alg': choice('PS384', 'HS256', 'HS384', 'HS512', ...ALGORITHMS),
   'clients[].post_logout_redirect_uris': { good: '[]', reads: [], bad: 'x', problem: 'expected a list, got "x"' },
   'clients[].redirect_uris': { good: '[]', reads: [], bad: 'x', problem: 'expected a list, got "x"' },
@@ -537,6 +543,7 @@ const OWN_NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   'http.listeners[].binds[].mode': ['socket: /run/latchkey.sock'],
   'clients[].client_secret': [`client_id: ${ULID}`, 'client_auth_method: client_secret_basic'],
   'clients[].jwks': [`client_id: ${ULID}`, 'client_auth_method: private_key_jwt'],
+  'clients[].jwks_uri': [`client_id: ${ULID}`, 'client_auth_method: private_key_jwt'],
   'clients[].token_endpoint_auth_signing_alg': [
     `client_id: ${ULID}`,
     'client_auth_method: private_key_jwt',

@@ -165,8 +165,12 @@ describe('clients', () => {
   test('private_key_jwt needs keys that may be shown, other methods forbid them', () => {
     const [point, usable] = ['x: MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4', 'client_auth_method: private_key_jwt'];
     const key = `{kty: EC, crv: P-256, ${point}, y: 4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM`;
-    expect(complaints(client(usable))).toEqual(['clients[0]: "private_key_jwt" needs "jwks"']);
+    expect(complaints(client(usable))).toEqual(['clients[0]: "private_key_jwt" needs "jwks" or "jwks_uri"']);
     expect(complaints(client(usable, `jwks: {keys: [${key}}]}`))).toEqual([]);
+    expect(complaints(client(usable, 'jwks_uri: https://app.example/keys'))).toEqual([]);
+    expect(complaints(client(usable, `jwks: {keys: [${key}}]}, jwks_uri: https://app.example/keys`))).toEqual([
+      'clients[0]: "jwks" and "jwks_uri" exclude each other',
+    ]);
     expect(complaints(client(usable, `jwks: {keys: [${key}}]}, client_secret: sixteen characters`))).toEqual([
       'clients[0].client_secret: not allowed with client_auth_method "private_key_jwt"',
     ]);

@@ -79,7 +79,7 @@ export function createCore(resources: Resources): Core {
       limiter: config.rateLimiting.clientAuthentication.perClient,
       origin: new URL(config.http.publicBase).origin,
     }),
-    clientKeys: new ClientKeys(),
+    clientKeys: new ClientKeys(resources),
     passwordChecks: new PasswordChecks({
       database,
       hasher,

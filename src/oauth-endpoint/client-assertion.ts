@@ -23,9 +23,9 @@ export type AssertionOutcome =
     }
   | {
       readonly ok: false;
-      readonly reason: 'unknown_client' | 'wrong_auth_method' | 'bad_client_assertion';
+      readonly reason: 'unknown_client' | 'wrong_auth_method' | 'bad_client_assertion' | 'client_keys_unavailable';
       readonly client: Client | undefined;
-      /** What its developer has to mend; told only to who has the client's key. */
+      /** What its developer has to mend; told to who has the client's key, and when that cannot be known. */
       readonly problem?: string;
     };
 
@@ -56,7 +56,12 @@ export async function verifyAssertion(
   const client = clientId === undefined ? undefined : await deps.clients.find(clientId);
   if (client === undefined || jws === undefined) return { ok: false, reason: 'unknown_client', client: undefined };
   if (!mayUse(client, jws.algorithm)) return { ok: false, reason: 'wrong_auth_method', client };
-  if (!(await isSigned(deps, client, jws))) return { ok: false, reason: 'bad_client_assertion', client };
+  const signature = await judgeSignature(deps, client, jws);
+  if (signature === 'keys-unavailable') {
+    const problem = 'The keys of the client could not be fetched from its jwks_uri.';
+    return { ok: false, reason: 'client_keys_unavailable', client, problem };
+  }
+  if (signature === 'bad') return { ok: false, reason: 'bad_client_assertion', client };
   const isClient = (text: string) => parseId<'client'>(text) === client.id;
   const claims = readAssertion(jws, { isClient, audiences, now: deps.clock.now() });
   return claims.ok
@@ -71,7 +76,15 @@ function mayUse(client: Client, algorithm: string): boolean {
   return assertionAlgorithms(client.authMethod)?.includes(algorithm) === true;
 }
 
-async function isSigned(deps: Pick<Core, 'clientKeys'>, client: Client, jws: CompactJws): Promise<boolean> {
-  if (client.authMethod === 'private_key_jwt') return (await deps.clientKeys.verify(client, jws)).ok;
-  return client.secret !== undefined && isMacOf(jws, client.secret.reveal());
+async function judgeSignature(
+  deps: Pick<Core, 'clientKeys'>,
+  client: Client,
+  jws: CompactJws,
+): Promise<'good' | 'bad' | 'keys-unavailable'> {
+  if (client.authMethod !== 'private_key_jwt') {
+    return client.secret !== undefined && isMacOf(jws, client.secret.reveal()) ? 'good' : 'bad';
+  }
+  const signature = await deps.clientKeys.verify(client, jws);
+  if (signature.ok) return 'good';
+  return signature.reason === 'keys-unavailable' ? signature.reason : 'bad';
 }

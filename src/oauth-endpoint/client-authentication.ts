@@ -122,7 +122,7 @@ export class ClientAuthentication {
       registered: client?.authMethod,
       ...(problem === undefined ? {} : { problem }),
     });
-    // Whoever signed it has the key and guesses nothing.
+    // Whoever signed it has the key and guesses nothing; or nothing could be judged.
     if (problem !== undefined) throw this.#refusal(problem);
     if (hasSecret(presented) && client?.authMethod !== 'none') {
       const { clientAddress, headers } = context;

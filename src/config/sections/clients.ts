@@ -44,6 +44,10 @@ const keySet = hint(
   { type: 'JSON Web Key Set' },
 );
 
+function isHttps(url: string): boolean {
+  return /^https:/i.test(url);
+}
+
 function fromJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -61,7 +65,10 @@ const client = mapping({
     .optional()
     .describe('Required for the methods with a secret; at least 32 bytes for `client_secret_jwt`.'),
   client_secret_file: secretFile('client_secret'),
-  jwks: keySet.optional().describe('Public keys of the client, required for `private_key_jwt`.'),
+  jwks: keySet.optional().describe('Public keys of the client; `private_key_jwt` needs these or `jwks_uri`.'),
+  jwks_uri: hint(webUrl().refine(isHttps, { error: 'expected an https URL' }), { type: 'https URL' })
+    .optional()
+    .describe('Where the client publishes its keys; may be on an inner network.'),
   token_endpoint_auth_signing_alg: choice([...MAC_ALGORITHMS, ...SIGNING_ALGORITHMS])
     .optional()
     .describe('The one algorithm of the assertions of `client_secret_jwt` or `private_key_jwt`. Default: all of them.'),
@@ -148,11 +155,14 @@ const withSecretRule = rule(client, ['client_auth_method', 'client_secret'], (va
   }
 });
 
-const withKeysRule = rule(withSecretRule, ['client_auth_method', 'jwks'], (values, problem) => {
-  const { client_auth_method: method, jwks } = values;
-  if (method === 'private_key_jwt' && jwks === undefined) problem([], `"${method}" needs "jwks"`);
-  if (method !== 'private_key_jwt' && jwks !== undefined) {
-    problem(['jwks'], `not allowed with client_auth_method "${method}"`);
+const withKeysRule = rule(withSecretRule, ['client_auth_method', 'jwks', 'jwks_uri'], (values, problem) => {
+  const { client_auth_method: method } = values;
+  const given = (['jwks', 'jwks_uri'] as const).filter((name) => values[name] !== undefined);
+  if (method === 'private_key_jwt') {
+    if (given.length === 0) problem([], `"${method}" needs "jwks" or "jwks_uri"`);
+    if (given.length === 2) problem([], '"jwks" and "jwks_uri" exclude each other');
+  } else {
+    for (const name of given) problem([name], `not allowed with client_auth_method "${method}"`);
   }
 });
 
@@ -208,8 +218,9 @@ export function staticClientConfig(parsed: ParsedClient) {
     clientAuthMethod: parsed.client_auth_method,
     /** Present for the methods with a secret. */
     clientSecret: parsed.client_secret === undefined ? undefined : new Secret(parsed.client_secret),
-    /** Present for `private_key_jwt`. */
+    /** One of the two is present for `private_key_jwt`. */
     jwks: parsed.jwks,
+    jwksUri: parsed.jwks_uri,
     /** Undefined: every algorithm of the method. */
     tokenEndpointAuthSigningAlg: parsed.token_endpoint_auth_signing_alg,
     redirectUris: parsed.redirect_uris,

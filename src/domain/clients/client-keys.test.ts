@@ -3,9 +3,11 @@ import { SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
+import type { Fetched, NotSent, OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import { type CompactJws, parseCompactJws } from '#protocol/jose/compact-jws.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
 import { randomRoot } from '#test/support/fixtures.ts';
-import { type Client, clientOfRow } from './client.ts';
+import { type Client, type ClientMetadata, clientOfRow } from './client.ts';
 import { ClientKeys } from './client-keys.ts';
 
 const keyRing = new KeyRing(randomRoot());
@@ -17,13 +19,17 @@ function jwk({ publicKey }: { publicKey: KeyObject }, kid?: string): object {
 }
 
 function client(...keys: unknown[]): Client {
+  return clientOf({ jwks: { keys } });
+}
+
+function clientOf(more: Pick<ClientMetadata, 'jwks' | 'jwks_uri'>): Client {
   const metadata = {
     token_endpoint_auth_method: 'none',
     redirect_uris: [],
     grant_types: [],
     response_types: [],
     id_token_signed_response_alg: 'RS256',
-    jwks: { keys },
+    ...more,
   };
   const row = { id: toUuid(newId(0)), is_static: true, version: 1, client_secret_sealed: null, metadata };
   return clientOfRow(row, keyRing);
@@ -36,9 +42,30 @@ async function signed(key: KeyObject, kid?: string): Promise<CompactJws> {
   return jws;
 }
 
+const URI = 'https://app.example/keys';
+
+/** Answers with what a test sets, and counts. */
+class OutboundStub implements Pick<OutboundHttp, 'get'> {
+  asked = 0;
+  wasConfigured: boolean | undefined;
+  body: string | undefined;
+
+  publish(...keys: unknown[]): void {
+    this.body = JSON.stringify({ keys });
+  }
+
+  async get(_url: string, options: { isConfigured?: boolean }): Promise<Fetched | NotSent> {
+    this.asked += 1;
+    this.wasConfigured = options.isConfigured;
+    await Promise.resolve();
+    if (this.body === undefined) return { ok: false, reason: 'connection' };
+    return { ok: true, mediaType: 'application/json', body: Buffer.from(this.body), freshForSeconds: 600 };
+  }
+}
+
 describe('a signature of a client', () => {
   test('is good with the key that it names', async () => {
-    const keys = new ClientKeys();
+    const keys = new ClientKeys({ outbound: new OutboundStub(), clock: new FakeClock() });
     const both = client(jwk(one, 'one'), jwk(other, 'other'));
     expect(await keys.verify(both, await signed(other.privateKey, 'other'))).toEqual({ ok: true });
     const misnamed = await keys.verify(both, await signed(other.privateKey, 'one'));
@@ -48,7 +75,7 @@ describe('a signature of a client', () => {
   });
 
   test('is good with any of its keys when it names none, or they have no names', async () => {
-    const keys = new ClientKeys();
+    const keys = new ClientKeys({ outbound: new OutboundStub(), clock: new FakeClock() });
     const named = client(jwk(one, 'one'), jwk(other, 'other'));
     expect(await keys.verify(named, await signed(other.privateKey))).toEqual({ ok: true });
     const unnamed = client(jwk(one), jwk(other));
@@ -56,14 +83,14 @@ describe('a signature of a client', () => {
   });
 
   test('that names no key is tried with five of them at most, so that it costs little', async () => {
-    const keys = new ClientKeys();
+    const keys = new ClientKeys({ outbound: new OutboundStub(), clock: new FakeClock() });
     const many = [...Array.from({ length: 5 }, pair), one].map((each, index) => jwk(each, `kid ${index}`));
     expect(await keys.verify(client(...many), await signed(one.privateKey))).toMatchObject({ ok: false });
     expect(await keys.verify(client(...many.slice(1)), await signed(one.privateKey))).toEqual({ ok: true });
   });
 
   test('of a client with other keys, of another kind or none at all, is not good', async () => {
-    const keys = new ClientKeys();
+    const keys = new ClientKeys({ outbound: new OutboundStub(), clock: new FakeClock() });
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
     for (const mistaken of [client(), client(jwk(rsa)), client({ ...jwk(one), use: 'enc' })]) {
       expect(await keys.verify(mistaken, await signed(one.privateKey))).toEqual({ ok: false, reason: 'unknown-key' });
@@ -71,4 +98,78 @@ describe('a signature of a client', () => {
     const foreign = await keys.verify(client(jwk(other)), await signed(one.privateKey));
     expect(foreign).toEqual({ ok: false, reason: 'bad-signature' });
   });
+});
+
+describe('keys that a client publishes', () => {
+  function published() {
+    const outbound = new OutboundStub();
+    const clock = new FakeClock();
+    const keys = new ClientKeys({ outbound, clock });
+    const owner = clientOf({ jwks_uri: URI });
+    return { outbound, clock, verify: async (jws: CompactJws) => await keys.verify(owner, jws) };
+  }
+  const unavailable = { ok: false, reason: 'keys-unavailable' };
+
+  test('are fetched once while they are fresh, by many requests at once too', async () => {
+    const { outbound, clock, verify } = published();
+    outbound.publish(jwk(one, 'one'));
+    const jws = await signed(one.privateKey, 'one');
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => verify(jws)));
+    expect(outcomes.every(({ ok }) => ok)).toBe(true);
+    expect(outbound).toMatchObject({ asked: 1, wasConfigured: true });
+    clock.advanceSeconds(599);
+    expect(await verify(jws)).toEqual({ ok: true });
+    expect(outbound.asked).toBe(1);
+    clock.advanceSeconds(1);
+    expect(await verify(jws)).toEqual({ ok: true });
+    expect(outbound.asked).toBe(2);
+  });
+
+  test('are fetched again for a new kid, once a minute', async () => {
+    const { outbound, clock, verify } = published();
+    outbound.publish(jwk(one, 'one'));
+    expect(await verify(await signed(one.privateKey, 'one'))).toEqual({ ok: true });
+    outbound.publish(jwk(one, 'one'), jwk(other, 'other'));
+    const rolled = await signed(other.privateKey, 'other');
+    expect(await verify(rolled)).toEqual({ ok: false, reason: 'unknown-key' });
+    expect(outbound.asked).toBe(1);
+    clock.advanceSeconds(60);
+    expect(await verify(rolled)).toEqual({ ok: true });
+    for (let index = 0; index < 10; index += 1) await verify(await signed(other.privateKey, `unknown ${index}`));
+    expect(outbound.asked).toBe(2);
+    outbound.publish(jwk(other, 'other'));
+    clock.advanceSeconds(600);
+    expect(await verify(await signed(one.privateKey, 'one'))).toEqual({ ok: false, reason: 'unknown-key' });
+  });
+
+  test('serve for a day while no newer copy can be had', async () => {
+    const { outbound, clock, verify } = published();
+    outbound.publish(jwk(one, 'one'));
+    const jws = await signed(one.privateKey, 'one');
+    expect(await verify(jws)).toEqual({ ok: true });
+    outbound.body = undefined;
+    clock.advanceSeconds(86_400);
+    expect(await verify(jws)).toEqual({ ok: true });
+    expect(await verify(jws)).toEqual({ ok: true });
+    expect(outbound.asked).toBe(2);
+    clock.advanceSeconds(1);
+    expect(await verify(jws)).toEqual(unavailable);
+    outbound.publish(jwk(one, 'one'));
+    clock.advanceSeconds(60);
+    expect(await verify(jws)).toEqual({ ok: true });
+  });
+
+  test.each([undefined, '', 'no JSON', '[]', '{}', '{"keys":{}}', '{"keys":[],"keys":[]}'])(
+    'that cannot be had (%j) are asked for once a minute',
+    async (body) => {
+      const { outbound, clock, verify } = published();
+      outbound.body = body;
+      const jws = await signed(one.privateKey, 'one');
+      for (let index = 0; index < 5; index += 1) expect(await verify(jws)).toEqual(unavailable);
+      expect(outbound.asked).toBe(1);
+      clock.advanceSeconds(60);
+      outbound.publish(jwk(one, 'one'));
+      expect(await verify(jws)).toEqual({ ok: true });
+    },
+  );
 });

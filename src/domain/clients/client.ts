@@ -61,6 +61,8 @@ export interface Client {
   readonly introspectionSignedResponseAlg: string;
   /** Its public keys as a JSON Web Key Set, of which `ClientKeys` makes use; undefined when it has none here. */
   readonly jwks: unknown;
+  /** Where it publishes them instead. */
+  readonly jwksUri: string | undefined;
 }
 
 /**
@@ -91,6 +93,7 @@ export interface ClientMetadata {
   /** RS256 when it is not set. */
   readonly introspection_signed_response_alg?: string;
   readonly jwks?: { readonly keys: readonly unknown[] };
+  readonly jwks_uri?: string;
   readonly client_name?: Localized;
   readonly client_uri?: Localized;
   readonly logo_uri?: Localized;
@@ -153,6 +156,7 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     idTokenSignedResponseAlg: metadata.id_token_signed_response_alg,
     introspectionSignedResponseAlg: metadata.introspection_signed_response_alg ?? MANDATORY_ALGORITHM,
     jwks: metadata.jwks,
+    jwksUri: metadata.jwks_uri,
   };
 }
 

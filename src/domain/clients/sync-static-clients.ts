@@ -180,6 +180,7 @@ function wantedClient(configured: StaticClientConfig): WantedClient {
         ? {}
         : { sector_identifier_uri: configured.sectorIdentifierUri }),
       ...(configured.jwks === undefined ? {} : { jwks: configured.jwks }),
+      ...(configured.jwksUri === undefined ? {} : { jwks_uri: configured.jwksUri }),
       ...(configured.tokenEndpointAuthSigningAlg === undefined
         ? {}
         : { token_endpoint_auth_signing_alg: configured.tokenEndpointAuthSigningAlg }),

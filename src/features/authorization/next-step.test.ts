@@ -38,6 +38,7 @@ const CLIENT: Client = {
   idTokenSignedResponseAlg: 'RS256',
   introspectionSignedResponseAlg: 'RS256',
   jwks: undefined,
+  jwksUri: undefined,
 };
 
 const USER = {

@@ -8,28 +8,33 @@ export interface RegisteredKeySet {
 }
 
 interface RegisteredKeys {
-  readonly jwks: RegisteredKeySet;
+  /** One of the two is there at most. */
+  readonly jwks?: RegisteredKeySet;
+  readonly uri?: string;
   readonly usable: readonly VerificationKey[];
 }
 
 /** The public keys of a client. One that shows a private key has to be told. */
-export function readKeys(members: MetadataMembers): RegisteredKeys | undefined {
+export function readKeys(members: MetadataMembers): RegisteredKeys {
   const uri = members.text('jwks_uri');
   const set = members.get('jwks');
   if (set !== undefined && uri !== undefined) throw invalidMetadata('jwks', 'and jwks_uri exclude each other');
   if (uri !== undefined) {
     const problem = pageUriProblem(uri, { allowHostMismatch: true, allowInsecureUris: false });
     if (problem !== undefined) throw invalidMetadata('jwks_uri', problem);
+    return { uri, usable: [] };
   }
-  if (set === undefined) return undefined;
+  if (set === undefined) return { usable: [] };
   const outcome = parseKeySet(set);
   if (!outcome.ok) throw invalidMetadata('jwks', outcome.problem);
   return { jwks: { keys: outcome.given }, usable: outcome.usable };
 }
 
 /** A client that proves itself with a key has to have one (OpenID Connect Core 1.0 section 9). */
-export function requireKey(keys: RegisteredKeys | undefined, algorithm: string | undefined): void {
-  if (keys === undefined) throw invalidMetadata('jwks', 'is required for private_key_jwt');
+export function requireKey(keys: RegisteredKeys, algorithm: string | undefined): void {
+  // What is published there is looked at when the client uses it.
+  if (keys.uri !== undefined) return;
+  if (keys.jwks === undefined) throw invalidMetadata('jwks', 'or jwks_uri is required for private_key_jwt');
   const isThere = keys.usable.some(({ algorithms }) => algorithms.some((possible) => possible === algorithm));
   if (!isThere) throw invalidMetadata('jwks', `must hold a key that signs with ${algorithm}`);
 }

@@ -223,10 +223,15 @@ describe('methods with assertions', () => {
 
   test('with a key need one that signs with the algorithm', () => {
     const needed = 'invalid_client_metadata: jwks must hold a key that signs with';
-    expect(refusal(withKey({ jwks: undefined }))).toContain('invalid_client_metadata: jwks is required');
+    expect(refusal(withKey({ jwks: undefined }))).toContain('invalid_client_metadata: jwks or jwks_uri is required');
     expect(refusal(withKey({ jwks: { keys: [] } }))).toContain(`${needed} ES256`);
     expect(refusal(withKey({ jwks: { keys: [{ kty: 'LWE' }] } }))).toContain(`${needed} ES256`);
     expect(refusal(withKey({ token_endpoint_auth_signing_alg: 'RS256' }))).toContain(`${needed} RS256`);
+  });
+
+  test('with a key may publish it', () => {
+    const published = withKey({ jwks: undefined, jwks_uri: 'https://keys.example/set.json' });
+    expect(parse(published)).toMatchObject({ jwks_uri: 'https://keys.example/set.json' });
   });
 
   test('are the only ones that store an algorithm', () => {

@@ -40,6 +40,7 @@ export interface RegisteredMetadata {
   /** Not fetched yet: whether the sector takes the client is judged elsewhere. */
   readonly sector_identifier_uri?: string;
   readonly jwks?: RegisteredKeySet;
+  readonly jwks_uri?: string;
   readonly client_name?: Localized;
   readonly client_uri?: Localized;
   readonly logo_uri?: Localized;
@@ -173,7 +174,8 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
     introspection_signed_response_alg: signingAlgorithm(members, 'introspection_signed_response_alg', rules),
     subject_type: subjectType,
     sector_identifier_uri: read.sectorIdentifierUri,
-    jwks: read.keys?.jwks,
+    jwks: read.keys.jwks,
+    jwks_uri: read.keys.uri,
     client_name: read.clientName,
     client_uri: read.clientUri,
     logo_uri: read.logoUri,

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { assertionFields, type ClientKey, newClientKey } from '#test/support/client-assertions.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { type HttpsPeer, loopbackOutbound, startHttpsPeer } from '#test/support/https-peer.ts';
+import { type OAuthService, startOAuthService, TEST_ISSUER } from '#test/support/oauth-service.ts';
+
+const clock = new FakeClock();
+let db: TestDatabase;
+let peer: HttpsPeer;
+let service: OAuthService;
+let published: readonly unknown[] | undefined;
+let asked = 0;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  peer = await startHttpsPeer((_request, response) => {
+    asked += 1;
+    response.writeHead(published === undefined ? 503 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ keys: published }));
+  });
+  service = await startOAuthService(db.database, { clock, outbound: loopbackOutbound([peer], { clock }) });
+});
+afterAll(async () => {
+  await service.close();
+  await peer.stop();
+  await db.drop();
+});
+
+test('a client whose keys are at its own address goes over to a new key', { timeout: 30_000 }, async () => {
+  const [former, next] = [await newClientKey('former'), await newClientKey('next')];
+  const metadata = { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: `${peer.origin}/keys` };
+  const clientId = await service.client({ isStatic: false, metadata });
+  const ask = async (key: ClientKey) => {
+    const { privateKey, publicJwk } = key;
+    const parts = { clientId, audience: TEST_ISSUER, now: clock.now(), key: privateKey };
+    const fields = await assertionFields({ ...parts, header: { kid: publicJwk.kid } });
+    return await service.post('/oauth2/token', { grant_type: 'client_credentials', ...fields });
+  };
+  const refused = await ask(former);
+  expect(refused).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+  expect(refused.body['error_description']).toContain('could not be fetched');
+  expect(service.logged('auth.refused').at(-1)?.fields).toMatchObject({ code: 'client_keys_unavailable' });
+
+  published = [former.publicJwk];
+  clock.advanceSeconds(61);
+  expect((await ask(former)).status).toBe(200);
+  expect(service.lastRequest()).toMatchObject({ requester: `oauth2-client:${clientId}` });
+  published = [former.publicJwk, next.publicJwk];
+  expect((await ask(next)).status).toBe(401);
+  clock.advanceSeconds(60);
+  const before = asked;
+  const answers = await Promise.all(Array.from({ length: 10 }, () => ask(next)));
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
+  expect(asked).toBe(before + 1);
+
+  published = undefined;
+  clock.advanceSeconds(3600);
+  expect((await ask(next)).status).toBe(200);
+});
