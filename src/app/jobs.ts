@@ -1,19 +1,25 @@
 /** The background work of the service: which jobs there are, and the workers that run them in this process. */
 import type { Config } from '#config/config.ts';
 import { sweepQueue } from '#domain/clean-up/clean-up.ts';
+import type { Subjects } from '#domain/clients/subjects.ts';
+import { backchannelLogoutQueue } from '#domain/oauth-sessions/backchannel-logout.ts';
+import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
-import type { JobQueue } from '#platform/jobs/queue.ts';
 import { JobWorker } from '#platform/jobs/worker.ts';
+import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { sweeps } from './sweeps.ts';
 
 export interface JobDeps {
-  readonly config: Pick<Config, 'jobs' | 'retention'>;
+  readonly config: Pick<Config, 'http' | 'jobs' | 'retention'>;
   /** Not the one that requests wait for. */
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
+  readonly signingKeys: SigningKeys;
+  readonly subjects: Subjects;
+  readonly outbound: OutboundHttp;
   /** Whether requests of this process wait. */
   readonly isBusy: () => boolean;
 }
@@ -29,7 +35,12 @@ export function createJobWorkers(deps: JobDeps): readonly JobWorker[] {
   const shared = { database, clock, log, maxRetries };
   const hourly = sweeps.map((sweep) => sweepQueue(sweep, { ...deps, retention: config.retention }));
   return [
-    new JobWorker({ ...shared, queues: JOBS.map((make) => make(deps)), concurrency, pollIntervalSeconds }),
+    new JobWorker({
+      ...shared,
+      queues: [backchannelLogoutQueue({ ...deps, issuer: config.http.issuer })],
+      concurrency,
+      pollIntervalSeconds,
+    }),
     new JobWorker({
       ...shared,
       queues: hourly,
@@ -38,5 +49,3 @@ export function createJobWorkers(deps: JobDeps): readonly JobWorker[] {
     }),
   ];
 }
-
-const JOBS: readonly ((deps: JobDeps) => JobQueue)[] = [];

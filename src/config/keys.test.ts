@@ -291,6 +291,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     problem: 'expected an https URL, got "http://app.example/keys"',
   },
   'clients[].token_endpoint_auth_signing_alg': choice('PS384', 'HS256', 'HS384', 'HS512', ...ALGORITHMS),
+  'clients[].backchannel_logout_uri': url(),
   'clients[].post_logout_redirect_uris': { good: '[]', reads: [], bad: 'x', problem: 'expected a list, got "x"' },
   'clients[].redirect_uris': { good: '[]', reads: [], bad: 'x', problem: 'expected a list, got "x"' },
   'clients[].redirect_uris[]': {

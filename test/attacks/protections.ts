@@ -1035,6 +1035,14 @@ export const PROTECTIONS: readonly Protection[] = [
     testName: 'registered for bound tokens gets nothing without a proof',
   },
   {
+    name: 'backchannel-guard',
+    what: 'the guard keeps logout tokens of clients that registered themselves off inner addresses',
+    attack: 52,
+    removals: [{ text: '{ isConfigured: session.is_static }', instead: '{ isConfigured: true }' }],
+    test: 'src/features/logout/backchannel-logout.test.ts',
+    testName: 'S-52',
+  },
+  {
     name: 'paths-as-received',
     what: 'fixed segments of a path are compared as received',
     attack: 152,

@@ -69,6 +69,7 @@ export async function startAuthorizationService(database: OpenDatabase, options:
     clock,
     log,
     clients,
+    subjects: core.subjects,
     database,
     browser: newBrowser,
     /** Known to the process already, as after its first request. */

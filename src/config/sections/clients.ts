@@ -76,6 +76,9 @@ const client = mapping({
   post_logout_redirect_uris: list(redirectUri)
     .prefault([])
     .describe('Where the client may send people after it signed them out, compared character by character.'),
+  backchannel_logout_uri: webUrl()
+    .optional()
+    .describe('Where the client is told that a person signed out (OpenID Connect Back-Channel Logout 1.0).'),
   client_name: text({ maximum: 255 }).optional().describe('Name that people see.'),
   client_uri: webUrl().optional().describe('Home page of the client; the consent page names its host.'),
   logo_uri: webUrl()
@@ -225,6 +228,7 @@ export function staticClientConfig(parsed: ParsedClient) {
     tokenEndpointAuthSigningAlg: parsed.token_endpoint_auth_signing_alg,
     redirectUris: parsed.redirect_uris,
     postLogoutRedirectUris: parsed.post_logout_redirect_uris,
+    backchannelLogoutUri: parsed.backchannel_logout_uri,
     clientName: parsed.client_name,
     clientUri: parsed.client_uri,
     logoUri: parsed.logo_uri,

@@ -4,33 +4,37 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { browserSessionIsLive } from './liveness.ts';
 
-/** Ends one session of a user or, without an id, all of them; one audit event if any was live. */
-const finishSessions = statement<
-  { finished: number },
-  {
-    readonly now: Date;
-    readonly userId: string;
-    readonly sessionId: string | null;
-    readonly reason: string;
-    readonly auditEventId: string;
-    readonly auditEventKind: string;
-    readonly ip: string | null;
-    readonly userAgent: string | null;
-  }
->(
-  'finish-browser-sessions',
-  `with finished as (
+/** Parameters of `FINISHING_CTES`. */
+export interface FinishParams {
+  readonly now: Date;
+  readonly userId: string;
+  readonly sessionId: string | null;
+  readonly reason: string;
+  readonly auditEventId: string;
+  readonly auditEventKind: string;
+  readonly ip: string | null;
+  readonly userAgent: string | null;
+}
+
+/**
+ * CTEs that end one session of a user or, without an id, all of them: `finished` has their ids. Writes one audit event
+ * if any was live.
+ */
+export const FINISHING_CTES = `finished as (
     update user_sessions set finished_at = :now::timestamptz, finish_reason = :reason::text
     where user_id = :userId::uuid and ${browserSessionIsLive('user_sessions')} and (:sessionId::uuid is null or id = :sessionId::uuid)
     returning id
   ),
-  audited as (
+  finish_audited as (
     ${INSERT_AUDIT_EVENT}
     select :auditEventId::uuid, :auditEventKind::text, :userId::uuid, null, :sessionId::uuid, :ip::inet, :userAgent::text,
       jsonb_build_object('reason', :reason::text, 'sessions', count(finished.id)), :now::timestamptz
     from finished having count(finished.id) > 0
-  )
-  select count(finished.id)::integer as finished from finished`,
+  )`;
+
+const finishSessions = statement<{ finished: number }, FinishParams>(
+  'finish-browser-sessions',
+  `with ${FINISHING_CTES} select count(finished.id)::integer as finished from finished`,
 );
 
 export type BrowserSessionEndReason = 'logout' | 'password_changed' | 'admin';
@@ -54,13 +58,17 @@ export interface BrowserSessionEnd {
 }
 
 /**
- * Signs a person out of this service in one browser or in all. OAuth sessions that grew out of it stay; they have
- * their own end. One statement, so that it may be sent alone or inside the caller's transaction.
+ * Ends browser sessions and nothing else; `signOut` of the OAuth sessions is for people who sign out, and tells clients. One statement, so that it may be sent alone or inside the caller's transaction.
  *
  * @returns how many sessions this call ended
  */
 export async function finishBrowserSession(queryable: Queryable, end: BrowserSessionEnd): Promise<number> {
-  const row = await queryable.first(finishSessions, {
+  const row = await queryable.first(finishSessions, finishParams(end));
+  return row?.finished ?? 0;
+}
+
+export function finishParams(end: BrowserSessionEnd): FinishParams {
+  return {
     now: new Date(end.now),
     userId: toUuid(end.userId),
     sessionId: end.which === 'all' ? null : toUuid(end.which),
@@ -69,8 +77,7 @@ export async function finishBrowserSession(queryable: Queryable, end: BrowserSes
     auditEventKind: AUDIT_EVENT_KINDS[end.reason],
     ip: end.address ?? null,
     userAgent: end.userAgent ?? null,
-  });
-  return row?.finished ?? 0;
+  };
 }
 
 const expireSession = statement<never, { readonly now: Date; readonly id: string; readonly auditEventId: string }>(

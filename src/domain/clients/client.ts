@@ -82,6 +82,8 @@ export interface ClientMetadata {
   readonly token_endpoint_auth_signing_alg?: string;
   readonly redirect_uris: readonly string[];
   readonly post_logout_redirect_uris?: readonly string[];
+  /** Read where sessions end, by SQL. */
+  readonly backchannel_logout_uri?: string;
   readonly grant_types: readonly string[];
   readonly response_types: readonly string[];
   /** `public` when it is not set. */

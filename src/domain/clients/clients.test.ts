@@ -33,6 +33,7 @@ function configured(clientId: ClientId, changes: Partial<StaticClientConfig> = {
     clientSecret: new Secret('the secret in the configuration'),
     redirectUris: ['https://app.example.org/cb'],
     postLogoutRedirectUris: [],
+    backchannelLogoutUri: undefined,
     clientName: 'An application',
     clientUri: undefined,
     logoUri: undefined,

@@ -192,6 +192,9 @@ function wantedClient(configured: StaticClientConfig): WantedClient {
       ...(configured.postLogoutRedirectUris.length === 0
         ? {}
         : { post_logout_redirect_uris: configured.postLogoutRedirectUris }),
+      ...(configured.backchannelLogoutUri === undefined
+        ? {}
+        : { backchannel_logout_uri: configured.backchannelLogoutUri }),
       ...(configured.scope === undefined ? {} : { scope: configured.scope.join(' ') }),
       ...(configured.requirePushedAuthorizationRequests && { require_pushed_authorization_requests: true }),
       ...(configured.defaultMaxAgeSeconds === undefined ? {} : { default_max_age: configured.defaultMaxAgeSeconds }),

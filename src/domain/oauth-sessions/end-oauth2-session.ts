@@ -1,7 +1,9 @@
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import { type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { insertLogoutJobs } from './backchannel-logout.ts';
 import { oauthSessionIsLive, refreshTokenIsUnconsumed, refreshTokenIsUnrevoked } from './liveness.ts';
 
 export type OAuth2SessionEndReason =
@@ -39,6 +41,7 @@ export async function endOAuth2Session(
     auditEventId: newAuditEventId(end.now),
     ip: end.address ?? null,
     userAgent: end.userAgent ?? null,
+    queuedBy: queuedBy(),
   });
   return row !== undefined;
 }
@@ -53,6 +56,7 @@ const endSession = statement<
     readonly auditEventId: string;
     readonly ip: string | null;
     readonly userAgent: string | null;
+    readonly queuedBy: string | null;
   }
 >(
   'end-oauth2-session',
@@ -71,7 +75,13 @@ const endSession = statement<
 
 const endAll = statement<
   { ended: number },
-  { readonly userId: string; readonly now: Date; readonly reason: string; readonly auditEventId: string }
+  {
+    readonly userId: string;
+    readonly now: Date;
+    readonly reason: string;
+    readonly auditEventId: string;
+    readonly queuedBy: string | null;
+  }
 >(
   'end-oauth2-sessions-of-user',
   `with recursive ${endingCtes(
@@ -102,6 +112,7 @@ export async function endOAuth2SessionsOfUser(
     now: new Date(end.now),
     reason: end.reason,
     auditEventId: newAuditEventId(end.now),
+    queuedBy: queuedBy(),
   });
   return row?.ended ?? 0;
 }
@@ -109,10 +120,13 @@ export async function endOAuth2SessionsOfUser(
 /**
  * CTEs that end sessions inside a larger statement (oauth.md 9.6): `tree`, the sessions of `roots` and their
  * descendants that are still live; `ended`, those of them that this statement finished; `erased`, which leaves no live
- * refresh token behind, and no salt from which a successor could be derived again.
+ * refresh token behind, and no salt from which a successor could be derived again; `ended_told`, which queues a logout
+ * token for each client that wants one, unless the client ended the session itself.
  *
  * A token of a finished session does not work, with or without its own mark; a rotation that commits in the same instant may
- * leave one unmarked. Sessions are locked before their tokens, as everywhere. Expects `with recursive` before it.
+ * leave one unmarked. Sessions are locked before their tokens, as everywhere.
+ *
+ * Expects `with recursive` before it, and the parameter `:queuedBy`.
  * @param roots a query of session ids
  * @param now parameter with the time, cast to `timestamptz`; @param reason text expression
  */
@@ -127,11 +141,13 @@ export function endingCtes(roots: string, now: string, reason: string): string {
     update oauth2_sessions
        set finished_at = ${now}, finish_reason = ${reason}
      where id in (select id from tree) and ${oauthSessionIsLive('oauth2_sessions')}
-    returning id, user_id, client_id
+    returning id, user_id, client_id, scope
   ), erased as (
     update oauth2_refresh_tokens t
        set revoked_at = case when ${refreshTokenIsUnconsumed('t')} then ${now} else t.revoked_at end, rotation_salt = null
      where t.session_id in (select id from ended)
        and ${refreshTokenIsUnrevoked('t')} and (${refreshTokenIsUnconsumed('t')} or t.rotation_salt is not null)
+  ), ended_told as (
+    ${insertLogoutJobs('ended', now, `${reason} not in ('client_revoked', 'client_deleted')`)}
   )`;
 }

@@ -2,6 +2,7 @@ import { recordAuditEvent } from '#domain/audit/audit-event.ts';
 import { deleteGrantsOfClient } from '#domain/authorizations/delete-grants-of-client.ts';
 import type { ClientEnd } from '#domain/clients/delete-client.ts';
 import { type ClientId, toUuid } from '#platform/base/ids.ts';
+import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Queryable, Transaction } from '#platform/postgres/database.ts';
 import { type Statement, statement } from '#platform/postgres/statement.ts';
 import { endingCtes } from './end-oauth2-session.ts';
@@ -22,7 +23,12 @@ export async function endGrantsAndSessionsOfClient(
 ): Promise<number> {
   const clientId = toUuid(client);
   await deleteGrantsOfClient(transaction, client);
-  const sessions = await repeat(transaction, endSessions, { clientId, batch: BATCH, now: new Date(now) });
+  const sessions = await repeat(transaction, endSessions, {
+    clientId,
+    batch: BATCH,
+    now: new Date(now),
+    queuedBy: queuedBy(),
+  });
   await repeat(transaction, deleteSessions, { clientId, batch: BATCH });
   if (sessions > 0) {
     const detail = { reason: 'client_deleted', sessions };
@@ -55,7 +61,7 @@ async function repeat<Parameters extends object>(
 
 const endSessions = statement<
   { count: number },
-  { readonly clientId: string; readonly batch: number; readonly now: Date }
+  { readonly clientId: string; readonly batch: number; readonly now: Date; readonly queuedBy: string | null }
 >(
   'end-oauth2-sessions-of-client',
   `with recursive ${endingCtes(

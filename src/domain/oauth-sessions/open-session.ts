@@ -4,6 +4,7 @@ import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { fromUuid, newId, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
+import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { isUniqueViolation } from '#platform/postgres/failures.ts';
 import { type Statement, statement } from '#platform/postgres/statement.ts';
@@ -130,6 +131,7 @@ export function redeemParams(
     startedEventId: newAuditEventId(now),
     endedEventId: newAuditEventId(now),
     ip: device.address ?? null,
+    queuedBy: queuedBy(),
   };
 }
 
@@ -156,6 +158,7 @@ export type RedeemParams = {
   readonly startedEventId: string;
   readonly endedEventId: string;
   readonly ip: string | null;
+  readonly queuedBy: string | null;
 };
 
 /**

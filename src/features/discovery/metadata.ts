@@ -67,6 +67,8 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     dpop_signing_alg_values_supported: SIGNING_ALGORITHMS,
     tls_client_certificate_bound_access_tokens: false,
     frontchannel_logout_supported: false,
+    backchannel_logout_supported: true,
+    backchannel_logout_session_supported: true,
     prompt_values_supported: PROMPTS.filter((prompt) => prompt !== 'create' || core.isRegistrationOpen),
     ui_locales_supported: languages,
     authorization_response_iss_parameter_supported: true,

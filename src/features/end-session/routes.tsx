@@ -3,7 +3,8 @@
  *
  * An ID token of the session that is signed in proves the request; then the browser session and the client's OAuth
  * session end at once. Any other request asks the person: the form goes to `POST /logout` with the request sealed. The
- * browser is sent only to an address that the client has registered. OAuth sessions of other clients stay.
+ * browser is sent only to an address that the client has registered. OAuth sessions of other clients stay,
+ * but for those that want to be told (`signOut`).
  */
 import type { Browser, PageDeps } from '#browser/browser.ts';
 import { matchLanguages } from '#browser/i18n/negotiate-language.ts';
@@ -13,7 +14,7 @@ import { type Viewer, type ViewerRow, viewerColumns, viewerJoin } from '#domain/
 import { clientName } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
 import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
-import { signOutByClient } from '#domain/oauth-sessions/sign-out-by-client.ts';
+import { signOut } from '#domain/oauth-sessions/sign-out.ts';
 import { type OAuth2SessionId, toUuid } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
@@ -45,7 +46,7 @@ async function answerRequest(deps: PageDeps, context: RequestContext): Promise<H
       return await answerSignedOut(deps, context, request);
     default:
       if (!isProven || request.oauthSessionId === undefined) return await askPerson(deps, context, request, viewer);
-      await signOut(deps, context, viewer, request.oauthSessionId);
+      await signOutViewer(deps, context, viewer, request.oauthSessionId);
       return redirect((await postLogoutLocation(deps.clients, request)) ?? deps.urls.endSession());
   }
 }
@@ -102,7 +103,7 @@ const readViewerAndHint = statement<
       and ${oauthSessionIsLive('hinted')}`,
 );
 
-async function signOut(
+async function signOutViewer(
   deps: PageDeps,
   context: RequestContext,
   viewer: SignedIn,
@@ -110,9 +111,10 @@ async function signOut(
 ): Promise<void> {
   const { id, username } = viewer.user;
   context.setRequester({ kind: 'user', id, username });
-  await signOutByClient(deps.database, {
+  await signOut(deps, {
     userId: id,
-    browserSessionId: viewer.kind === 'active' ? viewer.session.id : viewer.sessionId,
+    reason: 'logout',
+    which: viewer.kind === 'active' ? viewer.session.id : viewer.sessionId,
     oauthSessionId,
     now: deps.clock.now(),
     address: context.clientAddress,

@@ -1,6 +1,6 @@
 /**
- * Signing out of this browser, or of all (`POST /logout`). OAuth sessions that started from the browser session stay;
- * they are finished separately. The form of `/oauth2/logout` posts here with the client's request, sealed, and leads on
+ * Signing out of this browser, or of all (`POST /logout`). Clients that registered for it are told, and their OAuth
+ * sessions end; others stay. The form of `/oauth2/logout` posts here with the client's request, sealed, and leads on
  * to that client.
  */
 import type { Browser, PageDeps } from '#browser/browser.ts';
@@ -11,9 +11,9 @@ import {
   postLogoutLocation,
 } from '#browser/logout-request.ts';
 import { SESSION_COOKIE } from '#browser/viewer.ts';
-import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Core } from '#domain/core.ts';
+import { signOut } from '#domain/oauth-sessions/sign-out.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
@@ -48,7 +48,7 @@ async function submitLogout(deps: PageDeps, context: RequestContext): Promise<Ht
 
   const viewer = await deps.viewers.read(context);
   if (viewer.kind === 'anonymous' || viewer.kind === 'ended') context.cookies.clear(SESSION_COOKIE);
-  else await signOut(deps, context, viewer, isEverywhere);
+  else await signOutViewer(deps, context, viewer, isEverywhere);
   deps.csrf.rotate(context);
   return redirect(await nextAddress(deps, action, request));
 }
@@ -64,7 +64,7 @@ async function nextAddress(
 
 const EVERYWHERE = 'everywhere';
 
-async function signOut(
+async function signOutViewer(
   deps: PageDeps,
   context: RequestContext,
   viewer: Exclude<Viewer, { readonly kind: 'anonymous' }>,
@@ -73,7 +73,7 @@ async function signOut(
   const { id, username } = viewer.user;
   context.setRequester({ kind: 'user', id, username });
   const sessionId = viewer.kind === 'active' ? viewer.session.id : viewer.sessionId;
-  await finishBrowserSession(deps.database, {
+  await signOut(deps, {
     userId: id,
     which: isEverywhere && viewer.kind === 'active' ? 'all' : sessionId,
     reason: 'logout',

@@ -34,6 +34,11 @@ export function pageUriProblem(uri: string, policy: UriPolicy, clientHost?: Clie
   return clientHost === undefined ? undefined : clientHost.problem(host, policy);
 }
 
+/** The same for an address that this service itself sends to (OpenID Connect Back-Channel Logout 1.0, 2.2). */
+export function backchannelUriProblem(uri: string, policy: UriPolicy, clientHost: ClientHost): string | undefined {
+  return uri.includes('#') ? 'must not have a fragment' : pageUriProblem(uri, policy, clientHost);
+}
+
 /** The same for a redirect URI. */
 export function registeredRedirectUriProblem(
   uri: string,

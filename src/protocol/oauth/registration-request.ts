@@ -18,6 +18,7 @@ import { invalidMetadata, isShowable, type Localized, MetadataMembers } from './
 import { type RegisteredKeySet, readKeys, requireKey } from './registered-keys.ts';
 import {
   type ApplicationType,
+  backchannelUriProblem,
   ClientHost,
   pageUriProblem,
   registeredRedirectUriProblem,
@@ -49,6 +50,8 @@ export interface RegisteredMetadata {
   readonly contacts?: readonly string[];
   readonly initiate_login_uri?: string;
   readonly post_logout_redirect_uris?: readonly string[];
+  readonly backchannel_logout_uri?: string;
+  readonly backchannel_logout_session_required?: boolean;
   /** Space-separated. */
   readonly scope?: string;
   readonly software_id?: string;
@@ -87,7 +90,6 @@ const UNSUPPORTED = [
   'authorization_encrypted_response_alg',
   'authorization_encrypted_response_enc',
   'authorization_signed_response_alg',
-  'backchannel_logout_uri',
   'id_token_encrypted_response_alg',
   'id_token_encrypted_response_enc',
   'introspection_encrypted_response_alg',
@@ -100,7 +102,6 @@ const UNSUPPORTED = [
 ];
 /** The same for switches that are off unless they are set. */
 const UNSUPPORTED_SWITCHES = [
-  'backchannel_logout_session_required',
   'frontchannel_logout_session_required',
   'require_signed_request_object',
   'tls_client_certificate_bound_access_tokens',
@@ -150,6 +151,9 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
   }
   const assertionAlg = assertionAlgorithm(read.assertionAlg, authMethod);
   if (authMethod === 'private_key_jwt') requireKey(read.keys, assertionAlg);
+  if (read.backchannelLogoutUri !== undefined) {
+    check('backchannel_logout_uri', backchannelUriProblem(read.backchannelLogoutUri, rules, clientHost));
+  }
   if (authMethod === 'none' && grantTypes.includes('client_credentials')) {
     throw invalidMetadata('grant_types', 'must not hold client_credentials with token_endpoint_auth_method none');
   }
@@ -184,6 +188,8 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
     contacts: read.contacts,
     initiate_login_uri: read.initiateLoginUri,
     post_logout_redirect_uris: afterLogout,
+    backchannel_logout_uri: read.backchannelLogoutUri,
+    backchannel_logout_session_required: read.isBackchannelSessionRequired,
     scope: read.scope,
     software_id: read.softwareId,
     software_version: read.softwareVersion,
@@ -220,6 +226,8 @@ function readMembers(members: MetadataMembers) {
     tosUri: members.localized('tos_uri'),
     contacts: contactsOf(members),
     initiateLoginUri: members.text('initiate_login_uri'),
+    backchannelLogoutUri: members.text('backchannel_logout_uri'),
+    isBackchannelSessionRequired: members.flag('backchannel_logout_session_required'),
     scope: scopeOf(members),
     softwareId: members.shown('software_id'),
     softwareVersion: members.shown('software_version'),

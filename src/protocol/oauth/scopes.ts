@@ -87,6 +87,8 @@ export class ScopeRules {
   readonly #stableDevice: string;
   readonly #unstableDevice: string;
   readonly #resourceScopes: ReadonlySet<string>;
+  /** A session with one of them stays when the browser session that it grew out of is signed out (oauth 17.2). */
+  readonly outlivingSignOut: readonly string[];
 
   /**
    * @param protocolName `P` of the scope names, for example `chat`
@@ -97,6 +99,7 @@ export class ScopeRules {
     const { stable, unstable } = chatScopePrefixes(protocolName);
     this.#stableApi = `${stable}api:*`;
     this.#unstableApi = `${unstable}api:*`;
+    this.outlivingSignOut = ['offline_access', this.#stableApi, this.#unstableApi];
     this.#stableDevice = `${stable}device:`;
     this.#unstableDevice = `${unstable}device:`;
   }

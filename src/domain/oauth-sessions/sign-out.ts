@@ -1,0 +1,80 @@
+import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import {
+  type BrowserSessionEnd,
+  FINISHING_CTES,
+  type FinishParams,
+  finishParams,
+} from '#domain/browser-sessions/finish-browser-session.ts';
+import { type OAuth2SessionId, toUuid } from '#platform/base/ids.ts';
+import { queuedBy } from '#platform/jobs/queue.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import type { ScopeRules } from '#protocol/oauth/scopes.ts';
+import { hasBackchannelLogout, insertLogoutJobs } from './backchannel-logout.ts';
+import { endingCtes } from './end-oauth2-session.ts';
+import { oauthSessionIsLive } from './liveness.ts';
+
+export interface SignOutDeps {
+  readonly database: Queryable;
+  readonly scopeRules: Pick<ScopeRules, 'outlivingSignOut'>;
+}
+
+export interface SignOut extends BrowserSessionEnd {
+  /** A session of the client that asks for the sign-out; it grew out of the browser session, and ends with it. */
+  readonly oauthSessionId?: OAuth2SessionId;
+}
+
+/**
+ * Signs a person out in one browser or in all. Clients with a `backchannel_logout_uri` are told, and their sessions end
+ * as well, unless they were granted to outlive it (`offline_access`, chat scopes). Other OAuth sessions stay.
+ *
+ * One statement, so that it may be sent alone or inside the caller's transaction. Browser sessions are locked before
+ * OAuth sessions, as everywhere.
+ * @returns how many browser sessions this call ended
+ */
+export async function signOut({ database, scopeRules }: SignOutDeps, end: SignOut): Promise<number> {
+  const row = await database.first(signOutSessions, {
+    ...finishParams(end),
+    oauthSessionId: end.oauthSessionId === undefined ? null : toUuid(end.oauthSessionId),
+    outliving: scopeRules.outlivingSignOut,
+    oauthEventId: newAuditEventId(end.now),
+    queuedBy: queuedBy(),
+  });
+  return row?.finished ?? 0;
+}
+
+const GREW_OUT_OF_THEM = `s.user_session_id = any (array(select finished.id from finished))`;
+const OUTLIVES = 's.scope && :outliving::text[]';
+
+const signOutSessions = statement<
+  { finished: number },
+  FinishParams & {
+    readonly oauthSessionId: string | null;
+    readonly outliving: readonly string[];
+    readonly oauthEventId: string;
+    readonly queuedBy: string | null;
+  }
+>(
+  'sign-out',
+  `with recursive ${FINISHING_CTES}, ${endingCtes(
+    `select root.id from (
+      select s.id from oauth2_sessions s join oauth2_clients client on client.id = s.client_id
+       where ${GREW_OUT_OF_THEM} and ${oauthSessionIsLive('s')}
+         and ${hasBackchannelLogout('s', 'client')} and not ${OUTLIVES}
+      union
+      select s.id from oauth2_sessions s where s.id = :oauthSessionId::uuid and ${oauthSessionIsLive('s')}
+    ) root`,
+    ':now::timestamptz',
+    ':reason::text',
+  )}, told as (
+    ${insertLogoutJobs('oauth2_sessions', ':now::timestamptz', `${GREW_OUT_OF_THEM} and ${oauthSessionIsLive('s')} and ${OUTLIVES} and s.id is distinct from :oauthSessionId::uuid`)}
+  ), audited as (
+    ${INSERT_AUDIT_EVENT}
+    select :oauthEventId::uuid, 'session_ended', :userId::uuid,
+           case when count(ended.id) = 1 then (array_agg(ended.client_id))[1] end,
+           case when count(ended.id) = 1 then (array_agg(ended.id))[1] end, :ip::inet, :userAgent::text,
+           jsonb_build_object('reason', :reason::text, 'sessions', count(ended.id)), :now::timestamptz
+      from ended having count(ended.id) > 0
+  )
+  select count(finished.id)::integer as finished from finished`,
+);
