@@ -105,6 +105,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning: 'A parameter is missing, repeated, contradicts another, or is not supported.',
     remedy: 'The description names the parameter.',
   },
+  invalid_request_object: {
+    meaning: 'An application sent a signed request that is not accepted.',
+    remedy: 'The description says what is wrong with it: its signature, its times, or whom it names.',
+  },
   invalid_request_uri: {
     meaning:
       'A browser came with a reference to a pushed request that is unknown, expired, used, or of another client.',
@@ -237,6 +241,8 @@ export const AUTHORIZATION_TEXTS: Record<AuthorizationErrorCode, string> = {
   consent_required: '`prompt=none`, and the person would have to be asked for consent.',
   interaction_required: '`prompt=none`, and the person would have to do something else first.',
   invalid_request: 'A parameter is missing, malformed, contradictory or not supported; the description names it.',
+  invalid_request_object:
+    'The signed request in `request` is not accepted; the description says what is wrong with it.',
   invalid_request_uri:
     'The pushed request that `request_uri` names is unknown, expired, used, or was pushed by another client.',
   invalid_scope: 'The scope is malformed, or none of it can be granted to this client.',
@@ -244,7 +250,6 @@ export const AUTHORIZATION_TEXTS: Record<AuthorizationErrorCode, string> = {
   login_required:
     '`prompt=none`, and nobody is signed in, too long ago for `max_age`, or another person than the one that `id_token_hint` or `claims` names.',
   registration_not_supported: 'The parameter `registration` is not supported.',
-  request_not_supported: 'Request objects are not supported.',
   request_uri_not_supported: 'The parameter `request_uri` is not supported.',
   server_error: 'The service failed; the log tells why.',
   temporarily_unavailable: 'The service was too busy. Send the person here again later.',

@@ -15,7 +15,7 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [10, 'prompt=none without session or consent'],
   [11, 'max_age and prompt=login, evaded'],
   [12, 'request_uri reused, foreign or expired'],
-  [13, 'request object, forged', 'request objects'],
+  [13, 'request object, forged'],
   [14, 'code presented by another client'],
   [15, 'code after its time'],
   [16, 'code presented twice'],

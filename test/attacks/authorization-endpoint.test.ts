@@ -187,7 +187,7 @@ test('request_uri and request fetch nothing and never replace the other paramete
       const { location } = await attacked.browser().get(attacked.authorizeUrl(C1, fields));
       const { origin, searchParams } = new URL(location ?? '');
       expect(origin).toBe('https://app.example');
-      expect(searchParams.get('error')).toMatch(/^request(_uri)?_not_supported$|^invalid_request_uri$/);
+      expect(searchParams.get('error')).toMatch(/^request_uri_not_supported$|^invalid_request_(uri|object)$/);
     });
   }
 });

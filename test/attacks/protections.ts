@@ -80,6 +80,42 @@ export const PROTECTIONS: readonly Protection[] = [
     testName: 'used by a second browser',
   },
   {
+    name: 'request-object-signature',
+    what: 'a request object is signed with a key of its client',
+    attack: 13,
+    removals: [{ text: 'if (await isSignedBy(jws, key)) return', instead: 'if (key !== undefined) return' }],
+    test: 'test/attacks/request-objects.test.ts',
+    testName: 'changed after it was signed',
+  },
+  {
+    name: 'request-object-audience',
+    what: 'a request object names this service as its audience',
+    attack: 13,
+    removals: [{ text: "if (!audiences.includes(rules.issuer)) return 'must name the issuer as aud';" }],
+    test: 'test/attacks/request-objects.test.ts',
+    testName: 'is refused, and nothing is stored or fetched',
+  },
+  {
+    name: 'request-object-client',
+    what: 'a request object names the client that asks',
+    attack: 13,
+    removals: [
+      {
+        text: "if (typeof clientId !== 'string' || !rules.isClient(clientId)) return 'must have the client id as client_id';",
+      },
+    ],
+    test: 'test/attacks/request-objects.test.ts',
+    testName: 'is refused, and nothing is stored or fetched',
+  },
+  {
+    name: 'request-object-expiry',
+    what: 'a request object has an end',
+    attack: 13,
+    removals: [{ text: "if (exp <= seconds) return 'has expired';" }],
+    test: 'test/attacks/request-objects.test.ts',
+    testName: 'is refused, and nothing is stored or fetched',
+  },
+  {
     name: 'code-own-client',
     what: 'a code is redeemed by the client it was issued to',
     attack: 14,
@@ -654,7 +690,13 @@ export const PROTECTIONS: readonly Protection[] = [
     name: 'silent-embedding',
     what: 'a frame is served only a question by prompt=none',
     attack: 181,
-    removals: [{ text: " && query.get('prompt') === 'none'" }],
+    removals: [
+      { text: ' && isPossible' },
+      {
+        text: "if (headers['sec-fetch-dest'] === 'iframe' && !prompts.includes('none')) throw",
+        instead: 'if (prompts.length > 99) throw',
+      },
+    ],
     test: 'src/features/authorization/embedding.test.ts',
     testName: 'a page of another site embeds',
   },

@@ -1,3 +1,4 @@
+import { type CryptoKey, exportJWK, generateKeyPair } from 'jose';
 import * as oauth from 'oauth4webapi';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -97,6 +98,75 @@ describe('pushed authorization requests', () => {
       await oauth.authorizationCodeGrantRequest(server, client, method, response, CALLBACK, verifier, INSECURE),
     );
     expect(tokens.scope).toBe('openid');
+  });
+
+  describe('and request objects, of a client that registered its key', () => {
+    let config: oidc.Configuration;
+    let key: CryptoKey;
+
+    beforeAll(async () => {
+      const pair = await generateKeyPair('ES256');
+      key = pair.privateKey;
+      config = await oidc.dynamicClientRegistration(
+        new URL(service.issuer),
+        {
+          client_uri: 'https://app.example/',
+          redirect_uris: [CALLBACK],
+          jwks: { keys: [await exportJWK(pair.publicKey)] },
+          request_object_signing_alg: 'ES256',
+          require_signed_request_object: true,
+        },
+        undefined,
+        { execute: [oidc.allowInsecureRequests] },
+      );
+    });
+
+    test.each(['JAR', 'JAR and PAR'])('%s with openid-client', async (kind) => {
+      const verifier = oidc.randomPKCECodeVerifier();
+      const state = oidc.randomState();
+      const parameters = {
+        redirect_uri: CALLBACK,
+        scope: 'openid',
+        state,
+        code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      };
+      const signed = await oidc.buildAuthorizationUrlWithJAR(config, parameters, key);
+      expect([...signed.searchParams.keys()].toSorted()).toEqual(['client_id', 'request']);
+      const address = kind === 'JAR' ? signed : await oidc.buildAuthorizationUrlWithPAR(config, signed.searchParams);
+      const tokens = await oidc.authorizationCodeGrant(config, await callback(address), {
+        pkceCodeVerifier: verifier,
+        expectedState: state,
+      });
+      expect(tokens.claims()).toMatchObject({ iss: service.issuer });
+    });
+
+    test('JAR with oauth4webapi', async () => {
+      const server = await discovered();
+      const { client_id, client_secret } = config.clientMetadata();
+      const client: oauth.Client = { client_id };
+      const verifier = oauth.generateRandomCodeVerifier();
+      const state = oauth.generateRandomState();
+      const parameters = new URLSearchParams({
+        redirect_uri: CALLBACK,
+        response_type: 'code',
+        scope: 'openid',
+        state,
+        code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      });
+      const request = await oauth.issueRequestObject(server, client, parameters, key);
+      const address = new URL(server.authorization_endpoint ?? '');
+      address.search = new URLSearchParams({ client_id, request }).toString();
+      const response = oauth.validateAuthResponse(server, client, await callback(address), state);
+      const method = oauth.ClientSecretBasic(String(client_secret));
+      const tokens = await oauth.processAuthorizationCodeResponse(
+        server,
+        client,
+        await oauth.authorizationCodeGrantRequest(server, client, method, response, CALLBACK, verifier, INSECURE),
+      );
+      expect(tokens.scope).toBe('openid');
+    });
   });
 
   test('a mistake is an error of the library, before the browser is sent anywhere', async () => {

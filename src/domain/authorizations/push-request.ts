@@ -20,6 +20,8 @@ export interface PushRequestDeps {
 export interface NewPushedRequest {
   readonly client: Client;
   readonly parameters: PushedParameters;
+  /** They came in a request object of the client. */
+  readonly isSigned: boolean;
   readonly address: string | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -44,6 +46,7 @@ export async function pushRequest(deps: PushRequestDeps, request: NewPushedReque
       clientId: toUuid(client.id),
       clientVersion: client.version,
       parameters: JSON.stringify(request.parameters),
+      isSigned: request.isSigned,
       now: new Date(now),
       expiresAt: new Date(now + PUSHED_REQUEST_SECONDS * 1000),
       limitKey: `par:${client.id}${client.authMethod === 'none' ? `:${addressKey(request.address)}` : ''}`,
@@ -65,6 +68,7 @@ const insertRequest = statement<
     readonly clientId: string;
     readonly clientVersion: number;
     readonly parameters: string;
+    readonly isSigned: boolean;
     readonly now: Date;
     readonly expiresAt: Date;
     readonly limitKey: string;
@@ -77,8 +81,8 @@ const insertRequest = statement<
     select :limitKey::text as key, :burst::float8 as burst, :seconds::float8 as seconds
      where ${clientWithIdIsCurrent(':clientId::uuid', ':clientVersion::integer')}
   ), ${chargeCtes(':now::timestamptz')}, made as (
-    insert into oauth2_pushed_requests (request_uri_hash, client_id, parameters, created_at, expires_at)
-    select :requestUriHash::bytea, :clientId::uuid, :parameters::jsonb, :now::timestamptz, :expiresAt::timestamptz
+    insert into oauth2_pushed_requests (request_uri_hash, client_id, parameters, signed, created_at, expires_at)
+    select :requestUriHash::bytea, :clientId::uuid, :parameters::jsonb, :isSigned::boolean, :now::timestamptz, :expiresAt::timestamptz
       from charged
     returning request_uri_hash
   )

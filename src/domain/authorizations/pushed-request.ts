@@ -17,12 +17,13 @@ export type PushedRequest =
   | { readonly state: 'unknown' }
   | { readonly state: 'expired' }
   | { readonly state: 'used'; readonly grantId: AuthorizationGrantId }
-  | { readonly state: 'waiting'; readonly parameters: PushedParameters };
+  | { readonly state: 'waiting'; readonly parameters: PushedParameters; readonly isSigned: boolean };
 
 /** What `pushedRequestColumns` selects; null without a row. */
 export interface PushedRequestRow {
   readonly pushed_client_id: string | null;
   readonly pushed_parameters: PushedParameters | null;
+  readonly pushed_signed: boolean | null;
   readonly pushed_expires_at: number | null;
   readonly pushed_grant_id: string | null;
 }
@@ -31,6 +32,7 @@ export interface PushedRequestRow {
 export function pushedRequestColumns(alias: string): string {
   return `${alias}.client_id as pushed_client_id,
     ${alias}.parameters as pushed_parameters,
+    ${alias}.signed as pushed_signed,
     ${ms(`${alias}.expires_at`)} as pushed_expires_at,
     ${alias}.authorization_grant_id as pushed_grant_id`;
 }
@@ -44,5 +46,5 @@ export function toPushedRequest(row: PushedRequestRow | undefined, clientId: Cli
   if (fromUuid<'client'>(row.pushed_client_id) !== clientId) return { state: 'unknown' };
   if ((row.pushed_expires_at ?? 0) <= now) return { state: 'expired' };
   if (row.pushed_grant_id !== null) return { state: 'used', grantId: fromUuid(row.pushed_grant_id) };
-  return { state: 'waiting', parameters: row.pushed_parameters };
+  return { state: 'waiting', parameters: row.pushed_parameters, isSigned: row.pushed_signed === true };
 }

@@ -47,6 +47,10 @@ export interface Client {
   readonly defaultAcrValues: readonly string[];
   /** Authorization requests in its name have to be pushed (RFC 9126). */
   readonly requiresPushedRequests: boolean;
+  /** Authorization requests in its name have to come in request objects (RFC 9101). */
+  readonly requiresSignedRequests: boolean;
+  /** Algorithm of its request objects; undefined: any with a private key. */
+  readonly requestObjectSigningAlg: string | undefined;
   /** Its ID tokens carry the claims of the scopes `profile` and `email`, too. */
   readonly hasIdTokenClaims: boolean;
   /** Its secret is accepted only in the place that `authMethod` names, header or form. */
@@ -108,6 +112,8 @@ export interface ClientMetadata {
   readonly default_acr_values?: readonly string[];
   readonly require_pushed_authorization_requests?: boolean;
   readonly dpop_bound_access_tokens?: boolean;
+  readonly require_signed_request_object?: boolean;
+  readonly request_object_signing_alg?: string;
   /** Ours: the consent page may be skipped. */
   readonly first_party?: boolean;
   /** Ours: claims of the scopes in ID tokens; true when it is not set. */
@@ -151,6 +157,8 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     requiresAuthTime: metadata.require_auth_time ?? false,
     defaultAcrValues: metadata.default_acr_values ?? [],
     requiresPushedRequests: metadata.require_pushed_authorization_requests ?? false,
+    requiresSignedRequests: metadata.require_signed_request_object ?? false,
+    requestObjectSigningAlg: metadata.request_object_signing_alg,
     hasIdTokenClaims: metadata.id_token_claims ?? true,
     hasStrictAuthMethod: metadata.strict_auth_method ?? false,
     sector: sectorHost(sectorUri(metadata)),

@@ -9,6 +9,7 @@ import {
 } from '#domain/authorizations/pushed-request.ts';
 import { type ViewerRow, viewerColumns, viewerJoin } from '#domain/browser-sessions/viewer.ts';
 import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
+import { verifyRequestObject } from '#oauth-endpoint/request-object.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { type AuthorizationGrantId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { describeError } from '#platform/base/log.ts';
@@ -46,7 +47,7 @@ export async function answerRequest(deps: AuthorizationDeps, context: RequestCon
   }
   const asked = await identifyClient(deps, parameters);
   const stored = asked.reference === undefined ? undefined : await readStored(deps, context, asked);
-  const accepted = acceptRequest(deps, context, asked, stored);
+  const accepted = await acceptRequest(deps, context, asked, stored);
   if (!('client' in accepted)) return accepted;
   return await reportFaultsToClient(deps, context, accepted.request.target, async () =>
     startRequest(deps, context, accepted, stored ?? (await readStored(deps, context, asked))),
@@ -64,7 +65,7 @@ export async function answerPostedRequest(
 ): Promise<HttpResponse> {
   const asked = await identifyClient(deps, parameters);
   const pushed = asked.reference === undefined ? undefined : await readPushed(deps, asked);
-  const accepted = acceptRequest(deps, context, asked, pushed);
+  const accepted = await acceptRequest(deps, context, asked, pushed);
   if (!('client' in accepted)) return accepted;
   return await reportFaultsToClient(deps, context, accepted.request.target, async () => {
     const now = deps.clock.now();
@@ -88,22 +89,39 @@ const UNUSABLE: Readonly<Record<Exclude<PushedRequest['state'], 'waiting'>, stri
  * again (RFC 9126 4).
  * @param stored the row of the pushed request; undefined when the parameters themselves count
  */
-function acceptRequest(
+async function acceptRequest(
   deps: AuthorizationDeps,
   context: RequestContext,
   asked: AskedRequest,
   stored: PushedRequestRow | undefined,
-): AcceptedRequest | HttpResponse {
+): Promise<AcceptedRequest | HttpResponse> {
+  const { client, plain } = asked;
+  if (plain.has('request')) {
+    if (plain.has('request_uri')) {
+      const description = 'request and request_uri exclude each other';
+      return refuseUnreadable(deps, context, asked, 'invalid_request', description);
+    }
+    const read = await verifyRequestObject(deps, client, plain);
+    if (!read.ok) return refuseUnreadable(deps, context, asked, 'invalid_request_object', read.problem);
+    return checkRequest(deps, context, asked, { parameters: read.parameters, isPushed: false, isSigned: true });
+  }
   if (asked.reference === undefined) {
-    return checkRequest(deps, context, asked, { parameters: asked.plain, isPushed: false });
+    return checkRequest(deps, context, asked, { parameters: plain, isPushed: false, isSigned: false });
   }
   const now = deps.clock.now();
-  const pushed = toPushedRequest(stored, asked.client.id, now);
+  const pushed = toPushedRequest(stored, client.id, now);
   if (pushed.state === 'used' && context.method === 'GET' && isGrantBound(context, pushed.grantId, now)) {
     return redirect(deps.urls.authorizationGrant(pushed.grantId));
   }
-  if (pushed.state !== 'waiting') return refuseUnreadable(deps, context, asked, UNUSABLE[pushed.state]);
-  return checkRequest(deps, context, asked, { parameters: FormParameters.of(pushed.parameters), isPushed: true });
+  if (pushed.state !== 'waiting') {
+    return refuseUnreadable(deps, context, asked, 'invalid_request_uri', UNUSABLE[pushed.state]);
+  }
+  const { parameters, isSigned } = pushed;
+  return checkRequest(deps, context, asked, {
+    parameters: FormParameters.of(parameters),
+    isPushed: true,
+    isSigned,
+  });
 }
 
 async function startRequest(
@@ -219,7 +237,9 @@ async function storeGrant(
     throw unknownClient();
   });
   if (made.ok) return made;
-  if (made.reason === 'reference-used') return refuseUnreadable(deps, context, accepted, UNUSABLE.used);
+  if (made.reason === 'reference-used') {
+    return refuseUnreadable(deps, context, accepted, 'invalid_request_uri', UNUSABLE.used);
+  }
   const description = 'too many authorization requests of this address or user led to nothing in the last hour';
   logRefusal(deps.log, { code: 'rate_limited', description, client, redirectUri: request.target.redirectUri });
   throw new LatchkeyError('rate_limited', { description });

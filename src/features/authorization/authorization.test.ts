@@ -118,7 +118,7 @@ describe('an authorization request that is refused', () => {
     ['scope', { scope: '"' }, 'invalid_scope'],
     ['max_age', { max_age: '-1' }, 'invalid_request'],
     ['prompt', { prompt: 'none login' }, 'invalid_request'],
-    ['request', { request: 'x' }, 'request_not_supported'],
+    ['request', { request: 'x' }, 'invalid_request_object'],
     ['request_uri', { request_uri: 'https://evil.example/x' }, 'request_uri_not_supported'],
     ['claims', { claims: '[]' }, 'invalid_request'],
   ])('for its %s goes back with error, state and iss, ending in # (S-11, S-13, S-23)', async (_, fields, error) => {

@@ -60,10 +60,18 @@ export function checkRequest(
   const { parameters } = received;
   const judged = judgeAuthorizationRequest(deps, client, received);
   const locale = matchLanguages(parameters.get('ui_locales'), deps.languages);
-  if (judged.kind === 'accepted') return { ...asked, ...judged, locale };
+  if (judged.kind === 'accepted') {
+    requireSilenceInFrames(context, judged.request);
+    return { ...asked, ...judged, locale };
+  }
   logRefusal(deps.log, { ...judged, code: judged.error, client, parameters });
   if (judged.kind === 'redirect') return answerClient(deps, context, judged.target, judged, locale);
   throw new LatchkeyError(judged.error, { description: judged.description });
+}
+
+/** What was pushed or signed may ask for more than the address showed when embedding was judged (security S-181). */
+function requireSilenceInFrames({ headers }: RequestContext, { prompts }: AuthorizationRequest): void {
+  if (headers['sec-fetch-dest'] === 'iframe' && !prompts.includes('none')) throw new LatchkeyError('embedding_refused');
 }
 
 /** Step 3 of oauth 6.3: a request whose parameters cannot be read is refused as the plain ones ask for. */
@@ -71,9 +79,9 @@ export function refuseUnreadable(
   deps: AuthorizationDeps,
   context: RequestContext,
   { client, plain }: AskedRequest,
+  error: 'invalid_request' | 'invalid_request_object' | 'invalid_request_uri',
   description: string,
 ): HttpResponse {
-  const error = 'invalid_request_uri';
   logRefusal(deps.log, { code: error, description, client, parameters: plain });
   const target = targetOfUnreadable(client, plain);
   if (target === undefined) throw new LatchkeyError(error, { description });

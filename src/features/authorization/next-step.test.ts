@@ -31,6 +31,8 @@ const CLIENT: Client = {
   requiresAuthTime: false,
   defaultAcrValues: [],
   requiresPushedRequests: false,
+  requiresSignedRequests: false,
+  requestObjectSigningAlg: undefined,
   hasIdTokenClaims: true,
   hasStrictAuthMethod: false,
   sector: undefined,

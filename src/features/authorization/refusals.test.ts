@@ -125,7 +125,7 @@ describe('the log says what is wrong with the request of an application', () => 
       () => authorizeUrl(publicClient, { code_challenge: 'a'.repeat(43), code_challenge_method: 'plain' }),
       { received: 'code_challenge of 43 characters, code_challenge_method=plain' },
     ],
-    ['a request object', () => authorizeUrl(client, { request: 'e30.' }), { code: 'request_not_supported' }],
+    ['a request object', () => authorizeUrl(client, { request: 'e30.' }), { code: 'invalid_request_object' }],
     ['a hint', () => authorizeUrl(client, { id_token_hint: 'x' }), { code: 'invalid_request' }],
     ['prompt=none without a session', () => authorizeUrl(client, { prompt: 'none' }), { code: 'login_required' }],
   ])('by redirect: %s', async (_, address, expected) => {

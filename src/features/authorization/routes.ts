@@ -145,7 +145,11 @@ function isSilent(request: OpenRequest): boolean {
   return request.grant.prompts.includes('none');
 }
 
-/** A `prompt=none` request from a frame (OpenID Connect Core 1.0 3.1.2.1): it shows nothing, so nobody can be tricked. */
+/**
+ * A `prompt=none` request from a frame (OpenID Connect Core 1.0 3.1.2.1): it shows nothing, so nobody can be tricked. Of
+ * one that was pushed or signed the prompt is seen only later (`requireSilenceInFrames`).
+ */
 function isSilentInFrame({ headers, query }: EmbeddableRequest): boolean {
-  return headers['sec-fetch-dest'] === 'iframe' && query.get('prompt') === 'none';
+  const isPossible = query.get('prompt') === 'none' || query.has('request') || query.has('request_uri');
+  return headers['sec-fetch-dest'] === 'iframe' && isPossible;
 }

@@ -102,7 +102,7 @@ describe('parameters that are voluntary, or that nobody knows (OpenID Connect Co
 
   test.each<[Record<string, string>, string]>([
     [{ request_uri: 'https://app.example.org/r' }, 'request_uri_not_supported'],
-    [{ request: 'x' }, 'request_not_supported'],
+    [{ request: 'x' }, 'invalid_request_object'],
     [{ registration: '{}' }, 'registration_not_supported'],
     [{ authorization_details: '[]' }, 'invalid_request'],
     [{ dpop_jkt: 'x' }, 'invalid_request'],

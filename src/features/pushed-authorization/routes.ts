@@ -13,13 +13,18 @@ import { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
 import { DpopProofs } from '#oauth-endpoint/dpop-proofs.ts';
 import { readOAuthForm } from '#oauth-endpoint/oauth-form.ts';
 import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
+import { verifyRequestObject } from '#oauth-endpoint/request-object.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { plainDescription } from '#platform/http/error-format.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
-import { SINGLE_PARAMETERS } from '#protocol/oauth/authorization-parameters.ts';
+import {
+  MULTIPLE_PARAMETERS,
+  type ReceivedRequest,
+  SINGLE_PARAMETERS,
+} from '#protocol/oauth/authorization-parameters.ts';
 import { pushedRequestUri } from '#protocol/oauth/pushed-requests.ts';
 
 const PATH = 'oauth2/par';
@@ -58,22 +63,35 @@ async function push(
   if (form.has('request_uri')) {
     throw new LatchkeyError('invalid_request', { description: 'request_uri cannot be pushed: send the parameters.' });
   }
-  if (key !== undefined && (form.get('dpop_jkt') ?? key.thumbprint) !== key.thumbprint) {
+  const received = await readRequest(core, client, form);
+  if ('problem' in received) {
+    const refusal = { error: 'invalid_request_object', description: received.problem };
+    logRefusal(core.log, { ...refusal, code: refusal.error, client, parameters: form });
+    return refused(refusal);
+  }
+  const { parameters, isSigned } = received;
+  if (key !== undefined && (parameters.get('dpop_jkt') ?? key.thumbprint) !== key.thumbprint) {
     throw new LatchkeyError('invalid_dpop_proof', { description: 'dpop_jkt must be the key that made the proof.' });
   }
-  const judged = judgeAuthorizationRequest(core, client, { parameters: form, isPushed: true });
+  const judged = judgeAuthorizationRequest(core, client, received);
   if (judged.kind !== 'accepted') {
     // RFC 9126 2.3: an address that is not registered has no error code of its own.
     const error = judged.error === 'invalid_redirect_uri' ? 'invalid_request' : judged.error;
-    logRefusal(core.log, { ...judged, code: judged.error, client, parameters: form });
-    return json(400, { error, error_description: plainDescription(judged.description) }, NO_CACHE);
+    logRefusal(core.log, { ...judged, code: judged.error, client, parameters });
+    return refused({ error, description: judged.description });
   }
   await key?.consume();
   // RFC 9449 10.1: the code will be bound to the key, as with the parameter.
   const binding = key === undefined ? {} : { dpop_jkt: [key.thumbprint] };
   const pushed = await pushRequest(
     { database: core.database, limiter: core.config.rateLimiting.par.perClient },
-    { client, parameters: { ...pick(form), ...binding }, address: context.clientAddress, now: core.clock.now() },
+    {
+      client,
+      parameters: { ...pick(parameters), ...binding },
+      isSigned,
+      address: context.clientAddress,
+      now: core.clock.now(),
+    },
   );
   if (pushed.ok) {
     const body = { request_uri: pushedRequestUri(pushed.reference), expires_in: PUSHED_REQUEST_SECONDS };
@@ -87,10 +105,25 @@ async function push(
   });
 }
 
+/** The parameters themselves, or those of the request object (RFC 9126 3). */
+async function readRequest(
+  core: Core,
+  client: Client,
+  form: FormParameters,
+): Promise<ReceivedRequest | { readonly problem: string }> {
+  if (!form.has('request')) return { parameters: form, isPushed: true, isSigned: false };
+  const read = await verifyRequestObject(core, client, form);
+  return read.ok ? { parameters: read.parameters, isPushed: true, isSigned: true } : read;
+}
+
+function refused({ error, description }: { readonly error: string; readonly description: string }): HttpResponse {
+  return json(400, { error, error_description: plainDescription(description) }, NO_CACHE);
+}
+
 /** Neither credentials nor names that mean nothing here. */
 function pick(form: FormParameters): Readonly<Record<string, readonly string[]>> {
   return Object.fromEntries(
-    [...SINGLE_PARAMETERS, 'resource']
+    [...SINGLE_PARAMETERS, ...MULTIPLE_PARAMETERS]
       .map((name) => [name, form.all(name)] as const)
       .filter(([, values]) => values.length > 0),
   );

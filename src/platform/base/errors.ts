@@ -59,6 +59,7 @@ const ROWS = {
   invalid_grant: { kind: 'refusal', status: 400, oauth: 'invalid_grant', page: 'application' },
   invalid_redirect_uri: { kind: 'refusal', status: 400, oauth: 'invalid_redirect_uri', page: 'application' },
   invalid_request: { kind: 'refusal', status: 400, oauth: 'invalid_request', page: 'application' },
+  invalid_request_object: { kind: 'refusal', status: 400, oauth: 'invalid_request_object', page: 'application' },
   invalid_request_uri: { kind: 'refusal', status: 400, oauth: 'invalid_request_uri', page: 'expired' },
   invalid_scope: { kind: 'refusal', status: 400, oauth: 'invalid_scope', page: 'application' },
   invalid_software_statement: {

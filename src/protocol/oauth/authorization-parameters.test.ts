@@ -24,6 +24,7 @@ const CONFIDENTIAL: RequestingClient = {
   defaultAcrValues: [],
   sector: undefined,
   hasBoundTokens: false,
+  requiresSignedRequests: false,
 };
 const PUBLIC: RequestingClient = { ...CONFIDENTIAL, isPublic: true };
 const GOOD = { response_type: 'code', redirect_uri: 'https://app.example/cb', scope: 'openid', state: 'st' };
@@ -35,7 +36,7 @@ function parse(text: string): FormParameters {
 }
 
 function plain(text: string): ReceivedRequest {
-  return { parameters: parse(text), isPushed: false };
+  return { parameters: parse(text), isPushed: false, isSigned: false };
 }
 
 function check(fields: Readonly<Record<string, string | undefined>>, client: RequestingClient = CONFIDENTIAL) {
@@ -170,7 +171,6 @@ describe('authorization request', () => {
   });
 
   test.each([
-    ['request', 'request_not_supported'],
     ['request_uri', 'request_uri_not_supported'],
     ['registration', 'registration_not_supported'],
     ['authorization_details', 'invalid_request'],
@@ -242,7 +242,6 @@ describe('authorization request', () => {
 const FAULTS: readonly (readonly [what: string, fields: Record<string, string>, expected: Record<string, unknown>])[] =
   [
     ['address', { redirect_uri: 'https://evil.example/' }, { kind: 'page', error: 'invalid_redirect_uri' }],
-    ['request object', { request: 'x' }, { kind: 'redirect', error: 'request_not_supported' }],
     ['response mode', { response_mode: 'x' }, { kind: 'page', error: 'invalid_request' }],
     ['state', { state: 's'.repeat(2049) }, { description: 'state must have at most 2048 characters' }],
     ['nonce', { nonce: 'n'.repeat(513) }, { description: 'nonce must have at most 512 characters' }],

@@ -35,12 +35,16 @@ export interface RequestingClient {
   readonly requiresPushedRequests: boolean;
   /** It takes only access tokens that are bound to a key. */
   readonly hasBoundTokens: boolean;
+  /** Its requests have to be signed (RFC 9101 10.5). */
+  readonly requiresSignedRequests: boolean;
 }
 
 /** Parameters of a request, and how they came, as far as a client may insist on that. */
 export interface ReceivedRequest {
   readonly parameters: FormParameters;
   readonly isPushed: boolean;
+  /** They came in a request object of the client. */
+  readonly isSigned: boolean;
 }
 
 /** `create`: Initiating User Registration via OpenID Connect 1.0. */
@@ -100,13 +104,16 @@ export const SINGLE_PARAMETERS: readonly string[] = [
   'ui_locales',
 ];
 
+/** Names that may be given several times. */
+export const MULTIPLE_PARAMETERS: readonly string[] = ['resource'];
+
 /** The parameter whose repetition forbids any redirect (6.3 step 1). */
 export function repeatedDecisiveParameter(parameters: FormParameters): string | undefined {
   return DECISIVE.find((name) => parameters.isRepeated(name));
 }
 
 /**
- * Where the refusal of a request goes whose parameters cannot be read, since they were pushed (6.3 step 3): to the
+ * Where the refusal of a request goes whose parameters cannot be read, since they were pushed or signed (6.3 step 3): to the
  * registered address that the plain parameters name. Undefined: to a page.
  */
 export function plainTarget(parameters: FormParameters, client: RequestingClient): ResponseTarget | undefined {
@@ -131,10 +138,6 @@ export function checkAuthorizationRequest(
   const asked = askedResponseMode(parameters);
   const state = usableState(parameters);
   const target: ResponseTarget = { redirectUri, responseMode: asked ?? 'query', state };
-  if (parameters.has('request')) {
-    const description = 'request objects are not supported: send the parameters one by one';
-    return refuse(target, { error: 'request_not_supported', description });
-  }
   if (asked === undefined) {
     const expected = RESPONSE_MODES.join(', ');
     const description = `response_mode must be one of ${expected}`;
@@ -260,10 +263,13 @@ function unsupportedParameter(parameters: FormParameters): AuthorizationRefusal 
 function insistence(
   _: FormParameters,
   client: RequestingClient,
-  { isPushed }: ReceivedRequest,
+  { isPushed, isSigned }: ReceivedRequest,
 ): AuthorizationRefusal | undefined {
-  if (isPushed || !client.requiresPushedRequests) return undefined;
-  return invalid('the client is registered to push its requests: send them to the PAR endpoint first', 'request_uri');
+  if (client.requiresPushedRequests && !isPushed) {
+    return invalid('the client is registered to push its requests: send them to the PAR endpoint first', 'request_uri');
+  }
+  if (!client.requiresSignedRequests || isSigned) return undefined;
+  return invalid('the client is registered to sign its requests: send them as a request object', 'request');
 }
 
 function responseType(parameters: FormParameters): AuthorizationRefusal | undefined {

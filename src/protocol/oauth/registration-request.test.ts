@@ -152,6 +152,8 @@ describe('a member of the wrong type or value is named', () => {
     ['introspection_signed_response_alg', 7],
     ['id_token_encrypted_response_alg', 'RSA-OAEP'],
     ['request_object_signing_alg', 'none'],
+    ['request_object_signing_alg', 'HS256'],
+    ['request_object_signing_alg', 'ES256'],
     ['sector_identifier_uri', 'http://app.example/s.json'],
     ['sector_identifier_uri', 'https://127.0.0.1/s.json'],
     ['sector_identifier_uri', ['https://app.example/s.json']],
@@ -182,7 +184,7 @@ describe('a member of the wrong type or value is named', () => {
   });
 
   test('switches that are off are no wish', () => {
-    expect(parse({ require_signed_request_object: false })).toEqual(parse({}));
+    expect(parse({ backchannel_logout_session_required: false })).toEqual(parse({}));
   });
 
   test('jwks and jwks_uri exclude each other', () => {

@@ -3,7 +3,7 @@
  * @see RFC 7591 2, OpenID Connect Dynamic Client Registration 1.0 section 2, oauth 4.3
  */
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { MANDATORY_ALGORITHM } from '#protocol/jose/signing-algorithms.ts';
+import { MANDATORY_ALGORITHM, SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
 import { commonHost } from '../oidc/sector.ts';
 import {
   assertionAlgorithms,
@@ -60,6 +60,8 @@ export interface RegisteredMetadata {
   readonly require_auth_time?: boolean;
   readonly require_pushed_authorization_requests?: boolean;
   readonly dpop_bound_access_tokens?: boolean;
+  readonly require_signed_request_object?: boolean;
+  readonly request_object_signing_alg?: string;
   readonly default_acr_values?: readonly string[];
 }
 
@@ -96,14 +98,12 @@ const UNSUPPORTED = [
   'introspection_encrypted_response_enc',
   'request_object_encryption_alg',
   'request_object_encryption_enc',
-  'request_object_signing_alg',
   'userinfo_encrypted_response_alg',
   'userinfo_encrypted_response_enc',
 ];
 /** The same for switches that are off unless they are set. */
 const UNSUPPORTED_SWITCHES = [
   'frontchannel_logout_session_required',
-  'require_signed_request_object',
   'tls_client_certificate_bound_access_tokens',
 ];
 
@@ -163,6 +163,7 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
     const needs = 'redirect_uris of one host that is not loopback, or sector_identifier_uri';
     throw invalidMetadata('subject_type', `pairwise needs ${needs}`);
   }
+  checkSignedRequests(read);
   refuseUnsupported(members);
 
   return definedOnly({
@@ -197,6 +198,8 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
     require_auth_time: read.requireAuthTime,
     require_pushed_authorization_requests: read.requirePushedRequests,
     dpop_bound_access_tokens: read.boundTokens,
+    require_signed_request_object: read.requireSignedRequests,
+    request_object_signing_alg: read.requestObjectAlg,
     default_acr_values: read.defaultAcrValues,
   });
 }
@@ -235,6 +238,8 @@ function readMembers(members: MetadataMembers) {
     requireAuthTime: members.flag('require_auth_time'),
     requirePushedRequests: members.flag('require_pushed_authorization_requests'),
     boundTokens: members.flag('dpop_bound_access_tokens'),
+    requireSignedRequests: members.flag('require_signed_request_object'),
+    requestObjectAlg: members.choice('request_object_signing_alg', SIGNING_ALGORITHMS),
     defaultAcrValues: acrValuesOf(members),
   };
 }
@@ -258,6 +263,13 @@ function assertionAlgorithm(asked: string | undefined, method: ClientAuthMethod)
   if (possible === undefined) return undefined;
   if (asked !== undefined && possible.includes(asked)) return asked;
   throw invalidMetadata('token_endpoint_auth_signing_alg', `must be one of ${possible.join(', ')} for ${method}`);
+}
+
+/** Without a key nobody could verify what the client promises to sign. */
+function checkSignedRequests(read: ReturnType<typeof readMembers>): void {
+  if (read.keys !== undefined) return;
+  if (read.requestObjectAlg !== undefined) throw invalidMetadata('request_object_signing_alg', 'needs jwks');
+  if (read.requireSignedRequests === true) throw invalidMetadata('require_signed_request_object', 'needs jwks');
 }
 
 /** RFC 7591 2: the server may replace what was asked for by what it does, and tells the client so. */

@@ -1,0 +1,39 @@
+import type { Client } from '#domain/clients/client.ts';
+import type { Core } from '#domain/core.ts';
+import { parseId } from '#platform/base/ids.ts';
+import type { FormParameters } from '#platform/http/form-parameters.ts';
+import { parseCompactJws } from '#protocol/jose/compact-jws.ts';
+import { isSigningAlgorithm } from '#protocol/jose/signing-algorithms.ts';
+import { type RequestObjectOutcome, readRequestObject } from '#protocol/oauth/request-object.ts';
+
+/**
+ * Verifies the `request` parameter with the keys of the client, by the algorithm that it registered or any with a
+ * private key, and reads the parameters in it (RFC 9101 6).
+ * @param plain the parameters beside it
+ */
+export async function verifyRequestObject(
+  { clientKeys, clock, config }: Pick<Core, 'clientKeys' | 'clock' | 'config'>,
+  client: Client,
+  plain: FormParameters,
+): Promise<RequestObjectOutcome> {
+  const jws = parseCompactJws(plain.get('request') ?? '');
+  if (jws === undefined) return refuse('must be a JWT that the client has signed');
+  const registered = client.requestObjectSigningAlg;
+  if (registered !== undefined ? jws.algorithm !== registered : !isSigningAlgorithm(jws.algorithm)) {
+    return refuse(`must be signed with ${registered ?? 'a private key of the client'}`);
+  }
+  const signature = await clientKeys.verify(client, jws);
+  if (!signature.ok) {
+    return refuse(
+      signature.reason === 'unknown-key'
+        ? 'is signed with a key that is not registered for the client'
+        : 'has a signature that does not fit',
+    );
+  }
+  const isClient = (text: string) => parseId<'client'>(text) === client.id;
+  return readRequestObject(jws, { isClient, issuer: config.http.issuer, now: clock.now(), plain });
+}
+
+function refuse(problem: string): RequestObjectOutcome {
+  return { ok: false, problem: `the request object ${problem}` };
+}

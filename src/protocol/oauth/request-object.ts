@@ -1,0 +1,102 @@
+/**
+ * Request objects by value (JAR, RFC 9101): the parameters of an authorization request as claims of a JWT that the
+ * client has signed.
+ */
+import { FormParameters } from '#platform/http/form-parameters.ts';
+import { MULTIPLE_PARAMETERS, SINGLE_PARAMETERS } from './authorization-parameters.ts';
+import { parseScope } from './scopes.ts';
+
+/** RFC 9101 10.8: kinds of JWT that are something else say so. */
+const TYPES: readonly unknown[] = [undefined, 'jwt', 'oauth-authz-req+jwt'];
+const MAX_LIFETIME_SECONDS = 3600;
+/** How far the clock of a client may be ahead. */
+const SKEW_SECONDS = 60;
+/** Parameters whose values are JSON. */
+const JSON_PARAMETERS = new Set(['authorization_details', 'claims', 'registration']);
+/** What neither a form nor the database could hold. */
+const UNUSABLE_TEXT = /[\0\p{Surrogate}]/u;
+
+export interface RequestObjectRules {
+  /** Whether a text is the id of the client whose key made the signature. */
+  readonly isClient: (text: string) => boolean;
+  readonly issuer: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** The parameters beside the request object. */
+  readonly plain: FormParameters;
+}
+
+export type RequestObjectOutcome =
+  | { readonly ok: true; readonly parameters: FormParameters }
+  /** A sentence for the developer of the client. */
+  | { readonly ok: false; readonly problem: string };
+
+/** Judges a request object whose signature is good, and reads the parameters that it holds. */
+export function readRequestObject(
+  jwt: { readonly type: string | undefined; readonly claims: Readonly<Record<string, unknown>> },
+  rules: RequestObjectRules,
+): RequestObjectOutcome {
+  const problem = typeProblem(jwt.type) ?? claimsProblem(new Map(Object.entries(jwt.claims)), rules);
+  if (problem !== undefined) return refuse(problem);
+  const values = new Map<string, readonly string[]>();
+  const claims = new Map(Object.entries(jwt.claims));
+  for (const name of [...SINGLE_PARAMETERS, ...MULTIPLE_PARAMETERS]) {
+    const claim = claims.get(name);
+    if (claim === undefined) continue;
+    const texts = textsOf(name, claim);
+    if (texts === undefined || texts.some((text) => UNUSABLE_TEXT.test(text))) {
+      return refuse(`has a ${name} that is no value of this parameter`);
+    }
+    values.set(name, texts);
+  }
+  const parameters = FormParameters.of(Object.fromEntries(values));
+  const difference = differenceFrom(parameters, rules.plain);
+  return difference === undefined ? { ok: true, parameters } : refuse(difference);
+}
+
+function typeProblem(type: string | undefined): string | undefined {
+  return TYPES.includes(type) ? undefined : 'has a typ of another kind of JWT';
+}
+
+function claimsProblem(claims: ReadonlyMap<string, unknown>, rules: RequestObjectRules): string | undefined {
+  const [iss, clientId, aud, exp, nbf] = ['iss', 'client_id', 'aud', 'exp', 'nbf'].map((name) => claims.get(name));
+  const seconds = rules.now / 1000;
+  if (typeof iss !== 'string' || !rules.isClient(iss)) return 'must have the client id as iss';
+  if (typeof clientId !== 'string' || !rules.isClient(clientId)) return 'must have the client id as client_id';
+  const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
+  if (!audiences.includes(rules.issuer)) return 'must name the issuer as aud';
+  if (typeof exp !== 'number') return 'must have an exp';
+  if (exp <= seconds) return 'has expired';
+  if (exp > seconds + MAX_LIFETIME_SECONDS + SKEW_SECONDS) return 'may be valid for an hour at most';
+  if (nbf !== undefined && (typeof nbf !== 'number' || nbf > seconds + SKEW_SECONDS)) return 'is not valid yet';
+  // RFC 9101 4: it must not lead to another one.
+  const nested = ['request', 'request_uri'].find((name) => claims.has(name));
+  return nested === undefined ? undefined : `must not hold ${nested}`;
+}
+
+/** The values of a parameter as a form would hold them; undefined when the claim is none. */
+function textsOf(name: string, claim: unknown): readonly string[] | undefined {
+  if (typeof claim === 'string') return [claim];
+  if (name === 'max_age' && typeof claim === 'number') return [String(claim)];
+  if (JSON_PARAMETERS.has(name) && typeof claim === 'object' && claim !== null) return [JSON.stringify(claim)];
+  const isList = MULTIPLE_PARAMETERS.includes(name) && Array.isArray(claim);
+  if (!isList || !claim.every((value) => typeof value === 'string')) return undefined;
+  return claim;
+}
+
+/** What OpenID Connect asks for outside as well has to be the same inside (OpenID Connect Core 1.0 6.1). */
+function differenceFrom(parameters: FormParameters, plain: FormParameters): string | undefined {
+  const type = plain.get('response_type');
+  if (type !== undefined && type !== parameters.get('response_type')) return 'differs in response_type from outside';
+  const scope = plain.get('scope');
+  const isSame = scope === undefined || sameScope(scope, parameters.get('scope') ?? '');
+  return isSame ? undefined : 'differs in scope from outside';
+}
+
+function sameScope(one: string, other: string): boolean {
+  return parseScope(one)?.toSorted().join(' ') === parseScope(other)?.toSorted().join(' ');
+}
+
+function refuse(problem: string): RequestObjectOutcome {
+  return { ok: false, problem: `the request object ${problem}` };
+}
