@@ -175,11 +175,15 @@ describe('a second request hidden in the body of the first (S-150)', () => {
   });
 });
 
+/** Clients manage their registration by further methods (RFC 7592). */
+const MANAGED = /^\/oauth2\/registration\/./;
+
 describe('methods (S-151)', () => {
   test('that no route has are refused everywhere, whatever a header or field says instead', async () => {
     await attacked.changingNothing(async () => {
       for (const target of paths()) {
         for (const method of ['TRACE', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'get', 'FROB', 'X'.repeat(1000)]) {
+          if (MANAGED.test(target) && ['PUT', 'DELETE'].includes(method)) continue;
           const answers = await sendBytes(
             attacked.service.address,
             requestBytes({ method, target, headers: [['X-HTTP-Method-Override', 'POST']] }),

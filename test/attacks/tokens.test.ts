@@ -165,8 +165,8 @@ async function expectNoAccess(jwt: string, client: AttackedClient): Promise<void
     client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
     client_assertion: jwt,
   };
-  const form = { grant_type: 'client_credentials', client_id: client.id };
-  expectError(await attacked.post('/oauth2/token', { ...form, ...assertion }), 401, 'invalid_client');
+  const form = { grant_type: 'client_credentials', ...assertion };
+  expectError(await attacked.post('/oauth2/token', form), 401, 'invalid_client');
   expectError(await attacked.refresh(client, jwt), 400, 'invalid_grant');
 }
 

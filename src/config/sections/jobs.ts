@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { duration, type Immutable, integer, mapping } from '#platform/config/values.ts';
+import { duration, integer, mapping } from '#platform/config/values.ts';
 
 export const jobsSection = mapping({
   concurrency: integer(1, 100).prefault(10).describe('Jobs that a process runs at once.'),
@@ -8,8 +8,6 @@ export const jobsSection = mapping({
     .prefault(10)
     .describe('Retries of a job that fails; the first after 5 s, each further one after twice the time.'),
 });
-
-export type JobsConfig = Immutable<ReturnType<typeof jobsConfig>>;
 
 export function jobsConfig(parsed: z.output<typeof jobsSection>) {
   return {

@@ -76,12 +76,12 @@ export class ClientKeys {
     const now = this.#clock.now();
     let set = this.#published.get(cacheKey(jwksUri, isStatic)) ?? NEVER;
     const isUseful = now < set.freshUntil && set.copy?.keys.some((key) => fits(key, jws)) === true;
-    if (!isUseful && now - set.askedAt >= RETRY_MS) set = await this.#fetch(jwksUri, isStatic);
+    if (!isUseful && now - set.askedAt >= RETRY_MS) set = await this.#download(jwksUri, isStatic);
     return set.copy !== undefined && now - set.copy.fetchedAt <= MAX_AGE_MS ? set.copy.keys : undefined;
   }
 
   /** Several requests at once share one. */
-  async #fetch(uri: string, isConfigured: boolean): Promise<PublishedSet> {
+  async #download(uri: string, isConfigured: boolean): Promise<PublishedSet> {
     const cached = cacheKey(uri, isConfigured);
     const pending = this.#pending.get(cached);
     // Another task's promise: continue as a stretch of our own.

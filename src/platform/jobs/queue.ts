@@ -5,7 +5,6 @@
  *
  * Decision 0011 says why this is not a library.
  */
-import { newId, toUuid } from '#platform/base/ids.ts';
 import { currentTask } from '#platform/base/tasks.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -49,51 +48,6 @@ export const INSERT_JOB = 'insert into queue_jobs (id, queue, payload, dedup_key
  */
 export const ON_WAITING_JOB = `on conflict (queue, dedup_key) where worker is null and failed_at is null
   do update set payload = excluded.payload`;
-
-const insertJob = statement<
-  never,
-  {
-    readonly id: string;
-    readonly queue: string;
-    readonly payload: string;
-    readonly dedupKey: string | null;
-    readonly queuedBy: string | null;
-    readonly now: Date;
-    readonly dueAt: Date;
-  }
->(
-  'insert-job',
-  `${INSERT_JOB}
-   values (:id::uuid, :queue::text, :payload::jsonb, :dedupKey::text, :queuedBy::text, :now::timestamptz,
-     :dueAt::timestamptz)
-   ${ON_WAITING_JOB}`,
-);
-
-export interface NewJob {
-  readonly queue: string;
-  /** Ids and small values, never a secret. */
-  readonly payload: object;
-  /** Of the waiting jobs of a queue with one key there is one. */
-  readonly dedupKey?: string;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-  /** Milliseconds since the epoch; now unless set. */
-  readonly dueAt?: number;
-}
-
-/** Writes a job; pass the transaction of the change that needs it. */
-export async function enqueueJob(queryable: Queryable, job: NewJob): Promise<void> {
-  const { queue, payload, dedupKey, now, dueAt } = job;
-  await queryable.execute(insertJob, {
-    id: toUuid(newId(now)),
-    queue,
-    payload: JSON.stringify(payload),
-    dedupKey: dedupKey ?? null,
-    queuedBy: queuedBy(),
-    now: new Date(now),
-    dueAt: new Date(dueAt ?? now),
-  });
-}
 
 /** The request or job that queues one now, for the log; for statements that insert jobs themselves. */
 export function queuedBy(): string | null {

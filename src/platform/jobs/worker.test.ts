@@ -8,7 +8,8 @@ import { sql } from '#test/support/fixtures.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { runTask } from '#test/support/run-task.ts';
 import { silentLog } from '#test/support/silent-log.ts';
-import { DONE, deleteFailedJobs, enqueueJob, type Job, type JobOutcome, type JobQueue, type NewJob } from './queue.ts';
+import { enqueueJob, type NewJob } from './enqueue.test-support.ts';
+import { DONE, deleteFailedJobs, type Job, type JobOutcome, type JobQueue } from './queue.ts';
 import { JobWorker, type JobWorkerOptions } from './worker.ts';
 
 let testDatabase: TestDatabase;

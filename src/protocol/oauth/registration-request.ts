@@ -102,10 +102,7 @@ const UNSUPPORTED = [
   'userinfo_encrypted_response_enc',
 ];
 /** The same for switches that are off unless they are set. */
-const UNSUPPORTED_SWITCHES = [
-  'frontchannel_logout_session_required',
-  'tls_client_certificate_bound_access_tokens',
-];
+const UNSUPPORTED_SWITCHES = ['frontchannel_logout_session_required', 'tls_client_certificate_bound_access_tokens'];
 
 /**
  * Reads the body of a registration. Types are judged first, then redirect URIs, then the rest.

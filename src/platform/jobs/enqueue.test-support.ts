@@ -1,0 +1,49 @@
+import { newId, toUuid } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { INSERT_JOB, ON_WAITING_JOB, queuedBy } from './queue.ts';
+
+const insertJob = statement<
+  never,
+  {
+    readonly id: string;
+    readonly queue: string;
+    readonly payload: string;
+    readonly dedupKey: string | null;
+    readonly queuedBy: string | null;
+    readonly now: Date;
+    readonly dueAt: Date;
+  }
+>(
+  'test-insert-job',
+  `${INSERT_JOB}
+   values (:id::uuid, :queue::text, :payload::jsonb, :dedupKey::text, :queuedBy::text, :now::timestamptz,
+     :dueAt::timestamptz)
+   ${ON_WAITING_JOB}`,
+);
+
+export interface NewJob {
+  readonly queue: string;
+  /** Ids and small values, never a secret. */
+  readonly payload: object;
+  /** Of the waiting jobs of a queue with one key there is one. */
+  readonly dedupKey?: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Milliseconds since the epoch; now unless set. */
+  readonly dueAt?: number;
+}
+
+/** Writes a job; pass the transaction of the change that needs it. */
+export async function enqueueJob(queryable: Queryable, job: NewJob): Promise<void> {
+  const { queue, payload, dedupKey, now, dueAt } = job;
+  await queryable.execute(insertJob, {
+    id: toUuid(newId(now)),
+    queue,
+    payload: JSON.stringify(payload),
+    dedupKey: dedupKey ?? null,
+    queuedBy: queuedBy(),
+    now: new Date(now),
+    dueAt: new Date(dueAt ?? now),
+  });
+}
