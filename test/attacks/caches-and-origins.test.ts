@@ -96,6 +96,7 @@ describe('pages of other origins (S-154)', () => {
     '/oauth2/revoke': CALL,
     '/oauth2/introspect': CALL,
     '/oauth2/registration': CALL,
+    '/oauth2/registration/:client_id': { origin: '*', methods: 'GET, PUT, DELETE' },
     '/oauth2/device': CALL,
     '/oauth2/par': CALL,
     '/oauth2/userinfo': CALL,

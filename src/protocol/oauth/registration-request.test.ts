@@ -184,7 +184,7 @@ describe('a member of the wrong type or value is named', () => {
   });
 
   test('switches that are off are no wish', () => {
-    expect(parse({ backchannel_logout_session_required: false })).toEqual(parse({}));
+    expect(parse({ tls_client_certificate_bound_access_tokens: false })).toEqual(parse({}));
   });
 
   test('jwks and jwks_uri exclude each other', () => {

@@ -264,9 +264,10 @@ function assertionAlgorithm(asked: string | undefined, method: ClientAuthMethod)
 
 /** Without a key nobody could verify what the client promises to sign. */
 function checkSignedRequests(read: ReturnType<typeof readMembers>): void {
-  if (read.keys !== undefined) return;
-  if (read.requestObjectAlg !== undefined) throw invalidMetadata('request_object_signing_alg', 'needs jwks');
-  if (read.requireSignedRequests === true) throw invalidMetadata('require_signed_request_object', 'needs jwks');
+  if (read.keys.jwks !== undefined || read.keys.uri !== undefined) return;
+  const problem = 'needs jwks or jwks_uri';
+  if (read.requestObjectAlg !== undefined) throw invalidMetadata('request_object_signing_alg', problem);
+  if (read.requireSignedRequests === true) throw invalidMetadata('require_signed_request_object', problem);
 }
 
 /** RFC 7591 2: the server may replace what was asked for by what it does, and tells the client so. */
