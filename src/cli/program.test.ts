@@ -68,7 +68,7 @@ test.each([['serv'], ['serve extra'], ['dump --json']])(
     expect(exitCode).toBe(2);
     const word = words.split(' ').find((one) => one !== 'serve');
     expect(err).toBe(
-      `latchkey: unknown command '${word}'. Commands are serve, worker, config, database, manage; latchkey --help explains them.\n`,
+      `latchkey: unknown command '${word}'. Commands are serve, worker, config, database, keys, manage; latchkey --help explains them.\n`,
     );
   },
 );
