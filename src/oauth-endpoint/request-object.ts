@@ -6,6 +6,12 @@ import { parseCompactJws } from '#protocol/jose/compact-jws.ts';
 import { isSigningAlgorithm } from '#protocol/jose/signing-algorithms.ts';
 import { type RequestObjectOutcome, readRequestObject } from '#protocol/oauth/request-object.ts';
 
+const SIGNATURE_PROBLEMS = {
+  'unknown-key': 'is signed with a key that is not registered for the client',
+  'bad-signature': 'has a signature that does not fit',
+  'keys-unavailable': 'cannot be verified: the keys of the client could not be fetched from its jwks_uri',
+} as const;
+
 /**
  * Verifies the `request` parameter with the keys of the client, by the algorithm that it registered or any with a
  * private key, and reads the parameters in it (RFC 9101 6).
@@ -24,11 +30,7 @@ export async function verifyRequestObject(
   }
   const signature = await clientKeys.verify(client, jws);
   if (!signature.ok) {
-    return refuse(
-      signature.reason === 'unknown-key'
-        ? 'is signed with a key that is not registered for the client'
-        : 'has a signature that does not fit',
-    );
+    return refuse(SIGNATURE_PROBLEMS[signature.reason]);
   }
   const isClient = (text: string) => parseId<'client'>(text) === client.id;
   return readRequestObject(jws, { isClient, issuer: config.http.issuer, now: clock.now(), plain });

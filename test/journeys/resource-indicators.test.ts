@@ -144,6 +144,12 @@ describe('resource indicators (RFC 8707)', () => {
     expect(await introspect(all.body['access_token'])).toMatchObject({ aud: granted });
   });
 
+  test('a resource that was not granted is invalid_target at refresh, also when no scope would be left', async () => {
+    const { body } = await exchange('events.read', [CALENDAR]);
+    const form = { grant_type: 'refresh_token', refresh_token: String(body['refresh_token']), resource: FILES };
+    expect(await token(form)).toMatchObject({ status: 400, body: { error: 'invalid_target' } });
+  });
+
   test('what was not granted at /authorize is invalid_target at exchange, and costs nothing', async () => {
     const granted = await code('openid', [FILES]);
     const form = { grant_type: 'authorization_code', code: granted, redirect_uri: CALLBACK };

@@ -110,12 +110,13 @@ export async function refresh(
     }
     const holder = { ...row, client_id: toUuid(client.id), client_scope: client.scope?.join(' ') ?? null };
     const resources = request.resources.length === 0 ? row.resources : request.resources;
-    const asked = request.narrowScope(row.scope);
-    const scope = asked === undefined ? [] : resourceRules.scopeAt(resources, rights.remainingScope(asked, holder));
-    if (scope.length === 0) return { ok: false, reason: 'scope' };
     if (!request.resources.every((resource) => row.resources.includes(resource))) {
       return { ok: false, reason: 'resource' };
     }
+    const asked = request.narrowScope(row.scope);
+    const scope = asked === undefined ? [] : resourceRules.scopeAt(resources, rights.remainingScope(asked, holder));
+    // A device may have asked for no scope at all.
+    if (asked === undefined || (scope.length === 0 && row.scope.length > 0)) return { ok: false, reason: 'scope' };
     const key = request.bindingKey(row.scope);
     const wanted: WantedToken = {
       scope,

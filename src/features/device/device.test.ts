@@ -189,7 +189,17 @@ describe('a device that asks for codes (RFC 8628 3.1)', () => {
   });
 
   test('may ask without a scope; unknown ones and those beyond its registration are dropped', async () => {
-    expect((await post('/oauth2/device', { client_id: TV })).status).toBe(200);
+    const without = await post('/oauth2/device', { client_id: TV });
+    const person = await signedIn('amira');
+    await enter(person, String(without.body['user_code']));
+    await decide(person, 'consent');
+    const device_code = String(without.body['device_code']);
+    const tokens = await post('/oauth2/token', { grant_type: DEVICE_GRANT, device_code, client_id: TV });
+    expect(tokens.status).toBe(200);
+    const refresh_token = String(tokens.body['refresh_token']);
+    const refreshed = await post('/oauth2/token', { grant_type: 'refresh_token', refresh_token, client_id: TV });
+    expect(refreshed.status).toBe(200);
+
     const basic = { authorization: `Basic ${Buffer.from(`${TOOL}:${SECRET}`).toString('base64')}` };
     const asked = await post('/oauth2/device', { scope: 'openid email unheard' }, basic);
     const browser = await signedIn('amira');

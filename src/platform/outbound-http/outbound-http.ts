@@ -108,8 +108,7 @@ export class OutboundHttp {
     if (pending !== undefined) return outside(pending);
     const fetching = this.#fetch(url, accept, isConfigured);
     this.#pending.set(key, fetching);
-    const fetched = await fetching;
-    this.#pending.delete(key);
+    const fetched = await fetching.finally(() => this.#pending.delete(key));
     if (!fetched.ok) this.#rememberFailure(key, fetched);
     return fetched;
   }
