@@ -223,6 +223,23 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await ids('user_sessions')).toEqual([referred, recent, live].toSorted());
   });
 
+  test('a session of a client on its own behalf ends with its access token, and is deleted like others', async () => {
+    const [expired, valid, ofPerson] = [await insertSession({}), await insertSession({}), await insertSession({})];
+    await sql(testDatabase.database, 'update oauth2_sessions set user_id = null where id = any ($1::uuid[])', [
+      [expired, valid],
+    ]);
+    await insertAccessToken(expired, 'expired', { expiresAt: ago(MINUTE) });
+    await insertAccessToken(valid, 'valid', { expiresAt: ago(-MINUTE) });
+    await insertAccessToken(ofPerson, 'expired', { expiresAt: ago(MINUTE) });
+    await cleanUpAfterAnHour();
+    expect(await texts('select id::text as text from oauth2_sessions where finished_at is not null')).toEqual([
+      expired,
+    ]);
+    clock.advanceSeconds(30 * DAY);
+    await cleanUpAfterAnHour();
+    expect(await ids('oauth2_sessions')).toEqual([valid, ofPerson].toSorted());
+  });
+
   test('the address of a session that was not active for 30 days; the session stays', async () => {
     const quiet = await insertSession({ ip: '192.0.2.1', activeAt: ago(31 * DAY) });
     const active = await insertSession({ ip: '192.0.2.2', activeAt: ago(29 * DAY) });

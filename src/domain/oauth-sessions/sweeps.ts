@@ -13,7 +13,7 @@ import {
   walkSql,
 } from '#domain/clean-up/sweep.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { oauthSessionIsLive, refreshTokenIsLive, refreshTokenIsUnconsumed } from './liveness.ts';
+import { accessTokenIsLive, oauthSessionIsLive, refreshTokenIsLive, refreshTokenIsUnconsumed } from './liveness.ts';
 
 // Walks the index on `expires_at`: no index has a column that changes in the life of a token (decision 0001).
 const sweepAccessTokens = statement<
@@ -79,6 +79,22 @@ const sweepFinishedSessions = statement<never, { readonly finishedBefore: Date }
   deleteOldestSql('oauth2_sessions', 'id', 'finished_at', 't.finished_at < :finishedBefore::timestamptz'),
 );
 
+// Sessions of clients on their own behalf (`client_credentials`): each has one access token and no refresh token.
+const endClientSessions = statement<
+  WalkRow,
+  { readonly fromId: string; readonly createdBefore: Date; readonly now: Date }
+>(
+  'sweep-oauth2-client-sessions',
+  walkSql({
+    table: 'oauth2_sessions',
+    range: 't.id > :fromId::uuid',
+    isDue: `t.user_id is null and ${oauthSessionIsLive('t')} and t.created_at < :createdBefore::timestamptz and not exists (
+      select from oauth2_access_tokens a where a.session_id = t.id and ${accessTokenIsLive('a', ':now::timestamptz')}
+    )`,
+    action: `update oauth2_sessions t set finished_at = :now::timestamptz, finish_reason = 'expired'`,
+  }),
+);
+
 // Walks the primary key: an index on the time of the last activity would have to be written with every activity.
 const forgetAddresses = statement<WalkRow, { readonly fromId: string; readonly inactiveSince: Date }>(
   'sweep-oauth2-session-ips',
@@ -90,7 +106,20 @@ const forgetAddresses = statement<WalkRow, { readonly fromId: string; readonly i
   }),
 );
 
+/** A session and its token are committed together, so younger ones need no look. */
+const MIN_CLIENT_SESSION_AGE_SECONDS = 60;
+
 export const oauth2SessionSweeps: readonly Sweep[] = [
+  {
+    name: 'cleanup-oauth2-client-sessions',
+    minute: 10,
+    sweep: (database, now, _retention, from) =>
+      sweepSome(database, endClientSessions, {
+        fromId: from.id,
+        createdBefore: secondsBefore(now, MIN_CLIENT_SESSION_AGE_SECONDS),
+        now: new Date(now),
+      }),
+  },
   {
     name: 'cleanup-oauth2-sessions',
     minute: 15,
