@@ -43,12 +43,6 @@ module.exports = {
   forbidden: [
     ...importRules(),
     {
-      name: 'base-needs-node-only',
-      severity: 'error',
-      from: { path: '^src/platform/base/', pathNot: tests },
-      to: { dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-peer'] },
-    },
-    {
       name: 'platform-modules-stand-alone',
       comment: 'what every part of the platform may use is base, log and postgres',
       severity: 'error',

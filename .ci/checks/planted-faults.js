@@ -11,6 +11,7 @@ const COPIED = [
   'src',
   'test',
   'scripts',
+  'bench',
   'bin',
   'share',
   'docs',
