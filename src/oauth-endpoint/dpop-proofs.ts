@@ -19,6 +19,8 @@ const MAX_NONCE_CHARACTERS = 200;
 /** Which keys callers prove to hold by the header `DPoP` (RFC 9449). */
 export class DpopProofs {
   readonly #core: Core;
+  /** Work that is repeated, since the client had changed, brings the same proof. */
+  readonly #consumed = new WeakMap<RequestContext, Promise<void>>();
 
   constructor(core: Core) {
     this.#core = core;
@@ -82,10 +84,15 @@ export class DpopProofs {
         headers: { ...headersOf('use_dpop_nonce'), ...this.#nonceHeaders() },
       });
     }
-    const consume = async (): Promise<void> => {
+    const consumeProof = async (): Promise<void> => {
       if (await consumeOnce(database, oneTime(proof, now), now)) return;
       log.info('auth.refused', 'a DPoP proof was sent again', { code: 'invalid_dpop_proof' });
       throw refusal('the proof was used before: make a new one for each request', headersOf('invalid_dpop_proof'));
+    };
+    const consume = (): Promise<void> => {
+      const consumed = this.#consumed.get(context) ?? consumeProof();
+      this.#consumed.set(context, consumed);
+      return consumed;
     };
     return { thumbprint: proof.thumbprint, consume };
   }

@@ -282,6 +282,11 @@ describe('a confidential client', () => {
     });
   });
 
+  test('a proof is not used up twice by one request that finds its client changed', async () => {
+    await sql(db.database, 'update oauth2_clients set version = version + 1');
+    expect((await token({ grant_type: 'client_credentials' }, { client: confidential })).status).toBe(200);
+  });
+
   test('registered for bound tokens gets nothing without a proof', async () => {
     for (const form of [await codeForm(boundOnly), { grant_type: 'client_credentials' }]) {
       expect(await token(form, { client: boundOnly, ...NO_PROOF })).toMatchObject(INVALID_PROOF);
