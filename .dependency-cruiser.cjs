@@ -57,6 +57,13 @@ module.exports = {
       to: { path: '^src/features/', pathNot: '^src/features/$1/' },
     },
     {
+      name: 'web-imports',
+      comment: 'the account area meets the server through the account API; it shares components and message formats',
+      severity: 'error',
+      from: { path: '^web/', pathNot: tests },
+      to: { path: '^(src|test|scripts)/', pathNot: '^src/browser/(components/|i18n/language[.]ts$)' },
+    },
+    {
       name: 'no-cycles',
       severity: 'error',
       from: {},
@@ -66,7 +73,7 @@ module.exports = {
     {
       name: 'product-needs-no-dev-dependency',
       severity: 'error',
-      from: { path: '^src/', pathNot: tests },
+      from: { path: '^(src|web)/', pathNot: tests },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     },
   ],

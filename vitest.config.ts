@@ -1,11 +1,25 @@
 import { defineConfig } from 'vitest/config';
 
+/** Tests that replace a module or a global, measure their process, or end it. */
+const ALONE = ['src/platform/**/*.test.ts', 'src/cli/**/*.test.ts', 'web/**/*.test.ts', 'test/**/*.test.ts'];
+
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'src/**/*.test.tsx', 'test/**/*.test.ts'],
+    // The file that Node.js takes too: a second copy of the package would not know the types of the first.
+    alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }],
     globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // A poll ends when what it waits for is there. Its limit of one second would fail on a busy machine.
+    expect: { poll: { timeout: 30_000, interval: 20 } },
     maxWorkers: 2,
+    projects: [
+      { extends: true, test: { name: 'alone', include: ALONE } },
+      // To load the service takes longer than most of these files run.
+      {
+        extends: true,
+        test: { name: 'together', include: ['src/**/*.test.{ts,tsx}'], exclude: ALONE, isolate: false },
+      },
+    ],
   },
 });

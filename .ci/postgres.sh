@@ -24,8 +24,9 @@ start_postgres() {
   fi
   "${account[@]}" "$bin/initdb" --pgdata="$postgres_folder/data" --username=latchkey_tests --auth=trust --encoding=UTF8 \
     --locale=C --no-sync >/dev/null || return 1
+  # Nothing of it has to outlive a crash.
   "${account[@]}" "$bin/postgres" -D "$postgres_folder/data" -c listen_addresses=127.0.0.1 -c port="$port" \
-    -c max_connections=300 -c unix_socket_directories= >"$postgres_folder/log" 2>&1 </dev/null &
+    -c fsync=off -c max_connections=300 -c unix_socket_directories= >"$postgres_folder/log" 2>&1 </dev/null &
   postgres_pid=$!
   for _ in $(seq 100); do
     "$bin/pg_isready" -q -h 127.0.0.1 -p "$port" && break

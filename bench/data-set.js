@@ -1,4 +1,7 @@
-/** The rows that every run begins with: users with a password, sessions with a live pair of tokens each. */
+/**
+ * The rows that every run begins with: users with a password and a browser session, sessions of applications and of chat
+ * clients with a live pair of tokens each.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { hash as argon2 } from '@node-rs/argon2';
@@ -7,25 +10,33 @@ export const PASSWORD = 'bench: correct horse battery staple';
 const BATCH = 5_000;
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-const SCOPE = ['openid'];
+/** With `openid` each refresh signs an ID token. */
+const OPENID = ['openid'];
+const WITHOUT_OPENID = ['profile'];
 const DAY_MS = 86_400_000;
 
 /**
  * Fills a migrated database.
- * @param size `{ users, sessions }`; sessions are spread evenly over the users
+ * @param size `{ users, sessions, chatSessions }`; sessions are spread evenly over the users, every second one of an
+ * application is without `openid`
  * @param clientUuid whose sessions they are
  * @returns what a load driver needs to know of each user and session
  */
 export async function fillDatabase(client, size, clientUuid) {
   const now = Date.now();
   const passwordHash = await argon2(PASSWORD, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
-  const users = Array.from({ length: size.users }, (_, index) => ({ uuid: newUuid(now), name: `bench-${index}` }));
+  const users = Array.from({ length: size.users }, (_, index) => ({
+    uuid: newUuid(now),
+    name: `bench-${index}`,
+    browserSessionUuid: newUuid(now),
+  }));
   for (const batch of batches(users)) await insertUsers(client, batch, passwordHash, now);
   const sessions = Array.from({ length: size.sessions }, (_, index) => {
     const user = users[index % users.length];
     const refreshRandom = randomText(30);
     return {
       user,
+      scope: index % 2 === 0 ? OPENID : WITHOUT_OPENID,
       uuid: newUuid(now),
       accessTokenUuid: newUuid(now),
       refreshTokenUuid: newUuid(now),
@@ -34,18 +45,39 @@ export async function fillDatabase(client, size, clientUuid) {
       family: refreshRandom.slice(0, 12),
     };
   });
-  for (const batch of batches(sessions)) await insertSessions(client, batch, clientUuid, now);
+  const [withOpenid, withoutOpenid] = [OPENID, WITHOUT_OPENID].map((scope) =>
+    sessions.filter((session) => session.scope === scope),
+  );
+  for (const list of [withOpenid, withoutOpenid]) {
+    for (const batch of batches(list)) await insertSessions(client, batch, clientUuid, now);
+  }
+  const chatSessions = Array.from({ length: size.chatSessions }, (_, index) => {
+    const refreshRandom = randomText(30);
+    return {
+      user: users[index % users.length],
+      uuid: newUuid(now),
+      deviceId: randomText(10),
+      accessTokenUuid: newUuid(now),
+      refreshTokenUuid: newUuid(now),
+      accessToken: tokenText('mct', randomText(30)),
+      refreshToken: tokenText('mcr', refreshRandom),
+      family: refreshRandom.slice(0, 12),
+    };
+  });
+  for (const batch of batches(chatSessions)) await insertChatSessions(client, batch, now);
   await client.query('vacuum analyze');
   await client.query('checkpoint');
   return {
     users: users.map(({ name }) => name),
-    sessions: sessions.map(({ user, accessToken, refreshToken, accessTokenUuid }) => ({
-      sub: ulidOf(user.uuid),
-      accessToken,
-      refreshToken,
-      accessTokenUuid,
-    })),
+    browserSessions: users.map(({ uuid, browserSessionUuid }) => ({ uuid: browserSessionUuid, sub: ulidOf(uuid) })),
+    sessions: withOpenid.map(asInput),
+    sessionsWithoutOpenid: withoutOpenid.map(asInput),
+    chatSessions: chatSessions.map(asInput),
   };
+}
+
+function asInput({ user, accessToken, refreshToken, accessTokenUuid }) {
+  return { sub: ulidOf(user.uuid), accessToken, refreshToken, accessTokenUuid };
 }
 
 async function insertUsers(client, users, passwordHash, now) {
@@ -59,10 +91,22 @@ async function insertUsers(client, users, passwordHash, now) {
      select id, gen_random_uuid(), $4, 1, $3 from made`,
     [users.map((user) => user.uuid), users.map((user) => user.name), new Date(now), passwordHash],
   );
+  await client.query(
+    `insert into user_sessions (id, user_id, key_hash, authenticated_at, acr, created_at)
+     select id, user_id, key_hash, $4, 'urn:latchkey:acr:1', $4
+       from unnest($1::uuid[], $2::uuid[], $3::bytea[]) as s (id, user_id, key_hash)`,
+    [
+      users.map((user) => user.browserSessionUuid),
+      users.map((user) => user.uuid),
+      users.map(() => randomBytes(32)),
+      new Date(now),
+    ],
+  );
 }
 
-/** The tokens count as used: their first use is a matter of one more statement, once. */
+/** Sessions of one scope. The tokens count as used: their first use is a matter of one more statement, once. */
 async function insertSessions(client, sessions, clientUuid, now) {
+  const [{ scope }] = sessions;
   const column = (read) => sessions.map(read);
   await client.query('begin');
   await client.query(
@@ -74,7 +118,7 @@ async function insertSessions(client, sessions, clientUuid, now) {
       column((session) => session.user.uuid),
       column((session) => sha256(session.family)),
       clientUuid,
-      SCOPE,
+      scope,
       new Date(now),
     ],
   );
@@ -86,13 +130,56 @@ async function insertSessions(client, sessions, clientUuid, now) {
       column((session) => session.accessTokenUuid),
       column((session) => session.uuid),
       column((session) => sha256(session.accessToken)),
-      SCOPE,
+      scope,
       new Date(now),
       new Date(now + DAY_MS),
     ],
   );
   await client.query(
     `insert into oauth2_refresh_tokens (id, session_id, token_hash, access_token_id, created_at)
+     select id, session_id, hash, access_token_id, $5
+       from unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::uuid[]) as t (id, session_id, hash, access_token_id)`,
+    [
+      column((session) => session.refreshTokenUuid),
+      column((session) => session.uuid),
+      column((session) => sha256(session.refreshToken)),
+      column((session) => session.accessTokenUuid),
+      new Date(now),
+    ],
+  );
+  await client.query('commit');
+}
+
+/** As they are when a client that can refresh has signed in with a password, and used its token. */
+async function insertChatSessions(client, sessions, now) {
+  const column = (read) => sessions.map(read);
+  await client.query('begin');
+  await client.query(
+    `insert into compat_sessions (id, user_id, device_id, refresh_family, created_at, last_active_at)
+     select id, user_id, device_id, family, $5, $5
+       from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[]) as s (id, user_id, device_id, family)`,
+    [
+      column((session) => session.uuid),
+      column((session) => session.user.uuid),
+      column((session) => session.deviceId),
+      column((session) => sha256(session.family)),
+      new Date(now),
+    ],
+  );
+  await client.query(
+    `insert into compat_access_tokens (id, session_id, token_hash, created_at, expires_at, first_used_at)
+     select id, session_id, hash, $4, $5, $4
+       from unnest($1::uuid[], $2::uuid[], $3::bytea[]) as t (id, session_id, hash)`,
+    [
+      column((session) => session.accessTokenUuid),
+      column((session) => session.uuid),
+      column((session) => sha256(session.accessToken)),
+      new Date(now),
+      new Date(now + DAY_MS),
+    ],
+  );
+  await client.query(
+    `insert into compat_refresh_tokens (id, session_id, token_hash, access_token_id, created_at)
      select id, session_id, hash, access_token_id, $5
        from unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::uuid[]) as t (id, session_id, hash, access_token_id)`,
     [
@@ -143,7 +230,7 @@ export function uuidOf(ulid) {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-function sha256(text) {
+export function sha256(text) {
   return createHash('sha256').update(text).digest();
 }
 

@@ -1,13 +1,22 @@
 /** Latchkey as a user would start it: the production build, its log on and written to a file. */
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../test/support/free-port.js';
-import { Program, stopProcess } from '../test/support/program.js';
+import { Program, stopProcess, untilHealthy } from '../test/support/program.js';
+import { killAtExit } from './processes.js';
 
 export const CLIENT_ID = '01BENCHC11ENT0000000000000';
 export const CLIENT_SECRET = 'secret-of-the-client-of-the-benchmark';
 export const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}`;
+export const REDIRECT_URI = 'https://app.bench.test/callback';
+/** The homeserver is not there: it only asks. */
+const HOMESERVER_SECRET = 'secret-of-the-homeserver-of-the-benchmark';
+export const HOMESERVER_AUTHORIZATION = `Bearer ${HOMESERVER_SECRET}`;
+/** Another client, which proves itself by `private_key_jwt`. */
+export const ASSERTION_CLIENT_ID = '01BENCHC11ENT0000000000001';
+export const ASSERTION_KEYS = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const ENVIRONMENT = { UV_THREADPOOL_SIZE: '12' };
 /** The log is written in batches, the last one a moment after its request. */
 const LOG_DELAY_MS = 200;
@@ -23,10 +32,19 @@ export async function startLatchkey({ name, checkout, folder, database, flags = 
   mkdirSync(folder, { recursive: true });
   const settings = configuration(port, folder, database, logFile);
   const program = new Program(folder, settings, { name: `${name}.json`, checkout });
-  const output = openSync(join(folder, `${name}.out`), 'a');
+  const outputFile = join(folder, `${name}.out`);
+  const output = openSync(outputFile, 'a');
   const startedAt = performance.now();
   const stdio = ['ignore', output, output];
-  const child = await program.serve(`http://127.0.0.1:${port}/`, { environment: ENVIRONMENT, flags, stdio });
+  const child = killAtExit(program.launch(['serve'], { environment: ENVIRONMENT, flags, stdio }));
+  try {
+    await untilHealthy(child, `http://127.0.0.1:${port}/`, {
+      output: () => readFileSync(outputFile, 'utf8').slice(-4_000),
+    });
+  } catch (error) {
+    await stopProcess(child);
+    throw error;
+  }
   return {
     name,
     port,
@@ -71,15 +89,34 @@ function configuration(port, folder, database, logFile) {
       listeners: [
         {
           name: 'web',
-          resources: ['discovery', 'human', 'oauth', 'assets', 'health'],
+          resources: ['discovery', 'human', 'oauth', 'compat', 'assets', 'health'],
           binds: [{ address: `127.0.0.1:${port}` }],
         },
       ],
     },
     database,
     logging: { output: logFile },
+    homeserver: { kind: 'none', homeserver: 'bench.test', secret: HOMESERVER_SECRET },
+    account: { password_recovery_enabled: true },
+    email: { transport: 'file' },
     // All the load comes from one address.
-    rate_limiting: { login: { per_ip: unlimited, per_account: unlimited } },
-    clients: [{ client_id: CLIENT_ID, client_auth_method: 'client_secret_basic', client_secret: CLIENT_SECRET }],
+    rate_limiting: {
+      login: { per_ip: unlimited, per_account: unlimited },
+      client_registration: { per_ip: unlimited },
+      account_recovery: { per_ip: unlimited, per_address: unlimited },
+    },
+    clients: [
+      {
+        client_id: CLIENT_ID,
+        client_auth_method: 'client_secret_basic',
+        client_secret: CLIENT_SECRET,
+        redirect_uris: [REDIRECT_URI],
+      },
+      {
+        client_id: ASSERTION_CLIENT_ID,
+        client_auth_method: 'private_key_jwt',
+        jwks: { keys: [ASSERTION_KEYS.publicKey.export({ format: 'jwk' })] },
+      },
+    ],
   };
 }

@@ -15,9 +15,9 @@ export async function measureMemory({ checkout, folder, database, driver, data, 
     await pause(IDLE_MS);
     const afterStart = ownResidentMb(service.pid);
     // The last sessions are nobody else's; a refresh ends the access token that the others present.
-    const share = Math.ceil(data.sessions.length / 20);
-    const [read, refreshed] = [data.sessions.splice(-share), data.sessions.splice(-share)].map((sessions) =>
-      sessions.map((session) => ({ ...session, authorization: AUTHORIZATION })),
+    const share = Math.ceil(data.sessions.length / 10);
+    const [read, refreshed] = [data.sessions, data.sessionsWithoutOpenid].map((sessions) =>
+      sessions.splice(-share).map((session) => ({ ...session, authorization: AUTHORIZATION })),
     );
     for (const workload of MIX) await driver.fillPool(`memory:${workload}`, workload === 'refresh' ? refreshed : read);
     const drive = async (requests) => {

@@ -29,6 +29,22 @@ export function proportionalMb(pid) {
   return megabytes(pid, 'smaps_rollup', /^Pss:\s+(\d+)/m);
 }
 
+/** Kills a child of this process, and all below it, if it still runs when this process ends. @returns the child */
+export function killAtExit(child) {
+  const kill = () => {
+    for (const pid of membersOf(child.pid)) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has ended with its parent.
+      }
+    }
+  };
+  process.once('exit', kill);
+  child.once('exit', () => process.removeListener('exit', kill));
+  return child;
+}
+
 function* treeOf(pid, stats) {
   const waiting = [pid];
   while (waiting.length > 0) {

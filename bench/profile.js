@@ -8,9 +8,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { root } from '../scripts/steps/places.js';
-import { fillDatabase, PASSWORD, uuidOf } from './data-set.js';
-import { AUTHORIZATION, CLIENT_ID, startLatchkey } from './latchkey.js';
+import { asLatchkey } from './contestants.js';
+import { fillDatabase, uuidOf } from './data-set.js';
+import { CLIENT_ID, startLatchkey } from './latchkey.js';
 import { startDriver } from './load/start-driver.js';
+import { withOpened } from './opened.js';
 import { startPostgres } from './postgres.js';
 import { SIZES } from './settings.js';
 
@@ -25,35 +27,37 @@ const { values: options, positionals } = parseArgs({
 });
 const [workload = 'introspect', requests = '20000'] = positionals;
 
-const folder = mkdtempSync(join(tmpdir(), 'latchkey-profile-'));
-chmodSync(folder, 0o755);
-const postgres = await startPostgres(join(folder, 'postgres'));
-const driver = startDriver();
-try {
+await withOpened(async (opened) => {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-profile-'));
+  chmodSync(folder, 0o755);
+  opened({ stop: () => rmSync(folder, { recursive: true, force: true }) });
+  const postgres = opened(await startPostgres(join(folder, 'postgres')));
+  const driver = opened(startDriver());
   const place = { checkout: options.checkout, folder: join(folder, 'service'), database: postgres.asConfiguration };
   const first = await startLatchkey({ name: 'first', ...place });
   const client = await postgres.connect();
   const data = await fillDatabase(client, { ...SIZES.full, sessions: SIZES.full.sessions / 5 }, uuidOf(CLIENT_ID));
-  await client.end();
+  opened({ stop: () => client.end() });
   await first.stop();
   const flags = ['--cpu-prof', '--cpu-prof-interval=200', `--cpu-prof-dir=${folder}`];
-  const service = await startLatchkey({ name: 'profiled', ...place, flags });
-  const users = data.users.map((username) => ({ username, password: PASSWORD }));
-  const sessions = data.sessions.map((session) => ({ ...session, authorization: AUTHORIZATION }));
-  await driver.fillPool('profiled', workload === 'password-login' ? users : sessions);
+  const service = opened(await startLatchkey({ name: 'profiled', ...place, flags }));
+  const contestant = asLatchkey(service, client, data);
   const order = { workload, pool: 'profiled', port: service.port, concurrency: CONCURRENCY, count: Number(requests) };
-  await driver.drive({ ...order, count: Math.ceil(order.count / 4) });
+  const fill = async (count) => {
+    const items = await contestant.inputs(workload, count);
+    if (items !== undefined) await driver.fillPool('profiled', items);
+  };
+  const warmUp = Math.ceil(order.count / 4);
+  await fill(warmUp);
+  await driver.drive({ ...order, count: warmUp });
+  await fill(order.count);
   const from = monotonicMicroseconds();
   await driver.drive(order);
   const until = monotonicMicroseconds();
   await service.stop();
   const profile = readdirSync(folder).find((name) => name.endsWith('.cpuprofile'));
   report(JSON.parse(readFileSync(join(folder, profile), 'utf8')), from, until);
-} finally {
-  await driver.stop();
-  await postgres.stop();
-  rmSync(folder, { recursive: true, force: true });
-}
+});
 
 /** The clock of the profiler. */
 function monotonicMicroseconds() {

@@ -32,7 +32,7 @@ export async function race({ workload, concurrency, count, rounds, contestants, 
 
 async function measure({ workload, concurrency, count, contestant, driver, postgres }) {
   const pool = `${contestant.name}:${poolOf(workload)}`;
-  const items = await contestant.inputs?.(workload);
+  const items = await contestant.inputs?.(workload, count);
   if (items !== undefined) await driver.fillPool(pool, items);
   const cpuOf = () => ({
     server: cpuSeconds(contestant.pid),

@@ -3,14 +3,21 @@ import { meanStatements } from './latchkey.js';
 import { loadAverage } from './machine.js';
 import { ownResidentMb } from './processes.js';
 import { race, warmUp } from './race.js';
-import { RACES } from './settings.js';
+import { HASHING, RACES } from './settings.js';
 import { ratioOfCpu, ratioOfRates, summarise } from './statistics.js';
 
-/** Rows that one request adds, by workload: an acknowledged token that is not stored fails the run. */
+/** Rows that one request adds or marks, by workload: an acknowledged token that is not stored fails the run. */
 const ROWS_OF = {
   refresh: { table: 'oauth2_refresh_tokens', filter: 'true' },
+  'refresh-openid': { table: 'oauth2_refresh_tokens', filter: 'true' },
+  'code-exchange': { table: 'oauth2_refresh_tokens', filter: 'true' },
+  'device-poll': { table: 'oauth2_device_code_grants', filter: 'polled_at is not null' },
   'client-credentials': { table: 'oauth2_sessions', filter: 'user_id is null' },
+  'client-assertion': { table: 'oauth2_sessions', filter: 'user_id is null' },
+  registration: { table: 'oauth2_clients', filter: 'not is_static' },
   'password-login': { table: 'user_sessions', filter: 'true' },
+  'chat-login': { table: 'compat_sessions', filter: 'true' },
+  'chat-refresh': { table: 'compat_refresh_tokens', filter: 'true' },
 };
 
 export async function raceAll({ contestants, driver, postgres, size, wants, say }) {
@@ -18,7 +25,7 @@ export async function raceAll({ contestants, driver, postgres, size, wants, say 
   const results = [];
   try {
     for (const plan of RACES.filter(({ workload }) => wants(workload))) {
-      const isLogin = plan.workload === 'password-login';
+      const isLogin = HASHING.has(plan.workload);
       const counts = isLogin ? size.logins : size.requests;
       const field = contestants.filter(({ name, kind }) => kind === 'latchkey' || name in plan.peers);
       const count = isLogin ? size.logins[16] : size.warmUp;

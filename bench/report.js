@@ -97,7 +97,7 @@ function ratioRow(workload, concurrency, name, { rate, cpu, goal }) {
   return [workload, concurrency, name, rate.median, rate.least, rate.most, cpu, goal ?? '', verdict];
 }
 
-function otherTable({ starts, memory, hashing }) {
+function otherTable({ starts, memory, hashing, timing = {} }) {
   const rows = [];
   const add = (what, value, goal, isMet) => rows.push([what, value, goal, isMet ? 'yes' : 'no']);
   if (starts !== undefined) {
@@ -153,8 +153,12 @@ function otherTable({ starts, memory, hashing }) {
       hashing.ratio <= hashing.goal,
     );
   }
+  for (const [form, { tries, medians, processorMs, apart, allowed }] of Object.entries(timing)) {
+    const list = Object.entries(medians).map(([kind, time]) => `${kind} ${time} (processor ${processorMs[kind]})`);
+    add(`${form}: medians of ${tries} tries each (${list.join(', ')} ms) apart, ms`, apart, allowed, apart <= allowed);
+  }
   if (rows.length === 0) return [];
-  return ['## Start, memory, hashing', '', ...table(['what', 'value', 'goal', 'met'], rows)];
+  return ['## Start, memory, hashing, timing', '', ...table(['what', 'value', 'goal', 'met'], rows)];
 }
 
 function table(head, rows) {

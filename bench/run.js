@@ -19,11 +19,13 @@ import { CLIENT_ID, startLatchkey } from './latchkey.js';
 import { startDriver } from './load/start-driver.js';
 import { commitOf, describeMachine, loadAverage } from './machine.js';
 import { measureMemory } from './memory.js';
+import { withOpened } from './opened.js';
 import { startPostgres } from './postgres.js';
 import { raceAll } from './races.js';
 import { writeResults } from './report.js';
 import { SIZES } from './settings.js';
 import { measureStarts } from './starts.js';
+import { measureTiming } from './timing.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -36,9 +38,9 @@ const { values: options } = parseArgs({
   },
 });
 
-await run(bench);
+await run(() => withOpened(bench));
 
-async function bench() {
+async function bench(opened) {
   if (options.checkout === root) await prepare({ withTools: false });
   if (!arePeersInstalled()) await runToEnd('npm ci', 'npm', ['ci', '--no-audit', '--no-fund'], join(root, 'tools'));
   const size = { ...SIZES[options.quick ? 'quick' : 'full'] };
@@ -48,40 +50,32 @@ async function bench() {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-bench-'));
   // The database's account has to pass through.
   chmodSync(folder, 0o755);
-  const closers = [() => rmSync(folder, { recursive: true, force: true })];
-  const opened = (resource) => {
-    closers.push(resource.stop);
-    return resource;
+  opened({ stop: () => rmSync(folder, { recursive: true, force: true }) });
+  const loadBefore = loadAverage();
+  const postgres = opened(await startPostgres(join(folder, 'postgres')));
+  const place = { checkout: options.checkout, folder: join(folder, 'service'), database: postgres.asConfiguration };
+  say('filling the database');
+  const data = await fill(place, postgres, size);
+  const result = {
+    measuredAt: new Date().toISOString(),
+    commit: commitOf(options.checkout) ?? commitOf(),
+    rival: options.rival === undefined ? undefined : commitOf(options.rival),
+    isQuick: options.quick,
+    machine: describeMachine(folder),
+    postgres: { version: postgres.version, settings: postgres.settings },
+    size,
+    loadAverage: { before: loadBefore },
   };
-  try {
-    const loadBefore = loadAverage();
-    const postgres = opened(await startPostgres(join(folder, 'postgres')));
-    const place = { checkout: options.checkout, folder: join(folder, 'service'), database: postgres.asConfiguration };
-    say('filling the database');
-    const data = await fill(place, postgres, size);
-    const result = {
-      measuredAt: new Date().toISOString(),
-      commit: commitOf(options.checkout) ?? commitOf(),
-      rival: options.rival === undefined ? undefined : commitOf(options.rival),
-      isQuick: options.quick,
-      machine: describeMachine(folder),
-      postgres: { version: postgres.version, settings: postgres.settings },
-      size,
-      loadAverage: { before: loadBefore },
-    };
-    const driver = opened(startDriver());
-    if (wants('starts')) result.starts = await measureStarts({ ...place, count: size.starts, say });
-    if (wants('memory')) result.memory = await measureMemory({ ...place, driver, data, ...size.memory, say });
-    const contestants = await startContestants({ ...place, rival: options.rival, postgres, data });
-    for (const contestant of contestants) opened(contestant);
-    const common = { contestants, driver, postgres, size, say };
-    result.races = await raceAll({ ...common, wants });
-    if (wants('hashing')) result.hashing = await measureHashing({ ...common, second: opened(startDriver()) });
-    result.loadAverage.after = loadAverage();
-    writeResults(result, { isDry: options.dry });
-  } finally {
-    for (const close of closers.reverse()) await close();
-  }
+  const driver = opened(startDriver());
+  if (wants('starts')) result.starts = await measureStarts({ ...place, count: size.starts, say });
+  if (wants('memory')) result.memory = await measureMemory({ ...place, driver, data, ...size.memory, say });
+  const contestants = await startContestants({ ...place, rival: options.rival, postgres, data, opened });
+  const common = { contestants, driver, postgres, size, say };
+  result.races = await raceAll({ ...common, wants });
+  if (wants('hashing')) result.hashing = await measureHashing({ ...common, second: opened(startDriver()) });
+  if (wants('timing')) result.timing = await measureTiming(common);
+  result.loadAverage.after = loadAverage();
+  writeResults(result, { isDry: options.dry });
 }
 
 /** The first start migrates and stores the client that the sessions belong to. */

@@ -1,9 +1,10 @@
-/** How much is measured. Everything is bounded by counts; `full` takes about ten minutes. */
+/** How much is measured. Everything is bounded by counts; `full` takes about twenty minutes. */
 export const SIZES = {
   full: {
     rounds: 10,
     users: 10_000,
     sessions: 100_000,
+    chatSessions: 20_000,
     /** Requests of each contestant before a workload is measured: code is compiled while it runs. */
     warmUp: 4_000,
     /** Requests of one measurement, by concurrency. */
@@ -11,16 +12,20 @@ export const SIZES = {
     logins: { 16: 100 },
     memory: { first: 1_000, last: 20_000 },
     starts: 5,
+    /** Of each kind of name and address. */
+    tries: 200,
   },
   quick: {
     rounds: 3,
     users: 500,
     sessions: 5_000,
+    chatSessions: 5_000,
     warmUp: 1_000,
     requests: { 1: 100, 16: 600, 64: 600 },
     logins: { 16: 40 },
     memory: { first: 200, last: 2_000 },
     starts: 2,
+    tries: 50,
   },
 };
 
@@ -28,6 +33,11 @@ export const SIZES = {
 export const PEER_SESSIONS = 1_000;
 /** Chains of the bare server. */
 export const BARE_SESSIONS = 2_000;
+/** Hosts whose applications register one after another. */
+export const REGISTRANTS = 500;
+
+/** Workloads that hash a password for each request, of which there are fewer. */
+export const HASHING = new Set(['password-login', 'chat-login']);
 
 /**
  * What is raced, in order: the workloads that only read come before those that fill the tables.
@@ -35,9 +45,17 @@ export const BARE_SESSIONS = 2_000;
  */
 export const RACES = [
   { workload: 'introspect', peers: { 'oidc-provider': { goal: 2 }, bare: { goal: 0.6 } }, statements: 1 },
+  { workload: 'chat-introspect', peers: {}, statements: 1 },
   { workload: 'userinfo', peers: { 'oidc-provider': {} }, statements: 1 },
   { workload: 'login-page', peers: {}, statements: 0 },
+  { workload: 'device-poll', peers: {}, statements: 1 },
   { workload: 'client-credentials', peers: { 'oidc-provider': { goal: 2 } }, statements: 2 },
+  { workload: 'client-assertion', peers: {}, statements: 2 },
   { workload: 'refresh', peers: { 'oidc-provider': { goal: 1 }, bare: { goal: 0.5 } }, statements: 2 },
+  { workload: 'refresh-openid', peers: {}, statements: 2 },
+  { workload: 'chat-refresh', peers: {}, statements: 2 },
+  { workload: 'code-exchange', peers: {}, statements: 2 },
+  { workload: 'registration', peers: {}, statements: 1 },
   { workload: 'password-login', peers: { argon2id: { goal: 0.9 } }, statements: 3 },
+  { workload: 'chat-login', peers: { argon2id: {} }, statements: 3 },
 ];

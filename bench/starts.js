@@ -9,7 +9,7 @@ import { root } from '../scripts/steps/places.js';
 import { freePort } from '../test/support/free-port.js';
 import { stopProcess, untilHealthy } from '../test/support/program.js';
 import { startLatchkey } from './latchkey.js';
-import { membersOf, ownResidentMb, proportionalMb } from './processes.js';
+import { killAtExit, membersOf, ownResidentMb, proportionalMb } from './processes.js';
 import { median, rounded } from './statistics.js';
 
 const IDLE_MS = 2_000;
@@ -63,20 +63,22 @@ async function startEmbedded(checkout, dataFolder) {
   const port = await freePort();
   const environment = { ...process.env, LATCHKEY_DATA_DIR: dataFolder, PORT: String(port) };
   const startedAt = performance.now();
-  const child = spawn('npm', ['start'], { cwd: checkout, env: environment, stdio: 'ignore' });
-  await untilHealthy(child, `http://127.0.0.1:${port}/`);
-  const milliseconds = performance.now() - startedAt;
-  await pause(IDLE_MS);
-  const members = membersOf(child.pid).map((pid) => ({ pid, command: commandOf(pid) }));
-  const service = members.find(({ command }) => command.includes('scripts/start.js') && command.startsWith('node\0'));
-  const postgres = members.filter(({ command }) => /postgres/.test(command.split('\0', 1)[0]));
-  const result = {
-    milliseconds,
-    residentMb: ownResidentMb(service?.pid ?? child.pid),
-    databaseMb: postgres.reduce((sum, { pid }) => sum + proportionalMb(pid), 0),
-  };
-  await stopProcess(child);
-  return result;
+  const child = killAtExit(spawn('npm', ['start'], { cwd: checkout, env: environment, stdio: 'ignore' }));
+  try {
+    await untilHealthy(child, `http://127.0.0.1:${port}/`);
+    const milliseconds = performance.now() - startedAt;
+    await pause(IDLE_MS);
+    const members = membersOf(child.pid).map((pid) => ({ pid, command: commandOf(pid) }));
+    const service = members.find(({ command }) => command.includes('scripts/start.js') && command.startsWith('node\0'));
+    const postgres = members.filter(({ command }) => /postgres/.test(command.split('\0', 1)[0]));
+    return {
+      milliseconds,
+      residentMb: ownResidentMb(service?.pid ?? child.pid),
+      databaseMb: postgres.reduce((sum, { pid }) => sum + proportionalMb(pid), 0),
+    };
+  } finally {
+    await stopProcess(child);
+  }
 }
 
 function commandOf(pid) {

@@ -13,8 +13,100 @@ create table audit_events (
   constraint audit_events_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_events_created_at ON audit_events USING btree (created_at);
+CREATE INDEX audit_events_of_user ON audit_events USING btree (user_id, id) WHERE (user_id IS NOT NULL);
 CREATE INDEX audit_events_user ON audit_events USING btree (user_id, created_at) WHERE (user_id IS NOT NULL);
 comment on table audit_events is 'security events, written in the transaction of the change they record';
+
+create table compat_access_tokens (
+  id uuid not null,
+  session_id uuid not null,
+  token_hash bytea not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone,
+  first_used_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  constraint compat_access_tokens_pkey PRIMARY KEY (id),
+  constraint compat_access_tokens_token_hash_key UNIQUE (token_hash),
+  constraint compat_access_tokens_session_id_fkey FOREIGN KEY (session_id) REFERENCES compat_sessions(id) ON DELETE CASCADE
+) with (fillfactor=85);
+CREATE INDEX compat_access_tokens_session ON compat_access_tokens USING btree (session_id);
+
+create table compat_refresh_tokens (
+  id uuid not null,
+  session_id uuid not null,
+  token_hash bytea not null,
+  access_token_id uuid,
+  predecessor_id uuid,
+  successor_id uuid,
+  rotation_salt bytea,
+  replay_counter integer default 0 not null,
+  created_at timestamp with time zone not null,
+  first_used_at timestamp with time zone,
+  consumed_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  constraint compat_refresh_tokens_pkey PRIMARY KEY (id),
+  constraint compat_refresh_tokens_token_hash_key UNIQUE (token_hash),
+  constraint compat_refresh_tokens_session_id_fkey FOREIGN KEY (session_id) REFERENCES compat_sessions(id) ON DELETE CASCADE
+) with (fillfactor=85);
+CREATE INDEX compat_refresh_tokens_session ON compat_refresh_tokens USING btree (session_id);
+
+create table compat_sessions (
+  id uuid not null,
+  user_id uuid not null,
+  device_id text,
+  user_session_id uuid,
+  is_homeserver_admin boolean default false not null,
+  human_name text,
+  user_agent text,
+  refresh_family bytea,
+  created_at timestamp with time zone not null,
+  last_active_at timestamp with time zone,
+  last_active_ip inet,
+  finished_at timestamp with time zone,
+  finish_reason text,
+  constraint compat_sessions_pkey PRIMARY KEY (id),
+  constraint compat_sessions_refresh_family_key UNIQUE (refresh_family),
+  constraint compat_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint compat_sessions_user_session_id_fkey FOREIGN KEY (user_session_id) REFERENCES user_sessions(id) ON DELETE SET NULL
+);
+CREATE INDEX compat_sessions_finished_at ON compat_sessions USING btree (finished_at) WHERE (finished_at IS NOT NULL);
+CREATE INDEX compat_sessions_live ON compat_sessions USING btree (created_at, id) WHERE (finished_at IS NULL);
+CREATE UNIQUE INDEX compat_sessions_live_device ON compat_sessions USING btree (user_id, device_id) WHERE ((finished_at IS NULL) AND (device_id IS NOT NULL));
+CREATE INDEX compat_sessions_user ON compat_sessions USING btree (user_id, id);
+CREATE INDEX compat_sessions_user_session ON compat_sessions USING btree (user_session_id) WHERE (user_session_id IS NOT NULL);
+comment on table compat_sessions is 'sessions of chat clients that signed in through the compatibility layer';
+
+create table compat_sso_logins (
+  id uuid not null,
+  redirect_uri text not null,
+  upstream_provider_id uuid,
+  requester_ip inet not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  user_session_id uuid,
+  fulfilled_at timestamp with time zone,
+  login_token_hash bytea,
+  exchanged_at timestamp with time zone,
+  compat_session_id uuid,
+  constraint compat_sso_logins_pkey PRIMARY KEY (id),
+  constraint compat_sso_logins_login_token_hash_key UNIQUE (login_token_hash),
+  constraint compat_sso_logins_compat_session_id_fkey FOREIGN KEY (compat_session_id) REFERENCES compat_sessions(id) ON DELETE CASCADE,
+  constraint compat_sso_logins_user_session_id_fkey FOREIGN KEY (user_session_id) REFERENCES user_sessions(id) ON DELETE CASCADE
+);
+CREATE INDEX compat_sso_logins_compat_session ON compat_sso_logins USING btree (compat_session_id) WHERE (compat_session_id IS NOT NULL);
+CREATE INDEX compat_sso_logins_unexchanged ON compat_sso_logins USING btree (created_at) WHERE (exchanged_at IS NULL);
+CREATE INDEX compat_sso_logins_unused ON compat_sso_logins USING btree (requester_ip, expires_at) WHERE (fulfilled_at IS NULL);
+CREATE INDEX compat_sso_logins_user_session ON compat_sso_logins USING btree (user_session_id) WHERE (user_session_id IS NOT NULL);
+comment on table compat_sso_logins is 'single sign-ons of chat clients, until their login token is exchanged';
+
+create table homeserver_leases (
+  user_id uuid not null,
+  owner uuid not null,
+  expires_at timestamp with time zone not null,
+  constraint homeserver_leases_pkey PRIMARY KEY (user_id),
+  constraint homeserver_leases_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE INDEX homeserver_leases_expires_at ON homeserver_leases USING btree (expires_at);
 
 create unlogged table login_failures (
   key text not null,
@@ -79,6 +171,7 @@ create table oauth2_authorization_grants (
   acr_essential boolean default false not null,
   requester_user_id uuid,
   expected_subject text,
+  parameters jsonb,
   constraint oauth2_authorization_grants_pkey PRIMARY KEY (id),
   constraint oauth2_authorization_grants_code_hash_key UNIQUE (code_hash),
   constraint oauth2_authorization_grants_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth2_clients(id) ON DELETE CASCADE,
@@ -116,7 +209,9 @@ create table oauth2_consents (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   resources text[] default '{}'::text[] not null,
+  id uuid default gen_random_uuid() not null,
   constraint oauth2_consents_pkey PRIMARY KEY (user_id, client_id),
+  constraint oauth2_consents_id_key UNIQUE (id),
   constraint oauth2_consents_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth2_clients(id) ON DELETE CASCADE,
   constraint oauth2_consents_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
@@ -164,11 +259,11 @@ create table oauth2_pushed_requests (
   client_id uuid not null,
   parameters jsonb not null,
   signed boolean default false not null,
-  dpop_jkt text,
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
   authorization_grant_id uuid,
   consumed_at timestamp with time zone,
+  requester_ip inet,
   constraint oauth2_pushed_requests_pkey PRIMARY KEY (request_uri_hash),
   constraint oauth2_pushed_requests_authorization_grant_id_fkey FOREIGN KEY (authorization_grant_id) REFERENCES oauth2_authorization_grants(id) ON DELETE CASCADE,
   constraint oauth2_pushed_requests_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth2_clients(id) ON DELETE CASCADE
@@ -176,6 +271,7 @@ create table oauth2_pushed_requests (
 CREATE INDEX oauth2_pushed_requests_client ON oauth2_pushed_requests USING btree (client_id);
 CREATE INDEX oauth2_pushed_requests_expires_at ON oauth2_pushed_requests USING btree (expires_at);
 CREATE INDEX oauth2_pushed_requests_grant ON oauth2_pushed_requests USING btree (authorization_grant_id) WHERE (authorization_grant_id IS NOT NULL);
+CREATE INDEX oauth2_pushed_requests_unused ON oauth2_pushed_requests USING btree (requester_ip, expires_at) WHERE ((consumed_at IS NULL) AND (requester_ip IS NOT NULL));
 
 create table oauth2_refresh_tokens (
   id uuid not null,
@@ -229,9 +325,17 @@ create table oauth2_sessions (
 CREATE INDEX oauth2_sessions_client ON oauth2_sessions USING btree (client_id);
 CREATE INDEX oauth2_sessions_finished_at ON oauth2_sessions USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE UNIQUE INDEX oauth2_sessions_live_device ON oauth2_sessions USING btree (user_id, device_id) WHERE ((finished_at IS NULL) AND (device_id IS NOT NULL));
+CREATE INDEX oauth2_sessions_live_of_users ON oauth2_sessions USING btree (created_at, id) WHERE ((finished_at IS NULL) AND (user_id IS NOT NULL) AND (created_at > '-infinity'::timestamp with time zone));
 CREATE INDEX oauth2_sessions_parent ON oauth2_sessions USING btree (parent_session_id) WHERE (parent_session_id IS NOT NULL);
 CREATE INDEX oauth2_sessions_user ON oauth2_sessions USING btree (user_id, id) WHERE (user_id IS NOT NULL);
 CREATE INDEX oauth2_sessions_user_session ON oauth2_sessions USING btree (user_session_id) WHERE (user_session_id IS NOT NULL);
+
+create table policy_data (
+  id uuid not null,
+  data jsonb not null,
+  created_at timestamp with time zone not null,
+  constraint policy_data_pkey PRIMARY KEY (id)
+);
 
 create table queue_jobs (
   id uuid not null,
@@ -293,6 +397,85 @@ create table server_state (
 );
 comment on table server_state is 'facts fixed at first start: check value of the encryption key, protocol name';
 
+create table upstream_authorizations (
+  id uuid not null,
+  provider_id uuid not null,
+  state_hash bytea not null,
+  secrets_sealed bytea not null,
+  created_at timestamp with time zone not null,
+  received_at timestamp with time zone,
+  completed_at timestamp with time zone,
+  link_id uuid,
+  answer_sealed bytea,
+  sid text,
+  consumed_at timestamp with time zone,
+  user_session_id uuid,
+  sub text,
+  constraint upstream_authorizations_pkey PRIMARY KEY (id),
+  constraint upstream_authorizations_state_hash_key UNIQUE (state_hash),
+  constraint upstream_authorizations_link_id_fkey FOREIGN KEY (link_id) REFERENCES upstream_links(id) ON DELETE CASCADE,
+  constraint upstream_authorizations_provider_id_fkey FOREIGN KEY (provider_id) REFERENCES upstream_providers(id) ON DELETE CASCADE,
+  constraint upstream_authorizations_user_session_id_fkey FOREIGN KEY (user_session_id) REFERENCES user_sessions(id) ON DELETE CASCADE
+);
+CREATE INDEX upstream_authorizations_created_at ON upstream_authorizations USING btree (created_at, id);
+CREATE INDEX upstream_authorizations_link ON upstream_authorizations USING btree (link_id) WHERE (link_id IS NOT NULL);
+CREATE INDEX upstream_authorizations_session ON upstream_authorizations USING btree (user_session_id) WHERE (user_session_id IS NOT NULL);
+CREATE INDEX upstream_authorizations_sid ON upstream_authorizations USING btree (provider_id, sid) WHERE (sid IS NOT NULL);
+CREATE INDEX upstream_authorizations_sub ON upstream_authorizations USING btree (provider_id, sub) WHERE (sub IS NOT NULL);
+comment on table upstream_authorizations is 'attempts to sign in through such a service';
+
+create table upstream_links (
+  id uuid not null,
+  provider_id uuid not null,
+  subject text not null,
+  user_id uuid,
+  human_account_name text,
+  created_at timestamp with time zone not null,
+  last_used_at timestamp with time zone,
+  constraint upstream_links_pkey PRIMARY KEY (id),
+  constraint upstream_links_provider_id_subject_key UNIQUE (provider_id, subject),
+  constraint upstream_links_provider_id_fkey FOREIGN KEY (provider_id) REFERENCES upstream_providers(id) ON DELETE CASCADE,
+  constraint upstream_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE INDEX upstream_links_unowned ON upstream_links USING btree (created_at) WHERE (user_id IS NULL);
+CREATE INDEX upstream_links_user ON upstream_links USING btree (user_id, provider_id) WHERE (user_id IS NOT NULL);
+comment on table upstream_links is 'which account a subject of such a service belongs to';
+
+create table upstream_providers (
+  id uuid not null,
+  issuer text,
+  human_name text,
+  client_id text not null,
+  ui_order integer not null,
+  created_at timestamp with time zone not null,
+  disabled_at timestamp with time zone,
+  metadata jsonb,
+  metadata_fetched_at timestamp with time zone,
+  constraint upstream_providers_pkey PRIMARY KEY (id)
+);
+CREATE INDEX upstream_providers_enabled ON upstream_providers USING btree (id) WHERE (disabled_at IS NULL);
+comment on table upstream_providers is 'other services that people may sign in with';
+
+create table user_email_authentications (
+  id uuid not null,
+  email text not null,
+  email_key text not null,
+  locale text not null,
+  created_at timestamp with time zone not null,
+  mails integer not null,
+  code_of_mail integer,
+  code_expires_at timestamp with time zone,
+  tries integer default 0 not null,
+  completed_at timestamp with time zone,
+  user_session_id uuid,
+  constraint user_email_authentications_pkey PRIMARY KEY (id),
+  constraint user_email_authentications_user_session_id_fkey FOREIGN KEY (user_session_id) REFERENCES user_sessions(id) ON DELETE CASCADE
+);
+CREATE INDEX user_email_authentications_created_at ON user_email_authentications USING btree (created_at);
+CREATE INDEX user_email_authentications_email_key ON user_email_authentications USING btree (email_key);
+CREATE INDEX user_email_authentications_session ON user_email_authentications USING btree (user_session_id) WHERE (user_session_id IS NOT NULL);
+comment on table user_email_authentications is 'attempts to prove an e-mail address by a code';
+
 create table user_emails (
   id uuid not null,
   user_id uuid not null,
@@ -317,6 +500,54 @@ create table user_passwords (
   constraint user_passwords_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 
+create table user_recovery_sessions (
+  id uuid not null,
+  email text not null,
+  email_key text not null,
+  locale text not null,
+  ip inet,
+  user_agent text,
+  created_at timestamp with time zone not null,
+  consumed_at timestamp with time zone,
+  constraint user_recovery_sessions_pkey PRIMARY KEY (id)
+);
+CREATE INDEX user_recovery_sessions_created_at ON user_recovery_sessions USING btree (created_at);
+CREATE INDEX user_recovery_sessions_open ON user_recovery_sessions USING btree (email_key, created_at) WHERE (consumed_at IS NULL);
+comment on table user_recovery_sessions is 'requests for a new password, for addresses that may be unknown';
+
+create table user_recovery_tickets (
+  ticket_hash bytea not null,
+  session_id uuid not null,
+  user_id uuid not null,
+  user_email_id uuid not null,
+  password_id uuid,
+  created_at timestamp with time zone not null,
+  constraint user_recovery_tickets_pkey PRIMARY KEY (ticket_hash),
+  constraint user_recovery_tickets_session_id_fkey FOREIGN KEY (session_id) REFERENCES user_recovery_sessions(id) ON DELETE CASCADE,
+  constraint user_recovery_tickets_user_email_id_fkey FOREIGN KEY (user_email_id) REFERENCES user_emails(id) ON DELETE CASCADE,
+  constraint user_recovery_tickets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE INDEX user_recovery_tickets_session_id ON user_recovery_tickets USING btree (session_id);
+CREATE INDEX user_recovery_tickets_user_email_id ON user_recovery_tickets USING btree (user_email_id);
+CREATE INDEX user_recovery_tickets_user_id ON user_recovery_tickets USING btree (user_id);
+
+create table user_registration_tokens (
+  id uuid not null,
+  token_hmac bytea not null,
+  token_sealed bytea not null,
+  usage_limit integer,
+  times_used integer default 0 not null,
+  created_at timestamp with time zone not null,
+  last_used_at timestamp with time zone,
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  constraint user_registration_tokens_pkey PRIMARY KEY (id),
+  constraint user_registration_tokens_token_hmac_key UNIQUE (token_hmac),
+  constraint user_registration_tokens_check CHECK ((times_used <= usage_limit)),
+  constraint user_registration_tokens_usage_limit_check CHECK ((usage_limit > 0))
+);
+CREATE INDEX user_registration_tokens_created_at ON user_registration_tokens USING btree (created_at, id);
+
 create table user_registrations (
   id uuid not null,
   username text not null,
@@ -330,9 +561,20 @@ create table user_registrations (
   user_agent text,
   created_at timestamp with time zone not null,
   completed_at timestamp with time zone,
-  constraint user_registrations_pkey PRIMARY KEY (id)
+  registration_token_id uuid,
+  upstream_authorization_id uuid,
+  has_fixed_username boolean default false not null,
+  email_authentication_id uuid,
+  has_fixed_email boolean default false not null,
+  constraint user_registrations_pkey PRIMARY KEY (id),
+  constraint user_registrations_email_authentication_id_fkey FOREIGN KEY (email_authentication_id) REFERENCES user_email_authentications(id) ON DELETE SET NULL,
+  constraint user_registrations_registration_token_id_fkey FOREIGN KEY (registration_token_id) REFERENCES user_registration_tokens(id) ON DELETE SET NULL,
+  constraint user_registrations_upstream_authorization_id_fkey FOREIGN KEY (upstream_authorization_id) REFERENCES upstream_authorizations(id) ON DELETE CASCADE
 );
 CREATE INDEX user_registrations_created_at ON user_registrations USING btree (created_at);
+CREATE INDEX user_registrations_email_authentication ON user_registrations USING btree (email_authentication_id) WHERE (email_authentication_id IS NOT NULL);
+CREATE INDEX user_registrations_registration_token ON user_registrations USING btree (registration_token_id) WHERE (registration_token_id IS NOT NULL);
+CREATE INDEX user_registrations_upstream_authorization ON user_registrations USING btree (upstream_authorization_id) WHERE (upstream_authorization_id IS NOT NULL);
 
 create table user_session_authentications (
   id uuid not null,
@@ -365,6 +607,7 @@ create table user_sessions (
 );
 CREATE INDEX user_sessions_finished_at ON user_sessions USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX user_sessions_live ON user_sessions USING btree (user_id, last_active_at) WHERE (finished_at IS NULL);
+CREATE INDEX user_sessions_user ON user_sessions USING btree (user_id, id);
 
 create table user_terms (
   user_id uuid not null,

@@ -27,7 +27,7 @@ await build({
 let differing = 0;
 try {
   const { referencePages } = await import(pathToFileURL(bundle).href);
-  const pages = Object.entries(referencePages(root));
+  const pages = Object.entries(await referencePages(root));
   for (const [name, text] of pages) {
     const path = join(root, name);
     if ((await readFile(path, 'utf8').catch(() => undefined)) === text) continue;

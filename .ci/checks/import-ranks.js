@@ -8,8 +8,10 @@ import { dirname } from 'node:path';
 
 const TEST = /\.test(-support)?\.tsx?$/;
 
-const sources = readdirSync('src', { recursive: true }).filter((name) => /\.tsx?$/.test(name)).length;
-const run = spawnSync('npx', ['depcruise', 'src', '--output-type', 'json'], {
+const sources = ['src', 'web']
+  .flatMap((folder) => readdirSync(folder, { recursive: true }))
+  .filter((name) => /(?<!\.d)\.tsx?$/.test(name)).length;
+const run = spawnSync('npx', ['depcruise', 'src', 'web', '--output-type', 'json'], {
   encoding: 'utf8',
   maxBuffer: 256 * 1024 * 1024,
 });
@@ -20,7 +22,7 @@ try {
   process.stderr.write(`the import rules did not run: ${run.stderr || run.stdout}\n`);
   process.exit(1);
 }
-const cruised = report.modules.filter((module) => /^src\/.*\.tsx?$/.test(module.source));
+const cruised = report.modules.filter((module) => /^(?:src|web)\/.*(?<!\.d)\.tsx?$/.test(module.source));
 for (const violation of report.summary.violations) {
   process.stderr.write(`${violation.rule.name}: ${violation.from} -> ${violation.to}\n`);
 }

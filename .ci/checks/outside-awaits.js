@@ -26,6 +26,11 @@ const CONNECTING =
 /** Files whose calls need no wrapper of their own, with the reason. Each must have such a call. */
 const EXCEPTIONS = {
   'src/domain/accounts/passwords/strength-thread.ts': '`strength-estimator.ts` awaits the thread through `outside`',
+  'src/features/account-api/context/deadline.ts': 'it resumes the task of the request itself',
+  'src/features/account-api/context/list-loader.ts':
+    'what it collects is read from the database, on behalf of the request (`resumeTask`)',
+  'src/features/account-api/endpoint.ts': 'the fields of a document run in the stretches of its request',
+  'src/platform/base/files.ts': 'the data directory and the embedded server use it, at the start and in commands',
   'src/platform/http/listen.ts': LISTENING,
   'src/platform/http/server.ts': LISTENING,
   'src/platform/log/descriptor-sink.ts': 'the log is flushed when the process stops',

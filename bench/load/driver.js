@@ -34,7 +34,8 @@ async function drive({ workload, pool: poolName, port, concurrency, count }) {
       const sentAt = performance.now();
       const answer = await worker.connection.exchange(text);
       latencies[index] = performance.now() - sentAt;
-      pool.putBack(check(answer, input));
+      const next = check(answer, input);
+      if (next !== undefined) pool.putBack(next);
       if (worker.connection.isLast) {
         worker.connection.close();
         Object.assign(worker, await open());

@@ -1,29 +1,113 @@
 /**
  * What is asked, and how each answer is judged: `request` makes the text of a request from one input, `check` throws
- * for a wrong answer and returns the input for the next time. All servers under test have the same paths.
+ * for a wrong answer and returns the input for the next time, or nothing for an input that is used up. All servers under test have the same paths.
  */
 import { strict as assert } from 'node:assert';
 
 const HOST = 'Host: 127.0.0.1\r\nUser-Agent: latchkey-bench/1\r\nAccept: application/json\r\n';
 
+const INTROSPECT = {
+  request: (input) => post('/oauth2/introspect', `token=${input.accessToken}`, input.authorization),
+  check: (answer, input) => {
+    const body = jsonBody(answer);
+    assert.equal(body.active, true);
+    assert.equal(body.sub, input.sub);
+    return input;
+  },
+};
+
 export const WORKLOADS = {
-  introspect: {
-    request: (input) => post('/oauth2/introspect', `token=${input.accessToken}`, input.authorization),
+  introspect: INTROSPECT,
+  'chat-introspect': INTROSPECT,
+  'chat-refresh': {
+    request: (input) =>
+      send('/_chat/client/v3/refresh', 'application/json', JSON.stringify({ refresh_token: input.refreshToken })),
+    check: (answer, input) => refreshed(jsonBody(answer), input),
+  },
+  'chat-login': {
+    request: ({ username, password }) => {
+      const identifier = { type: 'm.id.user', user: username };
+      const body = { type: 'm.login.password', identifier, password, refresh_token: true };
+      return send('/_chat/client/v3/login', 'application/json', JSON.stringify(body));
+    },
     check: (answer, input) => {
       const body = jsonBody(answer);
-      assert.equal(body.active, true);
-      assert.equal(body.sub, input.sub);
+      assert.ok(isToken(body.access_token) && isToken(body.refresh_token), 'two tokens were expected');
+      assert.equal(body.user_id, `@${input.username}:bench.test`);
       return input;
     },
   },
   refresh: {
-    request: (input) =>
-      post('/oauth2/token', `grant_type=refresh_token&refresh_token=${input.refreshToken}`, input.authorization),
+    request: refreshRequest,
     check: (answer, input) => {
-      const { access_token: accessToken, refresh_token: refreshToken } = jsonBody(answer);
-      assert.ok(isToken(accessToken) && isToken(refreshToken), 'two tokens were expected');
-      assert.ok(refreshToken !== input.refreshToken && accessToken !== input.accessToken, 'tokens were not rotated');
-      return { ...input, accessToken, refreshToken };
+      const body = jsonBody(answer);
+      assert.equal(body.id_token, undefined, 'an ID token without openid');
+      return refreshed(body, input);
+    },
+  },
+  'refresh-openid': {
+    request: refreshRequest,
+    check: (answer, input) => {
+      const body = jsonBody(answer);
+      assert.equal(claimsOf(body.id_token).sub, input.sub);
+      return refreshed(body, input);
+    },
+  },
+  'code-exchange': {
+    request: (input) =>
+      post(
+        '/oauth2/token',
+        `grant_type=authorization_code&code=${input.code}&redirect_uri=${input.redirectUri}` +
+          `&code_verifier=${input.codeVerifier}`,
+        input.authorization,
+      ),
+    check: (answer, input) => {
+      const body = jsonBody(answer);
+      assert.ok(isToken(body.access_token) && isToken(body.refresh_token), 'two tokens were expected');
+      assert.equal(claimsOf(body.id_token).sub, input.sub);
+    },
+  },
+  'device-poll': {
+    request: (input) =>
+      post(
+        '/oauth2/token',
+        `grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Adevice_code&device_code=${input.deviceCode}`,
+        input.authorization,
+      ),
+    check: (answer) => {
+      assert.equal(jsonBody(answer, 400).error, 'authorization_pending');
+    },
+  },
+  'client-assertion': {
+    request: (input) =>
+      post(
+        '/oauth2/token',
+        'grant_type=client_credentials' +
+          '&client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer' +
+          `&client_assertion=${input.assertion}`,
+      ),
+    check: (answer) => {
+      assert.ok(isToken(jsonBody(answer).access_token), 'a token was expected');
+    },
+  },
+  registration: {
+    request: (input) => {
+      const body = JSON.stringify({
+        client_name: `Application ${input.serial}`,
+        client_uri: clientUri(input),
+        redirect_uris: [redirectUri(input)],
+        token_endpoint_auth_method: 'none',
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+      });
+      return send('/oauth2/registration', 'application/json', body);
+    },
+    check: (answer, input) => {
+      const body = jsonBody(answer, 201);
+      assert.match(body.client_id, /^[0-9A-Z]{26}$/);
+      assert.equal(body.client_secret, undefined, 'a public client got a secret');
+      assert.deepEqual(body.redirect_uris, [redirectUri(input)]);
+      return { ...input, serial: input.serial + 1 };
     },
   },
   'client-credentials': {
@@ -42,6 +126,24 @@ export const WORKLOADS = {
       return input;
     },
   },
+  'wrong-password': {
+    prepare: async (connection) => readForm(await connection.exchange(loginPage())),
+    request: ({ username }, form) => submit('/login', { username, password: 'not the password' }, form),
+    check: (answer, input) => {
+      assert.equal(answer.status, 200);
+      assert.ok(answer.body.includes('data-error-code="invalid_credentials"'), 'the password was not refused');
+      return input;
+    },
+  },
+  recover: {
+    prepare: async (connection) => readForm(await connection.exchange(get('/recover'))),
+    request: ({ email }, form) => submit('/recover', { email }, form),
+    check: (answer, input) => {
+      assert.equal(answer.status, 303, `${answer.status} ${textOf(answer.body).slice(0, 300)}`);
+      assert.match(answer.head, /\r\nlocation: *\S*\/recover\/progress\//i);
+      return input;
+    },
+  },
   'login-page': {
     request: () => loginPage(),
     check: (answer, input) => {
@@ -53,11 +155,7 @@ export const WORKLOADS = {
   'password-login': {
     /** Each connection is a browser that has the form before it is measured. */
     prepare: async (connection) => readForm(await connection.exchange(loginPage())),
-    request: (input, form) => {
-      const fields = { csrf: form.csrf, username: input.username, password: input.password };
-      const body = new URLSearchParams(fields).toString();
-      return post('/login', body, undefined, `Cookie: ${form.cookie}\r\n`);
-    },
+    request: ({ username, password }, form) => submit('/login', { username, password }, form),
     check: (answer, input) => {
       assert.equal(answer.status, 303, `${answer.status} ${textOf(answer.body).slice(0, 300)}`);
       assert.match(answer.head, /\r\nset-cookie: *(?:__Host-)?[\w-]*session=/i);
@@ -68,14 +166,45 @@ export const WORKLOADS = {
 
 function post(path, body, authorization, more = '') {
   const credentials = authorization === undefined ? '' : `Authorization: ${authorization}\r\n`;
+  return send(path, 'application/x-www-form-urlencoded', body, credentials + more);
+}
+
+function send(path, type, body, headers = '') {
   return (
-    `POST ${path} HTTP/1.1\r\n${HOST}${credentials}${more}` +
-    `Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    `POST ${path} HTTP/1.1\r\n${HOST}${headers}` +
+    `Content-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
   );
 }
 
+function refreshRequest(input) {
+  return post('/oauth2/token', `grant_type=refresh_token&refresh_token=${input.refreshToken}`, input.authorization);
+}
+
+function refreshed({ access_token: accessToken, refresh_token: refreshToken }, input) {
+  assert.ok(isToken(accessToken) && isToken(refreshToken), 'two tokens were expected');
+  assert.ok(refreshToken !== input.refreshToken && accessToken !== input.accessToken, 'tokens were not rotated');
+  return { ...input, accessToken, refreshToken };
+}
+
+function clientUri({ host }) {
+  return `https://${host}.bench.test/`;
+}
+
+function redirectUri(input) {
+  return `${clientUri(input)}callback/${input.serial}`;
+}
+
 function loginPage() {
-  return `GET /login HTTP/1.1\r\n${HOST}\r\n`;
+  return get('/login');
+}
+
+function get(path) {
+  return `GET ${path} HTTP/1.1\r\n${HOST}\r\n`;
+}
+
+/** Sends a form that the connection has read before. */
+function submit(path, fields, { csrf, cookie }) {
+  return post(path, new URLSearchParams({ csrf, ...fields }).toString(), undefined, `Cookie: ${cookie}\r\n`);
 }
 
 function readForm(answer) {
@@ -86,8 +215,8 @@ function readForm(answer) {
   return { csrf, cookie };
 }
 
-function jsonBody(answer) {
-  assert.equal(answer.status, 200, `${answer.status} ${answer.body.slice(0, 300)}`);
+function jsonBody(answer, status = 200) {
+  assert.equal(answer.status, status, `${answer.status} ${answer.body.slice(0, 300)}`);
   return JSON.parse(answer.body);
 }
 
@@ -97,6 +226,11 @@ function textOf(page) {
     .replace(/^[\s\S]*<body/, '<body')
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ');
+}
+
+function claimsOf(jwt) {
+  assert.equal(jwt?.split('.').length, 3, 'an ID token was expected');
+  return JSON.parse(Buffer.from(jwt.split('.')[1], 'base64url').toString());
 }
 
 function isToken(value) {

@@ -21,6 +21,7 @@ One registry names what can end a request; the audience decides the format:
   \`{"error": CODE, "error_description": TEXT, "request_id": "GET-17"}\`, and so do discovery and health.
 - **OAuth endpoints** (token, introspection, revocation, userinfo) answer \`{"error": ERROR, "error_description": TEXT}\`
   with the error that the standard has for it (RFC 6749 5.2, 6750 3.1, 7009 2.2.1).
+- **Routes of chat clients** answer \`{"errcode": ERRCODE, "error": TEXT}\` with the code of their protocol.
 
 The request number is that of the [log](log.md). An answer never tells more than its code and, for developers, a
 description: causes are in the log only. A *refusal* is about the request, a *fault* about the service.`;
@@ -29,7 +30,10 @@ description: causes are in the log only. A *refusal* is about the request, a *fa
 export function errorCodesPage(formCodes: ReadonlySet<string>): string {
   return `${[
     INTRODUCTION,
-    table(['Code', 'Kind', 'Page', 'OAuth endpoint', 'What happened', 'What to do'], ERROR_CODES.map(errorRow)),
+    table(
+      ['Code', 'Kind', 'Page', 'OAuth endpoint', 'Chat client', 'What happened', 'What to do'],
+      ERROR_CODES.map(errorRow),
+    ),
     `## Forms
 
 A form that is not accepted is shown again with status 200 (503 for \`overloaded\`), the attribute
@@ -62,16 +66,24 @@ const failed: FailedRequest = {
   reopenHref: undefined,
 };
 
+/** How an error is answered by endpoints of applications, or by a page. */
+export function answerOf(name: ErrorCode, errorFormat: string): { readonly status: number; readonly error: string } {
+  if (errorFormat === 'chat-json') return { status: ERRORS[name].status, error: ERRORS[name].chat ?? 'M_UNKNOWN' };
+  if (errorFormat !== 'oauth-json') return { status: ERRORS[name].status, error: name };
+  const { status, body } = oauthJson(new LatchkeyError(name), failed);
+  const told: unknown = JSON.parse(String(body));
+  return { status, error: typeof told === 'object' && told !== null && 'error' in told ? String(told.error) : '' };
+}
+
 function errorRow(name: ErrorCode): string[] {
-  const answer = oauthJson(new LatchkeyError(name), failed);
-  const body: unknown = JSON.parse(String(answer.body));
-  const error = typeof body === 'object' && body !== null && 'error' in body ? String(body.error) : '';
+  const { status, error } = answerOf(name, 'oauth-json');
   const { meaning, remedy } = ERROR_TEXTS[name];
   return [
     code(name),
     ERRORS[name].kind,
     `${ERRORS[name].status} “${problemTitle(english, name)}”`,
-    `${answer.status} ${code(error)}`,
+    `${status} ${code(error)}`,
+    code(answerOf(name, 'chat-json').error),
     meaning,
     remedy,
   ];

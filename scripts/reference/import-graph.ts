@@ -1,12 +1,17 @@
-import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { cruise, format, type ICruiseResult } from 'dependency-cruiser';
 
 const TESTS = '[.]test[.]tsx?$|[.]test-support[.]tsx?$';
 
 /** The folders of `src/` and who imports whom, as dependency-cruiser draws it. */
-export function importGraphPage(root: string): string {
-  const folders = drawn(root, '^src', '^src/[^/]+');
-  const modules = drawn(root, '^src/(features|domain)', '^src/[^/]+/[^/]+');
+export async function importGraphPage(root: string): Promise<string> {
+  const { options } = createRequire(import.meta.url)(join(root, '.dependency-cruiser.cjs'));
+  const cruiseOptions = { ...options, baseDir: root, includeOnly: '^src', exclude: TESTS };
+  const { output } = await cruise(['src'], cruiseOptions, options.enhancedResolveOptions);
+  if (typeof output === 'string') throw new Error(`no import graph: ${output}`);
+  const folders = await drawn(output, '^src', '^src/[^/]+');
+  const modules = await drawn(output, '^src/(features|domain)', '^src/[^/]+/[^/]+');
   return `# Import graph
 
 Generated from the source by dependency-cruiser; do not edit by hand. An arrow leads from the importing folder to the
@@ -27,15 +32,10 @@ ${modules}
 `;
 }
 
-function drawn(root: string, included: string, collapsed: string): string {
-  const program = join(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
-  const args = ['src', '--include-only', included, '--exclude', TESTS, '--collapse', collapsed];
-  const run = spawnSync(process.execPath, [program, ...args, '--output-type', 'mermaid'], {
-    cwd: root,
-    encoding: 'utf8',
-  });
-  if (run.status !== 0 || !run.stdout.includes('-->')) throw new Error(`no import graph: ${run.stderr}`);
-  return sortedEdges(run.stdout.trim());
+async function drawn(result: ICruiseResult, included: string, collapsed: string): Promise<string> {
+  const { output } = await format(result, { includeOnly: included, collapse: collapsed, outputType: 'mermaid' });
+  if (typeof output !== 'string' || !output.includes('-->')) throw new Error('no import graph');
+  return sortedEdges(output.trim());
 }
 
 /** Sorts the edges, so that the page changes only when the graph does. */

@@ -1,28 +1,46 @@
 /** Every file of the repository that is written from the source. `scripts/generate-reference.js` runs this. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { lexicographicSortSchema, printSchema } from 'graphql';
 import { configJsonSchemaText } from '../../src/config/reference/json-schema.ts';
 import { configManualText } from '../../src/config/reference/manual.ts';
+import { buildAccountSchema } from '../../src/features/account-api/schema/schema.ts';
+import { NOT_BUILT, shrunkList } from '../../test/account-api/names.ts';
+import { accountApiPage } from './account-api.ts';
+import { adminApiPage } from './admin-api.ts';
+import { attackTestsPage } from './attack-tests.ts';
 import { commandsPage } from './commands.ts';
 import { errorCodesPage } from './error-codes.ts';
+import { graphqlDocuments } from './graphql-documents.ts';
 import { importGraphPage } from './import-graph.ts';
 import { logEventTable } from './log-events.ts';
 import { fillPart } from './markdown.ts';
+import { fillRequestsPage } from './requests.ts';
 import { readSourceFacts } from './source-facts.ts';
 
 /**
  * Texts by path below the root.
  * @param root folder of `package.json`
  */
-export function referencePages(root: string): Readonly<Record<string, string>> {
-  const { logCalls, formCodes } = readSourceFacts(root);
+export async function referencePages(root: string): Promise<Readonly<Record<string, string>>> {
+  const { logCalls, formCodes, routes } = readSourceFacts(root);
   const logPage = readFileSync(join(root, 'docs/reference/log.md'), 'utf8');
+  const requestsPage = readFileSync(join(root, 'docs/reference/requests.md'), 'utf8');
+  const accountSchema = buildAccountSchema();
+  const schemaText = `${printSchema(lexicographicSortSchema(accountSchema))}\n`;
   return {
-    'docs/import-graph.md': importGraphPage(root),
+    'docs/import-graph.md': await importGraphPage(root),
+    'docs/reference/account-api.md': accountApiPage(accountSchema),
+    'docs/reference/admin-api.md': adminApiPage(),
+    'docs/reference/attack-tests.md': attackTestsPage(root),
     'docs/reference/commands.md': commandsPage(),
     'docs/reference/configuration.md': configManualText(),
     'docs/reference/error-codes.md': errorCodesPage(formCodes),
     'docs/reference/log.md': fillPart(logPage, 'events', logEventTable(logCalls)),
+    'docs/reference/requests.md': fillRequestsPage(requestsPage, routes),
+    'share/account-api.graphql': schemaText,
     'share/config.schema.json': configJsonSchemaText(),
+    [NOT_BUILT]: shrunkList(root, accountSchema),
+    ...graphqlDocuments(root, schemaText),
   };
 }

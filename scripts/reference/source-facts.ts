@@ -1,6 +1,7 @@
-/** What the manual tells about the source and only the source knows: its log events and the codes of its forms. */
+/** What the manual tells about the source and only the source knows: log events, codes of forms, what routes answer. */
 import { join } from 'node:path';
 import ts from 'typescript';
+import { type RoutesOfSource, readRoutes } from './routes.ts';
 
 /** One call of the log. */
 export interface LogCall {
@@ -16,8 +17,10 @@ export interface SourceFacts {
   readonly logCalls: readonly LogCall[];
   /** Every value of `FormProblem.code`. */
   readonly formCodes: ReadonlySet<string>;
+  readonly routes: RoutesOfSource;
 }
 
+const TEST_FILE = /\.test(-support)?\.tsx?$/;
 const LOG_MODULES = ['src/platform/base/log.ts', 'src/platform/log/log-writer.ts'];
 
 /**
@@ -28,7 +31,11 @@ const LOG_MODULES = ['src/platform/base/log.ts', 'src/platform/log/log-writer.ts
 export function readSourceFacts(root: string): SourceFacts {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
   const { fileNames, options } = ts.parseJsonConfigFileContent({ ...config, include: ['src'] }, ts.sys, root);
-  const program = ts.createProgram(fileNames, options);
+  // Tests are no part of the product, and twice its size.
+  const program = ts.createProgram(
+    fileNames.filter((name) => !TEST_FILE.test(name)),
+    options,
+  );
   const checker = program.getTypeChecker();
   const logCalls: LogCall[] = [];
   const formCodes = new Set<string>();
@@ -38,10 +45,10 @@ export function readSourceFacts(root: string): SourceFacts {
     ts.forEachChild(node, visit);
   };
   for (const file of program.getSourceFiles()) {
-    if (!file.fileName.startsWith(join(root, 'src/')) || /\.test(-support)?\.tsx?$/.test(file.fileName)) continue;
+    if (!file.fileName.startsWith(join(root, 'src/'))) continue;
     visit(file);
   }
-  return { logCalls, formCodes };
+  return { logCalls, formCodes, routes: readRoutes(program, root) };
 }
 
 function logCallsOf({ expression, arguments: given }: ts.CallExpression, checker: ts.TypeChecker): LogCall[] {
@@ -88,9 +95,10 @@ function fieldNames(type: ts.Type, checker: ts.TypeChecker): string[] {
 }
 
 function formCodesOf(node: ts.ObjectLiteralExpression, checker: ts.TypeChecker): string[] {
-  if (checker.getContextualType(node)?.symbol?.name !== 'FormProblem') return [];
-  return node.properties.flatMap((property) => {
-    if (property.name?.getText() !== 'code') return [];
+  // To find out what type is expected costs much more than to look at the names first.
+  const codes = node.properties.filter((property) => property.name?.getText() === 'code');
+  if (codes.length === 0 || checker.getContextualType(node)?.symbol?.name !== 'FormProblem') return [];
+  return codes.flatMap((property) => {
     if (ts.isPropertyAssignment(property)) return wordsOf(property.initializer, checker);
     if (ts.isShorthandPropertyAssignment(property)) return wordsOf(property.name, checker);
     throw new Error(`${placeOf(node)}: not a fixed word`);

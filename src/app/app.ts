@@ -6,7 +6,11 @@ import type { AssetFiles } from '#browser/asset-files.ts';
 import { type Browser, createBrowser } from '#browser/browser.ts';
 import { PAGE_SECURITY_HEADERS } from '#browser/page-headers.ts';
 import type { Core } from '#domain/core.ts';
+import { mount as accountApi } from '#features/account-api/routes.ts';
+import { mount as accountArea } from '#features/account-area/routes.ts';
+import { mount as adminApi } from '#features/admin-api/routes.ts';
 import { mount as authorization } from '#features/authorization/routes.ts';
+import { mount as chatCompat } from '#features/chat-compat/routes.ts';
 import { mount as clientLogos } from '#features/client-logos/routes.ts';
 import { mount as clientRegistration } from '#features/client-registration/routes.ts';
 import { mount as device } from '#features/device/routes.ts';
@@ -19,9 +23,11 @@ import { mount as logout } from '#features/logout/routes.tsx';
 import { mount as operations } from '#features/operations/routes.ts';
 import { mount as pushedAuthorization } from '#features/pushed-authorization/routes.ts';
 import { mount as reauth } from '#features/reauth/routes.tsx';
+import { mount as recovery } from '#features/recovery/routes.ts';
 import { mount as registration } from '#features/registration/routes.ts';
 import { mount as revocation } from '#features/revocation/routes.ts';
 import { mount as token } from '#features/token/routes.ts';
+import { mount as upstreamLogin } from '#features/upstream-login/routes.ts';
 import { mount as userinfo } from '#features/userinfo/routes.ts';
 import { Cookies } from '#platform/http/cookies.ts';
 import type { Route } from '#platform/http/route.ts';
@@ -32,9 +38,11 @@ const FEATURES: readonly ((core: Core, browser: Browser) => Route[])[] = [
   discovery,
   indexPage,
   login,
+  upstreamLogin,
   logout,
   endSession,
   reauth,
+  recovery,
   registration,
   authorization,
   pushedAuthorization,
@@ -45,6 +53,10 @@ const FEATURES: readonly ((core: Core, browser: Browser) => Route[])[] = [
   clientRegistration,
   clientLogos,
   userinfo,
+  chatCompat,
+  accountApi,
+  accountArea,
+  adminApi,
   operations,
 ];
 
@@ -52,6 +64,8 @@ export interface App {
   readonly server: HttpServer;
   /** All routes that the server answers. */
   readonly routes: readonly Route[];
+  /** Loads what first requests would have to wait for. Fails as they would. */
+  preload(): Promise<void>;
 }
 
 /** @param assets files of the build */
@@ -73,5 +87,9 @@ export function buildApp(core: Core, assets: AssetFiles): App {
     lag,
   });
   instance.isOverloaded = () => server.isOverloaded;
-  return { server, routes };
+  const served = new Set(config.http.listeners.flatMap(({ resources }) => resources.map(({ name }) => name)));
+  const preload = async (): Promise<void> => {
+    for (const route of routes) if (served.has(route.resource)) await route.preload?.();
+  };
+  return { server, routes, preload };
 }

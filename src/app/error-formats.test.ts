@@ -68,6 +68,7 @@ const PUBLISHED = [
   ['registration_closed', 410, 'Registration is closed', 'home', 403, 'access_denied', undefined],
   ['registration_expired', 410, 'Too late', 'home', 400, 'invalid_request', undefined],
   ['registration_not_found', 404, 'Registration not found', 'home', 400, 'invalid_request', undefined],
+  ['registration_outdated', 410, 'Start again', 'home', 400, 'invalid_request', undefined],
   ['request_line_too_long', 414, 'The request was not understood', 'home', 414, 'invalid_request', undefined],
   ['request_timeout', 408, 'The request took too long', 'retry', 408, 'invalid_request', undefined],
   ['temporarily_unavailable', 503, 'Please try again soon', 'retry', 503, 'temporarily_unavailable', undefined],
@@ -164,7 +165,7 @@ describe.each(PUBLISHED)('%s', (code, pageStatus, title, link, oauthStatus, oaut
 describe.each(Object.keys(formats).filter((name): name is ErrorFormat => name in formats))(
   'every error as %s',
   (format) => {
-    test('has the headers of whoever threw it, and says when to come again', () => {
+    test('has the headers that it was thrown with, and says when to come again', () => {
       const { headers } = render(format, 'invalid_token', { headers: { Allow: 'GET' }, retryAfterSeconds: 7 });
       expect(headers).toMatchObject({ allow: 'GET', 'retry-after': '7', 'cache-control': 'no-store' });
     });

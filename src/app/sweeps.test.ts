@@ -19,6 +19,7 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const { retention } = loadConfig({ files: [], environment: {}, flags: {}, workingDirectory: '/nowhere' }).config;
+const rules = { ...retention, syncsDevices: false };
 
 let testDatabase: TestDatabase;
 let second: OpenDatabase;
@@ -41,7 +42,11 @@ afterAll(async () => {
 
 beforeEach(async () => {
   const tables = ['users', 'oauth2_clients', 'audit_events', 'rate_limits', 'login_failures', 'user_registrations'];
-  await sql(testDatabase.database, `truncate ${[...tables, 'replayed_values', 'queue_jobs'].join(', ')} cascade`);
+  tables.push('user_registration_tokens', 'user_email_authentications');
+  await sql(
+    testDatabase.database,
+    `truncate ${[...tables, 'replayed_values', 'queue_jobs', 'user_recovery_sessions', 'upstream_providers'].join(', ')} cascade`,
+  );
   clock = new FakeClock();
   userId = await insertUser(testDatabase.database, clock.now());
   clientId = await insertClient(testDatabase.database, new KeyRing(randomRoot()), clock.now());
@@ -54,7 +59,7 @@ interface TestDeps extends Partial<CleanUpDeps> {
 /** A worker of clean-ups; `work` does what is due. */
 function cleanUp({ sweeps: some = sweeps, ...deps }: TestDeps = {}) {
   const { database } = testDatabase;
-  const all = { database, clock, log: silentLog, retention, isBusy: () => false, pause: async () => {}, ...deps };
+  const all = { database, clock, log: silentLog, rules, isBusy: () => false, pause: async () => {}, ...deps };
   const worker = new JobWorker({
     ...{ database: all.database, clock, log: all.log, concurrency: 1, pollIntervalSeconds: 1, maxRetries: 10 },
     queues: some.map((sweep) => sweepQueue(sweep, all)),
@@ -272,6 +277,92 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await ids('oauth2_authorization_grants')).toHaveLength(1);
   });
 
+  test('device codes: seven days after they were made, whatever came of them', async () => {
+    const made = async (name: string, createdAt: Date, answered: string) =>
+      await sql(
+        testDatabase.database,
+        `insert into oauth2_device_code_grants (id, client_id, scope, device_code_hash, user_code_hmac, user_code_sealed,
+           requester_ip, interval_seconds, created_at, expires_at, rejected_at)
+         values ($1::uuid, $2::uuid, '{}', $3::bytea, $3::bytea, '', '192.0.2.1', 5, $4::timestamptz, $4::timestamptz,
+           case $5::text when 'rejected' then $4::timestamptz end)`,
+        [toUuid(newId(clock.now())), toUuid(clientId), Buffer.from(name), createdAt, answered],
+      );
+    for (const answered of ['rejected', 'waiting']) {
+      await made(`${answered} old`, ago(7 * DAY + MINUTE), answered);
+      await made(`${answered} recent`, ago(7 * DAY - MINUTE), answered);
+    }
+    await cleanUpAfterAnHour();
+    const kept = `select encode(device_code_hash, 'escape') as text from oauth2_device_code_grants order by text`;
+    expect(await texts(kept)).toEqual(['rejected recent', 'waiting recent']);
+  });
+
+  test('jobs that failed for good: 90 days afterwards; one that waits stays, however old', async () => {
+    for (const [queue, failedAt] of [
+      ['failed long ago', ago(90 * DAY + MINUTE)],
+      ['failed lately', ago(90 * DAY - MINUTE)],
+      ['waiting', null],
+    ] as const) {
+      await sql(
+        testDatabase.database,
+        `insert into queue_jobs (id, queue, payload, created_at, due_at, failed_at)
+         values ($1::uuid, $2::text, '{}', $3::timestamptz, $4::timestamptz, $5::timestamptz)`,
+        [toUuid(newId(clock.now())), queue, new Date(0), new Date(clock.now() + 9 * DAY * 1000), failedAt],
+      );
+    }
+    await cleanUpAfterAnHour();
+    const kept = `select queue as text from queue_jobs where queue not like 'cleanup-%' and queue not like 'expire-%' order by text`;
+    expect(await texts(kept)).toEqual(['failed lately', 'waiting']);
+  });
+
+  test('recoveries: seven days after they were begun, with their tickets', async () => {
+    const emailId = toUuid(newId(clock.now()));
+    await sql(
+      testDatabase.database,
+      `insert into user_emails (id, user_id, email, email_key, created_at)
+       values ($1::uuid, $2::uuid, 'amira@mail.example', 'amira@mail.example', $3::timestamptz)`,
+      [emailId, toUuid(userId), ago(8 * DAY)],
+    );
+    for (const [name, createdAt] of [
+      ['old', ago(7 * DAY + MINUTE)],
+      ['recent', ago(7 * DAY - MINUTE)],
+    ] as const) {
+      await sql(
+        testDatabase.database,
+        `with session as (
+           insert into user_recovery_sessions (id, email, email_key, locale, created_at)
+           values ($1::uuid, 'amira@mail.example', 'amira@mail.example', 'en', $2::timestamptz) returning id
+         )
+         insert into user_recovery_tickets (ticket_hash, session_id, user_id, user_email_id, created_at)
+         select $3::text::bytea, session.id, $4::uuid, $5::uuid, $2::timestamptz from session`,
+        [toUuid(newId(clock.now())), createdAt, name, toUuid(userId), emailId],
+      );
+    }
+    await cleanUpAfterAnHour();
+    expect(await ids('user_recovery_sessions')).toHaveLength(1);
+    expect(await texts(`select encode(ticket_hash, 'escape') as text from user_recovery_tickets`)).toEqual(['recent']);
+  });
+
+  test('e-mail codes: seven days after they were asked for', async () => {
+    for (const [name, createdAt] of [
+      ['old', ago(7 * DAY + MINUTE)],
+      ['recent', ago(7 * DAY - MINUTE)],
+    ] as const) {
+      await sql(
+        testDatabase.database,
+        `with authentication as (
+           insert into user_email_authentications (id, email, email_key, locale, created_at, mails)
+           values ($1::uuid, $2::text, $2::text, 'en', $3::timestamptz, 1) returning id
+         )
+         insert into user_registrations (id, username, created_at, completed_at, email_authentication_id)
+         select $1::uuid, $2::text, $3::timestamptz, $3::timestamptz, authentication.id from authentication`,
+        [toUuid(newId(clock.now())), name, createdAt],
+      );
+    }
+    await cleanUpAfterAnHour();
+    expect(await texts('select email as text from user_email_authentications')).toEqual(['recent']);
+    expect(await texts('select username as text from user_registrations order by 1')).toEqual(['old', 'recent']);
+  });
+
   test('pushed requests: five minutes after they expired, used or not', async () => {
     for (const [name, expiredAt] of [
       ['old', ago(5 * MINUTE + 1)],
@@ -353,6 +444,94 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await texts('select username as text from user_registrations order by 1')).toEqual(['completed', 'open']);
   });
 
+  test('registration tokens that were used up, expired or were revoked 90 days ago', async () => {
+    const [long, lately] = [ago(90 * DAY + 1), ago(90 * DAY - 1)];
+    for (const [name, limit, usedAt, expiresAt, revokedAt] of [
+      ['used-up', 1, long, null, null],
+      ['used-up-lately', 1, lately, null, null],
+      ['good-for-more', 2, long, null, null],
+      ['unlimited', null, long, null, null],
+      ['expired', null, null, long, null],
+      ['expired-lately', null, null, lately, null],
+      ['revoked', null, null, null, long],
+      ['revoked-lately', null, null, null, lately],
+      ['unused', 1, null, null, null],
+    ] as const) {
+      await sql(
+        testDatabase.database,
+        `insert into user_registration_tokens
+           (id, token_hmac, token_sealed, usage_limit, times_used, created_at, last_used_at, expires_at, revoked_at)
+         values ($1::uuid, convert_to($2::text, 'UTF8'), '', $3::integer, $4::integer, $5::timestamptz,
+           $6::timestamptz, $7::timestamptz, $8::timestamptz)`,
+        [
+          toUuid(newId(clock.now())),
+          name,
+          limit,
+          usedAt === null ? 0 : 1,
+          ago(100 * DAY),
+          usedAt,
+          expiresAt,
+          revokedAt,
+        ],
+      );
+    }
+    await cleanUpAfterAnHour();
+    const left = ['expired-lately', 'good-for-more', 'revoked-lately', 'unlimited', 'unused', 'used-up-lately'];
+    const names = `select convert_from(token_hmac, 'UTF8') as text from user_registration_tokens order by 1`;
+    expect(await texts(names)).toEqual(left);
+  });
+
+  test('sign-ins through other services: 30 days after they began, unless a browser session came of one', async () => {
+    const { database } = testDatabase;
+    const provider = toUuid(newId(clock.now()));
+    await sql(
+      database,
+      `insert into upstream_providers (id, client_id, ui_order, created_at) values ($1::uuid, 'x', 0, now())`,
+      [provider],
+    );
+    const session = toUuid(await insertBrowserSession(database, userId, clock.now()));
+    const insert = async (state: string, at: Date, sessionId: string | null): Promise<void> => {
+      await sql(
+        database,
+        `insert into upstream_authorizations (id, provider_id, state_hash, secrets_sealed, created_at, user_session_id)
+         values ($1::uuid, $2::uuid, $3::bytea, '', $4::timestamptz, $5::uuid)`,
+        [toUuid(newId(at.getTime())), provider, Buffer.from(state), at, sessionId],
+      );
+    };
+    await insert('old', ago(30 * DAY + MINUTE), null);
+    await insert('young', ago(30 * DAY - MINUTE), null);
+    await insert('of a session', ago(60 * DAY), session);
+    await cleanUpAfterAnHour();
+    const left = `select convert_from(state_hash, 'UTF8') as text from upstream_authorizations order by 1`;
+    expect(await texts(left)).toEqual(['of a session', 'young']);
+    // It goes with that session.
+    await sql(database, 'delete from user_sessions where id = $1::uuid', [session]);
+    expect(await texts(left)).toEqual(['young']);
+  });
+
+  test('people at other services who never got an account here: seven days after they came', async () => {
+    const { database } = testDatabase;
+    const provider = toUuid(newId(clock.now()));
+    await sql(
+      database,
+      `insert into upstream_providers (id, client_id, ui_order, created_at) values ($1::uuid, 'x', 0, now())`,
+      [provider],
+    );
+    const insert = async (subject: string, at: Date, user: string | null): Promise<void> => {
+      await sql(
+        database,
+        `insert into upstream_links (id, provider_id, subject, created_at, user_id)
+         values ($1::uuid, $2::uuid, $3::text, $4::timestamptz, $5::uuid)`,
+        [toUuid(newId(at.getTime())), provider, subject, at, user],
+      );
+    };
+    await insert('old', ago(7 * DAY + MINUTE), null);
+    await insert('young', ago(7 * DAY - MINUTE), null);
+    await insert('owned', ago(60 * DAY), toUuid(userId));
+    await cleanUpAfterAnHour();
+    expect(await texts('select subject as text from upstream_links order by 1')).toEqual(['owned', 'young']);
+  });
+
   test('values that were used once, five minutes after they expired', async () => {
     await sql(
       testDatabase.database,
@@ -384,6 +563,171 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await texts('select key as text from rate_limits')).toEqual(['in use']);
     expect(await texts('select key as text from login_failures')).toEqual(['recent']);
     expect(await texts('select kind as text from audit_events')).toEqual(['recent']);
+  });
+});
+
+describe('sessions past oauth.session_max_lifetime', () => {
+  const limited = { ...rules, sessionMaxLifetimeSeconds: DAY };
+
+  async function startedAt(id: string, createdAt: Date): Promise<string> {
+    await sql(testDatabase.database, 'update oauth2_sessions set created_at = $2::timestamptz where id = $1::uuid', [
+      id,
+      createdAt,
+    ]);
+    return id;
+  }
+  const ended = () => texts('select id::text as text from oauth2_sessions where finished_at is not null order by 1');
+
+  test('are ended within the hour, with their refresh tokens and an event each; without the setting none is', async () => {
+    const old = [
+      await startedAt(await insertSession({}), ago(DAY)),
+      await startedAt(await insertSession({ activeAt: ago(0) }), ago(2 * DAY)),
+    ].toSorted();
+    const young = await startedAt(await insertSession({}), ago(DAY - MINUTE));
+    for (const session of [...old, young]) await insertRefreshToken(session, {});
+    await cleanUp().work();
+    expect(await ended()).toEqual([]);
+    await cleanUpAfterAnHour({ rules: limited });
+    expect(await ended()).toEqual(old);
+    expect(await texts('select session_id::text as text from oauth2_refresh_tokens where revoked_at is null')).toEqual([
+      young,
+    ]);
+    expect(
+      await texts(
+        `select concat_ws(' ', kind, session_id, detail ->> 'reason', user_id is not null) as text
+           from audit_events order by session_id`,
+      ),
+    ).toEqual(old.map((id) => `session_ended ${id} expired t`));
+  });
+
+  test('go in batches of at most 100, also behind rows that somebody else holds', async () => {
+    const template = await startedAt(await insertSession({}), ago(2 * DAY));
+    await sql(
+      testDatabase.database,
+      `insert into oauth2_sessions (id, user_id, client_id, scope, created_at)
+       select md5(g::text)::uuid, user_id, client_id, scope, created_at + g * interval '1 millisecond'
+         from oauth2_sessions, generate_series(1, 1249) g where id = $1::uuid`,
+      [template],
+    );
+    const batches: number[] = [];
+    const some = sweeps.flatMap((one) =>
+      one.name !== 'expire-oauth2-sessions'
+        ? []
+        : {
+            ...one,
+            sweep: async (...args: Parameters<typeof one.sweep>) => {
+              const batch = await one.sweep(...args);
+              batches.push(batch.rows);
+              return batch;
+            },
+          },
+    );
+    const log = new RecordingLog();
+    await cleanUp({ sweeps: some, rules: limited }).work();
+    await second.transaction(async (holder) => {
+      await sql(holder, 'select id from oauth2_sessions where id = $1::uuid for share', [template]);
+      clock.advanceSeconds(HOUR);
+      await cleanUp({ sweeps: some, rules: limited, log }).work();
+    });
+    expect(Math.max(...batches)).toBe(100);
+    expect(await ended()).toHaveLength(1249);
+    expect(log.lines.filter(({ level }) => level === 'info')).toMatchObject([
+      { event: 'cleanup', message: 'expire-oauth2-sessions ended sessions', fields: { rows: 1249 } },
+    ]);
+    clock.advanceSeconds(HOUR);
+    await cleanUp({ sweeps: some, rules: limited }).work();
+    expect(await ended()).toHaveLength(1250);
+  });
+});
+
+describe('sessions that nobody uses, with experimental.inactive_session_expiration', () => {
+  const TTL = HOUR;
+  // Two minutes more, since activity is written with a delay.
+  const LONG_AGO = TTL + 3 * MINUTE;
+  const limited = { ...rules, unusedOAuth2SessionsSeconds: TTL, unusedBrowserSessionsSeconds: TTL };
+
+  async function browserSession(activeAt: Date | null): Promise<string> {
+    const id = toUuid(await insertBrowserSession(testDatabase.database, userId, ago(2 * DAY).getTime()));
+    await sql(testDatabase.database, 'update user_sessions set last_active_at = $2::timestamptz where id = $1::uuid', [
+      id,
+      activeAt,
+    ]);
+    return id;
+  }
+  const ended = (table: string) =>
+    texts(`select concat_ws(' ', id, finish_reason) as text from ${table} where finished_at is not null order by 1`);
+
+  beforeEach(async () => {
+    await sql(testDatabase.database, 'update oauth2_clients set is_static = false');
+  });
+
+  test('end with their refresh tokens and an event each; those in use, and without the setting all, go on', async () => {
+    const never = await insertSession({});
+    const unused = [never, await insertSession({ activeAt: ago(LONG_AGO) })].toSorted();
+    const used = [await insertSession({ activeAt: ago(TTL + MINUTE) }), await insertSession({ activeAt: ago(0) })];
+    for (const session of [...unused, ...used]) await insertRefreshToken(session, {});
+    const browsers = [await browserSession(null), await browserSession(ago(LONG_AGO))].toSorted();
+    await browserSession(ago(TTL + MINUTE));
+    await cleanUp().work();
+    clock.advanceSeconds(HOUR);
+    await cleanUp().work();
+    expect([await ended('oauth2_sessions'), await ended('user_sessions')]).toEqual([[], []]);
+    clock.advanceSeconds(-HOUR);
+    await sql(testDatabase.database, 'delete from queue_jobs');
+
+    await cleanUpAfterAnHour({ rules: limited });
+    expect(await ended('oauth2_sessions')).toEqual(unused.map((id) => `${id} inactive`));
+    expect(await ended('user_sessions')).toEqual(browsers.map((id) => `${id} inactive`));
+    const live = await texts(
+      'select session_id::text as text from oauth2_refresh_tokens where revoked_at is null order by 1',
+    );
+    expect(live).toEqual(used.toSorted());
+    expect(
+      await texts(
+        `select concat_ws(' ', kind, session_id, detail ->> 'reason', user_id is not null) as text
+           from audit_events order by session_id`,
+      ),
+    ).toEqual([...unused, ...browsers].toSorted().map((id) => `session_ended ${id} inactive t`));
+  });
+
+  test('a session that was refreshed lately goes on, though its activity is not written yet', async () => {
+    const session = await insertSession({ activeAt: ago(LONG_AGO) });
+    const token = await insertAccessToken(session, 'fresh', { expiresAt: ago(-HOUR) });
+    await sql(
+      testDatabase.database,
+      'update oauth2_access_tokens set created_at = $2::timestamptz where id = $1::uuid',
+      [token, ago(MINUTE)],
+    );
+    await cleanUpAfterAnHour({ rules: limited });
+    expect(await ended('oauth2_sessions')).toEqual([]);
+  });
+
+  test('those at configured clients go on, and those of clients on their own behalf as long as their token', async () => {
+    const onItsOwn = await insertSession({ activeAt: ago(LONG_AGO) });
+    await sql(testDatabase.database, 'update oauth2_sessions set user_id = null where id = $1::uuid', [onItsOwn]);
+    await cleanUpAfterAnHour({ rules: limited });
+    // Ended as all sessions of clients are whose access token has expired.
+    const others = [`${onItsOwn} expired`];
+    expect(await ended('oauth2_sessions')).toEqual(others);
+    await sql(testDatabase.database, 'update oauth2_clients set is_static = true');
+    await insertSession({ activeAt: ago(LONG_AGO) });
+    await cleanUpAfterAnHour({ rules: limited });
+    expect(await ended('oauth2_sessions')).toEqual(others);
+  });
+
+  test('one that is refreshed right now is left for the next run, which comes within a quarter of an hour', async () => {
+    const session = await insertSession({ activeAt: ago(LONG_AGO) });
+    const { work } = cleanUp({ rules: limited });
+    await work();
+    clock.advanceSeconds(HOUR);
+    await second.transaction(async (holder) => {
+      await sql(holder, 'select id from oauth2_sessions where id = $1::uuid for share', [session]);
+      await work();
+    });
+    expect(await ended('oauth2_sessions')).toEqual([]);
+    clock.advanceSeconds(15 * MINUTE);
+    await work();
+    expect(await ended('oauth2_sessions')).toEqual([`${session} inactive`]);
   });
 });
 

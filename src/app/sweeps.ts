@@ -4,9 +4,14 @@ import { authorizationGrantSweeps } from '#domain/authorizations/sweeps.ts';
 import { browserSessionSweeps } from '#domain/browser-sessions/sweeps.ts';
 import { START, type Sweep, secondsBefore } from '#domain/clean-up/sweep.ts';
 import { clientSweeps } from '#domain/clients/sweeps.ts';
+import { compatSessionSweeps } from '#domain/compat-sessions/sweeps.ts';
+import { homeserverSweeps } from '#domain/homeserver/user-lease.ts';
+import { expirySweeps } from '#domain/oauth-sessions/expire-sessions.ts';
 import { oauth2SessionSweeps, tokenSweeps } from '#domain/oauth-sessions/sweeps.ts';
 import { rateLimitSweeps } from '#domain/rate-limits/rate-limits.ts';
+import { recoverySweeps } from '#domain/recoveries/sweeps.ts';
 import { replayedValueSweeps } from '#domain/replayed-values/replayed-values.ts';
+import { upstreamSweeps } from '#domain/upstream/sweeps.ts';
 import { deleteFailedJobs } from '#platform/jobs/queue.ts';
 
 /** Long enough to look at what failed during a holiday. */
@@ -23,14 +28,19 @@ const failedJobSweep: Sweep = {
 
 /** Everything that is cleaned up, what refers to others first. */
 export const sweeps: readonly Sweep[] = [
+  ...expirySweeps,
   ...tokenSweeps,
   ...oauth2SessionSweeps,
+  ...compatSessionSweeps,
   ...browserSessionSweeps,
+  ...upstreamSweeps,
   ...authorizationGrantSweeps,
   ...clientSweeps,
   ...accountSweeps,
+  ...recoverySweeps,
   ...rateLimitSweeps,
   ...replayedValueSweeps,
   ...auditEventSweeps,
+  ...homeserverSweeps,
   failedJobSweep,
 ];

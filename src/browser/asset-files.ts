@@ -5,6 +5,9 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 /** The published files that pages name. */
 export type AssetName =
+  | 'account.css'
+  | 'account.js'
+  | `account-${string}.json`
   | 'pages.css'
   | 'pages.js'
   | 'strength.js'
@@ -31,10 +34,12 @@ export function assetPaths(basePath: string, manifest: Readonly<Record<string, s
 /** One file of the build in the codings it was stored in. */
 export interface AssetFile {
   readonly contentType: string;
-  /** Its name holds a hash of its content: whoever has it never has to ask again. */
+  /** Its name holds a hash of its content: a browser that has it never asks again. */
   readonly isImmutable: boolean;
   /** Strong validator of the uncompressed content, without quotes. */
   readonly tag: string;
+  /** What a page names in `integrity`: `sha384-` and the hash of the uncompressed content. */
+  readonly integrity: string;
   readonly content: Buffer;
   readonly brotli: Buffer | undefined;
   readonly gzip: Buffer | undefined;
@@ -51,11 +56,16 @@ const CONTENT_TYPES = new Map([
 
 const COMPRESSED = new Set(['.css', '.svg']);
 
+/** The parts of a script are known by their published names only, which the bundler made. */
+const HASHED = /-[0-9A-Z]{8}\.js$/;
+
 /** The files of the build manifest, under their published and their plain names. No other name leads to a file. */
 export class AssetFiles {
   /** Published name by plain name. */
   readonly publishedNames: Readonly<Record<string, string>>;
   readonly #files: Map<string, AssetFile>;
+  /** Published names of what a script imports, by its plain name. */
+  readonly #imports: Map<string, readonly string[]>;
 
   /**
    * @param read the bytes of a file of the build, undefined when there is none of that name
@@ -68,23 +78,33 @@ export class AssetFiles {
   ) {
     this.publishedNames = { ...others?.publishedNames, ...publishedNames };
     this.#files = new Map(others === undefined ? [] : others.#files);
+    this.#imports = new Map(others === undefined ? [] : others.#imports);
     for (const [plain, published] of Object.entries(publishedNames)) {
       const content = read(published);
       if (content === undefined) throw new Error(`the build manifest lists ${published}, which does not exist`);
       const file = {
         contentType: CONTENT_TYPES.get(extname(published)) ?? 'application/octet-stream',
         tag: createHash('sha256').update(content).digest('base64url').slice(0, 22),
+        integrity: `sha384-${createHash('sha384').update(content).digest('base64')}`,
         content,
         brotli: read(`${published}.br`),
         gzip: read(`${published}.gz`),
       };
       this.#files.set(plain, { ...file, isImmutable: false });
-      if (published !== plain) this.#files.set(published, { ...file, isImmutable: true });
+      if (published !== plain || HASHED.test(plain)) this.#files.set(published, { ...file, isImmutable: true });
+      if (!plain.endsWith('.js')) continue;
+      const imports = read(plain.replace(/\.js$/, '.imports.json'));
+      this.#imports.set(plain, imports === undefined ? [] : parseImports(plain, imports));
     }
   }
 
   find(name: string): AssetFile | undefined {
     return this.#files.get(name);
+  }
+
+  /** Published names of the scripts that this one imports before it runs; the build lists them for a script of parts. */
+  importsOf(name: AssetName): readonly string[] {
+    return this.#imports.get(name) ?? [];
   }
 
   /** These and some more, under names with a hash of their content and compressed, as the build does it. */
@@ -106,16 +126,36 @@ export class AssetFiles {
 }
 
 /**
- * Reads the files of a build into memory; they are few and small.
+ * Reads the files of a build into memory; they are few and small. Those of the build before are published as well: a
+ * page that was opened before an upgrade still asks for them.
  * @param directory with `manifest.json`. Throws when the manifest is missing or lists a file that is.
  */
 export function loadAssets(directory: string): AssetFiles {
-  const manifest: unknown = JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8'));
-  if (!isNameMap(manifest)) throw new Error(`${directory}/manifest.json is not a list of names`);
-  return new AssetFiles(manifest, (name) => {
+  const read = (name: string): Buffer | undefined => {
     const path = join(directory, name);
     return existsSync(path) ? readFileSync(path) : undefined;
-  });
+  };
+  const listed = Object.entries(readManifest(directory, 'manifest.before.json')).filter(([, name]) =>
+    existsSync(join(directory, name)),
+  );
+  const before = new AssetFiles(Object.fromEntries(listed), read);
+  return new AssetFiles(readManifest(directory, 'manifest.json'), read, before);
+}
+
+function readManifest(directory: string, name: string): Record<string, string> {
+  const path = join(directory, name);
+  if (name !== 'manifest.json' && !existsSync(path)) return {};
+  const manifest: unknown = JSON.parse(readFileSync(path, 'utf8'));
+  if (!isNameMap(manifest)) throw new Error(`${path} is not a list of names`);
+  return manifest;
+}
+
+function parseImports(script: string, content: Buffer): string[] {
+  const names: unknown = JSON.parse(content.toString());
+  if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) {
+    throw new Error(`the imports of ${script} are not a list of names`);
+  }
+  return names;
 }
 
 function isNameMap(value: unknown): value is Record<string, string> {

@@ -5,6 +5,8 @@ import { type Brand, brandOf } from './brand.ts';
 import { Csrf } from './csrf.ts';
 import { loadTranslations } from './i18n/translations.ts';
 import { Interstitials } from './interstitials.tsx';
+import type { Site } from './layout.tsx';
+import { Notices } from './notices.tsx';
 import { Pages } from './pages.ts';
 import { Urls } from './urls.ts';
 import { Viewers } from './viewer.ts';
@@ -12,10 +14,12 @@ import { Viewers } from './viewer.ts';
 /** What all pages and forms share. */
 export interface Browser {
   readonly urls: Urls;
+  readonly site: Site;
   readonly pages: Pages;
   readonly csrf: Csrf;
   readonly viewers: Viewers;
   readonly interstitials: Interstitials;
+  readonly notices: Notices;
   /** Installed languages, from which `ui_locales` chooses. */
   readonly languages: readonly string[];
   /** Files of the build and of the operator's brand. */
@@ -36,7 +40,7 @@ export function createBrowser(core: Core, builtAssets: AssetFiles): Browser {
   const { serviceName, policyUri, tosUri, imprint } = config.branding;
   const brand = brandOf(config.branding);
   const assets = builtAssets.with(Object.values(brand).filter((file) => file !== undefined));
-  const site = {
+  const site: Site = {
     serviceName,
     brand,
     template: config.templates.page,
@@ -46,13 +50,20 @@ export function createBrowser(core: Core, builtAssets: AssetFiles): Browser {
     indexPath: urls.index(),
     ...assetPaths(urls.basePath, assets.publishedNames),
   };
-  const pages = new Pages({ site, catalog, defaultLanguage: config.i18n.defaultLanguage });
+  const pages = new Pages({
+    site,
+    catalog,
+    defaultLanguage: config.i18n.defaultLanguage,
+    formActions: wayIn(core),
+  });
   const csrf = new Csrf({ urls, clock });
   return {
     urls,
+    site,
     pages,
     csrf,
-    viewers: new Viewers({ database, clock, limits: sessionLimits, activity }),
+    viewers: new Viewers({ database, clock, limits: sessionLimits, activity, pages }),
+    notices: new Notices({ keyRing: core.keyRing, clock }),
     interstitials: new Interstitials({ pages, csrf, urls }),
     languages: catalog.languages,
     assets,
@@ -60,4 +71,14 @@ export function createBrowser(core: Core, builtAssets: AssetFiles): Browser {
     clientLogoPath: ({ id, logoUri }) =>
       logoUri === undefined || config.account.clientLogos === 'initials' ? undefined : urls.clientLogo(id),
   };
+}
+
+/**
+ * Where there is one way to sign in, the sign-in page redirects to that provider at once, and any form may come to the
+ * sign-in page after its session has ended. Browsers hold `form-action` against the whole way.
+ */
+function wayIn({ config, upstreamProviders }: Core): readonly string[] {
+  if (config.passwords.enabled || upstreamProviders.only === undefined) return [];
+  const { authorizationEndpoint, issuer } = upstreamProviders.only;
+  return [authorizationEndpoint ?? issuer].filter((address) => address !== undefined);
 }

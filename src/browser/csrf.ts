@@ -3,6 +3,7 @@ import { epochSeconds } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
 import { equalSecrets } from '#platform/base/secret.ts';
+import { parseUrl } from '#platform/base/url.ts';
 import type { Cookie, CookieJar } from '#platform/http/cookies.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -75,7 +76,7 @@ export class Csrf {
     if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
     if (origin !== undefined && origin !== this.#origin) return false;
     if (site !== undefined || origin !== undefined || referer === undefined) return true;
-    return URL.canParse(referer) && new URL(referer).origin === this.#origin;
+    return parseUrl(referer)?.origin === this.#origin;
   }
 
   #write(cookies: CookieJar, token: string, session: string | undefined): string {

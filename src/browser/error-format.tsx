@@ -30,10 +30,10 @@ export function pageFormat(pages: Pages, urls: Urls): RenderError {
     const translations = pages.language({ headers, cookies, query: NO_QUERY });
     const problem = {
       code: error.code,
-      description:
-        ERRORS[error.code].page === 'application' ? describeForDevelopers(error, failed.requestId) : undefined,
+      description: DESCRIBED.has(ERRORS[error.code].page) ? describeForDevelopers(error, failed.requestId) : undefined,
       requestId: failed.requestId,
       link: linkFor(error, failed, urls),
+      otherWay: error.code === 'upstream_unavailable' ? error.restartPath : undefined,
     };
     return pages.answer({
       status: ERRORS[error.code].status,
@@ -45,18 +45,23 @@ export function pageFormat(pages: Pages, urls: Urls): RenderError {
   };
 }
 
+/** Pages that show the description: only the people who set up the application or the sign-in provider can mend it. */
+const DESCRIBED: ReadonlySet<ErrorPageText> = new Set(['application', 'upstream_claims', 'upstream_error']);
+
 /** What may help after an error: the refused form opened again, or the same page once more. */
 const LINKS: Partial<Record<ErrorPageText, 'form' | 'retry'>> = {
   cross_site: 'form',
   form: 'form',
+  homeserver_unavailable: 'retry',
   internal: 'retry',
   rate_limited: 'retry',
   timeout: 'retry',
   unavailable: 'retry',
+  upstream_unavailable: 'retry',
 };
 
 function linkFor({ code, restartPath }: LatchkeyError, failed: FailedRequest, urls: Urls): ProblemLink {
-  if (restartPath !== undefined) return { kind: 'restart', href: restartPath };
+  if (restartPath !== undefined && code !== 'upstream_unavailable') return { kind: 'restart', href: restartPath };
   const kind = LINKS[ERRORS[code].page];
   if (kind === undefined || failed.reopenHref === undefined) return { kind: 'home', href: urls.index() };
   return { kind, href: failed.reopenHref };
@@ -71,6 +76,8 @@ export interface Problem {
   readonly description?: string | undefined;
   /** What the page offers to do next. */
   readonly link: ProblemLink;
+  /** Where a person signs in in another way. */
+  readonly otherWay?: string | undefined;
 }
 
 /**
@@ -104,7 +111,8 @@ export function ProblemPage({
   problem: Problem;
   detail?: string;
 }): VNode {
-  const { code, description, requestId, link } = problem;
+  const { code, description, requestId, link, otherWay } = problem;
+  const isOfApplication = ERRORS[code].page === 'application';
   return (
     <>
       <Heading title={problemTitle(translations, code)} />
@@ -112,6 +120,11 @@ export function ProblemPage({
       <LinkButton kind="primary" href={link.href}>
         {translations.t(LINK_TEXTS[link.kind])}
       </LinkButton>
+      {otherWay !== undefined && (
+        <LinkButton kind="quiet" href={otherWay}>
+          {translations.t('problem.way.other')}
+        </LinkButton>
+      )}
       <dl class="report" data-error-code={code}>
         <dt>{translations.t('problem.code')}</dt>
         <dd>
@@ -119,7 +132,7 @@ export function ProblemPage({
         </dd>
         {description !== undefined && (
           <>
-            <dt>{translations.t('problem.description')}</dt>
+            <dt>{translations.t(isOfApplication ? 'problem.description' : 'problem.details')}</dt>
             <dd lang="en" dir="ltr">
               {description}
             </dd>

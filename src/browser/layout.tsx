@@ -50,18 +50,30 @@ const bundledTemplate = parsePageTemplate(BUNDLED_PAGE_TEMPLATE).template;
 
 /** The complete document. `content` is what the card shows; it brings the one `h1`. */
 export function renderPage(frame: PageFrame, content: VNode): string {
-  const { site, translations } = frame;
+  return renderDocument(frame, {
+    head: <Head frame={frame} />,
+    content: <main class="card">{content}</main>,
+    footer: <Footer frame={frame} />,
+    pageClass: frame.width === 'decision' ? 'page page-wide' : 'page',
+  });
+}
+
+/** The parts of a document, within the markup that the operator may have written for all pages. */
+export function renderDocument(
+  { site, translations }: Pick<PageFrame, 'site' | 'translations'>,
+  parts: { readonly head: VNode; readonly content: VNode; readonly footer?: VNode; readonly pageClass: string },
+): string {
   const body = renderPageTemplate(site.template ?? bundledTemplate, {
     brand: renderToString(<BrandLink site={site} />),
-    content: renderToString(<main class="card">{content}</main>),
-    footer: renderToString(<Footer frame={frame} />),
+    content: renderToString(parts.content),
+    footer: parts.footer === undefined ? '' : renderToString(parts.footer),
     index_path: site.indexPath,
     language: translations.language,
-    page_class: frame.width === 'decision' ? 'page page-wide' : 'page',
+    page_class: parts.pageClass,
     service_name: site.serviceName,
   });
   const { language, direction } = translations;
-  const head = renderToString(<Head frame={frame} />);
+  const head = renderToString(parts.head);
   return `<!doctype html>\n<html lang="${language}" dir="${direction}">${head}<body>${body}</body></html>\n`;
 }
 
@@ -97,7 +109,8 @@ function BrandLink({ site }: { site: Site }): VNode {
   );
 }
 
-function Favicon({ site }: { site: Site }): VNode {
+/** The operator's icon, or ours. */
+export function Favicon({ site }: { site: Site }): VNode {
   const name = site.brand?.icon?.name ?? 'favicon.svg';
   const type = name.endsWith('.png') ? 'image/png' : 'image/svg+xml';
   return <link rel="icon" type={type} href={site.assetPath(name)} />;

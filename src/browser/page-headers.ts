@@ -1,4 +1,6 @@
 /** What every answer of a page's address carries, redirects and errors included (security 3.5). */
+import { parseUrl } from '#platform/base/url.ts';
+
 export const PAGE_SECURITY_HEADERS = {
   'content-security-policy': contentSecurityPolicy({}),
   'x-frame-options': 'DENY',
@@ -32,8 +34,9 @@ const SAFE_SOURCE = /^[A-Za-z0-9\-._~:/[\]%]+$/;
 
 /** Origin of an http(s) address, `scheme:` of any other; undefined when there is none that a policy could hold. */
 function originSource(address: string): string | undefined {
-  if (!URL.canParse(address)) return undefined;
-  const { protocol, origin } = new URL(address);
+  const url = parseUrl(address);
+  if (url === undefined) return undefined;
+  const { protocol, origin } = url;
   const source = isWeb(protocol) ? origin : protocol;
   return SAFE_SOURCE.test(source) ? source : undefined;
 }

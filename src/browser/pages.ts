@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import type { Cookie } from '#platform/http/cookies.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
-import { matchLanguages, negotiateLanguage } from './i18n/negotiate-language.ts';
+import { matchLanguages, negotiateLanguage, ownLanguage } from './i18n/negotiate-language.ts';
 import type { TranslationCatalog, Translations } from './i18n/translations.ts';
 import { type LanguageLink, renderPage, type Site } from './layout.tsx';
 import { contentSecurityPolicy } from './page-headers.ts';
@@ -34,16 +34,32 @@ export interface Page {
   readonly content: VNode;
 }
 
+function ownSources({ cookies, headers }: Pick<LanguageRequest, 'cookies' | 'headers'>) {
+  const cookie = cookies.open(LANGUAGE_COOKIE);
+  return {
+    cookie: typeof cookie === 'string' ? cookie : undefined,
+    acceptLanguage: headers['accept-language'],
+  };
+}
+
 /** Turns the content of a page into a complete answer: language, frame and the headers of browser-flows 2.3. */
 export class Pages {
   readonly #site: Site;
   readonly #catalog: TranslationCatalog;
   readonly #defaultLanguage: string;
+  readonly #formActions: readonly string[];
 
-  constructor(options: { site: Site; catalog: TranslationCatalog; defaultLanguage: string }) {
+  /** @param options.formActions addresses to which a form of any page may lead, as `Page.formActions` */
+  constructor(options: {
+    site: Site;
+    catalog: TranslationCatalog;
+    defaultLanguage: string;
+    formActions?: readonly string[];
+  }) {
     this.#site = options.site;
     this.#catalog = options.catalog;
     this.#defaultLanguage = options.defaultLanguage;
+    this.#formActions = options.formActions ?? [];
   }
 
   /**
@@ -55,18 +71,16 @@ export class Pages {
     const asked = matchLanguages(context.query.get('ui_locales'), this.#catalog.languages);
     if (asked !== undefined && context.cookies.open(LANGUAGE_COOKIE) !== asked)
       context.cookies.set(LANGUAGE_COOKIE, asked);
-    const cookie = context.cookies.open(LANGUAGE_COOKIE);
     const language = negotiateLanguage(
-      {
-        uiLocales: preferred,
-        query: asked,
-        cookie: typeof cookie === 'string' ? cookie : undefined,
-        acceptLanguage: context.headers['accept-language'],
-        defaultLanguage: this.#defaultLanguage,
-      },
+      { uiLocales: preferred, query: asked, ...ownSources(context), defaultLanguage: this.#defaultLanguage },
       this.#catalog.languages,
     );
     return this.#catalog.in(language);
+  }
+
+  /** The installed language that the reader's browser names by itself: neither an application's wish nor our default. */
+  ownLanguage(context: Pick<LanguageRequest, 'cookies' | 'headers'>): string | undefined {
+    return ownLanguage(ownSources(context), this.#catalog.languages);
   }
 
   /** This page in every language, for the footer. @param hrefOf the page's address with `ui_locales` of a language */
@@ -83,7 +97,7 @@ export class Pages {
         'content-type': 'text/html; charset=utf-8',
         'content-language': translations.language,
         'content-security-policy': contentSecurityPolicy({
-          redirects: page.formActions ?? [],
+          redirects: [...this.#formActions, ...(page.formActions ?? [])],
           post: page.formTarget,
         }),
         ...PAGE_HEADERS,
@@ -95,7 +109,7 @@ export class Pages {
 }
 
 /** Headers of every page, whatever it shows; the server adds those that all answers of a page's address carry. */
-const PAGE_HEADERS = {
+export const PAGE_HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
   'cache-control': 'no-store',
   vary: 'Accept-Language, Cookie',

@@ -1,4 +1,5 @@
 import type { Ulid } from '#platform/base/ids.ts';
+import { chatNames } from '#protocol/chat/names.ts';
 import { accountActionFields, type PostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
 
 /**
@@ -36,9 +37,11 @@ export class Urls {
     return this.basePath;
   }
 
-  login(action?: PostAuthAction, loginHint?: string): string {
-    const fields = postAuthActionFields(action);
+  /** @param notice field that makes the page say something */
+  login(action?: PostAuthAction, loginHint?: string, notice?: readonly [name: string, value: string]): string {
+    const fields: (readonly [name: string, value: string])[] = [...postAuthActionFields(action)];
     if (loginHint !== undefined) fields.push(['login_hint', loginHint]);
+    if (notice !== undefined) fields.push(notice);
     return this.path('login') + query(fields);
   }
 
@@ -62,12 +65,41 @@ export class Urls {
     return this.path('register/password') + query([...postAuthActionFields(action), ...more]);
   }
 
-  registrationStep(id: Ulid<'registration'>, step: 'display-name' | 'username' | 'finish'): string {
-    return this.path(`register/steps/${id}/${step}`);
+  registrationStep(
+    id: Ulid<'registration'>,
+    step: 'token' | 'verify-email' | 'display-name' | 'username' | 'finish',
+    more: readonly (readonly [name: string, value: string])[] = [],
+  ): string {
+    return this.path(`register/steps/${id}/${step}`) + query(more);
   }
 
   reauth(action?: PostAuthAction): string {
     return this.path('reauth') + query(postAuthActionFields(action));
+  }
+
+  /** The account area, or one of its pages. @param page for example `sessions` */
+  account(page = ''): string {
+    return this.path(`account/${page}`);
+  }
+
+  changePassword(): string {
+    return this.path('account/password/change');
+  }
+
+  recover(more: readonly (readonly [name: string, value: string])[] = []): string {
+    return this.path('recover') + query(more);
+  }
+
+  recoveryProgress(
+    id: Ulid<'recovery-session'>,
+    more: readonly (readonly [name: string, value: string])[] = [],
+  ): string {
+    return this.path(`recover/progress/${id}`) + query(more);
+  }
+
+  /** The link of a recovery mail. */
+  recoveryLink(ticket: string): string {
+    return this.absolute('account/password/recovery') + query([['ticket', ticket]]);
   }
 
   authorize(): string {
@@ -87,12 +119,44 @@ export class Urls {
     return this.path('link') + query(userCode === undefined ? [] : [['code', userCode]]);
   }
 
+  /** Where a sign-in through another service begins. */
+  upstreamAuthorize(
+    id: Ulid<'upstream-provider'>,
+    action?: PostAuthAction,
+    more: readonly (readonly [name: string, value: string])[] = [],
+  ): string {
+    return this.path(`upstream/authorize/${id}`) + query([...postAuthActionFields(action), ...more]);
+  }
+
+  upstreamCallback(id: Ulid<'upstream-provider'>): string {
+    return this.path(`upstream/callback/${id}`);
+  }
+
+  upstreamLink(id: Ulid<'upstream-link'>): string {
+    return this.path(`upstream/link/${id}`);
+  }
+
   clientLogo(id: Ulid<'client'>): string {
     return this.path(`client-logos/${id}`);
   }
 
   device(id: Ulid<'device-code-grant'>): string {
     return this.path(`device/${id}`);
+  }
+
+  /** The page of a single sign-on of a chat client. */
+  completeSso(id: Ulid<'compat-sso-login'>): string {
+    return this.path(`complete-compat-sso/${id}`);
+  }
+
+  /**
+   * The same for a client that sends somebody there, who may come by another host name.
+   * @param action what it proposes to them, under both names of the parameter
+   */
+  beginSso(id: Ulid<'compat-sso-login'>, action: string | undefined, protocolName: string): string {
+    const oldName = `${chatNames(protocolName).actionPrefix}msc3824.action`;
+    const fields = action === undefined ? [] : [['action', action] as const, [oldName, action] as const];
+    return this.absolute(`complete-compat-sso/${id}`) + query(fields);
   }
 
   /** Where a person goes on after authenticating; `/` without an action. */
@@ -105,13 +169,13 @@ export class Urls {
       case 'continue_device_code_grant':
         return this.device(action.id);
       case 'continue_compat_sso_login':
-        return this.path(`complete-compat-sso/${action.id}`);
+        return this.completeSso(action.id);
       case 'change_password':
-        return this.path('account/password/change');
+        return this.changePassword();
       case 'link_upstream':
-        return this.path(`upstream/link/${action.id}`);
+        return this.upstreamLink(action.id);
       case 'manage_account':
-        return this.path('account/') + query(accountActionFields(action.account));
+        return this.account() + query(accountActionFields(action.account));
     }
   }
 }

@@ -30,11 +30,13 @@ const cookies = new Cookies({
 class TestRequest implements ViewerRequest {
   readonly cookies;
   readonly clientAddress = '192.0.2.7';
+  readonly headers;
   readonly userAgent = 'Firefox/141';
   requester: Requester | undefined;
 
-  constructor(header: string | undefined) {
+  constructor(header: string | undefined, acceptLanguage?: string) {
     this.cookies = cookies.jar(header);
+    this.headers = { 'accept-language': acceptLanguage };
   }
 
   setRequester(requester: Requester): void {
@@ -51,12 +53,15 @@ class TestRequest implements ViewerRequest {
   }
 }
 
-function requestWith(documents: { readonly session?: JsonValue; readonly known?: JsonValue }): TestRequest {
+function requestWith(
+  documents: { readonly session?: JsonValue; readonly known?: JsonValue },
+  acceptLanguage?: string,
+): TestRequest {
   const pairs = [SESSION_COOKIE, KNOWN_COOKIE].flatMap((cookie) => {
     const document = cookie === SESSION_COOKIE ? documents.session : documents.known;
     return document === undefined ? [] : [`${cookies.wireName(cookie)}=${cookies.seal(cookie, document)}`];
   });
-  return new TestRequest(pairs.join('; '));
+  return new TestRequest(pairs.join('; '), acceptLanguage);
 }
 
 const insertSession = statement<
@@ -75,6 +80,11 @@ const activityOf = statement<
   `select (extract(epoch from last_active_at) * 1000)::float8 as at, host(last_active_ip) as ip, user_agent,
     finish_reason
   from user_sessions where id = :id::uuid`,
+);
+
+const accountOf = statement<{ locale: string | null; updated_at: Date | null }, { readonly id: string }>(
+  'test-viewer-language',
+  'select locale, updated_at from users where id = :id::uuid',
 );
 
 let testDatabase: TestDatabase;
@@ -109,7 +119,8 @@ beforeEach(async () => {
 });
 
 function viewersWith(limits: ConstructorParameters<typeof Viewers>[0]['limits']): Viewers {
-  return new Viewers({ database, clock, limits, activity });
+  const pages = { ownLanguage: ({ headers }: Pick<ViewerRequest, 'headers'>) => headers['accept-language'] };
+  return new Viewers({ database, clock, limits, activity, pages });
 }
 
 function cookie(setSecondsAgo = 0): JsonValue {
@@ -143,6 +154,25 @@ describe('the viewer of a request (browser-flows 2.5)', () => {
       ip: '192.0.2.7',
       user_agent: 'Firefox/141',
     });
+  });
+
+  test('has the language remembered in which pages are used, at no further query, and only when it is another', async () => {
+    const account = () => database.first(accountOf, { id: toUuid(userId) });
+    const use = async (language?: string): Promise<void> => {
+      clock.advanceSeconds(1);
+      const { task } = await measured(() => viewers.read(requestWith({ session: cookie() }, language)));
+      expect(task.queries).toBe(1);
+      await activity.flush();
+    };
+    await use('de');
+    const german = await account();
+    expect(german).toEqual({ locale: 'de', updated_at: new Date(clock.now()) });
+    await use('de');
+    // A browser that names no language says nothing about the person.
+    await use();
+    expect(await account()).toEqual(german);
+    await use('fr');
+    expect(await account()).toEqual({ locale: 'fr', updated_at: new Date(clock.now()) });
   });
 
   test('with a key that does not fit is anonymous, and the cookie stays', async () => {

@@ -18,22 +18,28 @@ import { type Clock, epochSeconds } from '#platform/base/clock.ts';
 import type { Cookie } from '#platform/http/cookies.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { Database } from '#platform/postgres/database.ts';
+import type { Pages } from './pages.ts';
 
 /** Who is signed in in this browser. */
 export const SESSION_COOKIE: Cookie = { name: 'session', maxAgeSeconds: 400 * 86_400 };
 /** It is renewed when less than 300 days are left. */
+const SIGNED_OUT_MS = 5 * 60_000;
 const RENEW_AFTER_SECONDS = 100 * 86_400;
 /** Which accounts signed in here before. */
 export const KNOWN_COOKIE: Cookie = { name: 'known', maxAgeSeconds: 400 * 86_400 };
 
 /** What this needs of a request. */
-export type ViewerRequest = Pick<RequestContext, 'cookies' | 'clientAddress' | 'userAgent' | 'setRequester'>;
+export type ViewerRequest = Pick<
+  RequestContext,
+  'cookies' | 'clientAddress' | 'headers' | 'setRequester' | 'userAgent'
+>;
 
 export interface ViewerDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly limits: SessionLimits;
   readonly activity: ActivityBuffer;
+  readonly pages: Pick<Pages, 'ownLanguage'>;
 }
 
 /**
@@ -70,6 +76,7 @@ export class Viewers {
     if (viewer.kind !== 'active') return viewer;
     context.setRequester({ kind: 'user', id: viewer.user.id, username: viewer.user.username });
     activity.recordBrowserSession(viewer.session.id, now, context.clientAddress, context.userAgent);
+    this.#rememberLanguage(context, viewer.user);
     if (cookie !== undefined) this.#renew(context, cookie, row);
     return viewer;
   }
@@ -88,6 +95,7 @@ export class Viewers {
       known.map((entry) => ({ user: entry.user, nonce: entry.nonce })),
     );
     context.setRequester({ kind: 'user', id: user.id, username: user.username }, { replace: true });
+    this.#rememberLanguage(context, user);
   }
 
   /** Sets the session cookie with the key that re-authentication gave the session. */
@@ -108,6 +116,19 @@ export class Viewers {
     if (typeof value !== 'object' || value === null || !('logged_out_at' in value)) return undefined;
     const at = typeof value.logged_out_at === 'string' ? Date.parse(value.logged_out_at) : Number.NaN;
     return Number.isNaN(at) ? undefined : at;
+  }
+
+  /** After signing out nobody is to be signed straight in again. */
+  isJustSignedOut(context: ViewerRequest): boolean {
+    const at = this.signedOutAt(context);
+    return at !== undefined && this.#deps.clock.now() - at < SIGNED_OUT_MS;
+  }
+
+  /** The language of later mails; written with the times at which people were last seen. */
+  #rememberLanguage(context: ViewerRequest, user: User): void {
+    const { activity, clock, pages } = this.#deps;
+    const language = pages.ownLanguage(context);
+    if (language !== undefined && language !== user.locale) activity.recordLanguage(user.id, clock.now(), language);
   }
 
   #renew(context: ViewerRequest, cookie: SessionCookie, row: ViewerRow | undefined): void {

@@ -2,13 +2,20 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import type { Config } from '#config/config.ts';
+import { findUserByReference } from '#domain/accounts/find-user.ts';
 import type { PasswordRules } from '#domain/accounts/passwords/password-rules.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import type { User } from '#domain/accounts/user.ts';
+import type { Homeserver } from '#domain/homeserver/homeserver.ts';
+import { openHomeserver } from '#domain/homeserver/open-homeserver.ts';
+import { LivePolicy } from '#domain/policy/live-policy.ts';
 import { type Clock, systemClock } from '#platform/base/clock.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import type { Database } from '#platform/postgres/database.ts';
+import { ScopeRules } from '#protocol/oauth/scopes.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
 import { openPrompts, type Prompts } from './prompts.ts';
@@ -17,14 +24,21 @@ import { openPrompts, type Prompts } from './prompts.ts';
 export interface AccountDeps {
   readonly database: Database;
   readonly clock: Clock;
+  readonly log: Log;
   readonly hasher: PasswordHasher;
   readonly estimator: StrengthEstimator;
   readonly rules: PasswordRules;
+  readonly homeserver: Homeserver;
   /** Of `@name:server` identifiers. */
   readonly serverName: string;
   readonly serviceName: string;
   /** Language of an account when nobody says which: `i18n.default_language`. */
   readonly defaultLanguage: string;
+  /** People are told by mail what happens to their account. */
+  readonly sendsNotices: boolean;
+  readonly scopeRules: Pick<ScopeRules, 'isAdmin'>;
+  /** Names that may ask for admin scopes, whatever their account says: `admin_users` of the policy data. */
+  readonly listedAdmins: readonly string[];
 }
 
 export interface ManageDeps extends AccountDeps {
@@ -46,17 +60,22 @@ export interface ManageIo {
 export const COMMAND_CALLER = { address: 'command-line' };
 
 /** What commands and the start need to make accounts. Close the estimator when done. */
-export function accountDeps(foundation: Foundation): AccountDeps {
+export function accountDeps(foundation: Foundation, version: string): AccountDeps {
   const { config, database, loaded, openLog } = foundation;
   return {
     database,
     clock: systemClock,
+    log: openLog.log,
     hasher: openHasher(config, openLog.log, loaded.environment),
     estimator: new StrengthEstimator(strengthWorkerUrl()),
     rules: config.passwords,
+    homeserver: openHomeserver({ config, clock: systemClock, log: openLog.log, version }),
     serverName: config.homeserver.homeserver,
     serviceName: config.branding.serviceName,
     defaultLanguage: config.i18n.defaultLanguage,
+    sendsNotices: config.email.securityNotices,
+    scopeRules: new ScopeRules(config.protocolName, []),
+    listedAdmins: config.policy.data.adminUsers,
   };
 }
 
@@ -70,15 +89,26 @@ export async function withAccounts(
     shouldMigrate: true,
     needsSigningKeys: false,
   });
-  const accounts = accountDeps(foundation);
+  const accounts = accountDeps(foundation, io.version);
   try {
     const prompts = io.isTerminal ? await openPrompts(io.stdin, io.terminal) : undefined;
-    const deps = { ...accounts, io: { stdin: io.stdin, prompts, stdout: io.stdout, stderr: io.stderr } };
+    const { config, database, openLog } = foundation;
+    const policy = new LivePolicy({ configured: config.policy.data, database, log: openLog.log });
+    await policy.refresh();
+    const listedAdmins = policy.data.adminUsers;
+    const deps = { ...accounts, listedAdmins, io: { stdin: io.stdin, prompts, stdout: io.stdout, stderr: io.stderr } };
     await io.signals.race(work(deps));
   } finally {
     await accounts.estimator.close();
     await foundation.close();
   }
+}
+
+/** The account that an operator means. Throws `ExitError` 1 when there is none. */
+export async function findManagedUser({ database, serverName }: AccountDeps, reference: string): Promise<User> {
+  const user = await findUserByReference(database, reference, serverName);
+  if (user === undefined) throw new ExitError(ExitCode.failure, 'user not found');
+  return user;
 }
 
 const DEFAULT_THREADS = 4;

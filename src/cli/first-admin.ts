@@ -74,7 +74,7 @@ export async function ensureFirstAdmin(deps: AccountDeps, log: Log, admin: First
     password,
     now,
   };
-  const outcome = await registerUser(deps.database, registration);
+  const outcome = await registerUser(deps, registration);
   if (!outcome.ok) return ignored(log);
   log.info('startup', 'the first admin was created', { user: outcome.id });
 }

@@ -45,7 +45,7 @@ export interface Foundation {
   readonly keyRing: KeyRing;
   /** Present when they were asked for. */
   readonly signingKeys: SigningKeys | undefined;
-  /** Reads all sources anew, with the secrets of the data directory. */
+  /** Reads all sources again, with the secrets of the data directory. */
   readConfig(): LoadedConfig;
   /** For the operator: where the embedded database's files are, when not in the data directory. */
   readonly note: string | undefined;
@@ -223,7 +223,8 @@ async function prepare(
   return await prepareDataDirectory({ dataDir: config.dataDir, isPassable, version, ...needs });
 }
 
-function keyRingOf(config: Config): KeyRing {
+/** @throws ExitError 78 without a root key */
+export function keyRingOf(config: Config): KeyRing {
   const { encryption, encryptionPrevious } = config.secrets;
   if (encryption === undefined) throw new ExitError(ExitCode.config, 'secrets.encryption: is required');
   const bytes = (hex: string): Buffer => Buffer.from(hex, 'hex');
@@ -233,7 +234,7 @@ function keyRingOf(config: Config): KeyRing {
   );
 }
 
-function targetOf(server: PostgresConfig): ConnectionTarget {
+export function targetOf(server: PostgresConfig): ConnectionTarget {
   const { host, port, user, database, password, sslMode, sslCa, sslCertificate, sslKey } = server;
   return {
     host,

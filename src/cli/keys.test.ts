@@ -14,15 +14,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { prepareDataDirectory } from '#app/data-directory/data-directory.ts';
 import { workingDirectory } from '#config/fixture.test-support.ts';
-import { runProgram } from './program.ts';
-import { StopSignals } from './shutdown.ts';
+import { runCommand } from './run-command.test-support.ts';
 
 const HOUR = 3600;
-const signals = new StopSignals(false);
 let directory: string;
 let keysDir: string;
 /** What the first start makes, for every test to begin with. */
@@ -47,23 +44,7 @@ async function prepare(): Promise<void> {
 }
 
 async function run(...argv: string[]) {
-  const said = { out: '', err: '' };
-  const exitCode = await runProgram(argv, {
-    environment: {},
-    workingDirectory: directory,
-    version: '1.2.3',
-    stdin: new PassThrough(),
-    isTerminal: false,
-    terminal: new PassThrough(),
-    signals,
-    stdout: (text) => {
-      said.out += text;
-    },
-    stderr: (text) => {
-      said.err += text;
-    },
-  });
-  return { exitCode, ...said };
+  return await runCommand(argv, { workingDirectory: directory });
 }
 
 interface ListedJson {

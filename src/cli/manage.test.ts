@@ -3,16 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Config } from '#config/config.ts';
 import { findUserByName } from '#domain/accounts/find-user.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import { openHomeserver } from '#domain/homeserver/open-homeserver.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { Secret } from '#platform/base/secret.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { type NoParameters, statement } from '#platform/postgres/statement.ts';
+import { ScopeRules } from '#protocol/oauth/scopes.ts';
 import { CHEAP_SCHEME, cheapHasher, insertTestAccount } from '#test/support/accounts.ts';
+import { testConfig } from '#test/support/app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
+import { silentLog } from '#test/support/silent-log.ts';
 import { bundleWorker } from '#test/support/worker-entry.ts';
 import type { ManageDeps } from './accounts.ts';
 import { ensureFirstAdmin } from './first-admin.ts';
@@ -46,16 +51,25 @@ beforeEach(() => {
   output = { stdout: '', stderr: '' };
 });
 
-function deps(io: { stdin?: string; prompts?: Prompts } = {}): ManageDeps {
+const NO_HOMESERVER = testConfig('http://localhost/', []);
+
+function deps(
+  io: { stdin?: string; prompts?: Prompts; config?: Pick<Config, 'homeserver' | 'protocolName'> } = {},
+): ManageDeps {
   return {
     database,
     clock,
+    log: silentLog,
     hasher,
     estimator,
     rules: { minimumComplexity: 3, minimumLength: 8, maximumLength: 1024 },
     serverName: 'example.org',
     serviceName: 'Latchkey',
     defaultLanguage: 'de',
+    sendsNotices: false,
+    scopeRules: new ScopeRules('chat', []),
+    listedAdmins: [],
+    homeserver: openHomeserver({ config: io.config ?? NO_HOMESERVER, clock, log: silentLog, version: '0' }),
     io: {
       stdin: Readable.from(io.stdin === undefined ? [] : [Buffer.from(io.stdin)]),
       prompts: io.prompts,
@@ -154,8 +168,10 @@ describe('manage register-user', () => {
   const register = (options: Partial<RegisterUserOptions>, io: Parameters<typeof deps>[0] = {}): Promise<void> =>
     registerUserCommand(deps(io), {
       emails: [],
+      upstreamProviderMapping: [],
       yes: true,
       ignorePasswordComplexity: false,
+      skipHomeserverCheck: false,
       json: false,
       ...options,
     });

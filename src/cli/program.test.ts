@@ -1,30 +1,5 @@
-import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import type { CommandIo } from './command-io.ts';
-import { runProgram } from './program.ts';
-import { StopSignals } from './shutdown.ts';
-
-/** Runs the command line in this process. */
-async function run(argv: readonly string[], changes: Partial<CommandIo> = {}) {
-  const said = { out: '', err: '' };
-  const exitCode = await runProgram(argv, {
-    environment: {},
-    workingDirectory: '/nowhere',
-    version: '1.2.3',
-    stdin: new PassThrough(),
-    isTerminal: false,
-    terminal: new PassThrough(),
-    signals: new StopSignals(false),
-    stdout: (text) => {
-      said.out += text;
-    },
-    stderr: (text) => {
-      said.err += text;
-    },
-    ...changes,
-  });
-  return { exitCode, ...said };
-}
+import { runCommand } from './run-command.test-support.ts';
 
 describe('a defect in a command (operations 3.1: exit code 70)', () => {
   const broken = {
@@ -34,7 +9,7 @@ describe('a defect in a command (operations 3.1: exit code 70)', () => {
   };
 
   test('says what broke and how to see where', async () => {
-    const { exitCode, err } = await run(['config', 'schema'], broken);
+    const { exitCode, err } = await runCommand(['config', 'schema'], broken);
     expect(exitCode).toBe(70);
     expect(err).toMatch(
       /^latchkey: internal error: something broke \(.*--log-level debug shows where it happened\)\n$/,
@@ -46,7 +21,7 @@ describe('a defect in a command (operations 3.1: exit code 70)', () => {
     ['LATCHKEY_LOG=debug', [], { LATCHKEY_LOG: 'debug' }],
     ['LATCHKEY_LOG with targets', [], { LATCHKEY_LOG: 'db=info,debug' }],
   ])('prints its stack with %s', async (_name, options, environment) => {
-    const { exitCode, err } = await run([...options, 'config', 'schema'], { ...broken, environment });
+    const { exitCode, err } = await runCommand([...options, 'config', 'schema'], { ...broken, environment });
     expect(exitCode).toBe(70);
     expect(err).toMatch(/^latchkey: internal error: Error: something broke\n {4}at /);
   });
@@ -56,7 +31,7 @@ test.each([
   ['serve', '10 minutes'],
   ['database migrate', '-1'],
 ])('%s --migrate-timeout refuses %j as a usage error (exit code 2)', async (command, value) => {
-  const { exitCode, err } = await run([...command.split(' '), `--migrate-timeout=${value}`]);
+  const { exitCode, err } = await runCommand([...command.split(' '), `--migrate-timeout=${value}`]);
   expect(exitCode).toBe(2);
   expect(err).toContain(`'${value}' is invalid. Expected seconds, or a number with ms, s, m, h or d.`);
 });
@@ -64,11 +39,11 @@ test.each([
 test.each([['serv'], ['serve extra'], ['dump --json']])(
   '`latchkey %s` says that there is no such command, and starts nothing (exit code 2)',
   async (words) => {
-    const { exitCode, err } = await run(words.split(' '));
+    const { exitCode, err } = await runCommand(words.split(' '));
     expect(exitCode).toBe(2);
     const word = words.split(' ').find((one) => one !== 'serve');
     expect(err).toBe(
-      `latchkey: unknown command '${word}'. Commands are serve, worker, config, database, keys, manage; latchkey --help explains them.\n`,
+      `latchkey: unknown command '${word}'. Commands are serve, worker, doctor, config, database, keys, manage; latchkey --help explains them.\n`,
     );
   },
 );
@@ -77,5 +52,5 @@ test.each([
   ['config chek', "latchkey: unknown command 'chek'\n(Did you mean check?)\n"],
   ['config generate --redirect-uri=https://a.example/', 'latchkey: --redirect-uri belongs to --client\n'],
 ])('`latchkey %s` is a usage error (exit code 2)', async (words, text) => {
-  expect(await run(words.split(' '))).toEqual({ exitCode: 2, out: '', err: text });
+  expect(await runCommand(words.split(' '))).toEqual({ exitCode: 2, out: '', err: text });
 });

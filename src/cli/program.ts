@@ -7,10 +7,13 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
-import { parseDuration } from '#platform/config/durations.ts';
+import { addAccountCommands } from './account-commands.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { configSources } from './command-io.ts';
+import { durationOption } from './duration-option.ts';
+import type { IssueTokenOptions } from './issue-registration-token.ts';
 import type { ServeOptions } from './serve.ts';
+import { addSessionCommands } from './session-commands.ts';
 
 interface GlobalOptions {
   readonly config?: readonly string[];
@@ -25,11 +28,13 @@ interface RegisterUserFlags {
   readonly password?: string;
   readonly passwordFile?: string;
   readonly email?: readonly string[];
+  readonly upstreamProviderMapping?: readonly string[];
   readonly admin?: boolean;
   readonly displayName?: string;
   readonly locale?: string;
   readonly yes: boolean;
   readonly ignorePasswordComplexity: boolean;
+  readonly skipHomeserverCheck: boolean;
 }
 
 interface GenerateFlags {
@@ -133,6 +138,10 @@ export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): 
     .command('worker')
     .description('do the background work only')
     .action(async () => finish(await (await import('./worker.ts')).work(configuration(), io)));
+  program
+    .command('doctor')
+    .description('look for what is wrong with a deployment, and say what to do; changes nothing')
+    .action(async () => finish(await (await import('./doctor.ts')).runDoctor(configuration(), io)));
   addConfigCommands(program, configuration, io);
   addDatabaseCommands(program, configuration, io, finish);
   addKeysCommands(program, configuration, io);
@@ -162,11 +171,10 @@ function migrateTimeoutOption(): Option {
   );
 }
 
-function durationOption(flags: string, description: string): Option {
+function countOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text) => {
-    const seconds = parseDuration(text);
-    if (seconds === undefined) throw new InvalidArgumentError('Expected seconds, or a number with ms, s, m, h or d.');
-    return seconds;
+    if (!/^[1-9][0-9]{0,8}$/.test(text)) throw new InvalidArgumentError('Expected a whole number from 1 on.');
+    return Number(text);
   });
 }
 
@@ -273,25 +281,33 @@ function addKeysCommands(program: Command, configuration: () => ConfigurationOpt
 
 function addManageCommands(program: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {
   const manage = program.command('manage').description('make and change accounts');
+  addAccountCommands(manage, configuration, io);
+  addSessionCommands(manage, configuration, io);
   manage
     .command('register-user [username]')
     .description('create a user; asks for what is missing on a terminal')
     .option('-p, --password <password>', 'visible to other users of this machine: prefer --password-file')
     .option('--password-file <path>', 'file that holds the password; - for standard input')
     .option('-e, --email <address>', 'confirmed e-mail address; may be repeated', collect)
+    .option(
+      '-m, --upstream-provider-mapping <provider:subject>',
+      'identity at another service, by the id of its provider and its subject there; may be repeated',
+      collect,
+    )
     .option('-a, --admin', 'may ask for the admin scope')
     .option('-A, --no-admin', 'may not ask for the admin scope')
     .option('-d, --display-name <name>', 'name shown to others')
     .option('-l, --locale <tag>', 'language of the person, for example de-AT (default: i18n.default_language)')
     .option('-y, --yes', 'ask nothing', false)
     .option('--ignore-password-complexity', 'accept a weak password', false)
+    .option('--skip-homeserver-check', 'do not ask the homeserver whether the name is free there', false)
     .action(async (username: string | undefined, options: RegisterUserFlags) => {
       const { withAccounts } = await import('./accounts.ts');
       const { registerUserCommand } = await import('./register-user.ts');
-      const { email, ...rest } = options;
+      const { email = [], upstreamProviderMapping = [], ...rest } = options;
       const { isJson } = configuration();
       await withAccounts(configuration(), io, (deps) =>
-        registerUserCommand(deps, { ...rest, username, emails: email ?? [], json: isJson }),
+        registerUserCommand(deps, { ...rest, username, emails: email, upstreamProviderMapping, json: isJson }),
       );
     });
   manage
@@ -307,5 +323,41 @@ function addManageCommands(program: Command, configuration: () => ConfigurationO
       await withAccounts(configuration(), io, (deps) =>
         setPasswordCommand(deps, { ...options, user, password, json: isJson }),
       );
+    });
+  manage
+    .command('lock-user <user>')
+    .description('refuse everything to a user, until they are unlocked; their sessions stay')
+    .option('--deactivate', 'end the account: all sessions and e-mail addresses go, the name stays taken', false)
+    .option(
+      '--erase',
+      'with --deactivate: the homeserver hides what the user wrote; password, display name and links go',
+      false,
+    )
+    .action(async (user: string, options: { deactivate: boolean; erase: boolean }) => {
+      const { withAccounts } = await import('./accounts.ts');
+      const { lockUserCommand } = await import('./lock-user.ts');
+      const { isJson } = configuration();
+      await withAccounts(configuration(), io, (deps) => lockUserCommand(deps, { ...options, user, json: isJson }));
+    });
+  manage
+    .command('unlock-user <user>')
+    .description('let a locked user in again')
+    .option('--reactivate', 'let a deactivated account be used again, at the homeserver first', false)
+    .action(async (user: string, options: { reactivate: boolean }) => {
+      const { withAccounts } = await import('./accounts.ts');
+      const { unlockUserCommand } = await import('./lock-user.ts');
+      const { isJson } = configuration();
+      await withAccounts(configuration(), io, (deps) => unlockUserCommand(deps, { ...options, user, json: isJson }));
+    });
+  manage
+    .command('issue-user-registration-token')
+    .description('make an invitation for people who register themselves; it is printed')
+    .option('--token <text>', '1 to 64 letters, digits and . _ ~ - (default: 12 random characters)')
+    .addOption(countOption('--usage-limit <count>', 'accounts that it is good for; default 1').conflicts('unlimited'))
+    .option('--unlimited', 'good for any number of accounts', false)
+    .addOption(durationOption('--expires-in <duration>', 'how long it is good: 3600, 7d; default without end'))
+    .action(async (options: IssueTokenOptions) => {
+      const { issueRegistrationTokenCommand } = await import('./issue-registration-token.ts');
+      await issueRegistrationTokenCommand(configuration(), options, io);
     });
 }

@@ -2,7 +2,10 @@ import { parseDisplayName, type UsernameProblem, usernameProblems } from '#domai
 import { type EmailAddress, parseEmailAddress } from '#domain/accounts/email-address.ts';
 import { findUserByName } from '#domain/accounts/find-user.ts';
 import { registerUser } from '#domain/accounts/registrations/register-user.ts';
+import { bindIdentity, type Identity } from '#domain/upstream/bind-identity.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { parseId, type UserId } from '#platform/base/ids.ts';
+import type { Transaction } from '#platform/postgres/database.ts';
 import type { ManageDeps } from './accounts.ts';
 import { shellWord } from './own-command.ts';
 import { askNewPassword, hashNewPassword, type PasswordOptions, readGivenPassword } from './password-input.ts';
@@ -11,6 +14,8 @@ import type { Prompts } from './prompts.ts';
 export interface RegisterUserOptions extends PasswordOptions {
   readonly username?: string | undefined;
   readonly emails: readonly string[];
+  /** `PROVIDER_ID:SUBJECT` each. */
+  readonly upstreamProviderMapping: readonly string[];
   /** `--admin` or `--no-admin`; undefined: neither. */
   readonly admin?: boolean | undefined;
   readonly displayName?: string | undefined;
@@ -19,6 +24,8 @@ export interface RegisterUserOptions extends PasswordOptions {
   /** Ask nothing. */
   readonly yes: boolean;
   readonly ignorePasswordComplexity: boolean;
+  /** The homeserver is not asked whether the name is free there. */
+  readonly skipHomeserverCheck: boolean;
   readonly json: boolean;
 }
 
@@ -26,6 +33,7 @@ interface Wanted {
   readonly username: string;
   readonly password: string | undefined;
   readonly emails: readonly EmailAddress[];
+  readonly identities: readonly Identity[];
   readonly isAdmin: boolean;
   readonly displayName: string | undefined;
   readonly locale: string;
@@ -55,13 +63,20 @@ export async function registerUserCommand(deps: ManageDeps, options: RegisterUse
           { ignoreComplexity: options.ignorePasswordComplexity, exitCode: ExitCode.failure },
         );
   if (wanted.emails.length === 0) deps.io.stderr('warning: the user has no e-mail address\n');
-  if (password === undefined) deps.io.stderr('warning: the user has no password and cannot sign in\n');
+  if (password === undefined && wanted.identities.length === 0) {
+    deps.io.stderr('warning: the user has no password and cannot sign in\n');
+  }
   if (prompts !== undefined) await confirm(prompts, wanted, options);
 
   const { username, emails, displayName, locale, isAdmin } = wanted;
   const now = deps.clock.now();
-  const registration = { username, displayName, locale, canRequestAdmin: isAdmin, emails, password, now };
-  const outcome = await registerUser(deps.database, registration);
+  const registration = {
+    ...{ username, displayName, locale, canRequestAdmin: isAdmin, emails, password, now },
+    bindIdentities: async (transaction: Transaction, user: UserId) => {
+      for (const identity of wanted.identities) await bindOrFail(transaction, user, identity, now);
+    },
+  };
+  const outcome = await registerUser(deps, registration);
   if (!outcome.ok) {
     const subject = outcome.reason === 'name-taken' ? `username ${username}` : `e-mail address ${outcome.email}`;
     throw new ExitError(ExitCode.failure, `${subject} is taken`);
@@ -71,10 +86,11 @@ export async function registerUserCommand(deps: ManageDeps, options: RegisterUse
 }
 
 async function collect(deps: ManageDeps, options: RegisterUserOptions, prompts: Prompts | undefined): Promise<Wanted> {
+  const identities = options.upstreamProviderMapping.map(parseIdentity);
   const locale = options.locale === undefined ? deps.defaultLanguage : parseLocale(options.locale);
   const username = options.username ?? (await prompts?.text('Username'));
   if (username === undefined) throw new ExitError(ExitCode.usage, 'the username is missing');
-  await checkUsername(deps, username);
+  await checkUsername(deps, username, options.skipHomeserverCheck);
   const given = await readGivenPassword(options, deps.io);
   const password = given ?? (prompts === undefined ? undefined : await askNewPassword(deps.io));
   const typedEmail = options.emails.length > 0 ? '' : await prompts?.text('E-mail address (empty for none)');
@@ -88,7 +104,33 @@ async function collect(deps: ManageDeps, options: RegisterUserOptions, prompts: 
     );
   }
   const isAdmin = options.admin ?? (await prompts?.confirm('May this user ask for the admin scope?', false)) ?? false;
-  return { username, password, emails, isAdmin, displayName, locale };
+  return { username, password, emails, identities, isAdmin, displayName, locale };
+}
+
+const MAX_SUBJECT_BYTES = 255;
+
+function parseIdentity(text: string): Identity {
+  const colon = text.indexOf(':');
+  const providerId = parseId<'upstream-provider'>(text.slice(0, Math.max(colon, 0)));
+  const subject = text.slice(colon + 1);
+  if (providerId === undefined || subject === '' || Buffer.byteLength(subject) > MAX_SUBJECT_BYTES) {
+    throw new ExitError(
+      ExitCode.usage,
+      `${JSON.stringify(text)} is not PROVIDER_ID:SUBJECT, with the id of a provider and what it calls the person`,
+    );
+  }
+  return { providerId, subject };
+}
+
+async function bindOrFail(transaction: Transaction, user: UserId, identity: Identity, now: number): Promise<void> {
+  const outcome = await bindIdentity(transaction, user, identity, now);
+  if (outcome.ok) return;
+  const { providerId, subject } = identity;
+  const reason =
+    outcome.reason === 'taken'
+      ? `the subject ${subject} of provider ${providerId} belongs to another user`
+      : `there is no provider ${providerId}, or it is not enabled; config sync brings those of the configuration in`;
+  throw new ExitError(ExitCode.failure, reason);
 }
 
 const USERNAME_RULES: Readonly<Record<UsernameProblem, string>> = {
@@ -99,13 +141,23 @@ const USERNAME_RULES: Readonly<Record<UsernameProblem, string>> = {
   'username-reserved': 'it begins with an underscore or is a dot',
 };
 
-async function checkUsername(deps: ManageDeps, username: string): Promise<void> {
+async function checkUsername(deps: ManageDeps, username: string, skipsHomeserver: boolean): Promise<void> {
   const problems = usernameProblems(username, deps.serverName);
   const [problem] = problems;
   if (problem !== undefined)
     throw new ExitError(ExitCode.failure, `the username is not allowed: ${USERNAME_RULES[problem]}`);
   const taken = await findUserByName(deps.database, username);
   if (taken !== undefined) throw new ExitError(ExitCode.failure, `username ${username} is taken`);
+  if (skipsHomeserver) return;
+  const asked = await deps.homeserver.isLocalpartAvailable(username, { kind: 'request' });
+  if (!asked.ok) {
+    throw new ExitError(
+      ExitCode.unavailable,
+      `the homeserver does not say whether ${username} is free there (${asked.detail}); --skip-homeserver-check does not ask it`,
+    );
+  }
+  if (!asked.value)
+    throw new ExitError(ExitCode.failure, `username ${username} is taken or reserved at the homeserver`);
 }
 
 /** The canonical spelling of a BCP 47 tag. */
@@ -134,6 +186,7 @@ async function confirm(prompts: Prompts, wanted: Wanted, options: RegisterUserOp
     `display name: ${wanted.displayName ?? 'none'}`,
     `language: ${wanted.locale}`,
     `e-mail addresses: ${wanted.emails.map((email) => email.address).join(', ') || 'none'}`,
+    ...wanted.identities.map(({ providerId, subject }) => `linked to: ${providerId}: ${subject}`),
     `password: ${wanted.password === undefined ? 'none' : 'set'}`,
     `may ask for the admin scope: ${wanted.isAdmin ? 'yes' : 'no'}`,
     '',
@@ -145,6 +198,9 @@ async function confirm(prompts: Prompts, wanted: Wanted, options: RegisterUserOp
 function equivalentCommand(wanted: Wanted, options: RegisterUserOptions): string {
   const words = ['latchkey', 'manage', 'register-user', '--yes', wanted.isAdmin ? '--admin' : '--no-admin'];
   for (const email of wanted.emails) words.push('--email', email.address);
+  for (const { providerId, subject } of wanted.identities) {
+    words.push('--upstream-provider-mapping', `${providerId}:${subject}`);
+  }
   if (wanted.displayName !== undefined) words.push('--display-name', wanted.displayName);
   if (options.locale !== undefined) words.push('--locale', wanted.locale);
   if (wanted.password !== undefined) words.push('--password-file', '-');

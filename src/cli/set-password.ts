@@ -1,10 +1,11 @@
-import { findUserByReference } from '#domain/accounts/find-user.ts';
 import { setPassword } from '#domain/accounts/passwords/set-password.ts';
 import { listEmails } from '#domain/accounts/user-emails.ts';
 import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
-import { endOAuth2SessionsOfUser } from '#domain/oauth-sessions/end-oauth2-session.ts';
+import { endApplicationSessionsOfUser } from '#domain/oauth-sessions/end-oauth2-session.ts';
+import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
-import type { ManageDeps } from './accounts.ts';
+import { findManagedUser, type ManageDeps } from './accounts.ts';
+import { endedSessions } from './ended-sessions.ts';
 import { askNewPassword, hashNewPassword, type PasswordOptions, readGivenPassword } from './password-input.ts';
 
 export interface SetPasswordOptions extends PasswordOptions {
@@ -21,8 +22,7 @@ export interface SetPasswordOptions extends PasswordOptions {
  * used, 2 when it is missing and nobody can be asked.
  */
 export async function setPasswordCommand(deps: ManageDeps, options: SetPasswordOptions): Promise<void> {
-  const user = await findUserByReference(deps.database, options.user, deps.serverName);
-  if (user === undefined) throw new ExitError(ExitCode.failure, 'user not found');
+  const user = await findManagedUser(deps, options.user);
   // A deactivated account has no password any more, and stays so.
   if (user.isDeactivated) throw new ExitError(ExitCode.failure, 'the user is deactivated');
   const password = (await readGivenPassword(options, deps.io)) ?? (await askNewPassword(deps.io));
@@ -39,22 +39,26 @@ export async function setPasswordCommand(deps: ManageDeps, options: SetPasswordO
   const now = deps.clock.now();
   const reason = 'password_changed';
   const ended = await deps.database.transaction(async (transaction) => {
-    await setPassword(transaction, { user: user.id, stored, now });
+    const eventId = await setPassword(transaction, { user: user.id, stored, now });
+    if (deps.sendsNotices) {
+      const detail = { ends_browsers: options.killSessions, ends_applications: options.killSessions };
+      await queueNotice(transaction, 'password_changed', { user: user.id, eventId, detail, now });
+    }
     if (!options.killSessions) return undefined;
     return {
       browserSessions: await finishBrowserSession(transaction, { userId: user.id, which: 'all', reason, now }),
-      oauth2Sessions: await endOAuth2SessionsOfUser(transaction, user.id, { reason, now }),
+      ...(await endApplicationSessionsOfUser(transaction, user.id, {
+        reason,
+        now,
+        syncsDevices: deps.homeserver.isConnected,
+      })),
     };
   });
   const result = { id: user.id, username: user.username, ...ended };
-  deps.io.stdout(options.json ? `${JSON.stringify(result)}\n` : summary(user.username, ended));
-}
-
-function summary(
-  username: string,
-  ended: { readonly browserSessions: number; readonly oauth2Sessions: number } | undefined,
-): string {
-  const text = `password of ${username} set\n`;
-  if (ended === undefined) return text;
-  return `${text}ended browser sessions: ${ended.browserSessions}, OAuth sessions: ${ended.oauth2Sessions}\n`;
+  if (options.json) {
+    deps.io.stdout(`${JSON.stringify(result)}\n`);
+    return;
+  }
+  deps.io.stdout(`password of ${user.username} set\n`);
+  if (ended !== undefined) deps.io.stdout(endedSessions(ended));
 }

@@ -17,7 +17,7 @@ export interface SigningKeyReloadDeps {
   /** Replaced in place. */
   readonly signingKeys: SigningKeys;
   readonly log: Log;
-  /** Reads all sources anew. */
+  /** Reads all sources again. */
   readConfig(): Pick<LoadedConfig, 'config' | 'tree'>;
 }
 

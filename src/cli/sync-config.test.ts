@@ -1,16 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { runProgram } from './program.ts';
-import { StopSignals } from './shutdown.ts';
+import { runCommand } from './run-command.test-support.ts';
 
-const signals = new StopSignals(false);
 const encryption = 'ab'.repeat(32);
 let directory: string;
 let testDatabase: TestDatabase;
@@ -31,7 +28,6 @@ beforeEach(async () => {
 
 /** Runs `config sync` with these clients in the configuration. */
 async function sync(clients: readonly object[], options: readonly string[] = [], uri = testDatabase.connectionString) {
-  const said = { out: '', err: '' };
   const log = join(directory, `${newId(1)}.log`);
   const file = join(directory, 'latchkey.yaml');
   const settings = {
@@ -42,22 +38,7 @@ async function sync(clients: readonly object[], options: readonly string[] = [],
     clients,
   };
   writeFileSync(file, stringify(settings), { mode: 0o600 });
-  const exitCode = await runProgram(['config', 'sync', '-c', file, ...options], {
-    environment: {},
-    workingDirectory: directory,
-    version: '1.2.3',
-    stdin: new PassThrough(),
-    isTerminal: false,
-    terminal: new PassThrough(),
-    signals,
-    stdout: (text) => {
-      said.out += text;
-    },
-    stderr: (text) => {
-      said.err += text;
-    },
-  });
-  return { exitCode, ...said };
+  return await runCommand(['config', 'sync', '-c', file, ...options], { workingDirectory: directory });
 }
 
 function entry(id: string, changes: object = {}) {

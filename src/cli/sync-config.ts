@@ -1,19 +1,20 @@
-/** `latchkey config sync`: what `serve` does at its start with the clients of the configuration, and the rest of it. */
+/** `latchkey config sync`: what `serve` does at its start with the clients and providers of the configuration, and the rest of it. */
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
-import { type ClientSyncAction, type ClientSyncDeps, syncStaticClients } from '#domain/clients/sync-static-clients.ts';
-import { endGrantsAndSessionsOfClient } from '#domain/oauth-sessions/end-sessions-of-client.ts';
+import { type ClientSyncDeps, syncStaticClients } from '#domain/clients/sync-static-clients.ts';
+import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
+import { syncUpstreamProviders } from '#domain/upstream/sync-providers.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
 
-export function clientSyncDeps({ database, keyRing, openLog }: Foundation): ClientSyncDeps {
+export function clientSyncDeps({ config, database, keyRing, openLog }: Foundation): ClientSyncDeps {
   return {
     database,
     keyRing,
     clock: systemClock,
     log: openLog.log,
     cancelGrantsOutsideRedirectUris,
-    endGrantsAndSessionsOfClient,
+    ...clientSessionEnder({ isConnected: config.homeserver.kind !== 'none' }),
   };
 }
 
@@ -38,23 +39,28 @@ export async function syncConfig(
     needsSigningKeys: false,
   });
   try {
-    const sync = syncStaticClients(clientSyncDeps(foundation), foundation.config.clients, {
-      prunes: prune,
-      isDryRun: dryRun,
-    });
+    const deps = clientSyncDeps(foundation);
+    const { clients, upstreamOauth2 } = foundation.config;
+    const sync = syncStaticClients(deps, clients, { prunes: prune, isDryRun: dryRun });
     const { actions, unlisted } = await io.signals.race(sync);
+    const providers = await io.signals.race(
+      syncUpstreamProviders(deps, upstreamOauth2.providers, { isDryRun: dryRun }),
+    );
+    const listed = [
+      ...actions.map(({ action, ...rest }) => ({ action, kind: 'client', ...rest })),
+      ...providers.map(({ action, id }) => ({ action, kind: 'upstream_provider', id })),
+    ];
     if (options.isJson) {
-      const listed = actions.map(({ action, ...rest }) => ({ action, kind: 'client', ...rest }));
       io.stdout(`${JSON.stringify({ dry_run: dryRun, actions: listed, unlisted_clients: unlisted })}\n`);
     } else {
-      io.stdout(linesOf(actions));
+      io.stdout(linesOf(listed));
     }
   } finally {
     await foundation.close();
   }
 }
 
-function linesOf(actions: readonly ClientSyncAction[]): string {
+function linesOf(actions: readonly { readonly action: string; readonly kind: string; readonly id: string }[]): string {
   if (actions.length === 0) return 'nothing to change\n';
-  return actions.map(({ action, id }) => `${action} client ${id}\n`).join('');
+  return actions.map(({ action, kind, id }) => `${action} ${kind.replace('_', ' ')} ${id}\n`).join('');
 }

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(async () => await made.drop());
 
 const check = (): Promise<void> =>
-  checkDatabase({ database: made.database, log, state, migrations: join(packageRoot, 'migrations') });
+  checkDatabase({ database: made.database, clock, log, state, migrations: join(packageRoot, 'migrations') });
 const errors = (): string[] => log.lines.filter(({ level }) => level === 'error').map(({ event }) => event);
 
 test('clocks that differ by over a minute make the instance not ready, until they agree (operations 8.1)', async () => {
@@ -34,6 +34,36 @@ test('clocks that differ by over a minute make the instance not ready, until the
   await check();
   expect(state.isClockRight).toBe(true);
 });
+
+const insertJobs = `insert into queue_jobs (id, queue, payload, created_at, due_at)
+  select gen_random_uuid(), 'send-security-notice', '{}', now(), now() - $1::integer * interval '1 second'
+    from generate_series(1, $2::integer)`;
+
+test.each([
+  ['a job that was due ten minutes ago', [595, 1], [605, 1]],
+  ['more than 100,000 due jobs', [1, 100_000], [1, 1]],
+])(
+  '%s: background work is late, which is said once, until it has caught up (operations 9.4)',
+  async (_, just, more) => {
+    const { database } = made;
+    const before = log.lines.length;
+    await sql(database, insertJobs, just);
+    await check();
+    expect(state.isQueueBehind).toBe(false);
+    await sql(database, insertJobs, more);
+    await check();
+    await check();
+    expect(state.isQueueBehind).toBe(true);
+    await sql(database, 'truncate queue_jobs');
+    await check();
+    expect(state.isQueueBehind).toBe(false);
+    expect(log.lines.slice(before).map(({ event, level }) => [event, level])).toEqual([
+      ['job.behind', 'warn'],
+      ['job.behind', 'info'],
+    ]);
+    expect(state.isClockRight && state.isSchemaUsable, 'it stays ready').toBe(true);
+  },
+);
 
 test('a schema that a newer version made unreadable, or that lacks a migration, makes it not ready', async () => {
   const { database } = made;

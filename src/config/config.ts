@@ -15,7 +15,10 @@ import type { OtherVariables } from './other-variables.ts';
 import { accountConfig, accountSection } from './sections/account.ts';
 import { brandingConfig, brandingSection, i18nSection, indexSection, type Pictures } from './sections/branding.ts';
 import { clientsSection, staticClientConfig } from './sections/clients.ts';
+import { compatConfig, compatSection } from './sections/compat.ts';
 import { databaseConfig, databaseSection } from './sections/database.ts';
+import { emailConfig, emailSection } from './sections/email.ts';
+import { graphqlConfig, graphqlSection } from './sections/graphql.ts';
 import { homeserverConfig, homeserverSection } from './sections/homeserver.ts';
 import { httpConfig, httpSection } from './sections/http.ts';
 import { jobsConfig, jobsSection } from './sections/jobs.ts';
@@ -26,8 +29,10 @@ import { outboundConfig, outboundSection } from './sections/outbound.ts';
 import { passwordsConfig, passwordsSection } from './sections/passwords.ts';
 import { policyConfig, policySection } from './sections/policy.ts';
 import { rateLimitingConfig, rateLimitingSection } from './sections/rate-limiting.ts';
-import { retentionConfig, retentionSection } from './sections/retention.ts';
+import { inactiveSessionSection, retentionConfig, retentionSection, unusedSessions } from './sections/retention.ts';
 import { type KeyFile, secretsConfig, secretsSection } from './sections/secrets.ts';
+import { sessionLimitConfig, sessionLimitSection } from './sections/session-limit.ts';
+import { upstreamOAuth2Config, upstreamOAuth2Section } from './sections/upstream-oauth2.ts';
 import type { Templates } from './template-files.ts';
 
 export const configSchema = mapping({
@@ -47,8 +52,14 @@ export const configSchema = mapping({
   homeserver: hint(homeserverSection, { aliases: ['matrix'] })
     .prefault({ kind: 'none' })
     .describe('The chat server that the accounts are for.'),
+  compat: compatSection.prefault({}).describe('Chat clients that do not sign in by OpenID Connect.'),
   passwords: passwordsSection.prefault({}).describe('Signing in with a password.'),
   account: accountSection.prefault({}).describe('What people may do with their accounts.'),
+  email: emailSection.prefault({}).describe('Mails to people.'),
+  graphql: graphqlSection.prefault({}).describe('The API of accounts at `/graphql`.'),
+  upstream_oauth2: upstreamOAuth2Section
+    .prefault({})
+    .describe('Other services that people may sign in with: OpenID Connect or OAuth 2.0 providers.'),
   rate_limiting: rateLimitingSection.prefault({}).describe('Token buckets: `burst` at once, then `per_second`.'),
   oauth: oauthSection.prefault({}).describe('Lifetimes and choices of the OAuth 2.0 provider.'),
   policy: policySection.prefault({}).describe('Who may do what.'),
@@ -56,10 +67,12 @@ export const configSchema = mapping({
   templates: mapping({
     path: path()
       .optional()
-      .describe('Directory of templates that replace bundled ones by name: `page.html` surrounds every page.'),
+      .describe(
+        'Directory of templates that replace bundled ones by name: `page.html` surrounds every page, `emails/NAME.subject`, `.txt` and `.html` are parts of mails.',
+      ),
   })
     .prefault({})
-    .describe('Markup around the pages.'),
+    .describe('Markup around the pages, and mails in words of your own.'),
   index: indexSection.prefault({}).describe('The page at the public base.'),
   i18n: i18nSection.prefault({}).describe('Languages.'),
   logging: loggingSection.prefault({}).describe('The log.'),
@@ -69,6 +82,13 @@ export const configSchema = mapping({
   outbound: outboundSection.prefault({}).describe('Requests to addresses that clients name.'),
   experimental: mapping({
     access_token_ttl: duration('60s', '86400s').prefault('5m').describe('Lifetime of access tokens.'),
+    compat_token_ttl: duration('60s', '86400s')
+      .prefault('5m')
+      .describe('Lifetime of access tokens of chat clients that can refresh; those of others do not expire.'),
+    session_limit: sessionLimitSection
+      .prefault({})
+      .describe('How many sessions a person may have at applications and devices.'),
+    inactive_session_expiration: inactiveSessionSection.prefault({}).describe('Ends sessions that nobody uses.'),
   })
     .prefault({})
     .describe('May change between versions.'),
@@ -108,8 +128,12 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
   // In trial mode nobody but this machine gets in (operations 2.1).
   const host = variables.host ?? (surroundings.isTrial ? 'localhost' : undefined);
   const http = httpConfig(parsed.http, { host, port: variables.port });
+  const dataDir = parsed.data_dir ?? resolve(workingDirectory, variables.dataDir ?? join('.', 'data'));
+  const branding = brandingConfig(parsed.branding, http.publicBase, surroundings.pictures);
+  const email = emailConfig(parsed.email, { serviceName: branding.serviceName, publicBase: http.publicBase, dataDir });
+  const accountDefaults = { isTrial: surroundings.isTrial, sendsMails: email.transport.kind !== 'blackhole' };
   return {
-    dataDir: parsed.data_dir ?? resolve(workingDirectory, variables.dataDir ?? join('.', 'data')),
+    dataDir,
     /** Used in path segments (`_chat`), scopes (`urn:chat:`) and actions (`org.chat.`). */
     protocolName: parsed.protocol_name ?? (surroundings.isMatrix ? 'matrix' : 'chat'),
     http,
@@ -117,12 +141,16 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
     secrets: secretsConfig(parsed.secrets, surroundings.directoryKeys),
     clients: parsed.clients.map(staticClientConfig),
     homeserver: homeserverConfig(parsed.homeserver),
+    compat: compatConfig(parsed.compat, parsed.passwords.enabled),
     passwords: passwordsConfig(parsed.passwords),
-    account: accountConfig(parsed.account, surroundings.isTrial),
+    account: accountConfig(parsed.account, accountDefaults),
+    email,
+    graphql: graphqlConfig(parsed.graphql),
+    upstreamOauth2: upstreamOAuth2Config(parsed.upstream_oauth2),
     rateLimiting: rateLimitingConfig(parsed.rate_limiting),
     oauth: oauthConfig(parsed.oauth),
     policy: policyConfig(parsed.policy),
-    branding: brandingConfig(parsed.branding, http.publicBase, surroundings.pictures),
+    branding,
     /** Replace the bundled ones. */
     templates: surroundings.templates,
     index: { redirect: parsed.index.redirect },
@@ -131,11 +159,19 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
     retention: retentionConfig(parsed.retention, {
       activitySeconds: parsed.account.activity_retention,
       authorizationGrantTtlSeconds: parsed.oauth.authorization_grant_ttl,
+      recoverySessionTtlSeconds: parsed.account.recovery_session_ttl,
+      registrationTtlSeconds: parsed.account.registration_ttl,
       unusedClientsSeconds: parsed.oauth.dynamic_registration.unused_client_ttl,
+      sessionMaxLifetimeSeconds: parsed.oauth.session_max_lifetime ?? undefined,
+      ...unusedSessions(parsed.experimental.inactive_session_expiration),
     }),
     jobs: jobsConfig(parsed.jobs),
     limits: limitsConfig(parsed.limits),
     outbound: outboundConfig(parsed.outbound),
-    experimental: { accessTokenTtlSeconds: parsed.experimental.access_token_ttl },
+    experimental: {
+      accessTokenTtlSeconds: parsed.experimental.access_token_ttl,
+      compatTokenTtlSeconds: parsed.experimental.compat_token_ttl,
+      sessionLimit: sessionLimitConfig(parsed.experimental.session_limit),
+    },
   };
 }

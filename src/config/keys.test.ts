@@ -6,6 +6,7 @@ import { Secret } from '#platform/base/secret.ts';
 import { mappingOf, type Shape } from '#platform/config/shape.ts';
 import { configShape } from './config.ts';
 import { load, loadYaml, problemsOfYaml } from './fixture.test-support.ts';
+import { CLAIM_VARIABLES } from './sections/claim-template.ts';
 
 const ULID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const HEX = 'ab'.repeat(32);
@@ -55,6 +56,20 @@ function choice(reads: string, ...accepted: string[]): Row {
   return { good: reads, reads, bad: 'neither', problem };
 }
 
+function template(as: string): Row {
+  return {
+    good: '"{{ user.id }}"',
+    reads: expect.objectContaining({ source: '{{ user.id }}' }),
+    as,
+    bad: '"{{ usr.id }}"',
+    problem: `expected a template (line 1, column 4: unknown variable "usr"; there are ${CLAIM_VARIABLES.join(', ')}), got "{{ usr.id }}"`,
+  };
+}
+
+function claimAction(): Row {
+  return choice('force', 'ignore', 'suggest', 'force', 'require');
+}
+
 function text(maximum: number): Row {
   return { good: 'words', reads: 'words', bad: '7', problem: `expected a text of 1 to ${maximum} characters, got 7` };
 }
@@ -84,6 +99,11 @@ function limiterRate(): Row {
   return { good: '0.5', reads: 0.5, bad: '0', problem: 'expected a number above 0, got 0' };
 }
 
+function mailbox(good: string, reads: unknown): Row {
+  const expected = 'expected an e-mail address, or a name and an address as in "Name <name@example.org>"';
+  return { good: `'${good}'`, reads, bad: 'club.example', problem: `${expected}, got "club.example"` };
+}
+
 /** The lists of a matcher of names. */
 function names(matcher: string): Record<string, Row> {
   const list = { good: '[eve]', reads: ['eve'], bad: 'eve', problem: 'expected a list, got "eve"' };
@@ -111,9 +131,29 @@ function matcher(key: string): Record<string, Row> {
   };
 }
 
+function domains(name: string, as: string): Record<string, Row> {
+  const problem = 'expected a domain such as "example.org" or "*.example.org", got "example..org"';
+  return {
+    [`policy.data.${name}`]: {
+      good: '[example.org]',
+      reads: ['example.org'],
+      as,
+      bad: 'x',
+      problem: 'expected a list, got "x"',
+    },
+    [`policy.data.${name}[]`]: {
+      good: '"*.BÜCHER.example"',
+      reads: '*.xn--bcher-kva.example',
+      as: `${as}[]`,
+      bad: 'example..org',
+      problem,
+    },
+  };
+}
+
 const NO_NAMES = { literals: [], prefixes: [], suffixes: [], substrings: [], regexes: [] };
 
-const RESOURCES = ['discovery', 'human', 'oauth', 'assets', 'health'];
+const RESOURCES = ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'];
 const LISTENER = {
   name: '0',
   resources: [{ name: 'human' }],
@@ -178,8 +218,9 @@ const ROWS: Readonly<Record<string, Row>> = {
   'http.listeners[].resources[]': {
     good: 'health',
     reads: { name: 'health' },
-    bad: 'graphql',
-    problem: 'expected a resource: discovery, human, oauth, assets, health, got "graphql"',
+    bad: 'everything',
+    problem:
+      'expected a resource: discovery, human, oauth, compat, graphql, assets, adminapi, health, got "everything"',
   },
   'http.listeners[].resources[].name': choice('assets', ...RESOURCES),
   'http.listeners[].binds': {
@@ -290,7 +331,8 @@ const ROWS: Readonly<Record<string, Row>> = {
     bad: 'http://app.example/keys',
     problem: 'expected an https URL, got "http://app.example/keys"',
   },
-  'clients[].token_endpoint_auth_signing_alg': choice('PS384', 'HS256', 'HS384', 'HS512', ...ALGORITHMS),
+  'clients[].token_endpoint_auth_signing_alg': choice('PS384', 'HS256', 'HS384', 'HS512', ...ALGORITHMS, 'Ed25519'),
+  'clients[].application_type': choice('native', 'web', 'native'),
   'clients[].backchannel_logout_uri': url(),
   'clients[].post_logout_redirect_uris': { good: '[]', reads: [], bad: 'x', problem: 'expected a list, got "x"' },
   'clients[].redirect_uris': { good: '[]', reads: [], bad: 'x', problem: 'expected a list, got "x"' },
@@ -325,6 +367,11 @@ const ROWS: Readonly<Record<string, Row>> = {
   'clients[].default_max_age': integer(0, 'of 0 or more'),
   'clients[].require_auth_time': bool(true),
   'clients[].require_pushed_authorization_requests': bool(true),
+  'clients[].require_signed_request_object': bool(true),
+  'clients[].request_object_signing_alg': choice('PS384', ...ALGORITHMS, 'Ed25519'),
+  'clients[].default_acr_values': { good: '[a]', reads: ['a'], bad: 'x', problem: 'expected a list, got "x"' },
+  'clients[].default_acr_values[]': text(255),
+  'clients[].backchannel_logout_session_required': bool(true),
   'clients[].id_token_claims': bool(false),
   'clients[].strict_auth_method': bool(true),
   'clients[].subject_type': choice('public', 'public', 'pairwise'),
@@ -333,14 +380,44 @@ const ROWS: Readonly<Record<string, Row>> = {
   'clients[].id_token_signed_response_alg': choice('EdDSA', ...ALGORITHMS),
   'clients[].userinfo_signed_response_alg': choice('ES256', ...ALGORITHMS),
   'clients[].introspection_signed_response_alg': choice('PS512', ...ALGORITHMS),
-  'homeserver.kind': choice('none', 'none'),
+  'homeserver.kind': choice(
+    'synapse_legacy',
+    ...['synapse', 'synapse_modern', 'synapse_legacy', 'synapse_read_only', 'none'],
+  ),
   'homeserver.homeserver': {
     good: 'example.org:8448',
     reads: 'example.org:8448',
     bad: 'https://example.org',
     problem: 'expected a server name, host[:port], got "https://example.org"',
   },
+  'homeserver.endpoint': {
+    good: 'https://chat.example.org/inside',
+    reads: 'https://chat.example.org/inside/',
+    bad: 'chat.example.org:8008',
+    problem: 'expected an absolute http or https URL without user info, query or fragment, got "chat.example.org:8008"',
+  },
   'homeserver.secret': secret(),
+  'homeserver.timeout': duration('1m', 60, 'from 1s to 5m'),
+  'homeserver.connect_timeout': duration('2s', 2, 'from 1s to 1m'),
+  'homeserver.max_concurrent': integer(8, 'from 1 to 500'),
+  'compat.enabled': bool(false),
+  'compat.password_login': bool(false),
+  'compat.login_token_ttl': duration('1m', 60, 'from 10s to 2m'),
+  'compat.advertise_upstream_providers': { ...bool(true), as: 'compat.advertises_upstream_providers' },
+  'compat.sso_login_ttl': duration('10m', 600, 'from 5m to 1h'),
+  'compat.sso_allowed_redirects': {
+    good: '["https://app.example/"]',
+    reads: ['https://app.example/'],
+    bad: 'https://app.example/',
+    problem: 'expected a list, got "https://app.example/"',
+  },
+  'compat.sso_allowed_redirects[]': {
+    good: 'app.example:/signed-in',
+    reads: 'app.example:/signed-in',
+    bad: 'javascript:alert(1)',
+    problem: 'expected an absolute URL, got "javascript:alert(1)"',
+  },
+  'compat.logout_all': choice('compat_only', 'all', 'compat_only'),
   'passwords.enabled': bool(false),
   'passwords.minimum_complexity': integer(4, 'from 0 to 4'),
   'passwords.minimum_length': integer(12, 'from 1 to 64'),
@@ -363,9 +440,57 @@ const ROWS: Readonly<Record<string, Row>> = {
   'account.login_with_email_allowed': bool(true),
   'account.reauth_max_age': duration('null', undefined, 'from 1m to 24h'),
   'account.password_registration_enabled': bool(true),
+  'account.password_registration_token_required': bool(true),
+  'account.password_registration_email_required': bool(true),
+  'account.password_change_allowed': bool(false),
+  'account.email_change_allowed': bool(false),
+  'account.keep_one_email': { ...bool(false), as: 'account.keeps_one_email' },
+  'account.account_deactivation_allowed': { ...bool(false), as: 'account.deactivation_allowed' },
+  'account.displayname_change_allowed': { ...bool(false), as: 'account.display_name_change_allowed' },
+  'account.password_recovery_enabled': bool(true),
+  'account.recovery_ticket_ttl': duration('20m', 1200, 'from 5m to 60m'),
+  'account.recovery_session_ttl': duration('24h', 86_400, 'from 10m to 24h'),
+  'account.recovery_sets_first_password': bool(true),
+  'account.recovery_signs_out_devices': bool(true),
   'account.activity_retention': { ...duration('30d', 2_592_000, 'from 30d to 1095d'), as: 'retention.activity' },
   'account.client_logos': choice('proxy', 'initials', 'proxy'),
   'account.registration_ttl': duration('24h', 86_400, 'from 10m to 24h'),
+  'email.transport': { ...choice('sendmail', 'blackhole', 'smtp', 'sendmail', 'file'), as: 'email.transport.kind' },
+  'email.from': mailbox('"Club, \\"Würzburg\\"" <noreply@club.example>', {
+    name: 'Club, "Würzburg"',
+    address: 'noreply@club.example',
+  }),
+  'email.reply_to': mailbox('help@club.example', { address: 'help@club.example' }),
+  'email.hostname': {
+    good: 'mail.example',
+    reads: 'mail.example',
+    as: 'email.transport.hostname',
+    bad: 'smtp://mail.example',
+    problem: 'expected a host name or an IP address, got "smtp://mail.example"',
+  },
+  'email.port': { ...integer(2525, 'from 1 to 65535'), as: 'email.transport.port' },
+  'email.mode': { ...choice('tls', 'plain', 'starttls', 'tls'), as: 'email.transport.mode' },
+  'email.username': { ...text(255), as: 'email.transport.credentials.username' },
+  'email.password': secret('email.transport.credentials.password'),
+  'email.command': path('email.transport.command'),
+  'email.timeout': { ...duration('10s', 10, 'from 1s to 10m'), as: 'email.transport.timeout' },
+  'email.max_connections': integer(5, 'from 1 to 50'),
+  'email.max_per_minute': integer(100, 'from 1 to 100000'),
+  'email.security_notices': bool(false),
+  'email.notify_unknown_recovery': bool(true),
+  'email.code_ttl': duration('60m', 3600, 'from 1m to 60m'),
+  'email.allow_single_label_domains': {
+    good: '[localhost]',
+    reads: ['localhost'],
+    bad: 'localhost',
+    problem: 'expected a list, got "localhost"',
+  },
+  'email.allow_single_label_domains[]': {
+    good: 'localhost',
+    reads: 'localhost',
+    bad: 'example.org',
+    problem: 'expected a host name without dots, in small letters, got "example.org"',
+  },
   'rate_limiting.login.per_ip.burst': integer(5, 'from 1 to 1000000'),
   'rate_limiting.login.per_ip.per_second': limiterRate(),
   'rate_limiting.login.per_account.burst': integer(5, 'from 1 to 1000000'),
@@ -376,6 +501,26 @@ const ROWS: Readonly<Record<string, Row>> = {
   'rate_limiting.registration.per_second': limiterRate(),
   'rate_limiting.registration_check.burst': integer(5, 'from 1 to 1000000'),
   'rate_limiting.registration_check.per_second': limiterRate(),
+  'rate_limiting.email_authentication.attempt_per_session.burst': integer(5, 'from 1 to 1000000'),
+  'rate_limiting.email_authentication.attempt_per_session.per_second': limiterRate(),
+  'rate_limiting.email_authentication.emails_per_session.burst': integer(5, 'from 1 to 1000000'),
+  'rate_limiting.email_authentication.emails_per_session.per_second': limiterRate(),
+  'rate_limiting.email_authentication.per_address.burst': integer(5, 'from 1 to 1000000'),
+  'rate_limiting.email_authentication.per_address.per_second': limiterRate(),
+  'rate_limiting.email_authentication.per_ip.burst': integer(5, 'from 1 to 1000000'),
+  'rate_limiting.email_authentication.per_ip.per_second': limiterRate(),
+  'rate_limiting.account_recovery.per_ip.burst': integer(5, 'from 1 to 1000000'),
+  'rate_limiting.account_recovery.per_ip.per_second': limiterRate(),
+  'rate_limiting.account_recovery.per_address.burst': integer(5, 'from 1 to 1000000'),
+  'rate_limiting.account_recovery.per_address.per_second': limiterRate(),
+  'rate_limiting.registration_token.burst': integer(5, 'from 1 to 1000000'),
+  'rate_limiting.registration_token.per_second': limiterRate(),
+  'rate_limiting.graphql.authenticated.burst': integer(5, 'from 1 to 1000000'),
+  'rate_limiting.graphql.authenticated.per_second': limiterRate(),
+  'rate_limiting.graphql.anonymous.burst': integer(5, 'from 1 to 1000000'),
+  'rate_limiting.graphql.anonymous.per_second': limiterRate(),
+  'rate_limiting.admin_token.per_ip.burst': integer(5, 'from 1 to 1000000'),
+  'rate_limiting.admin_token.per_ip.per_second': limiterRate(),
   'rate_limiting.client_registration.per_ip.burst': integer(5, 'from 1 to 1000000'),
   'rate_limiting.client_registration.per_ip.per_second': limiterRate(),
   'rate_limiting.client_authentication.per_client.burst': integer(5, 'from 1 to 1000000'),
@@ -388,6 +533,139 @@ const ROWS: Readonly<Record<string, Row>> = {
   'rate_limiting.par.per_client.per_second': limiterRate(),
   'rate_limiting.device_authorization.per_client.burst': integer(5, 'from 1 to 1000000'),
   'rate_limiting.device_authorization.per_client.per_second': limiterRate(),
+  'rate_limiting.upstream.per_ip.burst': integer(5, 'from 1 to 1000000'),
+  'rate_limiting.upstream.per_ip.per_second': limiterRate(),
+  'rate_limiting.sso_redirect.per_ip.burst': integer(5, 'from 1 to 1000000'),
+  'rate_limiting.sso_redirect.per_ip.per_second': limiterRate(),
+  'upstream_oauth2.providers': { good: '[]', reads: [], bad: 'none', problem: 'expected a list, got [secret]' },
+  'upstream_oauth2.providers[].id': {
+    good: ULID,
+    reads: ULID,
+    bad: 'google',
+    problem: 'expected a ULID: 26 characters of Crockford base32 in upper case, the first 0 to 7 (here is a new one: ',
+  },
+  'upstream_oauth2.providers[].enabled': { ...bool(false), as: 'upstream_oauth2.providers[].is_enabled' },
+  'upstream_oauth2.providers[].issuer': {
+    good: 'https://id.example/realm',
+    reads: 'https://id.example/realm',
+    bad: 'https://id.example/?realm',
+    problem: 'expected an absolute http or https URL without user info, query or fragment, got',
+  },
+  'upstream_oauth2.providers[].human_name': text(100),
+  'upstream_oauth2.providers[].brand_name': {
+    good: 'github',
+    reads: 'github',
+    bad: 'Git Hub',
+    problem: 'expected a lower-case word of at most 32 characters, got "Git Hub"',
+  },
+  'upstream_oauth2.providers[].client_id': text(2048),
+  'upstream_oauth2.providers[].client_secret': secret(),
+  'upstream_oauth2.providers[].token_endpoint_auth_method': {
+    ...choice(
+      ...['none', 'none', 'client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt'],
+      'sign_in_with_apple',
+    ),
+    as: 'upstream_oauth2.providers[].auth_method',
+  },
+  'upstream_oauth2.providers[].token_endpoint_auth_signing_alg': {
+    ...choice('PS384', ...ALGORITHMS, 'HS256', 'HS384', 'HS512'),
+    as: 'upstream_oauth2.providers[].auth_signing_alg',
+  },
+  'upstream_oauth2.providers[].id_token_signed_response_alg': {
+    ...choice('ES256', ...ALGORITHMS, 'Ed25519', 'HS256', 'HS384', 'HS512'),
+    as: 'upstream_oauth2.providers[].id_token_alg',
+  },
+  'upstream_oauth2.providers[].scope': {
+    good: 'openid email',
+    reads: 'openid email',
+    bad: '"openid  email"',
+    problem: 'expected scope names separated by single spaces, got "openid  email"',
+  },
+  'upstream_oauth2.providers[].discovery_mode': choice('insecure', 'oidc', 'insecure', 'disabled'),
+  'upstream_oauth2.providers[].pkce_method': choice('never', 'auto', 'always', 'never'),
+  'upstream_oauth2.providers[].fetch_userinfo': { ...bool(true), as: 'upstream_oauth2.providers[].fetches_userinfo' },
+  'upstream_oauth2.providers[].userinfo_signed_response_alg': {
+    ...choice('ES256', ...ALGORITHMS, 'Ed25519', 'HS256', 'HS384', 'HS512'),
+    as: 'upstream_oauth2.providers[].userinfo_alg',
+  },
+  'upstream_oauth2.providers[].authorization_endpoint': url(),
+  'upstream_oauth2.providers[].token_endpoint': url(),
+  'upstream_oauth2.providers[].userinfo_endpoint': url(),
+  'upstream_oauth2.providers[].jwks_uri': url(),
+  'upstream_oauth2.providers[].response_mode': choice('form_post', 'query', 'form_post'),
+  'upstream_oauth2.providers[].registration_enabled': {
+    ...bool(false),
+    as: 'upstream_oauth2.providers[].is_registration_enabled',
+  },
+  'upstream_oauth2.providers[].registration_token_required': {
+    ...bool(true),
+    as: 'upstream_oauth2.providers[].is_registration_token_required',
+  },
+  'upstream_oauth2.providers[].linking_enabled': {
+    ...bool(false),
+    as: 'upstream_oauth2.providers[].is_linking_enabled',
+  },
+  'upstream_oauth2.providers[].allow_unlink': {
+    ...bool(false),
+    as: 'upstream_oauth2.providers[].is_unlink_allowed',
+  },
+  'upstream_oauth2.providers[].on_backchannel_logout': {
+    ...choice('logout_all', 'do_nothing', 'logout_browser_only', 'logout_all'),
+  },
+  'upstream_oauth2.providers[].trust_amr': { ...bool(true), as: 'upstream_oauth2.providers[].trusts_amr' },
+  'upstream_oauth2.providers[].synapse_idp_id': {
+    good: 'oidc-google',
+    reads: 'oidc-google',
+    bad: 'oidc/google',
+    problem: 'expected the name that Synapse had for it, for example oidc-google',
+  },
+  'upstream_oauth2.providers[].additional_authorization_parameters': {
+    good: '{login_hint: "{{ params.login_hint }}", domain: example}',
+    reads: [
+      { name: 'login_hint', template: expect.objectContaining({ source: '{{ params.login_hint }}' }) },
+      { name: 'domain', template: expect.objectContaining({ source: 'example' }) },
+    ],
+    as: 'upstream_oauth2.providers[].additional_parameters',
+    bad: '[login_hint]',
+    problem: 'expected a mapping of parameter names to templates, got',
+  },
+  'upstream_oauth2.providers[].forward_login_hint': {
+    ...bool(true),
+    reads: [{ name: 'login_hint', template: expect.objectContaining({ source: '{{ params.login_hint }}' }) }],
+    as: 'upstream_oauth2.providers[].additional_parameters',
+  },
+  'upstream_oauth2.providers[].claims_imports.subject.template': template(
+    'upstream_oauth2.providers[].subject_template',
+  ),
+  'upstream_oauth2.providers[].claims_imports.account_name.template': template(
+    'upstream_oauth2.providers[].account_name_template',
+  ),
+  'upstream_oauth2.providers[].claims_imports.localpart.action': claimAction(),
+  'upstream_oauth2.providers[].claims_imports.localpart.template': template(
+    'upstream_oauth2.providers[].claims_imports.localpart.template',
+  ),
+  'upstream_oauth2.providers[].claims_imports.localpart.on_conflict': choice('set', 'fail', 'add', 'replace', 'set'),
+  'upstream_oauth2.providers[].claims_imports.displayname.action': {
+    ...claimAction(),
+    as: 'upstream_oauth2.providers[].claims_imports.display_name.action',
+  },
+  'upstream_oauth2.providers[].claims_imports.displayname.template': template(
+    'upstream_oauth2.providers[].claims_imports.display_name.template',
+  ),
+  'upstream_oauth2.providers[].claims_imports.email.action': claimAction(),
+  'upstream_oauth2.providers[].claims_imports.email.template': template(
+    'upstream_oauth2.providers[].claims_imports.email.template',
+  ),
+  'upstream_oauth2.providers[].claims_imports.email.set_email_verification': choice(
+    'never',
+    'import',
+    'always',
+    'never',
+  ),
+  'upstream_oauth2.providers[].claims_imports.skip_confirmation': {
+    ...bool(true),
+    as: 'upstream_oauth2.providers[].claims_imports.skips_confirmation',
+  },
   'oauth.authorization_code_ttl': duration('10', 10, 'from 10s to 600s'),
   'oauth.authorization_grant_ttl': duration('5m', 300, 'from 5m to 24h'),
   'oauth.device_code_grant_enabled': bool(false),
@@ -455,6 +733,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   'policy.data.client_registration.allow_missing_client_uri': bool(true),
   ...matcher('policy.data.registration.allowed_usernames'),
   ...matcher('policy.data.registration.banned_usernames'),
+  ...domains('allowed_domains', 'policy.data.emails.allowedDomains'),
+  ...domains('banned_domains', 'policy.data.emails.bannedDomains'),
+  ...matcher('policy.data.emails.allowed_addresses'),
+  ...matcher('policy.data.emails.banned_addresses'),
   'policy.data.requester.banned_ips': {
     good: '["192.0.2.1"]',
     reads: [{ address: '192.0.2.1', prefixLength: 32, family: 'ipv4' }],
@@ -477,7 +759,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'branding.accent_color': color(),
   'branding.accent_color_dark': { ...color(), good: '"#8DB4FF"', reads: '#8db4ff' },
   'index.redirect': url(),
-  'i18n.default_language': choice('de', 'en', 'de'),
+  'i18n.default_language': choice('de', 'en', 'de', 'fr', 'es', 'ar'),
   'logging.level': choice('trace', 'error', 'warn', 'info', 'debug', 'trace'),
   'logging.format': choice('json', 'text', 'json'),
   'logging.output': path('logging.output.path'),
@@ -489,6 +771,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   'retention.inactive_ips': duration('1d', 86_400, 'from 1d to 1095d'),
   'retention.pending_flows': duration('1d', 86_400, 'from 1h to 1095d'),
   'retention.registrations': duration('1d', 86_400, 'from 1d to 1095d'),
+  'retention.registration_tokens': duration('1d', 86_400, 'from 1d to 1095d'),
+  'retention.upstream_sessions': duration('1d', 86_400, 'from 1d to 1095d'),
   'jobs.concurrency': integer(5, 'from 1 to 100'),
   'jobs.poll_interval': duration('2s', 2, 'from 100ms to 1m'),
   'jobs.max_attempts': { ...integer(5, 'from 1 to 20'), as: 'jobs.maxRetries' },
@@ -501,6 +785,15 @@ const ROWS: Readonly<Record<string, Row>> = {
   'limits.max_requests_per_connection': integer(5, 'from 1 to 1000000'),
   'limits.max_request_line': size('from 1KiB to 64KiB'),
   'limits.max_headers': size('from 1KiB to 64KiB'),
+  'graphql.introspection': { ...bool(false), as: 'graphql.has_introspection' },
+  'graphql.oauth2_access': { ...bool(true), as: 'graphql.accepts_access_tokens' },
+  'graphql.max_body_bytes': size('from 1KiB to 16MiB'),
+  'graphql.max_document_bytes': size('from 1KiB to 1MiB'),
+  'graphql.max_tokens': integer(8, 'from 1 to 100000'),
+  'graphql.max_depth': integer(8, 'from 1 to 100'),
+  'graphql.max_complexity': integer(8, 'from 1 to 1000000'),
+  'graphql.max_aliases': integer(8, 'from 0 to 10000'),
+  'graphql.timeout': duration('10s', 10, 'from 1s to 5m'),
   'limits.max_body.json': size('from 1KiB to 16MiB'),
   'limits.max_body.form': size('from 1KiB to 16MiB'),
   'limits.password_hash_concurrency': integer(8, 'from 1 to 64'),
@@ -524,7 +817,42 @@ const ROWS: Readonly<Record<string, Row>> = {
   'outbound.allowed_ports': { good: '[9443]', reads: [9443], bad: '9443', problem: 'expected a list, got 9443' },
   'outbound.allowed_ports[]': integer(9443, 'from 1 to 65535'),
   'experimental.access_token_ttl': duration('86400', 86_400, 'from 60s to 86400s'),
+  'experimental.compat_token_ttl': duration('86400', 86_400, 'from 60s to 86400s'),
+  'experimental.inactive_session_expiration.ttl': {
+    ...duration('10m', 600, 'from 10m to 90d'),
+    as: 'retention.unused_o_auth2_sessions',
+  },
+  'experimental.inactive_session_expiration.expire_compat_sessions': {
+    ...bool(false),
+    reads: undefined,
+    as: 'retention.unused_compat_sessions',
+  },
+  'experimental.inactive_session_expiration.expire_oauth_sessions': {
+    ...bool(false),
+    reads: undefined,
+    as: 'retention.unused_o_auth2_sessions',
+  },
+  'experimental.inactive_session_expiration.expire_user_sessions': {
+    ...bool(false),
+    reads: undefined,
+    as: 'retention.unused_browser_sessions',
+  },
+  'experimental.session_limit.soft_limit': integer(3, 'of 1 or more'),
+  'experimental.session_limit.hard_limit': integer(4, 'of 1 or more'),
+  'experimental.session_limit.dangerous_hard_limit_eviction': {
+    ...bool(true),
+    as: 'experimental.session_limit.evicts_at_hard_limit',
+  },
+  'experimental.session_limit.max_session_threshold': integer(9, 'of 1 or more'),
 };
+
+const UPSTREAM_PROVIDER = [
+  `id: ${ULID}`,
+  'issuer: https://id.example',
+  'client_id: latchkey',
+  'token_endpoint_auth_method: none',
+];
+const without = (name: string) => UPSTREAM_PROVIDER.filter((line) => !line.startsWith(`${name}:`));
 
 /** Other keys that one key needs, so that it can be tried alone. */
 const NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
@@ -533,9 +861,14 @@ const NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   'secrets.keys[]': ['key: PEM'],
   'clients[]': [`client_id: ${ULID}`, 'client_auth_method: none'],
   'oauth.resources[]': ['identifier: https://api.example'],
+  'upstream_oauth2.providers[]': UPSTREAM_PROVIDER,
   homeserver: ['kind: none'],
   'passwords.schemes[]': ['version: 1', 'algorithm: argon2id'],
+  'experimental.session_limit': ['soft_limit: 3', 'hard_limit: 9'],
+  'experimental.inactive_session_expiration': ['ttl: 10m'],
 };
+const SIGNING_CLIENT = [`client_id: ${ULID}`, 'client_auth_method: none', 'jwks_uri: https://app.example/keys'];
+const SMTP_SERVER = ['transport: smtp', 'hostname: mail.example', 'mode: starttls'];
 /** Instead of the usual neighbours of a key. */
 const OWN_NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   'http.listeners[].binds[].address': [],
@@ -545,11 +878,34 @@ const OWN_NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   'clients[].client_secret': [`client_id: ${ULID}`, 'client_auth_method: client_secret_basic'],
   'clients[].jwks': [`client_id: ${ULID}`, 'client_auth_method: private_key_jwt'],
   'clients[].jwks_uri': [`client_id: ${ULID}`, 'client_auth_method: private_key_jwt'],
+  'clients[].require_signed_request_object': SIGNING_CLIENT,
+  'clients[].request_object_signing_alg': SIGNING_CLIENT,
   'clients[].token_endpoint_auth_signing_alg': [
     `client_id: ${ULID}`,
     'client_auth_method: private_key_jwt',
     `jwks: ${JSON.stringify({ keys: [{ kty: 'EC', crv: 'P-256', ...POINT }] })}`,
   ],
+  'email.hostname': SMTP_SERVER,
+  'homeserver.kind': ['secret: shared-with-the-homeserver'],
+  'email.port': SMTP_SERVER,
+  'email.mode': SMTP_SERVER,
+  'email.username': [...SMTP_SERVER, 'password: hush'],
+  'email.password': [...SMTP_SERVER, 'username: latchkey'],
+  'email.command': ['transport: sendmail'],
+  'email.timeout': SMTP_SERVER,
+  'email.max_connections': SMTP_SERVER,
+  'email.max_per_minute': SMTP_SERVER,
+  'upstream_oauth2.providers[].client_secret': [
+    ...without('token_endpoint_auth_method'),
+    'token_endpoint_auth_method: client_secret_post',
+  ],
+  'upstream_oauth2.providers[].token_endpoint_auth_signing_alg': [
+    ...without('token_endpoint_auth_method'),
+    'token_endpoint_auth_method: private_key_jwt',
+  ],
+  'upstream_oauth2.providers[].userinfo_signed_response_alg': [...UPSTREAM_PROVIDER, 'fetch_userinfo: true'],
+  'upstream_oauth2.providers[].claims_imports.localpart.on_conflict': ['action: force'],
+  'upstream_oauth2.providers[].claims_imports.skip_confirmation': ['localpart: {action: require}'],
   'passwords.schemes[].cost': ['version: 1', 'algorithm: bcrypt'],
   'passwords.schemes[].rounds': ['version: 1', 'algorithm: pbkdf2'],
   'database.ssl_mode': ['host: db.example'],
@@ -636,7 +992,9 @@ function variableOf(key: string): string {
 test('every key of the schema is tried above', () => {
   // Files with secrets, pictures and templates have tests of their own.
   const files = ['branding.logo', 'branding.logo_dark', 'branding.favicon', 'templates.path'];
-  const tried = [...Object.keys(ROWS), ...files, 'secrets.keys_dir', 'secrets.encryption_previous[].file'];
+  // So have those of Sign in with Apple, which need one another: sections/upstream-oauth2.test.ts.
+  const apple = ['private_key', 'team_id', 'key_id'].map((n) => `upstream_oauth2.providers[].sign_in_with_apple.${n}`);
+  const tried = [...Object.keys(ROWS), ...files, ...apple, 'secrets.keys_dir', 'secrets.encryption_previous[].file'];
   expect(leavesOf(configShape(), '').filter((key) => !tried.includes(key))).toEqual([]);
 });
 
@@ -692,7 +1050,24 @@ test('without any source, the defaults are those of the manual', () => {
     },
     secrets: { encryption: undefined, encryptionPrevious: [], keys: [] },
     clients: [],
-    homeserver: { kind: 'none', homeserver: 'localhost', secret: undefined },
+    homeserver: {
+      kind: 'none',
+      homeserver: 'localhost',
+      endpoint: 'http://localhost:8008/',
+      secret: undefined,
+      timeoutSeconds: 30,
+      connectTimeoutSeconds: 10,
+      maxConcurrent: 50,
+    },
+    compat: {
+      enabled: true,
+      passwordLogin: true,
+      loginTokenTtlSeconds: 30,
+      ssoLoginTtlSeconds: 1800,
+      ssoAllowedRedirects: undefined,
+      advertisesUpstreamProviders: false,
+      logoutAll: 'all',
+    },
     passwords: {
       enabled: true,
       minimumComplexity: 3,
@@ -715,9 +1090,44 @@ test('without any source, the defaults are those of the manual', () => {
       reauthMaxAgeSeconds: 600,
       // Trial mode.
       passwordRegistrationEnabled: true,
+      passwordRegistrationEmailRequired: false,
+      passwordRegistrationTokenRequired: false,
+      passwordChangeAllowed: true,
+      emailChangeAllowed: true,
+      keepsOneEmail: true,
+      displayNameChangeAllowed: true,
+      deactivationAllowed: true,
       clientLogos: 'initials',
       registrationTtlSeconds: 3600,
+      passwordRecoveryEnabled: false,
+      recoveryTicketTtlSeconds: 600,
+      recoverySessionTtlSeconds: 3600,
+      recoverySetsFirstPassword: false,
+      recoverySignsOutDevices: false,
     },
+    graphql: {
+      hasIntrospection: true,
+      acceptsAccessTokens: false,
+      maxBodyBytes: 262_144,
+      maxDocumentBytes: 65_536,
+      maxTokens: 4000,
+      maxDepth: 12,
+      maxComplexity: 1000,
+      maxAliases: 30,
+      timeoutSeconds: 10,
+    },
+    email: {
+      transport: { kind: 'blackhole' },
+      from: { name: 'localhost', address: 'noreply@localhost' },
+      replyTo: undefined,
+      maxConnections: 2,
+      maxPerMinute: undefined,
+      codeTtlSeconds: 300,
+      allowSingleLabelDomains: [],
+      notifyUnknownRecovery: false,
+      securityNotices: false,
+    },
+    upstreamOauth2: { providers: [] },
     rateLimiting: {
       login: {
         perIp: { burst: 3, perSecond: 3 / 60 },
@@ -726,10 +1136,25 @@ test('without any source, the defaults are those of the manual', () => {
       },
       registration: { burst: 3, perSecond: 3 / 3600 },
       registrationCheck: { burst: 30, perSecond: 30 / 3600 },
+      registrationToken: { burst: 10, perSecond: 10 / 3600 },
+      emailAuthentication: {
+        perIp: { burst: 5, perSecond: 1 / 60 },
+        perAddress: { burst: 3, perSecond: 1 / 3600 },
+        emailsPerSession: { burst: 2, perSecond: 12 / 3600 },
+        attemptPerSession: { burst: 10, perSecond: 1 / 60 },
+      },
+      accountRecovery: {
+        perIp: { burst: 3, perSecond: 3 / 3600 },
+        perAddress: { burst: 3, perSecond: 1 / 3600 },
+      },
+      graphql: { authenticated: { burst: 60, perSecond: 2 }, anonymous: { burst: 30, perSecond: 1 } },
+      adminToken: { perIp: { burst: 20, perSecond: 20 / 60 } },
       clientRegistration: { perIp: { burst: 10, perSecond: 30 / 3600 } },
       clientAuthentication: { perClient: { burst: 20, perSecond: 20 / 60 } },
       deviceCode: { perIp: { burst: 10, perSecond: 10 / 60 }, global: { burst: 600, perSecond: 10 } },
       par: { perClient: { burst: 100, perSecond: 10 } },
+      upstream: { perIp: { burst: 30, perSecond: 1 } },
+      ssoRedirect: { perIp: { burst: 30, perSecond: 1 } },
       deviceAuthorization: { perClient: { burst: 20, perSecond: 20 / 60 } },
     },
     oauth: {
@@ -763,6 +1188,7 @@ test('without any source, the defaults are those of the manual', () => {
             ],
           },
         },
+        emails: { allowedDomains: [], bannedDomains: [], allowedAddresses: NO_NAMES, bannedAddresses: NO_NAMES },
         requester: { bannedIps: [], bannedUserAgents: NO_NAMES },
       },
     },
@@ -779,7 +1205,7 @@ test('without any source, the defaults are those of the manual', () => {
       accentColor: undefined,
       accentColorDark: undefined,
     },
-    templates: { page: undefined },
+    templates: { page: undefined, mails: {} },
     index: { redirect: undefined },
     i18n: { defaultLanguage: 'en' },
     logging: { level: 'info', targetLevels: {}, format: 'text', output: 'stderr', color: 'auto', padLevel: false },
@@ -790,6 +1216,8 @@ test('without any source, the defaults are those of the manual', () => {
       inactiveIpsSeconds: 2_592_000,
       pendingFlowsSeconds: 604_800,
       registrationsSeconds: 2_592_000,
+      registrationTokensSeconds: 7_776_000,
+      upstreamSessionsSeconds: 2_592_000,
       activitySeconds: 15_552_000,
       unusedClientsSeconds: 2_592_000,
     },
@@ -813,7 +1241,7 @@ test('without any source, the defaults are those of the manual', () => {
       shutdownTimeoutSeconds: 30,
     },
     outbound: { allowedNetworks: [], allowedPorts: [443, 8443] },
-    experimental: { accessTokenTtlSeconds: 300 },
+    experimental: { accessTokenTtlSeconds: 300, compatTokenTtlSeconds: 300 },
   });
 });
 
@@ -840,6 +1268,10 @@ clients: [{client_id: ${ULID}, client_auth_method: none}]
       defaultMaxAgeSeconds: undefined,
       requireAuthTime: false,
       requirePushedAuthorizationRequests: false,
+      requireSignedRequestObject: false,
+      requestObjectSigningAlg: undefined,
+      defaultAcrValues: [],
+      backchannelLogoutSessionRequired: false,
       idTokenClaims: true,
       strictAuthMethod: false,
       subjectType: 'public',

@@ -207,8 +207,8 @@ describe('the report', () => {
   });
 
   test('keys of features that do not work yet are unknown', () => {
-    const yaml = 'email: {transport: smtp}\nhttp: {workers: 2}\ncompat: {}\nlimits: {handshake_timeout: 5}\n';
-    expect(problemsOfYaml(yaml).filter((problem) => problem.includes('unknown key'))).toHaveLength(4);
+    const yaml = 'captcha: {service: hcaptcha}\nhttp: {workers: 2}\nlimits: {handshake_timeout: 5}\n';
+    expect(problemsOfYaml(yaml).filter((problem) => problem.includes('unknown key'))).toHaveLength(3);
   });
 });
 
@@ -259,7 +259,7 @@ describe('warnings', () => {
     const { warnings } = load({
       files: {
         'latchkey.yaml': [
-          'homeserver: {kind: none, secret: short}',
+          'matrix: {endpoint: "http://chat.example:8008", secret: short}',
           `clients: [{client_id: ${ULID}, client_auth_method: none,`,
           '  redirect_uris: ["http://localhost:1/", "http://app.example/", "https://app.example/"]}]',
         ].join('\n'),
@@ -268,7 +268,44 @@ describe('warnings', () => {
     expect(warnings).toEqual([
       'clients[0].redirect_uris[1]: http to another machine: codes travel unencrypted',
       'homeserver.secret: at least 16 characters are advised',
+      'homeserver.endpoint: http to another machine: the secret travels unencrypted',
     ]);
+  });
+
+  test.each([
+    [
+      'http: {public_base: "https://auth.example.org"}\nmatrix: {secret_file: s}',
+      'homeserver.homeserver: "localhost:8008" ends the identifiers of people; set server_name of the homeserver',
+    ],
+    [
+      'homeserver: {homeserver: example.org, secret_file: s}',
+      'protocol_name: Synapse and its clients need "matrix", not "chat"; it cannot be changed after the first start',
+    ],
+    [
+      'http: {public_base: "https://example.org/auth/"}\nmatrix: {server_name: example.org, endpoint: "https://example.org/auth", secret_file: s}',
+      'homeserver.endpoint: the same as http.public_base, so this service would ask itself',
+    ],
+    [
+      'http: {listeners: [{resources: [human, oauth, discovery], binds: [{port: 8080}]}]}\nmatrix: {server_name: example.org, secret_file: s}',
+      'http.listeners: none serves "compat", so chat clients that do not speak OpenID Connect cannot sign in',
+    ],
+  ])('of a homeserver that could not work: %s', (yaml, warning) => {
+    const { warnings } = load({ files: { 'latchkey.yaml': yaml, s: 'shared-with-the-homeserver' } });
+    expect(warnings).toEqual([warning]);
+  });
+
+  test('none of a homeserver below a path of the same host, nor without one', () => {
+    const chat = [
+      'http: {public_base: "https://example.org/auth/"}',
+      'matrix: {server_name: "example.org:8448", endpoint: "https://example.org/", secret_file: s}',
+    ];
+    expect(load({ files: { 'latchkey.yaml': chat.join('\n'), s: 'shared-with-the-homeserver' } })).toMatchObject({
+      warnings: [],
+      config: { protocolName: 'matrix', homeserver: { kind: 'synapse', homeserver: 'example.org:8448' } },
+    });
+    expect(load({ files: { 'latchkey.yaml': 'http: {public_base: "https://auth.example.org"}' } }).warnings).toEqual(
+      [],
+    );
   });
 
   test('a malformed .env line', () => {

@@ -52,6 +52,8 @@ export interface LoadedConfig {
   readonly config: Config;
   /** One sentence each, for the log at the start. */
   readonly warnings: readonly string[];
+  /** Those of them that are about who may read a file. */
+  readonly fileWarnings: readonly string[];
   /** One sentence for each key in use that is to go away. */
   readonly deprecations: readonly string[];
   /** No file and no public base: the service is being tried out (operations 2.1). */
@@ -105,9 +107,11 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     isTrial,
     isMatrix: reading.aliases.has('matrix'),
   });
+  const fileWarnings = [...reading.warnings, ...secretFiles.warnings];
   return {
     config,
-    warnings: [...warnings, ...reading.warnings, ...secretFiles.warnings, ...configWarnings(config)],
+    warnings: [...warnings, ...fileWarnings, ...configWarnings(config)],
+    fileWarnings,
     deprecations: deprecationWarnings(tree, shape),
     trial: isTrial,
     files: names,
@@ -237,7 +241,12 @@ const ADVISED_SECRET_LENGTH = 16;
 
 /** What is allowed and still worth a word at the start. */
 function configWarnings(config: Config): string[] {
-  return [...redirectWarnings(config), ...homeserverWarnings(config)];
+  return [
+    ...redirectWarnings(config),
+    ...homeserverWarnings(config),
+    ...emailWarnings(config),
+    ...providerWarnings(config),
+  ];
 }
 
 function redirectWarnings({ clients }: Config): string[] {
@@ -249,8 +258,71 @@ function redirectWarnings({ clients }: Config): string[] {
   );
 }
 
-function homeserverWarnings({ homeserver }: Config): string[] {
+function homeserverWarnings(config: Config): string[] {
+  const { homeserver, http } = config;
+  const warnings: string[] = [];
   const length = homeserver.secret?.reveal().length ?? ADVISED_SECRET_LENGTH;
-  if (length >= ADVISED_SECRET_LENGTH) return [];
-  return [`homeserver.secret: at least ${ADVISED_SECRET_LENGTH} characters are advised`];
+  if (length < ADVISED_SECRET_LENGTH)
+    warnings.push(`homeserver.secret: at least ${ADVISED_SECRET_LENGTH} characters are advised`);
+  if (homeserver.kind === 'none') return warnings;
+  const { protocol, hostname } = new URL(homeserver.endpoint);
+  if (protocol === 'http:' && !LOOPBACK.test(hostname))
+    warnings.push('homeserver.endpoint: http to another machine: the secret travels unencrypted');
+  if (homeserver.endpoint === http.publicBase)
+    warnings.push('homeserver.endpoint: the same as http.public_base, so this service would ask itself');
+  const isForOthers = !LOOPBACK.test(new URL(http.publicBase).hostname);
+  if (isForOthers && /^localhost(?::|$)/.test(homeserver.homeserver)) {
+    warnings.push(
+      `homeserver.homeserver: "${homeserver.homeserver}" ends the identifiers of people; set server_name of the homeserver`,
+    );
+  }
+  if (config.protocolName !== 'matrix') {
+    warnings.push(
+      `protocol_name: Synapse and its clients need "matrix", not "${config.protocolName}"; it cannot be changed after the first start`,
+    );
+  }
+  if (config.compat.enabled && !http.listeners.some(({ resources }) => resources.some(({ name }) => name === 'compat')))
+    warnings.push(
+      'http.listeners: none serves "compat", so chat clients that do not speak OpenID Connect cannot sign in',
+    );
+  return warnings;
+}
+
+function emailWarnings({ account, email: { from, transport }, passwords }: Config): string[] {
+  const warnings: string[] = [];
+  if (passwords.enabled && account.passwordRecoveryEnabled && transport.kind === 'blackhole')
+    warnings.push('account.password_recovery_enabled: no mail is sent, as email.transport is "blackhole"');
+  const isEmailRequired = account.passwordRegistrationEnabled && account.passwordRegistrationEmailRequired;
+  if (passwords.enabled && isEmailRequired && transport.kind === 'blackhole') {
+    warnings.push(
+      'account.password_registration_email_required: nobody can register, as no mail is sent: email.transport is "blackhole"',
+    );
+  }
+  if (transport.kind === 'smtp' && transport.mode === 'plain' && transport.credentials !== undefined) {
+    const isHere = LOOPBACK.test(transport.hostname) || transport.hostname === '::1';
+    if (!isHere) warnings.push('email.mode: "plain" to another machine: the password travels unencrypted');
+  }
+  if (transport.kind !== 'blackhole' && from.address.endsWith('@localhost'))
+    warnings.push(`email.from: other mail servers refuse mails of ${from.address}`);
+  return warnings;
+}
+
+function providerWarnings({ upstreamOauth2 }: Config): string[] {
+  return upstreamOauth2.providers.flatMap(({ issuer, scope, claimsImports: { localpart, email } }, index) => {
+    const path = `upstream_oauth2.providers[${index}]`;
+    const warnings: string[] = [];
+    if (issuer === undefined && scope.split(' ').includes('openid'))
+      warnings.push(`${path}: without "issuer" nothing tells whose ID tokens are accepted`);
+    if (localpart.onConflict !== 'fail') {
+      warnings.push(
+        `${path}.claims_imports.localpart.on_conflict: "${localpart.onConflict}" hands accounts over to whoever controls the claim at the provider`,
+      );
+    }
+    if (email.action !== 'ignore' && email.setEmailVerification === 'always') {
+      warnings.push(
+        `${path}.claims_imports.email.set_email_verification: "always" believes the provider also when it has not checked an address`,
+      );
+    }
+    return warnings;
+  });
 }

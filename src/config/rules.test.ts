@@ -42,6 +42,27 @@ describe('http', () => {
     ]);
   });
 
+  test('the threshold above which sessions are not limited is not below the limit', () => {
+    const yaml = 'experimental: {session_limit: {soft_limit: 5, max_session_threshold: 4}}';
+    expect(complaints(yaml)).toEqual([
+      'experimental.session_limit.max_session_threshold: must not be less than a limit: nobody would be limited by it',
+    ]);
+  });
+
+  test('the hard limit of sessions is not below the soft one, and needs room for eviction', () => {
+    const limit = (members: string) => complaints(`experimental: {session_limit: {${members}}}`);
+    expect(limit('soft_limit: 5, hard_limit: 4')).toEqual([
+      'experimental.session_limit.hard_limit: must not be less than soft_limit',
+    ]);
+    expect(limit('hard_limit: 1, dangerous_hard_limit_eviction: true')).toEqual([
+      'experimental.session_limit.dangerous_hard_limit_eviction: needs a hard_limit of 2 or more',
+    ]);
+    expect(limit('max_session_threshold: 1')).toEqual([
+      'experimental.session_limit.max_session_threshold: says nothing without soft_limit or hard_limit',
+    ]);
+    expect(limit('hard_limit: 2, dangerous_hard_limit_eviction: true, max_session_threshold: 2')).toEqual([]);
+  });
+
   test('resource servers are told apart by more than a final slash', () => {
     const yaml = `oauth:\n  resources:\n    - identifier: https://a.example\n    - identifier: https://a.example/\n`;
     expect(complaints(yaml)).toEqual(['oauth.resources[1].identifier: the same resource server as resources[0]']);
@@ -162,7 +183,7 @@ describe('clients', () => {
     expect(jwt('ü'.repeat(16))).toEqual([]);
   });
 
-  test('private_key_jwt needs keys that may be shown, other methods forbid them', () => {
+  test('private_key_jwt needs keys that may be shown, methods with a secret forbid them', () => {
     const [point, usable] = ['x: MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4', 'client_auth_method: private_key_jwt'];
     const key = `{kty: EC, crv: P-256, ${point}, y: 4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM`;
     expect(complaints(client(usable))).toEqual(['clients[0]: "private_key_jwt" needs "jwks" or "jwks_uri"']);
@@ -174,13 +195,35 @@ describe('clients', () => {
     expect(complaints(client(usable, `jwks: {keys: [${key}}]}, client_secret: sixteen characters`))).toEqual([
       'clients[0].client_secret: not allowed with client_auth_method "private_key_jwt"',
     ]);
-    expect(complaints(client('client_auth_method: none', `jwks: {keys: [${key}}]}`))).toEqual([
-      'clients[0].jwks: not allowed with client_auth_method "none"',
+    const [basic, secret] = ['client_auth_method: client_secret_basic', 'client_secret: sixteen characters'];
+    expect(complaints(client(basic, secret, `jwks: {keys: [${key}}]}`))).toEqual([
+      'clients[0].jwks: not allowed with client_auth_method "client_secret_basic"',
     ]);
     const [shown, ...more] = complaints(client(usable, `jwks: {keys: [${key}, d: very-private}]}`));
     expect(more).toEqual([]);
     expect(shown).toContain('clients[0].jwks: not a JSON Web Key Set of public keys: it is wrong in keys[0], which is');
     expect(shown).not.toContain('very-private');
+  });
+
+  test('a client without credentials may have keys, and needs fitting ones to sign its requests', () => {
+    const point = 'x: MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4, y: 4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM';
+    const keys = `jwks: {keys: [{kty: EC, crv: P-256, ${point}}]}`;
+    const uri = 'jwks_uri: https://app.example/keys';
+    const signing = (...more: readonly string[]) => complaints(client('client_auth_method: none', ...more));
+    const needsKey = (name: string) => [
+      `clients[0].request_object_signing_alg: needs a key in "jwks" that signs with ${name}, or "jwks_uri"`,
+    ];
+    const algorithm = 'request_object_signing_alg';
+    expect(signing(keys)).toEqual([]);
+    expect(signing(keys, uri)).toEqual(['clients[0]: "jwks" and "jwks_uri" exclude each other']);
+    expect(signing(keys, `${algorithm}: ES256`)).toEqual([]);
+    expect(signing(uri, `${algorithm}: PS256`, 'require_signed_request_object: true')).toEqual([]);
+    expect(signing(keys, `${algorithm}: PS256`)).toEqual(needsKey('PS256'));
+    expect(signing(`${algorithm}: ES256`)).toEqual(needsKey('ES256'));
+    expect(signing('require_signed_request_object: true')).toEqual([
+      'clients[0].require_signed_request_object: needs "jwks" or "jwks_uri"',
+    ]);
+    expect(signing(keys, 'require_signed_request_object: true')).toEqual([]);
   });
 
   test('an algorithm of assertions is one of the method', () => {
@@ -241,8 +284,52 @@ passwords:
   });
 });
 
-test('a section homeserver says what it talks to', () => {
-  expect(complaints('homeserver: {homeserver: example.org}')).toEqual(['homeserver.kind: missing; expected "none"']);
+describe('the homeserver', () => {
+  test('is a Synapse on this machine where the section says nothing else', () => {
+    expect(loadYaml('homeserver: {secret: shared-with-the-homeserver}').homeserver).toMatchObject({
+      kind: 'synapse',
+      homeserver: 'localhost:8008',
+      endpoint: 'http://localhost:8008/',
+    });
+    expect(loadYaml('homeserver: {kind: none}').homeserver).toMatchObject({ kind: 'none', homeserver: 'localhost' });
+    expect(loadYaml('{}').homeserver).toMatchObject({ kind: 'none', homeserver: 'localhost' });
+  });
+
+  test('synapse_modern is another word for synapse', () => {
+    const yaml = 'homeserver: {kind: synapse_modern, secret: shared-with-the-homeserver}';
+    expect(loadYaml(yaml).homeserver.kind).toBe('synapse');
+  });
+
+  test.each(['synapse', 'synapse_modern', 'synapse_legacy', 'synapse_read_only'])(
+    'of the kind %s shares a secret',
+    (kind) => {
+      expect(complaints(`homeserver: {kind: ${kind}, homeserver: example.org}`)).toEqual([
+        `homeserver.secret: missing; the kind "${kind}" needs it`,
+      ]);
+    },
+  );
+});
+
+test.each(['example.org', 'example.org:8448', '192.0.2.1:1', '[2001:db8::1]:65535', 'localhost'])(
+  '%s is a server name',
+  (name) => {
+    expect(complaints(`homeserver: {kind: none, homeserver: "${name}"}`)).toEqual([]);
+  },
+);
+
+test.each([
+  'https://example.org',
+  'example.org/',
+  'example.org:',
+  'example.org:0',
+  'example.org:65536',
+  '@a:b',
+  '-a',
+  '',
+])('%j is no server name', (name) => {
+  expect(complaints(`homeserver: {kind: none, homeserver: "${name}"}`)).toEqual([
+    expect.stringMatching(/^homeserver\.homeserver: expected /),
+  ]);
 });
 
 test('all rules of a section are reported together with its wrong values', () => {

@@ -217,7 +217,7 @@ describe('files of secrets that others reach (operations 1.3, security S-184)', 
     }
   });
 
-  test('a file of secrets that everybody may write to is refused whoever starts the service', () => {
+  test('a file of secrets that everybody may write to is refused, no matter which account starts the service', () => {
     const directory = workingDirectory({ 'latchkey.yaml': 'secrets: {encryption_file: key}\n', key: HEX });
     chmodSync(join(directory, 'key'), 0o602);
     const sources = { files: ['latchkey.yaml'], environment: {}, flags: {}, workingDirectory: directory };

@@ -135,7 +135,7 @@ export class SecretFiles {
   }
 }
 
-/** Whether the file system refuses every change, whoever asks. */
+/** Whether the file system refuses every change, for every user. */
 function isReadOnly(path: string): boolean {
   try {
     accessSync(path, constants.W_OK);

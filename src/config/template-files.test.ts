@@ -83,3 +83,58 @@ describe('templates of the operator (browser-flows 12.4)', () => {
     );
   });
 });
+
+describe('mails of the operator (browser-flows 11)', () => {
+  test('files with the names of bundled mails replace parts of them; others in the directory count for nothing', () => {
+    const files = {
+      'latchkey.yaml': YAML,
+      'looks/emails/recovery.subject': 'Your new password\n',
+      'looks/emails/recovery.txt': 'Hello {{ username }}: {{ link }}',
+      'looks/emails/new_signin.html': '<p style="color: red">{{ heading }}</p>{{ details }}',
+      'looks/emails/notes.md': '{{ x }}',
+    };
+    const { mails } = load({ files }).config.templates;
+    expect(Object.entries(mails).map(([name, parts]) => [name, Object.keys(parts)])).toEqual([
+      ['new_signin', ['html']],
+      ['recovery', ['subject', 'txt']],
+    ]);
+  });
+
+  test.each([
+    ['recovery.txt', 'Hello', ['recovery.txt:1:1: needs {{ link }}']],
+    ['verification.html', '<p>x</p>', ['verification.html:1:1: needs {{ code }}']],
+    ['recovery.subject', 'one\ntwo', ['recovery.subject:1:1: expected one line']],
+    [
+      'new_signin.txt',
+      'x\n  {{ ticket }}',
+      [
+        'new_signin.txt:2:3: there is no variable "ticket"; there are address, code, details, direction, heading, ' +
+          'imprint, language, link, link_label, paragraphs, service_name, subject, username',
+      ],
+    ],
+    ['new_signin.txt', '{{ heading }', ['new_signin.txt:1:1: expected {{ name }}: the braces do not fit together']],
+    [
+      'new_signin.html',
+      '<script>x()</script><img src="https://evil.example/">',
+      [
+        'new_signin.html:1:1: <script is not allowed in a mail: it runs or fetches something',
+        'new_signin.html:1:21: <img is not allowed in a mail: it runs or fetches something',
+        'new_signin.html:1:25: src= is not allowed in a mail: it runs or fetches something',
+      ],
+    ],
+    [
+      'new_signin.html',
+      '<p onclick="x()" style="background:url(https://evil.example)">x</p>',
+      [
+        'new_signin.html:1:3: onclick= is not allowed in a mail: it runs or fetches something',
+        'new_signin.html:1:36: url( is not allowed in a mail: it runs or fetches something',
+      ],
+    ],
+  ])('%s with %j is refused at start', (name, text, expected) => {
+    expect(complaints(text, `emails/${name}`)).toEqual(expected.map((line) => `emails/${line}`));
+  });
+
+  test('a name with a mistake is refused, or its file would be without effect', () => {
+    expect(complaints('x', 'emails/recover.txt')[0]).toMatch(/^emails\/recover\.txt replaces nothing; the mails are /);
+  });
+});

@@ -3,15 +3,30 @@ import { join } from 'node:path';
 import { systemReason } from '#platform/base/system-errors.ts';
 import type { Problem } from '#platform/config/problems.ts';
 import { type MappingNode, nodeAt, pathText } from '#platform/config/tree.ts';
-import { type PageTemplate, parsePageTemplate, type TemplateProblem } from './page-template.ts';
+import {
+  MAIL_NAMES,
+  MAIL_PARTS,
+  type MailName,
+  type MailPartName,
+  type MailTemplate,
+  type MailTemplates,
+  parseMailTemplate,
+} from './mail-template.ts';
+import { type PageTemplate, parsePageTemplate } from './page-template.ts';
+import type { TemplateProblem } from './placeholders.ts';
 
 const MAX_BYTES = 64 * 1024;
 const KEY = ['templates', 'path'];
 const PAGE = 'page.html';
+const MAILS = 'emails';
+
+type Report = (message: string) => void;
 
 export interface Templates {
   /** In place of the bundled one. */
   readonly page: PageTemplate | undefined;
+  /** In place of parts of bundled ones. */
+  readonly mails: MailTemplates;
 }
 
 /** Reads the templates of the operator, which have the names of those that they replace. */
@@ -20,22 +35,52 @@ export function readTemplates(root: MappingNode): { readonly templates: Template
   const problems: Problem[] = [];
   const report = (message: string) => problems.push({ key: pathText(KEY), message, at: node?.at });
   let page: PageTemplate | undefined;
+  let mails: MailTemplates = {};
   if (node?.kind === 'scalar' && typeof node.value === 'string' && node.value !== '') {
     try {
       for (const name of readdirSync(node.value).toSorted()) {
         // A name with a mistake would leave the bundled template in its place without a word.
-        if (name === PAGE) page = readTemplate(join(node.value, name), report);
+        if (name === PAGE) page = readPage(join(node.value, name), report);
+        else if (name === MAILS) mails = readMails(join(node.value, name), report);
         else if (name.endsWith('.html')) report(`${join(node.value, name)} replaces nothing; the template is ${PAGE}`);
       }
     } catch (error) {
       report(`cannot read the directory ${node.value}: ${systemReason(error)}`);
     }
   }
-  return { templates: { page }, problems };
+  return { templates: { page, mails }, problems };
 }
 
-function readTemplate(path: string, report: (message: string) => void): PageTemplate | undefined {
-  let text: string;
+function readPage(path: string, report: Report): PageTemplate | undefined {
+  const text = readText(path, report);
+  if (text === undefined) return undefined;
+  const { template, problems } = parsePageTemplate(text);
+  for (const problem of [...problems, ...markupProblems(text)]) report(`${path}${placeIn(text, problem)}`);
+  return template;
+}
+
+/** Files `NAME.subject`, `NAME.txt` and `NAME.html`. */
+function readMails(directory: string, report: Report): MailTemplates {
+  const found = new Map<MailName, Partial<Record<MailPartName, MailTemplate>>>();
+  for (const file of readdirSync(directory).toSorted()) {
+    const part = MAIL_PARTS.find((one) => file.endsWith(`.${one}`));
+    if (part === undefined) continue;
+    const path = join(directory, file);
+    const name = MAIL_NAMES.find((one) => file === `${one}.${part}`);
+    if (name === undefined) {
+      report(`${path} replaces nothing; the mails are ${MAIL_NAMES.join(', ')}`);
+      continue;
+    }
+    const text = readText(path, report);
+    if (text === undefined) continue;
+    const { template, problems } = parseMailTemplate(name, part, text);
+    for (const problem of problems) report(`${path}${placeIn(text, problem)}`);
+    found.set(name, { ...found.get(name), [part]: template });
+  }
+  return Object.fromEntries(found);
+}
+
+function readText(path: string, report: Report): string | undefined {
   try {
     const stats = statSync(path);
     // Reading a pipe would wait for ever.
@@ -43,16 +88,13 @@ function readTemplate(path: string, report: (message: string) => void): PageTemp
       report(stats.isFile() ? `the file ${path} is larger than 64 KiB` : `${path} is not a file`);
       return undefined;
     }
-    text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
   } catch (error) {
     report(
       error instanceof TypeError ? `the file ${path} is not UTF-8` : `cannot read ${path}: ${systemReason(error)}`,
     );
     return undefined;
   }
-  const { template, problems } = parsePageTemplate(text);
-  for (const problem of [...problems, ...markupProblems(text)]) report(`${path}${placeIn(text, problem)}`);
-  return template;
 }
 
 function placeIn(text: string, { offset, message }: TemplateProblem): string {

@@ -12,9 +12,18 @@ import { ClientDirectory } from '#domain/clients/client-directory.ts';
 import { ClientFailures } from '#domain/clients/client-failures.ts';
 import { ClientKeys } from '#domain/clients/client-keys.ts';
 import { Subjects } from '#domain/clients/subjects.ts';
+import type { Homeserver } from '#domain/homeserver/homeserver.ts';
+import { openHomeserver } from '#domain/homeserver/open-homeserver.ts';
 import { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
+import { SessionLimit } from '#domain/oauth-sessions/session-limit.ts';
+import { LivePolicy } from '#domain/policy/live-policy.ts';
+import { RequesterPolicy } from '#domain/policy/requester-policy.ts';
+import { PublishedKeys } from '#domain/published-keys/published-keys.ts';
 import type { SecretKeys } from '#domain/secret-keys/secret-keys.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import { UpstreamMetadata } from '#domain/upstream/provider-metadata.ts';
+import { ConfiguredRegistrationWays } from '#domain/upstream/registration-ways.ts';
+import { UpstreamProviders } from '#domain/upstream/upstream-providers.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { EventLoopLag } from '#platform/http/overload.ts';
@@ -49,6 +58,7 @@ export interface Core extends Resources {
   readonly clients: ClientDirectory;
   readonly subjects: Subjects;
   readonly clientFailures: ClientFailures;
+  readonly publishedKeys: PublishedKeys;
   readonly clientKeys: ClientKeys;
   readonly passwordChecks: PasswordChecks;
   /** Writes last-seen times in the background, between `start` and `stop`. */
@@ -57,10 +67,23 @@ export interface Core extends Resources {
   readonly scopeRules: ScopeRules;
   readonly resourceRules: ResourceRules;
   readonly adminRights: AdminRights;
+  /** Policy data in force; it is read again in the background between `start` and `stop`. */
+  readonly policy: LivePolicy;
   /** Names of users that may ask for admin scopes, in addition to those whose account has the right. */
-  readonly adminUsers: ReadonlySet<string>;
-  /** People may create accounts for themselves. */
+  readonly adminUsers: LivePolicy['adminUsers'];
+  readonly requesterPolicy: RequesterPolicy;
+  readonly sessionLimit: SessionLimit;
+  /** People are told by mail what happens to their account. */
+  readonly sendsNotices: boolean;
+  readonly homeserver: Homeserver;
+  /** Other services that people may sign in with. */
+  readonly upstreamProviders: UpstreamProviders;
+  readonly upstreamMetadata: UpstreamMetadata;
+  readonly registrationWays: ConfiguredRegistrationWays;
+  /** People may create accounts for themselves, one way or another. */
   readonly isRegistrationOpen: boolean;
+  /** People may set a new password by a mailed link. */
+  readonly isRecoveryOpen: boolean;
 }
 
 export function createCore(resources: Resources): Core {
@@ -68,7 +91,10 @@ export function createCore(resources: Resources): Core {
   const { resources: resourceServers } = config.oauth;
   const resourceScopes = resourceServers.flatMap(({ scopes }) => scopes);
   const scopeRules = new ScopeRules(config.protocolName, resourceScopes);
-  const adminUsers = new Set(config.policy.data.adminUsers);
+  const policy = new LivePolicy({ configured: config.policy.data, database, log });
+  const publishedKeys = new PublishedKeys(resources);
+  const upstreamProviders = new UpstreamProviders(config.upstreamOauth2);
+  const registrationWays = new ConfiguredRegistrationWays(config, upstreamProviders);
   return {
     ...resources,
     clients: new ClientDirectory(database, keyRing, clock),
@@ -79,7 +105,8 @@ export function createCore(resources: Resources): Core {
       limiter: config.rateLimiting.clientAuthentication.perClient,
       origin: new URL(config.http.publicBase).origin,
     }),
-    clientKeys: new ClientKeys(resources),
+    publishedKeys,
+    clientKeys: new ClientKeys(publishedKeys),
     passwordChecks: new PasswordChecks({
       database,
       hasher,
@@ -88,6 +115,7 @@ export function createCore(resources: Resources): Core {
       keyRing,
       limits: config.rateLimiting.login,
       maximumBytes: config.passwords.maximumLength,
+      sendsNotices: config.email.securityNotices,
     }),
     activity: new ActivityBuffer(database, log),
     sessionLimits: { idleSeconds: undefined, lifetimeSeconds: undefined },
@@ -95,10 +123,19 @@ export function createCore(resources: Resources): Core {
     resourceRules: new ResourceRules(scopeRules, [config.http.issuer], resourceServers),
     adminRights: new AdminRights({
       scopeRules,
-      users: adminUsers,
-      clients: new Set(config.policy.data.adminClients),
+      users: policy.adminUsers,
+      clients: policy.adminClients,
     }),
-    adminUsers,
-    isRegistrationOpen: config.passwords.enabled && config.account.passwordRegistrationEnabled,
+    policy,
+    adminUsers: policy.adminUsers,
+    requesterPolicy: new RequesterPolicy(policy),
+    sessionLimit: new SessionLimit(config.experimental.sessionLimit, config.oauth.sessionMaxLifetimeSeconds),
+    sendsNotices: config.email.securityNotices,
+    homeserver: openHomeserver(resources),
+    upstreamProviders,
+    upstreamMetadata: new UpstreamMetadata(resources),
+    registrationWays,
+    isRegistrationOpen: registrationWays.isAnyOpen,
+    isRecoveryOpen: config.passwords.enabled && config.account.passwordRecoveryEnabled,
   };
 }

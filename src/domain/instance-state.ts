@@ -1,4 +1,4 @@
-/** What this process knows about itself that decides whether it is ready for requests. The health check reads it. */
+/** What this process knows about itself and what it depends on. Most of it decides whether it is ready for requests. */
 export class InstanceState {
   /** The start is complete. */
   isStarted = false;
@@ -7,6 +7,8 @@ export class InstanceState {
   isSchemaUsable = true;
   /** The clocks of this machine and of the database agree well enough to judge what has expired. */
   isClockRight = true;
+  /** Background work is so far behind that no further mail is promised. It does not make an instance unready. */
+  isQueueBehind = false;
   /** The HTTP server refuses new requests, all of them or those that can wait. */
   isOverloaded: () => boolean = () => false;
 }

@@ -12,10 +12,9 @@ import {
   type CheckedRequest,
   checkAuthorizationRequest,
   plainTarget,
-  type ReceivedRequest,
-  type RequestingClient,
 } from '#protocol/oauth/authorization-parameters.ts';
 import type { AuthorizationErrorCode, ResponseTarget } from '#protocol/oauth/authorization-response.ts';
+import type { ReceivedRequest, RequestingClient } from '#protocol/oauth/request-checks.ts';
 import type { ResourceRules } from '#protocol/oauth/resource-rules.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 
@@ -28,19 +27,21 @@ export interface JudgeDeps extends HintDeps {
 interface AcceptedRequest {
   readonly kind: 'accepted';
   readonly request: AuthorizationRequest;
-  /** The `sub` by which the client knows the one account that may answer; undefined: whoever signs in. */
-  readonly expectedSubject: string | undefined;
+  /** Each `sub` by which the client knows an account that may answer; empty: anybody who signs in. */
+  readonly expectedSubjects: readonly string[];
 }
 
 export type JudgedRequest = AcceptedRequest | Exclude<CheckedRequest, { readonly kind: 'accepted' }>;
 
 export function judgeAuthorizationRequest(deps: JudgeDeps, client: Client, received: ReceivedRequest): JudgedRequest {
-  const checked = checkAuthorizationRequest(received, requestingClient(client), deps.scopeRules, deps.resourceRules);
+  const { scopeRules, resourceRules } = deps;
+  const rules = { scopeRules, resourceRules, subjectOfHint: (hint: string) => subjectOfHint(deps, client, hint) };
+  const checked = checkAuthorizationRequest(received, requestingClient(client), rules);
   if (checked.kind !== 'accepted') return checked;
   const { request } = checked;
-  const expected = expectedAccount(deps, client, request);
+  const expected = expectedAccounts(client, request);
   if (!expected.ok) return { kind: 'redirect', target: request.target, ...expected };
-  return { kind: 'accepted', request, expectedSubject: expected.subject };
+  return { kind: 'accepted', request, expectedSubjects: expected.subjects };
 }
 
 /** Where a request is refused whose parameters cannot be read; undefined: to a page. */
@@ -52,29 +53,26 @@ function requestingClient(client: Client): RequestingClient {
   return { ...client, isPublic: client.authMethod === 'none' };
 }
 
-/** `subject`: undefined when whoever signs in may answer. */
-type ExpectedAccount =
-  | { readonly ok: true; readonly subject: string | undefined }
+/** `subjects`: empty when anybody who signs in may answer. */
+type ExpectedAccounts =
+  | { readonly ok: true; readonly subjects: readonly string[] }
   | { readonly ok: false; readonly error: AuthorizationErrorCode; readonly description: string };
 
 /**
- * The one account that a request is for: the subject of `id_token_hint`, and of `claims`.
+ * The accounts that a request is for: the subject of `id_token_hint`, and those of `claims`.
  * @see OpenID Connect Core 1.0 3.1.2.1, 3.1.2.2, 5.5.1
  */
-function expectedAccount(deps: HintDeps, client: Client, request: AuthorizationRequest): ExpectedAccount {
-  const { idTokenHint, subject } = request;
-  const hinted = idTokenHint === undefined ? undefined : subjectOfHint(deps, client, idTokenHint);
-  if (idTokenHint !== undefined && hinted === undefined) {
-    const description = 'id_token_hint must be an ID token that was issued here to this client; it may be expired';
-    return { ok: false, error: 'invalid_request', description };
-  }
-  const wanted = hinted ?? subject;
-  if (wanted === undefined) return { ok: true, subject: undefined };
-  const known = client.sector === undefined ? parseId<'user'>(wanted) : pairwiseSubject(wanted);
-  if (known === undefined || (hinted !== undefined && subject !== undefined && hinted !== subject)) {
+function expectedAccounts(client: Client, request: AuthorizationRequest): ExpectedAccounts {
+  const { hintedSubject: hinted, subjects } = request;
+  if (hinted === undefined && subjects === undefined) return { ok: true, subjects: [] };
+  const wanted = [hinted ?? subjects ?? []].flat().filter((subject) => subjects?.includes(subject) !== false);
+  const known = wanted
+    .map((subject) => (client.sector === undefined ? parseId<'user'>(subject) : pairwiseSubject(subject)))
+    .filter((subject) => subject !== undefined);
+  if (known.length === 0) {
     return { ok: false, error: 'login_required', description: 'no account fits the sub that claims asks for' };
   }
-  return { ok: true, subject: known };
+  return { ok: true, subjects: known };
 }
 
 function pairwiseSubject(text: string): string | undefined {

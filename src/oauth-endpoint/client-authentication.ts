@@ -1,16 +1,17 @@
 /**
- * Who calls the endpoints for clients (oauth.md 5). Good secrets of a client in the cache cost no query, an assertion
- * costs one that uses it up; unknown clients cost the same work as wrong secrets and read the same.
+ * Who calls the endpoints for clients (oauth.md 5). Credentials of a client in the cache cost no round trip: an
+ * assertion is used up in that of the work. Unknown clients cost the same work as wrong secrets and read the same.
  */
 
 import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
-import { consumeOnce } from '#domain/replayed-values/replayed-values.ts';
+import { isReplay, onceFor } from '#domain/replayed-values/replayed-values.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { type ClientId, parseId } from '#platform/base/ids.ts';
 import { Secret } from '#platform/base/secret.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Database, GuardedDatabase } from '#platform/postgres/database.ts';
 import { isMissingReference } from '#platform/postgres/failures.ts';
 import { type PresentedCredentials, presentedCredentials } from '#protocol/oauth/presented-credentials.ts';
 import { type AssertionOutcome, type ClaimedAssertion, claimedAssertion, verifyAssertion } from './client-assertion.ts';
@@ -50,19 +51,24 @@ export class ClientAuthentication {
    * Runs `work` for the client that the request proves to come from; it becomes the requester. When a statement of the
    * work finds the cached record out of date, the record is read again, the credentials are checked against it, and the
    * work is done once more.
+   * @param work sends its statements to the database that it is given: an assertion is used up with the first of them
    * @throws LatchkeyError `invalid_client`, `invalid_request` for contradictory credentials, `rate_limited`
    */
   async act<T>(
     context: RequestContext,
     form: FormParameters,
-    work: (client: Client) => Promise<T | 'client-changed'>,
+    work: (client: Client, database: Database) => Promise<T | 'client-changed'>,
   ): Promise<T> {
     const presented = this.#presented(context, form);
+    let once: GuardedDatabase | undefined;
     for (let attempt = 1; attempt <= 2; attempt += 1) {
       const { client, method, oneTime } = await this.#verifyLimited(context, presented);
-      if (attempt === 1 && oneTime !== undefined) await this.#useUp(client, method, oneTime);
-      context.setRequester({ kind: 'oauth2-client', id: client.id });
-      const outcome = await work(client).catch(unlessDeleted);
+      if (oneTime !== undefined) once ??= this.#onceFor(client, oneTime);
+      const setRequester = () => context.setRequester({ kind: 'oauth2-client', id: client.id });
+      if (once === undefined) setRequester();
+      const outcome = await (once === undefined
+        ? work(client, this.#core.database).catch(unlessDeleted)
+        : this.#workOnce(client, method, once, work).finally(() => once?.isSettled === true && setRequester()));
       if (outcome !== 'client-changed') return outcome;
       this.#core.clients.forget(client.id);
     }
@@ -83,14 +89,36 @@ export class ClientAuthentication {
     }
   }
 
-  /** Before the work, so that of two requests with one assertion only one does any. */
-  async #useUp(client: Client, method: string, { id, expiresAt }: { id: string; expiresAt: number }): Promise<void> {
-    const { database, clock, log } = this.#core;
-    const oneTime = { kind: 'client-assertion', owner: client.id, value: id, expiresAt } as const;
-    if (await consumeOnce(database, oneTime, clock.now())) return;
+  #onceFor(client: Client, { id, expiresAt }: { id: string; expiresAt: number }): GuardedDatabase {
+    return onceFor(this.#core.database, { kind: 'client-assertion', owner: client.id, value: id, expiresAt });
+  }
+
+  /** Of two requests with one assertion only one does any work, and it is used up by work that is refused as well. */
+  async #workOnce<T>(
+    client: Client,
+    method: string,
+    once: GuardedDatabase,
+    work: (client: Client, database: Database) => Promise<T>,
+  ): Promise<T | 'client-changed'> {
+    try {
+      const outcome = await work(client, once).catch(unlessDeleted);
+      await once.settle();
+      return outcome;
+    } catch (error) {
+      if (isReplay(error)) throw this.#replayed(client, method);
+      // While the database is out of reach nothing was answered, and what happened may be unknown.
+      if (isUnavailable(error)) throw error;
+      await once.settle().catch((second: unknown) => {
+        throw isReplay(second) ? this.#replayed(client, method) : second;
+      });
+      throw error;
+    }
+  }
+
+  #replayed(client: Client, method: string): LatchkeyError {
     const fields = { code: 'replayed_client_assertion', client: client.id, method };
-    log.warn('auth.refused', 'client authentication refused', fields);
-    throw this.#refusal('The client assertion was used before.');
+    this.#core.log.warn('auth.refused', 'client authentication refused', fields);
+    return this.#refusal('The client assertion was used before.');
   }
 
   async #verifyLimited(context: RequestContext, presented: Verifiable): Promise<Attempt & { ok: true }> {
@@ -122,7 +150,7 @@ export class ClientAuthentication {
       registered: client?.authMethod,
       ...(problem === undefined ? {} : { problem }),
     });
-    // Whoever signed it has the key and guesses nothing; or nothing could be judged.
+    // Its signer has the key and guesses nothing; or nothing could be judged.
     if (problem !== undefined) throw this.#refusal(problem);
     if (hasSecret(presented) && client?.authMethod !== 'none') {
       const { clientAddress, headers } = context;
@@ -166,6 +194,10 @@ export class ClientAuthentication {
       headers: { 'www-authenticate': `Basic realm="${this.#core.config.http.issuer}"` },
     });
   }
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof LatchkeyError && error.code === 'temporarily_unavailable';
 }
 
 /** A client that is deleted while it acts: what was about to be stored for it refers to nothing. */

@@ -5,7 +5,7 @@ import { consumeOnce } from '#domain/replayed-values/replayed-values.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
-import { SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
+import { ACCEPTED_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
 import { checkDpopProof, type DpopProof } from '#protocol/oauth/dpop-proof.ts';
 
 /** How long a proof is remembered; it is good for little more than a minute (RFC 9449 11.1). */
@@ -116,7 +116,7 @@ type ProofError = 'invalid_dpop_proof' | 'use_dpop_nonce' | 'invalid_token';
 
 /** RFC 9449 7.1. */
 export function dpopChallenge(error?: ProofError): string {
-  const algorithms = `algs="${SIGNING_ALGORITHMS.join(' ')}"`;
+  const algorithms = `algs="${ACCEPTED_ALGORITHMS.join(' ')}"`;
   return error === undefined ? `DPoP ${algorithms}` : `DPoP error="${error}", ${algorithms}`;
 }
 

@@ -19,6 +19,8 @@ const STATUSES: Partial<Record<ErrorCode, number>> = {
   registration_closed: 403,
   registration_expired: 400,
   registration_not_found: 400,
+  registration_outdated: 400,
+  reserved_device_id: 400,
 };
 
 /** With a challenge of the thrower 401, without one as their row says. */

@@ -27,6 +27,8 @@ export interface RefusedRequest {
   /** Names of the parameters that the description is about. */
   readonly about?: readonly string[] | undefined;
   readonly expected?: string | undefined;
+  /** That refuses it: its name in the configuration. */
+  readonly setting?: string | undefined;
 }
 
 /** Tells the operator, and through them the developer of the client, what was wrong with an authorization request. */
@@ -40,6 +42,7 @@ export function logRefusal(log: Log, refused: RefusedRequest): void {
     redirect_uri: redirectUri === undefined ? undefined : uriForLog(redirectUri),
     registered: client === undefined ? undefined : urisForLog(client.redirectUris),
     expected: expected === undefined ? undefined : cutForLog(expected),
+    setting: refused.setting,
     received: parameters === undefined || about.length === 0 ? undefined : cutForLog(received(parameters, about)),
   });
 }

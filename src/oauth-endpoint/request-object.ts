@@ -15,7 +15,7 @@ const SIGNATURE_PROBLEMS = {
 /**
  * Verifies the `request` parameter with the keys of the client, by the algorithm that it registered or any with a
  * private key, and reads the parameters in it (RFC 9101 6).
- * @param plain the parameters beside it
+ * @param plain the parameters outside of it
  */
 export async function verifyRequestObject(
   { clientKeys, clock, config }: Pick<Core, 'clientKeys' | 'clock' | 'config'>,

@@ -1,4 +1,5 @@
 import { parseId, type Ulid } from '#platform/base/ids.ts';
+import { chatNames } from './chat/names.ts';
 
 /**
  * Where a person goes on after signing in, registering or re-authenticating. Carried in the query of those pages as
@@ -70,7 +71,7 @@ export function parsePostAuthAction(fields: ActionFields, protocolName: string):
 export function parseAccountAction(fields: ActionFields, protocolName: string): AccountAction | undefined {
   const action = fields.get('action');
   if (action === undefined || fields.isRepeated('action')) return undefined;
-  const prefix = `org.${protocolName}.`;
+  const { actionPrefix: prefix } = chatNames(protocolName);
   const name = action.startsWith(prefix) ? action.slice(prefix.length) : action;
   if (!(action === name ? PLAIN_NAMES : PREFIXED_NAMES).has(name)) return undefined;
   if (!DEVICE_ACTIONS.has(name)) return { action };

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Route } from '#platform/http/route.ts';
+import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import { Browser, type Shown } from '../support/browser.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { sql } from '../support/fixtures.ts';
@@ -76,11 +77,12 @@ export const SETTINGS = {
   rate_limiting: {
     login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
     registration: AMPLE,
+    account_recovery: { per_ip: AMPLE, per_address: AMPLE },
     registration_check: AMPLE,
     client_registration: { per_ip: AMPLE },
   },
   policy: { data: { admin_users: ['adele'] } },
-  account: { login_with_email_allowed: true, password_registration_enabled: true },
+  account: { login_with_email_allowed: true, password_registration_enabled: true, password_recovery_enabled: true },
 };
 
 /** Tokens of one session, and who it belongs to. */
@@ -96,6 +98,8 @@ export interface AttackedOptions {
   readonly expectedStatuses?: readonly number[];
   /** Passwords are chosen, so their strength is estimated. */
   readonly arePasswordsChosen?: boolean;
+  /** Called when the service starts: requests to servers of others go through it. */
+  readonly outbound?: () => OutboundHttp;
 }
 
 /**
@@ -121,6 +125,7 @@ export class AttackedService {
   readonly #settings: Readonly<Record<string, unknown>>;
   readonly #expectedStatuses: readonly number[];
   readonly #arePasswordsChosen: boolean;
+  readonly #outbound: AttackedOptions['outbound'];
   #strengthWorker: URL | undefined;
   #service: TestService | undefined;
   #tables: TableReader | undefined;
@@ -131,6 +136,7 @@ export class AttackedService {
     this.#settings = settings;
     this.#expectedStatuses = options.expectedStatuses ?? [];
     this.#arePasswordsChosen = options.arePasswordsChosen ?? false;
+    this.#outbound = options.outbound;
     for (const { secret } of [C1, C2, C3, CQ, CP]) this.secrets.add(secret);
   }
 
@@ -190,9 +196,13 @@ export class AttackedService {
     return browser;
   }
 
-  /** Routes of the service, those that come later included, each with an address that leads to it. */
+  /**
+   * Routes of the service, those that come later included, each with an address that leads to it. Those of the admin API
+   * read nothing before they know who asks: `admin-api.test.ts` attacks them.
+   */
   routes(filter: Partial<Pick<Route, 'method' | 'errorFormat'>> = {}): (Route & { readonly target: string })[] {
     return this.service.routes
+      .filter(({ errorFormat }) => errorFormat !== 'admin-json')
       .filter(({ method }) => filter.method === undefined || method === filter.method)
       .filter(({ errorFormat }) => filter.errorFormat === undefined || errorFormat === filter.errorFormat)
       .map((route) => ({ ...route, target: route.path.replaceAll(/:\w+/g, UNKNOWN_ID).replace('*', 'x.css') }));
@@ -364,6 +374,7 @@ export class AttackedService {
       clock: this.clock,
       expectedErrors: this.#expectedStatuses.map((status) => `" ${status} `),
       ...(this.#strengthWorker === undefined ? {} : { strengthWorker: this.#strengthWorker }),
+      ...(this.#outbound === undefined ? {} : { outbound: this.#outbound() }),
     };
   }
 }

@@ -1,8 +1,10 @@
 /** Security 4.1: redirect URIs and the authorization endpoint. What a reader of the response or a hostile link gains. */
 
+import { createServer } from 'node:net';
 import { decodeJwt } from 'jose';
 import { describe, expect, test } from 'vitest';
-import type { Shown } from '../support/browser.ts';
+import { SINGLE_PARAMETERS } from '#protocol/oauth/request-parameters.ts';
+import type { Browser, Shown } from '../support/browser.ts';
 import {
   type AttackedClient,
   attackedService,
@@ -10,12 +12,13 @@ import {
   C3,
   CQ,
   ISSUER,
+  P1,
   PASSWORD,
   PN,
   SECOND_CALLBACK,
   UNKNOWN_ID,
 } from './attacked-service.ts';
-import { headerOf, textMember } from './raw-http.ts';
+import { headerOf, jsonOf, textMember } from './raw-http.ts';
 
 const attacked = attackedService();
 
@@ -73,27 +76,77 @@ describe('a redirect URI that is not the registered https://app.example/cb (4.1)
   });
 });
 
+describe('a parameter given twice (RFC 6749 3.1)', () => {
+  const PAGE = ['client_id', 'redirect_uri', 'response_mode', 'state', 'response_type', 'request', 'request_uri'];
+
+  test.each(SINGLE_PARAMETERS)(
+    '%s is invalid_request, also with one value, in the query and in a form (S-02)',
+    async (name) => {
+      const url = new URL(attacked.authorizeUrl(P1), ISSUER);
+      const value = url.searchParams.get(name) ?? '1';
+      if (!url.searchParams.has(name)) url.searchParams.append(name, value);
+      url.searchParams.append(name, value);
+      await attacked.changingNothing(async () => {
+        for (const shown of [
+          await attacked.browser().get(url.href),
+          await attacked.browser().post('/authorize', url.searchParams, { cookie: undefined }),
+        ]) {
+          if (PAGE.includes(name)) {
+            expect(shown).toMatchObject({ status: 400, location: undefined, errorCodes: ['invalid_request'] });
+          } else {
+            const { origin, searchParams } = new URL(shown.location ?? '');
+            expect(origin).toBe('https://spa.example');
+            expect(Object.fromEntries(searchParams)).toMatchObject({
+              error: 'invalid_request',
+              state: 'st',
+              iss: ISSUER,
+            });
+          }
+        }
+      });
+    },
+  );
+});
+
 describe('the port of a native application (RFC 8252 7.3)', () => {
-  test.each(['http://127.0.0.1:1/cb', 'http://127.0.0.1:8080/cb', 'http://127.0.0.1:65535/cb'])(
-    '%s is the one exception from exact comparison (S-03)',
-    async (redirect_uri) => {
-      const shown = await attacked.browser().get(attacked.authorizeUrl(PN, { redirect_uri }));
-      expect(new URL(shown.location ?? '').pathname).toBe('/login');
+  test.each(['http://127.0.0.1/cb', 'http://127.0.0.1:1/cb', 'http://127.0.0.1:8080/cb', 'http://127.0.0.1:65535/cb'])(
+    '%s is the one exception from exact comparison, and only where the request came from (S-03)',
+    async (callback) => {
+      const browser = await attacked.signedIn('amira');
+      const asking = { ...PN, callback };
+      const sent = await attacked.callbackOf(browser, asking);
+      expect(sent.href.startsWith(`${callback}?`)).toBe(true);
+      const code = sent.searchParams.get('code') ?? '';
+      // A process that listens on another port did not ask.
+      const elsewhere = await attacked.exchange({ ...PN, callback: 'http://127.0.0.1:8081/cb' }, code);
+      expect(jsonOf(elsewhere)['error']).toBe('invalid_grant');
+      expect((await attacked.exchange(asking, code)).status).toBe(200);
     },
   );
 
   test.each([
     'http://127.0.0.1:0/cb',
+    'http://127.0.0.1:/cb',
     'http://127.0.0.1:65536/cb',
+    'http://127.0.0.1:08080/cb',
+    'http://127.0.0.1:+80/cb',
+    'HTTP://127.0.0.1/cb',
     'http://localhost/cb',
     'http://[::1]/cb',
     'http://127.1/cb',
     'http://2130706433/cb',
+    'http://[::ffff:127.0.0.1]/cb',
     'https://127.0.0.1/cb',
     'http://127.0.0.1/other',
+    'http://127.0.0.1:8080/cb/',
+    'http://127.0.0.1:8080/cb?x=1',
+    'http://127.0.0.1:8080/cb#x',
     'http://127.0.0.1:8080@evil.example/cb',
+    'http://127.0.0.1.evil.example:8080/cb',
   ])('%s is a page (S-03)', async (redirect_uri) => {
-    expectPageError(await attacked.browser().get(attacked.authorizeUrl(PN, { redirect_uri })));
+    await attacked.changingNothing(async () => {
+      expectPageError(await attacked.browser().get(attacked.authorizeUrl(PN, { redirect_uri })));
+    });
   });
 });
 
@@ -105,15 +158,30 @@ test('an unknown client is never redirected to the address that came along (S-06
 });
 
 describe('the response', () => {
-  test.each(['"><script>alert(1)</script>', 'a\r\nLocation: https://evil.example', '&code=x&iss=y', '#', '%23', ' +'])(
+  test.each([
+    '"><script>alert(1)</script>',
+    'a\r\nLocation: https://evil.example',
+    '&code=x&iss=y',
+    'x&state=y&error=access_denied&code=z',
+    '#',
+    '#code=x&iss=y',
+    '%23',
+    '%26code%3Dx',
+    ' +',
+    '\u00e9\u2028\u{1F600}',
+  ])(
     'carries the state %j back byte for byte, with one code and one iss, the query of the address kept (S-07, S-08)',
     async (state) => {
       const browser = await attacked.signedIn('amira');
       for (const response_mode of ['query', 'fragment']) {
         const callback = await attacked.callbackOf(browser, CQ, { state, response_mode });
+        const [query = '', fragment, ...more] = (browser.shown.headers.location ?? '').split('#');
+        // The fragment of the page that asked is carried over by browsers unless there is another, empty one included.
+        expect([query.startsWith(CQ.callback), more]).toEqual([true, []]);
+        expect(response_mode === 'query' ? fragment : query).toBe(response_mode === 'query' ? '' : CQ.callback);
         const { searchParams } = callback;
         expect(searchParams.getAll('keep')).toEqual(['1']);
-        const fields = response_mode === 'query' ? searchParams : new URLSearchParams(callback.hash.slice(1));
+        const fields = response_mode === 'query' ? searchParams : new URLSearchParams(fragment);
         for (const [name, values] of [
           ['state', [state]],
           ['iss', [ISSUER]],
@@ -121,7 +189,16 @@ describe('the response', () => {
         ] as const) {
           expect(fields.getAll(name), `${response_mode} ${name}`).toEqual(values);
         }
+        expect(fields.has('error')).toBe(false);
       }
+      await browser.open(attacked.authorizeUrl(CQ, { state, response_mode: 'form_post' }));
+      const [form, ...others] = browser.shown.forms;
+      expect([form?.action, others]).toEqual([CQ.callback, []]);
+      expect(form?.inputs.get('state')).toBe(state);
+      for (const name of ['code', 'iss', 'state']) {
+        expect(browser.shown.body.split(`name="${name}"`), name).toHaveLength(2);
+      }
+      attacked.secrets.add(form?.inputs.get('code') ?? '');
     },
   );
 
@@ -147,6 +224,32 @@ describe('the response', () => {
   });
 });
 
+test('every other POST that decides or proves something is answered by 303 as well (S-09)', async () => {
+  const consentPath = async (browser: Browser, fields: Readonly<Record<string, string>>): Promise<void> => {
+    await browser.open(attacked.authorizeUrl(C3, { prompt: 'consent', ...fields }));
+    expect(new URL(browser.shown.url).pathname).toMatch(/^\/consent\//);
+  };
+  const decide = { action: '/authorize' };
+  const browser = await attacked.signedIn('amira');
+  const seen: [string, number][] = [];
+  const note = (what: string, { status }: Shown): void => void seen.push([what, status]);
+
+  await consentPath(browser, {});
+  note('cancel', await browser.submit({ action: 'cancel' }, decide));
+  for (const action of ['consent', 'cancel']) {
+    await consentPath(browser, { response_mode: 'form_post' });
+    note(`${action}, to be posted`, await browser.submit({ action }, decide));
+  }
+  await browser.open(attacked.authorizeUrl(C3, { prompt: 'login' }));
+  note('password again', await browser.submit({ password: PASSWORD }, { action: reauthPath(browser.shown) }));
+  await browser.get('/');
+  note('sign-out', await browser.submit({}, { action: '/logout' }));
+  const [, query] = attacked.authorizeUrl(C3).split('?');
+  note('posted request', await browser.post('/authorize', new URLSearchParams(query), { cookie: undefined }));
+  expect(seen.map(([what]) => what)).toHaveLength(6);
+  expect(seen).toEqual(seen.map(([what]) => [what, 303]));
+});
+
 describe('max_age (OpenID Connect Core 3.1.2.1)', () => {
   test.each(['-1', 'abc', '1e3', '99999999999999999999', '0x10', '1.5', ' 1', '1 ', '+1', '٣', '2147483648'])(
     '%j is invalid_request (S-11, S-160)',
@@ -156,30 +259,87 @@ describe('max_age (OpenID Connect Core 3.1.2.1)', () => {
     },
   );
 
-  test('1, two hours after signing in: the password is asked, and auth_time is when it was given (S-11)', async () => {
+  test.each<[Record<string, string>, number]>([
+    [{ max_age: '0' }, 7200],
+    [{ max_age: '1' }, 7200],
+    [{ max_age: '7199' }, 7200],
+    [{ prompt: 'login' }, 7200],
+    // A sign-in that is as old as the request was not made for it.
+    [{ prompt: 'login' }, 0],
+    [{ prompt: 'login', max_age: '9999' }, 7200],
+  ])(
+    '%j, %i s after signing in: the password is asked, no step skips it, auth_time is when it was given (S-11)',
+    async (fields, age) => {
+      const browser = await attacked.signedIn('amira');
+      await attacked.code(browser, C1);
+      attacked.clock.advanceSeconds(age);
+      await browser.get(attacked.authorizeUrl(C1, fields));
+      const reauth = browser.shown.location ?? '';
+      expect(new URL(reauth).pathname).toBe('/reauth');
+      const grant = new URL(reauth).searchParams.get('id') ?? '';
+      await browser.get('/');
+      const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
+      const forced = new URLSearchParams({ csrf, grant_id: grant, action: 'consent' });
+      await attacked.changingNothing(async () => {
+        for (const step of [`/authorize/${grant}`, `/consent/${grant}`, `/authorize/${grant}`]) {
+          expect((await browser.get(step)).location, `${step} cannot be used to skip it`).toBe(reauth);
+        }
+        expect((await browser.post('/authorize', forced)).location, 'nor a consent without a page').toBe(reauth);
+      });
+      // Nor a sign-in elsewhere.
+      await attacked.signedIn('amira');
+      attacked.clock.advanceSeconds(60);
+      expect((await browser.get(`/authorize/${grant}`)).location).toBe(reauth);
+      await browser.get(reauth);
+      await browser.submit({ password: 'wrong' }, { action: reauthPath(browser.shown) });
+      expect((await browser.get(`/authorize/${grant}`)).location).toBe(reauth);
+      await browser.get(reauth);
+      await browser.submit({ password: PASSWORD }, { action: reauthPath(browser.shown) });
+      const provenAt = attacked.clock.now() / 1000;
+      attacked.clock.advanceSeconds(5);
+      // Once is enough: it does not ask for ever.
+      await browser.follow();
+      const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? '';
+      attacked.secrets.add(code);
+      const claims = decodeJwt(textMember(await attacked.exchange(C1, code), 'id_token'));
+      expect(claims['auth_time']).toBe(provenAt);
+      // The next request asks again, unless the password is young enough for it.
+      await browser.get(attacked.authorizeUrl(C1, fields));
+      const isYoung = fields['prompt'] === undefined && Number(fields['max_age']) >= 5;
+      expect(browser.shown.location?.includes('/reauth')).toBe(!isYoung);
+    },
+  );
+
+  test('with a silent request an old sign-in is login_required (S-10, S-11)', async () => {
     const browser = await attacked.signedIn('amira');
     await attacked.code(browser, C1);
     attacked.clock.advanceSeconds(7200);
-    await browser.get(attacked.authorizeUrl(C1, { max_age: '1' }));
-    const reauth = browser.shown.location ?? '';
-    expect(new URL(reauth).pathname).toBe('/reauth');
-    const grant = new URL(reauth).searchParams.get('id') ?? '';
-    for (const step of [`/authorize/${grant}`, `/consent/${grant}`]) {
-      expect((await browser.get(step)).location, `${step} cannot be used to skip it`).toBe(reauth);
-    }
-    attacked.clock.advanceSeconds(60);
-    await browser.get(reauth);
-    await browser.submit({ password: PASSWORD }, { action: reauth.slice(ISSUER.length - 1) });
-    await browser.follow();
-    const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? '';
-    const claims = decodeJwt(textMember(await attacked.exchange(C1, code), 'id_token'));
-    expect(claims['auth_time']).toBe(attacked.clock.now() / 1000);
+    await attacked.changingNothing(async () => {
+      const { location } = await browser.get(attacked.authorizeUrl(C1, { prompt: 'none', max_age: '7199' }));
+      expect(new URL(location ?? '').searchParams.get('error')).toBe('login_required');
+    });
   });
 });
 
+function reauthPath(shown: Shown): string {
+  const { pathname, search } = new URL(shown.url);
+  expect(pathname).toBe('/reauth');
+  return pathname + search;
+}
+
 test('request_uri and request fetch nothing and never replace the other parameters (S-12, S-13)', async () => {
+  let connections = 0;
+  const listener = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  const bound = listener.address();
+  const port = bound !== null && typeof bound === 'object' ? bound.port : 0;
   for (const fields of [
     { request_uri: 'https://evil.example/x' },
+    { request_uri: `http://127.0.0.1:${port}/request` },
+    { request_uri: `https://localhost:${port}/request#x` },
     { request_uri: 'urn:ietf:params:oauth:request_uri:guess' },
     { request: 'eyJhbGciOiJub25lIn0.eyJzY29wZSI6ImFkbWluIn0.' },
   ]) {
@@ -190,6 +350,8 @@ test('request_uri and request fetch nothing and never replace the other paramete
       expect(searchParams.get('error')).toMatch(/^request_uri_not_supported$|^invalid_request_(uri|object)$/);
     });
   }
+  await new Promise((resolve) => listener.close(resolve));
+  expect(connections).toBe(0);
 });
 
 test('iss is the issuer of the metadata, byte for byte, on success and on errors, in every response mode (S-23)', async () => {
@@ -207,4 +369,15 @@ test('iss is the issuer of the metadata, byte for byte, on success and on errors
     await browser.open(attacked.authorizeUrl(C1, { ...fields, response_mode: 'form_post' }));
     expect(browser.shown.forms[0]?.inputs.get('iss')).toBe(issuer);
   }
+  // What the person decides, and what happens when nobody does.
+  await browser.open(attacked.authorizeUrl(C3, { prompt: 'consent' }));
+  await browser.submit({ action: 'cancel' }, { action: '/authorize' });
+  const cancelled = new URL(browser.shown.location ?? '').searchParams;
+  expect([cancelled.get('error'), cancelled.getAll('iss')]).toEqual(['access_denied', [issuer]]);
+  await browser.open(attacked.authorizeUrl(C3, { prompt: 'consent' }));
+  attacked.clock.advanceSeconds(3601);
+  const late = await browser.get(new URL(browser.shown.url).pathname);
+  expect(late.status).toBe(410);
+  const back = /href="(https:\/\/app\.example\/cb[^"]*)"/.exec(late.body)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  expect(new URL(back).searchParams.getAll('iss')).toEqual([issuer]);
 });

@@ -1,9 +1,27 @@
 /** Security 4.3: who may act as a client. If one of these fails, a stranger redeems codes and reads tokens. */
 import { describe, expect, test } from 'vitest';
-import { attackedService, basic, C1, C2, CP, P1 } from './attacked-service.ts';
+import { attackedService, basic, C1, C2, CLIENT_SETTINGS, CP, P1 } from './attacked-service.ts';
 import { headerOf, jsonOf, type RawAnswer } from './raw-http.ts';
 
-const attacked = attackedService();
+/** Its secret holds what the form encoding changes. */
+const CE = {
+  id: '01JD3Q5Z8W2N4K6M7P9R0S1TCE',
+  secret: 'a+secret:with%41all that=is&changed',
+  callback: 'https://encoded.example/cb',
+};
+/** Takes its secret in the header alone. */
+const CX = { id: '01JD3Q5Z8W2N4K6M7P9R0S1TCX', secret: 'the-secret-of-the-strict-client', callback: '' };
+/** Signs assertions with its secret, which never travels itself. */
+const CS = { id: '01JD3Q5Z8W2N4K6M7P9R0S1TCS', secret: 'the-secret-that-signs-the-assertions-of-a-client' };
+const attacked = attackedService({
+  clients: [
+    ...CLIENT_SETTINGS,
+    { client_id: CE.id, client_auth_method: 'client_secret_basic', client_secret: CE.secret },
+    { client_id: CX.id, client_auth_method: 'client_secret_basic', client_secret: CX.secret, strict_auth_method: true },
+    { client_id: CS.id, client_auth_method: 'client_secret_jwt', client_secret: CS.secret },
+  ],
+});
+for (const { secret } of [CE, CX, CS]) attacked.secrets.add(secret);
 const FORM = { grant_type: 'client_credentials' };
 
 function encoded(text: string | Buffer): string {
@@ -27,6 +45,20 @@ describe('credentials that are not those of the client (S-28)', () => {
     ['a Bearer token', { client_id: C1.id }, `Bearer ${C1.secret}`],
     ['an unknown scheme', { client_id: C1.id }, `Negotiate ${C1.secret}`],
     ['nothing', {}, undefined],
+    ['the secret that signs assertions, in the header', {}, encoded(`${CS.id}:${CS.secret}`)],
+    ['the same in the form', { client_id: CS.id, client_secret: CS.secret }, undefined],
+    ['the id alone of a client with assertions', { client_id: CS.id }, undefined],
+    ['the right secret in the form of a strict client', { client_id: CX.id, client_secret: CX.secret }, undefined],
+    [
+      'the right secret of a strict client in both places',
+      { client_secret: CX.secret },
+      encoded(`${CX.id}:${CX.secret}`),
+    ],
+    ['the right secret with a blank after it', {}, encoded(`${C1.id}:${C1.secret} `)],
+    ['the right secret cut by one', {}, encoded(`${C1.id}:${C1.secret.slice(0, -1)}`)],
+    ['the right secret in upper case', {}, encoded(`${C1.id}:${C1.secret.toUpperCase()}`)],
+    ['a client that does not exist', {}, encoded(`01JD3Q5Z8W2N4K6M7P9R0S1TZZ:${C1.secret}`)],
+    ['an id that is none', {}, encoded(`' or 1=1 --:${C1.secret}`)],
   ];
   test.each(REFUSED)('%s: 401 invalid_client with a challenge', async (_, fields, authorization) => {
     await attacked.changingNothing(async () => {
@@ -72,11 +104,37 @@ describe('credentials that are not those of the client (S-28)', () => {
     expectRefused(await attacked.post('/oauth2/token', FORM, plus), 401, 'invalid_client');
   });
 
+  test('a secret with colon, plus, percent and blank: the right pair passes in either encoding, nothing near it does', async () => {
+    const raw = encoded(`${CE.id}:${CE.secret}`);
+    const form = encoded(`${CE.id}:${new URLSearchParams({ x: CE.secret }).toString().slice(2)}`);
+    for (const right of [raw, form, encoded(`${CE.id}:${encodeURIComponent(CE.secret)}`)]) {
+      expect((await attacked.post('/oauth2/token', FORM, right)).status).toBe(200);
+    }
+    const near = [
+      CE.secret.replace('+', ' '),
+      CE.secret.replace('%41', 'A'),
+      CE.secret.split(':')[0] ?? '',
+      encodeURIComponent(encodeURIComponent(CE.secret)),
+    ];
+    for (const wrong of near) {
+      expectRefused(await attacked.post('/oauth2/token', FORM, encoded(`${CE.id}:${wrong}`)), 401, 'invalid_client');
+    }
+    const inForm = { ...FORM, client_id: CE.id, client_secret: encodeURIComponent(CE.secret) };
+    expectRefused(await attacked.post('/oauth2/token', inForm), 401, 'invalid_client');
+  });
+
   test('holds at every endpoint of clients', async () => {
-    for (const path of ['/oauth2/token', '/oauth2/introspect', '/oauth2/revoke']) {
-      const wrong = await attacked.post(path, { ...FORM, token: 'x' }, encoded(`${C1.id}:wrong-secret-of-the-client`));
-      expectRefused(wrong, 401, 'invalid_client');
-      expectRefused(await attacked.post(path, { ...FORM, token: 'x' }), 401, 'invalid_client');
+    const fields = { ...FORM, token: 'x', response_type: 'code', scope: 'openid', redirect_uri: C1.callback };
+    for (const path of ['/oauth2/token', '/oauth2/introspect', '/oauth2/revoke', '/oauth2/par', '/oauth2/device']) {
+      await attacked.changingNothing(async () => {
+        for (const authorization of [encoded(`${C1.id}:wrong-secret-of-the-client`), encoded(`${C1.id}:`), undefined]) {
+          expectRefused(await attacked.post(path, fields, authorization), 401, 'invalid_client');
+        }
+        const twice = `${new URLSearchParams(fields)}&client_id=${C1.id}&client_id=${C1.id}`;
+        expectRefused(await attacked.post(path, twice, basic(C1)), 400, 'invalid_request');
+        const other = await attacked.post(path, { ...fields, client_id: C2.id }, basic(C1));
+        expectRefused(other, 400, 'invalid_request');
+      });
     }
   });
 });
@@ -86,13 +144,25 @@ describe('a public client (S-29)', () => {
     const inForm = { ...FORM, client_id: P1.id, client_secret: 'x' };
     expectRefused(await attacked.post('/oauth2/token', inForm), 401, 'invalid_client');
     expectRefused(await attacked.post('/oauth2/token', FORM, encoded(`${P1.id}:x`)), 401, 'invalid_client');
+    const { refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), P1);
+    const refresh = { grant_type: 'refresh_token', refresh_token: refreshToken };
+    await attacked.changingNothing(async () => {
+      const sent = await attacked.post('/oauth2/token', { ...refresh, client_id: P1.id, client_secret: 'x' });
+      expectRefused(sent, 401, 'invalid_client');
+      expectRefused(await attacked.post('/oauth2/token', refresh, encoded(`${P1.id}:x`)), 401, 'invalid_client');
+    });
+    expect((await attacked.refresh(P1, refreshToken)).status).toBe(200);
   });
 
   test('gets no token for itself, with an empty secret neither', async () => {
-    const answer = await attacked.post('/oauth2/token', { ...FORM, client_id: P1.id });
-    expectRefused(answer, 400, 'unauthorized_client');
-    const withHeader = await attacked.post('/oauth2/token', FORM, encoded(`${P1.id}:`));
-    expectRefused(withHeader, 400, 'unauthorized_client');
+    await attacked.changingNothing(async () => {
+      for (const scope of ['', 'openid', 'urn:latchkey:admin']) {
+        const answer = await attacked.post('/oauth2/token', { ...FORM, scope, client_id: P1.id });
+        expectRefused(answer, 400, 'unauthorized_client');
+        const withHeader = await attacked.post('/oauth2/token', { ...FORM, scope }, encoded(`${P1.id}:`));
+        expectRefused(withHeader, 400, 'unauthorized_client');
+      }
+    });
   });
 });
 

@@ -2,6 +2,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
+import type { Shown } from '../support/browser.ts';
+import { expectCleanPage } from '../support/clean-page.ts';
 import { attackedService, basic, CHALLENGE, P1, VERIFIER } from './attacked-service.ts';
 import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
 
@@ -46,14 +49,34 @@ async function registered(members: object) {
 }
 
 describe('redirect URIs', () => {
-  test.each(['http://127.0.0.1/cb', 'http://localhost:3000/cb', 'com.example:/cb', 'example.app:/cb'])(
-    'a web application cannot take %s (S-04)',
-    async (uri) => {
-      await expectRefused({ redirect_uris: [uri] }, 'invalid_redirect_uri');
-      const { location } = (await attacked.browser().get(attacked.authorizeUrl({ ...P1, callback: uri }))) ?? {};
-      expect(location).toBeUndefined();
-    },
-  );
+  const NATIVE = [
+    ...['http://127.0.0.1/cb', 'http://localhost:3000/cb', 'http://[::1]/cb', 'https://127.0.0.1/cb'],
+    ...['com.example:/cb', 'example.app:/cb', 'app.example:/cb'],
+  ];
+
+  test.each(NATIVE)('a web application can neither take %s nor use it (S-04)', async (uri) => {
+    const own = 'https://app.example/cb';
+    for (const redirect_uris of [[uri], [own, uri]]) {
+      for (const members of [{}, { application_type: 'web' }, { token_endpoint_auth_method: 'client_secret_basic' }]) {
+        await expectRefused({ ...members, redirect_uris }, 'invalid_redirect_uri');
+      }
+    }
+    const web = await registered({ application_type: 'web', client_name: 'Web' });
+    for (const client of [P1, web]) {
+      await attacked.changingNothing(async () => {
+        const shown = await attacked.browser().get(attacked.authorizeUrl({ ...client, callback: uri }));
+        expect(shown).toMatchObject({ status: 400, location: undefined, errorCodes: ['invalid_redirect_uri'] });
+      });
+    }
+  });
+
+  test('a native application takes only a private scheme of its own website (S-04)', async () => {
+    const native = { application_type: 'native' };
+    for (const uri of ['com.example:/cb', 'example:/cb', 'example.app.evil:x', 'example.app://evil.example/cb']) {
+      await expectRefused({ ...native, redirect_uris: [uri] }, 'invalid_redirect_uri');
+    }
+    expect((await register({ ...native, redirect_uris: ['example.app:/cb', 'http://127.0.0.1/cb'] })).status).toBe(201);
+  });
 
   test.each([
     ...[
@@ -85,13 +108,41 @@ test('an application that registered itself gets no rights by what it says of it
     ...{ scope: `openid ${admin} urn:synapse:admin:*`, first_party: true, is_static: true, client_id: P1.id },
   });
   expect(client.id).not.toBe(P1.id);
-  for (const scope of [admin, 'urn:mas:admin', 'urn:synapse:admin:*']) {
-    const answer = await attacked.post('/oauth2/token', { grant_type: 'client_credentials', scope }, basic(client));
-    expect(answer.status, scope).toBe(400);
+  const POWERS = [admin, 'urn:mas:admin', 'urn:synapse:admin:*', 'urn:chat:client:api:*', `openid ${admin}`];
+  for (const scope of POWERS) {
+    await attacked.changingNothing(async () => {
+      const answer = await attacked.post('/oauth2/token', { grant_type: 'client_credentials', scope }, basic(client));
+      expect([answer.status, jsonOf(answer)['error']], scope).toEqual([400, 'invalid_scope']);
+    });
   }
-  const { accessToken } = await attacked.tokens(await attacked.signedIn('amira'), P1);
-  const answer = await attacked.post('/oauth2/introspect', { token: accessToken }, basic(client));
-  expect(jsonOf(answer)).toEqual({ active: false });
+  const { accessToken, refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), P1);
+  await attacked.changingNothing(async () => {
+    for (const token of [accessToken, refreshToken]) {
+      const answer = await attacked.post('/oauth2/introspect', { token }, basic(client));
+      expect(jsonOf(answer)).toEqual({ active: false });
+      const revoked = await attacked.post('/oauth2/revoke', { token }, basic(client));
+      expect([revoked.status, jsonOf(revoked)['error']]).toEqual([400, 'unauthorized_client']);
+    }
+  });
+});
+
+test('an ordinary person cannot give such an application more than they have (S-49)', async () => {
+  const admin = 'urn:latchkey:admin';
+  const client = await registered({ client_name: 'Powers', scope: `openid ${admin} urn:synapse:admin:*` });
+  for (const scope of [admin, `openid ${admin}`, 'openid urn:synapse:admin:*']) {
+    const browser = await attacked.signedIn('amira');
+    await browser.open(attacked.authorizeUrl(client, { scope }));
+    expect(browser.shown, scope).toMatchObject({ status: 403, location: undefined, errorCodes: ['admin-scope'] });
+  }
+  // What it is not registered for is not given either, also by someone who may.
+  const plain = await registered({ client_name: 'Plain', scope: 'openid' });
+  const browser = await attacked.signedIn('adele');
+  await browser.open(attacked.authorizeUrl(plain, { scope: `openid ${admin}` }));
+  await browser.submit({ action: 'consent' }, { action: '/authorize' });
+  const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? '';
+  const answer = await attacked.exchange(plain, code, { code_verifier: VERIFIER });
+  expect(textMember(answer, 'scope')).toBe('openid');
+  attacked.secrets.add(textMember(answer, 'access_token'));
 });
 
 describe('addresses of pages', () => {
@@ -124,21 +175,30 @@ describe('oversized and malformed bodies (S-51)', () => {
 
   test.each<[string, string | Buffer, number]>([
     ['1 MB', JSON.stringify({ ...BODY, x: 'x'.repeat(1_000_000) }), 413],
-    ['10,000 localized names', JSON.stringify({ ...BODY, ...wide(2_500) }), 400],
+    ['10,000 localized names', JSON.stringify({ ...BODY, ...wide(10_000) }), 413],
+    ['as many as the limit of the body lets in', JSON.stringify({ ...BODY, ...wide(2_500) }), 400],
     [
       '100 redirect URIs',
       JSON.stringify({ ...BODY, redirect_uris: Array.from({ length: 100 }, (_, i) => `https://app.example/${i}`) }),
       400,
     ],
     ['500 levels', `{"x":${'['.repeat(500)}${']'.repeat(500)}}`, 400],
+    ['a name of 100 KiB', JSON.stringify({ ...BODY, client_name: 'x'.repeat(102_400) }), 413],
     ['a name of 50 KiB', JSON.stringify({ ...BODY, client_name: 'x'.repeat(51_200) }), 400],
     ['a variant __proto__', JSON.stringify({ ...BODY, 'client_name#__proto__': 'x' }), 400],
+    ['a variant constructor', JSON.stringify({ ...BODY, 'client_name#constructor': 'x' }), 400],
+    ['a name that is an object', '{"client_name":{"__proto__":{"polluted":true}}}', 400],
     ['a repeated member', `{"client_name":"a",${JSON.stringify(BODY).slice(1)}`, 400],
     ['a list', '[]', 400],
     ['a text', '"x"', 400],
+    ['a number', '7', 400],
+    ['null', 'null', 400],
+    ['nothing', '', 400],
     ['bytes that are no UTF-8', Buffer.from('{"client_name":"\xff"}', 'latin1'), 400],
     ['NUL', '{"client_name":"\\u0000"}', 400],
     ['half a character', '{"client_name":"\\ud800"}', 400],
+    ['the other half', '{"client_name":"\\udc00"}', 400],
+    ['half a character as the name of a member', `{"client_name#\\ud800":"x",${JSON.stringify(BODY).slice(1)}`, 400],
   ])('%s', async (_what, body, status) => {
     const answer = await attacked.changingNothing(() => send(body));
     expect(answer.status).toBe(status);
@@ -181,12 +241,38 @@ test('no address of a registration is ever contacted (S-52)', async () => {
   expect(connections).toBe(0);
 });
 
+test('the answer tells neither an open from a closed port nor a name inside from one that does not exist (S-52)', async () => {
+  const listener = createServer((socket) => socket.destroy());
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  const bound = listener.address();
+  const open = bound !== null && typeof bound === 'object' ? bound.port : 0;
+  const inside = [`localhost:${open}`, 'localhost:1', `[::ffff:7f00:1]:${open}`, '[::ffff:7f00:1]:1'];
+  const names = ['metadata.internal', 'nobody.invalid'];
+  for (const [name, hosts] of [
+    ['jwks_uri', inside],
+    ['logo_uri', inside],
+    ['sector_identifier_uri', inside],
+    ['sector_identifier_uri', names],
+  ] as const) {
+    const bodies = new Set<string>();
+    for (const host of hosts) {
+      const answer = await attacked.changingNothing(() => register({ [name]: `https://${host}/` }));
+      expect(answer.status, `${name} ${host}`).toBe(400);
+      bodies.add(answer.body);
+    }
+    expect([...bodies], name).toHaveLength(1);
+  }
+  await new Promise((resolve) => listener.close(resolve));
+});
+
 describe('contradictions', () => {
   test.each<[object]>([
     [{ jwks: { keys: [] }, jwks_uri: 'https://app.example/keys' }],
     [{ grant_types: ['client_credentials'] }],
     [{ grant_types: ['urn:example:unknown'] }],
     [{ grant_types: ['refresh_token'], response_types: ['code'] }],
+    [{ grant_types: ['implicit'], response_types: ['token'] }],
+    [{ response_types: ['code id_token'] }],
     [{ id_token_signed_response_alg: 'none' }],
     [{ token_endpoint_auth_signing_alg: 'none' }],
     [{ token_endpoint_auth_method: 'private_key_jwt' }],
@@ -217,6 +303,16 @@ describe('many registrations from one address (S-54)', () => {
     expect((await attacked.count('oauth2_clients')) - before).toBe(10);
   });
 
+  test('equal ones end at the limit as well, and are one client', async () => {
+    const address = attacked.newAddress();
+    const before = await attacked.count('oauth2_clients');
+    const answers: RawAnswer[] = [];
+    for (let index = 0; index < 30; index += 1) answers.push(await register({ client_name: 'Again' }, address));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map((_, index) => (index < 10 ? 201 : 429)));
+    expect(new Set(answers.slice(0, 10).map((answer) => jsonOf(answer)['client_id'])).size).toBe(1);
+    expect((await attacked.count('oauth2_clients')) - before).toBe(1);
+  });
+
   test('equal ones are one client, from wherever they come', async () => {
     const before = await attacked.count('oauth2_clients');
     const answers = await Promise.all(Array.from({ length: 50 }, () => register({ client_name: 'Equal' })));
@@ -226,18 +322,66 @@ describe('many registrations from one address (S-54)', () => {
 });
 
 describe('an application that poses as another one (S-56)', () => {
-  test.each(['Latchkey', 'a\u200bb', '\u{1F600}'.repeat(40), '\uff37'.repeat(255), 'שלום Latchkey'])(
-    'called %j is shown as not verified, with its host',
-    async (client_name) => {
-      const client = await registered({ client_name });
-      const browser = await attacked.signedIn('amira');
-      await browser.open(attacked.authorizeUrl(client));
-      const { text, body } = browser.shown;
-      expect(text).toContain('app.example');
-      expect(text).toContain('This application registered itself.');
-      expect(body).toContain('<bdi class="name">');
-    },
-  );
+  /** A name, and what people see of it; undefined: its id. */
+  const POSING: [string, string | undefined][] = [
+    ['Latchkey', 'Latchkey'],
+    // What the service calls itself.
+    ['auth.example.test', 'auth.example.test'],
+    ['Lat\u200bch\u200dkey\u2060\ufeff', 'Latchkey'],
+    ['Latch\u00adkey\u034f\u3164', 'Latchkey'],
+    ['Latch\u{e0061}\u{e007f}key\ufe0f', 'Latchkey'],
+    ['\u200b\u2060\u3164', undefined],
+    ['  Latch \u2003\u00a0 key  ', 'Latch key'],
+    ['\u{1F600}'.repeat(40), '\u{1F600}'.repeat(40)],
+    ['\uff37'.repeat(255), `${'\uff37'.repeat(59)}…`],
+    ['שלום Latchkey', 'שלום Latchkey'],
+    ['"><svg onload=alert(1)>', '&quot;>&lt;svg onload=alert(1)>'],
+  ];
+  const UNSEEN = /\p{Default_Ignorable_Code_Point}|[\u2028-\u202e]/u;
+
+  function expectUnmasked({ body, text }: Shown, shown: string): void {
+    expectCleanPage(body);
+    expect(body).toMatch(/<h1>[^<]*<bdi class="name">/);
+    expect([...body.matchAll(/<h1>[^<]*<bdi class="name">([^<]*)</g)].map((match) => match[1])).toEqual([shown]);
+    const title = /<title>([^<]*)</.exec(body)?.[1] ?? '';
+    expect(title.replaceAll('&quot;', '"')).toContain(shown.replaceAll('&quot;', '"'));
+    expect(body).not.toMatch(UNSEEN);
+    expect(text).toContain('app.example');
+    expect(text).toContain('This application registered itself.');
+  }
+
+  test.each(POSING)('called %j is shown as not verified, with its host', async (client_name, shown) => {
+    const client = await registered({ client_name });
+    const browser = await attacked.signedIn('amira');
+    await browser.open(attacked.authorizeUrl(client));
+    expectUnmasked(browser.shown, shown ?? client.id);
+  });
+
+  test.each(POSING)('called %j is shown so on the pages of a device, too (S-56)', async (client_name, shown) => {
+    const client = await registered({ client_name, grant_types: [DEVICE_CODE_GRANT_TYPE], response_types: [] });
+    const codes = jsonOf(await attacked.post('/oauth2/device', { client_id: client.id, scope: 'openid' }));
+    const browser = await attacked.signedIn('amira');
+    await browser.get('/link');
+    await browser.submit({ code: String(codes['user_code']) });
+    await browser.follow();
+    const { pathname } = new URL(browser.shown.url);
+    expect(pathname).toMatch(/^\/device\//);
+    expectUnmasked(browser.shown, shown ?? client.id);
+    await browser.submit({ action: 'reject' }, { action: pathname });
+    await browser.follow();
+    expect(browser.shown.body).toContain(`<bdi class="name">${shown ?? client.id}</bdi>`);
+    expect(browser.shown.body).not.toMatch(UNSEEN);
+  });
+
+  test('in the language of the reader alone is shown as plainly', async () => {
+    const names = { client_name: 'Harbour', 'client_name#de': 'Lat\u200bchkey' };
+    const client = await registered(names);
+    const browser = await attacked.signedIn('amira');
+    await browser.open(attacked.authorizeUrl(client, { ui_locales: 'de' }));
+    expect(browser.shown.body).toContain('<bdi class="name">Latchkey</bdi>');
+    expect(browser.shown.body).not.toMatch(UNSEEN);
+    expect(browser.shown.text).toContain('Diese Anwendung hat sich selbst angemeldet.');
+  });
 
   test.each(['a\u202eb', 'a\u2066b', 'a\u0007b', 'a\u2028b'])('%j is not a name', async (client_name) => {
     await expectRefused({ client_name }, 'invalid_client_metadata');

@@ -2,6 +2,7 @@
 import { decodeJwt } from 'jose';
 import { describe, expect, test } from 'vitest';
 import type { Browser } from '../support/browser.ts';
+import { cleanUpAll } from '../support/clean-up.ts';
 import {
   attackedService,
   basic,
@@ -39,9 +40,22 @@ describe('a code in the wrong hands', () => {
   });
 
   test('is worth nothing one second after its time (S-15)', async () => {
-    const code = await attacked.code(await attacked.signedIn('amira'), C1);
-    attacked.clock.advanceSeconds(61);
-    await attacked.changingNothing(async () => expectNoTokens(await attacked.exchange(C1, code)));
+    const browser = await attacked.signedIn('amira');
+    for (const [asking, fields] of [
+      [C1, {}],
+      [C1, PKCE],
+      [P1, {}],
+    ] as const) {
+      const verifier: Record<string, string> = fields === PKCE ? { code_verifier: VERIFIER } : {};
+      const code = await attacked.code(browser, asking, fields);
+      attacked.clock.advanceSeconds(61);
+      for (const _ of [1, 2]) {
+        await attacked.changingNothing(async () => expectNoTokens(await attacked.exchange(asking, code, verifier)));
+      }
+      const inTime = await attacked.code(browser, asking, fields);
+      attacked.clock.advanceSeconds(60);
+      expect((await attacked.exchange(asking, inTime, verifier)).status).toBe(200);
+    }
   });
 
   test('presented again after 1 s is refused, after 25 s it ends the session with all its tokens (S-16)', async () => {
@@ -53,6 +67,28 @@ describe('a code in the wrong hands', () => {
     expectNoTokens(await attacked.exchange(C1, code));
     expect(await attacked.introspect(accessToken)).toEqual({ active: false });
     expectNoTokens(await attacked.refresh(C1, refreshToken));
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ['another verifier', { code_verifier: VERIFIER.replace('d', 'e') }],
+    ['no verifier', { code_verifier: '' }],
+  ])('presented again at once with %s is no double send: it ends the session (S-16)', async (_, fields) => {
+    const { code, accessToken, refreshToken } = await attacked.tokens(await attacked.signedIn('amira'), P1);
+    expectNoTokens(await attacked.exchange(P1, code, fields));
+    expect(await attacked.introspect(accessToken)).toEqual({ active: false });
+    expectNoTokens(await attacked.refresh(P1, refreshToken));
+  });
+
+  test('presented again by another client ends nobody’s session, however late (S-14, S-16)', async () => {
+    const { code, accessToken } = await attacked.tokens(await attacked.signedIn('amira'), C1);
+    for (const seconds of [1, 24]) {
+      attacked.clock.advanceSeconds(seconds);
+      await attacked.changingNothing(async () => {
+        expectNoTokens(await attacked.exchange(C2, code, { redirect_uri: C1.callback }));
+        expectNoTokens(await attacked.exchange(P1, code, { redirect_uri: C1.callback }));
+      });
+    }
+    expect(await attacked.introspect(accessToken)).toMatchObject({ active: true });
   });
 
   test('is redeemed once by 50 requests at once over two instances (S-17)', async () => {
@@ -105,8 +141,19 @@ describe('PKCE', () => {
   ];
 
   test.each(WRONG)('a verifier that is %s yields no tokens (S-18)', async (_, fields) => {
-    const code = await attacked.code(await attacked.signedIn('amira'), C1, PKCE);
-    expectNoTokens(await attacked.exchange(C1, code, fields));
+    const browser = await attacked.signedIn('amira');
+    const sessions = await attacked.count('oauth2_sessions');
+    for (const asking of [C1, P1]) {
+      const code = await attacked.code(browser, asking, PKCE);
+      const verifier = { code_verifier: '', ...fields };
+      expectNoTokens(await attacked.exchange(asking, code, verifier));
+      // What was guessed wrong is not guessed on: the code is gone. One that was forgotten may follow.
+      const again = await attacked.exchange(asking, code, { code_verifier: VERIFIER });
+      if (verifier.code_verifier !== '') expectNoTokens(again);
+      else attacked.held(code, again);
+    }
+    const opened = fields['code_verifier'] ? 0 : 2;
+    expect(await attacked.count('oauth2_sessions')).toBe(sessions + opened);
   });
 
   test('two verifiers, the right one among them, yield no tokens (S-18)', async () => {
@@ -128,9 +175,18 @@ describe('PKCE', () => {
     ['another letter case', { code_challenge_method: 's256' }],
     ['a challenge of 42 characters', { code_challenge: CHALLENGE.slice(1) }],
   ])('a public client with %s is refused before anyone signs in (S-20)', async (_, fields) => {
+    const url = attacked.authorizeUrl(P1, fields);
+    const form = new URLSearchParams(url.split('?')[1]);
     await attacked.changingNothing(async () => {
-      const { location } = await attacked.browser().get(attacked.authorizeUrl(P1, fields));
-      expect(new URL(location ?? '').searchParams.get('error')).toBe('invalid_request');
+      for (const { location } of [
+        await attacked.browser().get(url),
+        await attacked.browser().post('/authorize', form, { cookie: undefined }),
+      ]) {
+        const { origin, searchParams } = new URL(location ?? '');
+        expect(origin).toBe('https://spa.example');
+        expect(Object.fromEntries(searchParams)).toMatchObject({ error: 'invalid_request', state: 'st', iss: ISSUER });
+      }
+      expectNoTokens(await attacked.post('/oauth2/par', form.toString()), 'invalid_request');
     });
   });
 });
@@ -159,6 +215,68 @@ describe('a request that waits for consent', () => {
     expect(isConsent(other.shown)).toBe(true);
     expect(other.shown.text).toContain('bruno');
     expect(other.shown.text).not.toContain('amira');
+    // The same with a request that does not ask for the question by itself.
+    const { location = '' } = await attacked.browser().get(attacked.authorizeUrl(C3));
+    const waiting = new URL(location).searchParams.get('id') ?? expect.fail('no request');
+    await other.open(`/authorize/${waiting}`);
+    expect(isConsent(other.shown)).toBe(true);
+    await other.open(attacked.authorizeUrl(C3));
+    expect(other.shown.location, 'in the browser that made it').toContain('code=');
+  });
+
+  test('decided by a form of another browser is that person’s own answer, never a mixed pair (S-24)', async () => {
+    const victim = await attacked.signedIn('amira');
+    const grant = await asked(victim);
+    const seen = victim.shown.forms.find(({ action }) => action === '/authorize') ?? expect.fail('no form');
+    const attacker = await attacked.signedIn('bruno');
+    const decide = async (csrf: string, at: Browser) =>
+      await at.post('/authorize', new URLSearchParams({ csrf, grant_id: grant, action: 'consent' }));
+    await attacked.changingNothing(async () => {
+      // The victim's form in the attacker's browser, and in one where nobody is signed in.
+      for (const at of [attacker, attacked.browser()]) {
+        const refused = await decide(seen.inputs.get('csrf') ?? '', at);
+        expect(refused).toMatchObject({ status: 403, location: undefined });
+      }
+    });
+    await attacker.get('/');
+    const own = attacker.shown.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');
+    await attacked.changingNothing(async () => {
+      // The attacker's form in the victim's browser.
+      expect(await decide(own, victim)).toMatchObject({ status: 403, location: undefined });
+    });
+    // With a form of their own they answer for themselves.
+    const { location = '' } = await decide(own, attacker);
+    const code = new URL(location).searchParams.get('code') ?? '';
+    const tokens = attacked.held(code, await attacked.exchange(C3, code));
+    expect(await attacked.introspect(tokens.accessToken)).toMatchObject({ active: true, username: 'bruno' });
+    const consents = (username: string): string =>
+      `oauth2_consents c join users u on u.id = c.user_id
+        where u.username = '${username}' and 'email' = any (c.scope)`;
+    expect([await attacked.count(consents('bruno')), await attacked.count(consents('amira'))]).toEqual([1, 0]);
+    const late = await victim.post('/authorize', new URLSearchParams([...seen.inputs, ['action', 'consent']]));
+    expect(late).toMatchObject({ status: 409, location: undefined });
+    expect(late.body).not.toContain(code);
+  });
+
+  test('decided in one browser and to be posted to the client is not carried out in another (S-24)', async () => {
+    const victim = await attacked.signedIn('amira');
+    await victim.open(
+      attacked.authorizeUrl(C3, { scope: 'openid email', prompt: 'consent', response_mode: 'form_post' }),
+    );
+    const decided = await victim.submit({ action: 'consent' }, { action: '/authorize' });
+    const step = decided.location ?? expect.fail('no next step');
+    const other = await attacked.signedIn('bruno');
+    await other.open(step);
+    expect(isConsent(other.shown)).toBe(true);
+    expect((await attacked.browser().get(step)).location).toContain('/login');
+    // The same person in another browser has not seen the page there.
+    const elsewhere = await attacked.signedIn('amira');
+    await elsewhere.open(step);
+    expect(isConsent(elsewhere.shown)).toBe(true);
+    await victim.get(step);
+    const code = victim.shown.forms[0]?.inputs.get('code') ?? expect.fail('no code');
+    const { accessToken } = attacked.held(code, await attacked.exchange(C3, code));
+    expect(await attacked.introspect(accessToken)).toMatchObject({ username: 'amira' });
   });
 
   test.each([
@@ -231,18 +349,61 @@ describe('a request that waits for consent', () => {
   });
 });
 
-test('a finished request never shows its code again, to anyone (S-25)', async () => {
-  const browser = await attacked.signedIn('amira');
-  const grant = await asked(browser);
-  await browser.submit({ action: 'consent' }, { action: '/authorize' });
-  const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? '';
-  for (const reader of [browser, await attacked.signedIn('bruno'), attacked.browser()]) {
-    for (const path of [`/authorize/${grant}`, `/consent/${grant}`, `/authorize/${grant}?bind=${code}`]) {
+describe('a finished request (S-25)', () => {
+  /** What other servers call the address that hands out the code. */
+  const guesses = (grant: string): string[] => [
+    ...['approval', 'approve', 'callback', 'continue', 'complete'].map((name) => `/${name}?req=${grant}&id=${grant}`),
+    ...['approval', 'approve', 'code', 'response', 'finish'].map((name) => `/authorize/${grant}/${name}`),
+    ...[`/consent/${grant}/approve`, `/oauth2/authorize/${grant}`, `/oauth2/approval?req=${grant}`],
+  ];
+  const paths = (grant: string, code: string): string[] => [
+    ...[`/authorize/${grant}`, `/consent/${grant}`, `/authorize/${grant}?bind=${code}`],
+    ...[`/authorize/${grant}?action=consent`, `/authorize?grant_id=${grant}`, `/consent/${grant}?action=consent`],
+  ];
+
+  async function expectNothing(reader: Browser, grant: string, code: string, status: number): Promise<void> {
+    for (const path of [...paths(grant, code), ...guesses(grant)]) {
       const shown = await reader.get(path);
-      expect(shown).toMatchObject({ status: 409, location: undefined });
-      expect(shown.body).not.toContain(code);
+      const expected = path.startsWith('/authorize?') ? 400 : guesses(grant).includes(path) ? 404 : status;
+      expect([path, shown.status, shown.location]).toEqual([path, expected, undefined]);
+      expect(shown.body, path).not.toContain(code);
+      expect(JSON.stringify(shown.headers), path).not.toContain(code);
     }
   }
+
+  test.each(['query', 'fragment', 'form_post'])(
+    'answered by %s never shows its code again, to anyone, before it is redeemed and after (S-25)',
+    async (response_mode) => {
+      const browser = await attacked.signedIn('amira');
+      await browser.open(attacked.authorizeUrl(C3, { prompt: 'consent', response_mode }));
+      const grant = new URL(browser.shown.url).pathname.split('/').at(-1) ?? '';
+      await browser.submit({ action: 'consent' }, { action: '/authorize' });
+      if (response_mode === 'form_post') await browser.follow();
+      const { forms, location = ISSUER } = browser.shown;
+      const { searchParams, hash } = new URL(location);
+      const answer = response_mode === 'fragment' ? new URLSearchParams(hash.slice(1)) : searchParams;
+      const code = forms[0]?.inputs.get('code') ?? answer.get('code') ?? expect.fail('no code');
+      const readers = [browser, await attacked.signedIn('bruno'), attacked.browser()];
+      await attacked.changingNothing(async () => {
+        for (const reader of readers) await expectNothing(reader, grant, code, 409);
+      });
+      expect((await attacked.exchange(C3, code)).status).toBe(200);
+      for (const reader of readers) await expectNothing(reader, grant, code, 409);
+    },
+  );
+
+  test('that was deleted after its time is unknown, and its code with it (S-25)', async () => {
+    const browser = await attacked.signedIn('amira');
+    const grant = await asked(browser);
+    await browser.submit({ action: 'consent' }, { action: '/authorize' });
+    const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? '';
+    attacked.clock.advanceSeconds(8 * 86_400);
+    await cleanUpAll({ database: attacked.service.database, clock: attacked.clock });
+    await attacked.changingNothing(async () => {
+      for (const reader of [browser, attacked.browser()]) await expectNothing(reader, grant, code, 404);
+      expectNoTokens(await attacked.exchange(C3, code));
+    });
+  });
 });
 
 describe('the admin scope (S-27)', () => {

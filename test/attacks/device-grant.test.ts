@@ -22,18 +22,19 @@ interface Codes {
 async function requestCodes(
   asking: AttackedClient,
   address = attacked.newAddress(),
-  scope = 'openid',
+  userAgent?: string,
 ): Promise<RawAnswer> {
   const headers: [string, string][] = [FORM, ['X-Forwarded-For', address]];
+  if (userAgent !== undefined) headers.push(['User-Agent', userAgent]);
   const authorization = basic(asking);
   if (authorization !== undefined) headers.push(['Authorization', authorization]);
-  const fields = { scope, ...(asking.secret === undefined && { client_id: asking.id }) };
+  const fields = { scope: 'openid', ...(asking.secret === undefined && { client_id: asking.id }) };
   const body = new URLSearchParams(fields).toString();
   return await attacked.ask({ method: 'POST', target: '/oauth2/device', headers, body });
 }
 
-async function codes(asking: AttackedClient = C1): Promise<Codes> {
-  const answer = await requestCodes(asking);
+async function codes(userAgent?: string): Promise<Codes> {
+  const answer = await requestCodes(C1, attacked.newAddress(), userAgent);
   const deviceCode = textMember(answer, 'device_code');
   attacked.secrets.add(deviceCode);
   return { deviceCode, userCode: textMember(answer, 'user_code') };
@@ -66,6 +67,12 @@ async function confirm(browser: Browser, userCode: string): Promise<void> {
   expect(browser.shown.status).toBe(303);
 }
 
+async function refuse(browser: Browser, userCode: string): Promise<void> {
+  const { path } = await openDevice(browser, userCode);
+  await browser.submit({ action: 'reject' }, { action: path });
+  expect(browser.shown.status).toBe(303);
+}
+
 function errorsOf(answers: readonly RawAnswer[]): unknown[] {
   return answers.map((answer) => jsonOf(answer)['error'] ?? answer.status);
 }
@@ -85,6 +92,20 @@ describe('user codes (S-114)', () => {
     expect((await enter(attacked.browser(), userCode)).status, 'another address').toBe(303);
     attacked.clock.advanceSeconds(6);
     expect((await enter(guesser, userCode)).status, 'after a while').toBe(303);
+  });
+
+  test('guessed by someone who is signed in, in a new browser each time: the address counts (S-114)', async () => {
+    const { userCode } = await codes();
+    const address = attacked.newAddress();
+    const guessers: Browser[] = [];
+    for (let count = 0; count < 11; count += 1) {
+      guessers.push(await attacked.signedIn('bruno', attacked.browser({ address })));
+    }
+    for (const guesser of guessers.slice(1)) {
+      expect((await enter(guesser, 'DDDD-DDDD')).errorCodes).toEqual(['invalid_code']);
+    }
+    expect((await enter(guessers[0] ?? expect.fail(), userCode)).errorCodes).toEqual(['rate_limit_exceeded']);
+    expect((await enter(await attacked.signedIn('bruno'), userCode)).status, 'another address').toBe(303);
   });
 
   test('guessed in one burst over two instances: no more tries than one by one (S-89, S-114)', async () => {
@@ -165,6 +186,40 @@ describe('polls (S-115)', () => {
     expect(attacked.held('', await poll(C1, deviceCode)).accessToken).not.toBe('');
   });
 
+  test('by nobody, and with a wrong secret, leave the code to its own (S-115)', async () => {
+    const { deviceCode, userCode } = await codes();
+    await confirm(await attacked.signedIn('amira'), userCode);
+    const form = { grant_type: DEVICE_CODE_GRANT_TYPE, device_code: deviceCode };
+    await attacked.changingNothing(async () => {
+      for (const [fields, authorization] of [
+        [form, undefined],
+        [{ ...form, client_id: C1.id }, undefined],
+        [form, basic({ ...C1, secret: C2.secret })],
+      ] as const) {
+        const answer = await attacked.post('/oauth2/token', fields, authorization);
+        expect([answer.status, jsonOf(answer)['error']]).toEqual([401, 'invalid_client']);
+      }
+    });
+    expect(attacked.held('', await poll(C1, deviceCode)).accessToken).not.toBe('');
+  });
+
+  test.each([
+    ['refused', 'access_denied', async (userCode: string) => await refuse(await attacked.signedIn('amira'), userCode)],
+    ['expired', 'expired_token', async () => attacked.clock.advanceSeconds(1201)],
+    [
+      'expired after the consent',
+      'expired_token',
+      async (userCode: string) => {
+        await confirm(await attacked.signedIn('amira'), userCode);
+        attacked.clock.advanceSeconds(1201);
+      },
+    ],
+  ])('of a code that is %s: %s, however often (S-115)', async (_, error, end) => {
+    const { deviceCode, userCode } = await codes();
+    await end(userCode);
+    for (let count = 0; count < 3; count += 1) expect(errorsOf([await poll(C1, deviceCode)])).toEqual([error]);
+  });
+
   test('of a person who was locked after the consent: no tokens, and none after an end of the sign-in (S-102, S-127)', async () => {
     const { deviceCode, userCode } = await codes();
     await confirm(await attacked.signedIn('bruno'), userCode);
@@ -173,6 +228,24 @@ describe('polls (S-115)', () => {
     await attacked.change("update users set locked_at = null where username = 'bruno'");
   });
 });
+
+test.each([
+  ['is locked', "update users set locked_at = created_at where username = 'bruno'"],
+  [
+    'signs out',
+    `update user_sessions set finished_at = created_at, finish_reason = 'logged_out'
+      where id = (select id from user_sessions order by created_at desc, id desc limit 1)`,
+  ],
+])(
+  'a person who %s in the middle of the redemption: no tokens, and the device hears access_denied (S-102)',
+  async (_, change) => {
+    const { deviceCode, userCode } = await codes();
+    await confirm(await attacked.signedIn('bruno'), userCode);
+    const held = await HeldChange.make(attacked.service.connectionString, change, []);
+    expect(errorsOf([await held.commitDuring(poll(C1, deviceCode))])).toEqual(['access_denied']);
+    await attacked.change("update users set locked_at = null where username = 'bruno'");
+  },
+);
 
 describe('decisions (S-100, S-116, S-117)', () => {
   test('consent and refusal fifty times at once on two instances: the first one counts (S-100)', async () => {
@@ -210,7 +283,8 @@ describe('decisions (S-100, S-116, S-117)', () => {
       await browser.get(`/link?code=${userCode}`);
     });
     const { path } = await openDevice(browser, userCode);
-    for (const shown of [userCode, 'Client C1', 'just now', '198.18.', 'Go on only if it is in your own hands']) {
+    const warning = 'Go on only if it is in your own hands';
+    for (const shown of [userCode, 'Client C1', 'Website app.example', 'just now', '198.18.', warning]) {
       expect(browser.shown.text).toContain(shown);
     }
     await attacked.changingNothing(async () => {
@@ -219,7 +293,43 @@ describe('decisions (S-100, S-116, S-117)', () => {
     expect(errorsOf([await poll(C1, deviceCode)])).toEqual(['authorization_pending']);
   });
 
-  test('in another browser there is nothing to decide, whoever is signed in there (S-117)', async () => {
+  test('without a home page a client is shown with the host of its redirect URIs, or as one that names none (S-116)', async () => {
+    for (const [asking, shown] of [
+      [P1, 'Website spa.example'],
+      [PN, 'Website Not stated by the application'],
+    ] as const) {
+      const browser = await attacked.signedIn('amira');
+      await openDevice(browser, textMember(await requestCodes(asking), 'user_code'));
+      expect(browser.shown.text).toContain(shown);
+    }
+  });
+
+  test('the page tells which device asks and when, and only a signed-in person with its form can say yes (S-116)', async () => {
+    const { deviceCode, userCode } = await codes(
+      'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+    );
+    const victim = await attacked.signedIn('amira');
+    attacked.clock.advanceSeconds(180);
+    const { path, csrf } = await openDevice(victim, userCode);
+    for (const shown of ['Firefox', 'Linux', '3 minutes ago']) expect(victim.shown.text).toContain(shown);
+    const answer = { action: 'consent', confirm_device: 'on' };
+    const stranger = attacked.browser();
+    await enter(stranger, userCode);
+    await attacked.changingNothing(async () => {
+      for (const wrong of ['', 'x', csrf.slice(1)]) {
+        await victim.post(path, new URLSearchParams({ ...answer, csrf: wrong }));
+        expect(victim.shown).toMatchObject({ status: 403, location: undefined });
+      }
+      // The code was entered here as well, but nobody is signed in.
+      await stranger.get(path);
+      expect(new URL(stranger.shown.location ?? '').pathname).toBe('/login');
+      await stranger.post(path, new URLSearchParams({ ...answer, csrf }));
+      expect(stranger.shown.status === 403 || stranger.shown.location?.includes('/login')).toBe(true);
+    });
+    expect(errorsOf([await poll(C1, deviceCode)])).toEqual(['authorization_pending']);
+  });
+
+  test('in another browser there is nothing to decide, no matter who is signed in there (S-117)', async () => {
     const { deviceCode, userCode } = await codes();
     const { path } = await openDevice(await attacked.signedIn('amira'), userCode);
     for (const username of ['amira', 'bruno']) {
@@ -255,7 +365,8 @@ describe('devices by the thousand (S-95, S-179)', () => {
     }
     expect(await attacked.count('oauth2_device_code_grants')).toBe(before + 100);
     const refused = await requestCodes(P1, address);
-    expect([refused.status, refused.headers.get('retry-after')?.[0]]).toEqual([429, expect.stringMatching(/^\d+$/)]);
+    // The first forty expire after twenty minutes, of which four have passed.
+    expect([refused.status, refused.headers.get('retry-after')?.[0]]).toEqual([429, '960']);
     expect((await requestCodes(P1)).status, 'others are served').toBe(200);
   });
 

@@ -1,4 +1,5 @@
 /** Stolen tokens and codes that are bound to a key, and proofs that are stolen, repeated or made for something else. */
+import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ClientId } from '#platform/base/ids.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
@@ -102,6 +103,19 @@ async function userinfo(accessToken: string, scheme: string, proof?: string, at 
   return await at.request('/oauth2/userinfo', { headers });
 }
 
+/** A proof with a MAC in place of the signature: keyed with the public key, or with the secret that its `jwk` shows. */
+function symmetricProof(url: string, method: string, accessToken?: string, jwk?: object): string {
+  const asymmetric = proofFor(url, { method, ...(accessToken !== undefined && { accessToken }) });
+  const [, body] = asymmetric.split('.');
+  const head = { typ: 'dpop+jwt', alg: 'HS256', jwk: jwk ?? key.publicJwk };
+  const content = `${Buffer.from(JSON.stringify(head)).toString('base64url')}.${body}`;
+  const secret = jwk === undefined ? JSON.stringify(key.publicJwk) : SHOWN_SECRET;
+  return `${content}.${createHmac('sha256', secret).update(content).digest('base64url')}`;
+}
+
+const SHOWN_SECRET = 'a secret that everybody can read in the proof';
+const SHOWN_JWK = { kty: 'oct', k: Buffer.from(SHOWN_SECRET).toString('base64url') };
+
 function resourceProof(accessToken: string, changes: Partial<WantedProof> = {}, by = key): string {
   return proofFor(USERINFO_URL, { method: 'GET', accessToken, ...changes }, by);
 }
@@ -152,6 +166,21 @@ describe('a bound access token', () => {
       resourceProof(accessToken, { now: service.clock.now() + 11_000 }),
       resourceProof(accessToken, { header: { jwk: key.privateJwk } }),
       resourceProof(accessToken, { header: { alg: 'none' } }),
+      resourceProof(accessToken, { header: { alg: 'none' } }).replace(/[^.]*$/, ''),
+      symmetricProof(USERINFO_URL, 'GET', accessToken),
+      symmetricProof(USERINFO_URL, 'GET', accessToken, SHOWN_JWK),
+      resourceProof(accessToken, { header: { jwk: { ...key.publicJwk, kty: 'oct', k: 'AAAA' } } }),
+      resourceProof(accessToken, { url: `${USERINFO_URL}/` }),
+      resourceProof(accessToken, { url: USERINFO_URL.replace('//', '//evil.') }),
+      resourceProof(accessToken, { claims: { jti: undefined } }),
+      resourceProof(accessToken, { header: { typ: 'JWT' } }),
+      thief.proof({
+        url: USERINFO_URL,
+        method: 'GET',
+        now: service.clock.now(),
+        accessToken,
+        header: { jwk: key.publicJwk },
+      }),
       `${resourceProof(accessToken)}, ${resourceProof(accessToken)}`,
     ];
     for (const proof of wrong) {
@@ -340,6 +369,14 @@ describe('a proof at the token endpoint', () => {
       proofFor(TOKEN_URL, { claims: { jti: undefined } }),
       proofFor(TOKEN_URL, { header: { typ: 'jwt' } }),
       proofFor(TOKEN_URL, { now: service.clock.now() - 61_000 }),
+      proofFor(TOKEN_URL, { now: service.clock.now() + 11_000 }),
+      proofFor(TOKEN_URL, { header: { alg: 'none' } }),
+      proofFor(TOKEN_URL, { header: { alg: 'none' } }).replace(/[^.]*$/, ''),
+      proofFor(TOKEN_URL, { header: { jwk: key.privateJwk } }),
+      proofFor(TOKEN_URL, { header: { jwk: thief.publicJwk } }),
+      symmetricProof(TOKEN_URL, 'POST'),
+      symmetricProof(TOKEN_URL, 'POST', undefined, SHOWN_JWK),
+      `${proofFor(TOKEN_URL)}, ${proofFor(TOKEN_URL)}`,
     ];
     for (const proof of wrong) expect(await token(form, { proof })).toMatchObject(INVALID_PROOF);
     expect(service.logged('auth.refused').at(-1)?.fields).toMatchObject({ code: 'invalid_dpop_proof' });

@@ -1,6 +1,7 @@
 /** Security 4.9: finding out who has an account, and which records exist. */
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Shown } from '../support/browser.ts';
+import { ChatClient } from '../support/chat-client.ts';
 import { hashes } from '../support/counted-argon2.ts';
 import { median } from '../support/measuring.ts';
 import { attackedService, C1, PASSWORD, UNKNOWN_ID } from './attacked-service.ts';
@@ -37,6 +38,34 @@ describe('signing in with a wrong password', () => {
       costs.push({ started: hashes.started.slice(before), queries });
     }
     expect(costs).toEqual(NAMES.map(() => ({ started: ['$argon2id$v=19$m=19456,t=7,p=1'], queries: 2 })));
+  });
+
+  test('at the route of chat clients costs and tells the same for every kind of account, and for none (S-85)', async () => {
+    const chat = new ChatClient(attacked.service);
+    const answers = [];
+    for (const username of NAMES) {
+      const before = hashes.started.length;
+      const { status, text } = await chat.tryLogin(username, 'wrong');
+      const { queries } = attacked.service.requestLines().at(-1) ?? expect.fail('no line');
+      answers.push({ started: hashes.started.slice(before), queries, status, text });
+    }
+    const text = answers[0]?.text ?? expect.fail('no answer');
+    expect(JSON.parse(text)).toMatchObject({ errcode: 'M_FORBIDDEN' });
+    const started = ['$argon2id$v=19$m=19456,t=7,p=1'];
+    expect(answers).toEqual(NAMES.map(() => ({ started, queries: 2, status: 403, text })));
+  });
+
+  test('tells a chat client of a lock or a deactivation after the right password alone (S-80)', async () => {
+    const chat = new ChatClient(attacked.service);
+    for (const [username, status, errcode] of [
+      ['lena', 401, 'M_USER_LOCKED'],
+      ['dana', 403, 'M_USER_DEACTIVATED'],
+    ] as const) {
+      expect((await chat.tryLogin(username, 'wrong')).body['errcode']).toBe('M_FORBIDDEN');
+      const answer = await chat.tryLogin(username, PASSWORD);
+      expect([answer.status, answer.body['errcode']]).toEqual([status, errcode]);
+    }
+    expect(await attacked.count('compat_sessions')).toBe(0);
   });
 
   // Processor time of this process, which other work on the machine hardly changes, of interleaved tries. More rounds

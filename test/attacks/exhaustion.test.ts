@@ -22,11 +22,20 @@ const attacked = attackedService(
 const LOGGED = { resolution: 0.1 };
 const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
 
-/** Everything that takes a body, with the type of body that it reads. */
+/**
+ * Everything that takes a body, with the type of body that it reads. Not the routes where chat clients sign out, nor
+ * those of sign-in providers: they read no body before they know who asks, or which provider is meant.
+ */
 function posts(): { path: string; type: string }[] {
-  return attacked.routes({ method: 'POST' }).map(({ target }) => ({
+  const isRead = (path: string) =>
+    !/\/client\/:version\/logout|^\/upstream\/(?:callback|backchannel-logout)\//.test(path);
+  const routes = attacked.routes({ method: 'POST' }).filter(({ path }) => isRead(path));
+  return routes.map(({ target, errorFormat }) => ({
     path: target,
-    type: target === '/oauth2/registration' ? 'application/json' : 'application/x-www-form-urlencoded',
+    type:
+      target === '/oauth2/registration' || errorFormat === 'chat-json' || errorFormat === 'graphql-json'
+        ? 'application/json'
+        : 'application/x-www-form-urlencoded',
   }));
 }
 
@@ -75,7 +84,7 @@ describe('bodies that are too large, too long or lie about it (S-141)', () => {
     const chunk = `8000\r\n${'a'.repeat(0x8000)}\r\n`;
     for (const { path, type } of posts()) {
       const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n`;
-      const answers = await sendBytes(attacked.service.address, head + chunk.repeat(3));
+      const answers = await sendBytes(attacked.service.address, head + chunk.repeat(path === '/graphql' ? 9 : 3));
       expect([path, answers.map(({ status }) => status)]).toEqual([path, [413]]);
     }
   });
@@ -93,6 +102,14 @@ describe('bodies that are too large, too long or lie about it (S-141)', () => {
       }
     },
   );
+
+  test('where chat clients sign out: who they are is asked first, and nothing is read for strangers', async () => {
+    for (const path of ['logout', 'logout/all']) {
+      const head = `POST /_chat/client/v3/${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n`;
+      const answers = await sendBytes(attacked.service.address, head);
+      expect([path, answers.map(({ status }) => status)]).toEqual([path, [401]]);
+    }
+  });
 
   test('longer than announced: the rest is not read as a request; shorter: 408 or 400, and nothing is done', async () => {
     const head = `POST /oauth2/token HTTP/1.1\r\nHost: x\r\nAuthorization: ${basic(C1)}\r\n${FORM}`;

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Shown } from '../support/browser.ts';
 import { cleanUpAll } from '../support/clean-up.ts';
 import { NEW_PASSWORD } from '../support/registering.ts';
-import { attackedService, C1 } from './attacked-service.ts';
+import { type AttackedClient, attackedService, C1, CHALLENGE, CP, P1, PN } from './attacked-service.ts';
+import { headerOf, jsonOf, type RawAnswer, textMember } from './raw-http.ts';
 
 const STARTS = 1000;
 const HOUR = 3600;
@@ -46,6 +47,84 @@ describe('1,000 authorization requests from one address (S-95)', () => {
     attacked.clock.advanceSeconds(8 * 86_400);
     await cleanUpAll({ database: attacked.service.database, clock: attacked.clock });
     expect(await attacked.count('oauth2_authorization_grants')).toBe(0);
+  });
+});
+
+describe('pushed requests that nobody uses, from one address (S-95)', () => {
+  const address = '203.0.113.11';
+  const parameters = { response_type: 'code', code_challenge: CHALLENGE, code_challenge_method: 'S256' };
+
+  async function push(asking: AttackedClient, from: string = address): Promise<RawAnswer> {
+    // One more than the pace of one client lets through.
+    attacked.clock.advanceSeconds(0.1);
+    const credentials = asking.secret === undefined ? {} : { client_secret: asking.secret };
+    const form = { ...parameters, client_id: asking.id, redirect_uri: asking.callback, ...credentials };
+    const headers: [string, string][] = [
+      ['Content-Type', 'application/x-www-form-urlencoded'],
+      ['X-Forwarded-For', from],
+    ];
+    const body = new URLSearchParams({ ...form, scope: 'openid' }).toString();
+    return await attacked.ask({ method: 'POST', target: '/oauth2/par', headers, body });
+  }
+
+  async function statuses(asking: AttackedClient, count: number): Promise<Record<number, number>> {
+    const counts: Record<number, number> = {};
+    for (let pushed = 0; pushed < count; pushed += 1) {
+      const { status } = await push(asking);
+      counts[status] = (counts[status] ?? 0) + 1;
+    }
+    return counts;
+  }
+
+  test('of clients without a secret: 100 are stored, the others hear 429 and when to come again', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    expect(await statuses(P1, 60)).toEqual({ 201: 60 });
+    expect(await statuses(PN, STARTS)).toEqual({ 201: 40, 429: STARTS - 40 });
+    expect(await attacked.count('oauth2_pushed_requests')).toBe(100);
+    const refused = await push(P1);
+    expect(jsonOf(refused)).toMatchObject({ error: 'temporarily_unavailable' });
+    const seconds = Number(headerOf(refused, 'retry-after'));
+    expect((await push(P1, '203.0.113.12')).status).toBe(201);
+    attacked.clock.advanceSeconds(seconds);
+    expect((await push(P1)).status).toBe(201);
+  });
+
+  test('one that was used does not count', async () => {
+    const from = '203.0.113.13';
+    for (let count = 0; count < 110; count += 1) {
+      const request_uri = textMember(await push(P1, from), 'request_uri');
+      attacked.secrets.add(request_uri.slice(-43));
+      const used = await attacked.browser().get(`/authorize?${new URLSearchParams({ client_id: P1.id, request_uri })}`);
+      expect(used.status).toBe(303);
+    }
+  });
+
+  test('of a client that registered itself with a secret: 1,000 are stored', { timeout: TIMEOUT_MS }, async () => {
+    const registration = await attacked.ask({
+      method: 'POST',
+      target: '/oauth2/registration',
+      headers: [['Content-Type', 'application/json']],
+      body: JSON.stringify({
+        client_uri: 'https://app.example/',
+        redirect_uris: [C1.callback],
+        token_endpoint_auth_method: 'client_secret_post',
+      }),
+    });
+    const [id, secret] = [textMember(registration, 'client_id'), textMember(registration, 'client_secret')];
+    attacked.secrets.add(secret).add(textMember(registration, 'registration_access_token'));
+    attacked.clock.advanceSeconds(2 * HOUR);
+    expect(await statuses({ id, secret, callback: C1.callback }, 1010)).toEqual({ 201: 1000, 429: 10 });
+  });
+
+  test('of a configured client that proves itself, only its own limit counts', { timeout: TIMEOUT_MS }, async () => {
+    expect(await statuses(CP, 1010)).toEqual({ 201: 1010 });
+  });
+
+  test('what expired is deleted', async () => {
+    attacked.clock.advanceSeconds(HOUR);
+    await cleanUpAll({ database: attacked.service.database, clock: attacked.clock });
+    expect(await attacked.count('oauth2_pushed_requests')).toBe(0);
   });
 });
 

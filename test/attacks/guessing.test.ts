@@ -1,13 +1,16 @@
 /** Security 4.10: guessing passwords, alone or with many addresses, and shutting the owner out by doing so. */
 import { describe, expect, test } from 'vitest';
+import { changePassword } from '../support/account-operations.ts';
 import type { Browser } from '../support/browser.ts';
+import { type ChatAnswer, ChatClient } from '../support/chat-client.ts';
+import { NEW_PASSWORD } from '../support/registering.ts';
 import { attackedService, C1, PASSWORD } from './attacked-service.ts';
 
 const ACCOUNT_TRIES = 6;
 const ADDRESS_TRIES = 4;
 const KNOWN_TRIES = 3;
 
-const attacked = attackedService({
+const SETTINGS = {
   rate_limiting: {
     login: {
       // The clock of these tests moves by seconds, and by the hour where a bucket has to fill again.
@@ -16,7 +19,8 @@ const attacked = attackedService({
       per_known_browser: { burst: KNOWN_TRIES, per_second: KNOWN_TRIES / 3600 },
     },
   },
-});
+};
+const attacked = attackedService(SETTINGS, { arePasswordsChosen: true });
 
 /** Guesses once. @returns the code of the refusal */
 async function guess(browser: Browser, username: string, password = 'guess'): Promise<string | undefined> {
@@ -25,8 +29,21 @@ async function guess(browser: Browser, username: string, password = 'guess'): Pr
   return browser.shown.errorCodes[0];
 }
 
+/** Guesses once by the route of chat clients, from an address of its own. */
+async function guessInChat(fields: Readonly<Record<string, unknown>>, address = attacked.newAddress()) {
+  const body = { type: 'm.login.password', password: 'guess', ...fields };
+  return await new ChatClient(attacked.service).post('/login', body, { 'x-forwarded-for': address });
+}
+
+function outcome({ status, body }: ChatAnswer): unknown[] {
+  return [status, body['errcode']];
+}
+
+const WRONG = [403, 'M_FORBIDDEN'];
+const LIMITED = [429, 'M_LIMIT_EXCEEDED'];
+
 describe('guessing the password of one account (S-87)', () => {
-  test('from a new address each time, by every spelling of the name and by /reauth, meets one counter', async () => {
+  test('from a new address each time, by every spelling of the name, by /reauth and by the change of the password, meets one counter', async () => {
     await attacked.change(
       `insert into user_emails (id, user_id, email, email_key, created_at)
        select gen_random_uuid(), id, 'amira@mail.example', 'amira@mail.example', created_at
@@ -53,6 +70,8 @@ describe('guessing the password of one account (S-87)', () => {
     const form = session.shown.forms.find(({ action }) => action.startsWith('/reauth')) ?? expect.fail('no form');
     await session.submit({ password: PASSWORD }, { action: form.action });
     expect(session.shown.errorCodes).toEqual(['rate_limit_exceeded']);
+    const change = { oldPassword: PASSWORD, newPassword: NEW_PASSWORD };
+    expect(await changePassword(session, change)).toBe('RATE_LIMITED');
   });
 
   test('from 2^16 addresses of one IPv6 network meets the limit of one address', async () => {
@@ -64,6 +83,48 @@ describe('guessing the password of one account (S-87)', () => {
     expect(codes.slice(0, ADDRESS_TRIES)).toEqual(Array.from({ length: ADDRESS_TRIES }, () => 'invalid_credentials'));
     expect(codes.slice(ADDRESS_TRIES)).toEqual(['rate_limit_exceeded', 'rate_limit_exceeded']);
     expect(await guess(attacked.browser({ address: '2001:db8:0:8::1' }), 'someone')).toBe('invalid_credentials');
+  });
+
+  test('by a chat client, however it names the account, meets the counter of the form', async () => {
+    await attacked.service.registerUser('cara', PASSWORD);
+    await attacked.change(
+      `insert into user_emails (id, user_id, email, email_key, created_at)
+       select gen_random_uuid(), id, 'cara@mail.example', 'cara@mail.example', created_at
+         from users where username = 'cara'`,
+    );
+    const names = [
+      { identifier: { type: 'm.id.user', user: 'cara' } },
+      { identifier: { type: 'm.id.user', user: '@cara:example.test' } },
+      { identifier: { type: 'm.id.thirdparty', medium: 'email', address: 'Cara@mail.example' } },
+      { user: 'CARA' },
+      { medium: 'email', address: 'cara@mail.example' },
+    ];
+    for (const name of names) expect(outcome(await guessInChat(name)), JSON.stringify(name)).toEqual(WRONG);
+    expect(await guess(attacked.browser(), 'cara')).toBe('invalid_credentials');
+    for (const name of names) {
+      expect(outcome(await guessInChat({ ...name, password: PASSWORD })), JSON.stringify(name)).toEqual(LIMITED);
+    }
+    expect(await guess(attacked.browser(), 'cara', PASSWORD)).toBe('rate_limit_exceeded');
+    // One statement that charges nothing: no hash is computed.
+    await guessInChat({ user: 'cara' });
+    expect(attacked.service.requestLines().at(-1)?.queries).toBeLessThanOrEqual(2);
+  });
+
+  test('by a chat client and a browser at one address meets one limit, which says how long to wait', async () => {
+    const address = attacked.newAddress();
+    for (let count = 1; count < ADDRESS_TRIES; count += 1) {
+      expect(outcome(await guessInChat({ user: `someone-else-${count}` }, address))).toEqual(WRONG);
+    }
+    expect(await guess(attacked.browser({ address }), 'somebody')).toBe('invalid_credentials');
+    const limited = await guessInChat({ user: 'bruno', password: PASSWORD }, address);
+    expect(outcome(limited)).toEqual(LIMITED);
+    const seconds = Number(limited.headers.get('retry-after'));
+    expect(limited.body['retry_after_ms']).toBe(seconds * 1000);
+    expect(seconds).toBeGreaterThan(0);
+    expect(limited.headers.get('access-control-allow-origin')).toBe('*');
+    expect(limited.headers.get('access-control-expose-headers')).toContain('Retry-After');
+    // It was no try at the account.
+    expect(outcome(await guessInChat({ user: 'bruno', password: PASSWORD }))).toEqual([200, undefined]);
   });
 
   test('beyond the limit costs no hash, whether the account exists or not (S-79, R-42)', async () => {
@@ -94,6 +155,19 @@ describe('someone whose account is under attack (S-88)', () => {
     await known.submit({}, { action: '/logout' });
     expect(await guess(known, 'adele', PASSWORD)).toBeUndefined();
     expect(known.shown.status).toBe(303);
+  });
+
+  test('goes on with a chat client, which refreshes and signs out', async () => {
+    attacked.clock.advanceSeconds(3600);
+    const chat = new ChatClient(attacked.service);
+    const { accessToken, refreshToken } = await chat.login('bruno', PASSWORD, { refresh_token: true });
+    for (let count = 0; count <= ACCOUNT_TRIES; count += 1) await guessInChat({ user: 'bruno' });
+    expect(outcome(await guessInChat({ user: 'bruno', password: PASSWORD }))).toEqual(LIMITED);
+    const refreshed = await chat.post('/refresh', { refresh_token: refreshToken });
+    expect(refreshed.status).toBe(200);
+    const bearer = { authorization: `Bearer ${String(refreshed.body['access_token'])}` };
+    expect((await chat.post('/logout', undefined, bearer)).status).toBe(200);
+    expect(accessToken).not.toBe(refreshed.body['access_token']);
   });
 
   test('signs in from one known browser while another one, lost or stolen, guesses', async () => {

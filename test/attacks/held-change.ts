@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = 30_000;
 
 /** A change of rows that another process has made and not committed yet. */
 export class HeldChange {
@@ -23,8 +23,12 @@ export class HeldChange {
     return new HeldChange(client, watcher);
   }
 
-  /** Commits as soon as `work` waits for the change, or is over without having waited. @returns its result */
-  async commitDuring<T>(work: Promise<T>): Promise<T> {
+  /**
+   * Commits as soon as `work` waits for the change, or is over without having waited.
+   * @param waiting statements of it that wait at the same time
+   * @returns its result
+   */
+  async commitDuring<T>(work: Promise<T>, waiting = 1): Promise<T> {
     let isOver = false;
     const over = (): void => {
       isOver = true;
@@ -32,7 +36,7 @@ export class HeldChange {
     work.then(over, over);
     try {
       const deadline = performance.now() + DEADLINE_MS;
-      while (!isOver && !(await this.#isAwaited())) {
+      while (!isOver && (await this.#countWaiting()) < waiting) {
         if (performance.now() > deadline) throw new Error('nobody waits for the change');
       }
       await this.#client.query('commit');
@@ -42,13 +46,11 @@ export class HeldChange {
     }
   }
 
-  async #isAwaited(): Promise<boolean> {
-    const { rows } = await this.#watcher.query<{ is_awaited: boolean }>(
-      `select exists (
-         select from pg_stat_activity waiting
-          where waiting.datname = current_database() and cardinality(pg_blocking_pids(waiting.pid)) > 0
-       ) as is_awaited`,
+  async #countWaiting(): Promise<number> {
+    const { rows } = await this.#watcher.query<{ waiting: number }>(
+      `select count(*)::integer as waiting from pg_stat_activity other
+        where other.datname = current_database() and cardinality(pg_blocking_pids(other.pid)) > 0`,
     );
-    return rows[0]?.is_awaited === true;
+    return rows[0]?.waiting ?? 0;
   }
 }

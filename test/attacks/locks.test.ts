@@ -5,6 +5,8 @@
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { sha256 } from '#platform/base/secret.ts';
+import { type ChatAnswer, ChatClient, textOf } from '../support/chat-client.ts';
+import { agreeToSso, loginTokenOf, ssoPath } from '../support/chat-sso.ts';
 import { attackedService, C1, C3, PASSWORD } from './attacked-service.ts';
 import { HeldChange } from './held-change.ts';
 
@@ -18,6 +20,10 @@ const ISSUED = [
   'oauth2_sessions where finished_at is null',
   'oauth2_access_tokens where revoked_at is null',
   'oauth2_refresh_tokens where consumed_at is null and revoked_at is null',
+  'compat_sso_logins where fulfilled_at is not null',
+  'compat_sso_logins where exchanged_at is not null',
+  'compat_sessions where finished_at is null',
+  'compat_access_tokens where revoked_at is null',
 ];
 
 const ACCOUNT_CHANGES = [
@@ -85,6 +91,33 @@ describe.each([...ACCOUNT_CHANGES, SIGN_OUT])('%s that commits in the middle (S-
   });
 });
 
+describe.each([...ACCOUNT_CHANGES, SIGN_OUT])(
+  '%s that commits in the middle of single sign-on (S-102)',
+  (_, change) => {
+    test('of its completion: the client gets no login token', async () => {
+      const browser = await attacked.signedIn('amira');
+      await browser.open(ssoPath('https://chat.example/'));
+      const before = await issued();
+      const held = await hold(change);
+      const shown = await held.commitDuring(agreeToSso(browser));
+      expect(withoutSignIns(await issued())).toEqual(withoutSignIns(before));
+      expect(shown).toMatchObject({ status: 200, location: undefined });
+    });
+
+    test('of the exchange of its token: the client gets no session, and the token is not used up', async () => {
+      const token = await loginTokenOf(await attacked.signedIn('amira'));
+      attacked.secrets.add(token);
+      const before = await issued();
+      const held = await hold(change);
+      const answer = await held.commitDuring(
+        new ChatClient(attacked.service).post('/login', { type: 'm.login.token', token }),
+      );
+      expect(withoutSignIns(await issued())).toEqual(withoutSignIns(before));
+      expect(answer.status).toBeOneOf([401, 403]);
+    });
+  },
+);
+
 describe('the end of a session that commits in the middle (S-102)', () => {
   const END = `update oauth2_sessions set finished_at = created_at, finish_reason = 'revoked'
     where id = (select session_id from oauth2_refresh_tokens where token_hash = $1::bytea)`;
@@ -144,5 +177,61 @@ describe('a change of the account that commits in the middle (S-102)', () => {
       expect(await attacked.introspect(token)).toEqual({ active: false });
     }
     expect((await attacked.refresh(C1, pair?.refreshToken ?? refreshToken)).status).toBe(400);
+  });
+});
+
+describe('chat clients, while a change commits in the middle (S-102)', () => {
+  const SESSIONS =
+    "compat_sessions s join users u on u.id = s.user_id where u.username = 'bruno' and s.finished_at is null";
+  const chat = () => new ChatClient(attacked.service);
+  const tokens = async () =>
+    (await attacked.count('compat_access_tokens')) + (await attacked.count('compat_refresh_tokens'));
+  const refresh = (token: string): Promise<ChatAnswer> => chat().post('/refresh', { refresh_token: token });
+
+  async function begin(): Promise<string> {
+    return textOf(await chat().tryLogin('bruno', PASSWORD, { refresh_token: true }), 'refresh_token');
+  }
+
+  afterEach(async () => {
+    await attacked.change("update users set locked_at = null, deactivated_at = null where username = 'bruno'");
+  });
+
+  const CHANGES = [
+    ['a lock', "update users set locked_at = created_at where username = 'bruno'", 'M_USER_LOCKED'],
+    ['a deactivation', "update users set deactivated_at = created_at where username = 'bruno'", 'M_USER_DEACTIVATED'],
+    [
+      'a new password',
+      "update user_passwords p set id = gen_random_uuid() from users u where u.id = p.user_id and u.username = 'bruno'",
+      'M_FORBIDDEN',
+    ],
+  ] as const;
+
+  test.each(CHANGES)('%s: a login opens no session', async (_, change, errcode) => {
+    const before = await attacked.count(SESSIONS);
+    const held = await hold(change);
+    const answer = await held.commitDuring(chat().tryLogin('bruno', PASSWORD));
+    expect(answer.body['errcode']).toBe(errcode);
+    expect(await attacked.count(SESSIONS)).toBe(before);
+  });
+
+  const END = `update compat_sessions set finished_at = created_at, finish_reason = 'logout'
+    where id = (select session_id from compat_refresh_tokens where token_hash = $1::bytea)`;
+
+  test('the end of the session: a refresh gives no token', async () => {
+    const token = await begin();
+    const before = await tokens();
+    const held = await hold(END, [sha256(token)]);
+    const answer = await held.commitDuring(refresh(token));
+    expect([answer.status, await tokens()]).toEqual([401, before]);
+  });
+
+  test('the end of the session: a refresh whose first answer was lost gives no token', async () => {
+    const token = await begin();
+    await refresh(token);
+    attacked.clock.advanceSeconds(60);
+    const before = await tokens();
+    const held = await hold(END, [sha256(token)]);
+    const answer = await held.commitDuring(refresh(token));
+    expect([answer.status, await tokens()]).toEqual([401, before]);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Takes each protection of `protections.ts` out of a copy of the tree, by itself, and expects the test that is named
+ * Takes each protection of `protections/` out of a copy of the tree, by itself, and expects the test that is named
  * there to fail. A test that goes on passing proves nothing about the protection.
  *
  *     node test/attacks/mutations.js [--parallel=2] [NAME...]
@@ -20,7 +20,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const LEFT_OUT = new Set(['.git', '.latchkey', 'dist', 'node_modules']);
 const MAX_RUN_MS = 600_000;
 
-const { PROTECTIONS, placeOf } = await importList();
+const { PROTECTIONS, labelOf, placeOf, readSource } = await importList();
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { parallel: { type: 'string' } } });
 const chosen = choose(positionals);
 const copies = Number(values.parallel ?? Math.min(2, availableParallelism()));
@@ -40,9 +40,10 @@ try {
 }
 
 async function main() {
+  const whole = readSource(root);
   const misplaced = chosen.flatMap(({ name, removals }) =>
     removals
-      .map(({ text }) => placeOf(root, text).problem)
+      .map(({ text }) => placeOf(whole, text).problem)
       .flatMap((problem) => (problem ? [`${name}: ${problem}`] : [])),
   );
   if (misplaced.length > 0) {
@@ -62,7 +63,7 @@ async function main() {
       }
     }),
   );
-  const rows = chosen.map(({ name, attack, test }) => [name, `S-${attack}`, test, outcomes.get(name)]);
+  const rows = chosen.map(({ name, attack, test }) => [name, labelOf(attack), test, outcomes.get(name)]);
   printTable([['protection', 'attack', 'test', 'taken out'], ...rows]);
   const noticed = rows.filter((row) => row[3] === 'noticed').length;
   process.stdout.write(`${noticed} of ${rows.length} noticed\n`);
@@ -86,7 +87,7 @@ async function without(copy, { removals, test, testName, isBuilt }) {
   const originals = new Map();
   try {
     for (const { text, instead = '' } of removals) {
-      const path = join(copy, placeOf(copy, text).file);
+      const path = join(copy, placeOf(readSource(copy), text).file);
       const source = readFileSync(path, 'utf8');
       if (!originals.has(path)) originals.set(path, source);
       writeFileSync(
@@ -174,7 +175,7 @@ function printTable(rows) {
 async function importList() {
   const { outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: ['test/attacks/protections.ts'],
+    entryPoints: ['test/attacks/protections/index.ts'],
     bundle: true,
     write: false,
     platform: 'node',

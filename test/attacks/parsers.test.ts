@@ -7,8 +7,15 @@ import { headerOf, jsonOf } from './raw-http.ts';
 const attacked = attackedService();
 const FORM: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];
 
+/**
+ * Without the routes where chat clients sign out, which read no body, or none before they know who asks, without those
+ * of sign-in providers, which are looked for before that, and without GraphQL, which takes JSON alone.
+ */
 function forms() {
-  return attacked.routes({ method: 'POST' });
+  const posts = attacked.routes({ method: 'POST' }).filter(({ errorFormat }) => errorFormat !== 'graphql-json');
+  return posts.filter(
+    ({ path }) => !/\/client\/:version\/logout|^\/upstream\/(?:callback|backchannel-logout)\//.test(path),
+  );
 }
 
 describe('names of object properties (S-157)', () => {
@@ -79,15 +86,19 @@ describe('identifiers in paths (S-158)', () => {
     'x'.repeat(8100),
   ];
 
-  test.each(MALFORMED)('%.60s is 4xx everywhere, without a query that sees it', async (id) => {
+  test.each(MALFORMED)('%.60s is refused everywhere, without a query that sees it', async (id) => {
     await attacked.changingNothing(async () => {
-      for (const { method, path } of attacked.routes().filter((route) => route.path.includes(':'))) {
+      // Every version of the routes for chat clients is the same.
+      const routes = attacked.routes().filter(({ path }) => path.includes(':') && !path.includes(':version'));
+      for (const { method, path } of routes) {
         const target = path.replaceAll(/:\w+/g, id);
         const form = method === 'POST' ? { headers: [FORM], body: 'csrf=x' } : {};
         const answer = await attacked.ask({ method, target, ...form });
+        // Nobody learns which recoveries there are: all but one's own lead back to the first page.
+        const isLedBack = path.startsWith('/recover/progress/') && headerOf(answer, 'location') === '/recover';
         expect([target.slice(0, 80), answer.status]).toEqual([
           target.slice(0, 80),
-          expect.toBeOneOf([400, 401, 403, 404, 414]),
+          isLedBack ? 303 : expect.toBeOneOf([400, 401, 403, 404, 414]),
         ]);
         expect(answer.body).not.toMatch(/syntax|uuid|postgres|stack/i);
       }
@@ -177,6 +188,7 @@ describe('bytes that are not text (S-159)', () => {
 function namesOf(path: string, errorFormat: string): string[] {
   if (path === '/oauth2/logout') return ['id_token_hint', 'client_id', 'post_logout_redirect_uri', 'state'];
   if (path === '/oauth2/device') return ['client_id', 'scope'];
+  if (path.startsWith('/upstream/backchannel-logout/')) return ['logout_token'];
   return errorFormat === 'page' ? ['username', 'csrf', 'kind', 'x'] : ['client_id', 'token', 'grant_type'];
 }
 

@@ -259,6 +259,12 @@ describe('another spelling of a path (S-152)', () => {
         const isKept = /^public/.test(headerOf(answer, 'cache-control') ?? '');
         expect([target, isKept && answer.body.includes('amira')]).toEqual([target, false]);
         if ([400, 404].includes(answer.status)) continue;
+        if (target.startsWith('/account/') && !/\.\.|%2e%2e/.test(target)) {
+          // The script of the account area answers every address below it; the page is the same for everybody.
+          expect([target, headerOf(answer, 'cache-control')]).toEqual([target, 'no-store']);
+          expect([target, answer.body.includes('amira')]).toEqual([target, false]);
+          continue;
+        }
         const plain = await attacked.ask({ target: path, headers: [['Cookie', cookie]] });
         expect([target, answer.status, headerOf(answer, 'cache-control')]).toEqual([
           target,

@@ -1,7 +1,9 @@
 /** Security 4.1, what it says about pushed authorization requests (RFC 9126). */
 import { describe, expect, test } from 'vitest';
+import { sha256 } from '#platform/base/secret.ts';
 import type { Shown } from '../support/browser.ts';
 import { type AttackedClient, attackedService, basic, C1, C2, CHALLENGE, ISSUER, P1 } from './attacked-service.ts';
+import { HeldChange } from './held-change.ts';
 import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
 
 const attacked = attackedService({
@@ -53,12 +55,43 @@ describe('a pushed request (S-12)', () => {
     expect(await attacked.count('oauth2_authorization_grants')).toBe(before + 1);
   });
 
+  test('that another instance is just using up begins no second request (S-12)', async () => {
+    const uri = await pushed(C1);
+    const before = await attacked.count('oauth2_authorization_grants');
+    const held = await HeldChange.make(
+      attacked.service.connectionString,
+      'update oauth2_pushed_requests set consumed_at = created_at where request_uri_hash = $1',
+      [sha256(uri.slice(-43))],
+    );
+    expectPage(await held.commitDuring(attacked.browser().get(using(C1, uri))));
+    expect(await attacked.count('oauth2_authorization_grants')).toBe(before);
+  });
+
   test('used by a second browser, also with the session of the person: a page, and no grant (S-12)', async () => {
     const uri = await pushed(C1);
     const first = await attacked.signedIn('amira');
     expect((await first.get(using(C1, uri))).status).toBe(303);
     const second = await attacked.signedIn('amira');
     await attacked.changingNothing(async () => expectPage(await second.get(using(C1, uri))));
+  });
+
+  test('used again after its answer yields no second one, in the browser that used it and in others (S-12, S-25)', async () => {
+    const uri = await pushed(C1);
+    const browser = await attacked.signedIn('amira');
+    await browser.open(using(C1, uri));
+    if (browser.shown.location === undefined) await browser.submit({ action: 'consent' }, { action: '/authorize' });
+    const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? expect.fail('no code');
+    attacked.secrets.add(code);
+    await attacked.changingNothing(async () => {
+      await browser.open(using(C1, uri));
+      expect(browser.shown).toMatchObject({ status: 409, location: undefined });
+      expect(browser.shown.body).not.toContain(code);
+      expectPage(await attacked.browser().get(using(C1, uri)));
+      const [, query] = using(C1, uri).split('?');
+      expectPage(await browser.post('/authorize', new URLSearchParams(query), { cookie: undefined }));
+    });
+    attacked.clock.advanceSeconds(90);
+    await attacked.changingNothing(async () => expectPage(await browser.get(using(C1, uri))));
   });
 
   test('used by another client is refused without a trace, and stays good for its own (S-12)', async () => {

@@ -19,7 +19,7 @@ export interface RawRequest {
   readonly body?: string | Buffer;
 }
 
-const ANSWER_TIMEOUT_MS = 10_000;
+const ANSWER_TIMEOUT_MS = 30_000;
 /** After so long without a byte the server is taken to wait for more of ours. */
 const QUIET_MS = 30;
 

@@ -72,16 +72,30 @@ describe('targets that look like another host, below a path prefix (S-73)', () =
     }
   });
 
+  test.each(['//evil.example/..', '/\\evil.example', '/%2f%2fevil.example', 'http://evil.example/'])(
+    '%s at the root neither',
+    async (target) => {
+      const answer = await attacked.ask({ target });
+      expect(headerOf(answer, 'location')).toBeUndefined();
+      expect(answer.body).not.toContain('evil.example');
+    },
+  );
+
   test.each([
-    '//evil.example/..',
-    '/\\evil.example',
-    '/%2f%2fevil.example',
     '/account//evil.example',
-    'http://evil.example/',
-  ])('%s at the root neither', async (target) => {
-    const answer = await attacked.ask({ target });
-    expect(headerOf(answer, 'location')).toBeUndefined();
-    expect(answer.body).not.toContain('evil.example');
+    '/account/%2f%2fevil.example',
+    '/account/sessions?next=//evil.example',
+    '/account/?kind=//evil.example&action=//evil.example&device_id=//evil.example',
+    '/account/devices/A?org.chat.msc4198.login_hint=',
+  ])('%s leads to our own sign-in page', async (target) => {
+    const location = headerOf(await attacked.ask({ target }), 'location') ?? '';
+    expect(location).toMatch(/^\/login\?kind=manage_account/);
+    expect(location).not.toContain('evil.example');
+  });
+
+  test('the address without its final slash keeps the query, and leads nowhere else', async () => {
+    const answer = await attacked.ask({ target: '/account?//evil.example/..&action=profile' });
+    expect(headerOf(answer, 'location')).toBe('/account/?//evil.example/..&action=profile');
   });
 });
 

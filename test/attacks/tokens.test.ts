@@ -1,8 +1,11 @@
 /** Security 4.4: stolen, replayed and misdirected tokens at the refresh, introspection, revocation and userinfo endpoints. */
 import { describe, expect, test } from 'vitest';
 import { parseId, toUuid } from '#platform/base/ids.ts';
+import { ChatClient } from '../support/chat-client.ts';
 import { expectLinear } from '../support/measuring.ts';
+import { waitUntil } from '../support/postgres-server.ts';
 import type { TestService } from '../support/service.ts';
+import { withoutDatabase } from './absent-database.ts';
 import {
   type AttackedClient,
   attackedService,
@@ -12,6 +15,7 @@ import {
   CLIENT_SETTINGS,
   HOMESERVER_SECRET,
   P1,
+  PASSWORD,
 } from './attacked-service.ts';
 import { headerOf, jsonOf, type RawAnswer, textMember } from './raw-http.ts';
 
@@ -33,6 +37,11 @@ const attacked = attackedService({
     },
   ],
 });
+/** Other choices of who may ask about tokens. */
+const ownOnly = attackedService({ oauth: { introspection_callers: 'own' } });
+const everyClient = attackedService({ oauth: { introspection_callers: 'confidential' } });
+/** Its database goes away. */
+const orphaned = attackedService({}, { expectedStatuses: [503] });
 const HOMESERVER = `Bearer ${HOMESERVER_SECRET}`;
 
 function expectError(answer: RawAnswer, status: number, error: string): void {
@@ -119,6 +128,47 @@ describe('refresh tokens', () => {
     const answer = await attacked.refresh(C1, refreshToken, { scope });
     expect(answer.status).toBe(status);
     expect(jsonOf(answer)['error']).toMatch(/^invalid_(scope|request)$/);
+  });
+
+  test.each([
+    ['1 MB', 'x'.repeat(1_000_000)],
+    ['100,000 words', 'a '.repeat(100_000)],
+    ['100,000 times one word', 'openid '.repeat(100_000)],
+    ['30,000 words within the limit of the form', 'a '.repeat(30_000)],
+    ['a control character', 'openid\u0001'],
+    ['a line end', 'openid\r\nemail'],
+    ['a NUL', 'openid\0'],
+    ['a quote', 'openid"'],
+    ['a backslash', 'openid\\'],
+    ['a letter outside ASCII', 'openid \u00e9mail'],
+  ])('a scope of %s is refused wherever one is asked for, and nothing is stored (S-43)', async (_, scope) => {
+    const browser = await attacked.signedIn('amira');
+    const { accessToken, refreshToken } = await attacked.tokens(browser, C1);
+    const [, query] = attacked.authorizeUrl(C1, { scope }).split('?');
+    const request = { redirect_uri: C1.callback, response_type: 'code', scope };
+    await attacked.changingNothing(async () => {
+      for (const [path, form] of [
+        ['/oauth2/token', { grant_type: 'refresh_token', refresh_token: refreshToken, scope }],
+        ['/oauth2/token', { grant_type: 'client_credentials', scope }],
+        ['/oauth2/device', { scope }],
+        ['/oauth2/par', request],
+      ] as const) {
+        const answer = await attacked.post(path, { ...form }, basic(C1));
+        expect([400, 413], `${path} ${String(form['scope']).slice(0, 10)}`).toContain(answer.status);
+        expect(jsonOf(answer)['error']).toMatch(/^invalid_(scope|request)$/);
+      }
+      const { location, status } = await browser.post('/authorize', new URLSearchParams(query), { cookie: undefined });
+      if (location === undefined) expect([400, 413]).toContain(status);
+      else expect(new URL(location).searchParams.get('error')).toMatch(/^invalid_(scope|request)$/);
+      const registration = await attacked.ask({
+        method: 'POST',
+        target: '/oauth2/registration',
+        headers: [['Content-Type', 'application/json']],
+        body: JSON.stringify({ client_uri: 'https://app.example/', redirect_uris: ['https://app.example/cb'], scope }),
+      });
+      expect([400, 413]).toContain(registration.status);
+    });
+    expect(await isActive(accessToken)).toBe(true);
   });
 
   test.each(['a ', 'openid ', 'x', ' '])(
@@ -224,6 +274,37 @@ describe('introspection (RFC 7662)', () => {
     expect(answer.body).not.toContain('active');
   });
 
+  test.each([
+    ['own', [false, false, true]],
+    ['static', [true, false, true]],
+    ['confidential', [true, true, true]],
+  ] as const)(
+    'with introspection_callers %s: another configured client, one that registered itself, and its own see it: %j (S-44)',
+    async (setting, seen) => {
+      const instance = { own: ownOnly, static: attacked, confidential: everyClient }[setting];
+      const { accessToken, refreshToken } = await instance.tokens(await instance.signedIn('amira'), C1);
+      const registration = await instance.ask({
+        method: 'POST',
+        target: '/oauth2/registration',
+        headers: [['Content-Type', 'application/json']],
+        body: JSON.stringify({ client_uri: 'https://app.example/', redirect_uris: ['https://app.example/cb'] }),
+      });
+      const [id, secret] = [textMember(registration, 'client_id'), textMember(registration, 'client_secret')];
+      instance.secrets.add(secret);
+      for (const token of [accessToken, refreshToken]) {
+        const answers: unknown[] = [];
+        for (const asking of [C2, { id, secret, callback: '' }, C1]) {
+          const answer = await instance.post('/oauth2/introspect', { token }, basic(asking));
+          if (jsonOf(answer)['active'] !== true)
+            expect([answer.status, answer.body]).toEqual([200, '{"active":false}']);
+          answers.push(jsonOf(answer)['active']);
+        }
+        expect(answers).toEqual(seen);
+      }
+      expect((await instance.introspect(accessToken))['active']).toBe(true);
+    },
+  );
+
   test('tells a public client nothing, and the homeserver what it needs (S-44)', async () => {
     const { accessToken } = await own('amira');
     const answer = await attacked.post('/oauth2/introspect', { token: accessToken, client_id: P1.id });
@@ -232,18 +313,34 @@ describe('introspection (RFC 7662)', () => {
   });
 
   test('says of every dead token the same, which is nothing, and userinfo refuses each alike (S-45)', async () => {
+    await attacked.service.registerUser('dario', PASSWORD);
     const expired = await own('amira');
     attacked.clock.advanceSeconds(301);
     const revoked = await own('amira');
     await attacked.post('/oauth2/revoke', { token: revoked.refreshToken }, basic(C1));
+    const refreshed = await own('amira');
+    await attacked.refresh(C1, refreshed.refreshToken);
+    const reused = await own('amira');
+    attacked.clock.advanceSeconds(21);
+    expectError(await attacked.exchange(C1, reused.code), 400, 'invalid_grant');
     const locked = await own('bruno');
+    const gone = await own('dario');
     const live = await own('adele');
     await attacked.change("update users set locked_at = created_at where username = 'bruno'");
+    await attacked.change("update users set deactivated_at = created_at where username = 'dario'");
     try {
       const dead = [
         expired.accessToken,
         revoked.accessToken,
+        revoked.refreshToken,
+        refreshed.accessToken,
+        refreshed.refreshToken,
+        reused.accessToken,
+        reused.refreshToken,
         locked.accessToken,
+        locked.refreshToken,
+        gone.accessToken,
+        gone.refreshToken,
         'mat_0123456789ABCDEFGHIJabcdefghij_0WADMv',
         'malformed',
         'x'.repeat(20_000),
@@ -297,6 +394,32 @@ describe('revocation (RFC 7009)', () => {
   });
 });
 
+describe('while the database is down', () => {
+  test('a revocation is 503 and not 200, the token lives on afterwards, and can then be revoked (S-46)', async () => {
+    const { accessToken, refreshToken } = await orphaned.tokens(await orphaned.signedIn('amira'), C1);
+    await withoutDatabase(orphaned.service.connectionString, async () => {
+      for (const fields of [
+        { token: accessToken },
+        { token: refreshToken },
+        { token: refreshToken, token_type_hint: 'access_token' },
+      ]) {
+        const answer = await orphaned.post('/oauth2/revoke', fields, basic(C1));
+        expectError(answer, 503, 'temporarily_unavailable');
+        expect(Number(headerOf(answer, 'retry-after'))).toBeGreaterThan(0);
+      }
+      // Nor is a token called dead because nobody can look.
+      const asked = await orphaned.post('/oauth2/introspect', { token: accessToken }, HOMESERVER);
+      expectError(asked, 503, 'temporarily_unavailable');
+    });
+    await waitUntil(async () => (await orphaned.ask({ target: '/health' })).status === 200, 'the database');
+    expect((await orphaned.introspect(accessToken))['active']).toBe(true);
+    const revoked = await orphaned.post('/oauth2/revoke', { token: accessToken }, basic(C1));
+    expect(revoked).toMatchObject({ status: 200, body: '' });
+    expect(await orphaned.introspect(accessToken)).toEqual({ active: false });
+    expect(await orphaned.introspect(refreshToken)).toEqual({ active: false });
+  });
+});
+
 describe('an access token outside the Authorization header (RFC 9700 4.3.2)', () => {
   test('is refused in the query, in the body of a GET, and in two places; and never logged (S-47)', async () => {
     const { accessToken } = await own('amira');
@@ -304,18 +427,116 @@ describe('an access token outside the Authorization header (RFC 9700 4.3.2)', ()
     const form = { headers: [['Content-Type', 'application/x-www-form-urlencoded']] } as const;
     const body = `access_token=${accessToken}`;
     const target = '/oauth2/userinfo';
+    const dpop: [string, string] = ['Authorization', `DPoP ${accessToken}`];
     const answers = [
       await attacked.ask({ target: `${target}?${body}` }),
+      await attacked.ask({ target: `${target}?${body}&${body}` }),
+      await attacked.ask({ target: `${target}?token=${accessToken}` }),
+      await attacked.ask({ target, headers: [['Cookie', body]] }),
+      await attacked.ask({ target, headers: [header, header] }),
+      await attacked.ask({ target, headers: [header, dpop] }),
+      await attacked.ask({ target, headers: [['Authorization', `Bearer ${accessToken}, Bearer ${accessToken}`]] }),
+      await attacked.ask({ method: 'POST', target, ...form, body: `${body}&${body}` }),
+      await attacked.ask({ method: 'POST', target: `${target}?${body}`, ...form, body }),
+      await attacked.ask({ method: 'POST', target: `${target}?${body}`, headers: [header] }),
       await attacked.ask({ target, ...form, body }),
       await attacked.ask({ target: `${target}?${body}`, headers: [header] }),
       await attacked.ask({ method: 'POST', target, headers: [header, ...form.headers], body }),
       await attacked.ask({ method: 'POST', target: `${target}?${body}`, ...form, body: '' }),
     ];
-    for (const answer of answers) {
-      expect([400, 401]).toContain(answer.status);
+    for (const [index, answer] of answers.entries()) {
+      expect([400, 401], `answer ${index}`).toContain(answer.status);
       expect(answer.body).not.toContain('amira');
+      expect(answer.body).not.toContain(accessToken);
     }
+    expect(await isActive(accessToken)).toBe(true);
     expect(attacked.service.logLines().join('\n')).not.toContain(accessToken);
+  });
+});
+
+test('the homeserver’s secret and a token in the query or the form open no other endpoint (S-47)', async () => {
+  const { accessToken } = await own('amira');
+  await attacked.changingNothing(async () => {
+    for (const path of ['/oauth2/introspect', '/oauth2/revoke', '/oauth2/token', '/oauth2/registration']) {
+      for (const secret of [HOMESERVER_SECRET, accessToken]) {
+        const query = `?access_token=${secret}&token=${accessToken}`;
+        const answer = await attacked.post(`${path}${query}`, { access_token: secret, token: accessToken });
+        expect([400, 401], path).toContain(answer.status);
+        expect(answer.body).not.toContain('active');
+      }
+    }
+  });
+  expect(await isActive(accessToken)).toBe(true);
+});
+
+describe('tokens', () => {
+  const chat = () => new ChatClient(attacked.service);
+
+  async function begin(username: string) {
+    const { accessToken, refreshToken = '' } = await chat().login(username, PASSWORD, { refresh_token: true });
+    for (const token of [accessToken, refreshToken]) attacked.secrets.add(token);
+    return { accessToken, refreshToken };
+  }
+
+  const refresh = (token: string) => chat().post('/refresh', { refresh_token: token });
+
+  test('of chat clients: says of every dead one the same, which is nothing (S-45)', async () => {
+    await attacked.service.registerUser('emilia', PASSWORD);
+    await attacked.service.registerUser('elias', PASSWORD);
+    const expired = await begin('amira');
+    attacked.clock.advanceSeconds(301);
+    const ended = await begin('amira');
+    await chat().post('/logout', undefined, { authorization: `Bearer ${ended.accessToken}` });
+    const refreshed = await begin('amira');
+    await refresh(refreshed.refreshToken);
+    const [locked, gone, live] = [await begin('emilia'), await begin('elias'), await begin('adele')];
+    await attacked.change("update users set locked_at = created_at where username = 'emilia'");
+    await attacked.change("update users set deactivated_at = created_at where username = 'elias'");
+    const dead = [
+      expired.accessToken,
+      ...Object.values(ended),
+      ...Object.values(refreshed),
+      ...Object.values(locked),
+      ...Object.values(gone),
+      'mct_2KBKosbvwJFL6Ydbpc5FE1pFP4HZt4_0zXy8M',
+      'syt_YW1pcmE_kbyTtqTbZVgQNhgKrQmZ_3uOxOE',
+      `${live.accessToken} `,
+      live.accessToken.toLowerCase(),
+      'x'.repeat(20_000),
+    ];
+    for (const token of dead) {
+      expect(await attacked.introspect(token), token.slice(0, 60)).toEqual({ active: false });
+      const headers: [string, string][] = [['Authorization', `Bearer ${token.slice(0, 4000)}`]];
+      const answer = await attacked.ask({ target: '/oauth2/userinfo', headers });
+      expect([400, 401], token.slice(0, 60)).toContain(answer.status);
+    }
+    expect(await attacked.introspect(live.accessToken)).toMatchObject({ active: true });
+  });
+
+  test('are good for nothing at the OAuth endpoints, and those of OAuth for nothing here (S-42)', async () => {
+    const inChat = await begin('amira');
+    const atClient = await own('amira');
+    for (const token of [inChat.refreshToken, inChat.accessToken]) {
+      expectError(await attacked.refresh(C1, token), 400, 'invalid_grant');
+    }
+    for (const token of [atClient.refreshToken, atClient.accessToken, inChat.accessToken]) {
+      expect((await refresh(token)).body).toMatchObject({ errcode: 'M_UNKNOWN_TOKEN' });
+    }
+    // Nothing was used up.
+    expect((await refresh(inChat.refreshToken)).status).toBe(200);
+    expect((await attacked.refresh(C1, atClient.refreshToken)).status).toBe(200);
+  });
+
+  test('are no use to who has the secret of the homeserver: it signs nobody in or out (S-132)', async () => {
+    const { refreshToken } = await begin('amira');
+    const authorization = `Bearer ${HOMESERVER_SECRET}`;
+    for (const path of ['/logout', '/logout/all']) {
+      const answer = await chat().post(path, undefined, { authorization });
+      expect([answer.status, answer.body['errcode']]).toEqual([401, 'M_UNKNOWN_TOKEN']);
+    }
+    expect((await chat().post('/refresh', { refresh_token: HOMESERVER_SECRET })).status).toBe(401);
+    expect((await chat().tryLogin('amira', HOMESERVER_SECRET)).status).toBe(403);
+    expect((await refresh(refreshToken)).status).toBe(200);
   });
 });
 

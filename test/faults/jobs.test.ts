@@ -9,7 +9,7 @@ import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
 import { freePort } from '../support/free-port.js';
-import { Program, stopProcess, untilHealthy } from '../support/program.js';
+import { killProcess, Program, stopProcess } from '../support/program.js';
 
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const SECRET = 'a-secret-of-at-least-16-characters';
@@ -74,16 +74,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function launch(args: readonly string[], address: string, environment = {}): Promise<ChildProcess> {
-  const child = program.launch(args, { environment });
-  child.stdin?.end();
-  child.stdout?.resume();
-  let output = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    output = (output + text).slice(-4_000);
-  });
+async function launch(command: readonly string[], address: string, environment = {}): Promise<ChildProcess> {
+  const child = await program.serve(address, { command, environment });
   processes.push(child);
-  await untilHealthy(child, address, { timeoutMs: 90_000, output: () => output });
   return child;
 }
 
@@ -108,9 +101,7 @@ async function signInAndOut(): Promise<unknown> {
 }
 
 async function kill(child: ChildProcess): Promise<void> {
-  const ended = once(child, 'exit');
-  child.kill('SIGKILL');
-  await ended;
+  await killProcess(child);
   processes.splice(processes.indexOf(child), 1);
 }
 
@@ -120,7 +111,7 @@ test('kill -9 between the sign-out and its delivery: the logout token arrives on
   const [service] = processes;
   if (service !== undefined) await kill(service);
   await launch(['serve'], base);
-  await expect.poll(() => received.length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => received.length).toBe(1);
   const keys = createRemoteJWKSet(new URL(`${base}oauth2/keys.json`));
   const { payload } = await jwtVerify(received[0] ?? '', keys, {
     issuer: base,
@@ -139,7 +130,7 @@ test('latchkey worker does what a service without one leaves, says how it is, an
   const health = `http://127.0.0.1:${healthPort}/`;
   const worker = await launch(['worker'], health, { LATCHKEY_WORKER_HEALTH: `127.0.0.1:${healthPort}` });
   await signInAndOut();
-  await expect.poll(() => received.length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => received.length).toBe(1);
   expect((await fetch(`${health}login`)).status).toBe(404);
   expect(await stopProcess(worker)).toBe(0);
 }, 60_000);

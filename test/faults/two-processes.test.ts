@@ -12,6 +12,11 @@ const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:a-secret-of-at-least-16
 const CALLBACK = 'https://app.example/callback';
 const PASSWORD = 'correct horse battery staple';
 const PARALLEL = 50;
+const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
+/** Few at once, but often: another moment of the race each time. */
+const ROUNDS = 200;
+const FEW = 4;
+const ROUNDS_TIMEOUT_MS = 300_000;
 
 interface Answer {
   readonly status: number;
@@ -47,6 +52,7 @@ beforeAll(async () => {
           first_party: true,
         },
       ],
+      rate_limiting: { device_authorization: { per_client: { burst: 1000 } } },
       logging: { level: 'error' },
     };
     programs.push(new Program(folder, settings, { name: `latchkey-${index}.json` }));
@@ -63,12 +69,25 @@ afterAll(async () => {
 });
 
 /** The same request many times at once, in turns to both processes. */
-function storm(fields: Record<string, string>): Promise<Answer[]> {
-  return Promise.all(Array.from({ length: PARALLEL }, (_, index) => token(bases[index % 2] ?? '', fields)));
+function storm(fields: Record<string, string>, length = PARALLEL): Promise<Answer[]> {
+  return Promise.all(Array.from({ length }, (_, index) => token(bases[index % 2] ?? '', fields)));
+}
+
+/** @returns the answer of the only one that succeeded; all others were told `invalid_grant` */
+function winnerOf(answers: readonly Answer[]): Answer {
+  const [winner, ...more] = answers.filter(({ status }) => status === 200);
+  expect(more).toEqual([]);
+  const lost = answers.filter(({ status, body }) => status === 400 && body['error'] === 'invalid_grant');
+  expect(lost).toHaveLength(answers.length - 1);
+  return winner ?? expect.fail('nobody won');
 }
 
 async function token(base: string, fields: Record<string, string>): Promise<Answer> {
-  const response = await fetch(`${base}oauth2/token`, {
+  return await ask(`${base}oauth2/token`, fields);
+}
+
+async function ask(address: string, fields: Record<string, string>): Promise<Answer> {
+  const response = await fetch(address, {
     method: 'POST',
     headers: { authorization: AUTHORIZATION },
     body: new URLSearchParams(fields),
@@ -76,29 +95,34 @@ async function token(base: string, fields: Record<string, string>): Promise<Answ
   return { status: response.status, body: await response.json() };
 }
 
-async function newCode(): Promise<string> {
+const AUTHORIZE = `/authorize?${new URLSearchParams({
+  client_id: CLIENT_ID,
+  redirect_uri: CALLBACK,
+  response_type: 'code',
+  scope: 'openid',
+})}`;
+
+/** A browser in which somebody is signed in, and the code that the sign-in led to. */
+async function signIn(): Promise<{ browser: Browser; code: string }> {
   const browser = new Browser({ listener: (bases[0] ?? '').slice(0, -1), publicBase: bases[0] ?? '' });
-  const query = new URLSearchParams({
-    client_id: CLIENT_ID,
-    redirect_uri: CALLBACK,
-    response_type: 'code',
-    scope: 'openid',
-  });
-  await browser.open(`/authorize?${query}`);
+  await browser.open(AUTHORIZE);
   await browser.submit({ username: 'amira', password: PASSWORD });
-  const shown = await browser.follow();
-  return new URL(shown.location ?? '').searchParams.get('code') ?? '';
+  return { browser, code: codeIn(await browser.follow()) };
+}
+
+function codeIn({ location }: { readonly location?: string | undefined }): string {
+  return new URL(location ?? '').searchParams.get('code') ?? expect.fail('no code');
+}
+
+async function newCode(): Promise<string> {
+  return (await signIn()).code;
 }
 
 test('fifty exchanges of one code on two processes: one winner, the others invalid_grant, its tokens live (S-17)', async () => {
   const answers = await storm({ grant_type: 'authorization_code', code: await newCode(), redirect_uri: CALLBACK });
-  const won = answers.filter((answer) => answer.status === 200);
-  expect(won).toHaveLength(1);
-  const lost = answers.filter((answer) => answer.status === 400 && answer.body['error'] === 'invalid_grant');
-  expect(lost).toHaveLength(PARALLEL - 1);
   const again = await token(bases[1] ?? '', {
     grant_type: 'refresh_token',
-    refresh_token: String(won[0]?.body['refresh_token']),
+    refresh_token: String(winnerOf(answers).body['refresh_token']),
   });
   expect(again.status).toBe(200);
 });
@@ -110,7 +134,39 @@ test('fifty refreshes of one token on two processes: all get the one successor (
     redirect_uri: CALLBACK,
   });
   const answers = await storm({ grant_type: 'refresh_token', refresh_token: String(first.body['refresh_token']) });
+  expectOnePair(answers);
+});
+
+function expectOnePair(answers: readonly Answer[]): void {
   expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
   expect(new Set(answers.map((answer) => answer.body['refresh_token'])).size).toBe(1);
   expect(new Set(answers.map((answer) => answer.body['access_token'])).size).toBe(1);
+}
+
+test('two hundred codes, each exchanged and its token refreshed by four at once: one session, one pair (S-17, S-40)', {
+  timeout: ROUNDS_TIMEOUT_MS,
+}, async () => {
+  const { browser, code } = await signIn();
+  let next = code;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const exchange = { grant_type: 'authorization_code', code: next, redirect_uri: CALLBACK };
+    const { body } = winnerOf(await storm(exchange, FEW));
+    expectOnePair(await storm({ grant_type: 'refresh_token', refresh_token: String(body['refresh_token']) }, FEW));
+    next = codeIn(await browser.get(AUTHORIZE));
+  }
+});
+
+test('two hundred device codes, each redeemed by four at once: one session (S-115)', {
+  timeout: ROUNDS_TIMEOUT_MS,
+}, async () => {
+  const { browser } = await signIn();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const { body } = await ask(`${bases[round % 2]}oauth2/device`, { scope: 'openid' });
+    await browser.get('/link');
+    await browser.submit({ code: String(body['user_code']) });
+    await browser.follow();
+    await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: new URL(browser.shown.url).pathname });
+    expect(browser.shown.status).toBe(303);
+    winnerOf(await storm({ grant_type: DEVICE_CODE, device_code: String(body['device_code']) }, FEW));
+  }
 });

@@ -20,7 +20,7 @@ const REQUESTS_WITH_CREDENTIALS = 60;
 const CREDENTIALS_PATH = /^\/oauth2\/(token|revoke|device|introspect|par)$/;
 const TIMEOUT_MS = 300_000;
 
-const attacked = attackedService();
+const attacked = attackedService({}, { arePasswordsChosen: true });
 const victim = new Victim(attacked);
 let signedOut: string;
 

@@ -8,7 +8,7 @@ import { Victim } from './victim.ts';
 
 const TIMEOUT_MS = 600_000;
 
-const attacked = attackedService();
+const attacked = attackedService({}, { arePasswordsChosen: true });
 const victim = new Victim(attacked);
 
 beforeAll(async () => {

@@ -18,7 +18,7 @@ const REQUESTS = 2000;
 const SPOILT_REQUESTS = 1000;
 const TIMEOUT_MS = 600_000;
 
-const attacked = attackedService();
+const attacked = attackedService({}, { arePasswordsChosen: true });
 const victim = new Victim(attacked);
 let surroundings: Surroundings;
 

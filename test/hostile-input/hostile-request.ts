@@ -77,6 +77,24 @@ export function acceptableForms(path: string): readonly (readonly Field[])[] {
       return [[csrf, ['username', 'amira'], ['password', password]]];
     case '/reauth':
       return [[csrf, ['method', 'password'], ['password', password]]];
+    case '/upstream/callback/:id':
+      return [
+        [
+          ['code', 'x'],
+          ['state', 'y'],
+        ],
+        [
+          ['error', 'access_denied'],
+          ['state', 'y'],
+          ['reposted', '1'],
+        ],
+      ];
+    case '/upstream/backchannel-logout/:id':
+      return [[['logout_token', 'eyJhbGciOiJSUzI1NiJ9.e30.AA']]];
+    case '/upstream/link/:id':
+      return [[csrf, ['action', 'login']]];
+    case '/recover':
+      return [[csrf, ['email', 'amira@mail.example']]];
     case '/register/password':
       return [[csrf, ['username', 'zora'], ['password', password], ['password_confirm', password]]];
     case '/oauth2/token':

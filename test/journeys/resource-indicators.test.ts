@@ -145,9 +145,25 @@ describe('resource indicators (RFC 8707)', () => {
   });
 
   test('a resource that was not granted is invalid_target at refresh, also when no scope would be left', async () => {
-    const { body } = await exchange('events.read', [CALENDAR]);
-    const form = { grant_type: 'refresh_token', refresh_token: String(body['refresh_token']), resource: FILES };
-    expect(await token(form)).toMatchObject({ status: 400, body: { error: 'invalid_target' } });
+    for (const scope of ['events.read', 'openid events.read files.read']) {
+      const { body } = await exchange(scope, [CALENDAR]);
+      const form = { grant_type: 'refresh_token', refresh_token: String(body['refresh_token']), resource: FILES };
+      expect(await token(form)).toMatchObject({ status: 400, body: { error: 'invalid_target' } });
+    }
+  });
+
+  test('one for which nothing of the scope is meant is invalid_target, and costs neither code nor session', async () => {
+    const granted = await code('events.read', [CALENDAR, FILES]);
+    const form = { grant_type: 'authorization_code', code: granted, redirect_uri: CALLBACK };
+    const refused = { status: 400, body: { error: 'invalid_target' } };
+    expect(await token({ ...form, resource: FILES })).toMatchObject(refused);
+    const { body } = await token(form);
+    expect(body).toMatchObject({ scope: 'events.read' });
+    const refresh = { grant_type: 'refresh_token', refresh_token: String(body['refresh_token']) };
+    expect(await token({ ...refresh, resource: FILES })).toMatchObject(refused);
+    expect((await token(refresh)).body).toMatchObject({ scope: 'events.read' });
+    // Such a session could never be refreshed.
+    expect(await exchange('events.read', [FILES])).toMatchObject(refused);
   });
 
   test('what was not granted at /authorize is invalid_target at exchange, and costs nothing', async () => {
@@ -246,9 +262,12 @@ describe('other grants', () => {
     expect(await token({ ...form, scope: 'files.read' }, WEB)).toMatchObject(refused);
     const elsewhere = await token({ ...form, resource: 'https://other.example' }, WORKER);
     expect(elsewhere).toMatchObject({ status: 400, body: { error: 'invalid_target' } });
+    // An answer without `scope` would say that it got all it asked for (RFC 6749 5.1).
+    const nothing = await token({ ...form, scope: 'events.read' }, WORKER);
+    expect(nothing).toMatchObject({ status: 400, body: { error: 'invalid_target' } });
   });
 
-  test('a client that registered itself gets no scope of a resource server without a person', async () => {
+  test('a client that registered itself gets no token for a resource server without a person', async () => {
     const response = await fetch(new URL('/oauth2/registration', service.address), {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -259,11 +278,16 @@ describe('other grants', () => {
       }),
     });
     const registered: Readonly<Record<string, string>> = await response.json();
-    const refused = await post(
-      '/oauth2/token',
-      { grant_type: 'client_credentials', scope: 'files.read' },
-      basic(registered['client_id'] ?? '', registered['client_secret'] ?? ''),
-    );
-    expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
+    const ask = async (form: Readonly<Record<string, string | readonly string[]>>) =>
+      await post(
+        '/oauth2/token',
+        { grant_type: 'client_credentials', ...form },
+        basic(registered['client_id'] ?? '', registered['client_secret'] ?? ''),
+      );
+    expect(await ask({ scope: 'files.read' })).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
+    for (const resource of [FILES, [service.issuer, FILES]]) {
+      expect(await ask({ resource })).toMatchObject({ status: 400, body: { error: 'invalid_target' } });
+    }
+    expect(await ask({ resource: service.issuer })).toMatchObject({ status: 200 });
   });
 });

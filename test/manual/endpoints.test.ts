@@ -1,12 +1,25 @@
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  changePassword as askToChangePassword,
+  recoverPassword as askToRecoverPassword,
+} from '../support/account-operations.ts';
 import { Browser } from '../support/browser.ts';
-import { registerWholly } from '../support/registering.ts';
+import { ChatClient, textOf } from '../support/chat-client.ts';
+import { agreeToSso, ssoPath } from '../support/chat-sso.ts';
+import { insertClient, sql } from '../support/fixtures.ts';
+import { GraphqlClient } from '../support/graphql-client.ts';
+import { type Mails, startMails } from '../support/mails.ts';
+import { beginRegistration, codeSentTo, NEW_PASSWORD } from '../support/registering.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { linkAccount, startUpstreamPeer, UPSTREAM_SUBJECT, type UpstreamPeer } from '../support/upstream-peer.ts';
 import { bundleWorker } from '../support/worker-entry.ts';
+import { walkAdminApi } from './admin-walk.ts';
+import { readPage } from './pages.ts';
 import { codeOf, tableRows } from './tables.ts';
 
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
+const PROVIDER_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const SECRET = 'a-secret-of-at-least-16-characters';
 const CALLBACK = 'https://app.example/callback';
 const SIGNED_OUT = 'https://app.example/signed-out';
@@ -22,12 +35,34 @@ const rows = tableRows('docs/reference/endpoints.md').map(([method, path, resour
 }));
 
 let service: TestService;
+let peer: UpstreamPeer;
+let mails: Mails;
 
 beforeAll(async () => {
   const worker = new URL('../../src/domain/accounts/passwords/strength.worker.ts', import.meta.url);
+  peer = await startUpstreamPeer();
+  mails = await startMails();
   service = await startService(
     {
-      account: { password_registration_enabled: true, client_logos: 'proxy' },
+      account: {
+        password_registration_enabled: true,
+        password_registration_token_required: true,
+        password_recovery_enabled: true,
+        client_logos: 'proxy',
+      },
+      email: mails.settings,
+      policy: { data: { admin_clients: [CLIENT_ID] } },
+      upstream_oauth2: {
+        providers: [
+          {
+            id: PROVIDER_ID,
+            issuer: peer.issuer,
+            client_id: 'latchkey',
+            token_endpoint_auth_method: 'none',
+            on_backchannel_logout: 'logout_all',
+          },
+        ],
+      },
       clients: [
         {
           client_id: CLIENT_ID,
@@ -42,11 +77,14 @@ beforeAll(async () => {
     },
     { strengthWorker: await bundleWorker(worker) },
   );
-  await service.registerUser('amira', PASSWORD);
+  const amira = await service.registerUser('amira', PASSWORD);
+  await linkAccount(service.database, { providerId: PROVIDER_ID, userId: amira, subject: UPSTREAM_SUBJECT });
 });
 
 afterAll(async () => {
   await service.stop();
+  await peer.stop();
+  await mails.stop();
 });
 
 function newBrowser(): Browser {
@@ -66,9 +104,24 @@ describe('the manual’s page of endpoints', () => {
     expect(told.toSorted(byText)).toEqual(mounted.toSorted(byText));
   });
 
+  test('has its requests in full on the pages of requests and of the admin API, and no other', () => {
+    const pages = ['docs/reference/requests.md', 'docs/reference/admin-api.md'];
+    const codes = pages.flatMap((path) => readPage(path).codes);
+    const mounted = service.routes.map(({ method, path }) => `${method} ${path}`);
+    expect(mounted.filter((name) => !codes.includes(name))).toEqual([]);
+    expect(codes.filter((name) => /^[A-Z]+ /.test(name) && !mounted.includes(name))).toEqual([]);
+  });
+
   test('promises numbers of statements that a walk through the service keeps', async () => {
     await signInAndUseTokens();
     await registerOneself();
+    await changePassword();
+    await recoverPassword();
+    await signInThroughProvider();
+    await registerThroughProvider();
+    await useChatClient();
+    await readAccount();
+    await administer();
     await visitTheRest();
 
     const measured = new Map<string, number>();
@@ -92,6 +145,41 @@ const NOT_WALKED = ['GET /register/steps/:id/username', 'POST /register/steps/:i
 function matches(pattern: string, path: string): boolean {
   const expression = pattern.replace(/[.]/g, '\\.').replace(/:\w+/g, '[^/]+').replace(/\*$/, '.+');
   return new RegExp(`^${expression}$`).test(path);
+}
+
+async function useChatClient(): Promise<void> {
+  const chat = new ChatClient(service);
+  await chat.request('/login');
+  const { refreshToken } = await chat.login('amira', PASSWORD, { refresh_token: true });
+  const refreshed = await chat.post('/refresh', { refresh_token: refreshToken });
+  await chat.post('/logout', undefined, { authorization: `Bearer ${textOf(refreshed, 'access_token')}` });
+  const { accessToken } = await chat.login('amira', PASSWORD);
+  await chat.post('/logout/all', {}, { authorization: `Bearer ${accessToken}` });
+  const browser = newBrowser();
+  for (const end of ['', `/${PROVIDER_ID}`, '/']) await browser.get(ssoPath('https://app.example/', {}, end));
+  await browser.follow();
+  await browser.submit({ username: 'amira', password: PASSWORD });
+  await browser.follow();
+  const { location } = await agreeToSso(browser);
+  const token = new URL(location ?? '').searchParams.get('loginToken');
+  await chat.post('/login', { type: 'm.login.token', token });
+}
+
+async function administer(): Promise<void> {
+  const response = await fetch(`${service.address}/oauth2/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(`${CLIENT_ID}:${SECRET}`)}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'urn:mas:admin' }),
+  });
+  const { access_token: token } = await response.json();
+  const registered = await insertClient(service.database, service.core.keyRing, Date.now(), { isStatic: false });
+  await walkAdminApi(service, {
+    token,
+    username: 'amira',
+    clientId: CLIENT_ID,
+    providerId: PROVIDER_ID,
+    dynamicClientId: registered,
+  });
 }
 
 async function signInAndUseTokens(): Promise<void> {
@@ -146,6 +234,75 @@ async function signInAndUseTokens(): Promise<void> {
   await signOutByClient(config, browser);
 }
 
+async function signInThroughProvider(): Promise<void> {
+  for (const isPosted of [false, true]) {
+    const browser = newBrowser();
+    await browser.get(`/upstream/authorize/${PROVIDER_ID}`);
+    const answer = new URL(peer.signIn(browser.shown.location ?? ''));
+    if (isPosted) await browser.post(answer.pathname, answer.searchParams);
+    else await browser.get(answer.href);
+    await browser.follow();
+    expect((await browser.submit()).status).toBe(303);
+  }
+  const now = Math.floor(Date.now() / 1000);
+  const token = await peer.sign({
+    ...{ iss: peer.issuer, aud: 'latchkey', sub: UPSTREAM_SUBJECT, iat: now, exp: now + 120, jti: 'id' },
+    events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+  });
+  const body = new URLSearchParams({ logout_token: token });
+  const told = await fetch(`${service.address}/upstream/backchannel-logout/${PROVIDER_ID}`, { method: 'POST', body });
+  expect(told.status).toBe(200);
+}
+
+async function registerThroughProvider(): Promise<void> {
+  const browser = newBrowser();
+  await browser.get(`/upstream/authorize/${PROVIDER_ID}`);
+  await browser.get(peer.signIn(browser.shown.location ?? '', { claims: { sub: 'somebody new' } }));
+  await browser.follow();
+  await browser.submit({ username: 'dana' });
+  await browser.follow();
+  await browser.submit({ action: 'skip' });
+  expect(new URL((await browser.follow()).url).pathname).toBe('/');
+}
+
+async function changePassword(): Promise<void> {
+  await service.registerUser('bela', PASSWORD);
+  const browser = newBrowser();
+  await browser.get('/login');
+  await browser.submit({ username: 'bela', password: PASSWORD });
+  for (const path of ['/account', '/account/', '/account/sessions']) await browser.get(path);
+  await browser.open('/.well-known/change-password');
+  expect(new URL(browser.shown.url).pathname).toBe('/account/password/change');
+  const change = { oldPassword: PASSWORD, newPassword: NEW_PASSWORD, endApplicationSessions: true };
+  expect(await askToChangePassword(browser, change)).toBe('ALLOWED');
+}
+
+async function recoverPassword(): Promise<void> {
+  await service.registerUser('carla', PASSWORD);
+  const email = 'carla@mail.example';
+  const browser = newBrowser();
+  await browser.get('/recover');
+  await browser.submit({ email });
+  await browser.follow();
+  await browser.submit({}, { action: new URL(browser.shown.url).pathname });
+  const ticket = 'T'.repeat(32);
+  await sql(
+    service.database,
+    `with address as (
+       insert into user_emails (id, user_id, email, email_key, created_at)
+       select gen_random_uuid(), u.id, $1::text, $1::text, u.created_at from users u where u.username = 'carla'
+       returning id, user_id
+     )
+     insert into user_recovery_tickets (ticket_hash, session_id, user_id, user_email_id, password_id, created_at)
+     select sha256($2::text::bytea), s.id, address.user_id, address.id, p.id, s.created_at
+       from address join user_passwords p on p.user_id = address.user_id, user_recovery_sessions s`,
+    [email, ticket],
+  );
+  await browser.get(`/account/password/recovery?ticket=${ticket}`);
+  const recovery = { ticket, newPassword: NEW_PASSWORD, endAllSessions: true };
+  expect(await askToRecoverPassword(browser, recovery)).toBe('ALLOWED');
+}
+
 async function signOutByClient(config: oidc.Configuration, browser: Browser): Promise<void> {
   await browser.get('/login');
   await browser.submit({ username: 'amira', password: PASSWORD });
@@ -170,7 +327,21 @@ async function registerOneself(): Promise<void> {
   await browser.get('/register/password');
   const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
   await browser.post('/register', new URLSearchParams({ csrf }));
-  expect((await registerWholly(browser, 'newcomer')).status).toBe(303);
+  await service.issueRegistrationToken('class-of-26', undefined);
+  await beginRegistration(browser, { username: 'undecided', email: 'undecided@mail.example' });
+  await browser.follow();
+  expect((await browser.submit({ token: 'class-of-26' })).status).toBe(303);
+  await beginRegistration(browser, { username: 'newcomer', email: 'first@mail.example' }, '?token=class-of-26');
+  await browser.follow();
+  await browser.submit({ action: 'resend' });
+  await browser.follow();
+  await browser.submit({ action: 'change', email: 'newcomer@mail.example' });
+  await browser.follow();
+  const code = codeSentTo('newcomer@mail.example', await mails.deliver(service.core));
+  await browser.submit({ action: 'verify', code });
+  await browser.follow();
+  expect(new URL((await browser.submit({ action: 'skip' })).location ?? '').pathname).toMatch(/finish$/);
+  expect((await browser.get(browser.shown.location ?? '')).status).toBe(303);
 }
 
 /** RFC 7592, with an authorization request that waits for an address that is given up, and a session. */
@@ -192,6 +363,14 @@ async function manageRegistration(registered: oidc.ClientMetadata, application: 
   expect(token.status).toBe(200);
   expect(await change('GET')).toBe(200);
   expect(await change('DELETE')).toBe(204);
+}
+
+async function readAccount(): Promise<void> {
+  const client = await GraphqlClient.signedIn(service, 'amira', PASSWORD);
+  const query =
+    '{ viewer { ... on User { hasPassword browserSessions(last: 6) { totalCount nodes { id lastAuthentication { id } } } } } }';
+  expect((await client.query(query)).errors).toEqual([]);
+  expect((await client.get({ query })).errors).toEqual([]);
 }
 
 async function visitTheRest(): Promise<void> {

@@ -59,7 +59,7 @@ function made(type: string, origin: string): string {
     case 'bytea':
       return `sha256((${text})::bytea)`;
     case 'integer':
-      return 'g % 7';
+      return 'g % 7 + 1';
     case 'boolean':
       return 'g % 2 = 0';
     case 'timestamp with time zone':

@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 
 const SOURCE = fileURLToPath(new URL('../../src', import.meta.url));
 
-/** The file of each module that says when its rows are live, and one-time values, which have one statement. */
-const OWNERS = /\/liveness\.ts$|^domain\/replayed-values\/replayed-values\.ts$/;
+/** The file of each module that says when its rows are live, and those of one-time values and leases, which have one statement. */
+const OWNERS = /\/liveness\.ts$|^domain\/replayed-values\/replayed-values\.ts$|^domain\/homeserver\/user-lease\.ts$/;
 
 const TIME = '(?:disabled|locked|deactivated|finished|revoked|consumed|fulfilled|exchanged|cancelled)_at';
 /** A state that is selected as it is (`x is not null as is_x`) is a fact to judge, not a rule. */

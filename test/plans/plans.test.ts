@@ -6,10 +6,17 @@ import { loadStatements } from './registered-statements.ts';
 
 /** Statements that may read a whole table, with the reason why none of them is on the way of a request. */
 const MAY_SCAN: Readonly<Record<string, string>> = {
+  'list-admins': 'a command of the operator; its index holds administrators only',
+  'list-users': 'a command of the operator, which may ask for any part of a name',
   'is-any-admin': 'ends at the first row; its index holds administrators only',
   'is-any-user': 'asked once at start, and ends at the first row',
+  'latest-policy-data-id': 'asked when an administrator stores policy data, and ends at the first row',
+  'delete-old-policy-data': 'the same; the table has eleven rows at most',
   'schema-versions': 'asked once a minute, not by requests; the table has one row for each migration',
+  'stored-password-schemes': 'asked by `latchkey doctor` only, by hand',
   'static-clients': 'part of the configuration sync at start; its index holds static clients only',
+  'upstream-providers': 'part of the configuration sync at start; its index holds the providers that people may use',
+  'store-upstream-providers': 'the same, when something has changed',
 };
 
 const statements = await loadStatements();

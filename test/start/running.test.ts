@@ -19,8 +19,11 @@ beforeAll(async () => {
   base = `http://${address}/`;
   const program = new Program(folder, {
     data_dir: join(folder, 'data'),
-    http: { public_base: base.slice(0, -1), listeners: [{ resources: ['human', 'health'], binds: [{ address }] }] },
-    logging: { output: logFile },
+    http: {
+      public_base: base.slice(0, -1),
+      listeners: [{ resources: ['human', 'health', 'graphql'], binds: [{ address }] }],
+    },
+    logging: { output: logFile, level: 'debug' },
     policy: { data: { admin_users: ['alice'] } },
   });
   service = await program.serve(base);
@@ -64,6 +67,12 @@ test('a start-up line says which address a client is counted by, and which proxi
   );
 });
 
+test('what takes long to load is loaded before a request needs it, once the service has started', async () => {
+  const log = await logWith('http.preloaded');
+  expect(log.indexOf('http.preloaded')).toBeGreaterThan(log.indexOf('ready at'));
+  expect(log).not.toContain(' /graphql ');
+});
+
 test('SIGHUP without a terminal reopens a rotated log file, and the service goes on', async () => {
   renameSync(logFile, `${logFile}.1`);
   service.kill('SIGHUP');
@@ -75,7 +84,7 @@ test('SIGHUP without a terminal reopens a rotated log file, and the service goes
 
 /** The log file, once it holds a text. */
 async function logWith(text: string): Promise<string> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 30_000;
   for (;;) {
     const log = existsSync(logFile) ? readFileSync(logFile, 'utf8') : '';
     if (log.includes(text)) return log;

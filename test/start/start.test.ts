@@ -208,6 +208,11 @@ describe('npm run build', () => {
     expect(plain).toBe('body{color:red}\n');
     expect(brotliDecompressSync(readFileSync(`${published}.br`)).toString()).toBe(plain);
     expect(gunzipSync(readFileSync(`${published}.gz`)).toString()).toBe(plain);
+    writeFileSync(join(clone, 'src/browser/assets/pages.css'), 'body {\n  color: #00ff00;\n}\n');
+    await build();
+    const before = JSON.parse(readFileSync(join(clone, 'dist/assets/manifest.before.json'), 'utf8'));
+    expect(before).toEqual(manifest);
+    expect(readFileSync(published, 'utf8')).toBe(plain);
   });
 
   test('makes an entry of each worker thread', async () => {

@@ -50,6 +50,8 @@ export function testConfig(
       login: { perIp: AMPLE, perAccount: AMPLE, perKnownBrowser: AMPLE },
       registration: AMPLE,
       registrationCheck: AMPLE,
+      registrationToken: AMPLE,
+      accountRecovery: { perIp: AMPLE, perAddress: AMPLE },
       clientRegistration: { perIp: AMPLE },
       clientAuthentication: { perClient: AMPLE },
     },
@@ -64,7 +66,10 @@ export function behindProxy(config: Config): Config {
 /** What a test decides for itself; the rest is cheap and does not change. */
 export type AppOptions = Pick<Resources, 'config' | 'database' | 'clock' | 'log' | 'keyRing' | 'signingKeys'> &
   Partial<Pick<Resources, 'hasher' | 'estimator' | 'outbound'>> &
-  Partial<Pick<Core, 'sessionLimits'>>;
+  Partial<Pick<Core, 'sessionLimits'>> & {
+    /** Files of the build; none unless given. */
+    readonly assets?: AssetFiles;
+  };
 
 export interface RunningApp extends App {
   readonly core: Core;
@@ -73,7 +78,7 @@ export interface RunningApp extends App {
 }
 
 /** Starts an instance on the first address of its listeners. */
-export async function startApp({ sessionLimits, ...options }: AppOptions): Promise<RunningApp> {
+export async function startApp({ sessionLimits, assets, ...options }: AppOptions): Promise<RunningApp> {
   const instance = new InstanceState();
   instance.isStarted = true;
   const made = createCore({
@@ -87,7 +92,7 @@ export async function startApp({ sessionLimits, ...options }: AppOptions): Promi
     ...options,
   });
   const core = sessionLimits === undefined ? made : { ...made, sessionLimits };
-  const app = buildApp(core, new AssetFiles({}, () => undefined));
+  const app = buildApp(core, assets ?? new AssetFiles({}, () => undefined));
   const [bound] = await app.server.listen();
   if (bound === undefined) throw new Error('the server bound no address');
   return { ...app, core, origin: `http://127.0.0.1:${bound.port}` };

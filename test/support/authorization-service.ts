@@ -69,6 +69,7 @@ export async function startAuthorizationService(database: OpenDatabase, options:
     clock,
     log,
     clients,
+    core,
     subjects: core.subjects,
     database,
     browser: newBrowser,

@@ -3,10 +3,19 @@ import { loadConfig } from '#config/load.ts';
 import { type CleanUpDeps, sweepQueue } from '#domain/clean-up/clean-up.ts';
 import { silentLog } from './silent-log.ts';
 
-/** Deletes everything whose time is over, with the default retention. */
-export async function cleanUpAll(deps: Pick<CleanUpDeps, 'clock' | 'database'>): Promise<void> {
-  const { retention } = loadConfig({ files: [], environment: {}, flags: {}, workingDirectory: '/nowhere' }).config;
-  const complete = { ...deps, retention, log: silentLog, isBusy: () => false, pause: async () => {} };
+/** Deletes everything whose time is over, with the default retention but for what is given. */
+export async function cleanUpAll(
+  deps: Pick<CleanUpDeps, 'clock' | 'database'>,
+  changes: Partial<CleanUpDeps['rules']> = {},
+): Promise<void> {
+  const { retention: defaults } = loadConfig({
+    files: [],
+    environment: {},
+    flags: {},
+    workingDirectory: '/nowhere',
+  }).config;
+  const rules = { ...defaults, syncsDevices: false, ...changes };
+  const complete = { ...deps, rules, log: silentLog, isBusy: () => false, pause: async () => {} };
   const { signal } = new AbortController();
-  for (const sweep of sweeps) await sweepQueue(sweep, complete).run({ payload: {}, attempt: 1, signal });
+  for (const sweep of sweeps) await sweepQueue(sweep, complete).run({ id: '1', payload: {}, attempt: 1, signal });
 }

@@ -20,7 +20,7 @@ declare module 'vitest' {
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['LATCHKEY_TEST_DATABASE_URI'];
   const server = given === undefined ? await startPostgresServer() : { uri: given, remove: undefined };
-  const template = `latchkey_template_${process.pid}`;
+  const template = `latchkey_template_${process.pid}_${project.name}`;
   try {
     await administer(server.uri, `create database ${template} template template0 encoding 'UTF8'`);
     await migrate({

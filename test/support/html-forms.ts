@@ -40,7 +40,9 @@ function isSent(input: Attributes): boolean {
 }
 
 function tags(html: string, name: string): Attributes[] {
-  return [...html.matchAll(new RegExp(`<${name}\\b([^>]*)>`, 'g'))].map((match) => parseAttributes(match[1] ?? ''));
+  // A value may hold `>`.
+  const tag = new RegExp(`<${name}\\b((?:"[^"]*"|[^">])*)>`, 'g');
+  return [...html.matchAll(tag)].map((match) => parseAttributes(match[1] ?? ''));
 }
 
 function parseAttributes(text: string): Attributes {

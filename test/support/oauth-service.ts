@@ -164,12 +164,12 @@ export async function startOAuthService(database: OpenDatabase, options: OAuthSe
 
 function configOf(options: OAuthServiceOptions): Config {
   const config = testConfig(TEST_ISSUER, ['oauth']);
-  const { homeserver, oauth, policy, rateLimiting } = config;
+  const { experimental, homeserver, oauth, policy, rateLimiting } = config;
   const { accessTokenTtlSeconds = 300, ...settings } = options.settings ?? {};
   return {
     ...(options.isBehindProxy === true ? behindProxy(config) : config),
     homeserver: { ...homeserver, secret: new Secret(HOMESERVER_SECRET) },
-    experimental: { accessTokenTtlSeconds },
+    experimental: { ...experimental, accessTokenTtlSeconds },
     oauth: {
       ...oauth,
       introspectionCallers: options.callers ?? 'static',

@@ -1,6 +1,8 @@
+import type { AssetFiles } from '#browser/asset-files.ts';
 import type { Config } from '#config/config.ts';
 import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import type { SessionLimits } from '#domain/browser-sessions/viewer.ts';
+import type { Core } from '#domain/core.ts';
 import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import type { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
@@ -16,15 +18,30 @@ export interface PageServiceOptions {
   /** That of another service on the same database. */
   readonly clock?: FakeClock;
   readonly publicBase?: string;
+  readonly protocolName?: string;
+  /** Files of the build; none unless given. */
+  readonly assets?: AssetFiles;
   readonly limits?: Partial<Config['rateLimiting']['login']>;
   readonly sessionLimits?: SessionLimits;
   readonly hasher?: PasswordHasher;
   readonly arePasswordsEnabled?: boolean;
+  readonly isPasswordChangeAllowed?: boolean;
   readonly isEmailAllowed?: boolean;
   readonly loginMessage?: string;
   readonly indexRedirect?: string;
+  /** No mails unless given; see `mails.ts`. */
+  readonly email?: Config['email'];
+  /** There is none unless given. */
+  readonly homeserver?: Partial<Config['homeserver']>;
   /** Lets people register; closed unless given. */
   readonly registration?: RegistrationOptions;
+  /** Lets people set a new password by mail; closed unless given. */
+  readonly recovery?: RecoveryOptions;
+}
+
+export interface RecoveryOptions {
+  readonly account?: Partial<Config['account']>;
+  readonly limits?: Partial<Config['rateLimiting']['accountRecovery']>;
 }
 
 export interface RegistrationOptions {
@@ -33,7 +50,13 @@ export interface RegistrationOptions {
   readonly tosUri?: string;
   readonly namePolicy?: Partial<Config['policy']['data']['registration']>;
   readonly requester?: Partial<Config['policy']['data']['requester']>;
-  readonly limits?: Partial<Pick<Config['rateLimiting'], 'registration' | 'registrationCheck'>>;
+  readonly limits?: Partial<
+    Pick<Config['rateLimiting'], 'registration' | 'registrationCheck' | 'registrationToken' | 'emailAuthentication'>
+  >;
+  readonly isTokenRequired?: boolean;
+  /** Not unless given. */
+  readonly isEmailRequired?: boolean;
+  readonly emailPolicy?: Partial<Config['policy']['data']['emails']>;
   readonly ttlSeconds?: number;
 }
 
@@ -41,8 +64,13 @@ export interface RegistrationOptions {
 export interface PageService {
   readonly clock: FakeClock;
   readonly keyRing: KeyRing;
+  readonly core: Core;
   /** A browser at an address of its own, so that tests do not share the bucket of one. */
-  browser(options?: { readonly address?: string; readonly acceptLanguage?: string }): Browser;
+  browser(options?: {
+    readonly address?: string;
+    readonly acceptLanguage?: string;
+    readonly userAgent?: string;
+  }): Browser;
   /** Lines of the log so far. */
   readonly lines: readonly string[];
   /** The line of the last request. */
@@ -57,14 +85,15 @@ export async function startPages(database: OpenDatabase, options: PageServiceOpt
   const log = new RecordingLog({ clock, level: 'info' });
   const keyRing = new KeyRing(Buffer.alloc(32, 9));
   const config = configOf(options);
-  const { hasher, sessionLimits, registration } = options;
-  const { server, origin } = await startApp({
+  const { assets, hasher, sessionLimits, registration } = options;
+  const { core, server, origin } = await startApp({
     config,
     database,
     clock,
     log,
     keyRing,
     signingKeys: readSigningKeys(testSigningKeys()),
+    ...(assets !== undefined && { assets }),
     ...(hasher !== undefined && { hasher }),
     ...(sessionLimits !== undefined && { sessionLimits }),
     ...(registration !== undefined && { estimator: registration.estimator }),
@@ -75,14 +104,16 @@ export async function startPages(database: OpenDatabase, options: PageServiceOpt
   return {
     clock,
     keyRing,
+    core,
     lines: log.written,
-    browser: ({ address, acceptLanguage } = {}) => {
+    browser: ({ address, acceptLanguage, userAgent } = {}) => {
       addresses += 1;
       return new Browser({
         listener: origin,
         publicBase: config.http.publicBase,
         headers: { 'x-forwarded-for': address ?? `192.0.2.${addresses}` },
         ...(acceptLanguage !== undefined && { acceptLanguage }),
+        ...(userAgent !== undefined && { userAgent }),
       });
     },
     lastRequest: () => parseRequestLine(requests().at(-1) ?? ''),
@@ -94,12 +125,16 @@ export async function startPages(database: OpenDatabase, options: PageServiceOpt
 }
 
 function configOf(options: PageServiceOptions): Config {
-  const config = behindProxy(testConfig(options.publicBase ?? 'https://auth.example.org/', ['human']));
-  const { registration } = options;
+  const config = behindProxy(testConfig(options.publicBase ?? 'https://auth.example.org/', ['human', 'graphql']));
+  const { recovery, registration } = options;
   const { data } = config.policy;
   return {
     ...config,
-    homeserver: { ...config.homeserver, homeserver: 'example.org' },
+    // However busy the machine is, no answer is given up.
+    limits: { ...config.limits, handlerTimeoutSeconds: 120 },
+    graphql: { ...config.graphql, timeoutSeconds: 100 },
+    protocolName: options.protocolName ?? config.protocolName,
+    homeserver: { ...config.homeserver, homeserver: 'example.org', ...options.homeserver },
     branding: {
       ...config.branding,
       serviceName: 'example.org',
@@ -107,17 +142,24 @@ function configOf(options: PageServiceOptions): Config {
       showTechnicalInfo: true,
       tosUri: registration?.tosUri,
     },
+    email: options.email ?? config.email,
     index: { redirect: options.indexRedirect },
     passwords: { ...config.passwords, enabled: options.arePasswordsEnabled ?? true },
     account: {
       ...config.account,
+      passwordChangeAllowed: options.isPasswordChangeAllowed ?? true,
       loginWithEmailAllowed: options.isEmailAllowed ?? true,
       passwordRegistrationEnabled: registration !== undefined && registration.isOpen !== false,
+      passwordRegistrationTokenRequired: registration?.isTokenRequired ?? false,
+      passwordRegistrationEmailRequired: registration?.isEmailRequired ?? false,
       registrationTtlSeconds: registration?.ttlSeconds ?? 3600,
+      passwordRecoveryEnabled: recovery !== undefined,
+      ...recovery?.account,
     },
     policy: {
       data: {
         ...data,
+        emails: { ...data.emails, ...registration?.emailPolicy },
         registration: { ...data.registration, ...registration?.namePolicy },
         requester: { ...data.requester, ...registration?.requester },
       },
@@ -126,6 +168,7 @@ function configOf(options: PageServiceOptions): Config {
       ...config.rateLimiting,
       login: { ...config.rateLimiting.login, ...options.limits },
       ...registration?.limits,
+      accountRecovery: { ...config.rateLimiting.accountRecovery, ...recovery?.limits },
     },
   };
 }

@@ -42,7 +42,7 @@ export async function startPostgresServer(): Promise<TestServer> {
 
 /** Waits for a condition of the outside world; throws after ten seconds. */
 export async function waitUntil(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 30_000;
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`waited too long for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));

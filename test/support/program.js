@@ -19,6 +19,8 @@ import { root } from '../../scripts/steps/places.js';
  * @property {StdioOptions} [stdio] pipes by default
  */
 
+/** @typedef {LaunchOptions & { readonly command?: readonly string[] }} ServeOptions `command`: `serve` by default */
+
 /** The flags that `package.json` and `bin/` give the program. */
 export const NODE_FLAGS = ['--max-semi-space-size=8'];
 
@@ -90,12 +92,13 @@ export class Program {
   /**
    * Starts the service and waits until its health check answers.
    * @param {string} base its address, with a final slash
-   * @param {LaunchOptions} [options]
+   * @param {ServeOptions} [options]
    * @returns {Promise<ChildProcess>}
    */
-  async serve(base, options = {}) {
-    const service = this.launch(['serve'], options);
+  async serve(base, { command = ['serve'], ...options } = {}) {
+    const service = this.launch(command, options);
     service.stdin?.end();
+    service.stdout?.resume();
     let output = '';
     service.stderr?.setEncoding('utf8').on('data', (text) => {
       output = (output + text).slice(-4_000);
@@ -111,7 +114,7 @@ export class Program {
  * @param {string} base its address, with a final slash
  * @param {{ readonly timeoutMs?: number, readonly output?: () => string }} [options] `output` becomes part of the error
  */
-export async function untilHealthy(service, base, { timeoutMs = 30_000, output = () => '' } = {}) {
+export async function untilHealthy(service, base, { timeoutMs = 90_000, output = () => '' } = {}) {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const isHealthy = await fetch(`${base}health`).then(
@@ -141,4 +144,15 @@ export async function stopProcess(child, signal = 'SIGTERM') {
   const code = await ended;
   clearTimeout(killer);
   return code;
+}
+
+/**
+ * Ends a process without a word, and waits until it has.
+ * @param {ChildProcess} child
+ */
+export async function killProcess(child) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await ended;
 }

@@ -1,14 +1,18 @@
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import type { Browser, Shown } from './browser.ts';
+import type { ReceivedMail } from './mails.ts';
 import { bundleWorker } from './worker-entry.ts';
 
 /** Strong enough for every test. */
 export const NEW_PASSWORD = 'seven purple lanterns swim';
 
+/** However busy the machine is, an estimate is not given up. */
+const PATIENT_MS = 60_000;
+
 /** The real estimate of a password's strength; close it at the end. */
 export async function openEstimator(): Promise<StrengthEstimator> {
   const entry = new URL('../../src/domain/accounts/passwords/strength.worker.ts', import.meta.url);
-  return new StrengthEstimator(await bundleWorker(entry));
+  return new StrengthEstimator(await bundleWorker(entry), PATIENT_MS);
 }
 
 /** Sends the first form of a registration, by default as it has to be. */
@@ -33,4 +37,12 @@ export async function registerUpToFinish(browser: Browser, username: string, que
 /** Goes through all steps. @returns the answer of `finish` */
 export async function registerWholly(browser: Browser, username: string, query = ''): Promise<Shown> {
   return await browser.get(await registerUpToFinish(browser, username, query));
+}
+
+/** The code in the last of these mails to an address. */
+export function codeSentTo(email: string, mails: readonly ReceivedMail[]): string {
+  const mail = mails.findLast(({ to }) => to === email);
+  const [code] = /\b\d{6}\b/.exec(mail?.subject ?? '') ?? [];
+  if (code === undefined) throw new Error(`no code for ${email} in ${JSON.stringify(mails)}`);
+  return code;
 }

@@ -27,7 +27,7 @@ export const TEST_LIMITS: ServerLimits = {
 
 export const TEST_KEYS = new KeyRing(Buffer.alloc(32, 7));
 
-const RESOURCES = (['discovery', 'human', 'oauth', 'assets', 'health'] as const).map((name) => ({ name }));
+const RESOURCES = (['discovery', 'human', 'oauth', 'compat', 'assets', 'health'] as const).map((name) => ({ name }));
 
 export interface RouteServerOptions {
   readonly limits?: Partial<ServerLimits>;

@@ -4,15 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '#config/load.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import { issueRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
 import { registerUser } from '#domain/accounts/registrations/register-user.ts';
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
-import { endGrantsAndSessionsOfClient } from '#domain/oauth-sessions/end-sessions-of-client.ts';
+import type { Core } from '#domain/core.ts';
+import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
 import { readSigningKeys, type SigningKeySource } from '#domain/signing-keys/read-signing-keys.ts';
+import { syncUpstreamProviders } from '#domain/upstream/sync-providers.ts';
 import { type Clock, systemClock } from '#platform/base/clock.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import type { Route } from '#platform/http/route.ts';
 import { LogWriter } from '#platform/log/log-writer.ts';
+import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
@@ -36,8 +40,11 @@ export interface TestService {
   readonly connectionString: string;
   /** Everything that it mounts. */
   readonly routes: readonly Route[];
+  readonly core: Core;
   /** Makes an account. @returns its identifier */
   registerUser(username: string, password: string, options?: { canRequestAdmin?: boolean }): Promise<string>;
+  /** Issues a registration token. @param usageLimit undefined: for any number of accounts */
+  issueRegistrationToken(token: string, usageLimit: number | undefined): Promise<void>;
   /** All lines so far, without line ends. */
   logLines(): string[];
   /** The request lines so far, each of which matches the layout. */
@@ -56,8 +63,12 @@ export interface ServiceOptions {
   readonly signingKeys?: readonly SigningKeySource[];
   /** Made by `bundleWorker`; without it no password can be chosen. */
   readonly strengthWorker?: URL;
+  /** With peers on loopback: `loopbackOutbound`. */
+  readonly outbound?: OutboundHttp;
 }
 
+/** However busy the machine is, an estimate is not given up. */
+const PATIENT_MS = 60_000;
 const NO_WORKER = new URL('file:///no-strength-worker');
 
 const shared = new WeakMap<TestService, { readonly database: TestDatabase; readonly root: Buffer }>();
@@ -85,9 +96,11 @@ export async function startService(
     hasColor: false,
   });
   const keyRing = new KeyRing(root);
-  const estimator = new StrengthEstimator(options.strengthWorker ?? NO_WORKER);
-  const sync = { database: own, keyRing, clock, log, cancelGrantsOutsideRedirectUris, endGrantsAndSessionsOfClient };
+  const estimator = new StrengthEstimator(options.strengthWorker ?? NO_WORKER, PATIENT_MS);
+  const ender = clientSessionEnder({ isConnected: config.homeserver.kind !== 'none' });
+  const sync = { database: own, keyRing, clock, log, cancelGrantsOutsideRedirectUris, ...ender };
   await syncStaticClients(sync, config.clients);
+  await syncUpstreamProviders(sync, config.upstreamOauth2.providers);
   const { core, server, routes, origin } = await startApp({
     config,
     database: own,
@@ -97,6 +110,7 @@ export async function startService(
     signingKeys: readSigningKeys(options.signingKeys ?? testSigningKeys()),
     hasher: new PasswordHasher({ schemes: config.passwords.schemes, concurrency: 2, queueLength: 64, log }),
     estimator,
+    ...(options.outbound !== undefined && { outbound: options.outbound }),
   });
   const service: TestService = {
     address: origin,
@@ -105,8 +119,9 @@ export async function startService(
     database: own,
     connectionString: testDatabase.connectionString,
     routes,
+    core,
     registerUser: async (username, password, { canRequestAdmin = false } = {}) => {
-      const outcome = await registerUser(own, {
+      const outcome = await registerUser(core, {
         username,
         displayName: undefined,
         locale: 'en',
@@ -117,6 +132,10 @@ export async function startService(
       });
       if (!outcome.ok) throw new Error(`${username} is taken`);
       return outcome.id;
+    },
+    issueRegistrationToken: async (token, usageLimit) => {
+      const issued = await issueRegistrationToken(core, { token, usageLimit, expiresAt: undefined });
+      if (issued === undefined) throw new Error(`there is a token ${token}`);
     },
     logLines: () => lines,
     requestLines: () => lines.filter((line) => line.includes(' http.server.response ')).map(parseRequestLine),
@@ -149,7 +168,7 @@ function configOf(settings: Readonly<Record<string, unknown>>, port: number) {
       listeners: [
         {
           name: 'web',
-          resources: ['discovery', 'human', 'oauth', 'assets', 'health'],
+          resources: ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'],
           binds: [{ address: `127.0.0.1:${port}` }],
         },
       ],

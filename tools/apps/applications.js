@@ -9,7 +9,7 @@ import { singlePageChecks } from './oidc-client-ts/checks.js';
 import { homeserverChecks } from './synapse/checks.js';
 
 const node = () => [process.execPath, 'app.js'];
-const inPython = () => [python(), 'app.py'];
+const inPython = async () => [await python(), 'app.py'];
 
 export const applications = [
   {
@@ -59,15 +59,15 @@ export const applications = [
     name: 'go-oidc',
     folder: 'go-oidc',
     callback: '/callback',
-    command: () => [goProgram('go-oidc')],
+    command: async () => [await goProgram('go-oidc')],
     refusal: /access_denied: the user cancelled the request/,
   },
   {
     name: 'mod_auth_openidc',
     folder: 'mod-auth-openidc',
     callback: '/me/callback',
-    command: ({ FOLDER }) => {
-      debianPackages(['apache2', 'libapache2-mod-auth-openidc'], '/usr/lib/apache2/modules/mod_auth_openidc.so');
+    command: async ({ FOLDER }) => {
+      await debianPackages(['apache2', 'libapache2-mod-auth-openidc'], '/usr/lib/apache2/modules/mod_auth_openidc.so');
       const folder = join(import.meta.dirname, 'mod-auth-openidc');
       // Its own account may not get to where this repository is.
       cpSync(join(folder, 'site'), join(FOLDER, 'site'), { recursive: true });
@@ -91,13 +91,14 @@ export const applications = [
     name: 'Synapse with oidc_providers',
     folder: 'synapse',
     callback: '/_synapse/client/oidc/callback',
-    command: (settings) => {
+    command: async (settings) => {
       const file = join(import.meta.dirname, 'synapse', 'homeserver.yaml');
       const text = readFileSync(file, 'utf8').replaceAll(/\$\{(\w+)\}/g, (_, name) => settings[name]);
       const own = join(settings.FOLDER, 'homeserver.yaml');
       writeFileSync(own, text);
-      run(python(), ['-m', 'synapse.app.homeserver', '--config-path', own, '--generate-keys']);
-      return [python(), '-m', 'synapse.app.homeserver', '--config-path', own];
+      const program = await python();
+      await run(program, ['-m', 'synapse.app.homeserver', '--config-path', own, '--generate-keys']);
+      return [program, '-m', 'synapse.app.homeserver', '--config-path', own];
     },
     checks: homeserverChecks,
   },

@@ -63,7 +63,8 @@ try {
   await latchkey.command([...account, '--email', email, username], PASSWORD);
   const issuer = latchkey.base.slice(0, -1);
   for (const { definition, settings } of entries) {
-    await checkApplication(definition, { ...settings, ISSUER: issuer, ...definition.settings?.(issuer) });
+    const all = { ...settings, ISSUER: issuer, ...definition.settings?.(issuer) };
+    await checks.group(definition.name, (own) => checkApplication(own, definition, all));
   }
 } finally {
   await browser.close();
@@ -72,7 +73,7 @@ try {
 }
 process.exitCode = checks.close();
 
-async function checkApplication(definition, settings) {
+async function checkApplication(checks, definition, settings) {
   const { startFailure } = definition;
   if (startFailure !== undefined) {
     await checks.that(`${definition.name}: ends at its start, and says why`, () =>

@@ -37,7 +37,7 @@ export async function travel({ browser, base, relyingParty, colorScheme, javaScr
 }
 
 /** What a browser complains of: errors of scripts and everything on its console, such as a refused policy. */
-function watch(page) {
+export function watch(page) {
   const troubles = [];
   page.on('pageerror', (error) => troubles.push(`page error: ${error.message}`));
   page.on('console', (message) => troubles.push(`console: ${message.text()}`));

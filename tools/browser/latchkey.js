@@ -32,7 +32,7 @@ export class Latchkey {
     latchkey.base = `http://${host}:${port}/`;
     latchkey.#folder = folder;
     const listener = {
-      resources: ['discovery', 'human', 'oauth', 'assets', 'health'],
+      resources: ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'],
       binds: [{ address: `127.0.0.1:${port}` }],
     };
     const http = { public_base: `http://${host}:${port}`, listeners: [listener] };

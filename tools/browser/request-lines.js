@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { transform } from 'esbuild';
+import { loadTypeScript } from './load-typescript.js';
 
 /** Requests that are not part of the journey itself; browser and application make any number of them. */
 const NOT_IN_JOURNEY = /^\/(?:health|assets\/.*|\.well-known\/.*|oauth2\/keys\.json)$/;
@@ -10,7 +9,8 @@ const NOT_IN_JOURNEY = /^\/(?:health|assets\/.*|\.well-known\/.*|oauth2\/keys\.j
  * @param expected method, path (a regular expression), status and requester of each request, in order
  */
 export async function checkRequestLines(log, expected) {
-  const parse = await loadParser();
+  // The one copy of the expression is with the tests; it throws for a line that does not match.
+  const { parseRequestLine: parse } = await loadTypeScript('test/support/log-expression.ts');
   const lines = log.filter((line) => line.includes(' http.server.response ')).map(parse);
   const told = lines
     .filter(({ path }) => !NOT_IN_JOURNEY.test(path))
@@ -23,12 +23,4 @@ export async function checkRequestLines(log, expected) {
   }
   assert.deepEqual(told.slice(expected.length), [], 'no other requests');
   assert.equal(new Set(lines.map(({ id }) => id)).size, lines.length, 'each request has a number of its own');
-}
-
-/** The one copy of the expression is with the tests; it throws for a line that does not match. */
-async function loadParser() {
-  const file = new URL('../../test/support/log-expression.ts', import.meta.url);
-  const { code } = await transform(readFileSync(file, 'utf8'), { loader: 'ts' });
-  const { parseRequestLine } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
-  return parseRequestLine;
 }

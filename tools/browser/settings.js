@@ -3,6 +3,12 @@ import { CLIENT_ID, CLIENT_SECRET } from './relying-party.js';
 /** The password of every account; long enough for the strictest rules. */
 export const PASSWORD = 'plum granite lantern 47';
 
+/** Of a browser from which nobody may let an application in. */
+export const BANNED_USER_AGENT = 'Banned Browser/1.0';
+
+/** A scope of a resource server: shown as it is, and without a place to break it. */
+export const LONG_SCOPE = 'urn:example:a-very-long-scope-of-somebody-that-has-no-place-to-break:read';
+
 /** A configuration in which everything that a page may show is there. @param callback of the relying party */
 export function settings(callback) {
   const plenty = { burst: 1000, per_second: 10 };
@@ -19,9 +25,13 @@ export function settings(callback) {
         redirect_uris: [callback],
       },
     ],
+    oauth: { resources: [{ identifier: 'https://api.harbour.example/', scopes: [LONG_SCOPE] }] },
     homeserver: { kind: 'none', homeserver: 'example.org' },
-    account: { password_registration_enabled: true },
-    policy: { data: { admin_users: ['amira'] } },
+    account: { password_registration_enabled: true, password_recovery_enabled: true },
+    policy: {
+      data: { admin_users: ['amira'], requester: { banned_user_agents: { literals: [BANNED_USER_AGENT] } } },
+    },
+    experimental: { session_limit: { soft_limit: 2 } },
     branding: {
       service_name: 'example.org',
       policy_uri: 'https://example.org/privacy',
@@ -31,12 +41,48 @@ export function settings(callback) {
     rate_limiting: {
       login: { per_ip: plenty, per_account: { burst: 5, per_second: 0.01 } },
       registration: plenty,
+      account_recovery: { per_ip: plenty, per_address: { burst: 1, per_second: 0.0001 } },
       registration_check: plenty,
+      device_authorization: { per_client: plenty },
     },
   };
 }
 
-/** The same service without passwords: nobody can sign in or make an account. */
+/** The same with a homeserver. */
+export function chatSettings(callback, { serverName, endpoint }, secret) {
+  return { ...settings(callback), homeserver: { kind: 'synapse', homeserver: serverName, endpoint, secret } };
+}
+
+/** The same with e-mail addresses, which accounts need; what mails hold comes out of the database. */
+export function pageSettings(callback) {
+  const open = settings(callback);
+  const account = { ...open.account, password_registration_email_required: true };
+  const plenty = { burst: 1000, per_second: 10 };
+  const email_authentication = {
+    ...{ per_ip: plenty, per_address: plenty },
+    emails_per_session: { burst: 2, per_second: 0.001 },
+  };
+  return { ...open, account, rate_limiting: { ...open.rate_limiting, email_authentication } };
+}
+
+/** The service of `pageSettings` with a mail server. @param isByInvitation accounts need a registration token, too */
+export function joinSettings(callback, email, isByInvitation) {
+  const open = pageSettings(callback);
+  const account = { ...open.account, password_registration_token_required: isByInvitation };
+  return { ...open, account, email };
+}
+
+/** The service of `settings` with a mail server, where people have much to change in a short time. */
+export function accountSettings(callback, email) {
+  const open = settings(callback);
+  const plenty = { burst: 1000, per_second: 10 };
+  const email_authentication = { per_ip: plenty, per_address: plenty, emails_per_session: plenty };
+  const graphql = { authenticated: plenty };
+  const login = { per_ip: plenty, per_account: plenty, per_known_browser: plenty };
+  return { ...open, email, rate_limiting: { ...open.rate_limiting, email_authentication, graphql, login } };
+}
+
+/** The service of `settings` without passwords: nobody can sign in or make an account. */
 export function closedSettings(callback) {
   const open = settings(callback);
   return {
@@ -50,7 +96,31 @@ export function closedSettings(callback) {
   };
 }
 
-/** The service of `settings` in other colors. @param brand settings of the section; @param templates directory */
+/** The service of `settings` in other colors, by invitation. @param brand settings of the section; @param templates directory */
 export function brandedSettings(callback, brand, templates) {
-  return { ...settings(callback), branding: brand, templates: { path: templates } };
+  const open = settings(callback);
+  const account = { ...open.account, password_registration_token_required: true };
+  const brands = ['apple', 'discord', 'facebook', 'github', 'gitlab', 'google', 'keycloak', 'linkedin', 'microsoft'];
+  const providers = [...brands, 'twitter', 'harbour'].map((name, index) => ({
+    id: `01HZX7T3Q8V3M5N6P7R8S9T0${String(index).padStart(2, '0')}`,
+    brand_name: name,
+    ...(name === 'harbour' && { human_name: 'Harbour Cooperative' }),
+    issuer: `https://${name}.example`,
+    client_id: 'latchkey',
+    token_endpoint_auth_method: 'none',
+    registration_enabled: false,
+  }));
+  return { ...open, account, branding: brand, templates: { path: templates }, upstream_oauth2: { providers } };
+}
+
+/** The service of `upstreamSettings` with a mail server, and without terms: nobody has to be asked anything. */
+export function unaskedSettings(callback, providers, email) {
+  const open = upstreamSettings(callback, providers);
+  const { tos_uri: _, ...branding } = open.branding;
+  return { ...open, branding, email };
+}
+
+/** The service of `settings` with other services to sign in with. */
+export function upstreamSettings(callback, providers) {
+  return { ...settings(callback), upstream_oauth2: { providers } };
 }

@@ -74,7 +74,7 @@ interface PermissionProblems {
  * Judges owner, group and mode of the data directory, of `keys/`, and of the secret files in them, as far as they
  * exist. What was made here is private to one account, so that any access of another is worth a warning.
  */
-async function listPermissionProblems(
+export async function listPermissionProblems(
   dataDir: string,
   account: ProcessAccount | undefined,
 ): Promise<PermissionProblems> {

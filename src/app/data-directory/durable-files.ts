@@ -1,18 +1,9 @@
 /** Files of secrets, written so that a crash or a second process leaves them complete or absent. */
-import { link, open, readFile, rename, rm } from 'node:fs/promises';
+import { link, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { syncDirectory } from '#platform/base/files.ts';
 import { randomBytes } from '#platform/base/random.ts';
 import { isErrno } from '#platform/base/system-errors.ts';
-
-/** The text of a file, or undefined when there is none. */
-export async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return undefined;
-    throw error;
-  }
-}
 
 /**
  * Writes a file of mode 0600 unless one of that name is there: under a temporary name first, then hard-linked, so that
@@ -50,13 +41,4 @@ async function writePrepared(path: string, text: string): Promise<string> {
     await file.close();
   }
   return prepared;
-}
-
-export async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path);
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
 }

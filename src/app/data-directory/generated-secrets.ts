@@ -4,10 +4,11 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isKeyFileName, isPublishedOnly } from '#config/sections/key-file-names.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { readIfThere, syncDirectory } from '#platform/base/files.ts';
 import { randomBytes } from '#platform/base/random.ts';
 import { generatePrivateKey } from '#protocol/jose/key-types.ts';
 import { algorithmsOfKey } from '#protocol/jose/signing-algorithms.ts';
-import { readIfThere, replaceFile, syncDirectory, writeOnce } from './durable-files.ts';
+import { replaceFile, writeOnce } from './durable-files.ts';
 
 const ENCRYPTION_KEY_FILE = 'encryption.key';
 const ENCRYPTION_KEY = /^[0-9a-f]{64}$/;
@@ -79,7 +80,7 @@ async function algorithmOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** Notes which version last wrote the directory, for whoever has to repair or downgrade it. */
+/** Notes which version last wrote the directory, for those who have to repair or downgrade it. */
 export async function writeVersion(dataDir: string, version: string): Promise<void> {
   const path = join(dataDir, 'VERSION');
   if ((await readIfThere(path)) === `${version}\n`) return;

@@ -14,12 +14,13 @@ import { basename, dirname, join } from 'node:path';
 import { parseKeyFileName } from '#config/sections/key-file-names.ts';
 import type { ListedKey } from '#domain/signing-keys/signing-keys.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { syncDirectory } from '#platform/base/files.ts';
 import { isErrno, systemReason } from '#platform/base/system-errors.ts';
 import { generatePrivateKey, type KeyType } from '#protocol/jose/key-types.ts';
 import type { SigningAlgorithm } from '#protocol/jose/signing-algorithms.ts';
-import { syncDirectory, writeOnce } from './durable-files.ts';
+import { writeOnce } from './durable-files.ts';
 
-/** What a promotion gives the key for a moment, so that it signs beside the one that it replaces. */
+/** What a promotion gives the key for a moment, so that it signs next to the one that it replaces. */
 const PROMOTED = '.new';
 
 export interface KeyRotation {

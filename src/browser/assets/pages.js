@@ -13,4 +13,25 @@ for (const button of document.querySelectorAll('.reveal')) {
   input.form.addEventListener('submit', () => show(false));
 }
 
+for (const preview of document.querySelectorAll('[data-identifier-of]')) {
+  const input = document.getElementById(preview.dataset.identifierOf);
+  const show = () => {
+    const name = input.value.trim();
+    preview.hidden = name === '';
+    preview.querySelector('bdi').textContent = `@${name}:${preview.dataset.serverName}`;
+  };
+  input.addEventListener('input', show);
+  show();
+}
+
 for (const form of document.querySelectorAll('form[data-submit-at-once]')) form.submit();
+
+// A second press of the button would take the browser away from the answer to the first one, which comes only once.
+const SECOND_PRESS_MS = 2000;
+for (const form of document.querySelectorAll('form[data-submit-once]')) {
+  let sentAt = Number.NEGATIVE_INFINITY;
+  form.addEventListener('submit', (event) => {
+    if (event.timeStamp - sentAt < SECOND_PRESS_MS) event.preventDefault();
+    else sentAt = event.timeStamp;
+  });
+}

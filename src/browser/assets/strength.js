@@ -1,5 +1,7 @@
 // The meter of a new password. The estimate is the server's, made in a worker; the password stays in the browser.
 
+import { StrengthJudge } from '../components/strength-judge.ts';
+
 const { estimator } = document.currentScript.dataset;
 // Who saves data has the rules in words.
 if (navigator.connection?.saveData !== true) {
@@ -13,46 +15,36 @@ function run(meter) {
   const sentence = meter.querySelector('[aria-live]');
   const input = document.getElementById(meter.dataset.password);
   const username = document.getElementById(meter.dataset.username);
+  const email = document.getElementById('email');
   let worker;
-  // What the worker estimates, and whether something else was typed since.
-  let asked;
-  let isOutdated = false;
 
-  const show = (score, text, isAccepted) => {
+  const show = (verdict) => {
+    meter.hidden = verdict === undefined;
+    if (verdict === undefined) return;
+    const { kind, score, level } = verdict;
+    const text = kind === 'too-short' ? tooShort : kind === 'common' ? common : words[score];
     bar.setAttribute('aria-valuenow', String(score));
     bar.setAttribute('aria-valuetext', text);
-    bar.dataset.level = isAccepted ? 'good' : score < 2 ? 'weak' : 'fair';
+    bar.dataset.level = level;
     // The same text set again would be read out again.
     if (sentence.textContent !== text) sentence.textContent = text;
   };
 
-  const start = () => {
-    worker = new Worker(estimator);
-    worker.addEventListener('error', () => meter.remove());
-    worker.addEventListener('message', ({ data: { score, isCommon } }) => {
-      const isCurrent = asked === input.value && !isOutdated;
-      asked = undefined;
-      if (!isCurrent) judge();
-      else if (isCommon) show(0, common, false);
-      else show(score, words[score], score >= Number(minimumScore));
-    });
-  };
+  const judge = new StrengthJudge({
+    minimumScore: Number(minimumScore),
+    minimumLength: Number(minimumLength),
+    estimate: (typed) => worker.postMessage({ ...typed, serviceName }),
+    show,
+  });
 
-  const judge = () => {
-    const password = input.value;
-    meter.hidden = password === '';
-    if (password === '') return;
-    if (worker === undefined) start();
-    if ([...password].length < Number(minimumLength)) {
-      show(0, tooShort, false);
-      return;
+  const type = () => {
+    if (worker === undefined) {
+      worker = new Worker(estimator);
+      worker.addEventListener('error', () => meter.remove());
+      worker.addEventListener('message', ({ data }) => judge.answer(data));
     }
-    isOutdated = asked !== undefined;
-    if (isOutdated) return;
-    asked = password;
-    worker.postMessage({ password, username: username.value, serviceName });
+    judge.type({ password: input.value, username: username.value, email: email?.value ?? '' });
   };
 
-  input.addEventListener('input', judge);
-  username.addEventListener('input', judge);
+  for (const typed of [input, username, email]) typed?.addEventListener('input', type);
 }

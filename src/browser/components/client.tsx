@@ -1,11 +1,12 @@
 import type { VNode } from 'preact';
 import { type Client, clientName } from '#domain/clients/client.ts';
+import { parseUrl } from '#platform/base/url.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import type { Translations } from '../i18n/translations.ts';
 import { Button } from './buttons.tsx';
 import { AccountCard, Fact } from './decision.tsx';
 import { ActionFields, Form } from './form.tsx';
-import { ClientName, Heading, Notice } from './text.tsx';
+import { cleanName, Notice } from './text.tsx';
 
 /** What a person is shown of a client that they decide about. */
 export interface ShownClient {
@@ -29,8 +30,8 @@ export function shownClient(
 ): ShownClient {
   const { clientUri } = client;
   return {
-    name: clientName(client, language) ?? client.id,
-    host: clientUri !== undefined && URL.canParse(clientUri) ? new URL(clientUri).host : undefined,
+    name: visibleName(clientName(client, language)) ?? client.id,
+    host: clientUri === undefined ? undefined : parseUrl(clientUri)?.host,
     logoPath: clientLogoPath(client),
     isVerified: client.isStatic,
     policyUri: client.policyUri,
@@ -38,20 +39,33 @@ export function shownClient(
   };
 }
 
+/** Undefined when nothing of it would be seen: then it names nobody. */
+function visibleName(name: string | undefined): string | undefined {
+  return name === undefined || cleanName(name) === '' ? undefined : name;
+}
+
 /** Above the heading that names it. It is loaded apart from the page, which does not wait for it. */
 export function ClientLogo({ client }: { client: ShownClient }): VNode | null {
   return client.logoPath === undefined ? null : <img class="client-logo" src={client.logoPath} alt="" />;
 }
 
-/** Its website and its own rules, as far as it has them. */
-export function ClientFacts({ translations, client }: { translations: Translations; client: ShownClient }): VNode {
+/**
+ * Its website and its own rules, as far as it has them.
+ * @param withoutHost said in the place of a website that is not known; unless given, nothing is
+ */
+export function ClientFacts({
+  translations,
+  client,
+  withoutHost,
+}: {
+  translations: Translations;
+  client: ShownClient;
+  withoutHost?: string;
+}): VNode {
+  const host = client.host === undefined ? withoutHost : <bdi>{client.host}</bdi>;
   return (
     <>
-      {client.host !== undefined && (
-        <Fact name={translations.t('consent.website')}>
-          <bdi>{client.host}</bdi>
-        </Fact>
-      )}
+      {host !== undefined && <Fact name={translations.t('consent.website')}>{host}</Fact>}
       <ClientRules translations={translations} client={client} />
     </>
   );
@@ -61,33 +75,6 @@ export function ClientFacts({ translations, client }: { translations: Translatio
 export function ClientTrust({ translations, client }: { translations: Translations; client: ShownClient }): VNode {
   if (client.isVerified) return <p class="meta">{translations.t('consent.verified')}</p>;
   return <Notice kind="warning">{translations.t('consent.unverified')}</Notice>;
-}
-
-/** Says which scopes of the client this account may not give. */
-export function RefusedScopes({
-  translations,
-  client,
-  scopes,
-}: {
-  translations: Translations;
-  client: ShownClient;
-  scopes: readonly string[];
-}): VNode {
-  return (
-    <>
-      <Heading title={translations.t('problem.refused.title')} />
-      <div data-error-code="access_denied">
-        <p>{translations.rich('consent.forbidden', { client: <ClientName name={client.name} /> })}</p>
-        <ul class="items">
-          {scopes.map((scope) => (
-            <li>
-              <code>{scope}</code>
-            </li>
-          ))}
-        </ul>
-      </div>
-    </>
-  );
 }
 
 /** Links to what the client itself says it does with data. In a new tab: the decision stays open. */
@@ -114,9 +101,8 @@ function ClientRules({ translations, client }: { translations: Translations; cli
 }
 
 function httpsAddress(address: string | undefined): string | undefined {
-  if (address === undefined || !URL.canParse(address)) return undefined;
-  const url = new URL(address);
-  return url.protocol === 'https:' ? url.href : undefined;
+  const url = address === undefined ? undefined : parseUrl(address);
+  return url?.protocol === 'https:' ? url.href : undefined;
 }
 
 /** The account that decides, and the form that switches to another one. */

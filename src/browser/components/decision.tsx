@@ -29,7 +29,8 @@ export function AccountCard({
   );
 }
 
-function initialOf(name: string): string {
+/** What stands for a picture that somebody has none of. */
+export function initialOf(name: string): string {
   const letter = name.match(/[\p{L}\p{N}]/u);
   return (letter === null ? '?' : letter[0]).toUpperCase();
 }

@@ -19,9 +19,12 @@ interface FieldProps {
 export function TextField({
   value,
   isCode = false,
+  keyboard,
   ...field
 }: FieldProps & {
   value: string | undefined;
+  /** What phones offer to type with, if not letters. */
+  keyboard?: 'email' | 'numeric';
   /** Capital letters, one by one: shown apart from one another. */
   isCode?: boolean;
 }): VNode {
@@ -31,6 +34,7 @@ export function TextField({
         type="text"
         class={isCode ? 'code-input' : undefined}
         value={value ?? ''}
+        inputMode={keyboard}
         {...(isCode ? CODE : EXACT)}
         {...inputAttributes(field)}
       />
@@ -77,12 +81,17 @@ export function PasswordField({
 export function CheckField({
   label,
   isChecked,
+  isRequired = true,
   ...field
-}: Pick<FieldProps, 'name' | 'problems'> & { label: ComponentChildren; isChecked: boolean }): VNode {
+}: Pick<FieldProps, 'name' | 'problems'> & {
+  label: ComponentChildren;
+  isChecked: boolean;
+  isRequired?: boolean;
+}): VNode {
   return (
     <div class="field">
       <div class="check">
-        <input type="checkbox" value="on" checked={isChecked} {...describedInput(field)} />
+        <input type="checkbox" value="on" checked={isChecked} {...describedInput(field)} required={isRequired} />
         <label for={field.name}>{label}</label>
       </div>
       <FieldErrors field={field} />

@@ -20,17 +20,30 @@ export function Form({
   action,
   csrf,
   isInline = false,
+  isSentAtOnce = false,
+  isSentOnce = false,
   children,
 }: {
   action: string;
   csrf: string;
   /** For a form that is one button within a line. */
   isInline?: boolean;
+  /** Where scripts run nobody has to press its button. */
+  isSentAtOnce?: boolean;
+  /** Its answer comes only once: where scripts run, a second press of the button does nothing. */
+  isSentOnce?: boolean;
   children: ComponentChildren;
 }): VNode {
   return (
     // The service says what is missing, in the reader's language and next to the field.
-    <form class={isInline ? 'form-inline' : 'form'} method="post" action={action} noValidate>
+    <form
+      class={isInline ? 'form-inline' : 'form'}
+      method="post"
+      action={action}
+      noValidate
+      data-submit-at-once={isSentAtOnce || undefined}
+      data-submit-once={isSentOnce || undefined}
+    >
       <input type="hidden" name="csrf" value={csrf} />
       {children}
     </form>

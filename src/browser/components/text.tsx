@@ -39,6 +39,11 @@ export function cleanName(name: string): string {
   return `${characters.slice(0, MAX_NAME_CHARACTERS - 1).join('')}…`;
 }
 
+/** The name of a sign-in provider, as the operator wrote it. */
+export function ProviderName({ name }: { name: string }): VNode {
+  return <bdi class="name">{name}</bdi>;
+}
+
 /** The name of a client, kept apart from the sentence around it in either writing direction. */
 export function ClientName({ name }: { name: string }): VNode {
   return <bdi class="name">{cleanName(name)}</bdi>;

@@ -22,11 +22,18 @@ export function negotiateLanguage(sources: LanguageSources, available: readonly 
   return (
     matchLanguages(sources.uiLocales, available) ??
     matchLanguages(sources.query, available) ??
-    matchLanguages(sources.cookie, available) ??
-    firstMatch(acceptedTags(sources.acceptLanguage), available) ??
+    ownLanguage(sources, available) ??
     matchLanguages(sources.defaultLanguage, available) ??
     'en'
   );
+}
+
+/** The best of the `available` languages that the reader's browser names; undefined when it names none of them. */
+export function ownLanguage(
+  { cookie, acceptLanguage }: Pick<LanguageSources, 'cookie' | 'acceptLanguage'>,
+  available: readonly string[],
+): string | undefined {
+  return matchLanguages(cookie, available) ?? firstMatch(acceptedTags(acceptLanguage), available);
 }
 
 /** The first of the tags (separated by spaces, best first) that an available language serves. */

@@ -1,30 +1,47 @@
 import { isValidElement } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { describe, expect, test } from 'vitest';
+import ar from '../../../locales/ar.json' with { type: 'json' };
 import de from '../../../locales/de.json' with { type: 'json' };
 import en from '../../../locales/en.json' with { type: 'json' };
+import es from '../../../locales/es.json' with { type: 'json' };
+import fr from '../../../locales/fr.json' with { type: 'json' };
 import { createCatalog, loadTranslations, type MessageKey } from './translations.ts';
 
 const keys = Object.keys(en).filter((key): key is MessageKey => key in en);
 
+const translated = Object.entries({ ar, de, es, fr });
+
+/** The arguments of a message; a branch of a plural such as `{two hours}` is none. */
 function placeholders(text: string): string[] {
-  return [...new Set([...text.matchAll(/\{(\w+)[,}]/g)].map((match) => match[1] ?? ''))].sort();
+  return [
+    ...new Set([...text.matchAll(/\{([a-z_]+)(?:\}|, (?:plural|number))/g)].map((match) => match[1] ?? '')),
+  ].sort();
 }
 
 describe('message files', () => {
-  test('every key of English exists in German, and none besides', () => {
-    expect(Object.keys(de).sort()).toEqual([...keys].sort());
+  test.each(translated)('every key of English exists in %s, and none besides', (_language, messages) => {
+    expect(Object.keys(messages).sort()).toEqual([...keys].sort());
+  });
+
+  test('the files are those of the catalog', () => {
+    expect([...loadTranslations().languages].sort()).toEqual(['en', ...translated.map(([tag]) => tag)].sort());
   });
 
   test.each(keys)('%s has the same placeholders in every language and can be filled in', (key) => {
     const names = placeholders(en[key]);
-    expect(placeholders(de[key])).toEqual(placeholders(en[key]));
-    const values = Object.fromEntries(names.map((name) => [name, 2]));
+    for (const [language, messages] of translated) {
+      expect([language, placeholders(messages[key])]).toEqual([language, names]);
+    }
     const catalog = loadTranslations();
-    for (const language of catalog.languages) {
-      const text = catalog.in(language).t(key, values);
-      expect(text).not.toBe('');
-      expect(text).not.toMatch(/[{}]/);
+    // One count for each plural form that a language may have.
+    for (const count of [0, 1, 2, 3, 11, 100]) {
+      const values = Object.fromEntries(names.map((name) => [name, count]));
+      for (const language of catalog.languages) {
+        const text = catalog.in(language).t(key, values);
+        expect(text).not.toBe('');
+        expect(text).not.toMatch(/[{}]/);
+      }
     }
   });
 });
@@ -54,6 +71,9 @@ describe('a catalog', () => {
     const { t } = { t: (minutes: number) => loadTranslations().in('de').t('login.rate_limit_exceeded', { minutes }) };
     expect(t(1)).toContain('eine Minute');
     expect(t(5)).toContain('5 Minuten');
+    const arabic = (minutes: number) => loadTranslations().in('ar').t('login.rate_limit_exceeded', { minutes });
+    expect(arabic(2)).toContain('دقيقتين');
+    expect(arabic(3)).toContain('دقائق');
   });
 
   test('puts elements into a sentence without turning values into markup', () => {

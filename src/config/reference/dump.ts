@@ -44,9 +44,9 @@ function dumpedMapping(node: Node | undefined, shape: Shape, options: DumpOption
     })
     .filter(([, value]) => value !== undefined);
   if (node === undefined && entries.length === 0) return undefined;
-  // A section that is left out may have a default of its own.
-  const whole = node === undefined && options.defaults ? shape.defaultValue : undefined;
-  return filledIn(Object.fromEntries(entries), whole);
+  const settings = Object.fromEntries(entries);
+  // A section that is left out may have a default of its own, which wins over those of its keys.
+  return node === undefined && options.defaults ? filledIn(shape.defaultValue, settings) : settings;
 }
 
 /** `{file: path}` names a secret without being one. */

@@ -11,6 +11,34 @@ export const accountSection = mapping({
   password_registration_enabled: hint(bool(), { defaultText: '`false`; `true` in trial mode' })
     .optional()
     .describe('People may make accounts for themselves, with a password.'),
+  password_registration_email_required: hint(bool(), { defaultText: '`true` where `email.transport` sends mails' })
+    .optional()
+    .describe('Such an account needs an e-mail address, which the person proves to be theirs with a code.'),
+  password_recovery_enabled: bool()
+    .prefault(false)
+    .describe('People who lost their password may set a new one by a link that is mailed to them.'),
+  recovery_ticket_ttl: duration('5m', '60m').prefault('10m').describe('How long the link of a recovery mail works.'),
+  recovery_session_ttl: duration('10m', '24h')
+    .prefault('1h')
+    .describe('How long further mails can be sent for one recovery.'),
+  recovery_sets_first_password: bool()
+    .prefault(false)
+    .describe('Accounts that have no password may get one by a recovery mail.'),
+  recovery_signs_out_devices: bool()
+    .prefault(false)
+    .describe('A recovery signs out of all applications and devices. `false`: when the person wants it.'),
+  password_registration_token_required: hint(bool().prefault(false), {
+    aliases: ['registration_token_required'],
+  }).describe(
+    'Such an account needs a registration token, which `latchkey manage issue-user-registration-token` makes.',
+  ),
+  password_change_allowed: bool().prefault(true).describe('People may change their password.'),
+  email_change_allowed: bool().prefault(true).describe('People may add and remove e-mail addresses of their account.'),
+  keep_one_email: bool()
+    .prefault(true)
+    .describe('The last e-mail address of an account stays, unless its owner can sign in through another service.'),
+  displayname_change_allowed: bool().prefault(true).describe('People may change their display name.'),
+  account_deactivation_allowed: bool().prefault(true).describe('People may end their own account.'),
   activity_retention: duration('30d', '1095d')
     .prefault('180d')
     .describe('How long the events of accounts (sign-ins, changes) are kept.'),
@@ -23,14 +51,38 @@ export const accountSection = mapping({
   registration_ttl: duration('10m', '24h').prefault('1h').describe('How long a person has to finish a registration.'),
 });
 
-/** @param isTrial nothing is configured: people are let in (operations 2.1) */
-export function accountConfig(parsed: z.output<typeof accountSection>, isTrial: boolean) {
+/** What defaults depend on. */
+interface AccountSurroundings {
+  /** Nothing is configured: people are let in (operations 2.1). */
+  readonly isTrial: boolean;
+  /** Mails leave, so that people can be asked to prove an address. */
+  readonly sendsMails: boolean;
+}
+
+export function accountConfig(parsed: z.output<typeof accountSection>, { isTrial, sendsMails }: AccountSurroundings) {
   return {
     loginWithEmailAllowed: parsed.login_with_email_allowed,
     /** Undefined: sensitive actions never ask for a fresh authentication. */
     reauthMaxAgeSeconds: parsed.reauth_max_age ?? undefined,
     /** No effect while passwords are switched off. */
     passwordRegistrationEnabled: parsed.password_registration_enabled ?? isTrial,
+    /** Making an account with a password takes a proven e-mail address. */
+    passwordRegistrationEmailRequired: parsed.password_registration_email_required ?? sendsMails,
+    /** Making an account with a password takes a registration token. */
+    passwordRegistrationTokenRequired: parsed.password_registration_token_required,
+    /** No effect while passwords are switched off. */
+    passwordChangeAllowed: parsed.password_change_allowed,
+    emailChangeAllowed: parsed.email_change_allowed,
+    /** Without another way in. */
+    keepsOneEmail: parsed.keep_one_email,
+    displayNameChangeAllowed: parsed.displayname_change_allowed,
+    deactivationAllowed: parsed.account_deactivation_allowed,
+    /** No effect while passwords are switched off. */
+    passwordRecoveryEnabled: parsed.password_recovery_enabled,
+    recoveryTicketTtlSeconds: parsed.recovery_ticket_ttl,
+    recoverySessionTtlSeconds: parsed.recovery_session_ttl,
+    recoverySetsFirstPassword: parsed.recovery_sets_first_password,
+    recoverySignsOutDevices: parsed.recovery_signs_out_devices,
     clientLogos: parsed.client_logos,
     registrationTtlSeconds: parsed.registration_ttl,
   };

@@ -92,7 +92,7 @@ export const indexSection = mapping({
 });
 
 export const i18nSection = mapping({
-  default_language: choice(['en', 'de'])
+  default_language: choice(['en', 'de', 'fr', 'es', 'ar'])
     .prefault('en')
     .describe('Language of pages when the reader wants none that is there.'),
 });

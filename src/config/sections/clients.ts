@@ -15,8 +15,13 @@ import {
   text,
   webUrl,
 } from '#platform/config/values.ts';
-import { parseKeySet } from '#protocol/jose/json-web-keys.ts';
-import { MAC_ALGORITHMS, MANDATORY_ALGORITHM, SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
+import { parseKeySet, usableKeys } from '#protocol/jose/json-web-keys.ts';
+import {
+  ACCEPTED_ALGORITHMS,
+  MAC_ALGORITHMS,
+  MANDATORY_ALGORITHM,
+  SIGNING_ALGORITHMS,
+} from '#protocol/jose/signing-algorithms.ts';
 import {
   assertionAlgorithms,
   CONFIDENTIAL_AUTH_METHODS,
@@ -24,6 +29,7 @@ import {
   usesSecret,
 } from '#protocol/oauth/client-metadata.ts';
 import { redirectUriProblem } from '#protocol/oauth/redirect-uris.ts';
+import { canSignWith } from '#protocol/oauth/registered-keys.ts';
 import { commonHost } from '#protocol/oidc/sector.ts';
 
 const redirectUri = text({ expected: 'expected an absolute URI' }).superRefine((uri, context) => {
@@ -65,11 +71,15 @@ const client = mapping({
     .optional()
     .describe('Required for the methods with a secret; at least 32 bytes for `client_secret_jwt`.'),
   client_secret_file: secretFile('client_secret'),
-  jwks: keySet.optional().describe('Public keys of the client; `private_key_jwt` needs these or `jwks_uri`.'),
+  jwks: keySet
+    .optional()
+    .describe(
+      'Public keys of the client; `private_key_jwt` needs these or `jwks_uri`, `none` may have them to sign requests.',
+    ),
   jwks_uri: hint(webUrl().refine(isHttps, { error: 'expected an https URL' }), { type: 'https URL' })
     .optional()
     .describe('Where the client publishes its keys; may be on an inner network.'),
-  token_endpoint_auth_signing_alg: choice([...MAC_ALGORITHMS, ...SIGNING_ALGORITHMS])
+  token_endpoint_auth_signing_alg: choice([...MAC_ALGORITHMS, ...ACCEPTED_ALGORITHMS])
     .optional()
     .describe('The one algorithm of the assertions of `client_secret_jwt` or `private_key_jwt`. Default: all of them.'),
   redirect_uris: list(redirectUri).prefault([]).describe('Where answers may be sent, compared character by character.'),
@@ -79,7 +89,15 @@ const client = mapping({
   backchannel_logout_uri: webUrl()
     .optional()
     .describe('Where the client is told that a person signed out (OpenID Connect Back-Channel Logout 1.0).'),
+  backchannel_logout_session_required: bool()
+    .prefault(false)
+    .describe('The client relies on `sid` there. Every logout token has it, with or without this setting.'),
   client_name: text({ maximum: 255 }).optional().describe('Name that people see.'),
+  application_type: choice(['web', 'native'])
+    .optional()
+    .describe(
+      '`web`: runs on a server or in a browser; `native`: an app of a phone or computer. People see its picture.',
+    ),
   client_uri: webUrl().optional().describe('Home page of the client; the consent page names its host.'),
   logo_uri: webUrl()
     .optional()
@@ -113,6 +131,15 @@ const client = mapping({
   require_pushed_authorization_requests: bool()
     .prefault(false)
     .describe('The client pushes its authorization requests (RFC 9126); others in its name are refused.'),
+  require_signed_request_object: bool()
+    .prefault(false)
+    .describe('The client signs its authorization requests (RFC 9101); others in its name are refused. Needs keys.'),
+  request_object_signing_alg: choice(ACCEPTED_ALGORITHMS)
+    .optional()
+    .describe('The one algorithm of its request objects; needs keys. Default: any with a private key.'),
+  default_acr_values: list(text({ maximum: 255 }))
+    .prefault([])
+    .describe('Authentication classes, best first, that count for requests without `acr_values`.'),
   id_token_claims: bool()
     .prefault(true)
     .describe('ID tokens carry the claims of the scopes `profile` and `email`; otherwise only userinfo has them.'),
@@ -164,13 +191,31 @@ const withKeysRule = rule(withSecretRule, ['client_auth_method', 'jwks', 'jwks_u
   if (method === 'private_key_jwt') {
     if (given.length === 0) problem([], `"${method}" needs "jwks" or "jwks_uri"`);
     if (given.length === 2) problem([], '"jwks" and "jwks_uri" exclude each other');
+  } else if (method === 'none') {
+    if (given.length === 2) problem([], '"jwks" and "jwks_uri" exclude each other');
   } else {
     for (const name of given) problem([name], `not allowed with client_auth_method "${method}"`);
   }
 });
 
-const withAlgorithmRule = rule(
+/** Without a key nobody could verify what the client signs. What it publishes elsewhere is looked at when it is used. */
+const withSignedRequestsRule = rule(
   withKeysRule,
+  ['jwks', 'jwks_uri', 'request_object_signing_alg', 'require_signed_request_object'],
+  (values, problem) => {
+    if (values.jwks_uri !== undefined) return;
+    const { jwks, request_object_signing_alg: algorithm } = values;
+    if (algorithm !== undefined && !canSignWith(usableKeys(jwks), algorithm)) {
+      problem(['request_object_signing_alg'], `needs a key in "jwks" that signs with ${algorithm}, or "jwks_uri"`);
+    }
+    if (values.require_signed_request_object && usableKeys(jwks).length === 0) {
+      problem(['require_signed_request_object'], 'needs "jwks" or "jwks_uri"');
+    }
+  },
+);
+
+const withAlgorithmRule = rule(
+  withSignedRequestsRule,
   ['client_auth_method', 'token_endpoint_auth_signing_alg'],
   (values, problem) => {
     const { client_auth_method: method, token_endpoint_auth_signing_alg: algorithm } = values;
@@ -221,7 +266,7 @@ export function staticClientConfig(parsed: ParsedClient) {
     clientAuthMethod: parsed.client_auth_method,
     /** Present for the methods with a secret. */
     clientSecret: parsed.client_secret === undefined ? undefined : new Secret(parsed.client_secret),
-    /** One of the two is present for `private_key_jwt`. */
+    /** One of the two is present for `private_key_jwt`, one at most for `none`. */
     jwks: parsed.jwks,
     jwksUri: parsed.jwks_uri,
     /** Undefined: every algorithm of the method. */
@@ -229,7 +274,10 @@ export function staticClientConfig(parsed: ParsedClient) {
     redirectUris: parsed.redirect_uris,
     postLogoutRedirectUris: parsed.post_logout_redirect_uris,
     backchannelLogoutUri: parsed.backchannel_logout_uri,
+    backchannelLogoutSessionRequired: parsed.backchannel_logout_session_required,
     clientName: parsed.client_name,
+    /** Undefined: not said. */
+    applicationType: parsed.application_type,
     clientUri: parsed.client_uri,
     logoUri: parsed.logo_uri,
     policyUri: parsed.policy_uri,
@@ -241,6 +289,10 @@ export function staticClientConfig(parsed: ParsedClient) {
     defaultMaxAgeSeconds: parsed.default_max_age,
     requireAuthTime: parsed.require_auth_time,
     requirePushedAuthorizationRequests: parsed.require_pushed_authorization_requests,
+    requireSignedRequestObject: parsed.require_signed_request_object,
+    /** Undefined: every algorithm with a private key. */
+    requestObjectSigningAlg: parsed.request_object_signing_alg,
+    defaultAcrValues: parsed.default_acr_values,
     idTokenClaims: parsed.id_token_claims,
     strictAuthMethod: parsed.strict_auth_method,
     subjectType: parsed.subject_type,

@@ -1,29 +1,60 @@
 import type { z } from 'zod';
 import { Secret } from '#platform/base/secret.ts';
+import { rule } from '#platform/config/rule.ts';
 import { hint } from '#platform/config/shape.ts';
-import { choice, mapping, secret, secretFile, text } from '#platform/config/values.ts';
+import { choice, duration, integer, mapping, secret, secretFile, text, webUrl } from '#platform/config/values.ts';
+
+const KINDS = ['synapse', 'synapse_modern', 'synapse_legacy', 'synapse_read_only', 'none'] as const;
 
 /** A host name, IPv4 address or bracketed IPv6 address, with an optional port. */
-const SERVER_NAME = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
+const SERVER_NAME =
+  /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\])(?::(?:[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]))?$/;
 
-export const homeserverSection = mapping({
-  kind: choice(['none']).describe('What the service talks to; `none`: no calls, every user name is free.'),
-  homeserver: hint(text({ maximum: 230, pattern: SERVER_NAME, expected: 'expected a server name, host[:port]' }), {
-    aliases: ['server_name'],
-  })
-    .prefault('localhost')
-    .describe('Server name in user identifiers.'),
-  secret: hint(secret(), { trimmed: true })
-    .optional()
-    .describe('Shared with the homeserver; at least 16 characters are advised.'),
-  secret_file: secretFile('secret'),
-});
+export const homeserverSection = rule(
+  mapping({
+    kind: choice(KINDS)
+      .prefault('synapse')
+      .describe(
+        'How it is spoken to. `synapse`, also called `synapse_modern`: the API of Synapse 1.136 or later with ' +
+          '`matrix_authentication_service`. `synapse_legacy`: the admin API, for Synapse up to 1.156. ' +
+          '`synapse_read_only`: as `synapse`, but what would change something there is logged and left out. `none`: ' +
+          'there is none, and every user name is free; so it is without this section.',
+      ),
+    homeserver: hint(text({ maximum: 230, pattern: SERVER_NAME, expected: 'expected a server name, host[:port]' }), {
+      aliases: ['server_name'],
+      defaultText: '`localhost:8008`; `localhost` with the kind `none`',
+    })
+      .optional()
+      .describe('Server name in user identifiers.'),
+    endpoint: webUrl({ allowQuery: false })
+      .prefault('http://localhost:8008/')
+      .describe('Where its API is reached from here; a path in it is kept.'),
+    secret: hint(secret(), { trimmed: true })
+      .optional()
+      .describe('Shared with the homeserver, and needed unless there is none; at least 16 characters are advised.'),
+    secret_file: secretFile('secret'),
+    timeout: duration('1s', '5m')
+      .prefault('30s')
+      .describe('Longest that a call may take in background work. Where somebody waits it is cut to a few seconds.'),
+    connect_timeout: duration('1s', '1m').prefault('10s').describe('Longest wait for a connection.'),
+    max_concurrent: integer(1, 500).prefault(50).describe('Calls that a process makes at once; more wait.'),
+  }),
+  ['kind', 'secret'],
+  ({ kind, secret: given }, problem) => {
+    if (kind !== 'none' && given === undefined) problem(['secret'], `missing; the kind "${kind}" needs it`);
+  },
+);
 
 export function homeserverConfig(parsed: z.output<typeof homeserverSection>) {
   return {
-    kind: parsed.kind,
+    kind: parsed.kind === 'synapse_modern' ? ('synapse' as const) : parsed.kind,
     /** Server name of user identifiers, `host[:port]`. */
-    homeserver: parsed.homeserver,
+    homeserver: parsed.homeserver ?? (parsed.kind === 'none' ? 'localhost' : 'localhost:8008'),
+    /** With a trailing slash. */
+    endpoint: parsed.endpoint.endsWith('/') ? parsed.endpoint : `${parsed.endpoint}/`,
     secret: parsed.secret === undefined ? undefined : new Secret(parsed.secret),
+    timeoutSeconds: parsed.timeout,
+    connectTimeoutSeconds: parsed.connect_timeout,
+    maxConcurrent: parsed.max_concurrent,
   };
 }

@@ -16,7 +16,7 @@ import {
 } from '#platform/config/values.ts';
 import type { Bind, ListenerOptions, TcpBind } from '#platform/http/http-options.ts';
 
-const RESOURCES = ['discovery', 'human', 'oauth', 'assets', 'health'] as const;
+const RESOURCES = ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'] as const;
 const DEFAULT_PORT = 8080;
 
 const resource = z.union(

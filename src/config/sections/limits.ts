@@ -12,7 +12,11 @@ export const limitsSection = mapping({
     .describe('Open connections from one address (IPv6: one /64) that is not a trusted proxy.'),
   headers_timeout: duration('1s', '10m').prefault('10s').describe('From the first byte to the end of the head.'),
   request_timeout: duration('1s', '1h').prefault('30s').describe('Until head and body have arrived.'),
-  handler_timeout: duration('1s', '10m').prefault('15s').describe('Until the answer is ready; then 503.'),
+  handler_timeout: duration('1s', '10m')
+    .prefault('15s')
+    .describe(
+      'Until the answer is ready; then 503. A sign-in on a device, of which the homeserver is told first, gets 30 s at least.',
+    ),
   keep_alive_timeout: duration('1s', '1h').prefault('75s').describe('Idle connections are closed.'),
   max_requests_per_connection: integer(1, 1_000_000).prefault(10_000).describe('Then the connection is closed.'),
   max_request_line: size('1KiB', '64KiB').prefault('8KiB').describe('Longer request lines are refused (414).'),

@@ -1,4 +1,6 @@
-import type { z } from 'zod';
+import { domainToASCII } from 'node:url';
+import { z } from 'zod';
+import { hint } from '#platform/config/shape.ts';
 import { bool, cidr, type Immutable, linearRegexp, list, mapping, text, ulid } from '#platform/config/values.ts';
 
 /** Names by which a stranger would seem to speak for the service. */
@@ -16,6 +18,8 @@ const OFFICIAL_NAMES = [
   'system',
 ];
 
+const DOMAIN_LABEL = /^[a-z0-9*](?:[a-z0-9*-]{0,61}[a-z0-9*])?$/;
+
 function names() {
   return list(text({ maximum: 255 }));
 }
@@ -32,6 +36,19 @@ function textMatcher(literals: string[]) {
         'Regular expressions, found anywhere unless `^` and `$` say otherwise; without look-around and back references.',
       ),
   }).prefault({});
+}
+
+/** A domain, or several by `*`, as addresses are compared: IDNA-encoded and in lower case. */
+function domainPattern() {
+  const error = 'expected a domain such as "example.org" or "*.example.org"';
+  const schema = z.string({ error }).transform((value, context): string => {
+    const labels = value.split('.').map((label) => (label.includes('*') ? label.toLowerCase() : domainToASCII(label)));
+    const pattern = labels.join('.');
+    if (labels.every((label) => DOMAIN_LABEL.test(label)) && pattern.length <= 253) return pattern;
+    context.addIssue(error);
+    return z.NEVER;
+  });
+  return hint(schema, { type: 'domain, with `*`' });
 }
 
 export const policySection = mapping({
@@ -59,21 +76,39 @@ export const policySection = mapping({
     })
       .prefault({})
       .describe('Accounts that people make for themselves; those that an operator makes are free.'),
-    requester: mapping({
-      banned_ips: list(cidr()).prefault([]).describe('Addresses and networks from which nobody may register.'),
-      banned_user_agents: textMatcher([]).describe('User agents with which nobody may register.'),
+    allowed_domains: list(domainPattern())
+      .prefault([])
+      .describe(
+        'The only domains that e-mail addresses of people may have, with `*` for any letters but a dot; none: all.',
+      ),
+    banned_domains: list(domainPattern()).prefault([]).describe('Domains that they may not have.'),
+    emails: mapping({
+      allowed_addresses: textMatcher([]).describe('The only e-mail addresses that people may use; none named: all.'),
+      banned_addresses: textMatcher([]).describe('E-mail addresses that people may not use.'),
     })
       .prefault({})
-      .describe('Who may not make an account, whatever its name.'),
+      .describe('E-mail addresses that people give; those that an operator gives them are free.'),
+    requester: mapping({
+      banned_ips: list(cidr())
+        .prefault([])
+        .describe(
+          'Addresses and networks from which nobody may register, let an application or a device in, or get tokens for one.',
+        ),
+      banned_user_agents: textMatcher([]).describe('The same for user agents, such as those of known bots.'),
+    })
+      .prefault({})
+      .describe('From where and with which programs people and applications are turned away.'),
   })
     .prefault({})
-    .describe('Lists that the rules consult.'),
+    .describe(
+      'Lists that the rules consult. What `POST /api/admin/v1/policy-data` stored last is added: lists are put together, and other values replace those here.',
+    ),
 });
 
 type ParsedData = z.output<typeof policySection>['data'];
 
 export function policyConfig(parsed: z.output<typeof policySection>) {
-  const { admin_users, admin_clients, client_registration, registration, requester } = parsed.data;
+  const { admin_users, admin_clients, client_registration, registration, emails, requester } = parsed.data;
   return {
     data: {
       /** User names that may ask for the admin scope. */
@@ -89,7 +124,15 @@ export function policyConfig(parsed: z.output<typeof policySection>) {
         allowedUsernames: matcherConfig(registration.allowed_usernames),
         bannedUsernames: matcherConfig(registration.banned_usernames),
       },
-      /** Who may not register. */
+      emails: {
+        /** In ASCII and lower case, with `*`. Empty: every domain. */
+        allowedDomains: parsed.data.allowed_domains,
+        bannedDomains: parsed.data.banned_domains,
+        /** Empty: every address. */
+        allowedAddresses: matcherConfig(emails.allowed_addresses),
+        bannedAddresses: matcherConfig(emails.banned_addresses),
+      },
+      /** Who is turned away, whatever they ask for. */
       requester: {
         bannedIps: requester.banned_ips,
         bannedUserAgents: matcherConfig(requester.banned_user_agents),
@@ -97,6 +140,9 @@ export function policyConfig(parsed: z.output<typeof policySection>) {
     },
   };
 }
+
+/** Lists that the rules consult. */
+export type PolicyData = Immutable<ReturnType<typeof policyConfig>['data']>;
 
 /** Fits a text that equals, starts with, ends with or contains one of these texts, or matches one of the expressions. */
 export type TextMatcher = Immutable<ReturnType<typeof matcherConfig>>;

@@ -28,6 +28,31 @@ export const rateLimitingSection = mapping({
   registration_check: limiter(30, 30, 'hour').describe(
     'Registration forms sent from one client address, each of which tells whether a name is taken.',
   ),
+  email_authentication: mapping({
+    per_ip: limiter(5, 1, 'minute').describe('Mails with a code asked for from one client address.'),
+    per_address: limiter(3, 1, 'hour').describe('Mails with a code asked for to one e-mail address, from anywhere.'),
+    emails_per_session: limiter(2, 12, 'hour').describe('Mails with a code for one attempt to prove an address.'),
+    attempt_per_session: limiter(10, 1, 'minute').describe('Codes tried for one attempt to prove an address.'),
+  })
+    .prefault({})
+    .describe('Proving e-mail addresses.'),
+  account_recovery: mapping({
+    per_ip: limiter(3, 3, 'hour').describe('Mails asked for from one client address.'),
+    per_address: limiter(3, 1, 'hour').describe('Mails asked for to one e-mail address, from anywhere.'),
+  })
+    .prefault({})
+    .describe('Recovery mails.'),
+  registration_token: limiter(10, 10, 'hour').describe('Wrong registration tokens from one client address.'),
+  upstream: mapping({
+    per_ip: limiter(30, 1, 'second').describe('Sign-ins through other services begun from one client address.'),
+  })
+    .prefault({})
+    .describe('Signing in through other services.'),
+  sso_redirect: mapping({
+    per_ip: limiter(30, 60, 'minute').describe('Single sign-ons of chat clients begun from one client address.'),
+  })
+    .prefault({})
+    .describe('Chat clients that send people to the browser.'),
   client_authentication: mapping({
     per_client: limiter(20, 20, 'minute').describe('Failed tries for one client from one address.'),
   })
@@ -51,6 +76,17 @@ export const rateLimitingSection = mapping({
   })
     .prefault({})
     .describe('Pushed authorization requests.'),
+  graphql: mapping({
+    authenticated: limiter(60, 120, 'minute').describe('Requests of one browser session or one session of a client.'),
+    anonymous: limiter(30, 60, 'minute').describe('Requests of nobody in particular from one client address.'),
+  })
+    .prefault({})
+    .describe('Requests to `/graphql`.'),
+  admin_token: mapping({
+    per_ip: limiter(20, 20, 'minute').describe('Wrong tokens from one client address.'),
+  })
+    .prefault({})
+    .describe('Requests to the admin API.'),
   client_registration: mapping({
     per_ip: limiter(10, 30, 'hour').describe('Clients registered from one client address.'),
   })
@@ -71,9 +107,27 @@ export function rateLimitingConfig(parsed: ParsedRateLimiting) {
     },
     registration: limiterConfig(parsed.registration),
     registrationCheck: limiterConfig(parsed.registration_check),
+    registrationToken: limiterConfig(parsed.registration_token),
+    emailAuthentication: {
+      perIp: limiterConfig(parsed.email_authentication.per_ip),
+      perAddress: limiterConfig(parsed.email_authentication.per_address),
+      emailsPerSession: limiterConfig(parsed.email_authentication.emails_per_session),
+      attemptPerSession: limiterConfig(parsed.email_authentication.attempt_per_session),
+    },
+    accountRecovery: {
+      perIp: limiterConfig(parsed.account_recovery.per_ip),
+      perAddress: limiterConfig(parsed.account_recovery.per_address),
+    },
+    upstream: { perIp: limiterConfig(parsed.upstream.per_ip) },
+    ssoRedirect: { perIp: limiterConfig(parsed.sso_redirect.per_ip) },
     deviceCode: { perIp: limiterConfig(parsed.device_code.per_ip), global: limiterConfig(parsed.device_code.global) },
     deviceAuthorization: { perClient: limiterConfig(parsed.device_authorization.per_client) },
     par: { perClient: limiterConfig(parsed.par.per_client) },
+    graphql: {
+      authenticated: limiterConfig(parsed.graphql.authenticated),
+      anonymous: limiterConfig(parsed.graphql.anonymous),
+    },
+    adminToken: { perIp: limiterConfig(parsed.admin_token.per_ip) },
     clientRegistration: { perIp: limiterConfig(parsed.client_registration.per_ip) },
     clientAuthentication: { perClient: limiterConfig(parsed.client_authentication.per_client) },
   };

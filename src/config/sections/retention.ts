@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { duration, type Immutable, mapping } from '#platform/config/values.ts';
+import { bool, duration, type Immutable, mapping } from '#platform/config/values.ts';
 
 const MAX_RETENTION = '1095d';
 const MAX_CODE_TTL_SECONDS = 600;
@@ -17,13 +17,33 @@ export const retentionSection = mapping({
     .describe('The address that a session was last active from; the session stays.'),
   pending_flows: duration('1h', MAX_RETENTION)
     .prefault('7d')
-    .describe('Authorization requests after they were made, whatever became of them.'),
+    .describe('Authorization requests, recoveries and e-mail codes after they were made, whatever became of them.'),
   registrations: duration('1d', MAX_RETENTION)
     .prefault('30d')
     .describe('Completed registrations after they began. Those never completed go after a day.'),
+  registration_tokens: duration('1d', MAX_RETENTION)
+    .prefault('90d')
+    .describe('Registration tokens after they were used up, expired or were revoked.'),
+  upstream_sessions: duration('1d', MAX_RETENTION)
+    .prefault('30d')
+    .describe('Sign-ins through other services after they began, unless the browser session that came of one is kept.'),
 });
 
-/** How long rows are kept after they are over (operations 6.4). */
+export const inactiveSessionSection = mapping({
+  ttl: duration('10m', '90d')
+    .nullable()
+    .prefault(null)
+    .describe('How long a session may go unused. It ends within a quarter of an hour after that. `null`: for ever.'),
+  expire_compat_sessions: bool()
+    .prefault(true)
+    .describe('Of chat clients that signed in by the routes of their own protocol.'),
+  expire_oauth_sessions: bool()
+    .prefault(true)
+    .describe('Of people at applications that registered themselves; others are never ended by this.'),
+  expire_user_sessions: bool().prefault(true).describe('Of people in browsers.'),
+});
+
+/** How long rows are kept after they are over (operations 6.4), and when sessions are over. */
 export type RetentionConfig = Immutable<ReturnType<typeof retentionConfig>>;
 
 /** @param others what other sections say about it */
@@ -33,18 +53,50 @@ export function retentionConfig(
     /** `account.activity_retention` */
     readonly activitySeconds: number;
     readonly authorizationGrantTtlSeconds: number;
+    readonly recoverySessionTtlSeconds: number;
+    readonly registrationTtlSeconds: number;
     readonly unusedClientsSeconds: number;
-  },
+    /** `oauth.session_max_lifetime`; undefined: none. */
+    readonly sessionMaxLifetimeSeconds: number | undefined;
+  } & UnusedSessions,
 ) {
   return {
     revokedTokensSeconds: parsed.revoked_tokens,
     expiredTokensSeconds: parsed.expired_tokens,
     finishedSessionsSeconds: parsed.finished_sessions,
     inactiveIpsSeconds: parsed.inactive_ips,
-    // A request must not vanish while a person may still answer it, nor while its code is good.
-    pendingFlowsSeconds: Math.max(parsed.pending_flows, others.authorizationGrantTtlSeconds + MAX_CODE_TTL_SECONDS),
+    // A request must not vanish while a person may still answer it, nor while its code is good, and the e-mail address
+    // of a registration not before that.
+    pendingFlowsSeconds: Math.max(
+      parsed.pending_flows,
+      others.authorizationGrantTtlSeconds + MAX_CODE_TTL_SECONDS,
+      others.recoverySessionTtlSeconds,
+      others.registrationTtlSeconds,
+    ),
     registrationsSeconds: parsed.registrations,
+    registrationTokensSeconds: parsed.registration_tokens,
+    upstreamSessionsSeconds: parsed.upstream_sessions,
     activitySeconds: others.activitySeconds,
     unusedClientsSeconds: others.unusedClientsSeconds,
+    sessionMaxLifetimeSeconds: others.sessionMaxLifetimeSeconds,
+    unusedOAuth2SessionsSeconds: others.unusedOAuth2SessionsSeconds,
+    unusedBrowserSessionsSeconds: others.unusedBrowserSessionsSeconds,
+    unusedCompatSessionsSeconds: others.unusedCompatSessionsSeconds,
+  };
+}
+
+/** How long sessions may go unused; undefined: for ever. */
+interface UnusedSessions {
+  readonly unusedOAuth2SessionsSeconds: number | undefined;
+  readonly unusedBrowserSessionsSeconds: number | undefined;
+  readonly unusedCompatSessionsSeconds: number | undefined;
+}
+
+export function unusedSessions(parsed: z.output<typeof inactiveSessionSection>): UnusedSessions {
+  const seconds = parsed.ttl ?? undefined;
+  return {
+    unusedOAuth2SessionsSeconds: parsed.expire_oauth_sessions ? seconds : undefined,
+    unusedBrowserSessionsSeconds: parsed.expire_user_sessions ? seconds : undefined,
+    unusedCompatSessionsSeconds: parsed.expire_compat_sessions ? seconds : undefined,
   };
 }

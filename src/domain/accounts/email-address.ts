@@ -34,13 +34,16 @@ export function parseEmailAddress(text: string, singleLabelDomains: readonly str
   return address.length > MAX_BYTES ? undefined : { address, key: address.toLowerCase() };
 }
 
-/** The key under which a typed address would be stored; undefined when it is not an address. */
-export function emailKey(text: string): string | undefined {
-  const at = text.lastIndexOf('@');
-  return parseEmailAddress(text, [
-    text
-      .slice(at + 1)
-      .trim()
-      .toLowerCase(),
-  ])?.key;
+/** The address in part, for somebody who need not know it: `a…@example.org`. */
+export function partOfAddress({ address }: EmailAddress): string {
+  return `${address.slice(0, 1)}…${address.slice(address.lastIndexOf('@'))}`;
+}
+
+/**
+ * Reads an address that an account may have: one whose domain has no dot, too, for the rules may have been others when
+ * it was stored.
+ */
+export function parseStoredEmailAddress(text: string): EmailAddress | undefined {
+  const domain = text.slice(text.lastIndexOf('@') + 1);
+  return parseEmailAddress(text, [domain.trim().toLowerCase()]);
 }

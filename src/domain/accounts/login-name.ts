@@ -1,5 +1,5 @@
 import { usernameProblems } from './account-names.ts';
-import { emailKey } from './email-address.ts';
+import { parseStoredEmailAddress } from './email-address.ts';
 
 const MAX_CHARACTERS = 256;
 const CHAT_ID_PREFIX = 'mxid:';
@@ -27,7 +27,7 @@ export function parseLoginName(text: string, rules: LoginNameRules): LoginName {
   return {
     exact,
     key: exact.toLowerCase(),
-    emailKey: rules.isEmailAllowed && text.includes('@') ? emailKey(text) : undefined,
+    emailKey: rules.isEmailAllowed && text.includes('@') ? parseStoredEmailAddress(text)?.key : undefined,
   };
 }
 
@@ -42,7 +42,7 @@ export function usernameOfHint(hint: string | undefined, rules: LoginNameRules):
     const isOurs = hint.startsWith(`${CHAT_ID_PREFIX}@`) && hint.toLowerCase().endsWith(suffix.toLowerCase());
     return isOurs ? validUsername(hint.slice(CHAT_ID_PREFIX.length + 1, -suffix.length), rules) : undefined;
   }
-  if (hint.includes('@')) return rules.isEmailAllowed && emailKey(hint) !== undefined ? hint : undefined;
+  if (hint.includes('@')) return rules.isEmailAllowed && parseStoredEmailAddress(hint) !== undefined ? hint : undefined;
   return validUsername(hint, rules);
 }
 

@@ -26,6 +26,26 @@ const sweepRegistrations = statement<
   }),
 );
 
+const sweepEmailAuthentications = statement<never, { readonly createdBefore: Date }>(
+  'sweep-user-email-authentications',
+  deleteOldestSql('user_email_authentications', 'id', 'created_at', 't.created_at < :createdBefore::timestamptz'),
+);
+
+const sweepRegistrationTokens = statement<
+  WalkRow,
+  { readonly fromAt: string; readonly fromId: string; readonly overBefore: Date }
+>(
+  'sweep-registration-tokens',
+  walkSql({
+    table: 'user_registration_tokens',
+    range: '(t.created_at, t.id) > (:fromAt::timestamptz, :fromId::uuid) and t.created_at < :overBefore::timestamptz',
+    orderedBy: 'created_at',
+    isDue: `(t.revoked_at < :overBefore::timestamptz or t.expires_at < :overBefore::timestamptz
+      or (t.times_used >= t.usage_limit and t.last_used_at < :overBefore::timestamptz))`,
+    action: 'delete from user_registration_tokens t',
+  }),
+);
+
 /** The alarm looks back that far. */
 const FAILURES_KEPT_SECONDS = 24 * 3600;
 
@@ -44,6 +64,22 @@ export const accountSweeps: readonly Sweep[] = [
         fromId: from.id,
         openBefore: secondsBefore(now, MAX_OPEN_SECONDS),
         completedBefore: secondsBefore(now, registrationsSeconds),
+      }),
+  },
+  {
+    name: 'cleanup-user-email-authentications',
+    minute: 50,
+    sweep: (database, now, { pendingFlowsSeconds }) =>
+      sweepAll(database, sweepEmailAuthentications, { createdBefore: secondsBefore(now, pendingFlowsSeconds) }),
+  },
+  {
+    name: 'cleanup-user-registration-tokens',
+    minute: 53,
+    sweep: (database, now, { registrationTokensSeconds }, from) =>
+      sweepSome(database, sweepRegistrationTokens, {
+        fromAt: from.at,
+        fromId: from.id,
+        overBefore: secondsBefore(now, registrationTokensSeconds),
       }),
   },
   {

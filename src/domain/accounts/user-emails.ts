@@ -1,8 +1,13 @@
 /** The confirmed e-mail addresses of accounts, table `user_emails`: each belongs to one account at most. */
-import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { EmailAddress } from './email-address.ts';
+import type { UserEmailId } from './list-user-emails.ts';
+import { accountIsDeactivated } from './liveness.ts';
+
+/** Addresses that a person may add to one account. */
+export const MAX_EMAILS = 20;
 
 /** No row when the address belongs to an account already. */
 const insertEmail = statement<
@@ -24,18 +29,47 @@ const insertEmail = statement<
 
 /**
  * Gives a user a confirmed address. One statement, so that it may be sent alone or inside the caller's transaction.
- * @returns false when the address belongs to an account already
+ * @returns undefined when the address belongs to an account already
  */
-export async function addEmail(queryable: Queryable, user: UserId, email: EmailAddress, now: number): Promise<boolean> {
-  const id = toUuid(newId<'user-email'>(now));
+export async function addEmail(
+  queryable: Queryable,
+  user: UserId,
+  email: EmailAddress,
+  now: number,
+): Promise<UserEmailId | undefined> {
+  const id: UserEmailId = newId(now);
   const row = await queryable.first(insertEmail, {
-    id,
+    id: toUuid(id),
     userId: toUuid(user),
     email: email.address,
     emailKey: email.key,
     now: new Date(now),
   });
-  return row !== undefined;
+  return row === undefined ? undefined : id;
+}
+
+const deleteEmail = statement<{ email: string }, { readonly userId: string; readonly emailKey: string }>(
+  'delete-user-email',
+  'delete from user_emails where user_id = :userId::uuid and email_key = :emailKey::text returning email',
+);
+
+/**
+ * Takes an address from a user, with the recovery tickets that were mailed there.
+ * @returns false when they do not have it
+ */
+export async function removeEmail(queryable: Queryable, user: UserId, emailKey: string): Promise<boolean> {
+  return (await queryable.first(deleteEmail, { userId: toUuid(user), emailKey })) !== undefined;
+}
+
+const findOwner = statement<{ user_id: string }, { readonly emailKey: string }>(
+  'find-owner-of-email',
+  'select user_id from user_emails where email_key = :emailKey::text',
+);
+
+/** Whose confirmed address it is. */
+export async function findEmailOwner(queryable: Queryable, emailKey: string): Promise<UserId | undefined> {
+  const row = await queryable.first(findOwner, { emailKey });
+  return row === undefined ? undefined : fromUuid<'user'>(row.user_id);
 }
 
 const listUserEmails = statement<{ email: string }, { readonly userId: string }>(
@@ -46,4 +80,25 @@ const listUserEmails = statement<{ email: string }, { readonly userId: string }>
 /** The confirmed addresses of a user, oldest first. */
 export async function listEmails(queryable: Queryable, user: UserId): Promise<string[]> {
   return (await queryable.rows(listUserEmails, { userId: toUuid(user) })).map((row) => row.email);
+}
+
+const lockOwner = statement<{ id: string }, { readonly userId: string }>(
+  'lock-owner-of-emails',
+  `select u.id from users u where u.id = :userId::uuid and not (${accountIsDeactivated('u')}) for no key update`,
+);
+
+const listKeys = statement<{ email_key: string }, { readonly userId: string }>(
+  'list-email-keys',
+  'select e.email_key from user_emails e where e.user_id = :userId::uuid',
+);
+
+/**
+ * Keeps others from changing the addresses of an account until the transaction ends, and from deactivating it. The lock
+ * comes in a statement of its own: what is read after it is what those left who had it before.
+ * @returns what comparisons use of the addresses; undefined: the account is gone or deactivated
+ */
+export async function lockEmails(transaction: Queryable, user: UserId): Promise<readonly string[] | undefined> {
+  const userId = toUuid(user);
+  if ((await transaction.first(lockOwner, { userId })) === undefined) return undefined;
+  return (await transaction.rows(listKeys, { userId })).map(({ email_key }) => email_key);
 }

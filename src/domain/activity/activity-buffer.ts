@@ -1,8 +1,17 @@
 /**
  * When, from where and with which user agent sessions were last active: the columns `last_active_at`, `last_active_ip`
- * and `user_agent` of `user_sessions` and `oauth2_sessions`, which this module writes for their owners.
+ * and `user_agent` of `user_sessions`, `oauth2_sessions` and `compat_sessions`, which this module writes for their
+ * owners. And in which language people have last used pages.
  */
-import { type BrowserSessionId, type OAuth2SessionId, toUuid, type Ulid } from '#platform/base/ids.ts';
+import { rememberLanguages } from '#domain/accounts/remember-languages.ts';
+import {
+  type BrowserSessionId,
+  type CompatSessionId,
+  type OAuth2SessionId,
+  toUuid,
+  type Ulid,
+  type UserId,
+} from '#platform/base/ids.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { resumeTask } from '#platform/base/tasks.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -12,6 +21,11 @@ interface Activity {
   at: number;
   address: string | undefined;
   userAgent: string | undefined;
+}
+
+interface UsedLanguage {
+  readonly at: number;
+  readonly language: string;
 }
 
 /** No session is written more often than this, unless `FLUSH_ENTRIES` others were active in the meantime. */
@@ -32,6 +46,7 @@ interface ActivityParams {
 
 const recordBrowserSessionActivity = activityStatement('record-browser-session-activity', 'user_sessions');
 const recordOAuth2SessionActivity = activityStatement('record-oauth2-session-activity', 'oauth2_sessions');
+const recordCompatSessionActivity = activityStatement('record-compat-session-activity', 'compat_sessions');
 
 /**
  * Gathers activity in memory and writes it in batches, apart from the requests. A crash loses at most what the last
@@ -42,6 +57,8 @@ export class ActivityBuffer {
   readonly #log: Log;
   readonly #browserSessions = new Map<BrowserSessionId, Activity>();
   readonly #oauth2Sessions = new Map<OAuth2SessionId, Activity>();
+  readonly #compatSessions = new Map<CompatSessionId, Activity>();
+  readonly #languages = new Map<UserId, UsedLanguage>();
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> | undefined;
 
@@ -69,6 +86,23 @@ export class ActivityBuffer {
     this.#record(this.#oauth2Sessions, id, { at, address, userAgent });
   }
 
+  recordCompatSession(
+    id: CompatSessionId,
+    at: number,
+    address: string | undefined,
+    userAgent?: string | undefined,
+  ): void {
+    this.#record(this.#compatSessions, id, { at, address, userAgent });
+  }
+
+  /**
+   * That a person uses pages in another language than the stored one.
+   * @param at milliseconds since the epoch
+   */
+  recordLanguage(user: UserId, at: number, language: string): void {
+    if (this.#languages.size < MAX_ENTRIES || this.#languages.has(user)) this.#languages.set(user, { at, language });
+  }
+
   /** Begins to write once a minute. */
   start(): void {
     this.#timer ??= setInterval(() => void this.flush(), FLUSH_INTERVAL_MS).unref();
@@ -92,6 +126,15 @@ export class ActivityBuffer {
     try {
       await this.#flushTable(this.#browserSessions, recordBrowserSessionActivity);
       await this.#flushTable(this.#oauth2Sessions, recordOAuth2SessionActivity);
+      await this.#flushTable(this.#compatSessions, recordCompatSessionActivity);
+      await this.#write(this.#languages, (batch) => {
+        const now = Math.max(...batch.map(([, used]) => used.at));
+        return rememberLanguages(
+          this.#database,
+          batch.map(([user, { language }]) => [user, language] as const),
+          now,
+        );
+      });
     } finally {
       this.#flushing = undefined;
     }
@@ -101,23 +144,31 @@ export class ActivityBuffer {
     sessions: Map<Id, Activity>,
     write: Statement<never, ActivityParams>,
   ): Promise<void> {
-    const entries = [...sessions];
-    sessions.clear();
+    await this.#write(sessions, (batch) =>
+      this.#database.execute(write, {
+        ids: batch.map(([id]) => toUuid(id)),
+        times: batch.map(([, activity]) => new Date(activity.at)),
+        ips: batch.map(([, activity]) => activity.address ?? null),
+        userAgents: batch.map(([, activity]) => activity.userAgent ?? null),
+      }),
+    );
+  }
+
+  async #write<Id extends Ulid, Value>(
+    gathered: Map<Id, Value>,
+    write: (batch: readonly (readonly [Id, Value])[]) => Promise<unknown>,
+  ): Promise<void> {
+    const entries = [...gathered];
+    gathered.clear();
     for (let start = 0; start < entries.length; start += BATCH_ENTRIES) {
-      const batch = entries.slice(start, start + BATCH_ENTRIES);
       try {
-        await this.#database.execute(write, {
-          ids: batch.map(([id]) => toUuid(id)),
-          times: batch.map(([, activity]) => new Date(activity.at)),
-          ips: batch.map(([, activity]) => activity.address ?? null),
-          userAgents: batch.map(([, activity]) => activity.userAgent ?? null),
-        });
+        await write(entries.slice(start, start + BATCH_ENTRIES));
       } catch (error) {
         this.#log.warn('activity.failed', 'last-seen times could not be written yet', {
-          sessions: entries.length - start,
+          entries: entries.length - start,
           cause: describeError(error).message,
         });
-        for (const [id, activity] of entries.slice(start)) if (!sessions.has(id)) sessions.set(id, activity);
+        for (const [id, value] of entries.slice(start)) if (!gathered.has(id)) gathered.set(id, value);
         return;
       }
     }

@@ -1,22 +1,39 @@
 /**
- * Security events, table `audit_events`: inserted in the transaction of the change that they record, never edited,
- * shown to their user in the account area, deleted by age. They never hold a secret.
+ * Security events, table `audit_events`: inserted in the transaction of the change that they record, never edited but for
+ * the count of wrong passwords, shown to their user in the account area, deleted by age. They never hold a secret.
  */
 import { deleteOldestSql, type Sweep, secondsBefore, sweepAll } from '#domain/clean-up/sweep.ts';
 import { newId, toUuid, type Ulid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
-import { statement } from '#platform/postgres/statement.ts';
+import { newIdSql, statement } from '#platform/postgres/statement.ts';
 
 export type AuditEventKind =
+  | 'account_deactivated'
+  | 'account_locked'
+  | 'account_reactivated'
+  | 'account_unlocked'
+  | 'admin_granted'
+  | 'admin_revoked'
+  | 'application_revoked'
   | 'consent_given'
+  | 'consent_revoked'
+  | 'cross_signing_reset_allowed'
+  | 'display_name_changed'
+  | 'email_added'
+  | 'email_removed'
   | 'login'
   | 'login_failed'
   | 'logout'
   | 'password_changed'
+  | 'password_recovered'
   | 'reauthenticated'
+  | 'recovery_started'
   | 'registered'
   | 'session_ended'
-  | 'session_started';
+  | 'session_started'
+  | 'sessions_ended'
+  | 'upstream_linked'
+  | 'upstream_unlinked';
 
 export interface AuditEvent {
   readonly kind: AuditEventKind;
@@ -30,6 +47,12 @@ export interface AuditEvent {
   readonly userAgent?: string | undefined;
   readonly detail?: Readonly<Record<string, string | number | boolean>> | undefined;
 }
+
+/**
+ * Who changed something and from where: the person themselves, or an administrator for them, who acted by a client and
+ * may have an account; the event says so in `detail`.
+ */
+export type AuditActor = Pick<AuditEvent, 'address' | 'clientId' | 'detail' | 'userAgent'>;
 
 /** The head of an insert inside a larger statement; values follow in this order. */
 export const INSERT_AUDIT_EVENT =
@@ -59,10 +82,19 @@ export function newAuditEventId(now: number): string {
   return toUuid(newId(now));
 }
 
-/** Writes one event; pass the transaction of the change that it records. */
-export async function recordAuditEvent(queryable: Queryable, event: AuditEvent): Promise<void> {
+/**
+ * The same as SQL, for statements that record events of several rows at once.
+ * @param now parameter with the time, cast to `timestamptz`
+ */
+export function auditEventIdSql(now: string): string {
+  return newIdSql(now);
+}
+
+/** Writes one event; pass the transaction of the change that it records. @returns its `id` in the table */
+export async function recordAuditEvent(queryable: Queryable, event: AuditEvent): Promise<string> {
+  const id = newAuditEventId(event.at);
   await queryable.execute(insertAuditEvent, {
-    id: newAuditEventId(event.at),
+    id,
     kind: event.kind,
     userId: uuidOrNull(event.userId),
     clientId: uuidOrNull(event.clientId),
@@ -72,6 +104,7 @@ export async function recordAuditEvent(queryable: Queryable, event: AuditEvent):
     detail: event.detail === undefined ? null : JSON.stringify(event.detail),
     at: new Date(event.at),
   });
+  return id;
 }
 
 function uuidOrNull(id: Ulid | undefined): string | null {

@@ -9,8 +9,8 @@
  */
 import { type AuthorizationGrantId, type BrowserSessionId, type ClientId, fromUuid } from '#platform/base/ids.ts';
 import { ms } from '#platform/postgres/statement.ts';
-import { PROMPTS, type Prompt } from '#protocol/oauth/authorization-parameters.ts';
 import { RESPONSE_MODES, type ResponseMode, type ResponseTarget } from '#protocol/oauth/authorization-response.ts';
+import { PROMPTS, type Prompt } from '#protocol/oauth/request-parameters.ts';
 import type { WantedAcr } from '#protocol/oauth/voluntary-parameters.ts';
 import { claimsFromJson, type RequestedClaims } from '#protocol/oidc/claims-parameter.ts';
 
@@ -45,8 +45,8 @@ export interface PendingRequest {
   readonly acr: WantedAcr;
   /** Claims that are asked for one by one, beyond those of the scope. */
   readonly claims: RequestedClaims;
-  /** The `sub` by which the client knows the one account that may answer; undefined: whoever signs in. */
-  readonly expectedSubject: string | undefined;
+  /** Each `sub` by which the client knows an account that may answer; empty: anybody who signs in. */
+  readonly expectedSubjects: readonly string[];
   /** The installed language that the client asked for; once fulfilled, the one that the person read. */
   readonly locale: string | undefined;
 }
@@ -136,7 +136,7 @@ export function toGrant(row: GrantRow): AuthorizationGrant {
     locale: row.grant_locale ?? undefined,
     acr: { values: row.grant_acr_values, isEssential: row.grant_acr_essential },
     claims: claimsFromJson(row.grant_claims),
-    expectedSubject: expectedSubject(row),
+    expectedSubjects: expectedSubjects(row),
     isRegistrationOffered: row.grant_registration_offered,
     createdAt: row.grant_created_at,
     expiresAt: row.grant_expires_at,
@@ -148,9 +148,9 @@ export function toGrant(row: GrantRow): AuthorizationGrant {
   };
 }
 
-function expectedSubject(row: GrantRow): string | undefined {
-  if (row.grant_expected_user_id !== null) return fromUuid(row.grant_expected_user_id);
-  return row.grant_expected_subject ?? undefined;
+function expectedSubjects(row: GrantRow): readonly string[] {
+  if (row.grant_expected_user_id !== null) return [fromUuid(row.grant_expected_user_id)];
+  return row.grant_expected_subject?.split(' ') ?? [];
 }
 
 function responseMode(text: string): ResponseMode {

@@ -32,8 +32,8 @@ const REQUEST: AuthorizationRequest = {
   uiLocales: undefined,
   acr: { values: [], isEssential: false },
   claims: { idToken: [], userinfo: [] },
-  subject: undefined,
-  idTokenHint: undefined,
+  subjects: undefined,
+  hintedSubject: undefined,
 };
 
 let testDatabase: TestDatabase;
@@ -56,8 +56,9 @@ async function create(options: { address?: string | undefined; now?: number; use
   const made = await createAuthorizationGrant(testDatabase.database, {
     clientId,
     request: REQUEST,
+    parameters: undefined,
     reference: undefined,
-    expectedSubject: undefined,
+    expectedSubjects: [],
     userId: options.user,
     locale: undefined,
     address: 'address' in options ? options.address : `10.0.${addresses >> 8}.${addresses & 255}`,

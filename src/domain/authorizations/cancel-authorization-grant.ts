@@ -9,6 +9,8 @@ import { grantHasCode, grantIsOpen, grantIsUnanswered } from './liveness.ts';
  * tampered exchange concerns only a grant that has a code.
  */
 const ENDS = {
+  /** The person took everything from the client that they had allowed it. */
+  'application-revoked': 'fulfilled',
   /** The client no longer has the address that the answer would go to. */
   'redirect-uri-removed': 'pending',
   /** The browser session that consented is gone. */

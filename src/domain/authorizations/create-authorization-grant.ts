@@ -1,5 +1,5 @@
 import { type AuthorizationGrantId, type ClientId, newId, parseId, toUuid, type UserId } from '#platform/base/ids.ts';
-import { addressKey } from '#platform/base/ip-address.ts';
+import { addressKeyAsInet } from '#platform/base/ip-address.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -9,15 +9,15 @@ import { grantIsUnused, pushedRequestIsWaiting } from './liveness.ts';
 
 /** Grants of one client address, or of one person, that no code was exchanged for (security 3.10, S-179). */
 const MAX_UNUSED = 100;
-/** Callers without a known address share one bound. */
-const UNKNOWN_ADDRESS = '0.0.0.0';
 
 export interface NewGrant {
   readonly clientId: ClientId;
   readonly request: AuthorizationRequest;
+  /** What of the request itself is kept; undefined: nobody will ask for it. */
+  readonly parameters: Readonly<Record<string, string>> | undefined;
   /** Of the pushed request that this is; undefined: it was not pushed. */
   readonly reference: string | undefined;
-  readonly expectedSubject: string | undefined;
+  readonly expectedSubjects: readonly string[];
   /** The installed language that the client asked for. */
   readonly locale: string | undefined;
   readonly address: string | undefined;
@@ -30,16 +30,17 @@ export interface NewGrant {
 
 export type GrantOutcome =
   | { readonly ok: true; readonly id: AuthorizationGrantId }
-  /** `too-many`: of this address or this person. `reference-used`: another grant was made of the pushed request. */
-  | { readonly ok: false; readonly reason: 'too-many' | 'reference-used' };
+  /** Of this address or this person. */
+  | { readonly ok: false; readonly reason: 'too-many'; readonly retryAfterSeconds: number }
+  /** Another grant was made of the pushed request. */
+  | { readonly ok: false; readonly reason: 'reference-used' };
 
 /** Stores a pending grant, and consumes the pushed request that it is made of. */
 export async function createAuthorizationGrant(database: Queryable, grant: NewGrant): Promise<GrantOutcome> {
   const { request, now } = grant;
   const id = newId<'authorization-grant'>(now);
-  const key = addressKey(grant.address);
-  const { expectedSubject } = grant;
-  const expectedUserId = parseId<'user'>(expectedSubject ?? '');
+  const { expectedSubjects } = grant;
+  const expectedUserId = expectedSubjects.length === 1 ? parseId<'user'>(expectedSubjects[0] ?? '') : undefined;
   const row = await database.first(insertGrant, {
     id: toUuid(id),
     clientId: toUuid(grant.clientId),
@@ -59,9 +60,11 @@ export async function createAuthorizationGrant(database: Queryable, grant: NewGr
     acrValues: request.acr.values,
     isAcrEssential: request.acr.isEssential,
     claims: claimsToJson(request.claims),
+    parameters: grant.parameters === undefined ? null : JSON.stringify(grant.parameters),
     expectedUserId: expectedUserId === undefined ? null : toUuid(expectedUserId),
-    expectedSubject: expectedUserId === undefined ? (expectedSubject ?? null) : null,
-    addressKey: key === 'unknown' ? UNKNOWN_ADDRESS : key,
+    // None of them holds a space.
+    expectedSubject: expectedUserId === undefined && expectedSubjects.length > 0 ? expectedSubjects.join(' ') : null,
+    addressKey: addressKeyAsInet(grant.address),
     now: new Date(now),
     expiresAt: new Date(now + grant.lifetimeSeconds * 1000),
     limit: MAX_UNUSED,
@@ -69,7 +72,8 @@ export async function createAuthorizationGrant(database: Queryable, grant: NewGr
     requestUriHash: grant.reference === undefined ? null : sha256(grant.reference),
   });
   if (row?.is_made === true) return { ok: true, id };
-  return { ok: false, reason: row?.is_within_bounds === true ? 'reference-used' : 'too-many' };
+  if (row?.crowded_seconds == null) return { ok: false, reason: 'reference-used' };
+  return { ok: false, reason: 'too-many', retryAfterSeconds: Math.max(1, Math.ceil(row.crowded_seconds)) };
 }
 
 /**
@@ -82,7 +86,11 @@ export async function createAuthorizationGrant(database: Queryable, grant: NewGr
  * instances it is used at once; primary key, which no null finds.
  */
 const insertGrant = statement<
-  { readonly is_within_bounds: boolean; readonly is_made: boolean },
+  {
+    /** Until one of the grants that count is over; null: the bounds are kept. */
+    readonly crowded_seconds: number | null;
+    readonly is_made: boolean;
+  },
   {
     readonly id: string;
     readonly clientId: string;
@@ -102,6 +110,7 @@ const insertGrant = statement<
     readonly acrValues: readonly string[];
     readonly isAcrEssential: boolean;
     readonly claims: string | null;
+    readonly parameters: string | null;
     readonly expectedUserId: string | null;
     readonly expectedSubject: string | null;
     readonly addressKey: string;
@@ -113,21 +122,20 @@ const insertGrant = statement<
   }
 >(
   'insert-authorization-grant',
-  `with bounds as materialized (
-    select (
-      select count(*) from (
-        select from oauth2_authorization_grants unused
-         where unused.requester_ip = :addressKey::inet and ${grantIsUnused('unused', ':now::timestamptz')}
-         limit :limit::integer
-      ) as of_address
-    ) < :limit::integer
-      and (
-      select count(*) from (
-        select from oauth2_authorization_grants unused
-         where unused.requester_user_id = :userId::uuid and ${grantIsUnused('unused', ':now::timestamptz')}
-         limit :limit::integer
-      ) as of_user
-    ) < :limit::integer as are_kept
+  `with crowded as materialized (
+    select min(of_address.expires_at) as ends_at from (
+      select unused.expires_at from oauth2_authorization_grants unused
+       where unused.requester_ip = :addressKey::inet and ${grantIsUnused('unused', ':now::timestamptz')}
+       limit :limit::integer
+    ) as of_address having count(*) >= :limit::integer
+    union all
+    select min(of_user.expires_at) from (
+      select unused.expires_at from oauth2_authorization_grants unused
+       where unused.requester_user_id = :userId::uuid and ${grantIsUnused('unused', ':now::timestamptz')}
+       limit :limit::integer
+    ) as of_user having count(*) >= :limit::integer
+  ), bounds as materialized (
+    select not exists (select from crowded) as are_kept
   ), consumed as (
     update oauth2_pushed_requests pushed
        set consumed_at = :now::timestamptz, authorization_grant_id = :id::uuid
@@ -138,15 +146,17 @@ const insertGrant = statement<
   ), made as (
     insert into oauth2_authorization_grants (id, client_id, redirect_uri, redirect_uri_sent, scope, resources, response_mode,
       state, nonce, code_challenge, dpop_jkt, prompt, max_age, login_hint, locale, acr_values, acr_essential, claims, expected_user_id,
-      expected_subject, requester_ip, created_at, expires_at, requester_user_id)
+      expected_subject, requester_ip, created_at, expires_at, requester_user_id, parameters)
     select :id::uuid, :clientId::uuid, :redirectUri::text, :redirectUriSent::boolean, :scope::text[], :resources::text[],
       :responseMode::text, :state::text, :nonce::text, :codeChallenge::text, :dpopKey::text, :prompt::text[], :maxAge::integer,
       :loginHint::text,
       :locale::text, :acrValues::text[], :isAcrEssential::boolean, :claims::jsonb, :expectedUserId::uuid,
-      :expectedSubject::text, :addressKey::inet, :now::timestamptz, :expiresAt::timestamptz, :userId::uuid
+      :expectedSubject::text, :addressKey::inet, :now::timestamptz, :expiresAt::timestamptz, :userId::uuid,
+      :parameters::jsonb
       from bounds
      where bounds.are_kept and (:requestUriHash::bytea is null or exists (select from consumed))
     returning id
   )
-  select bounds.are_kept as is_within_bounds, exists (select from made) as is_made from bounds`,
+  select (select extract(epoch from max(crowded.ends_at) - :now::timestamptz)::float8 from crowded) as crowded_seconds,
+         exists (select from made) as is_made`,
 );

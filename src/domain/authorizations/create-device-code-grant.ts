@@ -5,7 +5,7 @@ import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
 import { chargeCtes } from '#domain/rate-limits/charge-sql.ts';
 import { awaitLimitCheck, secondsPerToken } from '#domain/rate-limits/rate-limits.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
-import { addressKey } from '#platform/base/ip-address.ts';
+import { addressKey, addressKeyAsInet } from '#platform/base/ip-address.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { sha256 } from '#platform/base/secret.ts';
@@ -19,8 +19,6 @@ import { deviceCodeGrantIsUnused } from './liveness.ts';
 export const FIRST_INTERVAL_SECONDS = 5;
 /** Grants of one client address, whatever their clients, that led to nothing yet (security 3.10, S-179). */
 const MAX_WAITING = 100;
-/** Callers without a known address share one bound. */
-const UNKNOWN_ADDRESS = '0.0.0.0';
 /** One in ten billion codes is taken while a thousand wait; more than this many in a row are a defect. */
 const MAX_DRAWS = 5;
 
@@ -58,7 +56,6 @@ export async function createDeviceCodeGrant(
   grant: NewDeviceCodeGrant,
 ): Promise<DeviceCodes> {
   const { client, now } = grant;
-  const key = addressKey(grant.address);
   for (let draw = 0; draw < MAX_DRAWS; draw += 1) {
     const id = newId<'device-code-grant'>(now);
     const deviceCode = randomBase64Url();
@@ -75,12 +72,12 @@ export async function createDeviceCodeGrant(
         userCodeSealed: sealUserCode(userCode, id, deps.keyRing),
         ip: grant.address ?? null,
         userAgent: grant.userAgent ?? null,
-        addressKey: key === 'unknown' ? UNKNOWN_ADDRESS : key,
+        addressKey: addressKeyAsInet(grant.address),
         intervalSeconds: FIRST_INTERVAL_SECONDS,
         now: new Date(now),
         expiresAt: new Date(now + grant.lifetimeSeconds * 1000),
         limit: MAX_WAITING,
-        limitKey: `device_authorization:${client.id}:${key}`,
+        limitKey: `device_authorization:${client.id}:${addressKey(grant.address)}`,
         burst: deps.limiter.burst,
         seconds: secondsPerToken(deps.limiter),
       }),
@@ -89,7 +86,7 @@ export async function createDeviceCodeGrant(
     if (row.is_made) return { ok: true, deviceCode, userCode };
     if (!row.client_is_current) return { ok: false, reason: 'client-changed' };
     if (!row.is_charged) {
-      const seconds = row.blocked_seconds ?? secondsPerToken(deps.limiter);
+      const seconds = row.blocked_seconds ?? row.full_seconds ?? secondsPerToken(deps.limiter);
       return { ok: false, reason: 'rate-limited', retryAfterSeconds: Math.max(1, Math.ceil(seconds)) };
     }
   }
@@ -118,6 +115,8 @@ const insertGrant = statement<
     readonly client_is_current: boolean;
     readonly is_charged: boolean;
     readonly blocked_seconds: number | null;
+    /** Until the oldest waiting grant of the address expires. */
+    readonly full_seconds: number | null;
     readonly is_made: boolean;
   },
   {
@@ -167,5 +166,10 @@ const insertGrant = statement<
   select ${clientWithIdIsCurrent(':clientId::uuid', ':clientVersion::integer')} as client_is_current,
          exists (select from charged) as is_charged,
          (select blocked.seconds from blocked) as blocked_seconds,
+         case when not exists (select from charged) then (
+           select extract(epoch from min(unused.expires_at) - :now::timestamptz)::float8
+             from oauth2_device_code_grants unused
+            where unused.requester_ip = :addressKey::inet and ${deviceCodeGrantIsUnused('unused', ':now::timestamptz')}
+         ) end as full_seconds,
          exists (select from made) as is_made`,
 );

@@ -1,10 +1,12 @@
 import type { Client } from '#domain/clients/client.ts';
 import { clientName } from '#domain/clients/client.ts';
 import type { ClientDirectory } from '#domain/clients/client-directory.ts';
+import { ssoLoginIsPending } from '#domain/compat-sessions/liveness.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { ssoTarget } from '#protocol/chat/sso-redirect.ts';
 import { redirectTarget } from '#protocol/oauth/redirect-uris.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import { deviceCodeGrantIsPending, grantIsPending } from './liveness.ts';
@@ -17,15 +19,16 @@ export interface DestinationDeps {
 
 /** The client that a person who signs in or registers is about to return to. */
 export interface Destination {
-  readonly client: Client;
+  /** Undefined: a chat client that speaks another protocol, of which nothing else is known than an address. */
+  readonly client: Client | undefined;
   /** Undefined: a device waits, and nobody is sent anywhere. */
   readonly redirectUri: string | undefined;
   readonly uiLocales: string | undefined;
 }
 
 /**
- * The client that an action continues to. One look-up for an authorization grant and for a device (the client is
- * cached), no look-up for other actions. Undefined when the grant is not pending any more; its own address then says
+ * The client that an action continues to. One look-up for an authorization grant, a device (the client is cached) and
+ * the single sign-on of a chat client, no look-up for other actions. Undefined when the grant is not pending any more; its own address then says
  * why.
  */
 export async function findDestination(
@@ -36,8 +39,8 @@ export async function findDestination(
   if (query === undefined) return undefined;
   const row = await deps.database.first(query.find, { id: toUuid(query.id), now: new Date(deps.clock.now()) });
   if (row === undefined) return undefined;
-  const client = await deps.clients.find(fromUuid<'client'>(row.client_id));
-  if (client === undefined) return undefined;
+  const client = row.client_id === null ? undefined : await deps.clients.find(fromUuid<'client'>(row.client_id));
+  if (client === undefined && row.client_id !== null) return undefined;
   return { client, redirectUri: row.redirect_uri ?? undefined, uiLocales: row.locale ?? undefined };
 }
 
@@ -47,13 +50,15 @@ function queryOf(action: PostAuthAction | undefined) {
       return { find: pendingDestination, id: action.id };
     case 'continue_device_code_grant':
       return { find: pendingDevice, id: action.id };
+    case 'continue_compat_sso_login':
+      return { find: pendingSsoLogin, id: action.id };
     default:
       return undefined;
   }
 }
 
 interface DestinationRow {
-  readonly client_id: string;
+  readonly client_id: string | null;
   readonly redirect_uri: string | null;
   /** `ui_locales` of the request. */
   readonly locale: string | null;
@@ -75,17 +80,30 @@ const pendingDevice = statement<DestinationRow, { readonly id: string; readonly 
     where id = :id::uuid and ${deviceCodeGrantIsPending('oauth2_device_code_grants', ':now::timestamptz')}`,
 );
 
+/** The same for a chat client. */
+const pendingSsoLogin = statement<DestinationRow, { readonly id: string; readonly now: Date }>(
+  'pending-compat-sso-login',
+  `select null::uuid as client_id, redirect_uri, null::text as locale
+     from compat_sso_logins
+    where id = :id::uuid and ${ssoLoginIsPending('compat_sso_logins', ':now::timestamptz')}`,
+);
+
 /**
  * What the page calls it: the name only of a client that the operator configured, since anyone may choose a name, else
  * where it lives; undefined when a device belongs to a client that has not even a home page.
  */
 export function destinationName({ client, redirectUri }: Destination, language: string): string | undefined {
+  if (client === undefined) return redirectUri === undefined ? undefined : ssoTarget(redirectUri).name;
   const name = client.isStatic ? clientName(client, language) : undefined;
   const address = redirectUri ?? client.clientUri;
   return name ?? (address === undefined ? undefined : redirectTarget(address));
 }
 
-/** What `form-action` has to allow besides this service: where a form that is accepted leads in the end. */
+/**
+ * What `form-action` has to allow besides this service: where a form that is accepted leads in the end. Before a chat
+ * client comes a page that always asks.
+ */
 export function destinationFormActions(destination: Destination | undefined): readonly string[] {
-  return destination?.redirectUri === undefined ? [] : [destination.redirectUri];
+  if (destination?.client === undefined || destination.redirectUri === undefined) return [];
+  return [destination.redirectUri];
 }

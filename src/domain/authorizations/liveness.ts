@@ -68,3 +68,12 @@ export function deviceCodeGrantIsUnused(grant: string, now: string): string {
 export function pushedRequestIsWaiting(pushed: string, now: string): string {
   return `(${pushed}.expires_at > ${now} and ${pushed}.consumed_at is null)`;
 }
+
+/**
+ * A pushed request of which no grant was made, though it may be too late for that; one partial index holds such requests.
+ * @param pushed alias of `oauth2_pushed_requests`
+ * @param since parameter with the earliest time of expiry that counts, a `timestamptz`
+ */
+export function pushedRequestIsUnused(pushed: string, since: string): string {
+  return `(${pushed}.consumed_at is null and ${pushed}.expires_at > ${since})`;
+}

@@ -28,6 +28,8 @@ interface PolledGrantRow {
   readonly auth_time: number | null;
   readonly acr: string | null;
   readonly amr: readonly string[];
+  /** In which the person decided; null while nobody has. */
+  readonly locale: string | null;
   readonly expires_at: number;
   readonly is_fulfilled: boolean;
   readonly is_rejected: boolean;
@@ -78,6 +80,7 @@ export type DeviceCodeRefusal =
   | 'pending'
   | 'too-early'
   | 'sign-in-gone'
+  | 'requester-banned'
   | 'admin-scope'
   | 'resource';
 
@@ -90,10 +93,17 @@ export interface DeviceCodeRules {
   readonly mayRequestAdmin: (row: AnsweredDeviceCodeRow) => boolean;
 }
 
-/** The checks of oauth.md 10.4; writes nothing. @param resources those of the token request */
+/** What the token request says apart from the code. */
+export interface DeviceCodeRequest {
+  readonly resources: readonly string[];
+  /** Nobody gets tokens from where it comes. */
+  readonly isBanned: boolean;
+}
+
+/** The checks of oauth.md 10.4; writes nothing. */
 export function judgeDeviceCode(
   row: DeviceCodeRow | undefined,
-  resources: readonly string[],
+  request: DeviceCodeRequest,
   rules: DeviceCodeRules,
   now: number,
 ): DeviceCodeVerdict {
@@ -104,8 +114,9 @@ export function judgeDeviceCode(
   if (state === 'pending') return refuse(row.is_early ? 'too-early' : 'pending');
   if (state !== 'fulfilled') return refuse(state);
   if (row.user_id === null || !row.sign_in_is_usable) return refuse('sign-in-gone');
+  if (request.isBanned) return refuse('requester-banned');
   if (row.scope.some(rules.isAdminScope) && !rules.mayRequestAdmin(row)) return refuse('admin-scope');
-  if (resources.some((resource) => !row.resources.includes(resource))) return refuse('resource');
+  if (request.resources.some((resource) => !row.resources.includes(resource))) return refuse('resource');
   return { ok: true, row };
 }
 
@@ -132,7 +143,7 @@ const poll = statement<
 >(
   'poll-device-code',
   `with seen as materialized (
-    select id, client_id, scope, resources, user_session_id, auth_time, acr, amr, interval_seconds, expires_at,
+    select id, client_id, scope, resources, user_session_id, auth_time, acr, amr, locale, interval_seconds, expires_at,
            fulfilled_at, rejected_at, exchanged_at,
            coalesce(polled_at > :now::timestamptz - make_interval(secs => interval_seconds - :tolerance::integer), false)
              as is_early
@@ -161,6 +172,7 @@ const poll = statement<
          ${ms('g.auth_time')} as auth_time,
          g.acr,
          g.amr,
+         g.locale,
          ${ms('g.expires_at')} as expires_at,
          g.fulfilled_at is not null as is_fulfilled,
          g.rejected_at is not null as is_rejected,

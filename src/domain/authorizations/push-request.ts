@@ -4,12 +4,22 @@ import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
 import { chargeCtes } from '#domain/rate-limits/charge-sql.ts';
 import { awaitLimitCheck, secondsPerToken } from '#domain/rate-limits/rate-limits.ts';
 import { toUuid } from '#platform/base/ids.ts';
-import { addressKey } from '#platform/base/ip-address.ts';
+import { addressKey, addressKeyAsInet } from '#platform/base/ip-address.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { pushedRequestIsUnused } from './liveness.ts';
 import { PUSHED_REQUEST_SECONDS, type PushedParameters } from './pushed-request.ts';
+
+/**
+ * Unused requests of one address that count, those of the last hour, for clients that anybody may speak for and for
+ * those that anybody may register (security 3.10, S-95). A configured client that proves itself is bounded by its
+ * limit.
+ */
+const MAX_UNUSED_UNPROVEN = 100;
+const MAX_UNUSED_REGISTERED = 1000;
+const UNUSED_SECONDS = 3600;
 
 export interface PushRequestDeps {
   readonly database: Queryable;
@@ -30,16 +40,22 @@ export interface NewPushedRequest {
 export type PushOutcome =
   | { readonly ok: true; readonly reference: string }
   | { readonly ok: false; readonly reason: 'client-changed' }
-  | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
+  /** `rate-limited`: the client. `too-many-unused`: the address. */
+  | {
+      readonly ok: false;
+      readonly reason: 'rate-limited' | 'too-many-unused';
+      readonly retryAfterSeconds: number;
+    };
 
 /**
  * Stores a request under a new reference of 43 base64url characters, of which only the SHA-256 is kept. One statement,
- * which also charges the limit of the client. The id of a client without a secret is no secret either: whoever uses it
- * to exhaust the limit does so for their own address only.
+ * which also charges the limit of the client. The id of a client without a secret is no secret either: a stranger who
+ * uses it to exhaust the limit does so for their own address only.
  */
 export async function pushRequest(deps: PushRequestDeps, request: NewPushedRequest): Promise<PushOutcome> {
   const { client, now } = request;
   const reference = randomBase64Url();
+  const isProven = client.authMethod !== 'none';
   const row = await awaitLimitCheck(
     deps.database.first(insertRequest, {
       requestUriHash: sha256(reference),
@@ -49,20 +65,33 @@ export async function pushRequest(deps: PushRequestDeps, request: NewPushedReque
       isSigned: request.isSigned,
       now: new Date(now),
       expiresAt: new Date(now + PUSHED_REQUEST_SECONDS * 1000),
-      limitKey: `par:${client.id}${client.authMethod === 'none' ? `:${addressKey(request.address)}` : ''}`,
+      requesterIp: isProven && client.isStatic ? null : addressKeyAsInet(request.address),
+      unusedSince: new Date(now - UNUSED_SECONDS * 1000),
+      maxUnused: isProven ? MAX_UNUSED_REGISTERED : MAX_UNUSED_UNPROVEN,
+      limitKey: `par:${client.id}${isProven ? '' : `:${addressKey(request.address)}`}`,
       burst: deps.limiter.burst,
       seconds: secondsPerToken(deps.limiter),
     }),
   );
   if (row?.is_made === true) return { ok: true, reference };
   if (row?.client_is_current === false) return { ok: false, reason: 'client-changed' };
-  const seconds = row?.blocked_seconds ?? secondsPerToken(deps.limiter);
-  return { ok: false, reason: 'rate-limited', retryAfterSeconds: Math.max(1, Math.ceil(seconds)) };
+  const reason = row?.crowded_seconds == null ? 'rate-limited' : 'too-many-unused';
+  const seconds = row?.crowded_seconds ?? row?.blocked_seconds ?? secondsPerToken(deps.limiter);
+  return { ok: false, reason, retryAfterSeconds: Math.max(1, Math.ceil(seconds)) };
 }
 
-/** Neither a token is taken nor a row made when the bucket is empty or the client has changed. */
+/**
+ * Neither a token is taken nor a row made when the bucket is empty, the address has too many unused requests or the
+ * client has changed. Partial index `oauth2_pushed_requests_unused`, of which at most `maxUnused` entries are read.
+ */
 const insertRequest = statement<
-  { readonly client_is_current: boolean; readonly blocked_seconds: number | null; readonly is_made: boolean },
+  {
+    readonly client_is_current: boolean;
+    /** Until one request of the address no longer counts; null: it may push another one. */
+    readonly crowded_seconds: number | null;
+    readonly blocked_seconds: number | null;
+    readonly is_made: boolean;
+  },
   {
     readonly requestUriHash: Buffer;
     readonly clientId: string;
@@ -71,22 +100,36 @@ const insertRequest = statement<
     readonly isSigned: boolean;
     readonly now: Date;
     readonly expiresAt: Date;
+    readonly requesterIp: string | null;
+    readonly unusedSince: Date;
+    readonly maxUnused: number;
     readonly limitKey: string;
     readonly burst: number;
     readonly seconds: number;
   }
 >(
   'insert-pushed-request',
-  `with wanted as materialized (
+  `with crowded as materialized (
+    select extract(epoch from min(of_address.expires_at) - :unusedSince::timestamptz)::float8 as seconds
+      from (
+        select unused.expires_at from oauth2_pushed_requests unused
+         where unused.requester_ip = :requesterIp::inet and ${pushedRequestIsUnused('unused', ':unusedSince::timestamptz')}
+         limit :maxUnused::integer
+      ) as of_address
+    having count(*) >= :maxUnused::integer
+  ), wanted as materialized (
     select :limitKey::text as key, :burst::float8 as burst, :seconds::float8 as seconds
-     where ${clientWithIdIsCurrent(':clientId::uuid', ':clientVersion::integer')}
+     where ${clientWithIdIsCurrent(':clientId::uuid', ':clientVersion::integer')} and not exists (select from crowded)
   ), ${chargeCtes(':now::timestamptz')}, made as (
-    insert into oauth2_pushed_requests (request_uri_hash, client_id, parameters, signed, created_at, expires_at)
-    select :requestUriHash::bytea, :clientId::uuid, :parameters::jsonb, :isSigned::boolean, :now::timestamptz, :expiresAt::timestamptz
+    insert into oauth2_pushed_requests
+      (request_uri_hash, client_id, parameters, signed, requester_ip, created_at, expires_at)
+    select :requestUriHash::bytea, :clientId::uuid, :parameters::jsonb, :isSigned::boolean, :requesterIp::inet,
+           :now::timestamptz, :expiresAt::timestamptz
       from charged
     returning request_uri_hash
   )
   select ${clientWithIdIsCurrent(':clientId::uuid', ':clientVersion::integer')} as client_is_current,
+         (select crowded.seconds from crowded) as crowded_seconds,
          (select blocked.seconds from blocked) as blocked_seconds,
          exists (select from made) as is_made`,
 );

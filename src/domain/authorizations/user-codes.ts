@@ -64,7 +64,11 @@ export class UserCodes {
       log.warn('device.user_code', 'too many wrong user codes from one address', { code: 'rate_limited' });
       return { ok: false, reason: 'rate-limited', retryAfterSeconds: taken.retryAfterSeconds };
     }
-    if (!(await this.#slowDown())) return { ok: false, reason: 'rate-limited', retryAfterSeconds: 1 };
+    if (!(await this.#slowDown())) {
+      // The code was not looked at, so it was no wrong one.
+      await refundTokens(database, taken.charges);
+      return { ok: false, reason: 'rate-limited', retryAfterSeconds: 1 };
+    }
     const id = await this.#find(typed);
     if (id !== undefined) {
       await refundTokens(database, taken.charges);

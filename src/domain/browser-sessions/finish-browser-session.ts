@@ -1,4 +1,9 @@
-import { type AuditEventKind, INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import {
+  type AuditEventKind,
+  auditEventIdSql,
+  INSERT_AUDIT_EVENT,
+  newAuditEventId,
+} from '#domain/audit/audit-event.ts';
 import { type BrowserSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -9,6 +14,7 @@ export interface FinishParams {
   readonly now: Date;
   readonly userId: string;
   readonly sessionId: string | null;
+  readonly keptSessionId: string | null;
   readonly reason: string;
   readonly auditEventId: string;
   readonly auditEventKind: string;
@@ -17,14 +23,22 @@ export interface FinishParams {
 }
 
 /**
- * CTEs that end one session of a user or, without an id, all of them: `finished` has their ids. Writes one audit event
- * if any was live.
+ * The CTE `finished` that ends live sessions of `:userId`, and returns their ids; of which nothing is recorded yet.
+ * @param which condition on `user_sessions`
  */
-export const FINISHING_CTES = `finished as (
+export function finishedCte(which: string): string {
+  return `finished as (
     update user_sessions set finished_at = :now::timestamptz, finish_reason = :reason::text
-    where user_id = :userId::uuid and ${browserSessionIsLive('user_sessions')} and (:sessionId::uuid is null or id = :sessionId::uuid)
+    where user_id = :userId::uuid and ${browserSessionIsLive('user_sessions')} and ${which}
     returning id
-  ),
+  )`;
+}
+
+/**
+ * CTEs that end one session of a user or, without an id, all of them but `:keptSessionId`: `finished` has their ids.
+ * Writes one audit event if any was live.
+ */
+export const FINISHING_CTES = `${finishedCte('(:sessionId::uuid is null or id = :sessionId::uuid) and id is distinct from :keptSessionId::uuid')},
   finish_audited as (
     ${INSERT_AUDIT_EVENT}
     select :auditEventId::uuid, :auditEventKind::text, :userId::uuid, null, :sessionId::uuid, :ip::inet, :userAgent::text,
@@ -32,23 +46,41 @@ export const FINISHING_CTES = `finished as (
     from finished having count(finished.id) > 0
   )`;
 
+/**
+ * CTEs that end those of the sessions `:sessionIds` that are live, whosever they are: `finished` has them with their
+ * users. Writes one audit event for each.
+ */
+export const FINISHING_LISTED_CTES = `finished as (
+    update user_sessions set finished_at = :now::timestamptz, finish_reason = :reason::text
+    where id = any (:sessionIds::uuid[]) and ${browserSessionIsLive('user_sessions')}
+    returning id, user_id
+  ),
+  finish_audited as (
+    ${INSERT_AUDIT_EVENT}
+    select ${auditEventIdSql(':now::timestamptz')}, 'session_ended', finished.user_id, null, finished.id, null, null,
+      jsonb_build_object('reason', :reason::text, 'sessions', 1), :now::timestamptz
+    from finished
+  )`;
+
 const finishSessions = statement<{ finished: number }, FinishParams>(
   'finish-browser-sessions',
   `with ${FINISHING_CTES} select count(finished.id)::integer as finished from finished`,
 );
 
-export type BrowserSessionEndReason = 'logout' | 'password_changed' | 'admin';
+export type BrowserSessionEndReason = 'logout' | 'password_changed' | 'password_recovered' | 'deactivated' | 'admin';
 
 const AUDIT_EVENT_KINDS: Record<BrowserSessionEndReason, AuditEventKind> = {
   logout: 'logout',
   password_changed: 'session_ended',
+  password_recovered: 'session_ended',
+  deactivated: 'session_ended',
   admin: 'session_ended',
 };
 
 export interface BrowserSessionEnd {
   readonly userId: UserId;
-  /** One session of that user, or all that are live. */
-  readonly which: BrowserSessionId | 'all';
+  /** One session of that user, all that are live, or all of them but one. */
+  readonly which: BrowserSessionId | 'all' | { readonly allBut: BrowserSessionId };
   readonly reason: BrowserSessionEndReason;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -68,10 +100,12 @@ export async function finishBrowserSession(queryable: Queryable, end: BrowserSes
 }
 
 export function finishParams(end: BrowserSessionEnd): FinishParams {
+  const { which } = end;
   return {
     now: new Date(end.now),
     userId: toUuid(end.userId),
-    sessionId: end.which === 'all' ? null : toUuid(end.which),
+    sessionId: typeof which === 'object' || which === 'all' ? null : toUuid(which),
+    keptSessionId: typeof which === 'object' ? toUuid(which.allBut) : null,
     reason: end.reason,
     auditEventId: newAuditEventId(end.now),
     auditEventKind: AUDIT_EVENT_KINDS[end.reason],

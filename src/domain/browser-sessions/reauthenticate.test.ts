@@ -36,6 +36,7 @@ beforeAll(async () => {
     keyRing: new KeyRing(Buffer.alloc(32)),
     limits: { perIp: ample, perAccount: { burst: 50, perSecond: 1 }, perKnownBrowser: ample },
     maximumBytes: 1024,
+    sendsNotices: false,
   });
   deps = { database, clock, passwordChecks };
 });
@@ -51,8 +52,16 @@ beforeEach(async () => {
 
 async function signIn(): Promise<SessionCredentials> {
   const outcome = await signInWithPassword(
-    { ...deps, log: silentLog, loginNames: { serverName: 'example.org', isEmailAllowed: false } },
-    { username: `person-${accounts}`, password: 'right', address: undefined, userAgent: undefined, knownBrowsers: [] },
+    {
+      ...deps,
+      log: silentLog,
+      loginNames: { serverName: 'example.org', isEmailAllowed: false },
+      sendsNotices: false,
+    },
+    {
+      ...{ username: `person-${accounts}`, password: 'right', language: 'en' },
+      ...{ address: undefined, userAgent: undefined, knownBrowsers: [] },
+    },
   );
   if (!outcome.ok) throw new Error(outcome.reason);
   return outcome.session;

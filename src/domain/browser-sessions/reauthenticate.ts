@@ -10,13 +10,14 @@ import { toUser, type User, type UserRow } from '#domain/accounts/user.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
-import type { Database } from '#platform/postgres/database.ts';
+import type { Database, Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { PASSWORD_ACR, PASSWORD_AMR } from '#protocol/oidc/authentication-classes.ts';
 import { newSessionKey, type SessionCookie, type SessionCredentials } from './browser-session.ts';
 import type { KnownBrowser } from './known-browsers.ts';
 import { browserSessionIsLive } from './liveness.ts';
-import { insertPasswordAuthentication } from './start-browser-session.ts';
+import { renewSessionSql } from './renew-session.ts';
+import { insertAuthentication } from './start-browser-session.ts';
 
 export interface ReauthDeps {
   readonly database: Database;
@@ -57,7 +58,7 @@ type RenewedAuthenticationRow = UserRow & {
 };
 
 /** Stores a fresh authentication of a session whose user gave the right password again, and replaces its key. */
-const renewAuthentication = statement<
+const renewSession = statement<
   RenewedAuthenticationRow,
   AcceptedPasswordParams & {
     readonly sessionId: string;
@@ -74,20 +75,10 @@ const renewAuthentication = statement<
   'renew-authentication',
   `with ${acceptedPasswordCtes},
   renewed as (
-    update user_sessions s set
-      authenticated_at = :now::timestamptz,
-      acr = :acr::text,
-      amr = :amr::text[],
-      failed_reauths = 0,
-      key_hash = case when s.key_hash = :keyHash::bytea then :newKeyHash::bytea else s.key_hash end,
-      previous_key_hash = case when s.key_hash = :keyHash::bytea then s.key_hash else s.previous_key_hash end,
-      key_rotated_at = case when s.key_hash = :keyHash::bytea then :now::timestamptz else s.key_rotated_at end
-    from proven
-    where s.id = :sessionId::uuid and s.user_id = proven.user_id and ${browserSessionIsLive('s')}
-    returning s.id, s.user_id, s.key_hash = :newKeyHash::bytea as is_rotated
+    ${renewSessionSql('proven')}
   ),
   authenticated as (
-    ${insertPasswordAuthentication('renewed')}
+    ${insertAuthentication('renewed', 'password')}
   ),
   audited as (
     ${INSERT_AUDIT_EVENT}
@@ -134,6 +125,21 @@ const MAX_FAILURES = 5;
 
 /** Authenticates the user of an active session again (browser-flows 3.4). */
 export async function reauthenticate(deps: ReauthDeps, attempt: ReauthAttempt): Promise<ReauthOutcome> {
+  const proof = await provePassword(deps, attempt);
+  if (!proof.ok) return proof;
+  return await renewAuthentication(deps.database, attempt, proof.accepted, deps.clock.now());
+}
+
+type RefusedReauth = Exclude<ReauthOutcome, { readonly ok: true }>;
+
+/**
+ * Checks the password of an active session's user, for an operation that changes something along with
+ * `renewAuthentication`. Wrong ones in a row end the session, wherever they were typed.
+ */
+export async function provePassword(
+  deps: ReauthDeps,
+  attempt: ReauthAttempt,
+): Promise<{ readonly ok: true; readonly accepted: AcceptedPassword } | RefusedReauth> {
   const { user, password, address, userAgent, knownBrowsers, signal } = attempt;
   if (password === '') return { ok: false, reason: 'required' };
   const check = await deps.passwordChecks.check({
@@ -144,16 +150,24 @@ export async function reauthenticate(deps: ReauthDeps, attempt: ReauthAttempt): 
     knownBrowsers,
     signal,
   });
-  if (check.ok) return await renew(deps, attempt, check.accepted);
-  if (check.reason !== 'invalid-credentials') return check;
+  if (check.ok || check.reason !== 'invalid-credentials') return check;
   return await countFailure(deps, attempt);
 }
 
-async function renew(deps: ReauthDeps, attempt: ReauthAttempt, accepted: AcceptedPassword): Promise<ReauthOutcome> {
-  const now = deps.clock.now();
+/**
+ * Gives the session a fresh authentication and another key. One statement, so that it may be sent alone or inside the
+ * caller's transaction, in which it keeps the password from being changed by others.
+ * @param now milliseconds since the epoch
+ */
+export async function renewAuthentication(
+  queryable: Queryable,
+  attempt: ReauthAttempt,
+  accepted: AcceptedPassword,
+  now: number,
+): Promise<ReauthOutcome> {
   const { id, keyHash } = attempt.cookie;
   const next = newSessionKey();
-  const row = await deps.database.first(renewAuthentication, {
+  const row = await queryable.first(renewSession, {
     ...acceptedPasswordParams(accepted, now),
     sessionId: toUuid(id),
     keyHash,
@@ -172,7 +186,7 @@ async function renew(deps: ReauthDeps, attempt: ReauthAttempt, accepted: Accepte
   return { ok: false, reason: user.isLocked ? 'locked' : 'ended', user };
 }
 
-async function countFailure(deps: ReauthDeps, attempt: ReauthAttempt): Promise<ReauthOutcome> {
+async function countFailure(deps: ReauthDeps, attempt: ReauthAttempt): Promise<RefusedReauth> {
   const now = deps.clock.now();
   const row = await deps.database.first(countFailedReauth, {
     now: new Date(now),

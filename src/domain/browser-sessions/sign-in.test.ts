@@ -67,9 +67,11 @@ function linesOf(event: string): RecordedLine[] {
 
 function depsOn(on: Database, limits = NO_LIMITS): SignInDeps {
   const keyRing = new KeyRing(Buffer.alloc(32, 7));
-  const passwordChecks = new PasswordChecks({ database: on, hasher, clock, log, keyRing, limits, maximumBytes: 1024 });
+  const sendsNotices = false;
+  const checks = { database: on, hasher, clock, log, keyRing, limits, maximumBytes: 1024, sendsNotices };
+  const passwordChecks = new PasswordChecks(checks);
   const loginNames = { serverName: 'example.org', isEmailAllowed: true };
-  return { database: on, clock, log, passwordChecks, loginNames };
+  return { database: on, clock, log, passwordChecks, loginNames, sendsNotices };
 }
 
 function signIn(
@@ -84,6 +86,7 @@ function signIn(
     address: '192.0.2.1',
     userAgent: 'Test/1.0',
     knownBrowsers: [],
+    language: 'en',
     ...attempt,
   });
 }
@@ -228,7 +231,7 @@ describe('outcomes of a password sign-in (browser-flows 3.2.4)', () => {
       return result;
     };
     const attempt = { username: 'changing', password: 'right', address: undefined, userAgent: undefined };
-    expect(await signInWithPassword(deps, { ...attempt, knownBrowsers: [] })).toMatchObject({
+    expect(await signInWithPassword(deps, { ...attempt, knownBrowsers: [], language: 'en' })).toMatchObject({
       reason: 'invalid-credentials',
     });
     expect(await database.rows(liveSessions, { userId: toUuid(id) })).toEqual([]);
@@ -291,7 +294,7 @@ describe('finding the account (browser-flows 3.2.3)', () => {
   test('an address does not sign in where that is not allowed', async () => {
     const deps = { ...depsOn(database), loginNames: { serverName: 'example.org', isEmailAllowed: false } };
     const attempt = { username: 'grace.h@example.net', password: 'right', address: undefined, userAgent: undefined };
-    expect(await signInWithPassword(deps, { ...attempt, knownBrowsers: [] })).toMatchObject({
+    expect(await signInWithPassword(deps, { ...attempt, knownBrowsers: [], language: 'en' })).toMatchObject({
       reason: 'invalid-credentials',
     });
   });
@@ -393,7 +396,13 @@ describe('limits (browser-flows 3.2.5)', () => {
         const deps = instances[index % 2];
         if (deps === undefined) throw new Error('two instances');
         const address = `203.0.113.${index}`;
-        const attempt = { username: 'guessed', password: `guess ${index}`, userAgent: undefined, knownBrowsers: [] };
+        const attempt = {
+          username: 'guessed',
+          password: `guess ${index}`,
+          userAgent: undefined,
+          knownBrowsers: [],
+          language: 'en',
+        };
         return signInWithPassword(deps, { ...attempt, address });
       });
       expect(limited(outcomes)).toBe(40);
@@ -424,10 +433,14 @@ describe('limits (browser-flows 3.2.5)', () => {
 });
 
 describe('a wrong password as a security event of its account', () => {
-  const failures = statement<{ ip: string; user_agent: string; at: number }, { readonly userId: string }>(
+  const failures = statement<
+    { ip: string; user_agent: string; at: number; count: number | null },
+    { readonly userId: string }
+  >(
     'test-login-failed',
-    `select host(ip) as ip, user_agent, (extract(epoch from created_at) * 1000)::float8 as at
-    from audit_events where user_id = :userId::uuid and kind = 'login_failed' order by created_at`,
+    `select host(ip) as ip, user_agent, (extract(epoch from created_at) * 1000)::float8 as at,
+            (detail ->> 'count')::integer as count
+    from audit_events where user_id = :userId::uuid and kind = 'login_failed' order by created_at, id`,
   );
   const allFailures = statement<{ count: number }, NoParameters>(
     'test-all-login-failed',
@@ -439,17 +452,24 @@ describe('a wrong password as a security event of its account', () => {
     await signIn('watched', 'wrong', { address: '198.51.100.7', userAgent: 'Guesser/1' });
     await signIn('watched', 'right');
     expect(await database.rows(failures, { userId: toUuid(id) })).toEqual([
-      { ip: '198.51.100.7', user_agent: 'Guesser/1', at: now },
+      { ip: '198.51.100.7', user_agent: 'Guesser/1', at: now, count: null },
     ]);
   });
 
-  test('is written ten times within 24 hours, however many come, and again the day after', async () => {
+  test('is written ten times within an hour, the newest of which counts the others, and again the hour after', async () => {
     const id = await insertTestAccount(database, { username: 'flooded', password: 'right' });
-    for (let count = 0; count < 15; count += 1) await signIn('flooded', 'wrong');
-    expect(await database.rows(failures, { userId: toUuid(id) })).toHaveLength(10);
-    now += 24 * HOUR;
-    for (let count = 0; count < 15; count += 1) await signIn('flooded', 'wrong');
-    expect(await database.rows(failures, { userId: toUuid(id) })).toHaveLength(20);
+    const counts = async () => (await database.rows(failures, { userId: toUuid(id) })).map(({ count }) => count);
+    for (let count = 0; count < 15; count += 1) {
+      now += 1;
+      await signIn('flooded', 'wrong');
+    }
+    expect(await counts()).toEqual([...new Array<null>(9).fill(null), 6]);
+    now += HOUR;
+    for (let count = 0; count < 12; count += 1) {
+      now += 1;
+      await signIn('flooded', 'wrong');
+    }
+    expect(await counts()).toEqual([...new Array<null>(9).fill(null), 6, ...new Array<null>(9).fill(null), 3]);
   });
 
   test('is not written for names that no account has', async () => {

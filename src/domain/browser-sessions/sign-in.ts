@@ -12,13 +12,15 @@ import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.t
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
+import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { PASSWORD_ACR, PASSWORD_AMR } from '#protocol/oidc/authentication-classes.ts';
 import { newSessionKey, type SessionCredentials } from './browser-session.ts';
 import type { KnownBrowser } from './known-browsers.ts';
-import { browserSessionIsLive } from './liveness.ts';
-import { insertPasswordAuthentication, insertSession } from './start-browser-session.ts';
+import { isUnknownBrowser, newSigninCtes } from './new-signin-notice.ts';
+import { insertAuthentication, insertSession } from './start-browser-session.ts';
+import { finishSurplusSessions, liveSessionsSql } from './surplus-sessions.ts';
 
 export interface SignInDeps {
   readonly database: Database;
@@ -26,6 +28,7 @@ export interface SignInDeps {
   readonly log: Log;
   readonly passwordChecks: PasswordChecks;
   readonly loginNames: LoginNameRules;
+  readonly sendsNotices: boolean;
 }
 
 export interface SignInAttempt {
@@ -36,6 +39,8 @@ export interface SignInAttempt {
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
   readonly knownBrowsers: readonly KnownBrowser[];
+  /** Of the page, for the mail to an owner whose own language is not known. */
+  readonly language: string;
   /** Aborted when the client has left. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -53,7 +58,7 @@ export type SignInOutcome =
 /** The account as it is now; no row when its password was changed since it was checked. */
 type OpenedSessionRow = UserRow & {
   readonly is_opened: boolean;
-  /** Live sessions before this one, counted up to `:maxSessions`. */
+  /** See `liveSessionsSql`. */
   readonly live_sessions: number;
 };
 
@@ -69,10 +74,12 @@ const openBrowserSession = statement<
     readonly userAgent: string | null;
     readonly ip: string | null;
     readonly authenticationId: string;
-    readonly maxSessions: number;
     readonly auditEventId: string;
     readonly acr: string;
     readonly amr: readonly string[];
+    readonly isTold: boolean;
+    readonly language: string;
+    readonly queuedBy: string | null;
   }
 >(
   'open-browser-session',
@@ -83,35 +90,18 @@ const openBrowserSession = statement<
     returning id, user_id
   ),
   authenticated as (
-    ${insertPasswordAuthentication('opened')}
+    ${insertAuthentication('opened', 'password')}
   ),
   audited as (
     ${INSERT_AUDIT_EVENT}
     select :auditEventId::uuid, 'login', opened.user_id, null, opened.id, :ip::inet, :userAgent::text, null, :now::timestamptz from opened
-  )
+  ),
+  ${newSigninCtes('password')}
   select ${ACCEPTED_ACCOUNT_COLUMNS},
     exists (select from opened) as is_opened,
-    (
-      select count(*)::integer from (
-        select from user_sessions live where live.user_id = :userId::uuid and ${browserSessionIsLive('live')}
-        limit :maxSessions::integer
-      ) as counted
-    ) as live_sessions
+    ${liveSessionsSql(':userId::uuid')} as live_sessions
   from account`,
 );
-
-/** Ends the least recently active sessions of a user beyond the first `kept`. */
-const finishSurplusSessions = statement<never, { readonly now: Date; readonly userId: string; readonly kept: number }>(
-  'finish-surplus-browser-sessions',
-  `update user_sessions set finished_at = :now::timestamptz, finish_reason = 'too_many_sessions'
-  where ${browserSessionIsLive('user_sessions')} and id in (
-    select surplus.id from user_sessions surplus
-    where surplus.user_id = :userId::uuid and ${browserSessionIsLive('surplus')}
-    order by surplus.last_active_at desc nulls last, surplus.id desc offset :kept::integer
-  )`,
-);
-
-const MAX_SESSIONS = 1000;
 
 /**
  * Signs a person in by name and password: one statement before the hash is checked off the main thread, one after it.
@@ -141,15 +131,17 @@ async function open(deps: SignInDeps, attempt: SignInAttempt, accepted: Accepted
     userAgent: attempt.userAgent ?? null,
     ip: attempt.address ?? null,
     authenticationId: toUuid(newId(now)),
-    maxSessions: MAX_SESSIONS,
     auditEventId: newAuditEventId(now),
     acr: PASSWORD_ACR,
     amr: PASSWORD_AMR,
+    isTold: deps.sendsNotices && isUnknownBrowser(attempt.knownBrowsers, accepted.user.id),
+    language: attempt.language,
+    queuedBy: queuedBy(),
   });
   if (row === undefined) return { ok: false, reason: 'invalid-credentials' };
   const user = toUser(row);
   if (!row.is_opened) return refuse(deps.log, user);
-  await finishSurplus(deps.database, row, now);
+  await finishSurplusSessions(deps.database, row.user_id, row.live_sessions, now);
   return { ok: true, session: { id, key }, user };
 }
 
@@ -157,9 +149,4 @@ function refuse(log: Log, user: User): SignInOutcome {
   const reason = user.isDeactivated ? 'deactivated' : 'locked';
   log.info('auth.refused', 'the account may not sign in', { code: reason, user: user.id });
   return { ok: false, reason, user };
-}
-
-async function finishSurplus(database: Database, row: OpenedSessionRow, now: number): Promise<void> {
-  if (row.live_sessions < MAX_SESSIONS) return;
-  await database.execute(finishSurplusSessions, { now: new Date(now), userId: row.user_id, kept: MAX_SESSIONS });
 }

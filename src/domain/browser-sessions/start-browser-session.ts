@@ -12,36 +12,46 @@ export function insertSession(userId: string): string {
       :userAgent::text, :now::timestamptz, :now::timestamptz, :ip::inet`;
 }
 
-/** Records that a password was checked for the session. @param session name of a CTE with its `id` */
-export function insertPasswordAuthentication(session: string): string {
+/** Records how the person of a session proved who they are. @param session name of a CTE with its `id` */
+export function insertAuthentication(session: string, kind: 'password' | 'upstream'): string {
   return `insert into user_session_authentications (id, user_session_id, kind, created_at)
-    select :authenticationId::uuid, ${session}.id, 'password', :now::timestamptz from ${session}`;
+    select :authenticationId::uuid, ${session}.id, '${kind}', :now::timestamptz from ${session}`;
 }
 
-const startSession = statement<
-  never,
-  {
-    readonly now: Date;
-    readonly sessionId: string;
-    readonly userId: string;
-    readonly keyHash: Buffer;
-    readonly acr: string;
-    readonly amr: readonly string[];
-    readonly userAgent: string | null;
-    readonly ip: string | null;
-    readonly authenticationId: string;
-  }
->(
+type StartParams = {
+  readonly now: Date;
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly keyHash: Buffer;
+  readonly acr: string;
+  readonly amr: readonly string[];
+  readonly userAgent: string | null;
+  readonly ip: string | null;
+  readonly authenticationId: string;
+};
+
+const startWithPassword = statement<never, StartParams>(
   'insert-browser-session',
   `with opened as (
     ${insertSession(':userId::uuid')}
     returning id
   )
-  ${insertPasswordAuthentication('opened')}`,
+  ${insertAuthentication('opened', 'password')}`,
+);
+
+const startWithUpstream = statement<never, StartParams>(
+  'insert-upstream-browser-session',
+  `with opened as (
+    ${insertSession(':userId::uuid')}
+    returning id
+  )
+  ${insertAuthentication('opened', 'upstream')}`,
 );
 
 export interface BrowserSessionStart {
   readonly userId: UserId;
+  /** How the person of the new account has just proved who they are. */
+  readonly proof: { readonly kind: 'password' } | { readonly kind: 'upstream'; readonly amr: readonly string[] };
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
   /** Milliseconds since the epoch. */
@@ -49,22 +59,23 @@ export interface BrowserSessionStart {
 }
 
 /**
- * Signs in a person who has just chosen a password. The account is created in the same transaction, so that it cannot
- * be locked or have other sessions. One statement; the audit event is left to the caller.
+ * Signs in a person who has just registered. The account is created in the same transaction, so that it cannot be
+ * locked or have other sessions. One statement; the audit event is left to the caller.
  */
 export async function startBrowserSession(
   transaction: Queryable,
   start: BrowserSessionStart,
 ): Promise<SessionCredentials> {
+  const { proof } = start;
   const id = newId<'browser-session'>(start.now);
   const { key, keyHash } = newSessionKey();
-  await transaction.execute(startSession, {
+  await transaction.execute(proof.kind === 'password' ? startWithPassword : startWithUpstream, {
     now: new Date(start.now),
     sessionId: toUuid(id),
     userId: toUuid(start.userId),
     keyHash,
     acr: PASSWORD_ACR,
-    amr: PASSWORD_AMR,
+    amr: proof.kind === 'password' ? PASSWORD_AMR : proof.amr,
     userAgent: start.userAgent ?? null,
     ip: start.address ?? null,
     authenticationId: toUuid(newId(start.now)),

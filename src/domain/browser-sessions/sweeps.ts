@@ -1,7 +1,19 @@
-import { type Sweep, secondsBefore, sweepSome, type WalkRow, walkSql } from '#domain/clean-up/sweep.ts';
+import { auditEventIdSql, INSERT_AUDIT_EVENT } from '#domain/audit/audit-event.ts';
+import {
+  type EndingWalkRow,
+  endingWalkSql,
+  type Sweep,
+  secondsBefore,
+  sweepEnding,
+  sweepSome,
+  unusedSince,
+  type WalkRow,
+  walkSql,
+} from '#domain/clean-up/sweep.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { browserSessionIsLive } from './liveness.ts';
 
-/** With their authentications; those that an OAuth session still refers to stay. */
+/** With their authentications; those that a session of a client still refers to stay. */
 const sweepFinishedSessions = statement<
   WalkRow,
   { readonly fromAt: string; readonly fromId: string; readonly finishedBefore: Date }
@@ -12,7 +24,8 @@ const sweepFinishedSessions = statement<
     range:
       '(t.finished_at, t.id) > (:fromAt::timestamptz, :fromId::uuid) and t.finished_at < :finishedBefore::timestamptz',
     orderedBy: 'finished_at',
-    isDue: 'not exists (select from oauth2_sessions s where s.user_session_id = t.id)',
+    isDue: `not exists (select from oauth2_sessions s where s.user_session_id = t.id)
+      and not exists (select from compat_sessions c where c.user_session_id = t.id)`,
     action: 'delete from user_sessions t',
   }),
 );
@@ -28,7 +41,41 @@ const forgetAddresses = statement<WalkRow, { readonly fromId: string; readonly i
   }),
 );
 
+/** Ends nothing else: applications stay signed in, as when a session is found idle (browser-flows 2.5). */
+const endOfUse = statement<EndingWalkRow, { readonly fromId: string; readonly now: Date; readonly unusedSince: Date }>(
+  'expire-unused-user-sessions',
+  endingWalkSql({
+    table: 'user_sessions',
+    range: 't.id > :fromId::uuid',
+    isDue: `${browserSessionIsLive('t')} and coalesce(t.last_active_at, t.created_at) < :unusedSince::timestamptz`,
+    ending: `ended as (
+    update user_sessions set finished_at = :now::timestamptz, finish_reason = 'inactive'
+     where id in (select due.id from due) and ${browserSessionIsLive('user_sessions')}
+    returning id, user_id
+  ), audited as (
+    ${INSERT_AUDIT_EVENT}
+    select ${auditEventIdSql(':now::timestamptz')}, 'session_ended', user_id, null, id, null, null,
+           '{"reason": "inactive"}'::jsonb, :now::timestamptz
+      from ended
+  )`,
+  }),
+);
+
 export const browserSessionSweeps: readonly Sweep[] = [
+  {
+    name: 'expire-unused-user-sessions',
+    endsSessions: true,
+    minute: 4,
+    everyMinutes: 15,
+    sweep: async (database, now, { unusedBrowserSessionsSeconds }, from) => {
+      if (unusedBrowserSessionsSeconds === undefined) return { rows: 0, next: undefined };
+      return await sweepEnding(database, endOfUse, {
+        fromId: from.id,
+        now: new Date(now),
+        unusedSince: unusedSince(now, unusedBrowserSessionsSeconds),
+      });
+    },
+  },
   {
     name: 'cleanup-user-sessions',
     minute: 20,

@@ -4,19 +4,18 @@
  * down. Which rows are deleted is decided by the modules that own the tables.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RetentionConfig } from '#config/sections/retention.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
 import { outside } from '#platform/base/tasks.ts';
 import { DONE, type Job, type JobOutcome, type JobQueue } from '#platform/jobs/queue.ts';
 import type { Database } from '#platform/postgres/database.ts';
-import { type Position, positionOf, START, type Sweep } from './sweep.ts';
+import { type Position, positionOf, START, type Sweep, type SweepRules } from './sweep.ts';
 
 export interface CleanUpDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
-  readonly retention: RetentionConfig;
+  readonly rules: SweepRules;
   /** Whether requests wait for the processor or the database: then the next batch waits too. */
   readonly isBusy: () => boolean;
   /** For tests, which don't wait. */
@@ -35,27 +34,29 @@ export function sweepQueue(sweep: Sweep, deps: CleanUpDeps): JobQueue {
   return {
     name: sweep.name,
     minuteOfHour: sweep.minute,
+    ...(sweep.everyMinutes === undefined ? {} : { everyMinutes: sweep.everyMinutes }),
     timeLimitSeconds: TIME_LIMIT_SECONDS,
     run: (job) => sweepTable(sweep, deps, job),
   };
 }
 
 async function sweepTable(sweep: Sweep, deps: CleanUpDeps, { payload, signal }: Job): Promise<JobOutcome> {
-  const { clock, database, log, retention } = deps;
+  const { clock, database, log, rules } = deps;
   const startedAt = clock.now();
   let position: Position | undefined = positionOf(payload) ?? START;
   let rows = 0;
   try {
     while (position !== undefined && clock.now() - startedAt < MAX_SWEEP_MS && !signal.aborted) {
       const from: Position = position;
-      const batch = await database.transaction((open) => sweep.sweep(open, clock.now(), retention, from));
+      const batch = await database.transaction((open) => sweep.sweep(open, clock.now(), rules, from));
       rows += batch.rows;
       position = batch.next;
       await rest(deps, signal);
     }
   } finally {
     const fields = { rows, milliseconds: clock.now() - startedAt };
-    if (rows > 0) log.info('cleanup', `${sweep.name} removed what was over`, fields);
+    if (rows > 0 && sweep.endsSessions === true) log.info('cleanup', `${sweep.name} ended sessions`, fields);
+    else if (rows > 0) log.info('cleanup', `${sweep.name} removed what was over`, fields);
     else log.debug('cleanup', `${sweep.name} found nothing`, fields);
   }
   return position === undefined ? DONE : { kind: 'unfinished', payload: position };

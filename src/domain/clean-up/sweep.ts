@@ -33,21 +33,39 @@ export interface SweptBatch {
   readonly next: Position | undefined;
 }
 
+/** What decides which rows are due. */
+export interface SweepRules extends RetentionConfig {
+  /** There is a homeserver, which is told of devices whose sessions end. */
+  readonly syncsDevices: boolean;
+}
+
 export interface Sweep {
-  /** `cleanup-` and the table. */
-  readonly name: `cleanup-${string}`;
+  /** `cleanup-` and the table; `expire-` for one that ends sessions in place of deleting rows. */
+  readonly name: `${'cleanup' | 'expire'}-${string}`;
+  /** Its rows are not removed: sessions end. For the log. */
+  readonly endsSessions?: true;
   /** Minute of the hour at which it is due; spread, so that sweeps do not meet. */
   readonly minute: number;
+  /** For one that is due more often, counted from that minute. */
+  readonly everyMinutes?: number;
   /**
    * One batch.
    * @param now milliseconds since the epoch
    */
-  sweep(database: Queryable, now: number, retention: RetentionConfig, from: Position): Promise<SweptBatch>;
+  sweep(database: Queryable, now: number, rules: SweepRules, from: Position): Promise<SweptBatch>;
 }
 
 /** The time that lies `seconds` before `now`. */
 export function secondsBefore(now: number, seconds: number): Date {
   return new Date(now - seconds * 1000);
+}
+
+/** Activity is gathered in memory and written within a minute, or two when the database is slow. */
+const MAX_ACTIVITY_DELAY_SECONDS = 120;
+
+/** Sessions whose last activity that was written is older than this went unused for `seconds`. */
+export function unusedSince(now: number, seconds: number): Date {
+  return secondsBefore(now, seconds + MAX_ACTIVITY_DELAY_SECONDS);
 }
 
 /** A batch of a statement that takes every row it looks at. */
@@ -111,6 +129,63 @@ export function walkSql(walk: {
     last.at::text as last_at,
     last.id::text as last_id
   from walked last order by last.at desc, last.id desc limit 1`;
+}
+
+/** What a walk that ends sessions returns, as one row. */
+export interface EndingWalkRow {
+  readonly ended: number;
+  /** Where the next batch begins; null: nothing is left. */
+  readonly next_at: string | null;
+  readonly next_id: string | null;
+}
+
+/** A batch of a statement made of `endingWalkSql`. */
+export async function sweepEnding<Parameters extends object>(
+  database: Queryable,
+  statement: Statement<EndingWalkRow, Parameters>,
+  parameters: Parameters,
+): Promise<SweptBatch> {
+  const row = await database.first(statement, parameters);
+  const next = row?.next_id == null ? undefined : { at: row.next_at ?? '', id: row.next_id };
+  return { rows: row?.ended ?? 0, next };
+}
+
+/** Sessions that one batch ends: each brings rows of tokens, events and jobs along. */
+const ENDED_ROWS = 100;
+
+/**
+ * SQL that looks at a batch of sessions in the order of an index, and ends those of them that are due. What is due is
+ * judged once more when the row is locked; rows that somebody else holds, such as a session that is refreshed right
+ * now, are left for the next run.
+ */
+export function endingWalkSql(walk: {
+  readonly table: string;
+  /** Condition on `t`: which rows to look at, beginning after a position. */
+  readonly range: string;
+  /** Time column of `t` that the index orders by; undefined: the primary key alone. */
+  readonly orderedBy?: string;
+  /** Condition on `t`: which of them to end. */
+  readonly isDue: string;
+  /** CTEs that end the sessions of `due`. */
+  readonly ending: string;
+}): string {
+  const { table, range, orderedBy, isDue, ending } = walk;
+  const at = orderedBy === undefined ? 'null::timestamptz' : `t.${orderedBy}`;
+  const order = orderedBy === undefined ? 't.id' : `t.${orderedBy}, t.id`;
+  return `with recursive walked as materialized (
+    select t.id, ${at} as at from ${table} t where ${range} order by ${order} limit ${BATCH_ROWS}
+  ), due as materialized (
+    select t.id, ${at} as at from ${table} t where t.id = any (array(select walked.id from walked)) and ${isDue}
+     order by ${order} limit ${ENDED_ROWS}
+       for no key update of t skip locked
+  ), ${ending}, full_batch as (
+    (select due.at, due.id from due order by due.at, due.id offset ${ENDED_ROWS - 1})
+    union all
+    (select walked.at, walked.id from walked order by walked.at, walked.id offset ${BATCH_ROWS - 1})
+  )
+  select (select count(*) from due)::integer as ended, next.at::text as next_at, next.id::text as next_id
+    from (select 1) one
+    left join lateral (select at, id from full_batch order by at, id limit 1) next on true`;
 }
 
 /**

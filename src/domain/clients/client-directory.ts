@@ -11,18 +11,27 @@ const KNOWN_MS = 60_000;
 /** Short, so that a client registered at another instance works at once for a person's patience. */
 const UNKNOWN_MS = 2_000;
 const MAX_ENTRIES = 10_000;
+/** Of metadata, as text: an application may register 64 KiB, and anybody can make us read many such. */
+const MAX_BYTES = 32 * 1024 * 1024;
+/** What the largest keys take once they were used. */
+const BYTES_OF_KEY = 3 * 1024;
 /** Anybody can ask for IDs that do not exist; they must not push out clients that do. */
 const MAX_UNKNOWN = 1_000;
 
-interface Entry {
+interface ReadClient {
   readonly client: Client;
+  /** About what it takes in memory. */
+  readonly bytes: number;
+}
+
+interface Entry extends ReadClient {
   readonly staleAt: number;
 }
 
 /**
- * Clients by id, read from the database at most once a minute. An entry may be stale, so nothing is granted on its
- * word alone: statements that act for a client compare its `version` and `disabled_at`, and whoever is told that the
- * client changed calls `forget` and asks again.
+ * Clients by id, read from the database at most once a minute. An entry may be stale, so nothing is granted on its word
+ * alone: statements that act for a client compare its `version` and `disabled_at`, and callers that are told that the
+ * client changed call `forget` and ask again.
  */
 export class ClientDirectory {
   readonly #database: Queryable;
@@ -30,9 +39,10 @@ export class ClientDirectory {
   readonly #clock: Clock;
   /** In order of reading, so that the first is the oldest. */
   readonly #entries = new Map<ClientId, Entry>();
+  #bytes = 0;
   /** Until when an ID counts as that of no client, in order of reading. */
   readonly #unknown = new Map<ClientId, number>();
-  readonly #pending = new Map<ClientId, Promise<Client | undefined>>();
+  readonly #pending = new Map<ClientId, Promise<ReadClient | undefined>>();
 
   constructor(database: Queryable, keys: KeyRing, clock: Clock) {
     this.#database = database;
@@ -51,14 +61,14 @@ export class ClientDirectory {
     if (now < (this.#unknown.get(id) ?? 0)) return undefined;
     const pending = this.#pending.get(id);
     // Another task's promise: continue as a stretch of our own.
-    if (pending !== undefined) return outside(pending);
+    if (pending !== undefined) return (await outside(pending))?.client;
     const reading = this.#read(id);
     this.#pending.set(id, reading);
     try {
-      const client = await reading;
+      const read = await reading;
       // After `forget`, what was read may be older than the change.
-      if (this.#pending.get(id) === reading) this.#remember(id, client);
-      return client;
+      if (this.#pending.get(id) === reading) this.#remember(id, read);
+      return read?.client;
     } finally {
       if (this.#pending.get(id) === reading) this.#pending.delete(id);
     }
@@ -66,28 +76,39 @@ export class ClientDirectory {
 
   /** Drops what is known of a client, after a statement found it changed. */
   forget(id: ClientId): void {
-    this.#entries.delete(id);
+    this.#drop(id);
     this.#unknown.delete(id);
     // A reading under way may have begun before the change.
     this.#pending.delete(id);
   }
 
-  async #read(id: ClientId): Promise<Client | undefined> {
+  async #read(id: ClientId): Promise<ReadClient | undefined> {
     const row = await this.#database.first(findClient, { id: toUuid(id) });
-    return row === undefined ? undefined : clientOfRow(row, this.#keys);
+    if (row === undefined) return undefined;
+    const keyCount = row.metadata.jwks?.keys.length ?? 0;
+    return { client: clientOfRow(row, this.#keys), bytes: row.metadata_bytes + keyCount * BYTES_OF_KEY };
   }
 
-  #remember(id: ClientId, client: Client | undefined): void {
-    this.#entries.delete(id);
+  #remember(id: ClientId, read: ReadClient | undefined): void {
+    this.#drop(id);
     this.#unknown.delete(id);
     const now = this.#clock.now();
-    if (client === undefined) {
+    if (read === undefined) {
       this.#unknown.set(id, now + UNKNOWN_MS);
       dropOldest(this.#unknown, MAX_UNKNOWN);
-    } else {
-      this.#entries.set(id, { client, staleAt: now + KNOWN_MS });
-      dropOldest(this.#entries, MAX_ENTRIES);
+      return;
     }
+    this.#entries.set(id, { ...read, staleAt: now + KNOWN_MS });
+    this.#bytes += read.bytes;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size <= MAX_ENTRIES && this.#bytes <= MAX_BYTES) break;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(id: ClientId): void {
+    this.#bytes -= this.#entries.get(id)?.bytes ?? 0;
+    this.#entries.delete(id);
   }
 }
 
@@ -98,9 +119,9 @@ function dropOldest(map: Map<ClientId, unknown>, maximum: number): void {
 }
 
 /** Primary key; a disabled client is unknown everywhere. */
-const findClient = statement<ClientRow, { readonly id: string }>(
+const findClient = statement<ClientRow & { readonly metadata_bytes: number }, { readonly id: string }>(
   'client-by-id',
-  `select id, is_static, version, client_secret_sealed, metadata
+  `select id, is_static, version, client_secret_sealed, metadata, octet_length(metadata::text) as metadata_bytes
      from oauth2_clients
     where id = :id::uuid and ${clientIsEnabled('oauth2_clients')}`,
 );

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
+import { PublishedKeys } from '#domain/published-keys/published-keys.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import type { Fetched, NotSent, OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
@@ -49,6 +50,7 @@ class OutboundStub implements Pick<OutboundHttp, 'get'> {
   asked = 0;
   wasConfigured: boolean | undefined;
   body: string | undefined;
+  failure: NotSent['reason'] = 'connection';
 
   publish(...keys: unknown[]): void {
     this.body = JSON.stringify({ keys });
@@ -58,14 +60,14 @@ class OutboundStub implements Pick<OutboundHttp, 'get'> {
     this.asked += 1;
     this.wasConfigured = options.isConfigured;
     await Promise.resolve();
-    if (this.body === undefined) return { ok: false, reason: 'connection' };
+    if (this.body === undefined) return { ok: false, reason: this.failure };
     return { ok: true, mediaType: 'application/json', body: Buffer.from(this.body), freshForSeconds: 600 };
   }
 }
 
 describe('a signature of a client', () => {
   test('is good with the key that it names', async () => {
-    const keys = new ClientKeys({ outbound: new OutboundStub(), clock: new FakeClock() });
+    const keys = new ClientKeys(new PublishedKeys({ outbound: new OutboundStub(), clock: new FakeClock() }));
     const both = client(jwk(one, 'one'), jwk(other, 'other'));
     expect(await keys.verify(both, await signed(other.privateKey, 'other'))).toEqual({ ok: true });
     const misnamed = await keys.verify(both, await signed(other.privateKey, 'one'));
@@ -75,7 +77,7 @@ describe('a signature of a client', () => {
   });
 
   test('is good with any of its keys when it names none, or they have no names', async () => {
-    const keys = new ClientKeys({ outbound: new OutboundStub(), clock: new FakeClock() });
+    const keys = new ClientKeys(new PublishedKeys({ outbound: new OutboundStub(), clock: new FakeClock() }));
     const named = client(jwk(one, 'one'), jwk(other, 'other'));
     expect(await keys.verify(named, await signed(other.privateKey))).toEqual({ ok: true });
     const unnamed = client(jwk(one), jwk(other));
@@ -83,14 +85,14 @@ describe('a signature of a client', () => {
   });
 
   test('that names no key is tried with five of them at most, so that it costs little', async () => {
-    const keys = new ClientKeys({ outbound: new OutboundStub(), clock: new FakeClock() });
+    const keys = new ClientKeys(new PublishedKeys({ outbound: new OutboundStub(), clock: new FakeClock() }));
     const many = [...Array.from({ length: 5 }, pair), one].map((each, index) => jwk(each, `kid ${index}`));
     expect(await keys.verify(client(...many), await signed(one.privateKey))).toMatchObject({ ok: false });
     expect(await keys.verify(client(...many.slice(1)), await signed(one.privateKey))).toEqual({ ok: true });
   });
 
   test('of a client with other keys, of another kind or none at all, is not good', async () => {
-    const keys = new ClientKeys({ outbound: new OutboundStub(), clock: new FakeClock() });
+    const keys = new ClientKeys(new PublishedKeys({ outbound: new OutboundStub(), clock: new FakeClock() }));
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
     for (const mistaken of [client(), client(jwk(rsa)), client({ ...jwk(one), use: 'enc' })]) {
       expect(await keys.verify(mistaken, await signed(one.privateKey))).toEqual({ ok: false, reason: 'unknown-key' });
@@ -104,7 +106,7 @@ describe('keys that a client publishes', () => {
   function published() {
     const outbound = new OutboundStub();
     const clock = new FakeClock();
-    const keys = new ClientKeys({ outbound, clock });
+    const keys = new ClientKeys(new PublishedKeys({ outbound, clock }));
     const owner = clientOf({ jwks_uri: URI });
     return { outbound, clock, verify: async (jws: CompactJws) => await keys.verify(owner, jws) };
   }
@@ -172,4 +174,26 @@ describe('keys that a client publishes', () => {
       expect(await verify(jws)).toEqual({ ok: true });
     },
   );
+
+  test('are asked for again at once when nothing was sent, since too much was under way', async () => {
+    const { outbound, verify } = published();
+    outbound.failure = 'busy';
+    const jws = await signed(one.privateKey, 'one');
+    expect(await verify(jws)).toEqual(unavailable);
+    outbound.publish(jwk(one, 'one'));
+    expect(await verify(jws)).toEqual({ ok: true });
+  });
+
+  test('are kept for as many sets as have five thousand keys, the oldest goes first (S-35)', async () => {
+    const outbound = new OutboundStub();
+    outbound.publish(...Array.from({ length: 50 }, () => jwk(one)));
+    const keys = new ClientKeys(new PublishedKeys({ outbound, clock: new FakeClock() }));
+    const jws = await signed(one.privateKey);
+    const clients = Array.from({ length: 101 }, (_, index) => clientOf({ jwks_uri: `${URI}/${index}` }));
+    for (const client of clients) expect(await keys.verify(client, jws)).toEqual({ ok: true });
+    for (const client of clients.slice(1)) await keys.verify(client, jws);
+    expect(outbound.asked).toBe(101);
+    await keys.verify(clientOf({ jwks_uri: `${URI}/0` }), jws);
+    expect(outbound.asked).toBe(102);
+  });
 });

@@ -9,9 +9,10 @@ import { type ClientId, fromUuid } from '#platform/base/ids.ts';
 import { randomBase64Url, randomBytes } from '#platform/base/random.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { Secret } from '#platform/base/secret.ts';
-import { MANDATORY_ALGORITHM } from '#protocol/jose/signing-algorithms.ts';
+import { MANDATORY_ALGORITHM, settledName } from '#protocol/jose/signing-algorithms.ts';
 import { CLIENT_AUTH_METHODS, type ClientAuthMethod, usesSecret } from '#protocol/oauth/client-metadata.ts';
 import type { Localized } from '#protocol/oauth/metadata-members.ts';
+import type { ApplicationType } from '#protocol/oauth/registered-uris.ts';
 import { sectorHost, sectorUri } from './subjects.ts';
 
 /** An OAuth client (application), as cached from its row. */
@@ -82,12 +83,15 @@ export function clientName(client: Client, language: string): string | undefined
 
 /** The `metadata` column: names of RFC 7591 2, what is not set left out. */
 export interface ClientMetadata {
+  /** Not set: a static client whose entry does not say. */
+  readonly application_type?: ApplicationType;
   readonly token_endpoint_auth_method: string;
   readonly token_endpoint_auth_signing_alg?: string;
   readonly redirect_uris: readonly string[];
   readonly post_logout_redirect_uris?: readonly string[];
   /** Read where sessions end, by SQL. */
   readonly backchannel_logout_uri?: string;
+  readonly backchannel_logout_session_required?: boolean;
   readonly grant_types: readonly string[];
   readonly response_types: readonly string[];
   /** `public` when it is not set. */
@@ -141,7 +145,7 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     version: row.version,
     isStatic: row.is_static,
     authMethod: authMethod(metadata.token_endpoint_auth_method),
-    assertionSigningAlg: metadata.token_endpoint_auth_signing_alg,
+    assertionSigningAlg: settledName(metadata.token_endpoint_auth_signing_alg),
     secret: row.client_secret_sealed === null ? undefined : openSecret(row.id, row.client_secret_sealed, keys),
     redirectUris: metadata.redirect_uris,
     postLogoutRedirectUris: metadata.post_logout_redirect_uris ?? [],
@@ -158,7 +162,7 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     defaultAcrValues: metadata.default_acr_values ?? [],
     requiresPushedRequests: metadata.require_pushed_authorization_requests ?? false,
     requiresSignedRequests: metadata.require_signed_request_object ?? false,
-    requestObjectSigningAlg: metadata.request_object_signing_alg,
+    requestObjectSigningAlg: settledName(metadata.request_object_signing_alg),
     hasIdTokenClaims: metadata.id_token_claims ?? true,
     hasStrictAuthMethod: metadata.strict_auth_method ?? false,
     sector: sectorHost(sectorUri(metadata)),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StaticClientConfig } from '#config/sections/clients.ts';
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
-import { endGrantsAndSessionsOfClient } from '#domain/oauth-sessions/end-sessions-of-client.ts';
+import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
 import { type ClientId, newId, toUuid } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { Secret } from '#platform/base/secret.ts';
@@ -35,6 +35,7 @@ function configured(clientId: ClientId, changes: Partial<StaticClientConfig> = {
     postLogoutRedirectUris: [],
     backchannelLogoutUri: undefined,
     clientName: 'An application',
+    applicationType: undefined,
     clientUri: undefined,
     logoUri: undefined,
     policyUri: undefined,
@@ -45,6 +46,10 @@ function configured(clientId: ClientId, changes: Partial<StaticClientConfig> = {
     defaultMaxAgeSeconds: undefined,
     requireAuthTime: false,
     requirePushedAuthorizationRequests: false,
+    requireSignedRequestObject: false,
+    requestObjectSigningAlg: undefined,
+    defaultAcrValues: [],
+    backchannelLogoutSessionRequired: false,
     idTokenClaims: true,
     strictAuthMethod: false,
     subjectType: 'public',
@@ -64,7 +69,7 @@ function syncDeps(clock: FakeClock, log: RecordingLog): ClientSyncDeps {
     clock,
     log,
     cancelGrantsOutsideRedirectUris,
-    endGrantsAndSessionsOfClient,
+    ...clientSessionEnder({ isConnected: false }),
   };
 }
 
@@ -169,6 +174,29 @@ describe('client directory', () => {
       await Promise.all(Array.from({ length: 1000 }, (_, index) => directory.find(newId<'client'>(asked + index))));
     }
     expect((await measured(() => directory.find(id))).task.queries).toBe(0);
+  });
+
+  test('clients that registered a lot are kept in memory only as far as there is room (S-54)', async () => {
+    const clock = new FakeClock();
+    const directory = new ClientDirectory(db.database, keys, clock);
+    const model = await insertClient(db.database, keys, clock.now());
+    const ids = Array.from({ length: 600 }, (_, index) => newId<'client'>(clock.now() + index));
+    await sql(
+      db.database,
+      `insert into oauth2_clients (id, is_static, metadata, created_at)
+       select made.id, false, model.metadata || jsonb_build_object('contacts', repeat('x', 60000)), model.created_at
+         from unnest($1::uuid[]) as made (id), oauth2_clients model where model.id = $2::uuid`,
+      [ids.map((id) => toUuid(id)), toUuid(model)],
+    );
+    const queriesFor = async (wanted: readonly ClientId[]): Promise<number> => {
+      const read = async () => {
+        for (const id of wanted) await directory.find(id);
+      };
+      return (await measured(read)).task.queries;
+    };
+    expect(await queriesFor(ids)).toBe(600);
+    expect(await queriesFor(ids.slice(-100))).toBe(0);
+    expect(await queriesFor(ids.slice(0, 1))).toBe(1);
   });
 
   test('a sealed secret moved to another client’s row does not open (R-06)', async () => {
@@ -316,6 +344,7 @@ describe('static clients of the configuration', () => {
     ['another website', { clientUri: 'https://example.com/' }, false],
     ['another name', { clientName: 'Something else' }, false],
     ['a privacy policy', { policyUri: 'https://example.org/privacy' }, false],
+    ['another logo', { logoUri: 'https://example.org/logo' }, false],
     ['terms of service', { tosUri: 'https://example.org/terms' }, false],
     ['one more host', { redirectUris: ['https://app.example.org/cb', 'https://b.example.org/cb'] }, false],
   ])('only a change that consent pages show ends consents: %s (oauth 7.6)', async (_, changes, isKept) => {

@@ -1,6 +1,6 @@
-import { type ClientId, toUuid } from '#platform/base/ids.ts';
+import { type ClientId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
-import { statement } from '#platform/postgres/statement.ts';
+import { newIdSql, statement } from '#platform/postgres/statement.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 
 /**
@@ -21,8 +21,8 @@ export function rememberableScopes(scopes: readonly string[], rules: ScopeRules)
  */
 export function rememberConsentCte(granted: string, scopes: string, resources: string, now: string): string {
   return `remembered as (
-    insert into oauth2_consents as consent (user_id, client_id, scope, resources, created_at, updated_at)
-    select ${granted}.user_id, ${granted}.client_id, ${scopes}, ${resources}, ${now}, ${now}
+    insert into oauth2_consents as consent (id, user_id, client_id, scope, resources, created_at, updated_at)
+    select ${newIdSql(now)}, ${granted}.user_id, ${granted}.client_id, ${scopes}, ${resources}, ${now}, ${now}
       from ${granted} where cardinality(${scopes} || ${resources}) > 0
     on conflict (user_id, client_id) do update
        set scope = (
@@ -43,3 +43,23 @@ const deleteConsentsOfClient = statement<never, { readonly clientId: string }>(
   'delete-consents-of-client',
   'delete from oauth2_consents where client_id = :clientId::uuid',
 );
+
+/** What a person allowed ends with the account. */
+export async function forgetConsentsOfUser(queryable: Queryable, user: UserId): Promise<void> {
+  await queryable.execute(deleteConsentsOfUser, { userId: toUuid(user) });
+}
+
+const deleteConsentsOfUser = statement<never, { readonly userId: string }>(
+  'delete-consents-of-user',
+  'delete from oauth2_consents where user_id = :userId::uuid',
+);
+
+/**
+ * CTE `consent_revoked` for a statement that takes everything from a client that a person allowed it.
+ * @param user parameter of type `uuid`; @param client parameter of type `uuid`
+ */
+export function deleteConsentCte(user: string, client: string): string {
+  return `consent_revoked as (
+    delete from oauth2_consents where user_id = ${user} and client_id = ${client} returning client_id
+  )`;
+}

@@ -46,6 +46,29 @@ export async function deleteManagedClient(
   );
 }
 
+/** Deletes a client that registered itself, for those who run the service. */
+export async function deleteDynamicClient(
+  { database, clock, ...ender }: Omit<DeleteClientDeps, 'keyRing'>,
+  id: ClientId,
+): Promise<'deleted' | 'static' | 'unknown'> {
+  return await database.transaction(
+    async (transaction) => {
+      const client = await transaction.first(lockClient, { id: toUuid(id) });
+      if (client === undefined) return 'unknown';
+      if (client.is_static) return 'static';
+      await deleteClient(ender, transaction, id, { now: clock.now() });
+      return 'deleted';
+    },
+    { isRepeatable: true },
+  );
+}
+
+/** What needs the client waits, or goes first. */
+const lockClient = statement<{ is_static: boolean }, { readonly id: string }>(
+  'lock-client-to-delete',
+  'select c.is_static from oauth2_clients c where c.id = :id::uuid for update',
+);
+
 /**
  * Deletes a client. Its tokens stop working with the commit.
  * @returns how many sessions were live

@@ -1,7 +1,7 @@
 /**
- * A client that manages its registration itself (RFC 7592): whoever has its registration access token may read, replace
- * and delete it. Only clients with a secret get one when they register, since others share their record with whoever
- * registers with the same words (oauth 4.5).
+ * A client that manages its registration itself (RFC 7592): the holder of its registration access token may read,
+ * replace and delete it. Only clients with a secret get one when they register, since others share their record with
+ * everybody who registers with the same words (oauth 4.5).
  */
 import { type ClientId, fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
@@ -75,5 +75,5 @@ const findClient = statement<
   { readonly id: string; readonly tokenHash: Buffer }
 >('managed-client', byIdAndToken);
 
-// A weaker lock than that of a deletion: what refers to the client can be stored meanwhile.
+// A weaker lock than that of a deletion: what refers to the client can be stored in the meantime.
 const lockClient: typeof findClient = statement('lock-managed-client', `${byIdAndToken} for no key update`);

@@ -37,8 +37,8 @@ export async function endOutdatedConsentsAndGrants(
 
 /** What people agreed to when they consented to a client (oauth 7.6), for comparison. */
 function shownOnConsentPage(metadata: ClientMetadata): string {
-  const { client_name, client_uri, policy_uri, tos_uri, redirect_uris } = metadata;
+  const { client_name, client_uri, logo_uri, policy_uri, tos_uri, redirect_uris } = metadata;
   const host = client_uri?.[''] === undefined ? undefined : redirectTarget(client_uri['']);
   const targets = [...new Set(redirect_uris.map(redirectTarget))].sort();
-  return canonicalJson([client_name, host, policy_uri, tos_uri, targets].map((part) => part ?? null));
+  return canonicalJson([client_name, host, logo_uri, policy_uri, tos_uri, targets].map((part) => part ?? null));
 }

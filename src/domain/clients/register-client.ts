@@ -40,7 +40,7 @@ export interface RegisteredClient {
   readonly createdAt: number;
   /** Undefined: a client that keeps none. */
   readonly secret: Secret | undefined;
-  /** Its registration access token; undefined: it shares its record with whoever registers with the same words. */
+  /** Its registration access token; undefined: it shares its record with all that register with the same words. */
   readonly managementToken: Secret | undefined;
   /** It was there before. */
   readonly isKnown: boolean;

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { SecretKeys } from '#domain/secret-keys/secret-keys.ts';
 import type { UserId } from '#platform/base/ids.ts';
+import { parseUrl } from '#platform/base/url.ts';
 
 const PAIRWISE_SUBJECT = /^[\w-]{43}$/;
 
@@ -53,7 +54,7 @@ export function sectorUriColumn(client: string): string {
  */
 export function sectorHost(uri: string | null): string | undefined {
   if (uri === null) return undefined;
-  const host = URL.canParse(uri) ? new URL(uri).hostname : '';
+  const host = parseUrl(uri)?.hostname ?? '';
   if (host === '') throw new Error('a client with pairwise subjects is stored without a sector');
   return host;
 }

@@ -172,6 +172,7 @@ function wantedClient(configured: StaticClientConfig): WantedClient {
       first_party: configured.firstParty,
       id_token_claims: configured.idTokenClaims,
       strict_auth_method: configured.strictAuthMethod,
+      ...(configured.applicationType !== undefined && { application_type: configured.applicationType }),
       ...(configured.dpopBoundAccessTokens ? { dpop_bound_access_tokens: true } : {}),
       ...(configured.userinfoSignedResponseAlg === undefined
         ? {}
@@ -197,6 +198,12 @@ function wantedClient(configured: StaticClientConfig): WantedClient {
         : { backchannel_logout_uri: configured.backchannelLogoutUri }),
       ...(configured.scope === undefined ? {} : { scope: configured.scope.join(' ') }),
       ...(configured.requirePushedAuthorizationRequests && { require_pushed_authorization_requests: true }),
+      ...(configured.requireSignedRequestObject && { require_signed_request_object: true }),
+      ...(configured.requestObjectSigningAlg !== undefined && {
+        request_object_signing_alg: configured.requestObjectSigningAlg,
+      }),
+      ...(configured.defaultAcrValues.length > 0 && { default_acr_values: configured.defaultAcrValues }),
+      ...(configured.backchannelLogoutSessionRequired && { backchannel_logout_session_required: true }),
       ...(configured.defaultMaxAgeSeconds === undefined ? {} : { default_max_age: configured.defaultMaxAgeSeconds }),
     },
   };

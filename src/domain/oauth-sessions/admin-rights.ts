@@ -4,9 +4,9 @@ import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 export interface AdminRightsOptions {
   readonly scopeRules: Pick<ScopeRules, 'isAdmin' | 'classify' | 'isCovered'>;
   /** User names that may ask for admin scopes, as well as those whose account has the right. */
-  readonly users: ReadonlySet<string>;
+  readonly users: Pick<ReadonlySet<string>, 'has'>;
   /** Clients that may administer this service themselves. */
-  readonly clients: ReadonlySet<ClientId>;
+  readonly clients: Pick<ReadonlySet<ClientId>, 'has'>;
 }
 
 /** Whose scope it is, as the database has it now. */
@@ -21,7 +21,7 @@ export interface ScopeHolder {
 
 /**
  * Who may administer. Admin scopes are judged by this whenever a token is used or renewed, not only when they are
- * granted: whoever loses the right loses the scope with it, on every instance.
+ * granted: an account that loses the right loses the scope with it, on every instance.
  */
 export class AdminRights {
   readonly #options: AdminRightsOptions;

@@ -1,11 +1,12 @@
 /**
  * Tells clients that a session of theirs has ended (OpenID Connect Back-Channel Logout 1.0, oauth 17.2). The job is
  * written by the statement that ends the session; the token is made when the job runs, for it is good for two minutes.
+ * By then session and client may be deleted, so the job has what the token needs.
  */
 import { type Subjects, sectorHost, sectorUriColumn } from '#domain/clients/subjects.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { fromUuid, parseId, toUuid } from '#platform/base/ids.ts';
+import { fromUuid } from '#platform/base/ids.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
 import { DONE, INSERT_JOB, type JobOutcome, type JobQueue, ON_WAITING_JOB } from '#platform/jobs/queue.ts';
 import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
@@ -22,7 +23,9 @@ export interface BackchannelLogoutDeps {
   readonly issuer: string;
 }
 
-const QUEUE = 'backchannel-logout';
+/** Clients of the operator do not wait behind those of strangers, who may be slow to answer on purpose. */
+const QUEUE_OF_CONFIGURED = 'backchannel-logout';
+const QUEUE_OF_REGISTERED = 'backchannel-logout-registered';
 /** A request takes five seconds at most. */
 const TIME_LIMIT_SECONDS = 60;
 
@@ -35,6 +38,14 @@ export function hasBackchannelLogout(session: string, client: string): string {
     and ${client}.metadata ->> 'backchannel_logout_uri' is not null)`;
 }
 
+/** Of the client, as it is when the session ends: names in the payload and columns of `client`. */
+const RECEIVER = [
+  ['is_static', 'client.is_static'],
+  ['uri', `client.metadata ->> 'backchannel_logout_uri'`],
+  ['algorithm', `client.metadata ->> 'id_token_signed_response_alg'`],
+  ['sector_uri', sectorUriColumn('client')],
+] as const;
+
 /**
  * An insert, inside a larger statement, of a job for each session whose client wants to know. Expects `:queuedBy`.
  * @param sessions table or CTE with `id`, `user_id`, `client_id` and `scope`
@@ -42,32 +53,38 @@ export function hasBackchannelLogout(session: string, client: string): string {
  */
 export function insertLogoutJobs(sessions: string, now: string, condition: string): string {
   return `${INSERT_JOB}
-    select gen_random_uuid(), '${QUEUE}', jsonb_build_object('session_id', s.id), s.id::text, :queuedBy::text, ${now}, ${now}
+    select gen_random_uuid(), case when client.is_static then '${QUEUE_OF_CONFIGURED}' else '${QUEUE_OF_REGISTERED}' end,
+           jsonb_build_object('session_id', s.id, 'user_id', s.user_id, 'client_id', s.client_id, ${RECEIVER.map(([name, column]) => `'${name}', ${column}`).join(', ')}),
+           s.id::text, :queuedBy::text, ${now}, ${now}
       from ${sessions} s join oauth2_clients client on client.id = s.client_id
      where ${condition} and ${hasBackchannelLogout('s', 'client')}
     ${ON_WAITING_JOB}`;
 }
 
-export function backchannelLogoutQueue(deps: BackchannelLogoutDeps): JobQueue {
-  return {
-    name: QUEUE,
+/** Jobs for clients of the configuration, and for those that registered themselves. */
+export function backchannelLogoutQueues(deps: BackchannelLogoutDeps): {
+  readonly configured: JobQueue;
+  readonly registered: JobQueue;
+} {
+  const queue = (name: string): JobQueue => ({
+    name,
     timeLimitSeconds: TIME_LIMIT_SECONDS,
     run: ({ payload }) => sendLogoutToken(deps, payload),
-  };
+  });
+  return { configured: queue(QUEUE_OF_CONFIGURED), registered: queue(QUEUE_OF_REGISTERED) };
 }
 
 async function sendLogoutToken(deps: BackchannelLogoutDeps, payload: unknown): Promise<JobOutcome> {
   const { clock, database, issuer, outbound, signingKeys, subjects } = deps;
-  const uuid = sessionIdOf(payload);
-  if (uuid === undefined) return { kind: 'failed', reason: 'the payload names no session' };
-  const session = await database.first(findSession, { id: uuid });
-  // Session or client are deleted by now, or the client no longer wants to know.
-  if (session?.uri == null) return DONE;
+  const session = await database.first(readLogout, { payload: JSON.stringify(payload) });
+  if (session?.session_id == null) return { kind: 'failed', reason: 'the payload names no session' };
+  // The client no longer wants to know.
+  if (session.uri === null) return DONE;
   const claims = logoutTokenClaims({
     issuer,
     clientId: fromUuid(session.client_id),
     subject: subjects.of(fromUuid(session.user_id), sectorHost(session.sector_uri)),
-    sessionId: fromUuid(uuid),
+    sessionId: fromUuid(session.session_id),
     now: clock.now(),
     id: randomBase64Url(),
   });
@@ -83,29 +100,25 @@ async function sendLogoutToken(deps: BackchannelLogoutDeps, payload: unknown): P
   return { kind: posted.status === 400 ? 'failed' : 'retry', reason };
 }
 
-function sessionIdOf(payload: unknown): string | undefined {
-  if (typeof payload !== 'object' || payload === null || !('session_id' in payload)) return undefined;
-  const { session_id: uuid } = payload;
-  if (typeof uuid !== 'string') return undefined;
-  const id = parseId(fromUuid(uuid));
-  return id === undefined ? undefined : toUuid(id);
-}
+type LogoutRow =
+  | {
+      readonly session_id: string;
+      readonly user_id: string;
+      readonly client_id: string;
+      readonly is_static: boolean;
+      readonly uri: string | null;
+      readonly algorithm: string;
+      readonly sector_uri: string | null;
+    }
+  | { readonly session_id: null };
 
-const findSession = statement<
-  {
-    readonly user_id: string;
-    readonly client_id: string;
-    readonly is_static: boolean;
-    readonly uri: string | null;
-    readonly algorithm: string;
-    readonly sector_uri: string | null;
-  },
-  { readonly id: string }
->(
-  'session-of-logout-token',
-  `select s.user_id, s.client_id, client.is_static, client.metadata ->> 'backchannel_logout_uri' as uri,
-          client.metadata ->> 'id_token_signed_response_alg' as algorithm,
-          ${sectorUriColumn('client')} as sector_uri
-     from oauth2_sessions s join oauth2_clients client on client.id = s.client_id
-    where s.id = :id::uuid and s.user_id is not null`,
+/** What is in the payload; of the client rather what its record says now, if it still has one. */
+const readLogout = statement<LogoutRow, { readonly payload: string }>(
+  'read-backchannel-logout',
+  `select told.session_id, told.user_id, told.client_id,
+          ${RECEIVER.map(([name, column]) => `case when client.id is null then told.${name} else ${column} end as ${name}`).join(', ')}
+     from jsonb_to_record(:payload::jsonb) as told (
+       session_id uuid, user_id uuid, client_id uuid, is_static boolean, uri text, algorithm text, sector_uri text
+     )
+     left join oauth2_clients client on client.id = told.client_id`,
 );

@@ -6,7 +6,7 @@ import { insertClient, insertUser, randomRoot, sql } from '#test/support/fixture
 import { endOAuth2Session } from './end-oauth2-session.ts';
 
 const NOW = Date.UTC(2026, 5, 1);
-const END = { reason: 'client_revoked', now: NOW } as const;
+const END = { reason: 'client_revoked', now: NOW, syncsDevices: false } as const;
 
 let db: TestDatabase;
 beforeAll(async () => {

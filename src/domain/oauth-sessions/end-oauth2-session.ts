@@ -1,12 +1,15 @@
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { COMPAT_ENDED_DEVICES, compatFinishingCtes } from '#domain/compat-sessions/end-compat-session.ts';
+import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
+import { insertSyncsOfEnded, type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
 import { type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
-import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { insertLogoutJobs } from './backchannel-logout.ts';
 import { oauthSessionIsLive, refreshTokenIsUnconsumed, refreshTokenIsUnrevoked } from './liveness.ts';
 
 export type OAuth2SessionEndReason =
+  | 'admin'
   | 'client_revoked'
   | 'code_reused'
   | 'device_replaced'
@@ -20,6 +23,8 @@ export interface OAuth2SessionEnd {
   /** From the request that ended it, for the audit log. */
   readonly address?: string | undefined;
   readonly userAgent?: string | undefined;
+  /** There is a homeserver, which is told that the device is gone. */
+  readonly syncsDevices: boolean;
 }
 
 /**
@@ -41,7 +46,7 @@ export async function endOAuth2Session(
     auditEventId: newAuditEventId(end.now),
     ip: end.address ?? null,
     userAgent: end.userAgent ?? null,
-    queuedBy: queuedBy(),
+    ...sessionEndParams(end.syncsDevices),
   });
   return row !== undefined;
 }
@@ -49,14 +54,13 @@ export async function endOAuth2Session(
 /** Returns a row when the session itself was ended. */
 const endSession = statement<
   { id: string },
-  {
+  SessionEndParams & {
     readonly id: string;
     readonly now: Date;
     readonly reason: string;
     readonly auditEventId: string;
     readonly ip: string | null;
     readonly userAgent: string | null;
-    readonly queuedBy: string | null;
   }
 >(
   'end-oauth2-session',
@@ -74,63 +78,91 @@ const endSession = statement<
 );
 
 const endAll = statement<
-  { ended: number },
-  {
+  { oauth2: number; compat: number },
+  SessionEndParams & {
     readonly userId: string;
     readonly now: Date;
     readonly reason: string;
     readonly auditEventId: string;
-    readonly queuedBy: string | null;
   }
 >(
-  'end-oauth2-sessions-of-user',
+  'end-application-sessions-of-user',
   `with recursive ${endingCtes(
     `select id from oauth2_sessions where user_id = :userId::uuid and ${oauthSessionIsLive('oauth2_sessions')}`,
     ':now::timestamptz',
     ':reason::text',
-  )}, audited as (
+    {
+      compat: {
+        roots: `select id from compat_sessions where user_id = :userId::uuid and ${compatSessionIsLive('compat_sessions')}`,
+        reason: ':reason::text',
+      },
+    },
+  )}, all_ended as (
+    select id from ended union all select id from compat_ended
+  ), audited as (
     ${INSERT_AUDIT_EVENT}
     select :auditEventId::uuid, 'session_ended', :userId::uuid, null, null, null, null,
-           jsonb_build_object('reason', :reason::text, 'sessions', count(ended.id)), :now::timestamptz
-      from ended having count(ended.id) > 0
+           jsonb_build_object('reason', :reason::text, 'sessions', count(id)), :now::timestamptz
+      from all_ended having count(id) > 0
   )
-  select count(ended.id)::integer as ended from ended`,
+  select (select count(id) from ended)::integer as oauth2, (select count(id) from compat_ended)::integer as compat`,
 );
 
+export interface EndedApplicationSessions {
+  readonly oauth2Sessions: number;
+  /** Of chat clients. */
+  readonly compatSessions: number;
+}
+
 /**
- * Ends every session of a user with its tokens, and one audit event for all. One statement, so that it may be sent
- * alone or inside the caller's transaction.
+ * Ends every session of applications and chat clients of a user with its tokens, and writes one audit event for all. One
+ * statement, so that it may be sent alone or inside the caller's transaction.
  * @returns how many sessions this call ended
  */
-export async function endOAuth2SessionsOfUser(
+export async function endApplicationSessionsOfUser(
   queryable: Queryable,
   user: UserId,
-  end: { readonly reason: 'password_changed'; readonly now: number },
-): Promise<number> {
+  end: {
+    readonly reason: 'admin' | 'deactivated' | 'password_changed' | 'password_recovered';
+    readonly now: number;
+    /** There is a homeserver, and nothing else tells it that the devices are gone. */
+    readonly syncsDevices: boolean;
+  },
+): Promise<EndedApplicationSessions> {
   const row = await queryable.first(endAll, {
     userId: toUuid(user),
     now: new Date(end.now),
     reason: end.reason,
     auditEventId: newAuditEventId(end.now),
-    queuedBy: queuedBy(),
+    ...sessionEndParams(end.syncsDevices),
   });
-  return row?.ended ?? 0;
+  return { oauth2Sessions: row?.oauth2 ?? 0, compatSessions: row?.compat ?? 0 };
+}
+
+interface Ending {
+  /** Sessions of chat clients that end with them: a query of ids, and a text expression on `compat_sessions`. */
+  readonly compat?: { readonly roots: string; readonly reason: string };
+  /** See `insertDeviceSyncs`. */
+  readonly syncDueAt?: string;
 }
 
 /**
  * CTEs that end sessions inside a larger statement (oauth.md 9.6): `tree`, the sessions of `roots` and their
  * descendants that are still live; `ended`, those of them that this statement finished; `erased`, which leaves no live
  * refresh token behind, and no salt from which a successor could be derived again; `ended_told`, which queues a logout
- * token for each client that wants one, unless the client ended the session itself.
+ * token for each client that wants one, unless the client ended the session itself; `ended_synced`, which has the
+ * homeserver told of the devices that are gone. With `compat`, the CTEs of `compatFinishingCtes` as well.
  *
  * A token of a finished session does not work, with or without its own mark; a rotation that commits in the same instant may
  * leave one unmarked. Sessions are locked before their tokens, as everywhere.
  *
- * Expects `with recursive` before it, and the parameter `:queuedBy`.
+ * Expects `with recursive` before it, and `SessionEndParams`.
  * @param roots a query of session ids
  * @param now parameter with the time, cast to `timestamptz`; @param reason text expression
  */
-export function endingCtes(roots: string, now: string, reason: string): string {
+export function endingCtes(roots: string, now: string, reason: string, { compat, syncDueAt }: Ending = {}): string {
+  const devices = ['select user_id, device_id, finish_reason from ended'];
+  if (compat !== undefined) devices.push(COMPAT_ENDED_DEVICES);
   return `tree (id) as (
     ${roots}
     union all
@@ -141,13 +173,15 @@ export function endingCtes(roots: string, now: string, reason: string): string {
     update oauth2_sessions
        set finished_at = ${now}, finish_reason = ${reason}
      where id in (select id from tree) and ${oauthSessionIsLive('oauth2_sessions')}
-    returning id, user_id, client_id, scope
+    returning id, user_id, client_id, scope, device_id, finish_reason
   ), erased as (
     update oauth2_refresh_tokens t
        set revoked_at = case when ${refreshTokenIsUnconsumed('t')} then ${now} else t.revoked_at end, rotation_salt = null
      where t.session_id in (select id from ended)
        and ${refreshTokenIsUnrevoked('t')} and (${refreshTokenIsUnconsumed('t')} or t.rotation_salt is not null)
   ), ended_told as (
-    ${insertLogoutJobs('ended', now, `${reason} not in ('client_revoked', 'client_deleted')`)}
+    ${insertLogoutJobs('ended', now, `${reason} <> 'client_revoked'`)}
+  )${compat === undefined ? '' : `, ${compatFinishingCtes(compat.roots, now, compat.reason)}`}, ended_synced as (
+    ${insertSyncsOfEnded(devices, now, syncDueAt)}
   )`;
 }

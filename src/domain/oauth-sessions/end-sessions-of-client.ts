@@ -1,8 +1,9 @@
 import { recordAuditEvent } from '#domain/audit/audit-event.ts';
 import { deleteGrantsOfClient } from '#domain/authorizations/delete-grants-of-client.ts';
-import type { ClientEnd } from '#domain/clients/delete-client.ts';
+import type { ClientEnd, SessionEnder } from '#domain/clients/delete-client.ts';
+import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
+import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { type ClientId, toUuid } from '#platform/base/ids.ts';
-import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Queryable, Transaction } from '#platform/postgres/database.ts';
 import { type Statement, statement } from '#platform/postgres/statement.ts';
 import { endingCtes } from './end-oauth2-session.ts';
@@ -16,10 +17,18 @@ const BATCH = 5_000;
  * statement locks before sessions.
  * @returns how many were live
  */
-export async function endGrantsAndSessionsOfClient(
+export function clientSessionEnder(homeserver: Pick<Homeserver, 'isConnected'>): SessionEnder {
+  return {
+    endGrantsAndSessionsOfClient: (transaction, client, end) =>
+      endGrantsAndSessionsOfClient(transaction, client, end, homeserver.isConnected),
+  };
+}
+
+async function endGrantsAndSessionsOfClient(
   transaction: Transaction,
   client: ClientId,
   { now, address, userAgent }: ClientEnd,
+  syncsDevices: boolean,
 ): Promise<number> {
   const clientId = toUuid(client);
   await deleteGrantsOfClient(transaction, client);
@@ -27,7 +36,7 @@ export async function endGrantsAndSessionsOfClient(
     clientId,
     batch: BATCH,
     now: new Date(now),
-    queuedBy: queuedBy(),
+    ...sessionEndParams(syncsDevices),
   });
   await repeat(transaction, deleteSessions, { clientId, batch: BATCH });
   if (sessions > 0) {
@@ -61,7 +70,7 @@ async function repeat<Parameters extends object>(
 
 const endSessions = statement<
   { count: number },
-  { readonly clientId: string; readonly batch: number; readonly now: Date; readonly queuedBy: string | null }
+  SessionEndParams & { readonly clientId: string; readonly batch: number; readonly now: Date }
 >(
   'end-oauth2-sessions-of-client',
   `with recursive ${endingCtes(

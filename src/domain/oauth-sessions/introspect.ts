@@ -23,7 +23,6 @@ export interface LiveToken {
   readonly sessionId: OAuth2SessionId;
   readonly clientId: ClientId;
   readonly user: { readonly id: UserId; readonly username: string } | undefined;
-  readonly deviceId: string | undefined;
   /** Without admin scopes that their holder may no longer have. */
   readonly scope: readonly string[];
   readonly resources: readonly string[];
@@ -95,7 +94,6 @@ function liveToken(kind: TokenKind, row: IntrospectionRow, rights: AdminRights):
     clientId: fromUuid(row.client_id),
     user:
       row.user_id === null || row.username === null ? undefined : { id: fromUuid(row.user_id), username: row.username },
-    deviceId: row.device_id ?? undefined,
     scope: rights.remainingScope(row.scope, row),
     resources: row.resources,
     key: row.dpop_jkt ?? undefined,
@@ -124,7 +122,6 @@ interface IntrospectionRow {
   readonly can_request_admin: boolean | null;
   /** What the client of the token is registered for; null: no restriction. */
   readonly client_scope: string | null;
-  readonly device_id: string | null;
   readonly scope: readonly string[];
   readonly resources: readonly string[];
   readonly dpop_jkt: string | null;
@@ -161,7 +158,6 @@ const introspectAccessToken = statement<IntrospectionRow, IntrospectionParams & 
           u.username,
           u.can_request_admin,
           c.metadata ->> 'scope' as client_scope,
-          s.device_id,
           t.scope,
           t.resources,
           t.dpop_jkt,
@@ -187,7 +183,6 @@ const introspectRefreshToken = statement<IntrospectionRow, IntrospectionParams>(
           u.username,
           u.can_request_admin,
           c.metadata ->> 'scope' as client_scope,
-          s.device_id,
           s.scope,
           s.resources,
           null::text as dpop_jkt,

@@ -38,6 +38,7 @@ const request: CodeRequest = {
   codeVerifier: 'verifier',
   resources: [],
   thumbprint: undefined,
+  isBanned: false,
 };
 const rules = {
   lifetimeSeconds: 60,

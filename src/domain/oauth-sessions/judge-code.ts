@@ -33,6 +33,8 @@ export interface CodeRow extends UserFactsRow {
   readonly auth_time: number | null;
   readonly acr: string | null;
   readonly amr: readonly string[];
+  /** In which the person agreed. */
+  readonly locale: string | null;
   readonly fulfilled_at: number;
   readonly exchanged_at: number | null;
   readonly is_cancelled: boolean;
@@ -64,6 +66,7 @@ const readCode = statement<
           ${ms('g.auth_time')} as auth_time,
           g.acr,
           g.amr,
+          g.locale,
           ${ms('g.fulfilled_at')} as fulfilled_at,
           ${ms('g.exchanged_at')} as exchanged_at,
           g.cancelled_at is not null as is_cancelled,
@@ -90,6 +93,8 @@ export interface CodeRequest {
   readonly resources: readonly string[];
   /** Of the key that the request proves to hold. */
   readonly thumbprint: string | undefined;
+  /** Nobody gets tokens from where it comes. */
+  readonly isBanned: boolean;
 }
 
 export type CodeRefusal =
@@ -105,6 +110,7 @@ export type CodeRefusal =
   | 'verifier-wrong'
   | 'key'
   | 'sign-in-gone'
+  | 'requester-banned'
   | 'admin-scope'
   | 'resource';
 
@@ -143,6 +149,7 @@ export function judgeCode(row: CodeRow | undefined, request: CodeRequest, rules:
   }
   if (!isKeyOf(row, request)) return refuse('key');
   if (!row.sign_in_is_usable) return refuse('sign-in-gone');
+  if (request.isBanned) return refuse('requester-banned');
   if (row.scope.some(rules.isAdminScope) && !rules.mayRequestAdmin(row)) return refuse('admin-scope');
   if (request.resources.some((resource) => !row.resources.includes(resource))) return refuse('resource');
   return { ok: true, row };

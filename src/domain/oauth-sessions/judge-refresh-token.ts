@@ -95,6 +95,31 @@ export const readRefreshToken = statement<
     where s.refresh_family = :family::bytea`,
 );
 
+/** What is judged of it. */
+type JudgedRow = Pick<
+  RefreshTokenRow,
+  | 'is_own_client'
+  | 'is_finished'
+  | 'user_is_usable'
+  | 'session_created_at'
+  | 'scope'
+  | 'token_id'
+  | 'is_revoked'
+  | 'consumed_at'
+  | 'rotation_salt'
+  | 'replay_counter'
+  | 'successor_id'
+  | 'successor_hash'
+  | 'successor_is_consumed'
+  | 'successor_is_revoked'
+  | 'successor_was_used'
+  | 'access_token_id'
+  | 'access_token_scope'
+  | 'access_token_expires_at'
+  | 'access_token_is_revoked'
+  | 'access_token_was_used'
+>;
+
 /** What a presented refresh token amounts to: the rows of oauth.md 9.4. Nothing is written by judging. */
 export type RefreshVerdict =
   /** Never used: consume it and store its successor. */
@@ -119,6 +144,20 @@ export interface StoredSuccessor {
   readonly scope: readonly string[];
 }
 
+/** What a request came to do, and another one was faster. */
+export interface LostAttempt {
+  readonly verdict: RefreshVerdict;
+  readonly replayCounter: number | null;
+}
+
+/**
+ * Whether another request rotated the token, or renewed its pair, since the attempt. A renewal may also fail because the
+ * pair was used in the meantime: no race then, but perhaps a reuse.
+ */
+export function hasLostRace(lost: LostAttempt | undefined, replayCounter: number | null | undefined): boolean {
+  return lost !== undefined && (lost.verdict.kind === 'rotate' || lost.replayCounter !== replayCounter);
+}
+
 export interface RefreshRules {
   readonly graceSeconds: number;
   /** When the session ends of age, milliseconds since the epoch. */
@@ -126,14 +165,14 @@ export interface RefreshRules {
 }
 
 /**
- * @param hasLostRace another request just consumed this token or renewed its pair: whatever the grace, this one is
+ * @param isBeaten another request just consumed this token or renewed its pair: whatever the grace, this one is
  * answered with what the winner stored
  */
 export function judgeRefreshToken(
-  row: RefreshTokenRow | undefined,
+  row: JudgedRow | undefined,
   rules: RefreshRules,
   now: number,
-  hasLostRace: boolean,
+  isBeaten: boolean,
 ): RefreshVerdict {
   if (row === undefined) return refuse('unknown');
   if (!row.is_own_client) return refuse('other-client');
@@ -151,7 +190,7 @@ export function judgeRefreshToken(
 
   const expiresAt = row.access_token_expires_at ?? 0;
   const isAccessTokenLive = !row.access_token_is_revoked && now < expiresAt;
-  if (hasLostRace || now - row.consumed_at <= rules.graceSeconds * 1000) {
+  if (isBeaten || now - row.consumed_at <= rules.graceSeconds * 1000) {
     return isAccessTokenLive
       ? { kind: 'repeat', successor, accessTokenExpiresAt: expiresAt }
       : { kind: 'renew', successor, mayBeUsed: true };
@@ -160,7 +199,7 @@ export function judgeRefreshToken(
   return { kind: 'renew', successor, mayBeUsed: false };
 }
 
-function storedSuccessor(row: RefreshTokenRow): StoredSuccessor | undefined {
+function storedSuccessor(row: JudgedRow): StoredSuccessor | undefined {
   const { token_id: tokenId, rotation_salt: salt, successor_id: refreshTokenId } = row;
   const { successor_hash: refreshTokenHash, access_token_id: accessTokenId, replay_counter: replayCounter } = row;
   if (tokenId === null || salt === null || refreshTokenId === null || refreshTokenHash === null) return undefined;

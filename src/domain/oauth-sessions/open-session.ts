@@ -2,16 +2,18 @@ import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
 import type { Client } from '#domain/clients/client.ts';
+import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
+import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
+import { giveBackLeaseCtes } from '#domain/homeserver/user-lease.ts';
 import { fromUuid, newId, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
-import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Database } from '#platform/postgres/database.ts';
-import { isUniqueViolation } from '#platform/postgres/failures.ts';
 import { type Statement, statement } from '#platform/postgres/statement.ts';
 import { newToken, parseToken } from '#protocol/oauth/token-format.ts';
 import { endingCtes } from './end-oauth2-session.ts';
 import { oauthSessionIsLive } from './liveness.ts';
 import { refreshFamily } from './refresh-successor.ts';
+import { type SessionLimit, type SessionRoomParams, sessionRoomCtes } from './session-limit.ts';
 import { accessTokenExpiry, type TokenSettings } from './token-settings.ts';
 
 /** What every grant says that a person gave, and that is about to be redeemed. */
@@ -26,7 +28,7 @@ export interface RedeemableRow {
 export interface TokenTarget {
   readonly resources: readonly string[];
   readonly scope: readonly string[];
-  /** Thumbprint; undefined: whoever has the token may use it. */
+  /** Thumbprint; undefined: every holder of the token may use it. */
   readonly key: string | undefined;
 }
 
@@ -69,35 +71,20 @@ export function prepareRedemption<Row extends RedeemableRow>(
 export interface RedeemingDevice {
   /** The device that the granted scope names. */
   readonly id: string | undefined;
+  /** What it is called at the homeserver, unless it is known there. */
+  readonly name: string | undefined;
   readonly userAgent: string | undefined;
   readonly address: string | undefined;
 }
 
-/**
- * Redeems a grant: session and tokens are stored and the grant is consumed, or nothing changes. One statement, unless
- * another session of the same user and device was opened in the same instant: then once more with the user held, so
- * that however many sign in at once, each comes to its turn.
- *
- * @param redeem made with `redeemSql`
- * @returns false when another request was faster, or the user, the browser session or the client is gone by now
- */
-export async function openSession<Parameters extends RedeemParams>(
-  database: Database,
-  redeem: Statement<{ id: string }, Parameters>,
-  params: Parameters,
-): Promise<boolean> {
-  try {
-    return (await database.first(redeem, params)) !== undefined;
-  } catch (error) {
-    if (!isUniqueViolation(error, 'oauth2_sessions_live_device')) throw error;
-  }
-  return await database.transaction(
-    async (transaction) => {
-      await transaction.first(holdUser, { userId: params.userId });
-      return (await transaction.first(redeem, params)) !== undefined;
-    },
-    { isRepeatable: true },
-  );
+/** What `redeemSql` returns. */
+export interface RedeemedRow {
+  /** Null: nothing changed. */
+  readonly id: string | null;
+  /** The limit lets the user have one more session. */
+  readonly is_left: boolean;
+  /** Another process has the lease by now, and nothing else is in the way. */
+  readonly is_lease_lost: boolean;
 }
 
 /** The parameters that all statements of `redeemSql` have. */
@@ -105,6 +92,8 @@ export function redeemParams(
   redemption: Redemption<RedeemableRow>,
   client: Client,
   device: RedeemingDevice,
+  limit: SessionLimit,
+  leaseOwner: string | null,
 ): RedeemParams {
   const { row, now, refreshToken } = redemption;
   const refreshText = refreshToken === undefined ? undefined : parseToken(refreshToken);
@@ -114,6 +103,7 @@ export function redeemParams(
     userSessionId: row.user_session_id,
     clientVersion: client.version,
     now: new Date(now),
+    leaseOwner,
     sessionId: toUuid(redemption.sessionId),
     deviceId: device.id ?? null,
     userAgent: device.userAgent ?? null,
@@ -131,61 +121,67 @@ export function redeemParams(
     startedEventId: newAuditEventId(now),
     endedEventId: newAuditEventId(now),
     ip: device.address ?? null,
-    queuedBy: queuedBy(),
+    // The device of the session that it replaces lives on.
+    ...sessionEndParams(false),
+    ...limit.params(now),
   };
 }
 
-export type RedeemParams = {
-  readonly grantId: string;
-  readonly userId: string;
-  readonly userSessionId: string;
-  readonly clientVersion: number;
-  readonly now: Date;
-  readonly sessionId: string;
-  readonly deviceId: string | null;
-  readonly userAgent: string | null;
-  readonly refreshFamily: Buffer | null;
-  readonly accessTokenId: string;
-  readonly accessTokenHash: Buffer;
-  readonly accessTokenExpiresAt: Date;
-  readonly resources: readonly string[];
-  readonly tokenScope: readonly string[];
-  readonly tokenKey: string | null;
-  readonly sessionKey: string | null;
-  readonly refreshTokenId: string;
-  /** Null: no refresh token is issued. */
-  readonly refreshTokenHash: Buffer | null;
-  readonly startedEventId: string;
-  readonly endedEventId: string;
-  readonly ip: string | null;
-  readonly queuedBy: string | null;
-};
+export type RedeemParams = SessionRoomParams &
+  SessionEndParams & {
+    readonly grantId: string;
+    readonly userId: string;
+    readonly userSessionId: string;
+    readonly clientVersion: number;
+    readonly now: Date;
+    /** Of the lease of the user; null: none is needed. */
+    readonly leaseOwner: string | null;
+    readonly sessionId: string;
+    readonly deviceId: string | null;
+    readonly userAgent: string | null;
+    readonly refreshFamily: Buffer | null;
+    readonly accessTokenId: string;
+    readonly accessTokenHash: Buffer;
+    readonly accessTokenExpiresAt: Date;
+    readonly resources: readonly string[];
+    readonly tokenScope: readonly string[];
+    readonly tokenKey: string | null;
+    readonly sessionKey: string | null;
+    readonly refreshTokenId: string;
+    /** Null: no refresh token is issued. */
+    readonly refreshTokenHash: Buffer | null;
+    readonly startedEventId: string;
+    readonly endedEventId: string;
+    readonly ip: string | null;
+  };
 
 /**
- * Consumes a grant, ends the older session of the same user and device, opens the new one and stores its first
- * tokens. Returns a row when this caller redeemed the grant; otherwise nothing changed.
+ * Consumes a grant, ends the older session of the same user and device, of either kind, opens the new one and stores its
+ * first tokens. Returns one row, which says whether this caller redeemed the grant; otherwise nothing changed but that the
+ * lease may be given back.
  *
  * The conditional update of the grant decides a race. The user and the browser session are locked against a lock-out,
  * a deactivation or a sign-out that commits at the same time (security S-102). Locks are taken in the order users, browser
- * sessions, grants, OAuth sessions, tokens; each step depends on the rows of the one before, which fixes that order.
+ * sessions, leases, grants, OAuth sessions, compat sessions, tokens; each step depends on the rows of the one before, which
+ * fixes that order.
  *
- * Two grants for one user and device redeemed in the same instant meet at `oauth2_sessions_live_device`: the later
- * statement fails as a whole with a unique violation, and is sent again behind `holdUser`.
+ * Of two grants for one user and device the later one is redeemed under the lease of the user or while the user is held (`sendInTurn`),
+ * so that it sees the session of the other; `oauth2_sessions_live_device` would refuse a second one as a whole.
  *
  * @param consumed the update that consumes the grant: conditional on its state, its client and `exists (select from
- *   sign_in)`, returning client_id, scope, claims, resources, locale, auth_time, acr and amr
+ *   fenced)`, returning client_id, scope, claims, resources, locale, auth_time, acr and amr
  */
 export function redeemSql(consumed: string): string {
   return `with recursive account as materialized (
     select id from users
      where id = :userId::uuid and ${accountIsUsable('users')}
        for share
-  ), sign_in as materialized (
+  ), ${sessionRoomCtes(':userId::uuid', ':deviceId::text', ':now::timestamptz')}, sign_in as materialized (
     select id from user_sessions
      where id = :userSessionId::uuid and user_id = :userId::uuid and ${browserSessionIsLive('user_sessions')}
-       and exists (select from account)
+       and exists (select from account) and exists (select from room where is_left)
        for share
-  ), consumed as (
+  ), ${giveBackLeaseCtes(':userId::uuid', 'sign_in')}, consumed as (
     ${consumed}
   ), ${endingCtes(
     `select id from oauth2_sessions
@@ -193,12 +189,26 @@ export function redeemSql(consumed: string): string {
         and exists (select from consumed)`,
     ':now::timestamptz',
     `'device_replaced'`,
-  )}, opened as (
+    {
+      compat: {
+        roots: `select id from compat_sessions
+         where user_id = :userId::uuid and device_id = :deviceId::text and ${compatSessionIsLive('compat_sessions')}
+           and exists (select from consumed)`,
+        reason: `'device_replaced'`,
+      },
+    },
+  )}, replaced as materialized (
+    select id, ended.user_id, client_id, human_name from ended join oauth2_sessions using (id, client_id)
+     where oauth2_sessions.device_id = :deviceId::text
+    union all
+    select id, user_id, null, human_name from compat_ended
+  ), opened as (
     insert into oauth2_sessions (
-      id, user_id, user_session_id, client_id, scope, claims, resources, device_id, locale, user_agent,
+      id, user_id, user_session_id, client_id, scope, claims, resources, device_id, human_name, locale, user_agent,
       auth_time, acr, amr, dpop_jkt, refresh_family, created_at
     )
-    select :sessionId::uuid, :userId::uuid, :userSessionId::uuid, client_id, scope, claims, resources, :deviceId::text, locale, :userAgent::text,
+    select :sessionId::uuid, :userId::uuid, :userSessionId::uuid, client_id, scope, claims, resources, :deviceId::text,
+           (select human_name from replaced where human_name is not null order by id desc limit 1), locale, :userAgent::text,
            auth_time, acr, amr, :sessionKey::text, :refreshFamily::bytea, :now::timestamptz
       from consumed
      -- the count makes the older session of the device end before the unique index is asked
@@ -220,15 +230,38 @@ export function redeemSql(consumed: string): string {
     union all
     select :endedEventId::uuid, 'session_ended', user_id, client_id, id, :ip::inet, :userAgent::text,
            '{"reason": "device_replaced"}'::jsonb, :now::timestamptz
-      from (select id, user_id, client_id from ended order by id limit 1) replaced
+      from (select id, user_id, client_id from replaced order by id limit 1) first_replaced
   )
-  select id from opened`;
+  select opened.id, room.is_left,
+         exists (select from sign_in) and not exists (select from fenced) as is_lease_lost
+    from room left join opened on true`;
 }
 
 /**
- * Keeps every other redemption for this user waiting at its first step until the transaction ends, so that the
- * statement behind it sees the sessions of all that came before.
+ * Sends a statement that opens a session. Each sign-in for a device, and where sessions are limited any, has to see the
+ * sessions of all that came before it, by whatever way: they are counted, and those of the same device end. Who holds the lease
+ * of the user does; otherwise the user is held, which keeps every other one waiting at its first step.
+ * @param isDeviceGiven the client named a device, for which others may sign in at the same time
  */
+export async function sendInTurn<Row, Parameters extends TurnParams>(
+  database: Database,
+  opening: Statement<Row, Parameters>,
+  params: Parameters,
+  isDeviceGiven: boolean,
+): Promise<Row | undefined> {
+  const isAlone = params.leaseOwner !== null || !isDeviceGiven;
+  if (isAlone && params.sessionLimit === null) return await database.first(opening, params);
+  return await database.transaction(
+    async (transaction) => {
+      await transaction.first(holdUser, { userId: params.userId });
+      return await transaction.first(opening, params);
+    },
+    { isRepeatable: true },
+  );
+}
+
+type TurnParams = Pick<RedeemParams, 'userId' | 'leaseOwner' | 'sessionLimit'>;
+
 const holdUser = statement<{ id: string }, { readonly userId: string }>(
   'hold-user',
   'select id from users where id = :userId::uuid for no key update',

@@ -6,6 +6,7 @@ import { deriveSuccessor, findSuccessor, hkdfBlock } from './refresh-successor.t
 const key = Buffer.alloc(32, 7);
 const salt = Buffer.alloc(16, 9);
 const presented = { text: 'mar_0123456789ABCDEFGHIJabcdefghij_0abcde', random: '0123456789ABCDEFGHIJabcdefghij' };
+const PREFIXES = { refreshToken: 'mar', accessToken: 'mat' } as const;
 
 describe('successors of refresh tokens', () => {
   test('a block is what HKDF-SHA-256 gives (RFC 5869)', () => {
@@ -17,12 +18,12 @@ describe('successors of refresh tokens', () => {
   });
 
   test('the same presented token, key and salt lead to the same pair; any other of them to another', () => {
-    const pair = deriveSuccessor(key, presented, salt, 0);
-    expect(deriveSuccessor(key, presented, salt, 0)).toEqual(pair);
+    const pair = deriveSuccessor(key, presented, salt, 0, PREFIXES);
+    expect(deriveSuccessor(key, presented, salt, 0, PREFIXES)).toEqual(pair);
     const others = [
-      deriveSuccessor(Buffer.alloc(32, 8), presented, salt, 0),
-      deriveSuccessor(key, { ...presented, text: `${presented.text}x` }, salt, 0),
-      deriveSuccessor(key, presented, Buffer.alloc(16, 10), 0),
+      deriveSuccessor(Buffer.alloc(32, 8), presented, salt, 0, PREFIXES),
+      deriveSuccessor(key, { ...presented, text: `${presented.text}x` }, salt, 0, PREFIXES),
+      deriveSuccessor(key, presented, Buffer.alloc(16, 10), 0, PREFIXES),
     ];
     for (const other of others) {
       expect(other.refreshToken).not.toBe(pair.refreshToken);
@@ -31,17 +32,17 @@ describe('successors of refresh tokens', () => {
   });
 
   test('a successor keeps the family tag, and a further counter changes the access token only', () => {
-    const pair = deriveSuccessor(key, presented, salt, 0);
-    const next = deriveSuccessor(key, presented, salt, 1);
+    const pair = deriveSuccessor(key, presented, salt, 0, PREFIXES);
+    const next = deriveSuccessor(key, presented, salt, 1, PREFIXES);
     expect(pair.refreshToken).toMatch(/^mar_0123456789AB[0-9A-Za-z]{18}_[0-9A-Za-z]{6}$/);
     expect(next.refreshToken).toBe(pair.refreshToken);
     expect(next.accessToken).not.toBe(pair.accessToken);
   });
 
   test('a stored pair is found with a former key, and with none that did not lead to it', () => {
-    const pair = deriveSuccessor(key, presented, salt, 0);
+    const pair = deriveSuccessor(key, presented, salt, 0, PREFIXES);
     const stored = { salt, replayCounter: 0, refreshTokenHash: sha256(pair.refreshToken) };
-    expect(findSuccessor([Buffer.alloc(32, 1), key], presented, stored)).toEqual({ key, pair });
-    expect(findSuccessor([Buffer.alloc(32, 1)], presented, stored)).toBeUndefined();
+    expect(findSuccessor([Buffer.alloc(32, 1), key], presented, stored, PREFIXES)).toEqual({ key, pair });
+    expect(findSuccessor([Buffer.alloc(32, 1)], presented, stored, PREFIXES)).toBeUndefined();
   });
 });

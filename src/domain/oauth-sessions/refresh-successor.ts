@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { appendAlphanumeric } from '#platform/base/random.ts';
 import { equalDigests, sha256 } from '#platform/base/secret.ts';
-import { formatToken, TOKEN_RANDOM_LENGTH } from '#protocol/oauth/token-format.ts';
+import { formatToken, TOKEN_RANDOM_LENGTH, type TokenPrefix } from '#protocol/oauth/token-format.ts';
 
 /**
  * Successors of refresh tokens are derived, not drawn: the same presented token can be answered with the same pair
@@ -10,9 +10,10 @@ import { formatToken, TOKEN_RANDOM_LENGTH } from '#protocol/oauth/token-format.t
  */
 const FAMILY_LENGTH = 12;
 
-/** A refresh token as it was presented, and the 30 random characters in it. */
+/** A refresh token as it was presented. */
 export interface PresentedToken {
   readonly text: string;
+  /** The 30 random characters in it; empty for one of another make, whose successor begins a family. */
   readonly random: string;
 }
 
@@ -21,20 +22,35 @@ export interface SuccessorPair {
   readonly accessToken: string;
 }
 
+/** How the tokens of a kind of session begin. */
+export type PairPrefixes = Readonly<Record<keyof SuccessorPair, TokenPrefix>>;
+
 /** SHA-256 of the tag that all refresh tokens of a session share: the first characters after the prefix. */
 export function refreshFamily(random: string): Buffer {
   return sha256(random.slice(0, FAMILY_LENGTH));
+}
+
+/** The family that a refresh token of ours begins. @param text the whole token */
+export function familyOfToken(text: string): Buffer {
+  const start = text.indexOf('_') + 1;
+  return refreshFamily(text.slice(start, start + TOKEN_RANDOM_LENGTH));
 }
 
 /**
  * @param key 32 bytes, `KeyRing.derive('refresh-rotation')`
  * @param counter how often a lost answer was repeated with a fresh access token
  */
-export function deriveSuccessor(key: Buffer, presented: PresentedToken, salt: Buffer, counter: number): SuccessorPair {
+export function deriveSuccessor(
+  key: Buffer,
+  presented: PresentedToken,
+  salt: Buffer,
+  counter: number,
+  prefixes: PairPrefixes,
+): SuccessorPair {
   const family = presented.random.slice(0, FAMILY_LENGTH);
   return {
-    refreshToken: formatToken('mar', derive(key, salt, `refresh|${presented.text}`, family)),
-    accessToken: formatToken('mat', derive(key, salt, `access|${counter}|${presented.text}`, '')),
+    refreshToken: formatToken(prefixes.refreshToken, derive(key, salt, `refresh|${presented.text}`, family)),
+    accessToken: formatToken(prefixes.accessToken, derive(key, salt, `access|${counter}|${presented.text}`, '')),
   };
 }
 
@@ -46,9 +62,10 @@ export function findSuccessor(
   keys: readonly Buffer[],
   presented: PresentedToken,
   stored: { readonly salt: Buffer; readonly replayCounter: number; readonly refreshTokenHash: Buffer },
+  prefixes: PairPrefixes,
 ): { readonly key: Buffer; readonly pair: SuccessorPair } | undefined {
   for (const key of keys) {
-    const pair = deriveSuccessor(key, presented, stored.salt, stored.replayCounter);
+    const pair = deriveSuccessor(key, presented, stored.salt, stored.replayCounter, prefixes);
     if (equalDigests(sha256(pair.refreshToken), stored.refreshTokenHash)) return { key, pair };
   }
   return undefined;

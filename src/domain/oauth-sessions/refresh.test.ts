@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Client } from '#domain/clients/client.ts';
 import { ClientDirectory } from '#domain/clients/client-directory.ts';
+import { openHomeserver } from '#domain/homeserver/open-homeserver.ts';
 import { type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { sha256 } from '#platform/base/secret.ts';
@@ -8,6 +9,7 @@ import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { ResourceRules } from '#protocol/oauth/resource-rules.ts';
 import { ScopeRules } from '#protocol/oauth/scopes.ts';
+import { testConfig } from '#test/support/app.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
@@ -26,8 +28,9 @@ import { endOAuth2Session } from './end-oauth2-session.ts';
 import { introspectToken } from './introspect.ts';
 import { findCode } from './judge-code.ts';
 import { prepareRedemption } from './open-session.ts';
-import { redeemAuthorizationCode } from './redeem-authorization-code.ts';
+import { redeemAuthorizationCode } from './redemptions/redeem-authorization-code.ts';
 import { type Refreshed, type RefreshOutcome, type RefreshRequest, refresh } from './refresh.ts';
+import { SessionLimit } from './session-limit.ts';
 import type { TokenSettings } from './token-settings.ts';
 
 const root = randomRoot();
@@ -90,8 +93,21 @@ async function signIn(scope: readonly string[] = ['openid', 'profile']): Promise
   const row = await findCode(db.database, client, code);
   if (row === undefined) throw new Error('the code is unknown');
   const redemption = prepareRedemption(row, client, { scope, resources: [], key: undefined }, settings, clock.now());
-  const device = { id: undefined, userAgent: undefined, address: undefined };
-  expect(await redeemAuthorizationCode(db.database, redemption, client, settings, device)).toBe(true);
+  const redeeming = {
+    ...{ row, client, presentedAt: clock.now() },
+    device: { id: undefined, name: undefined, userAgent: undefined, address: undefined },
+    waiting: { signal: new AbortController().signal, beginWrite: () => true },
+    prepare: async () => await Promise.resolve({ redemption }),
+  };
+  const sessionLimit = new SessionLimit(undefined, undefined);
+  const homeserver = openHomeserver({
+    config: testConfig('http://localhost/', []),
+    clock,
+    log: silentLog,
+    version: '',
+  });
+  const deps = { database: db.database, clock, log: silentLog, homeserver, sessionLimit };
+  expect(await redeemAuthorizationCode(deps, redeeming, settings)).toMatchObject({ ok: true });
   const { sessionId, refreshToken, accessToken } = redemption;
   if (refreshToken === undefined) throw new Error('no refresh token');
   return { sessionId, refreshToken, accessToken };
@@ -117,6 +133,7 @@ async function present(
       bindingKey: () => undefined,
       address: '203.0.113.7',
       userAgent: 'test',
+      syncsDevices: false,
       ...options,
     },
     options.rules ?? settings,
@@ -204,9 +221,13 @@ describe('refresh token rotation', () => {
 
   test('row 4: the tokens of a finished session are refused', async () => {
     const first = await signIn();
-    expect(await endOAuth2Session(db.database, first.sessionId, { reason: 'client_revoked', now: clock.now() })).toBe(
-      true,
-    );
+    expect(
+      await endOAuth2Session(db.database, first.sessionId, {
+        reason: 'client_revoked',
+        now: clock.now(),
+        syncsDevices: false,
+      }),
+    ).toBe(true);
     expect(await present(first.refreshToken)).toEqual({ ok: false, reason: 'session-ended' });
   });
 
@@ -367,7 +388,11 @@ describe('refresh token rotation', () => {
     clock.advanceSeconds(1);
     const third = await mustRefresh(next.pair.refreshToken);
     expect(await salts()).toEqual([sha256(next.pair.refreshToken).toString('hex')]);
-    await endOAuth2Session(db.database, first.sessionId, { reason: 'client_revoked', now: clock.now() });
+    await endOAuth2Session(db.database, first.sessionId, {
+      reason: 'client_revoked',
+      now: clock.now(),
+      syncsDevices: false,
+    });
     expect(await salts()).toEqual([]);
     const [dump] = await sql<{ text: string }>(
       db.database,
@@ -435,7 +460,7 @@ describe('races of one refresh token', () => {
       const first = await signIn();
       const [outcome] = await Promise.all([
         present(first.refreshToken),
-        endOAuth2Session(second, first.sessionId, { reason: 'client_revoked', now: clock.now() }),
+        endOAuth2Session(second, first.sessionId, { reason: 'client_revoked', now: clock.now(), syncsDevices: false }),
       ]);
       if (outcome.ok) {
         expect(await isActive('access-token', outcome.pair.accessToken)).toBe(false);

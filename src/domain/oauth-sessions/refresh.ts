@@ -1,5 +1,6 @@
 import { userFacts } from '#domain/accounts/user-facts.ts';
 import type { Client } from '#domain/clients/client.ts';
+import { isClientCurrent } from '#domain/clients/is-client-current.ts';
 import { fromUuid, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -10,10 +11,11 @@ import type { AdminRights } from './admin-rights.ts';
 import { endOAuth2Session } from './end-oauth2-session.ts';
 import { type IssuedSuccessor, issueSuccessor, type WantedToken } from './issue-successor.ts';
 import {
+  hasLostRace,
   judgeRefreshToken,
+  type LostAttempt,
   type RefreshRefusal,
   type RefreshTokenRow,
-  type RefreshVerdict,
   readRefreshToken,
 } from './judge-refresh-token.ts';
 import type { ProvenKey } from './proven-key.ts';
@@ -31,6 +33,8 @@ export interface RefreshRequest {
   readonly bindingKey: (granted: readonly string[]) => string | undefined;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
+  /** There is a homeserver, which is told that the device of a reused token is gone. */
+  readonly syncsDevices: boolean;
 }
 
 export interface RefreshedSession {
@@ -84,7 +88,7 @@ export async function refresh(
     sessionExpiry: (createdAt: number) => sessionExpiry(settings, createdAt),
   };
 
-  let lost: { readonly verdict: RefreshVerdict; readonly replayCounter: number | null } | undefined;
+  let lost: LostAttempt | undefined;
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const row = await database.first(readRefreshToken, {
       tokenHash,
@@ -92,11 +96,9 @@ export async function refresh(
       clientId: toUuid(client.id),
       clientVersion: client.version,
     });
-    if (row?.client_is_current === false) return { ok: false, reason: 'client-changed' };
-    // A renewal may also fail because the pair was used in the meantime: no race then, but perhaps a reuse.
-    const hasLostRace =
-      lost !== undefined && (lost.verdict.kind === 'rotate' || lost.replayCounter !== row?.replay_counter);
-    let verdict = judgeRefreshToken(row, rules, now, hasLostRace);
+    const isCurrent = row?.client_is_current ?? (await isClientCurrent(database, client));
+    if (!isCurrent) return { ok: false, reason: 'client-changed' };
+    let verdict = judgeRefreshToken(row, rules, now, hasLostRace(lost, row?.replay_counter));
     if (verdict.kind === 'refuse') return { ok: false, reason: verdict.reason };
     if (row === undefined) return { ok: false, reason: 'unknown' };
 
@@ -104,8 +106,9 @@ export async function refresh(
     if (row.dpop_jkt !== null && row.dpop_jkt !== request.provenKey?.thumbprint) return { ok: false, reason: 'key' };
     const sessionId = fromUuid<'oauth2-session'>(row.session_id);
     if (verdict.kind === 'reuse') {
-      const { address, userAgent } = request;
-      await endOAuth2Session(database, sessionId, { reason: 'refresh_token_reused', now, address, userAgent });
+      const { address, userAgent, syncsDevices } = request;
+      const end = { reason: 'refresh_token_reused', now, address, userAgent, syncsDevices } as const;
+      await endOAuth2Session(database, sessionId, end);
       return { ok: false, reason: 'reuse', sessionId };
     }
     const holder = { ...row, client_id: toUuid(client.id), client_scope: client.scope?.join(' ') ?? null };
@@ -116,7 +119,11 @@ export async function refresh(
     const asked = request.narrowScope(row.scope);
     const scope = asked === undefined ? [] : resourceRules.scopeAt(resources, rights.remainingScope(asked, holder));
     // A device may have asked for no scope at all.
-    if (asked === undefined || (scope.length === 0 && row.scope.length > 0)) return { ok: false, reason: 'scope' };
+    if (asked === undefined || (scope.length === 0 && row.scope.length > 0)) {
+      const all = rights.remainingScope(row.scope, holder);
+      const isForOthers = all.length > 0 && resourceRules.scopeAt(resources, all).length === 0;
+      return { ok: false, reason: asked !== undefined && isForOthers ? 'resource' : 'scope' };
+    }
     const key = request.bindingKey(row.scope);
     const wanted: WantedToken = {
       scope,

@@ -7,6 +7,7 @@ import { statement } from '#platform/postgres/statement.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
 import { endOAuth2Session } from './end-oauth2-session.ts';
 import { oauthSessionIsLive } from './liveness.ts';
+import { refreshFamily } from './refresh-successor.ts';
 
 export interface RevocationRequest {
   readonly token: string;
@@ -14,11 +15,14 @@ export interface RevocationRequest {
   readonly now: number;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
+  /** There is a homeserver, which is told that the device is gone. */
+  readonly syncsDevices: boolean;
 }
 
 /**
  * Ends the session that a token belongs to (RFC 7009). An expired access token and a consumed refresh token do so too:
- * a client that lost its newest tokens can still sign out. A text that is not one of our tokens, or one of a session that has ended,
+ * a client that lost its newest tokens can still sign out. The row of a consumed one may be deleted, so a refresh token
+ * is known by the family tag of its session. A text that is not one of our tokens, or one of a session that has ended,
  * is `nothing-to-do`, without a statement when its form tells so.
  */
 export async function revokeToken(
@@ -26,20 +30,19 @@ export async function revokeToken(
   client: Client,
   request: RevocationRequest,
 ): Promise<'ended' | 'nothing-to-do' | 'other-client' | 'client-changed'> {
-  const prefix = parseToken(request.token)?.prefix;
-  if (prefix !== 'mat' && prefix !== 'mar') return 'nothing-to-do';
-  const find = prefix === 'mat' ? sessionOfAccessToken : sessionOfRefreshToken;
-  const row = await database.first(find, {
-    tokenHash: sha256(request.token),
-    clientId: toUuid(client.id),
-    clientVersion: client.version,
-  });
+  const text = parseToken(request.token);
+  const by = { clientId: toUuid(client.id), clientVersion: client.version };
+  let row: RevocationRow | undefined;
+  if (text?.prefix === 'mat') {
+    row = await database.first(sessionOfAccessToken, { ...by, tokenHash: sha256(request.token) });
+  } else if (text?.prefix === 'mar') {
+    row = await database.first(sessionOfRefreshToken, { ...by, family: refreshFamily(text.random) });
+  }
   if (row === undefined) return 'nothing-to-do';
   if (!row.client_is_current) return 'client-changed';
   if (!row.session_is_live) return 'nothing-to-do';
   if (!row.is_own_client) return 'other-client';
-  const { now, address, userAgent } = request;
-  await endOAuth2Session(database, fromUuid(row.session_id), { reason: 'client_revoked', now, address, userAgent });
+  await endOAuth2Session(database, fromUuid(row.session_id), { reason: 'client_revoked', ...request });
   return 'ended';
 }
 
@@ -50,23 +53,27 @@ interface RevocationRow {
   readonly session_is_live: boolean;
 }
 
-type Params = { readonly tokenHash: Buffer; readonly clientId: string; readonly clientVersion: number };
+interface Revoker {
+  readonly clientId: string;
+  readonly clientVersion: number;
+}
 
-const sessionOfToken = (table: string) => `
-  select s.id as session_id,
+const COLUMNS = `s.id as session_id,
          s.client_id = :clientId::uuid as is_own_client,
          ${clientWithIdIsCurrent(':clientId::uuid', ':clientVersion::integer')} as client_is_current,
-         ${oauthSessionIsLive('s')} as session_is_live
-    from ${table} t
-    join oauth2_sessions s on s.id = t.session_id
-   where t.token_hash = :tokenHash::bytea`;
+         ${oauthSessionIsLive('s')} as session_is_live`;
 
-const sessionOfAccessToken = statement<RevocationRow, Params>(
+/** Unique index on `token_hash`, then the primary key. */
+const sessionOfAccessToken = statement<RevocationRow, Revoker & { readonly tokenHash: Buffer }>(
   'session-of-access-token',
-  sessionOfToken('oauth2_access_tokens'),
+  `select ${COLUMNS}
+     from oauth2_access_tokens t
+     join oauth2_sessions s on s.id = t.session_id
+    where t.token_hash = :tokenHash::bytea`,
 );
 
-const sessionOfRefreshToken = statement<RevocationRow, Params>(
+/** Unique index on `refresh_family`. */
+const sessionOfRefreshToken = statement<RevocationRow, Revoker & { readonly family: Buffer }>(
   'session-of-refresh-token',
-  sessionOfToken('oauth2_refresh_tokens'),
+  `select ${COLUMNS} from oauth2_sessions s where s.refresh_family = :family::bytea`,
 );

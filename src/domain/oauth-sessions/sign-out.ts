@@ -5,8 +5,9 @@ import {
   type FinishParams,
   finishParams,
 } from '#domain/browser-sessions/finish-browser-session.ts';
+import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
+import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { type OAuth2SessionId, toUuid } from '#platform/base/ids.ts';
-import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
@@ -17,6 +18,7 @@ import { oauthSessionIsLive } from './liveness.ts';
 export interface SignOutDeps {
   readonly database: Queryable;
   readonly scopeRules: Pick<ScopeRules, 'outlivingSignOut'>;
+  readonly homeserver: Pick<Homeserver, 'isConnected'>;
 }
 
 export interface SignOut extends BrowserSessionEnd {
@@ -32,43 +34,51 @@ export interface SignOut extends BrowserSessionEnd {
  * OAuth sessions, as everywhere.
  * @returns how many browser sessions this call ended
  */
-export async function signOut({ database, scopeRules }: SignOutDeps, end: SignOut): Promise<number> {
+export async function signOut({ database, scopeRules, homeserver }: SignOutDeps, end: SignOut): Promise<number> {
   const row = await database.first(signOutSessions, {
     ...finishParams(end),
     oauthSessionId: end.oauthSessionId === undefined ? null : toUuid(end.oauthSessionId),
     outliving: scopeRules.outlivingSignOut,
     oauthEventId: newAuditEventId(end.now),
-    queuedBy: queuedBy(),
+    ...sessionEndParams(homeserver.isConnected),
   });
   return row?.finished ?? 0;
 }
 
 const GREW_OUT_OF_THEM = `s.user_session_id = any (array(select finished.id from finished))`;
+/** A child session ends with its parent, whatever its own scope: one job for it, which the end writes. */
+const IS_NOT_ENDED = 's.id <> all (array(select tree.id from tree))';
 const OUTLIVES = 's.scope && :outliving::text[]';
+
+/** Query of the sessions that end with the browser sessions `finished`. Expects `:outliving`. */
+export const ENDED_WITH_THEM = `select s.id from oauth2_sessions s join oauth2_clients client on client.id = s.client_id
+       where ${GREW_OUT_OF_THEM} and ${oauthSessionIsLive('s')}
+         and ${hasBackchannelLogout('s', 'client')} and not ${OUTLIVES}`;
+
+/** The CTE `told`, behind those of `endingCtes`: clients whose sessions outlive the browser sessions `finished` hear of it. */
+export const TOLD_CTE = `told as (
+    ${insertLogoutJobs('oauth2_sessions', ':now::timestamptz', `${GREW_OUT_OF_THEM} and ${oauthSessionIsLive('s')} and ${OUTLIVES} and ${IS_NOT_ENDED}`)}
+  )`;
 
 const signOutSessions = statement<
   { finished: number },
-  FinishParams & {
-    readonly oauthSessionId: string | null;
-    readonly outliving: readonly string[];
-    readonly oauthEventId: string;
-    readonly queuedBy: string | null;
-  }
+  FinishParams &
+    SessionEndParams & {
+      readonly oauthSessionId: string | null;
+      readonly outliving: readonly string[];
+      readonly oauthEventId: string;
+    }
 >(
   'sign-out',
   `with recursive ${FINISHING_CTES}, ${endingCtes(
     `select root.id from (
-      select s.id from oauth2_sessions s join oauth2_clients client on client.id = s.client_id
-       where ${GREW_OUT_OF_THEM} and ${oauthSessionIsLive('s')}
-         and ${hasBackchannelLogout('s', 'client')} and not ${OUTLIVES}
+      ${ENDED_WITH_THEM}
       union
       select s.id from oauth2_sessions s where s.id = :oauthSessionId::uuid and ${oauthSessionIsLive('s')}
     ) root`,
     ':now::timestamptz',
     ':reason::text',
-  )}, told as (
-    ${insertLogoutJobs('oauth2_sessions', ':now::timestamptz', `${GREW_OUT_OF_THEM} and ${oauthSessionIsLive('s')} and ${OUTLIVES} and s.id is distinct from :oauthSessionId::uuid`)}
-  ), audited as (
+  )}, ${TOLD_CTE}, audited as (
     ${INSERT_AUDIT_EVENT}
     select :oauthEventId::uuid, 'session_ended', :userId::uuid,
            case when count(ended.id) = 1 then (array_agg(ended.client_id))[1] end,

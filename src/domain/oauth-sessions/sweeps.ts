@@ -1,8 +1,4 @@
-/**
- * Which tokens are kept although they no longer work: those by which a refresh token that comes back is judged (oauth 9.4).
- * Of each live session that is its last consumed refresh token, and the access token of that one's successor.
- */
-
+/** Removes what is over of sessions and tokens (operations 6.4), and ends sessions of clients on their own behalf. */
 import {
   deleteOldestSql,
   type Sweep,
@@ -12,8 +8,17 @@ import {
   type WalkRow,
   walkSql,
 } from '#domain/clean-up/sweep.ts';
+import { accessTokenIsKept, refreshTokenIsKept, type SessionTables } from '#domain/refresh-tokens/kept-tokens.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { accessTokenIsLive, oauthSessionIsLive, refreshTokenIsLive, refreshTokenIsUnconsumed } from './liveness.ts';
+
+const TABLES: SessionTables = {
+  sessions: 'oauth2_sessions',
+  refreshTokens: 'oauth2_refresh_tokens',
+  sessionIsLive: oauthSessionIsLive,
+  refreshTokenIsLive,
+  refreshTokenIsUnconsumed,
+};
 
 // Walks the index on `expires_at`: no index has a column that changes in the life of a token (decision 0001).
 const sweepAccessTokens = statement<
@@ -25,12 +30,7 @@ const sweepAccessTokens = statement<
     table: 'oauth2_access_tokens',
     range: '(t.expires_at, t.id) > (:fromAt::timestamptz, :fromId::uuid)',
     orderedBy: 'expires_at',
-    isDue: `(t.revoked_at < :revokedBefore::timestamptz or t.expires_at < :expiredBefore::timestamptz) and not exists (
-      select from oauth2_refresh_tokens n
-        join oauth2_sessions s on s.id = n.session_id and ${oauthSessionIsLive('s')}
-       where n.session_id = t.session_id and n.access_token_id = t.id
-         and n.predecessor_id is not null and ${refreshTokenIsLive('n')}
-    )`,
+    isDue: `(t.revoked_at < :revokedBefore::timestamptz or t.expires_at < :expiredBefore::timestamptz) and not ${accessTokenIsKept(TABLES)}`,
     action: 'delete from oauth2_access_tokens t',
   }),
 );
@@ -41,11 +41,7 @@ const sweepRefreshTokens = statement<WalkRow, { readonly fromId: string; readonl
   walkSql({
     table: 'oauth2_refresh_tokens',
     range: 't.id > :fromId::uuid',
-    isDue: `(t.consumed_at < :deadBefore::timestamptz or t.revoked_at < :deadBefore::timestamptz) and not exists (
-      select from oauth2_refresh_tokens n
-        join oauth2_sessions s on s.id = n.session_id and ${oauthSessionIsLive('s')}
-       where n.id = t.successor_id and ${refreshTokenIsUnconsumed('n')}
-    )`,
+    isDue: `(t.consumed_at < :deadBefore::timestamptz or t.revoked_at < :deadBefore::timestamptz) and not ${refreshTokenIsKept(TABLES)}`,
     action: 'delete from oauth2_refresh_tokens t',
   }),
 );

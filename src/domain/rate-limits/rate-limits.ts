@@ -21,6 +21,8 @@ import { chargeCtes, refundCtes } from './charge-sql.ts';
 export interface Bucket {
   readonly key: string;
   readonly limiter: Limiter;
+  /** It gives no token for so long, whatever it holds. */
+  readonly shutForSeconds?: number;
 }
 
 /** Tokens that were taken and can be given back. */
@@ -93,6 +95,8 @@ export async function awaitLimitCheck<T>(check: Promise<T>): Promise<T> {
  * race for a last token was lost and the tokens taken so far are given back.
  */
 export async function takeTokens(database: Queryable, clock: Clock, buckets: readonly Bucket[]): Promise<Taken> {
+  const shutForSeconds = Math.max(...buckets.map((bucket) => bucket.shutForSeconds ?? 0));
+  if (shutForSeconds > 0) return { ok: false, retryAfterSeconds: shutForSeconds };
   const row = await awaitLimitCheck(
     database.first(take, {
       now: new Date(clock.now()),
@@ -106,6 +110,21 @@ export async function takeTokens(database: Queryable, clock: Clock, buckets: rea
   await refundTokens(database, charges);
   const fallback = Math.max(...buckets.map((bucket) => secondsPerToken(bucket.limiter)));
   return { ok: false, retryAfterSeconds: Math.ceil(row?.blocked_seconds ?? fallback) };
+}
+
+const LATE_MAILS_SECONDS = 600;
+
+/** What the instance knows of background work; `InstanceState` has it. */
+export interface QueueState {
+  readonly isQueueBehind: boolean;
+}
+
+/**
+ * A bucket that mails take from. While background work is far behind it gives nothing (operations 9.4): the mail would be
+ * promised, and come when it is of no use any more.
+ */
+export function mailBucket(bucket: Bucket, { isQueueBehind }: QueueState): Bucket {
+  return isQueueBehind ? { ...bucket, shutForSeconds: LATE_MAILS_SECONDS } : bucket;
 }
 
 /** Gives back the tokens of `takeTokens` where only failures count. Sends no statement when there are none. */
@@ -130,19 +149,35 @@ export async function countFailure(database: Queryable, clock: Clock, bucket: Bu
   return row?.shut_seconds ?? 0;
 }
 
+/** What an address is charged for. */
+interface AddressCharge {
+  /** Name of the limit. */
+  readonly name:
+    | 'registration'
+    | 'registration-check'
+    | 'registration-token'
+    | 'email-code'
+    | 'recovery-ticket'
+    | 'admin-token'
+    | 'client-sector'
+    | 'sso-redirect'
+    | 'graphql'
+    | 'upstream';
+  readonly limiter: Limiter;
+  readonly address: string | undefined;
+}
+
 /** Takes a token from the bucket that this address has under a limit; one statement. */
 export async function chargeAddress(
   deps: { readonly database: Queryable; readonly clock: Clock; readonly log: Log },
-  charge: {
-    /** Name of the limit. */
-    readonly name: 'registration' | 'registration-check' | 'client-sector';
-    readonly limiter: Limiter;
-    readonly address: string | undefined;
-  },
+  charge: AddressCharge,
 ): Promise<Taken> {
-  const { name, limiter, address } = charge;
-  const key = `${name}:ip:${addressBucketKey(deps.log, address)}`;
-  return await takeTokens(deps.database, deps.clock, [{ key, limiter }]);
+  return await takeTokens(deps.database, deps.clock, [addressBucket(deps.log, charge)]);
+}
+
+/** The bucket that an address has under a limit, to take from together with others. */
+export function addressBucket(log: Log, { name, limiter, address }: AddressCharge): Bucket {
+  return { key: `${name}:ip:${addressBucketKey(log, address)}`, limiter };
 }
 
 /** The part of a bucket's key that identifies an address; requests without a known one share a bucket. */

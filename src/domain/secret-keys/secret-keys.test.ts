@@ -47,7 +47,10 @@ describe('keys that outlive a change of the root (oauth 3.4)', () => {
   test('are stored sealed, and bound to their row', async () => {
     const { database } = testDatabase;
     const { pairwiseSubjects } = await openSecretKeys({ database, keyRing, clock });
-    const [row] = await sql<{ key_sealed: Buffer }>(database, 'select key_sealed from secret_keys');
+    const [row] = await sql<{ key_sealed: Buffer }>(
+      database,
+      "select key_sealed from secret_keys where purpose = 'pairwise-subjects'",
+    );
     expect(row?.key_sealed.includes(pairwiseSubjects)).toBe(false);
     expect(keyRing.open('column', row?.key_sealed ?? Buffer.alloc(0), 'secret_keys|key_sealed|other')).toBeUndefined();
   });

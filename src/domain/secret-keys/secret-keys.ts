@@ -13,6 +13,7 @@ import { statement } from '#platform/postgres/statement.ts';
 /** 32 bytes each, read at the start; they never change. */
 export interface SecretKeys {
   readonly pairwiseSubjects: Buffer;
+  readonly registrationTokens: Buffer;
 }
 
 export interface SecretKeyDeps {
@@ -44,7 +45,10 @@ const insertSecretKey = statement<
  * @throws ExitError 78 when a key was sealed under a root that is not configured
  */
 export async function openSecretKeys(deps: SecretKeyDeps): Promise<SecretKeys> {
-  return { pairwiseSubjects: await openSecretKey(deps, 'pairwise-subjects') };
+  return {
+    pairwiseSubjects: await openSecretKey(deps, 'pairwise-subjects'),
+    registrationTokens: await openSecretKey(deps, 'registration-tokens'),
+  };
 }
 
 async function openSecretKey(deps: SecretKeyDeps, purpose: string): Promise<Buffer> {

@@ -29,7 +29,7 @@ const insertFact = statement<never, { readonly key: string; readonly value: Buff
   'insert into server_state (key, value) values (:key, :value) on conflict (key) do nothing',
 );
 
-/** Notes a further root; the row is locked meanwhile, so that of several instances that start at once one adds it. */
+/** Notes a further root, with the row locked, so that one of several instances that start at once adds it. */
 const addKeyCheck = statement<never, { readonly key: string; readonly value: Buffer }>(
   'add-key-check',
   `update server_state set value = value || :value::bytea
@@ -47,49 +47,51 @@ export async function hasKeyCheck(database: Queryable): Promise<boolean> {
  * @throws ExitError 78 when the encryption key or the protocol name is not the one that this database was made with
  */
 export async function verifyServerState(database: Queryable, keyRing: KeyRing, protocolName: string): Promise<void> {
-  await verifyRoots(database, keyRing);
-  if (!(await isStoredValue(database, PROTOCOL_NAME, Buffer.from(protocolName)))) {
-    throw new ExitError(
-      ExitCode.config,
-      `protocol_name is "${protocolName}", but this database was made with another one, which its stored scopes carry. Set protocol_name back.`,
-    );
-  }
+  const [current = Buffer.alloc(0)] = keyChecks(keyRing);
+  await database.execute(insertFact, { key: KEY_CHECK, value: current });
+  await requireFit(database, keyRing, protocolName);
+  await database.execute(insertFact, { key: PROTOCOL_NAME, value: Buffer.from(protocolName) });
+  // Another first start may have been faster, with another name.
+  await requireFit(database, keyRing, protocolName);
+  await database.execute(addKeyCheck, { key: KEY_CHECK, value: current });
+}
+
+async function requireFit(database: Queryable, keyRing: KeyRing, protocolName: string): Promise<void> {
+  const problem = await findStateProblem(database, keyRing, protocolName);
+  if (problem !== undefined) throw new ExitError(ExitCode.config, problem);
 }
 
 /**
- * Requires every root that rows of this database may be sealed under, and notes the current one. So a start without a
- * former root is refused before something cannot be opened, and so is one of an instance that does not know the new root.
+ * Why this database must not be used with these keys and this protocol name, and what to do; undefined when it may.
+ * Changes nothing. Every root that rows may be sealed under has to be there: so a start without a former one is refused
+ * before something cannot be opened, and so is one of an instance that does not know the new one.
  */
-async function verifyRoots(database: Queryable, keyRing: KeyRing): Promise<void> {
-  const checks = keyRing.deriveAll('key-check').map((key) => createHmac('sha256', key).update('latchkey').digest());
-  const [current = Buffer.alloc(0)] = checks;
-  await database.execute(insertFact, { key: KEY_CHECK, value: current });
+export async function findStateProblem(
+  database: Queryable,
+  keyRing: KeyRing,
+  protocolName: string,
+): Promise<string | undefined> {
+  const checks = keyChecks(keyRing);
   const stored = checksOf((await database.first(findFact, { key: KEY_CHECK }))?.value ?? Buffer.alloc(0));
   const unknown = stored.filter((check) => !checks.some((one) => equalDigests(one, check)));
   if (unknown.length > 0) {
-    throw new ExitError(
-      ExitCode.config,
-      unknown.length === stored.length
-        ? 'secrets.encryption is not the key that this database was made with. ' +
-            'Restore the former key (data_dir/encryption.key, or secrets.encryption), or point database.uri at the right database.'
-        : 'this database was used with a root key that is not configured: what it sealed could not be opened. ' +
-            'Add that key to secrets.encryption_previous, or set secrets.encryption as the other instances do.',
-    );
+    return unknown.length === stored.length
+      ? 'secrets.encryption is not the key that this database was made with. ' +
+          'Restore the former key (data_dir/encryption.key, or secrets.encryption), or point database.uri at the right database.'
+      : 'this database was used with a root key that is not configured: what it sealed could not be opened. ' +
+          'Add that key to secrets.encryption_previous, or set secrets.encryption as the other instances do.';
   }
-  if (!stored.some((check) => equalDigests(check, current))) {
-    await database.execute(addKeyCheck, { key: KEY_CHECK, value: current });
-  }
+  const name = await database.first(findFact, { key: PROTOCOL_NAME });
+  if (name === undefined || equalDigests(name.value, Buffer.from(protocolName))) return undefined;
+  return `protocol_name is "${protocolName}", but this database was made with another one, which its stored scopes carry. Set protocol_name back.`;
+}
+
+function keyChecks(keyRing: KeyRing): readonly Buffer[] {
+  return keyRing.deriveAll('key-check').map((key) => createHmac('sha256', key).update('latchkey').digest());
 }
 
 /** One check value for each root, one behind the other. */
 function checksOf(value: Buffer): readonly Buffer[] {
   const count = Math.ceil(value.length / CHECK_BYTES);
   return Array.from({ length: count }, (_, index) => value.subarray(index * CHECK_BYTES, (index + 1) * CHECK_BYTES));
-}
-
-/** Stores the value if there is none yet. @returns whether the stored one is this */
-async function isStoredValue(database: Queryable, key: string, value: Buffer): Promise<boolean> {
-  await database.execute(insertFact, { key, value });
-  const stored = await database.first(findFact, { key });
-  return stored !== undefined && equalDigests(stored.value, value);
 }

@@ -8,6 +8,12 @@ import {
   toPushedRequest,
 } from '#domain/authorizations/pushed-request.ts';
 import { type ViewerRow, viewerColumns, viewerJoin } from '#domain/browser-sessions/viewer.ts';
+import {
+  type OpenSessionsRow,
+  openSessionsColumns,
+  openSessionsJoin,
+  toOpenSessions,
+} from '#domain/oauth-sessions/session-limit.ts';
 import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
 import { verifyRequestObject } from '#oauth-endpoint/request-object.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -20,6 +26,7 @@ import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { isMissingReference } from '#platform/postgres/failures.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { ResponseMode, ResponseTarget } from '#protocol/oauth/authorization-response.ts';
+import { tellingParameters } from '#protocol/oauth/request-parameters.ts';
 import { sealBindTicket } from './browser-binding.ts';
 import {
   type AcceptedRequest,
@@ -130,15 +137,17 @@ async function startRequest(
   accepted: AcceptedRequest,
   stored: StoredRow | undefined,
 ): Promise<HttpResponse> {
-  const { client, request, expectedSubject, locale } = accepted;
+  const { client, request, expectedSubjects, locale } = accepted;
   const now = deps.clock.now();
   const viewer = await deps.viewers.accept(context, stored);
   const facts = {
-    request: { ...request, expectedSubject, locale, createdAt: now },
+    request: { ...request, expectedSubjects, locale, createdAt: now },
     client,
     viewer,
     remembered: stored?.consent_scope ?? [],
     rememberedResources: stored?.consent_resources ?? [],
+    openSessions: toOpenSessions(stored),
+    bannedBy: deps.requesterPolicy.ban(context.clientAddress, context.userAgent),
     isBound: true,
     isRegistrationOffered: false,
     decision: undefined,
@@ -148,7 +157,13 @@ async function startRequest(
   // Nothing is stored for a request that ends here (security S-10).
   if (step.kind === 'refuse') {
     const { redirectUri } = request.target;
-    logRefusal(deps.log, { code: step.error, description: step.description, client, redirectUri });
+    logRefusal(deps.log, {
+      code: step.error,
+      description: step.description,
+      client,
+      redirectUri,
+      setting: step.setting,
+    });
     return answerClient(deps, context, request.target, step, locale);
   }
 
@@ -166,11 +181,11 @@ function isPage(step: Step, responseMode: ResponseMode): boolean {
   return step.kind === 'interstitial' || step.kind === 'forbidden';
 }
 
-type StoredRow = ViewerRow & ConsentColumn & PushedRequestRow;
+type StoredRow = ViewerRow & ConsentColumn & PushedRequestRow & OpenSessionsRow;
 
 /** What the database knows before a grant is made; undefined when nothing points to it. */
 async function readStored(
-  { database, viewers }: AuthorizationDeps,
+  { database, viewers, clock, sessionLimit }: AuthorizationDeps,
   context: RequestContext,
   { client, reference }: AskedRequest,
 ): Promise<StoredRow | undefined> {
@@ -180,21 +195,30 @@ async function readStored(
     browserSessionId: cookie === undefined ? null : toUuid(cookie.id),
     clientId: toUuid(client.id),
     requestUriHash: reference === undefined ? null : sha256(reference),
+    countedSince: sessionLimit.countedSince(clock.now()),
+    now: new Date(clock.now()),
   });
 }
 
 /** Who is signed in, what they have allowed this client before, and the pushed request; one look-up each. */
 const findStored = statement<
   StoredRow,
-  { readonly browserSessionId: string | null; readonly clientId: string; readonly requestUriHash: Buffer | null }
+  {
+    readonly browserSessionId: string | null;
+    readonly clientId: string;
+    readonly requestUriHash: Buffer | null;
+    readonly countedSince: Date | null;
+    readonly now: Date;
+  }
 >(
   'authorization.viewer-consent-and-pushed-request',
   `select ${viewerColumns}, consent.scope as consent_scope, consent.resources as consent_resources,
-          ${pushedRequestColumns('pushed')}
+          ${pushedRequestColumns('pushed')}, ${openSessionsColumns}
      from (select 1) as one
      left join oauth2_pushed_requests pushed on pushed.request_uri_hash = :requestUriHash::bytea
      ${viewerJoin(':browserSessionId::uuid')}
-     left join oauth2_consents consent on consent.user_id = viewer_user.id and consent.client_id = :clientId::uuid`,
+     left join oauth2_consents consent on consent.user_id = viewer_user.id and consent.client_id = :clientId::uuid
+     ${openSessionsJoin('viewer_user.id', ':countedSince::timestamptz', ':now::timestamptz')}`,
 );
 
 async function readPushed(
@@ -219,12 +243,13 @@ async function storeGrant(
   userId: UserId | undefined,
   now: number,
 ): Promise<{ readonly id: AuthorizationGrantId } | HttpResponse> {
-  const { client, request, reference, expectedSubject, locale } = accepted;
+  const { client, request, parameters, reference, expectedSubjects, locale } = accepted;
   const made = await createAuthorizationGrant(deps.database, {
     clientId: client.id,
     request,
+    parameters: deps.upstreamProviders.areToldOfRequests ? tellingParameters(parameters) : undefined,
     reference,
-    expectedSubject,
+    expectedSubjects,
     locale,
     address: context.clientAddress,
     userId,
@@ -234,6 +259,8 @@ async function storeGrant(
     // The client was deleted since it was read, maybe by another instance.
     if (!isMissingReference(error)) throw error;
     deps.clients.forget(client.id);
+    const description = 'the client was deleted while the request was read';
+    logRefusal(deps.log, { code: 'invalid_request', description, client, redirectUri: request.target.redirectUri });
     throw unknownClient();
   });
   if (made.ok) return made;
@@ -242,7 +269,7 @@ async function storeGrant(
   }
   const description = 'too many authorization requests of this address or user led to nothing in the last hour';
   logRefusal(deps.log, { code: 'rate_limited', description, client, redirectUri: request.target.redirectUri });
-  throw new LatchkeyError('rate_limited', { description });
+  throw new LatchkeyError('rate_limited', { description, retryAfterSeconds: made.retryAfterSeconds });
 }
 
 /**

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId, toUuid } from '#platform/base/ids.ts';
-import type { OpenDatabase } from '#platform/postgres/database.ts';
 import {
   AUTHORIZATION_ISSUER,
   type AuthorizationService,
@@ -13,6 +12,7 @@ import {
 import type { Shown } from '#test/support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
+import { refusingWrites } from '#test/support/refusing-writes.ts';
 
 let testDatabase: TestDatabase;
 let service: AuthorizationService;
@@ -182,14 +182,6 @@ describe('a fault of the service after the address is proven', () => {
     }
   });
 });
-
-function refusingWrites(database: OpenDatabase): OpenDatabase {
-  const first: OpenDatabase['first'] = async (statement, parameters) => {
-    if (!statement.isReadOnly) throw new Error('write refused');
-    return await database.first(statement, parameters);
-  };
-  return new Proxy(database, { get: (target, name) => (name === 'first' ? first : Reflect.get(target, name)) });
-}
 
 describe('someone who is not signed in', () => {
   test('is sent to sign in, with the hint, and comes back through the grant to the consent page', async () => {

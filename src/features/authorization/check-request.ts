@@ -7,12 +7,10 @@ import { parseId } from '#platform/base/ids.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
-import {
-  type AuthorizationRequest,
-  type ReceivedRequest,
-  repeatedDecisiveParameter,
-} from '#protocol/oauth/authorization-parameters.ts';
+import type { AuthorizationRequest } from '#protocol/oauth/authorization-parameters.ts';
 import { pushedReference } from '#protocol/oauth/pushed-requests.ts';
+import type { ReceivedRequest } from '#protocol/oauth/request-checks.ts';
+import { repeatedDecisiveParameter } from '#protocol/oauth/request-parameters.ts';
 import { answerClient } from './finish-request.tsx';
 import type { AuthorizationDeps } from './stored-request.ts';
 
@@ -28,8 +26,10 @@ export interface AskedRequest {
 /** A request that passed every check which needs no query. */
 export interface AcceptedRequest extends AskedRequest {
   readonly request: AuthorizationRequest;
-  /** The `sub` by which the client knows the one account that may answer; undefined: whoever signs in. */
-  readonly expectedSubject: string | undefined;
+  /** Of which the request was read; other than `plain` when it was pushed or signed. */
+  readonly parameters: FormParameters;
+  /** Each `sub` by which the client knows an account that may answer; empty: anybody who signs in. */
+  readonly expectedSubjects: readonly string[];
   /** The installed language that the client asked for. */
   readonly locale: string | undefined;
 }
@@ -61,17 +61,28 @@ export function checkRequest(
   const judged = judgeAuthorizationRequest(deps, client, received);
   const locale = matchLanguages(parameters.get('ui_locales'), deps.languages);
   if (judged.kind === 'accepted') {
-    requireSilenceInFrames(context, judged.request);
-    return { ...asked, ...judged, locale };
+    requireSilenceInFrames(deps, context, client, judged.request);
+    return { ...asked, ...judged, parameters, locale };
   }
   logRefusal(deps.log, { ...judged, code: judged.error, client, parameters });
   if (judged.kind === 'redirect') return answerClient(deps, context, judged.target, judged, locale);
   throw new LatchkeyError(judged.error, { description: judged.description });
 }
 
+/** Why a request in a frame is refused, for the log. */
+export const EMBEDDED = 'only a request with prompt=none may be sent from a frame, and none by another part of a page';
+
 /** What was pushed or signed may ask for more than the address showed when embedding was judged (security S-181). */
-function requireSilenceInFrames({ headers }: RequestContext, { prompts }: AuthorizationRequest): void {
-  if (headers['sec-fetch-dest'] === 'iframe' && !prompts.includes('none')) throw new LatchkeyError('embedding_refused');
+function requireSilenceInFrames(
+  { log }: AuthorizationDeps,
+  { headers }: RequestContext,
+  client: Client,
+  { prompts, target }: AuthorizationRequest,
+): void {
+  if (headers['sec-fetch-dest'] !== 'iframe' || prompts.includes('none')) return;
+  const refusal = { code: 'embedding_refused', description: EMBEDDED } as const;
+  logRefusal(log, { ...refusal, client, redirectUri: target.redirectUri });
+  throw new LatchkeyError(refusal.code);
 }
 
 /** Step 3 of oauth 6.3: a request whose parameters cannot be read is refused as the plain ones ask for. */

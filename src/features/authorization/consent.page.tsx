@@ -6,14 +6,15 @@ import {
   ClientTrust,
   type DecidingAccount,
   DecidingAccountCard,
-  RefusedScopes,
   type ShownClient,
 } from '#browser/components/client.tsx';
 import type { FormProblem } from '#browser/components/form.tsx';
 import { ErrorSummary, Form, HiddenFields } from '#browser/components/form.tsx';
+import { PolicyRefusal } from '#browser/components/policy-refusal.tsx';
 import { ScopeList } from '#browser/components/scope-list.tsx';
 import { ClientName, Heading } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
+import type { Violation } from '#domain/policy/violations.ts';
 
 /** Whom a person decides about. */
 export interface AskingClient extends ShownClient {
@@ -67,21 +68,33 @@ export function ConsentPage(props: ConsentPageProps): VNode {
   );
 }
 
-/** Says that this account may not give what is asked for, and offers to switch accounts or to cancel. */
+/** Says why this person may not give what is asked for, and offers to switch accounts or to cancel. */
 export function ForbiddenPage({
   translations,
   client,
-  scopes,
+  violations,
   account,
   form,
-}: Omit<ConsentPageProps, 'problems' | 'resources'>): VNode {
+  retryPath,
+  sessionsPath,
+}: Pick<ConsentPageProps, 'translations' | 'client' | 'account' | 'form'> & {
+  readonly violations: readonly Violation[];
+  readonly retryPath: string;
+  readonly sessionsPath: string;
+}): VNode {
   return (
     <>
-      <RefusedScopes translations={translations} client={client} scopes={scopes} />
+      <PolicyRefusal
+        translations={translations}
+        client={client}
+        violations={violations}
+        retryPath={retryPath}
+        sessionsPath={sessionsPath}
+      />
       <DecidingAccountCard translations={translations} account={account} csrf={form.csrf} />
       <Form action={form.path} csrf={form.csrf}>
         <HiddenFields fields={[['grant_id', form.grantId]]} />
-        <Button name="action" value="cancel">
+        <Button kind="secondary" name="action" value="cancel">
           {translations.t('consent.cancel')}
         </Button>
       </Form>

@@ -377,7 +377,7 @@ describe('an admin scope', () => {
     await browser.open(authorizeUrl(client, { scope }));
     const id = grantIdOf(browser.shown);
     expect(browser.shown.status).toBe(403);
-    expect(browser.shown.text).toContain('urn:mas:admin');
+    expect(browser.shown.text).toContain('Administer this service');
     expect((await browser.get(`/consent/${id}`)).status).toBe(403);
     const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
     const forced = await browser.post('/authorize', new URLSearchParams({ csrf, grant_id: id, ...CONSENT }));

@@ -1,9 +1,11 @@
 import { type DecidingAccount, shownClient } from '#browser/components/client.tsx';
 import type { FormProblem } from '#browser/components/form.tsx';
 import { cleanName } from '#browser/components/text.tsx';
+import { accountIdentifier, decidingAccount } from '#browser/deciding-account.ts';
 import { ProblemPage, problemTitle } from '#browser/error-format.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 import { findUser } from '#domain/accounts/find-user.ts';
+import type { Violation } from '#domain/policy/violations.ts';
 import type { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -22,13 +24,13 @@ import { consentScopes } from './next-step.ts';
 import { type AuthorizationDeps, continuation, readerLanguage, type StoredRequest } from './stored-request.ts';
 
 /** The page on which a person decides. @param problem why the form is shown again */
-export function showConsent(
+export async function showConsent(
   deps: AuthorizationDeps,
   context: RequestContext,
   stored: StoredRequest,
   viewer: ActiveViewer,
   problem?: 'csrf_expired' | 'invalid_action',
-): HttpResponse {
+): Promise<HttpResponse> {
   const translations = readerLanguage(deps.pages, context, stored.grant.locale);
   const client = askingClient(deps, stored, translations);
   return deps.pages.answer({
@@ -44,7 +46,7 @@ export function showConsent(
         client={client}
         scopes={consentScopes(stored.grant)}
         resources={deps.resourceRules.shown(stored.grant.resources)}
-        account={decidingAccount(deps, stored, viewer)}
+        account={await accountOf(deps, stored, viewer)}
         form={decisionForm(deps, context, stored)}
         problems={problem === undefined ? [] : [formProblem(translations, problem)]}
       />
@@ -70,7 +72,7 @@ export async function showOtherAccount(
         translations={translations}
         client={askingClient(deps, stored, translations)}
         wanted={await wantedAccount(deps, expected)}
-        account={decidingAccount(deps, stored, viewer)}
+        account={await accountOf(deps, stored, viewer)}
         form={decisionForm(deps, context, stored)}
       />
     ),
@@ -85,13 +87,13 @@ async function wantedAccount(deps: AuthorizationDeps, subject: string): Promise<
 }
 
 /** 403: policy forbids what is asked for (oauth 7.3, step 12). */
-export function showForbidden(
+export async function showForbidden(
   deps: AuthorizationDeps,
   context: RequestContext,
   stored: StoredRequest,
   viewer: ActiveViewer,
-  scopes: readonly string[],
-): HttpResponse {
+  violations: readonly Violation[],
+): Promise<HttpResponse> {
   const translations = readerLanguage(deps.pages, context, stored.grant.locale);
   return deps.pages.answer({
     status: 403,
@@ -103,8 +105,10 @@ export function showForbidden(
       <ForbiddenPage
         translations={translations}
         client={askingClient(deps, stored, translations)}
-        scopes={scopes}
-        account={decidingAccount(deps, stored, viewer)}
+        violations={violations}
+        retryPath={deps.urls.authorizationGrant(stored.grant.id)}
+        sessionsPath={deps.urls.account('sessions')}
+        account={await accountOf(deps, stored, viewer)}
         form={decisionForm(deps, context, stored)}
       />
     ),
@@ -141,17 +145,12 @@ function askingClient(
   return { ...shownClient(client, language, deps), redirectTarget: redirectTarget(grant.target.redirectUri) };
 }
 
-function decidingAccount(deps: AuthorizationDeps, { grant }: StoredRequest, { user }: ActiveViewer): DecidingAccount {
-  return {
-    displayName: user.displayName,
-    identifier: accountIdentifier(deps, user.username),
-    logoutPath: deps.urls.logout(),
-    action: continuation(grant.id),
-  };
-}
-
-function accountIdentifier({ config }: AuthorizationDeps, username: string): string {
-  return `@${username}:${config.homeserver.homeserver}`;
+function accountOf(
+  deps: AuthorizationDeps,
+  { grant }: StoredRequest,
+  { user }: ActiveViewer,
+): Promise<DecidingAccount> {
+  return decidingAccount(deps, user, continuation(grant.id));
 }
 
 function decisionForm(deps: AuthorizationDeps, context: RequestContext, { grant }: StoredRequest): DecisionForm {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { Subjects } from '#domain/clients/subjects.ts';
+import { SessionLimit } from '#domain/oauth-sessions/session-limit.ts';
 import { newId } from '#platform/base/ids.ts';
 import { ResourceRules } from '#protocol/oauth/resource-rules.ts';
 import { ScopeRules } from '#protocol/oauth/scopes.ts';
@@ -62,6 +63,7 @@ const RULES: StepRules = {
   scopeRules,
   resourceRules: new ResourceRules(scopeRules, [], [{ identifier: API, scopes: ['read'] }]),
   adminUsers: new Set(['operator']),
+  sessionLimit: new SessionLimit(undefined, undefined),
   reauthMaxAgeSeconds: 600,
   rememberConsent: true,
   isRegistrationOpen: true,
@@ -98,7 +100,7 @@ function step(request: Request, facts: Partial<Omit<StepFacts, 'request'>> = {},
     locale: undefined,
     acr: { values: [], isEssential: false },
     claims: { idToken: [], userinfo: [] },
-    expectedSubject: undefined,
+    expectedSubjects: [],
   };
   return nextStep(
     {
@@ -107,6 +109,8 @@ function step(request: Request, facts: Partial<Omit<StepFacts, 'request'>> = {},
       viewer: active(),
       remembered: ['openid'],
       rememberedResources: [],
+      openSessions: { count: 0, deviceIds: [] },
+      bannedBy: undefined,
       isBound: true,
       isRegistrationOffered: false,
       decision: undefined,
@@ -186,7 +190,10 @@ describe('next step of a request (oauth 7.3)', () => {
     '12: %s is not for everyone (S-27)',
     (scope) => {
       const request = { scope: ['openid', scope] };
-      expect(step(request)).toMatchObject({ kind: 'forbidden', scopes: [scope] });
+      expect(step(request)).toMatchObject({
+        kind: 'forbidden',
+        violations: [{ code: 'admin-scope', scopes: [scope] }],
+      });
       expect(silently(request)).toMatchObject({ kind: 'refuse', error: 'access_denied' });
       expect(step(request, { client: { ...CLIENT, isFirstParty: true } })).toMatchObject({ kind: 'forbidden' });
       for (const viewer of [

@@ -2,6 +2,16 @@ import type { Decision, PendingRequest } from '#domain/authorizations/authorizat
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { Subjects } from '#domain/clients/subjects.ts';
+import type { OpenSessions } from '#domain/oauth-sessions/session-limit.ts';
+import type { BanSetting } from '#domain/policy/requester-policy.ts';
+import {
+  banSettingOf,
+  describeViolations,
+  findViolations,
+  mayAdminister,
+  type PolicyRules,
+  type Violation,
+} from '#domain/policy/violations.ts';
 import type { AuthorizationErrorCode } from '#protocol/oauth/authorization-response.ts';
 import type { ResourceRules } from '#protocol/oauth/resource-rules.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
@@ -20,6 +30,10 @@ export interface StepFacts {
   readonly remembered: readonly string[];
   /** Resource servers that the viewer has allowed the client to use. */
   readonly rememberedResources: readonly string[];
+  /** Sessions that the viewer has. */
+  readonly openSessions: OpenSessions;
+  /** Why nobody may let a client in from here. */
+  readonly bannedBy: BanSetting | undefined;
   /** The request was made in this browser. */
   readonly isBound: boolean;
   /** The person was redirected to the registration page before. */
@@ -30,12 +44,10 @@ export interface StepFacts {
   readonly now: number;
 }
 
-export interface StepRules {
+export interface StepRules extends PolicyRules {
   readonly scopeRules: ScopeRules;
   readonly resourceRules: ResourceRules;
   readonly subjects: Subjects;
-  /** User names that may ask for admin scopes, in addition to accounts that have the right. */
-  readonly adminUsers: ReadonlySet<string>;
   /** Seconds that an authentication stays recent enough for admin scopes; undefined: for ever. */
   readonly reauthMaxAgeSeconds: number | undefined;
   readonly rememberConsent: boolean;
@@ -50,12 +62,18 @@ export type Step =
   | { readonly kind: 'reauth' }
   /** Another person is signed in than the one whom the client expects. */
   | { readonly kind: 'other-account'; readonly viewer: ActiveViewer; readonly expected: string }
-  | { readonly kind: 'forbidden'; readonly viewer: ActiveViewer; readonly scopes: readonly string[] }
+  | { readonly kind: 'forbidden'; readonly viewer: ActiveViewer; readonly violations: readonly Violation[] }
   | { readonly kind: 'consent'; readonly viewer: ActiveViewer }
   | { readonly kind: 'cancel' }
   | { readonly kind: 'fulfill'; readonly viewer: ActiveViewer; readonly isDecided: boolean }
   /** `prompt=none`, and a page would be needed. */
-  | { readonly kind: 'refuse'; readonly error: AuthorizationErrorCode; readonly description: string };
+  | {
+      readonly kind: 'refuse';
+      readonly error: AuthorizationErrorCode;
+      readonly description: string;
+      /** The one that refuses it, for the log. */
+      readonly setting?: BanSetting | undefined;
+    };
 
 /**
  * What is still missing before a request can be answered: steps 4 to 14 of oauth 7.3, in that order. Reads nothing
@@ -86,7 +104,7 @@ const CHECKS: readonly Check[] = [
   expectedAccount,
   authenticationAge,
   authenticationClass,
-  adminScopes,
+  policy,
   consent,
 ];
 
@@ -107,8 +125,9 @@ function registration(facts: SignedInFacts, rules: StepRules): Step | undefined 
 
 function expectedAccount(facts: SignedInFacts, { subjects }: StepRules): Step | undefined {
   const { request, viewer, client } = facts;
-  const expected = request.expectedSubject;
-  if (expected === undefined || expected === subjects.of(viewer.user.id, client.sector)) return undefined;
+  const [expected, ...others] = request.expectedSubjects;
+  const subject = subjects.of(viewer.user.id, client.sector);
+  if (expected === undefined || expected === subject || others.includes(subject)) return undefined;
   if (!isSilent(facts)) return { kind: 'other-account', viewer, expected };
   return refuse('login_required', 'another user is signed in than the one expected');
 }
@@ -121,6 +140,9 @@ function authenticationAge(facts: SignedInFacts, rules: StepRules): Step | undef
 /**
  * Whether the person has to prove presence again. An authentication after the request always satisfies `prompt=login`
  * and `max_age`, so that `max_age=0` asks once and then ends. For admin scopes, see security R-32.
+ *
+ * Both times are of the process clocks of the instances that served the requests: no tolerance makes up for clocks that
+ * differ, since it would let an authentication before the request count. Operators are told to keep them together.
  * @see OpenID Connect Core 1.0 3.1.2.1
  */
 function isAuthenticationTooOld({ request, viewer, now }: SignedInFacts, rules: StepRules): boolean {
@@ -129,7 +151,7 @@ function isAuthenticationTooOld({ request, viewer, now }: SignedInFacts, rules: 
   const age = now - authenticatedAt;
   const asksForAdmin = request.scope.some((scope) => rules.scopeRules.isAdmin(scope));
   // Nobody is asked for a password only to be told that it was in vain.
-  const adminMaxAge = asksForAdmin && mayAdminister(viewer, rules) ? rules.reauthMaxAgeSeconds : undefined;
+  const adminMaxAge = asksForAdmin && mayAdminister(viewer.user, rules) ? rules.reauthMaxAgeSeconds : undefined;
   if (adminMaxAge !== undefined && age > adminMaxAge * 1000) return true;
   if (authenticatedAt > createdAt) return false;
   return prompts.includes('login') || (maxAge !== undefined && age > maxAge * 1000);
@@ -154,12 +176,13 @@ function authenticationClass(facts: SignedInFacts): Step | undefined {
   return refuse('unmet_authentication_requirements', 'the user did not authenticate in the way that claims asks for');
 }
 
-function adminScopes(facts: SignedInFacts, rules: StepRules): Step | undefined {
-  const { request, viewer } = facts;
-  const scopes = request.scope.filter((scope) => rules.scopeRules.isAdmin(scope));
-  if (scopes.length === 0 || mayAdminister(viewer, rules)) return undefined;
-  if (!isSilent(facts)) return { kind: 'forbidden', viewer, scopes };
-  return refuse('access_denied', 'the user may not grant an admin scope');
+function policy(facts: SignedInFacts, rules: StepRules): Step | undefined {
+  const { request, viewer, bannedBy, openSessions } = facts;
+  const violations = findViolations({ user: viewer.user, scope: request.scope, bannedBy, openSessions }, rules);
+  if (violations.length === 0) return undefined;
+  if (!isSilent(facts)) return { kind: 'forbidden', viewer, violations };
+  const setting = banSettingOf(violations);
+  return { kind: 'refuse', error: 'access_denied', description: describeViolations(violations), setting };
 }
 
 function consent(facts: SignedInFacts, rules: StepRules): Step | undefined {
@@ -179,10 +202,6 @@ function isSilent({ request }: StepFacts): boolean {
 
 function isAccountWanted({ request }: StepFacts, rules: StepRules): boolean {
   return request.prompts.includes('create') && rules.isRegistrationOpen;
-}
-
-function mayAdminister({ user }: ActiveViewer, rules: StepRules): boolean {
-  return user.canRequestAdmin || rules.adminUsers.has(user.username);
 }
 
 function refuse(error: AuthorizationErrorCode, description: string): Step {

@@ -41,7 +41,18 @@ const PAGES: Readonly<Record<string, (translations: Translations, text: string) 
   'rejected consent': (translations, text) => (
     <ConsentPage {...decisionProps(translations, text)} problems={[{ code: 'invalid_action', message: text }]} />
   ),
-  forbidden: (translations, text) => <ForbiddenPage {...decisionProps(translations, text)} />,
+  forbidden: (translations, text) => (
+    <ForbiddenPage
+      {...decisionProps(translations, text)}
+      violations={[
+        { code: 'admin-scope', scopes: ['urn:latchkey:admin', text] },
+        { code: 'requester-banned', setting: 'banned_ips' },
+        { code: 'too-many-sessions', needToRemove: 3 },
+      ]}
+      retryPath="/authorize/1"
+      sessionsPath="/account/sessions"
+    />
+  ),
   'another account': (translations, text) => (
     <OtherAccountPage {...decisionProps(translations, text)} wanted={{ kind: 'named', identifier: text }} />
   ),

@@ -148,8 +148,65 @@ describe('the log says what is wrong with the request of an application', () => 
   test('an address with too many requests that wait for a person', async () => {
     const browser = service.browser('203.0.113.99');
     for (let count = 0; count < 100; count += 1) await browser.get(authorizeUrl(client));
-    const fields = await refusalOf(async () => expect((await browser.get(authorizeUrl(client))).status).toBe(429));
+    service.clock.advanceSeconds(600);
+    const fields = await refusalOf(async () => {
+      const { status, headers } = await browser.get(authorizeUrl(client));
+      expect([status, headers['retry-after']]).toEqual([429, '3000']);
+    });
     expect(fields).toMatchObject({ code: 'rate_limited', client });
+    service.clock.advanceSeconds(3000);
+    expect((await browser.get(authorizeUrl(client))).status).toBe(303);
+  });
+});
+
+describe('what is refused before there is a request', () => {
+  const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+  const form = (more = '') => `${authorizeUrl(client).split('?')[1]}${more}`;
+
+  test.each<[string, number, () => { headers: Record<string, string>; body: string }, Record<string, unknown>]>([
+    [
+      'a body that is not UTF-8',
+      400,
+      () => ({ headers: FORM, body: form('&nonce=%ff') }),
+      { code: 'malformed_request' },
+    ],
+    ['a body with NUL', 400, () => ({ headers: FORM, body: form('&nonce=%00') }), { code: 'malformed_request' }],
+    [
+      'JSON',
+      415,
+      () => ({ headers: { 'content-type': 'application/json' }, body: '{}' }),
+      { code: 'unsupported_media_type' },
+    ],
+    ['a body that is too large', 413, () => ({ headers: FORM, body: 'x'.repeat(70_000) }), { code: 'body_too_large' }],
+    [
+      'a decision with a client_id',
+      400,
+      () => ({ headers: FORM, body: form(`&grant_id=${newId<'authorization-grant'>(1)}`) }),
+      { code: 'invalid_request', description: 'grant_id and client_id exclude each other' },
+    ],
+    [
+      'a form sent from a frame',
+      403,
+      () => ({ headers: { ...FORM, 'sec-fetch-dest': 'iframe', 'sec-fetch-site': 'cross-site' }, body: form() }),
+      { code: 'embedding_refused' },
+    ],
+  ])('by POST: %s', async (_, status, request, expected) => {
+    const fields = await refusalOf(async () => {
+      const answer = await fetch(`${service.origin}/authorize`, { method: 'POST', redirect: 'manual', ...request() });
+      expect(answer.status).toBe(status);
+    });
+    expect(fields).toMatchObject({ description: expect.any(String), ...expected });
+  });
+
+  test('by GET: a request in a frame that is not silent, and one as an image', async () => {
+    for (const destination of ['iframe', 'image']) {
+      const headers = { 'sec-fetch-dest': destination, 'sec-fetch-site': 'cross-site' };
+      const fields = await refusalOf(async () => {
+        const answer = await fetch(service.origin + authorizeUrl(client), { redirect: 'manual', headers });
+        expect(answer.status).toBe(403);
+      });
+      expect(fields).toMatchObject({ code: 'embedding_refused', client, redirect_uri: REGISTERED });
+    }
   });
 });
 

@@ -2,6 +2,7 @@ import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT, U
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Browser, type Shown } from '#test/support/browser.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 
 const CALLBACK = 'https://app.example/cb';
@@ -16,13 +17,27 @@ let otherKey: CryptoKey;
 let clientId: string;
 let otherId: string;
 let strictId: string;
+let spaKey: CryptoKey;
 let keyless: string;
 let browsers = 0;
 
 beforeAll(async () => {
+  const spaKeys = await generateKeyPair('EdDSA');
+  spaKey = spaKeys.privateKey;
   service = await startService(
     {
       http: BEHIND_PROXY,
+      clients: [
+        {
+          client_id: SPA,
+          client_auth_method: 'none',
+          redirect_uris: [CALLBACK],
+          jwks: { keys: [await exportJWK(spaKeys.publicKey)] },
+          request_object_signing_alg: 'EdDSA',
+          require_signed_request_object: true,
+          default_acr_values: ['phr', 'urn:latchkey:acr:1'],
+        },
+      ],
       rate_limiting: {
         login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
         client_registration: { per_ip: AMPLE },
@@ -58,6 +73,7 @@ async function register(metadata: object): Promise<string> {
   return client_id;
 }
 
+const SPA = '01JD3Q5Z8W2N4K6M7P9R0S1TSP';
 const secrets = new Map<string, string>();
 
 interface Signing {
@@ -102,14 +118,14 @@ function response(shown: Shown): Readonly<Record<string, string>> {
   return Object.fromEntries(new URL(shown.location ?? expect.fail(`no redirect: ${shown.text}`)).searchParams);
 }
 
-/** With plain parameters beside it, so that the refusal reaches the client. */
+/** With plain parameters outside of it, so that the refusal reaches the client. */
 async function refusal(request: string, fields: Readonly<Record<string, string>> = {}) {
   const plain = { redirect_uri: CALLBACK, state: 'outside', ...fields };
   return response(await newBrowser().get(authorizeUrl(request, plain)));
 }
 
 describe('a request object', () => {
-  test('holds all parameters of the request; what stands beside it does not count', async () => {
+  test('holds all parameters of the request; what stands outside does not count', async () => {
     const browser = await signedIn();
     const claims = { nonce: 'n', max_age: 3600, claims: { id_token: { name: null } }, login_hint: 'amira' };
     const fields = { state: 'outside', redirect_uri: 'https://app.example/second', prompt: 'none', max_age: 'x' };
@@ -145,7 +161,13 @@ describe('a request object', () => {
     }
   });
 
-  test('agrees with a response type and a scope beside it', async () => {
+  test('counts for a minute beyond its exp, since clocks differ', async () => {
+    const exp = Math.floor(clock.now() / 1000) - 59;
+    const shown = await newBrowser().get(authorizeUrl(await signed({ claims: { exp } })));
+    expect(shown.location).toContain('/login');
+  });
+
+  test('agrees with a response type and a scope outside of it', async () => {
     const request = await signed({ claims: { scope: 'openid email' } });
     const shown = await newBrowser().get(authorizeUrl(request, { response_type: 'code', scope: 'email openid' }));
     expect(shown.location).toContain('/login');
@@ -177,7 +199,7 @@ describe('a request object that is not accepted', () => {
     ['for another audience', async () => await signed({ claims: { aud: 'https://elsewhere.example' } })],
     ['without audience', async () => await signed({ claims: { aud: undefined } })],
     ['without exp', async () => await signed({ claims: { exp: undefined } })],
-    ['expired', async () => await signed({ claims: { exp: seconds() } })],
+    ['expired', async () => await signed({ claims: { exp: seconds() - 60 } })],
     ['valid for longer than an hour', async () => await signed({ claims: { exp: seconds() + 3661 } })],
     ['of the future', async () => await signed({ claims: { nbf: seconds() + 61 } })],
     ['with a nested request', async () => await signed({ claims: { request: 'x' } })],
@@ -195,7 +217,7 @@ describe('a request object that is not accepted', () => {
     expect(page.text).toContain('invalid_request_object');
   });
 
-  test('that differs in response type or scope from what stands beside it', async () => {
+  test('that differs in response type or scope from what stands outside', async () => {
     expect(await refusal(await signed(), { scope: 'openid email' })).toMatchObject({ error: 'invalid_request_object' });
     expect(await refusal(await signed(), { response_type: 'token', response_mode: 'query' })).toMatchObject({
       error: 'invalid_request_object',
@@ -214,9 +236,39 @@ describe('a request object that is not accepted', () => {
     expect(shown.forms[0]?.inputs.get('state')).toBe('outside');
   });
 
-  test('beside a request_uri is refused whatever they hold', async () => {
+  test('together with a request_uri is refused whatever they hold', async () => {
     const refused = await refusal(await signed(), { request_uri: 'urn:ietf:params:oauth:request_uri:x' });
     expect(refused).toMatchObject({ error: 'invalid_request' });
+  });
+});
+
+describe('a configured client without credentials that has keys', () => {
+  const spa = (fields: Readonly<Record<string, string>>) =>
+    `/authorize?${new URLSearchParams({ client_id: SPA, ...fields })}`;
+  const pkce = { code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256' };
+
+  test('signs its requests by its one algorithm, and is refused others', async () => {
+    const plain = { redirect_uri: CALLBACK, response_type: 'code', scope: 'openid', ...pkce };
+    const refused = response(await newBrowser().get(spa(plain)));
+    expect(refused).toMatchObject({ error: 'invalid_request', error_description: expect.stringContaining('sign') });
+    const request = await signed({ clientId: SPA, claims: pkce, key: spaKey, header: { alg: 'EdDSA' } });
+    expect((await newBrowser().get(spa({ request }))).location).toContain('/login');
+    const other = await signed({ clientId: SPA, claims: pkce });
+    expect(response(await newBrowser().get(spa({ ...plain, request: other })))).toMatchObject({
+      error: 'invalid_request_object',
+      error_description: expect.stringContaining('EdDSA'),
+    });
+  });
+
+  test('has default_acr_values, which are stored with a request that has no acr_values', async () => {
+    const request = await signed({ clientId: SPA, claims: pkce, key: spaKey, header: { alg: 'EdDSA' } });
+    clock.advanceSeconds(1);
+    await newBrowser().get(spa({ request }));
+    const [grant] = await sql<{ acr_values: string[] }>(
+      service.database,
+      'select acr_values from oauth2_authorization_grants order by created_at desc limit 1',
+    );
+    expect(grant?.acr_values).toEqual(['urn:latchkey:acr:1']);
   });
 });
 

@@ -14,12 +14,14 @@ import type { Browser } from '#browser/browser.ts';
 import type { Decision } from '#domain/authorizations/authorization-grant.ts';
 import { recordDecision } from '#domain/authorizations/record-progress.ts';
 import type { Core } from '#domain/core.ts';
-import { LatchkeyError } from '#platform/base/errors.ts';
+import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
+import { ERRORS, LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { EmbeddableRequest, Route } from '#platform/http/route.ts';
 import { answerPostedRequest, answerRequest } from './authorization-request.ts';
+import { EMBEDDED } from './check-request.ts';
 import { showConsent, showOtherAccount, showRefusedForm } from './decision-pages.tsx';
 import { answerFinished, cancelRequest, fulfillRequest } from './finish-request.tsx';
 import { type ActiveViewer, maySeeConsentPage, nextStep } from './next-step.ts';
@@ -41,7 +43,7 @@ export function mount(core: Core, browser: Browser): Route[] {
       method: 'GET',
       path: '/authorize',
       headRefused: true,
-      embedding: isSilentInFrame,
+      embedding: (request) => isSilentInFrame(request) || logEmbedding(deps, request),
       handle: (context) => answerRequest(deps, context),
     },
     {
@@ -49,6 +51,7 @@ export function mount(core: Core, browser: Browser): Route[] {
       method: 'POST',
       path: '/authorize',
       formRules: 'protocol',
+      embedding: (request) => logEmbedding(deps, request),
       handle: (context) => answerPost(deps, context),
     },
     {
@@ -63,17 +66,32 @@ export function mount(core: Core, browser: Browser): Route[] {
 }
 
 async function answerPost(deps: AuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
-  const form = await context.readForm();
+  const form = await readPostedForm(deps, context);
   const grantId = form.get('grant_id');
   if (grantId === undefined) return await answerPostedRequest(deps, context, form);
   if (form.has('client_id')) {
-    throw new LatchkeyError('invalid_request', { description: 'grant_id and client_id exclude each other' });
+    const description = 'grant_id and client_id exclude each other';
+    logRefusal(deps.log, { code: 'invalid_request', description, client: undefined, parameters: form });
+    throw new LatchkeyError('invalid_request', { description });
   }
   try {
     return await answerDecision(deps, context, form, grantId);
   } catch (error) {
     if (!(error instanceof LatchkeyError) || !FORM_CODES.has(error.code)) throw error;
     return showRefusedForm(deps, context, error, grantId);
+  }
+}
+
+/** Throws what `readForm` throws. */
+async function readPostedForm(deps: AuthorizationDeps, context: RequestContext): Promise<FormParameters> {
+  try {
+    return await context.readForm();
+  } catch (error) {
+    if (error instanceof LatchkeyError && error.code !== 'internal') {
+      const { code, description = ERRORS[code].description ?? 'the body is no form that can be read' } = error;
+      logRefusal(deps.log, { code, description, client: undefined });
+    }
+    throw error;
   }
 }
 
@@ -96,7 +114,7 @@ async function answerConsentPage(deps: AuthorizationDeps, context: RequestContex
   const step = nextStep({ ...request.facts, decision: undefined }, deps);
   if (step.kind === 'other-account') return await showOtherAccount(deps, context, request, step);
   if (!maySeeConsentPage(step)) return await takeStep(deps, context, request, step);
-  return showConsent(deps, context, request, step.viewer);
+  return await showConsent(deps, context, request, step.viewer);
 }
 
 /** `POST /authorize` with `grant_id`: what the person chose. Only the stored request counts, no other field of the form. */
@@ -115,11 +133,12 @@ async function answerDecision(
   const { viewer } = request.facts;
   const step = nextStep({ ...request.facts, decision: undefined }, deps);
   const action = form.get('action');
-  // Whoever is signed in may give up, also when policy or an old authentication keeps them from going on.
+  // Everybody who is signed in may give up, also when policy or an old authentication keeps them from going on.
   const mayDecide = maySeeConsentPage(step) || (action === 'cancel' && viewer.kind === 'active' && !isExpired);
   if (viewer.kind !== 'active' || !mayDecide) return await takeStep(deps, context, request, step);
-  if (isExpired) return showConsent(deps, context, request, viewer, 'csrf_expired');
-  if (action !== 'consent' && action !== 'cancel') return showConsent(deps, context, request, viewer, 'invalid_action');
+  if (isExpired) return await showConsent(deps, context, request, viewer, 'csrf_expired');
+  if (action !== 'consent' && action !== 'cancel')
+    return await showConsent(deps, context, request, viewer, 'invalid_action');
   return await carryOut(deps, context, request, viewer, action);
 }
 
@@ -146,10 +165,16 @@ function isSilent(request: OpenRequest): boolean {
 }
 
 /**
- * A `prompt=none` request from a frame (OpenID Connect Core 1.0 3.1.2.1): it shows nothing, so nobody can be tricked. Of
- * one that was pushed or signed the prompt is seen only later (`requireSilenceInFrames`).
+ * A `prompt=none` request from a frame (OpenID Connect Core 1.0 3.1.2.1): it shows nothing, so nobody can be tricked.
+ * Of one that was pushed or signed the prompt is seen only later (`requireSilenceInFrames`).
  */
 function isSilentInFrame({ headers, query }: EmbeddableRequest): boolean {
   const isPossible = query.get('prompt') === 'none' || query.has('request') || query.has('request_uri');
   return headers['sec-fetch-dest'] === 'iframe' && isPossible;
+}
+
+/** Tells the developer of an application that embeds the wrong request; never allows it. */
+function logEmbedding({ log }: AuthorizationDeps, { query }: EmbeddableRequest): false {
+  logRefusal(log, { code: 'embedding_refused', description: EMBEDDED, client: undefined, parameters: query });
+  return false;
 }

@@ -13,6 +13,13 @@ import {
 import { cancelAuthorizationGrant } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { type Viewer, type ViewerRow, viewerColumns, viewerJoin } from '#domain/browser-sessions/viewer.ts';
 import type { Client } from '#domain/clients/client.ts';
+import {
+  type OpenSessionsRow,
+  openSessionsColumns,
+  openSessionsJoin,
+  type SessionLimit,
+  toOpenSessions,
+} from '#domain/oauth-sessions/session-limit.ts';
 import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { type AuthorizationGrantId, parseId, toUuid } from '#platform/base/ids.ts';
@@ -25,7 +32,7 @@ import { opensBindTicket } from './browser-binding.ts';
 import type { StepFacts, StepRules } from './next-step.ts';
 
 /** Core and browser, with the rules of `nextStep`. */
-export type AuthorizationDeps = PageDeps & StepRules;
+export type AuthorizationDeps = PageDeps & StepRules & { readonly sessionLimit: SessionLimit };
 
 /** A request that has a row, so that it can go on. */
 export interface StoredRequest {
@@ -55,14 +62,16 @@ export async function openRequest(deps: AuthorizationDeps, context: RequestConte
   const { database, clients, clock, viewers } = deps;
   const id = parseId<'authorization-grant'>(idText);
   const cookie = viewers.cookie(context);
+  const now = clock.now();
   const row = await database.first(readContinuation, {
     grantId: id === undefined ? null : toUuid(id),
     browserSessionId: cookie === undefined ? null : toUuid(cookie.id),
+    countedSince: deps.sessionLimit.countedSince(now),
+    now: new Date(now),
   });
   const viewer = await viewers.accept(context, row);
   if (row === undefined || row.grant_id === null) throw new LatchkeyError('not_found');
   const grant = toGrant(row);
-  const now = clock.now();
   const state = grantState(grant, now);
   if (state !== 'pending' && state !== 'expired') {
     return { state: 'used', isOpening: state === 'fulfilled' && isOpening(grant, viewer, now) };
@@ -82,6 +91,8 @@ export async function openRequest(deps: AuthorizationDeps, context: RequestConte
     viewer,
     remembered: row.consent_scope ?? [],
     rememberedResources: row.consent_resources ?? [],
+    openSessions: toOpenSessions(row),
+    bannedBy: deps.requesterPolicy.ban(context.clientAddress, context.userAgent),
     isBound: isBoundHere(deps, context, grant.id, now),
     isRegistrationOffered: grant.isRegistrationOffered,
     decision: isOwn(grant, viewer) ? grant.decision : undefined,
@@ -96,20 +107,26 @@ export interface ConsentColumn {
   readonly consent_resources: readonly string[] | null;
 }
 
-type ContinuationRow = ViewerRow & ConsentColumn & (GrantRow | { readonly grant_id: null });
+type ContinuationRow = ViewerRow & ConsentColumn & OpenSessionsRow & (GrantRow | { readonly grant_id: null });
 
 /** The grant, who is signed in, and what they have allowed the client before. Without the grant there is a row, too. */
 const readContinuation = statement<
   ContinuationRow,
-  { readonly grantId: string | null; readonly browserSessionId: string | null }
+  {
+    readonly grantId: string | null;
+    readonly browserSessionId: string | null;
+    readonly countedSince: Date | null;
+    readonly now: Date;
+  }
 >(
   'authorization.continuation',
   `select ${grantColumns('pending')}, ${viewerColumns}, consent.scope as consent_scope,
-          consent.resources as consent_resources
+          consent.resources as consent_resources, ${openSessionsColumns}
      from (select 1) as one
      left join oauth2_authorization_grants pending on pending.id = :grantId::uuid
      ${viewerJoin(':browserSessionId::uuid')}
-     left join oauth2_consents consent on consent.user_id = viewer_user.id and consent.client_id = pending.client_id`,
+     left join oauth2_consents consent on consent.user_id = viewer_user.id and consent.client_id = pending.client_id
+     ${openSessionsJoin('viewer_user.id', ':countedSince::timestamptz', ':now::timestamptz')}`,
 );
 
 /** Whether the address that the request named still belongs to the client. */

@@ -1,6 +1,7 @@
 import { findUser } from '#domain/accounts/find-user.ts';
 import { recordRegistrationOffer } from '#domain/authorizations/record-progress.ts';
-import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
+import { banSettingOf, describeViolations } from '#domain/policy/violations.ts';
+import { logRefusal, type RefusedRequest } from '#oauth-endpoint/refusal-log.ts';
 import { parseId } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
@@ -31,15 +32,19 @@ export async function takeStep(
         formActions: [grant.target.redirectUri],
       });
     case 'forbidden':
-      logStepRefusal(deps, stored, 'access_denied', 'the user may not grant an admin scope');
-      return showForbidden(deps, context, stored, step.viewer, step.scopes);
+      logStepRefusal(deps, stored, {
+        code: 'access_denied',
+        description: describeViolations(step.violations),
+        setting: banSettingOf(step.violations),
+      });
+      return await showForbidden(deps, context, stored, step.viewer, step.violations);
     case 'other-account':
     case 'consent':
       return redirect(deps.urls.consent(grant.id));
     case 'cancel':
       return await cancelRequest(deps, context, stored, 'user');
     case 'refuse':
-      logStepRefusal(deps, stored, step.error, step.description);
+      logStepRefusal(deps, stored, { code: step.error, description: step.description, setting: step.setting });
       return await cancelRequest(deps, context, stored, 'silent-refused', step);
     case 'fulfill':
       return await fulfillRequest(deps, context, stored, step.viewer, step.isDecided);
@@ -49,28 +54,29 @@ export async function takeStep(
 function logStepRefusal(
   deps: AuthorizationDeps,
   { client, grant }: StoredRequest,
-  code: string,
-  description: string,
+  refused: Pick<RefusedRequest, 'code' | 'description' | 'setting'>,
 ): void {
-  logRefusal(deps.log, { code, description, client, redirectUri: grant.target.redirectUri });
+  logRefusal(deps.log, { ...refused, client, redirectUri: grant.target.redirectUri });
 }
 
 /** What the sign-in page proposes: the client's own hint, else the name of the account that it expects. */
 async function proposedLogin(
   { database }: AuthorizationDeps,
-  { loginHint, expectedSubject }: StoredRequest['grant'],
+  { loginHint, expectedSubjects }: StoredRequest['grant'],
 ): Promise<string | undefined> {
-  const userId = parseId<'user'>(expectedSubject ?? '');
+  const userId = expectedSubjects.length === 1 ? parseId<'user'>(expectedSubjects[0] ?? '') : undefined;
   if (loginHint !== undefined || userId === undefined) return loginHint;
   return (await findUser(database, userId))?.username;
 }
 
-/** To the page where people register with a password, the only way there is (oauth 7.3, steps 5 and 8). */
+/** To where people choose how to register, or to the form with a password as its only way (oauth 7.3, steps 5, 8). */
 async function redirectToRegistration(
   deps: AuthorizationDeps,
   { id, loginHint }: StoredRequest['grant'],
 ): Promise<HttpResponse> {
   await recordRegistrationOffer(deps.database, id);
   const hint: [string, string][] = loginHint === undefined ? [] : [['login_hint', loginHint]];
-  return redirect(deps.urls.registerWithPassword(continuation(id), hint));
+  const action = continuation(id);
+  const hasChoice = deps.registrationWays.providers.length > 0;
+  return redirect(hasChoice ? deps.urls.register(action, hint) : deps.urls.registerWithPassword(action, hint));
 }

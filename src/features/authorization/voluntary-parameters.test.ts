@@ -28,6 +28,7 @@ beforeAll(async () => {
   client = await service.client({ secret: 's', metadata: { first_party: true } });
   alice = await person('alice');
   bob = await person('bob');
+  await person('carol');
 });
 
 afterAll(async () => {
@@ -54,12 +55,14 @@ async function grantCount(): Promise<number> {
 interface StoredGrant {
   readonly claims: unknown;
   readonly acr: string | null;
+  readonly acr_values: readonly string[];
+  readonly acr_essential: boolean;
 }
 
 async function lastGrant(): Promise<StoredGrant | undefined> {
   const [row] = await sql<StoredGrant>(
     testDatabase.database,
-    'select claims, acr from oauth2_authorization_grants order by created_at desc, id desc limit 1',
+    'select claims, acr, acr_values, acr_essential from oauth2_authorization_grants order by created_at desc, id desc limit 1',
   );
   return row;
 }
@@ -159,6 +162,89 @@ describe('acr_values and an essential acr (OpenID Connect Core 5.5.1.1, oauth 15
     const shown = await service.browser().get(authorizeUrl(client, { claims: essential('phr') }));
     expect(responseOf(shown)).toMatchObject({ error: 'unmet_authentication_requirements', state: 'st' });
     expect(await grantCount()).toBe(before);
+  });
+});
+
+describe('claims that are not essential, and essential ones, of one place or both (OpenID Connect Core 5.5.1)', () => {
+  const voluntary = (request: object) => ({ claims: JSON.stringify({ id_token: { acr: request } }) });
+
+  test.each([{ value: ISSUED }, { values: ['2', ISSUED] }, { essential: false, value: ISSUED }])(
+    'acr %j counts like acr_values: somebody without the class is asked once, prompt=none goes on',
+    async (request) => {
+      const browser = await service.signedIn('alice');
+      await forgetAcr();
+      expect((await browser.get(authorizeUrl(client, voluntary(request)))).location).toContain('/reauth?');
+      const silent = { prompt: 'none', ...voluntary(request) };
+      service.clock.advanceSeconds(1);
+      expect(responseOf(await browser.get(authorizeUrl(client, silent)))).toMatchObject(CODE);
+      expect(await lastGrant()).toMatchObject({ acr_values: [ISSUED], acr_essential: false });
+    },
+  );
+
+  test('acr in claims wins over acr_values', async () => {
+    const browser = await service.signedIn('alice');
+    service.clock.advanceSeconds(1);
+    await browser.get(authorizeUrl(client, { ...voluntary({ value: '2' }), acr_values: ISSUED }));
+    expect(await lastGrant()).toMatchObject({ acr_values: [] });
+  });
+
+  test.each(['null', '{"essential": true}', '{"essential": false}', '{"essential": true, "value": 1}'])(
+    'auth_time %s: the code is issued, since every ID token has it',
+    async (request) => {
+      const browser = await service.signedIn('alice');
+      const claims = `{"id_token": {"auth_time": ${request}}}`;
+      expect(responseOf(await browser.get(authorizeUrl(client, { claims })))).toMatchObject(CODE);
+    },
+  );
+
+  test.each<[string, () => object]>([
+    ['a voluntary value', () => ({ id_token: { sub: { value: alice } } })],
+    ['an essential value', () => ({ id_token: { sub: { essential: true, value: alice } } })],
+    ['values', () => ({ id_token: { sub: { values: [newId<'user'>(7), alice] } } })],
+    [
+      'values at userinfo',
+      () => ({ userinfo: { sub: { values: [alice, bob] } }, id_token: { sub: { value: alice } } }),
+    ],
+  ])('sub by %s: alice may answer, and nobody else', async (_, claims) => {
+    const silent = { prompt: 'none', claims: JSON.stringify(claims()) };
+    const browser = await service.signedIn('alice');
+    expect(responseOf(await browser.get(authorizeUrl(client, silent)))).toMatchObject(CODE);
+    const carol = await service.signedIn('carol');
+    expect(responseOf(await carol.get(authorizeUrl(client, silent)))).toMatchObject({ error: 'login_required' });
+  });
+
+  test('sub by several values: any of them may answer after signing in, and no name is proposed', async () => {
+    const claims = JSON.stringify({ id_token: { sub: { values: [alice, bob] } } });
+    const browser = service.browser();
+    await browser.open(authorizeUrl(client, { claims }));
+    expect(new URL(browser.shown.url).searchParams.has('login_hint')).toBe(false);
+    await signInHere(browser, 'bob');
+    await browser.follow();
+    expect(responseOf(browser.shown)).toMatchObject(CODE);
+    const carol = await service.signedIn('carol');
+    await carol.open(authorizeUrl(client, { claims }));
+    expect(carol.shown.text).toContain('Another account is needed');
+  });
+
+  test.each([
+    ['null', CODE],
+    ['{"essential": true}', CODE],
+    ['{"value": ["x"]}', { error: 'invalid_request' }],
+    ['{"value": 1}', { error: 'invalid_request' }],
+    ['{"values": []}', { error: 'invalid_request' }],
+    ['{"values": "x"}', { error: 'invalid_request' }],
+    ['{"value": null}', { error: 'invalid_request' }],
+    ['{"value": "nobody"}', { error: 'login_required' }],
+  ])('sub %s', async (request, expected) => {
+    const browser = await service.signedIn('alice');
+    const shown = await browser.get(authorizeUrl(client, { claims: `{"id_token": {"sub": ${request}}}` }));
+    expect(responseOf(shown)).toMatchObject(expected);
+  });
+
+  test('sub of two places that contradict each other: login_required', async () => {
+    const claims = JSON.stringify({ id_token: { sub: { value: alice } }, userinfo: { sub: { value: bob } } });
+    const browser = await service.signedIn('alice');
+    expect(responseOf(await browser.get(authorizeUrl(client, { claims })))).toMatchObject({ error: 'login_required' });
   });
 });
 

@@ -8,7 +8,7 @@ import type { Clock } from '#platform/base/clock.ts';
 import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 
 const MAX_KEPT_BYTES = 8 * 1024 * 1024;
-/** Requests that wait for hosts of clients at once: whoever owns a slow host must not hold ours up with many. */
+/** Requests that wait for hosts of clients at once: the owner of a slow host must not hold ours up with many. */
 const MAX_WAITING = 16;
 const ACCEPT = 'image/png, image/jpeg, image/gif, image/webp, image/svg+xml';
 

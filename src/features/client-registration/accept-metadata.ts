@@ -1,5 +1,4 @@
 import type { Urls } from '#browser/urls.ts';
-import type { RequesterPolicy } from '#domain/accounts/registrations/registration-policy.ts';
 import type { Core } from '#domain/core.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -11,8 +10,7 @@ import {
 
 export interface RegistrationDeps extends Core {
   readonly urls: Urls;
-  readonly requesterPolicy: RequesterPolicy;
-  readonly rules: Omit<RegistrationRules, 'signingAlgorithms'>;
+  readonly rules: Pick<RegistrationRules, 'grantTypes'>;
 }
 
 /** @throws LatchkeyError `invalid_request` */
@@ -27,16 +25,22 @@ export async function readObject(context: RequestContext): Promise<object> {
  * @throws LatchkeyError for the developer of the application
  */
 export function acceptMetadata(
-  { requesterPolicy, rules, signingKeys, log }: RegistrationDeps,
+  { policy, requesterPolicy, rules, signingKeys }: RegistrationDeps,
   { clientAddress, userAgent }: RequestContext,
   body: object,
 ): RegisteredMetadata {
   const setting = requesterPolicy.ban(clientAddress, userAgent);
   if (setting !== undefined) {
-    log.info('auth.refused', 'a registration by a banned requester', { code: 'banned', setting });
-    throw new LatchkeyError('invalid_client_metadata', { description: 'Registration is refused by the policy here.' });
+    throw new LatchkeyError('invalid_client_metadata', {
+      description: 'Registration is refused by the policy here.',
+      details: { refusal: 'requester_banned', setting },
+    });
   }
-  return parseRegistration(body, { ...rules, signingAlgorithms: signingKeys.algorithms() });
+  return parseRegistration(body, {
+    ...rules,
+    ...policy.data.clientRegistration,
+    signingAlgorithms: signingKeys.algorithms(),
+  });
 }
 
 /** Runs `work`, and says to the operator what the developer of the application is told when it is refused. */
@@ -45,8 +49,8 @@ export async function logRefusal<T>({ log }: RegistrationDeps, work: () => Promi
     return await work();
   } catch (error) {
     if (error instanceof LatchkeyError) {
-      const { code, description } = error;
-      log.info('auth.refused', 'registration of a client refused', { code, reason: description });
+      const { code, description, details } = error;
+      log.info('auth.refused', 'registration of a client refused', { code, reason: description, ...details });
     }
     throw error;
   }

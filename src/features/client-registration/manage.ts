@@ -9,7 +9,7 @@ import {
 } from '#domain/clients/managed-client.ts';
 import { replaceRegistration } from '#domain/clients/replace-registration.ts';
 import { sectorHost, sectorUri } from '#domain/clients/subjects.ts';
-import { endGrantsAndSessionsOfClient } from '#domain/oauth-sessions/end-sessions-of-client.ts';
+import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -51,7 +51,10 @@ export async function replaceClient(deps: RegistrationDeps, context: RequestCont
 export async function deleteClient(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const { access } = await authorize(deps, context);
   const { clientAddress: address, userAgent } = context;
-  const deletion = await deleteManagedClient({ ...deps, endGrantsAndSessionsOfClient }, access, { address, userAgent });
+  const deletion = await deleteManagedClient({ ...deps, ...clientSessionEnder(deps.homeserver) }, access, {
+    address,
+    userAgent,
+  });
   if (!deletion.ok) throw refusalOf(deletion.reason);
   deps.clients.forget(access.id);
   deps.log.info('client.deleted', 'an application deleted its registration', {

@@ -128,6 +128,11 @@ describe('PUT (RFC 7592 2.2)', () => {
 
   test.each([
     ['another name', { client_name: 'Your bank' }, 0],
+    ['another logo', { logo_uri: 'https://app.example.org/bank.png' }, 0],
+    ['a privacy policy', { policy_uri: 'https://app.example.org/privacy' }, 0],
+    ['terms of service', { tos_uri: 'https://app.example.org/terms' }, 0],
+    ['a host more for answers', { redirect_uris: [...REGISTRATION.redirect_uris, 'https://b.app.example.org/cb'] }, 0],
+    ['a name in one more language', { 'client_name#de': 'Ihre Bank' }, 0],
     ['the same name', {}, 1],
   ])('with %s: people are asked again as far as they agreed to something else', async (_, changes, left) => {
     const { id, token } = await registerManaged(service);
@@ -213,7 +218,7 @@ describe('DELETE (RFC 7592 2.3)', () => {
         expect(await isActive(refreshToken)).toBe(false);
         const refresh = { grant_type: 'refresh_token', refresh_token: refreshToken };
         const refused = await other.post('/oauth2/token', refresh, basic(id, secret));
-        expect(['invalid_client', 'invalid_grant']).toContain(refused.body['error']);
+        expect(refused).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
       }
       for (const table of ['oauth2_sessions', 'oauth2_authorization_grants', 'oauth2_consents']) {
         expect(await count(table, id), table).toBe(0);
@@ -242,6 +247,25 @@ describe('DELETE (RFC 7592 2.3)', () => {
       await manage(service, 'DELETE', id, token);
       expect(await other.post('/oauth2/device', { scope: 'openid' }, basic(id, secret))).toMatchObject({ status: 401 });
       expect(await authenticates(id, secret, other)).toBe(false);
+    } finally {
+      await other.close();
+    }
+  });
+
+  test('a device that polls on another instance hears that its client is unknown, not that its code is', async () => {
+    const other = await startOAuthService(db.database, { clock: service.clock });
+    try {
+      const grantType = 'urn:ietf:params:oauth:grant-type:device_code';
+      const { id, secret, token } = await registerManaged(service, {
+        grant_types: [...REGISTRATION.grant_types, grantType],
+      });
+      const { body } = await other.post('/oauth2/device', { scope: 'openid' }, basic(id, secret));
+      await manage(service, 'DELETE', id, token);
+      const poll = { grant_type: grantType, device_code: String(body['device_code']) };
+      expect(await other.post('/oauth2/token', poll, basic(id, secret))).toMatchObject({
+        status: 401,
+        body: { error: 'invalid_client' },
+      });
     } finally {
       await other.close();
     }

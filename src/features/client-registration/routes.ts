@@ -4,7 +4,6 @@
  * it (RFC 7592). It gets no rights by that: people see that it is not verified when it asks for consent.
  */
 import type { Browser } from '#browser/browser.ts';
-import { RequesterPolicy } from '#domain/accounts/registrations/registration-policy.ts';
 import type { Core } from '#domain/core.ts';
 import type { Route } from '#platform/http/route.ts';
 import { DEVICE_CODE_GRANT_TYPE, GRANT_TYPES } from '#protocol/oauth/client-metadata.ts';
@@ -12,14 +11,12 @@ import { deleteClient, readClient, replaceClient } from './manage.ts';
 import { register } from './register.ts';
 
 export function mount(core: Core, { urls }: Browser): Route[] {
-  const { clientRegistration, requester } = core.config.policy.data;
   const rules = {
-    ...clientRegistration,
     grantTypes: GRANT_TYPES.filter(
       (type) => type !== DEVICE_CODE_GRANT_TYPE || core.config.oauth.deviceCodeGrantEnabled,
     ),
   };
-  const deps = { ...core, urls, requesterPolicy: new RequesterPolicy(requester), rules };
+  const deps = { ...core, urls, rules };
   const format = { resource: 'oauth', errorFormat: 'oauth-json' } as const;
   const own = { ...format, path: '/oauth2/registration/:client_id', cors: 'get-put-delete' } as const;
   return [

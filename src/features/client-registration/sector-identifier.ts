@@ -6,7 +6,7 @@ import type { RegistrationDeps } from './accept-metadata.ts';
 
 /**
  * Fetches the `sector_identifier_uri` of a registration, if it has one, and requires that the list there holds every
- * redirect URI: whoever owns the host of a sector says who belongs to it. Each fetch takes a token of the caller's
+ * redirect URI: the owner of the host of a sector says who belongs to it. Each fetch takes a token of the caller's
  * address, since a stranger says what is fetched.
  * @throws LatchkeyError `invalid_client_metadata` without a word about what the address answered (security S-52)
  * @see OpenID Connect Dynamic Client Registration 1.0 section 5

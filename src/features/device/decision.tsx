@@ -1,7 +1,8 @@
 import type { PageDeps } from '#browser/browser.ts';
-import { type DecidingAccount, shownClient } from '#browser/components/client.tsx';
+import { type ShownClient, shownClient } from '#browser/components/client.tsx';
 import type { FormProblem } from '#browser/components/form.tsx';
 import { cleanName } from '#browser/components/text.tsx';
+import { decidingAccount } from '#browser/deciding-account.ts';
 import { isGrantBound } from '#browser/grants-cookie.ts';
 import type { Translations } from '#browser/i18n/translations.ts';
 import { decideDeviceCodeGrant } from '#domain/authorizations/decide-device-code-grant.ts';
@@ -15,11 +16,25 @@ import {
 } from '#domain/authorizations/device-code-grant.ts';
 import { type Viewer, type ViewerRow, viewerColumns, viewerJoin } from '#domain/browser-sessions/viewer.ts';
 import type { Client } from '#domain/clients/client.ts';
+import {
+  type OpenSessionsRow,
+  openSessionsColumns,
+  openSessionsJoin,
+  toOpenSessions,
+} from '#domain/oauth-sessions/session-limit.ts';
+import {
+  banSettingOf,
+  describeViolations,
+  findViolations,
+  mayAdminister,
+  type Violation,
+} from '#domain/policy/violations.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { commonHost } from '#protocol/oidc/sector.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import { DeviceForbiddenPage, DevicePage, DeviceResultPage, requestingDevice } from './device.page.tsx';
 
@@ -30,8 +45,8 @@ interface WaitingDevice {
   readonly grant: DeviceCodeGrant;
   readonly client: Client;
   readonly viewer: ActiveViewer;
-  /** Admin scopes that this person may not give away. */
-  readonly forbidden: readonly string[];
+  /** Why this person may not let the device in. */
+  readonly violations: readonly Violation[];
 }
 
 type DeviceProblem = 'csrf_expired' | 'invalid_action' | 'required';
@@ -40,7 +55,7 @@ type DeviceProblem = 'csrf_expired' | 'invalid_action' | 'required';
 export async function showDevice(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
   const opened = await openDevice(deps, context);
   if ('status' in opened) return opened;
-  return showDecision(deps, context, opened);
+  return await showDecision(deps, context, opened);
 }
 
 /** `POST /device/{device_code_id}`: what the person decided. */
@@ -50,12 +65,12 @@ export async function submitDevice(deps: PageDeps, context: RequestContext): Pro
   const action = form.get('action');
   const opened = await openDevice(deps, context, action);
   if ('status' in opened) return opened;
-  if (isExpired) return showDecision(deps, context, opened, 'csrf_expired');
+  if (isExpired) return await showDecision(deps, context, opened, 'csrf_expired');
   if (action === 'consent') {
-    if (opened.forbidden.length > 0) return showDecision(deps, context, opened);
-    if (form.get('confirm_device') === undefined) return showDecision(deps, context, opened, 'required');
+    if (opened.violations.length > 0) return await showDecision(deps, context, opened);
+    if (form.get('confirm_device') === undefined) return await showDecision(deps, context, opened, 'required');
   } else if (action !== 'reject') {
-    return showDecision(deps, context, opened, 'invalid_action');
+    return await showDecision(deps, context, opened, 'invalid_action');
   }
   const { grant, client, viewer } = opened;
   const isDecided = await decideDeviceCodeGrant(deps.database, {
@@ -87,14 +102,16 @@ async function openDevice(
   const { database, clients, clock, keyRing, urls, viewers } = deps;
   const id = parseId<'device-code-grant'>(context.params['device_code_id'] ?? '');
   const cookie = viewers.cookie(context);
+  const now = clock.now();
   const row = await database.first(readDevice, {
     grantId: id === undefined ? null : toUuid(id),
     browserSessionId: cookie === undefined ? null : toUuid(cookie.id),
+    countedSince: deps.sessionLimit.countedSince(now),
+    now: new Date(now),
   });
   const viewer = await viewers.accept(context, row);
-  const now = clock.now();
   const restartPath = urls.link();
-  // An address alone decides nothing: whoever sends it to somebody does not bring the code with it (security S-117).
+  // An address alone decides nothing: a stranger who sends it to somebody does not bring the code along (S-117).
   if (row === undefined || row.grant_id === null || id === undefined || !isGrantBound(context, id, now)) {
     throw new LatchkeyError('device_code_not_found', { restartPath });
   }
@@ -110,12 +127,16 @@ async function openDevice(
     if (grant.browserSessionId !== viewer.session.id) throw new LatchkeyError('device_code_used', { restartPath });
     return context.method === 'POST' ? redirect(urls.device(grant.id)) : showResult(deps, context, state, client);
   }
-  const adminScopes = grant.scope.filter((scope) => deps.scopeRules.isAdmin(scope));
-  const mayAdminister = viewer.user.canRequestAdmin || deps.adminUsers.has(viewer.user.username);
+  const asksForAdmin = grant.scope.some((scope) => deps.scopeRules.isAdmin(scope));
   // To refuse, nobody has to prove who they are once more.
-  const isGiving = adminScopes.length > 0 && mayAdminister && decision !== 'reject';
+  const isGiving = asksForAdmin && mayAdminister(viewer.user, deps) && decision !== 'reject';
   if (isGiving && isTooOld(deps, viewer, now)) return redirect(urls.reauth(action));
-  return { grant, client, viewer, forbidden: mayAdminister ? [] : adminScopes };
+  const bannedBy = deps.requesterPolicy.ban(context.clientAddress, context.userAgent);
+  const violations = findViolations(
+    { user: viewer.user, scope: grant.scope, bannedBy, openSessions: toOpenSessions(row) },
+    deps,
+  );
+  return { grant, client, viewer, violations };
 }
 
 /** Security R-32. */
@@ -126,34 +147,42 @@ function isTooOld({ config }: PageDeps, { session }: ActiveViewer, now: number):
 
 /** The grant and who is signed in; without the grant there is a row, too. Primary keys. */
 const readDevice = statement<
-  ViewerRow & (DeviceCodeGrantRow | { readonly grant_id: null }),
-  { readonly grantId: string | null; readonly browserSessionId: string | null }
+  ViewerRow & OpenSessionsRow & (DeviceCodeGrantRow | { readonly grant_id: null }),
+  {
+    readonly grantId: string | null;
+    readonly browserSessionId: string | null;
+    readonly countedSince: Date | null;
+    readonly now: Date;
+  }
 >(
   'device.page',
-  `select ${deviceCodeGrantColumns('asked')}, ${viewerColumns}
+  `select ${deviceCodeGrantColumns('asked')}, ${viewerColumns}, ${openSessionsColumns}
      from (select 1) as one
      left join oauth2_device_code_grants asked on asked.id = :grantId::uuid
-     ${viewerJoin(':browserSessionId::uuid')}`,
+     ${viewerJoin(':browserSessionId::uuid')}
+     ${openSessionsJoin('viewer_user.id', ':countedSince::timestamptz', ':now::timestamptz')}`,
 );
 
 function continuation(grant: DeviceCodeGrant): PostAuthAction {
   return { kind: 'continue_device_code_grant', id: grant.id };
 }
 
-function showDecision(
+async function showDecision(
   deps: PageDeps,
   context: RequestContext,
   waiting: WaitingDevice,
   problem?: DeviceProblem,
-): HttpResponse {
-  const { grant, viewer, forbidden } = waiting;
+): Promise<HttpResponse> {
+  const { grant, viewer, violations } = waiting;
   const translations = deps.pages.language(context);
-  const client = shownClient(waiting.client, translations.language, deps);
+  const client = askingClient(deps, waiting.client, translations.language);
   const form = { path: deps.urls.device(grant.id), csrf: deps.csrf.field(context) };
-  const account = decidingAccount(deps, waiting);
-  if (forbidden.length > 0) {
-    deps.log.info('auth.refused', 'a device asks for an admin scope that the user may not grant', {
+  const account = await decidingAccount(deps, viewer.user, continuation(grant));
+  if (violations.length > 0) {
+    deps.log.info('auth.refused', 'a device may not be let in', {
       code: 'access_denied',
+      description: describeViolations(violations),
+      setting: banSettingOf(violations),
       client: waiting.client.id,
       user: viewer.user.id,
     });
@@ -162,7 +191,13 @@ function showDecision(
       title: translations.t('problem.refused.title'),
       translations,
       width: 'decision',
-      content: <DeviceForbiddenPage {...{ translations, client, account, form, scopes: forbidden }} />,
+      content: (
+        <DeviceForbiddenPage
+          {...{ translations, client, account, form, violations }}
+          retryPath={deps.urls.device(grant.id)}
+          sessionsPath={deps.urls.account('sessions')}
+        />
+      ),
     });
   }
   return deps.pages.answer({
@@ -180,6 +215,15 @@ function showDecision(
       />
     ),
   });
+}
+
+/**
+ * The person is sent nowhere, so no redirect tells whose client it is: one without a home page is shown with the host
+ * that all its redirect URIs share (oauth 10.3, security S-56).
+ */
+function askingClient(deps: PageDeps, client: Client, language: string): ShownClient {
+  const shown = shownClient(client, language, deps);
+  return { ...shown, host: shown.host ?? commonHost(client.redirectUris) };
 }
 
 function showResult(
@@ -201,16 +245,6 @@ function showResult(
       />
     ),
   });
-}
-
-function decidingAccount({ config, urls }: PageDeps, { grant, viewer }: WaitingDevice): DecidingAccount {
-  const { displayName, username } = viewer.user;
-  return {
-    displayName,
-    identifier: `@${username}:${config.homeserver.homeserver}`,
-    logoutPath: urls.logout(),
-    action: continuation(grant),
-  };
 }
 
 /** The problem in words, with the codes of browser-flows 9.2. */

@@ -10,6 +10,7 @@ import { acceptedResources, readOAuthForm } from '#oauth-endpoint/oauth-form.ts'
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
+import type { Database } from '#platform/postgres/database.ts';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
 import { parseScope, UNBOUND_SCOPE } from '#protocol/oauth/scopes.ts';
 import { formatUserCode } from '#protocol/oauth/user-code.ts';
@@ -22,7 +23,7 @@ export async function authorizeDevice(deps: DeviceAuthorizationDeps, context: Re
   if (!deps.config.oauth.deviceCodeGrantEnabled) {
     throw new LatchkeyError('invalid_request', { description: 'The device authorization grant is switched off here.' });
   }
-  return await deps.authentication.act(context, form, async (client) => {
+  return await deps.authentication.act(context, form, async (client, database) => {
     if (!client.grantTypes.includes(DEVICE_CODE_GRANT_TYPE)) {
       throw new LatchkeyError('unauthorized_client', {
         description: 'The client is not registered for the device grant.',
@@ -31,19 +32,20 @@ export async function authorizeDevice(deps: DeviceAuthorizationDeps, context: Re
     const requested = form.get('scope');
     const scope = requested === undefined ? [] : acceptedScope(deps, client, requested);
     const resources = acceptedResources(deps.resourceRules, form);
-    return await issueCodes(deps, context, { client, scope, resources });
+    return await issueCodes(deps, database, context, { client, scope, resources });
   });
 }
 
 async function issueCodes(
   deps: DeviceAuthorizationDeps,
+  database: Database,
   context: RequestContext,
   request: Pick<NewDeviceCodeGrant, 'client' | 'scope' | 'resources'>,
 ): Promise<HttpResponse | 'client-changed'> {
   const { config, log, urls } = deps;
   const { deviceCodeTtlSeconds, deviceCodeUserCodeAutoFillEnabled } = config.oauth;
   const created = await createDeviceCodeGrant(
-    { ...deps, limiter: config.rateLimiting.deviceAuthorization.perClient },
+    { ...deps, database, limiter: config.rateLimiting.deviceAuthorization.perClient },
     {
       ...request,
       address: context.clientAddress,

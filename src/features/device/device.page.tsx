@@ -6,18 +6,19 @@ import {
   ClientTrust,
   type DecidingAccount,
   DecidingAccountCard,
-  RefusedScopes,
   type ShownClient,
 } from '#browser/components/client.tsx';
 import { Fact } from '#browser/components/decision.tsx';
 import { CheckField } from '#browser/components/fields.tsx';
 import type { FormProblem } from '#browser/components/form.tsx';
 import { ErrorSummary, Form } from '#browser/components/form.tsx';
+import { PolicyRefusal } from '#browser/components/policy-refusal.tsx';
 import { ScopeList } from '#browser/components/scope-list.tsx';
 import { ClientName, cleanName, Heading, Notice } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 import { describeUserAgent } from '#browser/user-agent.ts';
 import type { DeviceCodeGrant } from '#domain/authorizations/device-code-grant.ts';
+import type { Violation } from '#domain/policy/violations.ts';
 import { formatUserCode } from '#protocol/oauth/user-code.ts';
 
 /** What is known of a device that asks; the person compares it with the one in front of them (security S-116). */
@@ -73,7 +74,7 @@ export function DevicePage(props: DevicePageProps): VNode {
       </p>
       <Notice kind="warning">{translations.t('device.warning')}</Notice>
       <DeviceFacts translations={translations} device={device} />
-      <ClientFacts translations={translations} client={client} />
+      <ClientFacts translations={translations} client={client} withoutHost={translations.t('device.no_website')} />
       <DecidingAccountCard translations={translations} account={props.account} csrf={form.csrf} />
       <h2>{translations.t('consent.permissions')}</h2>
       <ScopeList translations={translations} scopes={props.scopes} resources={props.resources} />
@@ -123,17 +124,29 @@ function clockTime(time: Date): string {
   return `${time.toISOString().slice(11, 16)} UTC`;
 }
 
-/** Says that this account may not give what the device asks for. */
+/** Says why this person may not give what the device asks for. */
 export function DeviceForbiddenPage({
   translations,
   client,
-  scopes,
+  violations,
   account,
   form,
-}: Pick<DevicePageProps, 'translations' | 'client' | 'scopes' | 'account' | 'form'>): VNode {
+  retryPath,
+  sessionsPath,
+}: Pick<DevicePageProps, 'translations' | 'client' | 'account' | 'form'> & {
+  readonly violations: readonly Violation[];
+  readonly retryPath: string;
+  readonly sessionsPath: string;
+}): VNode {
   return (
     <>
-      <RefusedScopes translations={translations} client={client} scopes={scopes} />
+      <PolicyRefusal
+        translations={translations}
+        client={client}
+        violations={violations}
+        retryPath={retryPath}
+        sessionsPath={sessionsPath}
+      />
       <DecidingAccountCard translations={translations} account={account} csrf={form.csrf} />
       <Form action={form.path} csrf={form.csrf}>
         <Button kind="secondary" name="action" value="reject">

@@ -178,7 +178,7 @@ describe('a device that asks for codes (RFC 8628 3.1)', () => {
     ],
     ['a device without the API', { scope: 'urn:chat:client:device:AAAAAAAAAA' }, 'invalid_scope'],
     ['a resource', { resource: 'https://api.example/' }, 'invalid_target'],
-  ])('%s is refused and nothing is stored', async (_what, form, error) => {
+  ])('%s is refused and nothing is stored (S-118)', async (_what, form, error) => {
     const count = async () =>
       (await sql<{ n: number }>(service.database, 'select count(*)::integer as n from oauth2_device_code_grants'))[0]
         ?.n;
@@ -227,7 +227,7 @@ describe('a device that asks for codes (RFC 8628 3.1)', () => {
 });
 
 describe('a person signs in on a device', () => {
-  test('code, sign-in, page, consent: the device has tokens and the person reads so', async () => {
+  test('code, sign-in, page, consent: the device has tokens and the person reads so (acceptance 26)', async () => {
     const { deviceCode, userCode } = await ask({ scope: 'openid profile offline_access' });
     expect(await errorOf(poll(deviceCode))).toBe('authorization_pending');
     expect(lastLine('POST', '/oauth2/token').queries).toBe(1);
@@ -304,7 +304,7 @@ describe('a person signs in on a device', () => {
     expect(asking.body).toMatch(/<input type="checkbox"(?![^>]*\schecked)[^>]*name="confirm_device"/);
   });
 
-  test('without the box nothing is granted; another action is an error on the page', async () => {
+  test('without the box nothing is granted; another action is an error on the page (acceptance 26)', async () => {
     const { deviceCode, userCode } = await ask();
     const browser = await signedIn('amira');
     const { pathname } = new URL((await enter(browser, userCode)).url);
@@ -348,7 +348,7 @@ function withCsrf(browser: Browser, fields: Readonly<Record<string, string>>): U
 }
 
 describe('the page of a device (oauth 10.3)', () => {
-  test('does not exist in a browser in which the code was not entered, even for the same person (S-117)', async () => {
+  test('does not exist in a browser in which the code was not entered, even for the same person (S-117, acceptance 26)', async () => {
     const { userCode } = await ask();
     const browser = await signedIn('amira');
     const { url } = await enter(browser, userCode);
@@ -369,7 +369,7 @@ describe('the page of a device (oauth 10.3)', () => {
     },
   );
 
-  test('after the decision another sign-in in the same browser reads that it was used: 410', async () => {
+  test('after the decision another sign-in in the same browser reads that it was used: 410 (acceptance 26)', async () => {
     const { userCode } = await ask();
     const browser = await signedIn('amira');
     await enter(browser, userCode);
@@ -433,7 +433,7 @@ describe('the page of a device (oauth 10.3)', () => {
     const browser = await signedIn('amira');
     const refused = await enter(browser, userCode);
     expect(refused.status).toBe(403);
-    expect(refused.text).toContain('urn:latchkey:admin');
+    expect(refused.text).toContain('Administer this service');
     const { pathname } = new URL(refused.url);
     await browser.post(pathname, withCsrf(browser, { action: 'consent', confirm_device: 'on' }));
     expect(browser.shown.status).toBe(403);
@@ -553,7 +553,7 @@ describe('polling (RFC 8628 3.5)', () => {
 });
 
 describe('settings', () => {
-  test('switched off: no pages, no endpoint in discovery, invalid_request and unsupported_grant_type', async () => {
+  test('switched off: no pages, no endpoint in discovery, invalid_request and unsupported_grant_type (S-118)', async () => {
     const off = await startService({ ...SETTINGS, oauth: { device_code_grant_enabled: false } }, { clock });
     try {
       const body = new URLSearchParams({ client_id: TV });

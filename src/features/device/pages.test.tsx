@@ -49,11 +49,27 @@ describe.each(catalog.languages)('pages of devices in language %s', (language) =
     const pages = [
       devicePage(language),
       devicePage(language, 'Harbour', true),
-      frame(language, <DeviceForbiddenPage {...props(language, 'Harbour')} />),
+      frame(
+        language,
+        <DeviceForbiddenPage
+          {...props(language, 'Harbour')}
+          violations={[{ code: 'admin-scope', scopes: ['urn:latchkey:admin'] }]}
+          retryPath="/device/1"
+          sessionsPath="/account/sessions"
+        />,
+      ),
       frame(language, <DeviceResultPage translations={translations} isGranted clientName="Harbour" />),
       frame(language, <DeviceResultPage translations={translations} isGranted={false} clientName="Harbour" />),
     ];
     for (const page of pages) expectCleanPage(page);
+  });
+
+  test('say so when the application names no website (S-116)', () => {
+    const all = { ...props(language, 'Harbour'), client: { name: 'Harbour', host: undefined, isVerified: false } };
+    const grant = { userCode: 'BCDFGHJK', userAgent: 'x', address: '192.0.2.1', createdAt: NOW };
+    const page = frame(language, <DevicePage {...all} device={requestingDevice(grant, NOW)} problems={[]} />);
+    expectCleanPage(page);
+    expect(textOf(page)).toContain(`${translations.t('consent.website')} ${translations.t('device.no_website')}`);
   });
 
   test.each([

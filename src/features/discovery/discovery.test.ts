@@ -194,3 +194,119 @@ describe('discovery of an issuer with a path', () => {
     expect((await read(service, path)).body['issuer']).toBe('https://example.org/tenant');
   });
 });
+
+const ASSERTIONS = ['HS256', 'HS384', 'HS512'];
+const ASYMMETRIC = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'ES256K', 'EdDSA', 'Ed25519'],
+];
+const AUTHENTICATION = ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'];
+
+/** The document of a service with the default configuration (oauth 2.1, without what is not mounted). */
+const ACCOUNT_ACTIONS = [
+  ...['profile', 'devices_list', 'device_view', 'device_delete', 'account_deactivate'],
+  ...['sessions_list', 'session_view', 'session_end'],
+];
+
+function wholeDocument(service: TestService, protocolName: string): Readonly<Record<string, unknown>> {
+  const at = (path: string) => service.publicBase + path;
+  const signing = expect.arrayContaining(['RS256']);
+  return {
+    issuer: service.issuer,
+    authorization_endpoint: at('authorize'),
+    token_endpoint: at('oauth2/token'),
+    jwks_uri: at('oauth2/keys.json'),
+    registration_endpoint: at('oauth2/registration'),
+    userinfo_endpoint: at('oauth2/userinfo'),
+    introspection_endpoint: at('oauth2/introspect'),
+    revocation_endpoint: at('oauth2/revoke'),
+    device_authorization_endpoint: at('oauth2/device'),
+    pushed_authorization_request_endpoint: at('oauth2/par'),
+    end_session_endpoint: at('oauth2/logout'),
+    scopes_supported: [
+      ...['openid', 'email', 'profile', 'offline_access'],
+      ...[`urn:${protocolName}:client:api:*`, `urn:${protocolName}:org.${protocolName}.msc2967.client:api:*`],
+    ],
+    response_types_supported: ['code'],
+    response_modes_supported: ['query', 'fragment', 'form_post'],
+    grant_types_supported: [
+      ...['authorization_code', 'refresh_token', 'client_credentials'],
+      'urn:ietf:params:oauth:grant-type:device_code',
+    ],
+    token_endpoint_auth_methods_supported: AUTHENTICATION,
+    token_endpoint_auth_signing_alg_values_supported: [...ASSERTIONS, ...ASYMMETRIC],
+    revocation_endpoint_auth_methods_supported: AUTHENTICATION,
+    revocation_endpoint_auth_signing_alg_values_supported: [...ASSERTIONS, ...ASYMMETRIC],
+    introspection_endpoint_auth_methods_supported: AUTHENTICATION.filter((method) => method !== 'none'),
+    introspection_endpoint_auth_signing_alg_values_supported: [...ASSERTIONS, ...ASYMMETRIC],
+    code_challenge_methods_supported: ['S256'],
+    subject_types_supported: ['public', 'pairwise'],
+    id_token_signing_alg_values_supported: signing,
+    userinfo_signing_alg_values_supported: signing,
+    introspection_signing_alg_values_supported: signing,
+    display_values_supported: ['page'],
+    claim_types_supported: ['normal'],
+    claims_supported: [
+      ...['iss', 'sub', 'aud', 'iat', 'exp', 'nonce', 'auth_time', 'at_hash', 'c_hash', 'sid', 'acr', 'amr'],
+      ...['username', 'preferred_username', 'name', 'email', 'email_verified', 'locale', 'updated_at'],
+    ],
+    claims_parameter_supported: true,
+    acr_values_supported: ['urn:latchkey:acr:1'],
+    request_parameter_supported: true,
+    request_object_signing_alg_values_supported: ASYMMETRIC,
+    request_uri_parameter_supported: false,
+    require_request_uri_registration: false,
+    require_pushed_authorization_requests: false,
+    dpop_signing_alg_values_supported: ASYMMETRIC,
+    tls_client_certificate_bound_access_tokens: false,
+    frontchannel_logout_supported: false,
+    backchannel_logout_supported: true,
+    backchannel_logout_session_supported: true,
+    prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
+    ui_locales_supported: expect.arrayContaining(['en', 'de']),
+    authorization_response_iss_parameter_supported: true,
+    account_management_uri: at('account/'),
+    account_management_actions_supported: ACCOUNT_ACTIONS.map((name) => `org.${protocolName}.${name}`),
+    [`org.${protocolName}.${protocolName}-authentication-service.graphql_endpoint`]: at('graphql'),
+  };
+}
+
+test('a service with a homeserver can be asked to reset cross-signing keys', async () => {
+  const service = await startService({ homeserver: { kind: 'synapse', secret: 'a secret of sixteen' } });
+  try {
+    const { body } = await read(service, '/.well-known/openid-configuration');
+    expect(body['account_management_actions_supported']).toEqual(
+      [...ACCOUNT_ACTIONS.slice(0, 4), 'cross_signing_reset', ...ACCOUNT_ACTIONS.slice(4)].map(
+        (name) => `org.chat.${name}`,
+      ),
+    );
+  } finally {
+    await service.stop();
+  }
+});
+
+test('a service that does not let people end their account does not offer it to applications', async () => {
+  const service = await startService({ account: { account_deactivation_allowed: false } });
+  try {
+    const { body } = await read(service, '/.well-known/openid-configuration');
+    expect(body['account_management_actions_supported']).toEqual(
+      ACCOUNT_ACTIONS.filter((name) => name !== 'account_deactivate').map((name) => `org.chat.${name}`),
+    );
+  } finally {
+    await service.stop();
+  }
+});
+
+describe('the whole document', () => {
+  test.each([
+    ['chat', {}],
+    ['matrix', { protocol_name: 'matrix' }],
+  ])('of a default configuration with the protocol %s', async (protocolName, settings) => {
+    const service = await startService(settings);
+    try {
+      const { body } = await read(service, '/.well-known/openid-configuration');
+      expect(body).toEqual(wholeDocument(service, protocolName));
+    } finally {
+      await service.stop();
+    }
+  });
+});

@@ -1,7 +1,7 @@
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
-import { MAC_ALGORITHMS, SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
-import { PROMPTS } from '#protocol/oauth/authorization-parameters.ts';
+import { chatNames } from '#protocol/chat/names.ts';
+import { ACCEPTED_ALGORITHMS, MAC_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
 import { RESPONSE_MODES } from '#protocol/oauth/authorization-response.ts';
 import {
   CLIENT_AUTH_METHODS,
@@ -12,12 +12,13 @@ import {
   SUBJECT_TYPES,
 } from '#protocol/oauth/client-metadata.ts';
 import { CODE_CHALLENGE_METHOD } from '#protocol/oauth/pkce.ts';
+import { PROMPTS } from '#protocol/oauth/request-parameters.ts';
 import { publishedScopes } from '#protocol/oauth/scopes.ts';
 import { ISSUED_ACR_VALUES } from '#protocol/oidc/authentication-classes.ts';
 import { ID_TOKEN_CLAIM_NAMES } from '#protocol/oidc/id-token-claims.ts';
 import { USER_CLAIM_NAMES } from '#protocol/oidc/user-claims.ts';
 
-const CLIENT_ALGORITHMS = [...MAC_ALGORITHMS, ...SIGNING_ALGORITHMS];
+const CLIENT_ALGORITHMS = [...MAC_ALGORITHMS, ...ACCEPTED_ALGORITHMS];
 
 /**
  * What the service can do; every field names something that is mounted and works.
@@ -61,11 +62,11 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     claims_parameter_supported: true,
     acr_values_supported: ISSUED_ACR_VALUES,
     request_parameter_supported: true,
-    request_object_signing_alg_values_supported: SIGNING_ALGORITHMS,
+    request_object_signing_alg_values_supported: ACCEPTED_ALGORITHMS,
     request_uri_parameter_supported: false,
     require_request_uri_registration: false,
     require_pushed_authorization_requests: false,
-    dpop_signing_alg_values_supported: SIGNING_ALGORITHMS,
+    dpop_signing_alg_values_supported: ACCEPTED_ALGORITHMS,
     tls_client_certificate_bound_access_tokens: false,
     frontchannel_logout_supported: false,
     backchannel_logout_supported: true,
@@ -76,5 +77,18 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     op_policy_uri: config.branding.policyUri,
     op_tos_uri: config.branding.tosUri,
     service_documentation: config.oauth.serviceDocumentation,
+    account_management_uri: urls.absolute('account/'),
+    account_management_actions_supported: accountActions(core),
+    [chatNames(protocolName).accountApiMember]: urls.absolute('graphql'),
   };
+}
+
+/** What a client may ask the account area to open (chat-compat 13); the last three are the older names of others. */
+function accountActions({ config }: Core): string[] {
+  const { actionPrefix } = chatNames(config.protocolName);
+  const names = ['profile', 'devices_list', 'device_view', 'device_delete'];
+  if (config.homeserver.kind !== 'none') names.push('cross_signing_reset');
+  if (config.account.deactivationAllowed) names.push('account_deactivate');
+  names.push('sessions_list', 'session_view', 'session_end');
+  return names.map((name) => actionPrefix + name);
 }

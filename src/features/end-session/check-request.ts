@@ -11,8 +11,10 @@ const MAX_STATE_BYTES = 2048;
 /** How long the address that a posted request leads to works: as long as a form. */
 const POSTED_LIFETIME_MS = 3_600_000;
 
-/** Decide about the request, and so may be given once only (RFC 6749 3.1). */
-const PARAMETERS = ['request', 'client_id', 'id_token_hint', 'post_logout_redirect_uri', 'state'];
+/** May be given once only (RFC 6749 3.1), also `logout_hint`, which changes nothing. */
+const PARAMETERS = [
+  ...['request', 'client_id', 'id_token_hint', 'logout_hint', 'post_logout_redirect_uri', 'state', 'ui_locales'],
+];
 
 /**
  * Checks a client's request to sign a person out. Nothing that fails here is redirected: the address is proven only

@@ -436,7 +436,7 @@ describe('POST from another site', () => {
 
   test('without a hint asks the person, in the language that was asked for', async () => {
     const browser = await service.signedIn('alice');
-    const form = new URLSearchParams({ client_id: client, post_logout_redirect_uri: BACK, ui_locales: 'fr de' });
+    const form = new URLSearchParams({ client_id: client, post_logout_redirect_uri: BACK, ui_locales: 'it de' });
     await browser.post('/oauth2/logout', form, CROSS_SITE);
     expectQuestion(await browser.follow());
     expect(browser.shown.text).toContain('Angemeldet bleiben');

@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDatabase } from '#platform/postgres/open-database.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
-import type { Browser } from '#test/support/browser.ts';
+import { Browser } from '#test/support/browser.ts';
 import { expectCleanPage } from '#test/support/clean-page.ts';
+import { parseConnectionUri } from '#test/support/connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { type PageService, startPages } from '#test/support/page-service.ts';
+import { startService } from '#test/support/service.ts';
+import { silentLog } from '#test/support/silent-log.ts';
 
 const PASSWORD = 'correct horse battery staple';
 
@@ -45,7 +49,7 @@ describe('GET /', () => {
     const browser = await signedIn(service);
     const page = await browser.follow();
     expect(page.url).toBe('https://auth.example.org/');
-    expect(page.text).toContain('You are signed in. A amira');
+    expect(page.text).toContain('You are signed in. A amira Your account');
     expect(page.forms[0]?.action).toBe('/logout');
     expect(service.lastRequest().queries).toBe(1);
   });
@@ -92,6 +96,34 @@ describe('GET /', () => {
     expect(service.lastRequest().requester).toBeUndefined();
   });
 
+  test('names the discovery document only where the operator wants it', async () => {
+    const quiet = await startService({ branding: { show_technical_info: false } });
+    try {
+      const browser = new Browser({ listener: quiet.address, publicBase: quiet.publicBase });
+      const { status, body } = await browser.get('/');
+      expect([status, body.includes('href="/login"'), body.includes('.well-known')]).toEqual([200, true, false]);
+    } finally {
+      await quiet.stop();
+    }
+  });
+
+  test('is in the configured language for a reader who wants none that is there (12.3)', async () => {
+    const german = await startService({ i18n: { default_language: 'de' } });
+    try {
+      const { address: listener, publicBase } = german;
+      for (const [acceptLanguage, language] of [
+        ['tlh, *;q=0.1', 'de'],
+        ['garbage;;q', 'de'],
+        ['tlh, fr;q=0.5', 'fr'],
+      ] as const) {
+        const { headers, body } = await new Browser({ listener, publicBase, acceptLanguage }).get('/');
+        expect([headers['content-language'], body.includes(`<html lang="${language}"`)]).toEqual([language, true]);
+      }
+    } finally {
+      await german.stop();
+    }
+  });
+
   test('redirects visitors to the configured address, but not those who are signed in', async () => {
     const redirecting = await startPages(testDatabase.database, {
       indexRedirect: 'https://www.example.org/',
@@ -107,7 +139,7 @@ describe('GET /', () => {
     }
   });
 
-  test('refuses a POST with a page that says so', async () => {
+  test('refuses a POST with a page that says so (acceptance 29)', async () => {
     const browser = service.browser();
     const posted = await browser.post('/', new URLSearchParams());
     expect(posted.status).toBe(405);
@@ -115,7 +147,7 @@ describe('GET /', () => {
     expectCleanPage(posted.body);
   });
 
-  test('has a page for an address that does not exist, in the language of the reader, and JSON for programs', async () => {
+  test('has a page for an address that does not exist, in the language of the reader, and JSON for programs (acceptance 29)', async () => {
     const page = await service.browser({ acceptLanguage: 'de' }).get('/"><svg onload=alert(1)>');
     expect(page.status).toBe(404);
     expect(page.text).toContain('Seite nicht gefunden');
@@ -123,5 +155,34 @@ describe('GET /', () => {
     expectCleanPage(page.body);
     const json = await service.browser().get('/nowhere', { accept: 'application/json' });
     expect(JSON.parse(json.body)).toMatchObject({ error: 'not_found' });
+  });
+
+  test('is a 503 page without a database, for those who have a session, with the request and no more (acceptance 30)', async () => {
+    const database = await openDatabase({
+      connection: parseConnectionUri(testDatabase.connectionString),
+      log: silentLog,
+      clock: { now: () => Date.now() },
+    });
+    const cut = await startPages(database, { clock: service.clock });
+    try {
+      const browser = await signedIn(cut);
+      expect(browser.shown.status).toBe(303);
+      await database.close();
+      // At once: each waits for a connection.
+      await Promise.all(
+        ['/', '/login', '/reauth', '/account/password/change', '/register'].map(async (path) => {
+          const tab = cut.browser();
+          for (const [name, value] of browser.cookies) tab.cookies.set(name, value);
+          const { body, errorCodes, headers, status, text } = await tab.get(path);
+          const answer = [path, status, headers['retry-after'], errorCodes];
+          expect(answer).toEqual([path, 503, '5', ['temporarily_unavailable']]);
+          expect(text).toMatch(/GET-\d+/);
+          expect(body).not.toMatch(/find-viewer|relation|\.ts:|Error:/);
+          expectCleanPage(body);
+        }),
+      );
+    } finally {
+      await cut.stop();
+    }
   });
 });

@@ -55,10 +55,12 @@ describe.each(catalog.languages)('the index page in language %s', (language) => 
           user={userNamed(displayName)}
           logoutPath="/logout"
           csrf="token"
+          accountPath="/account/"
         />,
       );
       expectCleanPage(page);
       expect(textOf(page)).toContain('amira');
+      expect(page).toContain('href="/account/"');
       expect(page).not.toContain('openid-configuration');
     },
   );

@@ -42,12 +42,21 @@ export function SignedInPage({
   user,
   logoutPath,
   csrf,
+  accountPath,
   ...props
-}: IndexPageProps & { user: User; logoutPath: string; csrf: string }): VNode {
+}: IndexPageProps & {
+  user: User;
+  logoutPath: string;
+  csrf: string;
+  accountPath: string;
+}): VNode {
   return (
     <>
       <IndexHeading {...props}>{props.translations.t('index.signed_in')}</IndexHeading>
       <AccountCard displayName={user.displayName} identifier={user.username} />
+      <LinkButton kind="primary" href={accountPath}>
+        {props.translations.t('account_area.title')}
+      </LinkButton>
       <Form action={logoutPath} csrf={csrf}>
         <Button kind="secondary">{props.translations.t('index.sign_out')}</Button>
       </Form>

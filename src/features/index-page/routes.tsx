@@ -29,7 +29,13 @@ async function showIndex(deps: PageDeps, context: RequestContext): Promise<HttpR
     translations,
     content:
       viewer.kind === 'active' ? (
-        <SignedInPage {...props} user={viewer.user} logoutPath={deps.urls.logout()} csrf={deps.csrf.field(context)} />
+        <SignedInPage
+          {...props}
+          user={viewer.user}
+          logoutPath={deps.urls.logout()}
+          csrf={deps.csrf.field(context)}
+          accountPath={deps.urls.account()}
+        />
       ) : (
         <VisitorPage
           {...props}

@@ -38,7 +38,7 @@ export function introspectionResponse(
   now: number,
 ): IntrospectionResponse {
   const { user } = token;
-  // Whoever gets pairwise subjects gets nothing else that names the person everywhere, unless it was granted.
+  // A client with pairwise subjects gets nothing else that names the person everywhere, unless it was granted.
   const mayNameUser = sector === undefined || token.scope.includes('profile');
   const issuedAt = seconds(token.createdAt);
   return {
@@ -56,7 +56,7 @@ export function introspectionResponse(
     jti: token.id,
     iss: config.http.issuer,
     aud: audience(token),
-    device_id: token.deviceId,
+    device_id: scopeRules.deviceIdOf(token.scope),
     auth_time: token.authenticatedAt === undefined ? undefined : seconds(token.authenticatedAt),
     acr: token.acr,
   };

@@ -95,6 +95,16 @@ describe('introspection: the answer', () => {
       expect(answer.body).not.toHaveProperty(absent);
   });
 
+  test('a token that was narrowed to a scope without the device names none', async () => {
+    const { refreshToken } = await signedIn();
+    const narrowed = await service.refresh(client, refreshToken, { scope: 'openid' });
+    const answer = await service.introspect(member(narrowed, 'access_token'));
+    expect(answer.body).toMatchObject({ active: true, scope: 'openid' });
+    expect(answer.body).not.toHaveProperty('device_id');
+    const whole = await service.introspect(member(narrowed, 'refresh_token'));
+    expect(whole.body['device_id']).toBe('ABCDEFGHIJ');
+  });
+
   test('the audience of an access token is the resources that it was issued for, else its client (RFC 7662 2.2)', async () => {
     const { accessToken } = await signedIn();
     expect((await service.introspect(accessToken)).body['aud']).toEqual([client]);

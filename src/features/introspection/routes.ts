@@ -4,6 +4,7 @@
  */
 
 import type { Client } from '#domain/clients/client.ts';
+import { introspectCompatToken } from '#domain/compat-sessions/introspect.ts';
 import type { Core } from '#domain/core.ts';
 import { type IntrospectionCaller, introspectToken, type TokenKind } from '#domain/oauth-sessions/introspect.ts';
 import { type TokenSettings, tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
@@ -17,8 +18,11 @@ import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
-import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
+import type { Database } from '#platform/postgres/database.ts';
+import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
+import { CREDENTIAL_PARAMETERS, parseBearer } from '#protocol/oauth/presented-credentials.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
+import { type CompatCaller, compatIntrospectionResponse } from './compat-introspection-response.ts';
 import { introspectionResponse } from './introspection-response.ts';
 
 interface IntrospectionDeps extends Core {
@@ -26,8 +30,15 @@ interface IntrospectionDeps extends Core {
   readonly settings: TokenSettings;
 }
 
-const SINGLE_NAMES = ['token', 'token_type_hint'];
+/** Those of a client also where the homeserver asks, who has none. */
+const SINGLE_NAMES = ['token', 'token_type_hint', ...CREDENTIAL_PARAMETERS];
 const SIGNED_MEDIA_TYPE = 'application/token-introspection+jwt';
+
+/** Who asks: the homeserver, or a client. */
+interface Caller extends IntrospectionCaller, CompatCaller {
+  /** Tokens of every client. */
+  readonly maySeeAll: boolean;
+}
 
 /** What a token is worth, and whose it is when that may be told. */
 interface Introspection {
@@ -74,7 +85,14 @@ async function answerHomeserver(
     throw denied('The bearer token is not the homeserver secret.', 'Bearer error="invalid_token"');
   }
   context.setRequester({ kind: 'homeserver' });
-  const outcome = await introspect(deps, form, { client: undefined, maySee: () => true }, undefined);
+  const caller = {
+    client: undefined,
+    maySee: () => true,
+    maySeeAll: true,
+    // Answers with the device itself.
+    knowsDevices: context.headers['x-mas-supports-device-id'] === '1',
+  };
+  const outcome = await introspect(deps, deps.database, form, caller, undefined);
   // The homeserver has no client record that could change.
   return answer(outcome === 'client-changed' ? INACTIVE : outcome);
 }
@@ -84,15 +102,20 @@ async function answerClient(
   context: RequestContext,
   form: FormParameters,
 ): Promise<HttpResponse> {
-  return await deps.authentication.act(context, form, async (client) => {
+  return await deps.authentication.act(context, form, async (client, database) => {
     if (client.authMethod === 'none') {
       throw denied('A public client cannot introspect tokens.', `Basic realm="${deps.config.http.issuer}"`);
     }
-    const caller = { client, maySee: (owner: ClientId) => maySee(deps, client, owner) };
-    const outcome = await introspect(deps, form, caller, client.sector);
+    const caller = {
+      client,
+      maySee: (owner: ClientId) => maySee(deps, client, owner),
+      maySeeAll: maySee(deps, client, undefined),
+      knowsDevices: false,
+    };
+    const outcome = await introspect(deps, database, form, caller, client.sector);
     if (outcome === 'client-changed') return outcome;
     const wantsSigned = acceptsMediaType(context.headers.accept, SIGNED_MEDIA_TYPE);
-    // RFC 9701 8.1: whoever could be an attacker's client learns nothing that it could show around.
+    // RFC 9701 8.1: a caller that could be an attacker's client learns nothing that it could show around.
     const maySign = client.isStatic || outcome.owner === client.id;
     return wantsSigned && maySign ? await signedResponse(deps, client, outcome) : answer(outcome);
   });
@@ -111,7 +134,8 @@ async function signedResponse(deps: IntrospectionDeps, client: Client, { body }:
   return { status: 200, headers: { 'content-type': SIGNED_MEDIA_TYPE, pragma: 'no-cache' }, body: jwt };
 }
 
-function maySee(deps: IntrospectionDeps, client: Client, owner: ClientId): boolean {
+/** @param owner undefined: a chat client, which has no record */
+function maySee(deps: IntrospectionDeps, client: Client, owner: ClientId | undefined): boolean {
   if (owner === client.id) return true;
   switch (deps.config.oauth.introspectionCallers) {
     case 'confidential':
@@ -125,32 +149,50 @@ function maySee(deps: IntrospectionDeps, client: Client, owner: ClientId): boole
 
 async function introspect(
   deps: IntrospectionDeps,
+  database: Database,
   form: FormParameters,
-  caller: IntrospectionCaller,
+  caller: Caller,
   sector: string | undefined,
 ): Promise<Introspection | 'client-changed'> {
   const token = required(form, 'token');
-  const kind = kindOf(token, form.get('token_type_hint'));
-  if (kind === undefined) return INACTIVE;
+  const known = kindOf(token, form.get('token_type_hint'));
+  if (known === undefined) return INACTIVE;
   const now = deps.clock.now();
-  const live = await introspectToken(deps.database, kind, token, caller, deps.settings, deps.adminRights, now);
+  const { kind } = known;
+  if (known.isOfChatClient) {
+    if (!caller.maySeeAll) return INACTIVE;
+    const live = await introspectCompatToken(database, kind, token, caller.client, now);
+    if (live === 'client-changed') return live;
+    const body = live === undefined ? undefined : compatIntrospectionResponse(live, deps, sector, caller, now);
+    if (live === undefined || body === undefined) return INACTIVE;
+    deps.activity.recordCompatSession(live.sessionId, now, undefined);
+    return { body, owner: undefined };
+  }
+  const live = await introspectToken(database, kind, token, caller, deps.settings, deps.adminRights, now);
   if (live === 'client-changed') return live;
   if (live === undefined) return INACTIVE;
   deps.activity.recordOAuth2Session(live.sessionId, now, undefined);
   return { body: introspectionResponse(live, deps, sector, now), owner: live.clientId };
 }
 
-/** Undefined for what is not such a token by its form, or of another kind than a known hint says: both need no query. */
-function kindOf(token: string, hint: string | undefined): TokenKind | undefined {
-  switch (parseToken(token)?.prefix) {
-    case 'mat':
-      return hint === 'refresh_token' ? undefined : 'access-token';
-    case 'mar':
-      return hint === 'access_token' ? undefined : 'refresh-token';
-    default:
-      return undefined;
-  }
+interface KnownToken {
+  readonly kind: TokenKind;
+  /** Of one that signed in by the routes of its own protocol. */
+  readonly isOfChatClient: boolean;
 }
+
+/** Undefined for what is not a token by its form, or of another kind than a known hint says: both need no query. */
+function kindOf(token: string, hint: string | undefined): KnownToken | undefined {
+  const ofChatClient = parseChatClientToken(token);
+  const kind = ofChatClient?.kind ?? OAUTH_KINDS.get(parseToken(token)?.prefix);
+  if (kind === undefined || hint === (kind === 'access-token' ? 'refresh_token' : 'access_token')) return undefined;
+  return { kind, isOfChatClient: ofChatClient !== undefined };
+}
+
+const OAUTH_KINDS: ReadonlyMap<string | undefined, TokenKind> = new Map([
+  ['mat', 'access-token'],
+  ['mar', 'refresh-token'],
+]);
 
 function answer({ body }: Introspection): HttpResponse {
   return json(200, body, { pragma: 'no-cache' });

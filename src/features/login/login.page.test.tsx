@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { assetPaths } from '#browser/asset-files.ts';
 import { loadTranslations } from '#browser/i18n/translations.ts';
 import { renderPage } from '#browser/layout.tsx';
+import type { NoticeCode } from '#browser/notices.tsx';
 import { expectCleanPage, HOSTILE_TEXTS, tagsOf } from '#test/support/clean-page.ts';
 import { parseForms, textOf } from '#test/support/html-forms.ts';
 import { LoginPage, type LoginProblem, loginProblems } from './login.page.tsx';
@@ -14,9 +15,18 @@ interface Sample {
   readonly problem?: LoginProblem;
   readonly text?: string;
   readonly hasForm?: boolean;
+  readonly notice?: NoticeCode;
+  readonly providers?: readonly string[];
 }
 
-function render({ language = 'en', problem, text = 'Harbour Chat', hasForm = true }: Sample): string {
+function render({
+  language = 'en',
+  problem,
+  text = 'Harbour Chat',
+  hasForm = true,
+  notice,
+  providers = [],
+}: Sample): string {
   const translations = catalog.in(language);
   const problems = problem === undefined ? [] : loginProblems(translations, problem, { acceptsEmail: true });
   const form = { path: '/login?kind=change_password', csrf: text, username: text, problems, acceptsEmail: true };
@@ -26,7 +36,15 @@ function render({ language = 'en', problem, text = 'Harbour Chat', hasForm = tru
       serviceName={text}
       clientName={text}
       message={text}
+      notice={notice}
       form={hasForm ? form : undefined}
+      recoverPath={hasForm ? '/recover' : undefined}
+      providers={providers.map((name) => ({
+        name,
+        brand: 'github',
+        href: '/upstream/authorize/x?kind=change_password',
+      }))}
+      linkedProvider={text}
       registerPath={hasForm ? '/register?kind=change_password' : undefined}
     />
   );
@@ -48,6 +66,16 @@ describe.each(catalog.languages)('the sign-in page in language %s', (language) =
     const closed = render({ language, hasForm: false });
     expectCleanPage(closed);
     expect(parseForms(closed, '/login')).toEqual([]);
+  });
+
+  test('says what came before', () => {
+    const page = render({ language, notice: 'password_recovered' });
+    expectCleanPage(page);
+    expect(textOf(page)).toContain(catalog.in(language).t('notice.password_recovered'));
+  });
+
+  test('offers other services with and without a form', () => {
+    for (const hasForm of [true, false]) expectCleanPage(render({ language, hasForm, providers: ['One', 'Two'] }));
   });
 
   test.each(PROBLEMS)('renders with the problem $reason', (problem) => {

@@ -2,8 +2,10 @@ import type { VNode } from 'preact';
 import { Button } from '#browser/components/buttons.tsx';
 import { PasswordField, TextField } from '#browser/components/fields.tsx';
 import { ErrorSummary, Form, type FormProblem } from '#browser/components/form.tsx';
-import { Alternative, ClientName, Heading, Notice } from '#browser/components/text.tsx';
+import { ProviderButtons, type ShownProvider } from '#browser/components/provider-buttons.tsx';
+import { Alternative, ClientName, Heading, Notice, ProviderName } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
+import { type NoticeCode, NoticeLine } from '#browser/notices.tsx';
 import type { SignInOutcome } from '#domain/browser-sessions/sign-in.ts';
 
 export interface LoginForm {
@@ -23,7 +25,11 @@ export function LoginPage({
   serviceName,
   clientName,
   message,
+  notice,
   form,
+  recoverPath,
+  providers,
+  linkedProvider,
   registerPath,
 }: {
   translations: Translations;
@@ -32,7 +38,15 @@ export function LoginPage({
   clientName: string | undefined;
   /** The operator's own words. */
   message: string | undefined;
+  /** What came before. */
+  notice: NoticeCode | undefined;
   form: LoginForm | undefined;
+  /** Where a lost password is replaced; undefined when it cannot be. */
+  recoverPath: string | undefined;
+  /** Other services to sign in with. */
+  providers: readonly ShownProvider[];
+  /** Signing in leads to the page that links the account to one at this service. */
+  linkedProvider: string | undefined;
   /** Where a new account is created; undefined when registration is closed. */
   registerPath: string | undefined;
 }): VNode {
@@ -43,16 +57,28 @@ export function LoginPage({
           ? undefined
           : translations.rich('login.continue', { client: <ClientName name={clientName} /> })}
       </Heading>
+      <NoticeLine translations={translations} code={notice} />
       {message !== undefined && (
         <Notice kind="info">
           <span dir="auto">{message}</span>
         </Notice>
       )}
-      {form === undefined ? (
-        <p>{translations.t('login.disabled', { service: serviceName })}</p>
-      ) : (
-        <PasswordForm translations={translations} form={form} />
+      {linkedProvider !== undefined && (
+        <Notice kind="info">
+          {translations.rich('upstream.login_to_link', { provider: <ProviderName name={linkedProvider} /> })}
+        </Notice>
       )}
+      {form === undefined && providers.length === 0 && (
+        <p>{translations.t('login.disabled', { service: serviceName })}</p>
+      )}
+      {form !== undefined && <PasswordForm translations={translations} form={form} />}
+      {recoverPath !== undefined && (
+        <Alternative>
+          <a href={recoverPath}>{translations.t('login.recover')}</a>
+        </Alternative>
+      )}
+      {form !== undefined && providers.length > 0 && <p class="or">{translations.t('upstream.or')}</p>}
+      <ProviderButtons translations={translations} providers={providers} />
       {registerPath !== undefined && (
         <Alternative>
           {translations.rich('login.register', { link: <a href={registerPath}>{translations.t('register.link')}</a> })}

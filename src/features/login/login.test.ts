@@ -83,7 +83,7 @@ async function pendingGrant(clientId: ClientId, options: { redirectUri?: string;
 }
 
 describe('POST /login with the right password', () => {
-  test('opens a session, goes on to / and is attributed to the user', async () => {
+  test('opens a session, goes on to / and is attributed to the user (acceptance 1)', async () => {
     const before = await liveSessions(amira);
     const answer = await signIn();
     expect(answer.status).toBe(303);
@@ -163,7 +163,7 @@ describe('POST /login with the right password', () => {
 });
 
 describe('POST /login with something wrong', () => {
-  test('answers a wrong password, an unknown name and an account without password alike (S-79)', async () => {
+  test('answers a wrong password, an unknown name and an account without password alike (S-79, acceptance 2)', async () => {
     const answers = [];
     for (const username of ['amira', 'nobody', 'passwordless', 'locked', 'gone']) {
       const answer = await signIn({ username, password: 'wrong' });
@@ -223,7 +223,7 @@ describe('POST /login with something wrong', () => {
     },
   );
 
-  test('tells of a lock or deactivation only after the right password, and never opens a session (S-80)', async () => {
+  test('tells of a lock or deactivation only after the right password, and never opens a session (S-80, acceptance 3)', async () => {
     for (const [username, title] of [
       ['locked', 'Account locked'],
       ['gone', 'Account deactivated'],
@@ -243,7 +243,7 @@ describe('POST /login with something wrong', () => {
 });
 
 describe('limits of POST /login', () => {
-  test('the fourth wrong try of one address within a second is refused, for any name and at any instance', async () => {
+  test('the fourth wrong try of one address within a second is refused, for any name and at any instance (acceptance 5)', async () => {
     const limits = { perIp: { burst: 3, perSecond: 3 / 60 } };
     await withService({ limits }, async (one) => {
       await withService({ limits }, async (other) => {
@@ -267,7 +267,7 @@ describe('limits of POST /login', () => {
     });
   });
 
-  test('a stranger who empties the bucket of an account does not shut out a browser it knows (S-88)', async () => {
+  test('a stranger who empties the bucket of an account does not shut out a browser it knows (S-88, acceptance 6)', async () => {
     const limits = { perAccount: { burst: 5, perSecond: 5 / 3600 } };
     await insertTestAccount(testDatabase.database, { username: 'victim', password: PASSWORD });
     await withService({ limits }, async (limited) => {
@@ -330,7 +330,7 @@ describe('forms that did not come from our page (2.2)', () => {
     ['cross_site_request', { 'sec-fetch-site': 'cross-site' }],
     ['cross_site_request', { 'sec-fetch-site': 'same-site' }],
     ['cross_site_request', { origin: undefined, 'sec-fetch-site': undefined, referer: 'https://evil.example/login' }],
-  ])('%s for %o: 403 with a link that opens the form again', async (code, headers) => {
+  ])('%s for %o: 403 with a link that opens the form again (acceptance 7)', async (code, headers) => {
     const browser = service.browser();
     await browser.get('/login?kind=change_password');
     const answer = await browser.submit(fields, { headers });
@@ -347,7 +347,7 @@ describe('forms that did not come from our page (2.2)', () => {
     expect((await browser.submit(fields, { headers: bare })).status).toBe(303);
   });
 
-  test('without token, with an empty one, or with that of another browser nothing is checked (S-57)', async () => {
+  test('without token, with an empty one, or with that of another browser nothing is checked (S-57, acceptance 7)', async () => {
     const browser = service.browser();
     await browser.get('/login');
     const other = service.browser();
@@ -369,7 +369,7 @@ describe('forms that did not come from our page (2.2)', () => {
     expect(service.refusals()).toHaveLength(before);
   });
 
-  test('a form older than an hour comes back with the name kept, and works then', async () => {
+  test('a form older than an hour comes back with the name kept, and works then (acceptance 7)', async () => {
     const browser = service.browser();
     await browser.get('/login?kind=change_password');
     service.clock.advanceSeconds(3601);
@@ -409,7 +409,7 @@ describe('GET /login', () => {
     expect(service.lastRequest().queries).toBe(1);
   });
 
-  test('carries the headers of a page (2.3)', async () => {
+  test('carries the headers of a page (2.3, acceptance 27)', async () => {
     const { headers } = await service.browser().get('/login');
     expect(headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
@@ -426,7 +426,7 @@ describe('GET /login', () => {
   test('offers nothing that does not exist', async () => {
     const { body } = await service.browser().get('/login');
     const links = [...body.matchAll(/<a [^>]*href="([^"]*)"/g)].map((match) => match[1]);
-    expect(links).toEqual(['/', '/login?ui_locales=de']);
+    expect(links).toEqual(['/', ...['de', 'fr', 'es', 'ar'].map((tag) => `/login?ui_locales=${tag}`)]);
   });
 
   test('redirects someone who is signed in to the target', async () => {
@@ -506,7 +506,7 @@ describe('GET /login', () => {
     expect(page.forms[0]?.action).toBe(at);
   });
 
-  test('speaks the language of the request, and remembers one that was chosen (12.3)', async () => {
+  test('speaks the language of the request, and remembers one that was chosen (12.3, acceptance 28)', async () => {
     const browser = service.browser({ acceptLanguage: 'de-DE,de;q=0.9,en;q=0.1' });
     await browser.get('/login');
     expect(browser.shown.headers['content-language']).toBe('de');
@@ -519,7 +519,7 @@ describe('GET /login', () => {
 
   test('follows the language that the client asked for', async () => {
     const clientId = await insertClient(testDatabase.database, service.keyRing, service.clock.now());
-    const grant = await pendingGrant(clientId, { locale: 'fr de' });
+    const grant = await pendingGrant(clientId, { locale: 'it de' });
     const page = await service.browser().get(`/login?kind=continue_authorization_grant&id=${grant}`);
     expect(page.headers['content-language']).toBe('de');
     expect(page.body).not.toContain('ui_locales=');
@@ -556,7 +556,7 @@ describe('GET /login', () => {
     });
   });
 
-  test('cannot be framed or embedded (S-60, S-68)', async () => {
+  test('cannot be framed or embedded (S-60, S-68, acceptance 27)', async () => {
     const answer = await service.browser().get('/login', { 'sec-fetch-dest': 'iframe' });
     expect(answer).toMatchObject({ status: 403, body: '' });
   });

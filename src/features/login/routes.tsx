@@ -17,6 +17,8 @@ import {
 } from '#domain/authorizations/destination.ts';
 import { type SignInDeps, signInWithPassword } from '#domain/browser-sessions/sign-in.ts';
 import type { Core } from '#domain/core.ts';
+import { findLinkProvider } from '#domain/upstream/find-link-provider.ts';
+import { providerName, type UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
@@ -41,10 +43,19 @@ async function showLogin(deps: LoginDeps, context: RequestContext): Promise<Http
   const action = parsePostAuthAction(context.query, deps.config.protocolName);
   const viewer = await deps.viewers.read(context);
   if (viewer.kind === 'active') return redirect(deps.urls.afterAuthentication(action));
-  const destination = await findDestination(deps, action);
-  if (viewer.kind !== 'anonymous') return showInterstitial(deps, context, viewer, action, destination);
+  if (viewer.kind !== 'anonymous') {
+    return showInterstitial(deps, context, viewer, action, await findDestination(deps, action));
+  }
+  const only = onlyProvider(deps, context);
+  if (only !== undefined) return redirect(deps.urls.upstreamAuthorize(only.id, action));
   const username = usernameOfHint(context.query.get('login_hint'), deps.loginNames);
-  return showForm(deps, context, { action, destination, username });
+  return showForm(deps, context, { ...(await readContinuation(deps, action)), username });
+}
+
+/** Where there is one way to sign in, nothing is left to choose; unless the person has just come back from there. */
+function onlyProvider(deps: LoginDeps, context: RequestContext) {
+  if (deps.config.passwords.enabled || deps.notices.read(context) !== undefined) return undefined;
+  return deps.viewers.isJustSignedOut(context) ? undefined : deps.upstreamProviders.only;
 }
 
 async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<HttpResponse> {
@@ -54,8 +65,7 @@ async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<Ht
   const username = form.get('username') ?? '';
 
   const reject = async (problem: LoginProblem): Promise<HttpResponse> => {
-    const destination = await findDestination(deps, action);
-    return showForm(deps, context, { action, destination, username, problem });
+    return showForm(deps, context, { ...(await readContinuation(deps, action)), username, problem });
   };
   if (isExpired) return await reject({ reason: 'csrf-expired' });
   if (username.trim().length > MAX_USERNAME_CHARACTERS) return await reject({ reason: 'too-long' });
@@ -66,6 +76,7 @@ async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<Ht
     address: context.clientAddress,
     userAgent: context.userAgent,
     knownBrowsers: deps.viewers.knownBrowsers(context),
+    language: deps.pages.language(context).language,
     signal: context.signal,
   });
   if (outcome.ok) {
@@ -80,15 +91,25 @@ async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<Ht
   return await reject(outcome);
 }
 
-interface FormState {
+interface Continuation {
   readonly action: PostAuthAction | undefined;
   readonly destination: Destination | undefined;
+  /** Where the account is that is to be linked. */
+  readonly linkProvider: UpstreamProvider | undefined;
+}
+
+interface FormState extends Continuation {
   readonly username: string | undefined;
   readonly problem?: LoginProblem;
 }
 
+async function readContinuation(deps: LoginDeps, action: PostAuthAction | undefined): Promise<Continuation> {
+  const destination = await findDestination(deps, action);
+  return { action, destination, linkProvider: await findLinkProvider(deps, action) };
+}
+
 function showForm(deps: LoginDeps, context: RequestContext, state: FormState): HttpResponse {
-  const { action, destination, problem } = state;
+  const { action, destination, linkProvider, problem } = state;
   const acceptsEmail = deps.loginNames.isEmailAllowed;
   const translations = deps.pages.language(context, destination?.uiLocales);
   const problems: readonly FormProblem[] =
@@ -116,7 +137,15 @@ function showForm(deps: LoginDeps, context: RequestContext, state: FormState): H
         serviceName={deps.config.branding.serviceName}
         clientName={destination === undefined ? undefined : destinationName(destination, translations.language)}
         message={deps.config.branding.loginMessage}
+        notice={problem === undefined ? (deps.notices.read(context) ?? deps.notices.readLeft(context)) : undefined}
         form={deps.config.passwords.enabled ? form : undefined}
+        recoverPath={deps.isRecoveryOpen ? deps.urls.recover() : undefined}
+        providers={deps.upstreamProviders.enabled.map((provider) => ({
+          name: providerName(provider),
+          brand: provider.brandName,
+          href: deps.urls.upstreamAuthorize(provider.id, action),
+        }))}
+        linkedProvider={linkProvider === undefined ? undefined : providerName(linkProvider)}
         registerPath={registerPath(deps, action)}
       />
     ),

@@ -71,7 +71,7 @@ describe('POST /logout', () => {
     expect((await thief.get('/')).text).toContain('You were signed out');
   });
 
-  test('goes on with a continuation, read from the form by the same rules as everywhere (3.3)', async () => {
+  test('goes on with a continuation, read from the form by the same rules as everywhere (3.3, acceptance 10)', async () => {
     const browser = await signedIn();
     const id = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
     await browser.submit({ kind: 'continue_authorization_grant', id });
@@ -112,7 +112,7 @@ describe('POST /logout', () => {
     expect((await sessions()).map((session) => session.isLive)).toEqual([false]);
   });
 
-  test('without a session still redirects to the sign-in page, attributed to nobody', async () => {
+  test('without a session still redirects to the sign-in page, attributed to nobody (acceptance 10)', async () => {
     const browser = service.browser();
     await browser.get('/logout');
     await browser.submit();
@@ -169,7 +169,7 @@ describe('GET /logout', () => {
     const browser = await signedIn();
     const page = await browser.get('/logout');
     expect(page.status).toBe(405);
-    expect(page.headers.allow).toBe('POST');
+    expect(page.headers.allow).toBe('POST, OPTIONS');
     expectCleanPage(page.body);
     expect((await sessions()).map((session) => session.isLive)).toEqual([true]);
     expect((await browser.submit()).status).toBe(303);

@@ -24,14 +24,14 @@ export function mount(core: Core, browser: Browser): Route[] {
   const deps = { ...core, ...browser };
   const page = { path: '/logout', resource: 'human', errorFormat: 'page' } as const;
   return [
-    { ...page, method: 'GET', handle: (context) => showLogout(deps, context) },
+    { ...page, method: 'GET', isRefusal: true, handle: (context) => showLogout(deps, context) },
     { ...page, method: 'POST', handle: (context) => submitLogout(deps, context) },
   ];
 }
 
 /** 405, since a GET must not sign out; the page has the button for someone who typed the address. */
 function showLogout(deps: PageDeps, context: RequestContext): HttpResponse {
-  return answerWithButton(deps, context, { status: 405, headers: { allow: 'POST' } });
+  return answerWithButton(deps, context, { status: 405, headers: { allow: 'POST, OPTIONS' } });
 }
 
 async function submitLogout(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {

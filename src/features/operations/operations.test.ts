@@ -43,6 +43,9 @@ beforeAll(async () => {
   symlinkSync('/etc/passwd', join(directory, 'passwd'));
   const manifest = { 'pages.css': 'pages-0a1b2c3d.css', 'favicon.svg': 'favicon-4e5f6a7b.svg' };
   writeFileSync(join(directory, 'manifest.json'), JSON.stringify(manifest));
+  writeFileSync(join(directory, 'pages-00000000.css'), 'p {}');
+  const before = { 'pages.css': 'pages-00000000.css', 'gone.css': 'gone-00000000.css' };
+  writeFileSync(join(directory, 'manifest.before.json'), JSON.stringify(before));
   service = await startRouteServer(mount(core, { assets: loadAssets(directory), brand: NO_BRAND }));
 });
 afterAll(async () => {
@@ -147,12 +150,61 @@ describe('GET /assets/{path}', () => {
   test.each([
     ['br', 'br', 'gzip, br'],
     ['gzip', 'gzip', 'gzip, br;q=0'],
+    ['the first of equals', 'br', 'gzip;q=0.7, br;q=0.7'],
+    ['the higher rank', 'gzip', 'br;q=0.2, gzip;q=0.9'],
+    ['any', 'br', '*'],
+    ['any but one', 'gzip', 'br;q=0, *;q=0.1'],
+    ['the plain one before the others', null, 'identity, br;q=0.5, gzip;q=0.5'],
     ['none', null, 'identity'],
   ])('the stored coding that fits best is sent: %s', async (_case, coding, accepted) => {
     const answer = await get('/assets/pages.css', { 'accept-encoding': accepted });
     expect(answer.headers.get('content-encoding')).toBe(coding);
     expect(answer.headers.get('vary')).toBe('Accept-Encoding');
     expect(await answer.text()).toBe(CSS);
+  });
+
+  test.each([
+    ['bytes=0-3', 'body', 'bytes 0-3/19'],
+    ['bytes=5-', CSS.slice(5), 'bytes 5-18/19'],
+    ['bytes=-4', 'red }'.slice(1), 'bytes 15-18/19'],
+    ['bytes=10-400', CSS.slice(10), 'bytes 10-18/19'],
+    ['bytes=-400', CSS, 'bytes 0-18/19'],
+  ])('a range of the plain file: %s', async (range, content, named) => {
+    const answer = await get('/assets/pages.css', { range, 'accept-encoding': 'identity' });
+    expect([answer.status, answer.headers.get('content-range'), await answer.text()]).toEqual([206, named, content]);
+    expect(answer.headers.get('accept-ranges')).toBe('bytes');
+  });
+
+  test.each([
+    ['of a compressed one', { range: 'bytes=0-3', 'accept-encoding': 'br' }],
+    ['of several parts', { range: 'bytes=0-1,3-4' }],
+    ['in another unit', { range: 'lines=0-1' }],
+    ['that ends before it begins', { range: 'bytes=4-3' }],
+    ['of another version', { range: 'bytes=0-3', 'if-range': '"before"' }],
+  ])('no range, but the whole: %s', async (_case, headers) => {
+    const answer = await get('/assets/pages.css', { 'accept-encoding': 'identity', ...headers });
+    expect([answer.status, answer.headers.get('content-range'), await answer.text()]).toEqual([200, null, CSS]);
+  });
+
+  test.each(['bytes=19-', 'bytes=-0', 'bytes=99999999999999999999-'])('nothing is there: %s', async (range) => {
+    const answer = await get('/assets/pages.css', { range, 'accept-encoding': 'identity' });
+    expect([answer.status, answer.headers.get('content-range'), await answer.text()]).toEqual([416, 'bytes */19', '']);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('a page of before an upgrade still finds its files', async () => {
+    const answer = await get('/assets/pages-00000000.css');
+    expect([answer.status, await answer.text()]).toEqual([200, 'p {}']);
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect((await get('/assets/gone-00000000.css')).status).toBe(404);
+    expect(await (await get('/assets/pages.css', { 'accept-encoding': 'identity' })).text()).toBe(CSS);
+  });
+
+  test('what is missing is no page, and not kept', async () => {
+    const answer = await get('/assets/pages-99999999.css');
+    expect([answer.status, await answer.text()]).toEqual([404, 'not found']);
+    expect(answer.headers.get('content-type')).toMatch(/^text\/plain/);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
   test('a page of ours may load them as style and script', async () => {
@@ -166,6 +218,7 @@ describe('GET /assets/{path}', () => {
     '/assets/',
     '/assets/.',
     '/assets/manifest.json',
+    '/assets/manifest.before.json',
     '/assets/pages.css.map',
     '/assets/pages-0a1b2c3d.css.br',
     '/assets/passwd',

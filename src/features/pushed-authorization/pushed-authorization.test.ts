@@ -145,7 +145,7 @@ describe('a pushed request', () => {
     expect(lastLine('GET', '/authorize')).toMatchObject({ status: 303, queries: 3 });
   });
 
-  test('goes on for a person who signs in meanwhile', async () => {
+  test('goes on for a person who signs in first', async () => {
     const browser = newBrowser();
     await browser.open(authorizeUrl(await pushed({ login_hint: 'amira', prompt: 'consent' })));
     expect(new URL(browser.shown.url).pathname).toBe('/login');
@@ -156,7 +156,7 @@ describe('a pushed request', () => {
     expect(response(granted).get('code')).toMatch(/^[\w-]{43}$/);
   });
 
-  test('counts alone: other parameters beside the reference are ignored', async () => {
+  test('counts alone: other parameters next to the reference are ignored', async () => {
     const browser = await signedIn();
     const uri = await pushed({ state: 'inside' });
     const fields = { state: 'outside', redirect_uri: 'https://app.example/second', scope: 'email', prompt: 'none' };
@@ -227,6 +227,28 @@ describe('what is judged when a request is pushed', () => {
     expect(await count('oauth2_pushed_requests')).toBe(stored);
   });
 
+  test.each(['acr_values', 'claims_locales', 'display', 'login_hint', 'nonce', 'prompt', 'ui_locales'])(
+    'no longer %s is stored than the request line of the authorization endpoint lets through',
+    async (name) => {
+      const answer = await push({ ...REQUEST, [name]: 'x'.repeat(8192) });
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { error: 'invalid_request', error_description: expect.stringContaining(`${name} must have at most`) },
+      });
+    },
+  );
+
+  test('a resource server that is named a hundred times is stored once', async () => {
+    const parameters = new URLSearchParams(REQUEST);
+    for (let count = 0; count < 90; count += 1) parameters.append('resource', 'https://a.example');
+    expect((await push(parameters.toString())).status).toBe(201);
+    const [row] = await sql<{ resources: string[] }>(
+      service.database,
+      `select parameters->'resource' as resources from oauth2_pushed_requests order by created_at desc limit 1`,
+    );
+    expect(row?.resources).toEqual(['https://a.example']);
+  });
+
   test('a parameter given twice', async () => {
     const answer = await push(`${new URLSearchParams(REQUEST)}&nonce=a&nonce=b`);
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
@@ -251,7 +273,7 @@ describe('what is judged when a request is pushed', () => {
 });
 
 describe('a reference', () => {
-  test('works once; whoever comes second is told so where the plain parameters say', async () => {
+  test('works once; the second to come is told so where the plain parameters say', async () => {
     const uri = await pushed();
     await newBrowser().get(authorizeUrl(uri));
     const page = await newBrowser().get(authorizeUrl(uri));

@@ -20,12 +20,10 @@ import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
-import {
-  MULTIPLE_PARAMETERS,
-  type ReceivedRequest,
-  SINGLE_PARAMETERS,
-} from '#protocol/oauth/authorization-parameters.ts';
+import type { Database } from '#platform/postgres/database.ts';
 import { pushedRequestUri } from '#protocol/oauth/pushed-requests.ts';
+import type { ReceivedRequest } from '#protocol/oauth/request-checks.ts';
+import { MULTIPLE_PARAMETERS, SINGLE_PARAMETERS } from '#protocol/oauth/request-parameters.ts';
 
 const PATH = 'oauth2/par';
 
@@ -41,9 +39,9 @@ export function mount(core: Core): Route[] {
       cors: 'get-post',
       handle: async (context) => {
         const form = await readOAuthForm(context, SINGLE_PARAMETERS);
-        return await authentication.act(context, form, async (client) => {
+        return await authentication.act(context, form, async (client, database) => {
           const key = await proofs.ofRequest(context, PATH);
-          const answer = await push(core, context, form, client, key);
+          const answer = await push(core, database, context, form, client, key);
           return key === undefined || answer === 'client-changed' ? answer : proofs.withNonce(answer);
         });
       },
@@ -55,6 +53,7 @@ const NO_CACHE = { pragma: 'no-cache' };
 
 async function push(
   core: Core,
+  database: Database,
   context: RequestContext,
   form: FormParameters,
   client: Client,
@@ -84,7 +83,7 @@ async function push(
   // RFC 9449 10.1: the code will be bound to the key, as with the parameter.
   const binding = key === undefined ? {} : { dpop_jkt: [key.thumbprint] };
   const pushed = await pushRequest(
-    { database: core.database, limiter: core.config.rateLimiting.par.perClient },
+    { database, limiter: core.config.rateLimiting.par.perClient },
     {
       client,
       parameters: { ...pick(parameters), ...binding },
@@ -98,9 +97,13 @@ async function push(
     return json(201, body, NO_CACHE);
   }
   if (pushed.reason === 'client-changed') return pushed.reason;
-  core.log.info('auth.refused', 'too many pushed requests', { code: 'rate_limited', client: client.id });
+  const description =
+    pushed.reason === 'rate-limited'
+      ? 'Too many pushed requests of this client.'
+      : 'Too many pushed requests of this address were not used in the last hour.';
+  logRefusal(core.log, { code: 'rate_limited', description, client, parameters });
   throw new LatchkeyError('rate_limited', {
-    description: 'Too many pushed requests of this client.',
+    description,
     retryAfterSeconds: pushed.retryAfterSeconds,
   });
 }
@@ -120,11 +123,11 @@ function refused({ error, description }: { readonly error: string; readonly desc
   return json(400, { error, error_description: plainDescription(description) }, NO_CACHE);
 }
 
-/** Neither credentials nor names that mean nothing here. */
+/** Neither credentials nor names that mean nothing here, and nothing twice. */
 function pick(form: FormParameters): Readonly<Record<string, readonly string[]>> {
   return Object.fromEntries(
     [...SINGLE_PARAMETERS, ...MULTIPLE_PARAMETERS]
-      .map((name) => [name, form.all(name)] as const)
+      .map((name) => [name, [...new Set(form.all(name))]] as const)
       .filter(([, values]) => values.length > 0),
   );
 }

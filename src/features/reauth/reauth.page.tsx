@@ -4,8 +4,9 @@ import { AccountCard } from '#browser/components/decision.tsx';
 import { PasswordField } from '#browser/components/fields.tsx';
 import type { FormProblem } from '#browser/components/form.tsx';
 import { ActionFields, ErrorSummary, Form, HiddenFields } from '#browser/components/form.tsx';
+import { ProviderButtons, type ShownProvider } from '#browser/components/provider-buttons.tsx';
 import { Heading } from '#browser/components/text.tsx';
-import type { Translations } from '#browser/i18n/translations.ts';
+import type { MessageKey, Translations } from '#browser/i18n/translations.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 
 export interface ReauthPageProps {
@@ -17,6 +18,8 @@ export interface ReauthPageProps {
   readonly logoutPath: string;
   /** Where the password goes; undefined: the account has none. */
   readonly passwordPath: string | undefined;
+  /** Other services that the account is linked to. */
+  readonly providers: readonly ShownProvider[];
   /** The form that gives up the authorization request, or refuses the device, that waits. */
   readonly cancel: CancelForm | undefined;
   readonly problems: readonly FormProblem[];
@@ -31,20 +34,27 @@ export interface CancelForm {
 
 /** Asks the person who is signed in to prove that it is still them. */
 export function ReauthPage(props: ReauthPageProps): VNode {
-  const { translations, csrf, cancel, passwordPath } = props;
-  const lead = translations.t(passwordPath === undefined ? 'reauth.no_method' : 'reauth.text');
+  const { translations, csrf, cancel, passwordPath, providers } = props;
+  const hasMethod = passwordPath !== undefined || providers.length > 0;
+  const lead = translations.t(leadOf(props));
   return (
     <>
       <Heading title={translations.t('reauth.title')}>{lead}</Heading>
       <ErrorSummary translations={translations} problems={props.problems} />
       <AccountCard displayName={props.displayName} identifier={props.username}>
-        <Form action={props.logoutPath} csrf={csrf} isInline>
-          <ActionFields action={props.action} />
-          <Button kind="quiet">
-            {translations.t(passwordPath === undefined ? 'index.sign_out' : 'session.other_account')}
-          </Button>
-        </Form>
+        {hasMethod && (
+          <Form action={props.logoutPath} csrf={csrf} isInline>
+            <ActionFields action={props.action} />
+            <Button kind="quiet">{translations.t('session.other_account')}</Button>
+          </Form>
+        )}
       </AccountCard>
+      {!hasMethod && (
+        <Form action={props.logoutPath} csrf={csrf}>
+          <ActionFields action={props.action} />
+          <Button>{translations.t('index.sign_out')}</Button>
+        </Form>
+      )}
       {passwordPath !== undefined && (
         <Form action={passwordPath} csrf={csrf}>
           {/* Password managers choose the entry by the name. */}
@@ -59,6 +69,8 @@ export function ReauthPage(props: ReauthPageProps): VNode {
           <Button>{translations.t('reauth.button')}</Button>
         </Form>
       )}
+      {passwordPath !== undefined && providers.length > 0 && <p class="or">{translations.t('upstream.or')}</p>}
+      <ProviderButtons translations={translations} providers={providers} />
       {cancel !== undefined && (
         <Form action={cancel.path} csrf={csrf}>
           <HiddenFields fields={cancel.fields} />
@@ -69,4 +81,9 @@ export function ReauthPage(props: ReauthPageProps): VNode {
       )}
     </>
   );
+}
+
+function leadOf({ passwordPath, providers }: ReauthPageProps): MessageKey {
+  if (passwordPath !== undefined) return 'reauth.text';
+  return providers.length > 0 ? 'reauth.text_upstream' : 'reauth.no_method';
 }

@@ -195,7 +195,7 @@ describe('re-authentication', () => {
     expect(browser.shown.forms.map((form) => form.action)).toEqual(['/logout']);
     await browser.submit({}, { action: '/logout' });
     await browser.follow();
-    expect(browser.shown.url).toBe(`${AUTHORIZATION_ISSUER}account/password/change`);
+    expect(browser.shown.url).toBe(`${AUTHORIZATION_ISSUER}login?kind=change_password`);
   });
 });
 
@@ -214,6 +214,21 @@ describe('re-authentication for an authorization request', () => {
       [toUuid(id)],
     );
     expect(rows).toEqual([{ cancel_reason: 'user' }]);
+  });
+
+  test('of a session that has ended meanwhile is answered in the language of the request (browser-flows 12.3)', async () => {
+    const client = await service.client();
+    const browser = await service.signedIn('alice');
+    await browser.open(authorizeUrl(client, { prompt: 'login', ui_locales: 'de' }));
+    expect(new URL(browser.shown.url).pathname).toBe('/reauth');
+    await sql(
+      testDatabase.database,
+      'update user_sessions set finished_at = $1::timestamptz where finished_at is null',
+      [new Date(service.clock.now())],
+    );
+    await browser.get(browser.shown.url);
+    expect(browser.shown).toMatchObject({ status: 200, headers: { 'content-language': 'de' } });
+    expect(browser.shown.text).toContain('Sie wurden abgemeldet');
   });
 
   test('continues with the same session, and the request does not ask for it again (oauth 20, fact 8)', async () => {

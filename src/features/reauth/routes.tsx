@@ -7,12 +7,17 @@
  */
 import type { Browser, PageDeps } from '#browser/browser.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
+import type { ShownProvider } from '#browser/components/provider-buttons.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
+import type { Interstitials } from '#browser/interstitials.tsx';
+import { REAUTH_FIELD, sealReauthRequest } from '#browser/upstream-reauth.ts';
+import { destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
 import { deviceCodeGrantIsPending, grantIsPending } from '#domain/authorizations/liveness.ts';
 import { type ReauthOutcome, reauthenticate } from '#domain/browser-sessions/reauthenticate.ts';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Core } from '#domain/core.ts';
-import { toUuid } from '#platform/base/ids.ts';
+import { providerName } from '#domain/upstream/upstream-providers.ts';
+import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
@@ -22,6 +27,8 @@ import { type CancelForm, ReauthPage } from './reauth.page.tsx';
 
 interface ReauthPageRow {
   readonly has_password: boolean;
+  /** Providers through which the person can sign in, switched off or not. */
+  readonly provider_ids: readonly string[];
   /** The redirect URI of the authorization request that waits for this, if one does. */
   readonly redirect_uri: string | null;
   readonly locale: string | null;
@@ -35,6 +42,7 @@ const readReauthPage = statement<
 >(
   'reauth.page',
   `select exists (select from user_passwords where user_id = :userId::uuid) as has_password,
+          array(select l.provider_id::text from upstream_links l where l.user_id = :userId::uuid) as provider_ids,
           pending.redirect_uri,
           pending.locale,
           device.id is not null as is_device_waiting
@@ -64,7 +72,7 @@ type ActiveViewer = Extract<Viewer, { readonly kind: 'active' }>;
 async function showReauth(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
   const action = parsePostAuthAction(context.query, deps.config.protocolName);
   const viewer = await deps.viewers.read(context);
-  if (viewer.kind !== 'active') return answerWithoutSession(deps, context, viewer, action);
+  if (viewer.kind !== 'active') return await answerWithoutSession(deps, context, viewer, action);
   const maxAge = context.query.get('max_age');
   const age = deps.clock.now() - viewer.session.authenticatedAt;
   const isFresh = maxAge !== undefined && /^[0-9]{1,9}$/.test(maxAge) && age < Number(maxAge) * 1000;
@@ -77,7 +85,7 @@ async function submitReauth(deps: PageDeps, context: RequestContext): Promise<Ht
   const isExpired = deps.csrf.check(context, form) === 'expired';
   const action = parsePostAuthAction(context.query, deps.config.protocolName);
   const viewer = await deps.viewers.read(context);
-  if (viewer.kind !== 'active') return answerWithoutSession(deps, context, viewer, action);
+  if (viewer.kind !== 'active') return await answerWithoutSession(deps, context, viewer, action);
   if (isExpired) return await showForm(deps, context, viewer, action, { reason: 'csrf-expired' });
   const method = form.get('method') ?? 'password';
   if (method !== 'password' || !deps.config.passwords.enabled) {
@@ -91,7 +99,7 @@ async function submitReauth(deps: PageDeps, context: RequestContext): Promise<Ht
     return redirect(deps.urls.afterAuthentication(action));
   }
   if ('user' in outcome) {
-    return deps.interstitials.answer(context, { kind: outcome.reason, user: outcome.user }, { action });
+    return await showInterstitial(deps, context, { kind: outcome.reason, user: outcome.user }, action);
   }
   return await showForm(deps, context, viewer, action, outcome);
 }
@@ -115,14 +123,29 @@ async function attempt(
   });
 }
 
-function answerWithoutSession(
+async function answerWithoutSession(
   deps: PageDeps,
   context: RequestContext,
   viewer: Exclude<Viewer, { readonly kind: 'active' }>,
   action: PostAuthAction | undefined,
-): HttpResponse {
+): Promise<HttpResponse> {
   if (viewer.kind === 'anonymous') return redirect(deps.urls.login(action));
-  return deps.interstitials.answer(context, viewer, { action });
+  return await showInterstitial(deps, context, viewer, action);
+}
+
+/** In the language of the request that waits, as the page that it stands in for. */
+async function showInterstitial(
+  deps: PageDeps,
+  context: RequestContext,
+  viewer: Parameters<Interstitials['answer']>[1],
+  action: PostAuthAction | undefined,
+): Promise<HttpResponse> {
+  const destination = await findDestination(deps, action);
+  return deps.interstitials.answer(context, viewer, {
+    action,
+    translations: deps.pages.language(context, destination?.uiLocales),
+    formActions: destinationFormActions(destination),
+  });
 }
 
 async function showForm(
@@ -154,11 +177,30 @@ async function showForm(
         action={action}
         logoutPath={urls.logout()}
         passwordPath={deps.config.passwords.enabled && row?.has_password === true ? urls.reauth(action) : undefined}
+        providers={linkedProviders(deps, viewer, action, row)}
         cancel={cancelForm(deps, action, row)}
         problems={problem === undefined ? [] : [reauthProblem(translations, problem)]}
       />
     ),
   });
+}
+
+/** The person has to prove there again that it is them. */
+function linkedProviders(
+  { upstreamProviders, urls, keyRing, clock }: PageDeps,
+  { session }: ActiveViewer,
+  action: PostAuthAction | undefined,
+  row: ReauthPageRow | undefined,
+): ShownProvider[] {
+  const linked = new Set(row?.provider_ids.map((id) => fromUuid<'upstream-provider'>(id)));
+  const sealed = sealReauthRequest(keyRing, session.id, clock.now());
+  return upstreamProviders.enabled
+    .filter(({ id }) => linked.has(id))
+    .map((provider) => ({
+      name: providerName(provider),
+      brand: provider.brandName,
+      href: urls.upstreamAuthorize(provider.id, action, [[REAUTH_FIELD, sealed]]),
+    }));
 }
 
 /** What the person interrupts ends as it would on its own page. */

@@ -2,15 +2,20 @@ import type { VNode } from 'preact';
 import { describe, expect, test } from 'vitest';
 import { assetPaths } from '#browser/asset-files.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
+import { emailProblem } from '#browser/email-problems.ts';
 import { loadTranslations, type Translations } from '#browser/i18n/translations.ts';
 import { renderPage } from '#browser/layout.tsx';
+import { rejectedName } from '#browser/username-problems.ts';
 import { expectCleanPage, HOSTILE_TEXTS, tagsOf } from '#test/support/clean-page.ts';
 import { parseForms, textOf } from '#test/support/html-forms.ts';
 import { DisplayNamePage } from './display-name.tsx';
-import { RegisterPage } from './register.page.tsx';
-import { ClosedPage } from './register.tsx';
-import { refusalProblem, rejectedName, submissionProblem } from './registration-problems.ts';
+import { EmailInUsePage } from './email-in-use.tsx';
+import { ClosedPage, RegisterPage } from './register.page.tsx';
+import { emailCodeProblem, refusalProblem, submissionProblem, tokenProblem } from './registration-problems.ts';
+import { RequesterBannedPage } from './requester-banned.tsx';
+import { TokenPage } from './token.tsx';
 import { UsernamePage } from './username.tsx';
+import { type Shown, VerifyEmailPage } from './verify-email.page.tsx';
 
 const catalog = loadTranslations();
 const site = { serviceName: 'example.org', indexPath: '/', ...assetPaths('/', {}) };
@@ -29,9 +34,27 @@ function render(translations: Translations, content: VNode): string {
 function registerPage(translations: Translations, text: string, problems: readonly FormProblem[] = []): string {
   const terms = { uri: 'https://example.org/terms', isAccepted: false };
   const passwordRules = { minimumScore: 3, minimumLength: 8, serviceName: text };
-  const form = { path: '/register/password', csrf: text, username: text, passwordRules, terms, problems };
+  const form = { path: '/register/password', csrf: text, username: text, email: text, passwordRules, terms, problems };
   const page = <RegisterPage translations={translations} clientName={text} loginPath="/login" form={form} />;
   return render(translations, page);
+}
+
+function verifyEmailPage(translations: Translations, shown: Partial<Shown>, email = 'amira@mail.example'): VNode {
+  return (
+    <VerifyEmailPage
+      translations={translations}
+      path="/register/steps/x/verify-email"
+      csrf="token"
+      email={email}
+      minutes={5}
+      shown={{ isOver: false, notice: undefined, problems: [], changedTo: undefined, ...shown }}
+    />
+  );
+}
+
+/** Problems of that page; the code is not on the first form. */
+function codeProblems(translations: Translations): FormProblem[] {
+  return (['invalid', 'invalid_code'] as const).map((problem) => emailCodeProblem(translations, problem));
 }
 
 function everyProblem(translations: Translations): FormProblem[] {
@@ -72,6 +95,11 @@ function everyProblem(translations: Translations): FormProblem[] {
   return [
     ...names.problems,
     ...rejectedName(translations, 'Name', ['username-invalid-chars'], policy).problems,
+    ...[
+      ...(['required', 'invalid', 'email-domain-not-allowed', 'email-domain-banned'] as const),
+      ...(['email-not-allowed', 'email-banned'] as const),
+    ].map((problem) => emailProblem(translations, problem)),
+    ...(['required', 'invalid'] as const).map((problem) => tokenProblem(translations, problem)),
     ...others.map((problem) => submissionProblem(translations, problem, 8)),
     ...refusals.map((refusal) => refusalProblem(translations, refusal)),
   ];
@@ -84,6 +112,22 @@ describe.each(catalog.languages)('the pages of a registration in language %s', (
     expectCleanPage(registerPage(translations, 'amira'));
     expectCleanPage(render(translations, <ClosedPage translations={translations} loginPath="/login" />));
     const step = { translations, path: '/register/steps/x', csrf: 'token', problems: [] };
+    expectCleanPage(render(translations, <TokenPage {...step} />));
+    expectCleanPage(render(translations, verifyEmailPage(translations, {})));
+    expectCleanPage(
+      render(
+        translations,
+        <EmailInUsePage
+          translations={translations}
+          loginPath="/login"
+          recoverPath="/recover"
+          registerPath="/register"
+        />,
+      ),
+    );
+    expectCleanPage(
+      render(translations, <RequesterBannedPage translations={translations} loginPath="/login?kind=change_password" />),
+    );
     expectCleanPage(render(translations, <DisplayNamePage {...step} username="amira" displayName="Amira" />));
     expectCleanPage(render(translations, <UsernamePage {...step} lostName="amira" username="amira" />));
   });
@@ -95,6 +139,31 @@ describe.each(catalog.languages)('the pages of a registration in language %s', (
     const text = textOf(page);
     for (const { message } of problems) expect(text).toContain(message);
     for (const { message } of problems) expect(message).not.toMatch(/[{}]|^[a-z_.]+$/);
+  });
+});
+
+describe('the page that asks for the code', () => {
+  test('says what is wrong with a code at its field', () => {
+    const translations = catalog.in('en');
+    const problems = codeProblems(translations);
+    const page = render(translations, verifyEmailPage(translations, { problems }));
+    expect(page).toMatch(/<input [^>]*inputmode="numeric"[^>]*aria-describedby="code-error code-hint"/);
+    for (const { message } of problems) expect(textOf(page)).toContain(message);
+  });
+
+  test('has no field for a code when no more can be tried, and the way to another one', () => {
+    const translations = catalog.in('en');
+    const page = render(translations, verifyEmailPage(translations, { isOver: true }));
+    expectCleanPage(page);
+    expect(page).not.toContain('name="code"');
+    expect(page).toContain('value="resend"');
+  });
+
+  test.each(HOSTILE_TEXTS)('shows hostile text %# as text (S-74)', (text) => {
+    const translations = catalog.in('en');
+    const page = render(translations, verifyEmailPage(translations, { changedTo: text }, text));
+    expectCleanPage(page);
+    expect(tagsOf(page)).toEqual(tagsOf(render(translations, verifyEmailPage(translations, { changedTo: 'x' }))));
   });
 });
 

@@ -8,7 +8,13 @@ import { expectCleanPage, HOSTILE_TEXTS } from '#test/support/clean-page.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { insertClient, sql } from '#test/support/fixtures.ts';
 import { type PageService, type PageServiceOptions, startPages } from '#test/support/page-service.ts';
-import { beginRegistration, NEW_PASSWORD, openEstimator, registerWholly } from '#test/support/registering.ts';
+import {
+  beginRegistration,
+  NEW_PASSWORD,
+  openEstimator,
+  registerUpToFinish,
+  registerWholly,
+} from '#test/support/registering.ts';
 import { until } from '#test/support/route-server.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import { WaitingHasher } from '#test/support/waiting-hasher.ts';
@@ -65,6 +71,11 @@ async function registrations(): Promise<number> {
     'select count(*)::integer as count from user_registrations',
   );
   return rows[0]?.count ?? -1;
+}
+
+async function accounts(username: string): Promise<number> {
+  const rows = await sql(testDatabase.database, 'select id from users where username = $1::text', [username]);
+  return rows.length;
 }
 
 describe('GET /register', () => {
@@ -490,6 +501,26 @@ describe('POST /register/password', () => {
       const settings = strict.lines.flatMap((line) => /code=requester_banned setting=(\w+)/.exec(line)?.[1] ?? []);
       expect(settings).toEqual(['banned_ips', 'banned_ips', 'banned_user_agents', 'banned_user_agents']);
       expect((await send('203.0.113.7', 'libcurl/8.1')).status).toBe(303);
+    });
+  });
+
+  test('makes no account for a banned requester who has sent the form from elsewhere (5.10)', async () => {
+    const requester = { bannedIps: [], bannedUserAgents: { ...NOT_BANNED, substrings: ['BadBot'] } };
+    await withService({ requester }, async (strict) => {
+      const browser = strict.browser();
+      const finish = await registerUpToFinish(browser, 'from-elsewhere');
+      const refused = await browser.get(finish, { 'user-agent': 'some badbot/2' });
+      expect(refused).toMatchObject({ status: 403, errorCodes: ['requester-banned'] });
+      expectCleanPage(refused.body);
+      expect(strict.lastRequest().requester).toBeUndefined();
+      expect(await accounts('from-elsewhere')).toBe(0);
+      expect(
+        strict.lines.filter((line) => line.includes('code=requester_banned setting=banned_user_agents')),
+      ).toHaveLength(1);
+      // Nothing of it is lost for who comes back as before; what is over is told like to anybody else.
+      expect((await browser.get(finish)).status).toBe(303);
+      expect(await accounts('from-elsewhere')).toBe(1);
+      expect((await browser.get(finish, { 'user-agent': 'some badbot/2' })).status).toBe(303);
     });
   });
 

@@ -1,6 +1,10 @@
 import type { FormProblem } from '#browser/components/form.tsx';
+import { emailProblem } from '#browser/email-problems.ts';
 import type { Translations } from '#browser/i18n/translations.ts';
+import { bindRegistration } from '#browser/registrations-cookie.ts';
+import { rejectedName } from '#browser/username-problems.ts';
 import { usernameOfHint } from '#domain/accounts/login-name.ts';
+import { isRegistrationToken } from '#domain/accounts/registrations/registration-token.ts';
 import {
   type StartOutcome,
   type Submission,
@@ -18,9 +22,8 @@ import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
 import { redirectSignedIn } from './redirect-signed-in.ts';
 import { RegisterPage } from './register.page.tsx';
-import { type FormRefusal, refusalProblem, rejectedName, submissionProblem } from './registration-problems.ts';
+import { type FormRefusal, refusalProblem, submissionProblem } from './registration-problems.ts';
 import type { RegistrationDeps } from './step.ts';
-import { bindRegistration } from './step.ts';
 
 export const MAX_USERNAME_CHARACTERS = 255;
 
@@ -29,9 +32,13 @@ export async function showPasswordForm(deps: RegistrationDeps, context: RequestC
   const action = parsePostAuthAction(context.query, deps.protocolName);
   const elsewhere = await redirectSignedIn(deps, context, action);
   if (elsewhere !== undefined) return elsewhere;
-  if (!deps.isRegistrationOpen) return redirect(deps.urls.login(action));
+  if (!deps.registrationWays.password.isOpen) return redirect(deps.urls.login(action));
   const page = await readPageContext(deps, context, action);
-  return showForm(deps, context, page, { username: proposedUsername(deps, context) ?? '', hasAcceptedTerms: false });
+  return showForm(deps, context, page, {
+    username: proposedUsername(deps, context) ?? '',
+    email: '',
+    hasAcceptedTerms: false,
+  });
 }
 
 /** `POST /register/password`: starts the registration, or shows every problem of the form. */
@@ -43,25 +50,14 @@ export async function submitPasswordForm(deps: RegistrationDeps, context: Reques
   if (elsewhere !== undefined) return elsewhere;
   const page = await readPageContext(deps, context, action);
   const submission = readSubmission(context, form, page);
-  const typed = { username: submission.username, hasAcceptedTerms: submission.acceptsTerms };
+  const { username, email } = submission;
+  const typed = { username, email, hasAcceptedTerms: submission.acceptsTerms };
   if (isExpired) return showForm(deps, context, page, { ...typed, refusal: { reason: 'csrf-expired' } });
 
   const outcome = await startRegistration(deps, submission);
   if (!outcome.ok) return reject(deps, context, page, typed, outcome);
   bindRegistration(context, outcome.id, deps.ttlSeconds, deps.clock.now());
   return redirect(deps.urls.registrationStep(outcome.id, 'finish'));
-}
-
-/** The same page after a form that named an unknown provider. */
-export async function showUnknownProvider(
-  deps: RegistrationDeps,
-  context: RequestContext,
-  username = '',
-): Promise<HttpResponse> {
-  const elsewhere = await redirectSignedIn(deps, context, parsePostAuthAction(context.query, deps.protocolName));
-  if (elsewhere !== undefined) return elsewhere;
-  const page = await readPageContext(deps, context, parsePostAuthAction(context.query, deps.protocolName));
-  return showForm(deps, context, page, { username, hasAcceptedTerms: false, refusal: { reason: 'unknown-provider' } });
 }
 
 /** What the query proposes as username, by its own name or as `login_hint`. */
@@ -72,9 +68,22 @@ export function proposedUsername(deps: RegistrationDeps, context: RequestContext
   return usernameOfHint(context.query.get('login_hint'), { serverName, isEmailAllowed: false });
 }
 
+/** The registration token of the address `?token=`, where a way needs one. What cannot be one is left out. */
+export function invitationOf({ registrationWays }: RegistrationDeps, { query }: RequestContext): string | undefined {
+  const token = query.get('token')?.trim();
+  return registrationWays.isAnyByInvitation && token !== undefined && isRegistrationToken(token) ? token : undefined;
+}
+
+/** The same as fields of an address. */
+export function invitationFields(token: string | undefined): readonly (readonly [name: string, value: string])[] {
+  return token === undefined ? [] : [['token', token]];
+}
+
 /** What the page depends on besides the form. */
 interface PageContext {
   readonly action: PostAuthAction | undefined;
+  /** The registration token of the address, kept for the form's own. */
+  readonly token: string | undefined;
   readonly destination: Destination | undefined;
   readonly translations: Translations;
 }
@@ -85,15 +94,22 @@ async function readPageContext(
   action: PostAuthAction | undefined,
 ): Promise<PageContext> {
   const destination = await findDestination(deps, action);
-  return { action, destination, translations: deps.pages.language(context, destination?.uiLocales) };
+  return {
+    action,
+    token: invitationOf(deps, context),
+    destination,
+    translations: deps.pages.language(context, destination?.uiLocales),
+  };
 }
 
 function readSubmission(context: RequestContext, form: FormParameters, page: PageContext): Submission {
   return {
     username: form.get('username') ?? '',
+    email: form.get('email') ?? '',
     password: form.get('password') ?? '',
     passwordConfirm: form.get('password_confirm') ?? '',
     acceptsTerms: form.get('accept_terms') === 'on',
+    token: page.token,
     action: page.action,
     locale: page.translations.language,
     address: context.clientAddress,
@@ -105,6 +121,7 @@ function readSubmission(context: RequestContext, form: FormParameters, page: Pag
 /** What was typed and may be shown again. */
 interface Typed {
   readonly username: string;
+  readonly email: string;
   readonly hasAcceptedTerms: boolean;
 }
 
@@ -121,6 +138,7 @@ function reject(
   const { username, problems } = rejectedName(translations, typed.username, names, deps.namePolicy);
   const others = outcome.problems.flatMap((found) => {
     if (found.field === 'username') return [];
+    if (found.field === 'email') return [emailProblem(translations, found.problem)];
     return [submissionProblem(translations, found, deps.passwordRules.minimumLength)];
   });
   return showForm(deps, context, page, { ...typed, username, problems: [...problems, ...others] });
@@ -129,10 +147,11 @@ function reject(
 function showForm(
   deps: RegistrationDeps,
   context: RequestContext,
-  { action, destination, translations }: PageContext,
+  { action, token, destination, translations }: PageContext,
   state: Typed & { readonly problems?: readonly FormProblem[]; readonly refusal?: FormRefusal },
 ): HttpResponse {
   const { urls, pages, tosUri } = deps;
+  const invitation = invitationFields(token);
   const { refusal } = state;
   const problems = refusal === undefined ? (state.problems ?? []) : [refusalProblem(translations, refusal)];
   const isOverloaded = refusal?.reason === 'overloaded';
@@ -147,7 +166,9 @@ function showForm(
     // Where the client has chosen the language, the reader's choice here would change nothing.
     languageLinks:
       destination?.uiLocales === undefined
-        ? pages.languageLinks((language) => urls.registerWithPassword(action, [['ui_locales', language]]))
+        ? pages.languageLinks((language) =>
+            urls.registerWithPassword(action, [...invitation, ['ui_locales', language]]),
+          )
         : [],
     content: (
       <RegisterPage
@@ -155,9 +176,10 @@ function showForm(
         clientName={destination === undefined ? undefined : destinationName(destination, translations.language)}
         loginPath={urls.login(action)}
         form={{
-          path: urls.registerWithPassword(action),
+          path: urls.registerWithPassword(action, invitation),
           csrf: deps.csrf.field(context),
           username: state.username,
+          email: deps.isEmailRequired ? state.email : undefined,
           passwordRules: {
             minimumScore: deps.passwordRules.minimumComplexity,
             minimumLength: deps.passwordRules.minimumLength,

@@ -1,9 +1,13 @@
 import type { VNode } from 'preact';
-import { Button } from '#browser/components/buttons.tsx';
-import { CheckField, PasswordField, TextField } from '#browser/components/fields.tsx';
+import { Button, LinkButton } from '#browser/components/buttons.tsx';
+import { TextField } from '#browser/components/fields.tsx';
 import type { FormProblem } from '#browser/components/form.tsx';
 import { ErrorSummary, Form } from '#browser/components/form.tsx';
-import { StrengthMeter, type StrengthRules } from '#browser/components/strength-meter.tsx';
+import { IdentifierPreview } from '#browser/components/identifier-preview.tsx';
+import { NewPasswordFields } from '#browser/components/new-password-fields.tsx';
+import { ProviderButtons, type ShownProvider } from '#browser/components/provider-buttons.tsx';
+import type { StrengthRules } from '#browser/components/strength-meter.tsx';
+import { type AcceptedTerms, TermsField } from '#browser/components/terms-field.tsx';
 import { Alternative, ClientName, Heading } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 
@@ -13,9 +17,11 @@ export interface RegisterForm {
   readonly csrf: string;
   /** What was typed before, or a proposal. */
   readonly username: string;
+  /** The same; undefined: none is asked for. */
+  readonly email: string | undefined;
   readonly passwordRules: StrengthRules;
   /** Terms to accept; undefined: none. */
-  readonly terms: { readonly uri: string; readonly isAccepted: boolean } | undefined;
+  readonly terms: AcceptedTerms | undefined;
   readonly problems: readonly FormProblem[];
 }
 
@@ -50,47 +56,103 @@ export function RegisterPage({
           value={form.username}
           problems={problems}
         />
-        <PasswordField
-          name="password"
-          label={translations.t('login.password')}
-          autocomplete="new-password"
-          hint={translations.t('register.password_hint', { minimum: form.passwordRules.minimumLength })}
-          translations={translations}
-          problems={problems}
-        >
-          <StrengthMeter
-            translations={translations}
-            passwordName="password"
-            usernameName="username"
-            rules={form.passwordRules}
-          />
-        </PasswordField>
-        <PasswordField
-          name="password_confirm"
-          label={translations.t('register.password_confirm')}
-          autocomplete="new-password"
-          translations={translations}
-          problems={problems}
-        />
-        {terms !== undefined && (
-          <CheckField
-            name="accept_terms"
-            label={translations.rich('register.accept_terms', {
-              terms: (
-                <a href={terms.uri} rel="noreferrer" target="_blank">
-                  {translations.t('register.terms')}
-                </a>
-              ),
-            })}
-            isChecked={terms.isAccepted}
+        {form.email !== undefined && (
+          <TextField
+            name="email"
+            label={translations.t('recover.email')}
+            autocomplete="email"
+            keyboard="email"
+            hint={translations.t('email.hint')}
+            value={form.email}
             problems={problems}
           />
         )}
+        <NewPasswordFields
+          translations={translations}
+          name="password"
+          label="login.password"
+          confirmLabel="register.password_confirm"
+          rules={form.passwordRules}
+          problems={problems}
+        />
+        {terms !== undefined && <TermsField translations={translations} terms={terms} problems={problems} />}
         <Button>{translations.t('register.button')}</Button>
       </Form>
       <Alternative>
         {translations.rich('register.sign_in', { link: <a href={loginPath}>{translations.t('index.sign_in')}</a> })}
       </Alternative>
+    </>
+  );
+}
+
+/** Where people choose how to make an account: with a password, or by signing in at another service. */
+export function ChoicePage({
+  translations,
+  clientName,
+  problems,
+  form,
+  providers,
+  loginPath,
+}: {
+  translations: Translations;
+  /** The name of the client that the person continues to. */
+  clientName: string | undefined;
+  problems: readonly FormProblem[];
+  /** Undefined where nobody may register with a password. */
+  form:
+    | {
+        /** Where the form posts to: this page with its continuation. */
+        readonly path: string;
+        readonly csrf: string;
+        /** What was typed before, or a proposal. */
+        readonly username: string;
+        /** Second part of chat identifiers. */
+        readonly serverName: string;
+      }
+    | undefined;
+  providers: readonly ShownProvider[];
+  loginPath: string;
+}): VNode {
+  return (
+    <>
+      <Heading title={translations.t('register.title')}>
+        {clientName === undefined
+          ? undefined
+          : translations.rich('login.continue', { client: <ClientName name={clientName} /> })}
+      </Heading>
+      <ErrorSummary translations={translations} problems={problems} />
+      {form !== undefined && (
+        <Form action={form.path} csrf={form.csrf}>
+          <TextField
+            name="username"
+            label={translations.t('login.username')}
+            autocomplete="username"
+            hint={translations.t('username.hint')}
+            value={form.username}
+            problems={problems}
+          />
+          <IdentifierPreview translations={translations} of="username" serverName={form.serverName} />
+          <Button>{translations.t('register.with_password')}</Button>
+        </Form>
+      )}
+      {form !== undefined && providers.length > 0 && <p class="or">{translations.t('upstream.or')}</p>}
+      <ProviderButtons translations={translations} providers={providers} />
+      <Alternative>
+        {translations.rich('register.sign_in', { link: <a href={loginPath}>{translations.t('index.sign_in')}</a> })}
+      </Alternative>
+    </>
+  );
+}
+
+/** Tells that registration is closed. */
+export function ClosedPage({ translations, loginPath }: { translations: Translations; loginPath: string }): VNode {
+  return (
+    <>
+      <Heading title={translations.t('register.closed.title')} />
+      <p>{translations.t('register.closed.text')}</p>
+      <LinkButton kind="primary" href={loginPath}>
+        {translations.t('register.closed.sign_in')}
+      </LinkButton>
     </>
   );
 }

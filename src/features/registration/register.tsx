@@ -1,62 +1,132 @@
-import type { VNode } from 'preact';
-import { LinkButton } from '#browser/components/buttons.tsx';
-import { Heading } from '#browser/components/text.tsx';
-import type { Translations } from '#browser/i18n/translations.ts';
+import type { FormProblem } from '#browser/components/form.tsx';
+import { destinationFormActions, destinationName, findDestination } from '#domain/authorizations/destination.ts';
+import { providerName, type UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
-import { parsePostAuthAction } from '#protocol/post-auth-action.ts';
+import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
 import { redirectSignedIn } from './redirect-signed-in.ts';
-import { MAX_USERNAME_CHARACTERS, proposedUsername, showUnknownProvider } from './register-with-password.tsx';
+import { ChoicePage, ClosedPage } from './register.page.tsx';
+import {
+  invitationFields,
+  invitationOf,
+  MAX_USERNAME_CHARACTERS,
+  proposedUsername,
+} from './register-with-password.tsx';
+import { refusalProblem } from './registration-problems.ts';
 import type { RegistrationDeps } from './step.ts';
 
-/** `GET /register`: redirects to the form with a password, the only way to register so far. */
+/** `GET /register`: where there is a choice, its page; else the one way that is open (browser-flows 5.2). */
 export async function showRegister(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const action = parsePostAuthAction(context.query, deps.protocolName);
   const elsewhere = await redirectSignedIn(deps, context, action);
   if (elsewhere !== undefined) return elsewhere;
-  // Also remembers the language that this address asks for.
-  const translations = deps.pages.language(context);
-  if (deps.isRegistrationOpen) return redirect(withUsername(deps, action, proposedUsername(deps, context)));
-  return deps.pages.answer({
-    title: translations.t('register.closed.title'),
-    translations,
-    languageLinks: deps.pages.languageLinks((language) => deps.urls.register(action, [['ui_locales', language]])),
-    content: <ClosedPage translations={translations} loginPath={deps.urls.login(action)} />,
-  });
+  const username = proposedUsername(deps, context);
+  const { password, providers } = deps.registrationWays;
+  const [provider, ...others] = providers;
+  if (provider === undefined || (!password.isOpen && others.length === 0)) {
+    // Also remembers the language that this address asks for.
+    const translations = deps.pages.language(context);
+    if (password.isOpen) return redirect(formPath(deps, context, action, username));
+    if (provider !== undefined) return redirect(providerPath(deps, context, provider, action));
+    return deps.pages.answer({
+      title: translations.t('register.closed.title'),
+      translations,
+      languageLinks: deps.pages.languageLinks((language) => deps.urls.register(action, [['ui_locales', language]])),
+      content: <ClosedPage translations={translations} loginPath={deps.urls.login(action)} />,
+    });
+  }
+  return await showChoice(deps, context, action, username ?? '');
 }
 
-/** `POST /register`: the same from a form in which a username may have been typed. */
+/** `POST /register`: goes on in the way that was chosen there. */
 export async function submitRegister(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   // A form that is too old gets the same redirect; the page behind it has a fresh one.
   deps.csrf.check(context, form);
-  // Attributes the request; that page redirects someone who is signed in.
-  await deps.viewers.read(context);
   const action = parsePostAuthAction(context.query, deps.protocolName);
-  if (!deps.isRegistrationOpen) return redirect(deps.urls.login(action));
-  // Providers are not built yet, so any name is unknown.
-  if ((form.get('provider') ?? '') !== '') return await showUnknownProvider(deps, context, form.get('username'));
-  return redirect(withUsername(deps, action, form.get('username')));
+  const username = form.get('username');
+  const providerId = form.get('provider') ?? '';
+  if (providerId !== '' && deps.isRegistrationOpen) {
+    const provider = deps.upstreamProviders.find(providerId);
+    if (provider === undefined) {
+      const elsewhere = await redirectSignedIn(deps, context, action);
+      return elsewhere ?? (await showChoice(deps, context, action, username ?? '', isUnknownProvider));
+    }
+    await deps.viewers.read(context);
+    return redirect(providerPath(deps, context, provider, action));
+  }
+  // Attributes the request; the page behind the redirect redirects someone who is signed in.
+  await deps.viewers.read(context);
+  if (!deps.registrationWays.password.isOpen) return redirect(deps.urls.login(action));
+  return redirect(formPath(deps, context, action, username));
 }
 
-function withUsername(
+const isUnknownProvider = { reason: 'unknown-provider' } as const;
+
+function formPath(
   deps: RegistrationDeps,
-  action: ReturnType<typeof parsePostAuthAction>,
+  context: RequestContext,
+  action: PostAuthAction | undefined,
   username: string | undefined,
 ): string {
-  const isSent = username !== undefined && username.length <= MAX_USERNAME_CHARACTERS;
-  return deps.urls.registerWithPassword(action, isSent ? [['username', username]] : []);
+  const isSent = username !== undefined && username !== '' && username.length <= MAX_USERNAME_CHARACTERS;
+  const fields = isSent ? [['username', username] as const] : [];
+  return deps.urls.registerWithPassword(action, [...fields, ...invitationFields(invitationOf(deps, context))]);
 }
 
-/** Tells that registration is closed. */
-export function ClosedPage({ translations, loginPath }: { translations: Translations; loginPath: string }): VNode {
-  return (
-    <>
-      <Heading title={translations.t('register.closed.title')} />
-      <p>{translations.t('register.closed.text')}</p>
-      <LinkButton kind="primary" href={loginPath}>
-        {translations.t('register.closed.sign_in')}
-      </LinkButton>
-    </>
-  );
+function providerPath(
+  deps: RegistrationDeps,
+  context: RequestContext,
+  provider: UpstreamProvider,
+  action: PostAuthAction | undefined,
+): string {
+  const invitation = provider.isRegistrationTokenRequired ? invitationFields(invitationOf(deps, context)) : [];
+  return deps.urls.upstreamAuthorize(provider.id, action, invitation);
+}
+
+async function showChoice(
+  deps: RegistrationDeps,
+  context: RequestContext,
+  action: PostAuthAction | undefined,
+  username: string,
+  refusal?: typeof isUnknownProvider,
+): Promise<HttpResponse> {
+  const { urls, pages, registrationWays, namePolicy } = deps;
+  const destination = await findDestination(deps, action);
+  const translations = pages.language(context, destination?.uiLocales);
+  const problems: readonly FormProblem[] = refusal === undefined ? [] : [refusalProblem(translations, refusal)];
+  const invitation = invitationFields(invitationOf(deps, context));
+  return pages.answer({
+    title: translations.t('register.title'),
+    translations,
+    isRejected: problems.length > 0,
+    formActions: destinationFormActions(destination),
+    languageLinks:
+      destination?.uiLocales === undefined
+        ? pages.languageLinks((language) => urls.register(action, [...invitation, ['ui_locales', language]]))
+        : [],
+    content: (
+      <ChoicePage
+        translations={translations}
+        clientName={destination === undefined ? undefined : destinationName(destination, translations.language)}
+        problems={problems}
+        form={
+          registrationWays.password.isOpen
+            ? {
+                path: urls.register(action, invitation),
+                csrf: deps.csrf.field(context),
+                username: username.length <= MAX_USERNAME_CHARACTERS ? username : '',
+                serverName: namePolicy.serverName,
+              }
+            : undefined
+        }
+        providers={registrationWays.providers.map((provider) => ({
+          name: providerName(provider),
+          brand: provider.brandName,
+          href: providerPath(deps, context, provider, action),
+        }))}
+        loginPath={urls.login(action)}
+      />
+    ),
+  });
 }

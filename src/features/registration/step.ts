@@ -2,40 +2,44 @@ import type { Browser, PageDeps } from '#browser/browser.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 import type { LanguageLink } from '#browser/layout.tsx';
-import { foldUsername } from '#domain/accounts/account-names.ts';
+import { boundRegistration } from '#browser/registrations-cookie.ts';
+import { emailPolicyOf } from '#domain/accounts/email-authentications/email-policy.ts';
 import type { FinishDeps } from '#domain/accounts/registrations/finish-registration.ts';
 import { findRegistration, type Registration, registrationState } from '#domain/accounts/registrations/registration.ts';
-import { RequesterPolicy } from '#domain/accounts/registrations/registration-policy.ts';
+import { namePolicyOf } from '#domain/accounts/registrations/registration-policy.ts';
 import type { RegistrationDeps as StartDeps } from '#domain/accounts/registrations/start-registration.ts';
 import { destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
 import type { Core } from '#domain/core.ts';
+import { RegistrationProofs } from '#domain/upstream/registration-proofs.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { parseId, type RegistrationId, timeOfId } from '#platform/base/ids.ts';
-import type { Cookie } from '#platform/http/cookies.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 
 /** Core and browser, and the settings of the operations of a registration. */
-export type RegistrationDeps = PageDeps & StartDeps & FinishDeps;
+export type RegistrationDeps = PageDeps &
+  StartDeps &
+  FinishDeps & {
+    /** How long a code works that was mailed. */
+    readonly codeTtlSeconds: number;
+  };
 
 export function registrationDeps(core: Core, browser: Browser): RegistrationDeps {
-  const { account, branding, homeserver, passwords, policy, protocolName, rateLimiting } = core.config;
-  const { adminUsers, registration, requester } = policy.data;
+  const { account, branding, email, passwords, protocolName, rateLimiting } = core.config;
   return {
     ...core,
     ...browser,
     limits: rateLimiting,
-    namePolicy: {
-      serverName: homeserver.homeserver,
-      ...registration,
-      reservedUsernames: new Set(adminUsers.map(foldUsername)),
-    },
-    requesterPolicy: new RequesterPolicy(requester),
+    namePolicy: namePolicyOf(core),
     passwordRules: passwords,
     serviceName: branding.serviceName,
     tosUri: branding.tosUri,
     protocolName,
     ttlSeconds: account.registrationTtlSeconds,
+    codeTtlSeconds: email.codeTtlSeconds,
+    isTokenRequired: core.registrationWays.password.isTokenRequired,
+    isEmailRequired: core.registrationWays.password.isEmailRequired,
+    emailPolicy: emailPolicyOf(core),
+    upstreamProofs: new RegistrationProofs({ keyRing: core.keyRing, providers: core.upstreamProviders }),
   };
 }
 
@@ -55,7 +59,7 @@ export interface Step {
 export async function openStep(
   deps: RegistrationDeps,
   context: RequestContext,
-  name: 'display-name' | 'username',
+  name: 'token' | 'verify-email' | 'display-name' | 'username',
 ): Promise<Step | HttpResponse> {
   // Attributes the request to a user who is signed in; they may register another account nevertheless.
   await deps.viewers.read(context);
@@ -91,43 +95,4 @@ export function notFound({ urls }: RegistrationDeps): LatchkeyError {
 
 export function expired({ urls }: RegistrationDeps, action: Registration['action']): LatchkeyError {
   return new LatchkeyError('registration_expired', { restartPath: urls.register(action) });
-}
-
-/**
- * Lists the registrations that were started in this browser (browser-flows 2.1). They can be continued
- * only here, so that nobody is signed in to an account that somebody else prepared (security S-59).
- */
-const REGISTRATIONS_COOKIE: Cookie = { name: 'registrations' };
-const MAX_REGISTRATIONS = 8;
-
-/**
- * Adds a registration that was started here; expired ones are dropped, and the oldest beyond eight.
- * @param now milliseconds since the epoch
- */
-export function bindRegistration(
-  context: Pick<RequestContext, 'cookies'>,
-  id: RegistrationId,
-  ttlSeconds: number,
-  now: number,
-): void {
-  const others = boundRegistrations(context).filter((other) => now - timeOfId(other) < ttlSeconds * 1000);
-  context.cookies.set(REGISTRATIONS_COOKIE, [id, ...others].slice(0, MAX_REGISTRATIONS));
-}
-
-/** The registration that the address names, if it was started in this browser. */
-export function boundRegistration(
-  context: Pick<RequestContext, 'cookies'>,
-  idText: string | undefined,
-): RegistrationId | undefined {
-  const id = parseId<'registration'>(idText ?? '');
-  return id !== undefined && boundRegistrations(context).includes(id) ? id : undefined;
-}
-
-function boundRegistrations(context: Pick<RequestContext, 'cookies'>): RegistrationId[] {
-  const value = context.cookies.open(REGISTRATIONS_COOKIE);
-  if (!Array.isArray(value)) return [];
-  return value.flatMap((entry: unknown) => {
-    const id = typeof entry === 'string' ? parseId<'registration'>(entry) : undefined;
-    return id === undefined ? [] : [id];
-  });
 }

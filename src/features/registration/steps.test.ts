@@ -298,6 +298,56 @@ describe('GET finish', () => {
   });
 });
 
+describe('who was signed in before', () => {
+  const sessionsOf = (username: string) =>
+    rows<{ finish_reason: string | null; events: string[] }>(
+      `select s.finish_reason, array(
+         select e.kind from audit_events e where e.session_id = s.id order by e.kind
+       ) as events
+       from user_sessions s join users u on u.id = s.user_id where u.username = $1::text order by s.finished_at nulls first`,
+      username,
+    );
+
+  async function signIn(username: string, browser = service.browser()): Promise<Browser> {
+    await browser.open('/login');
+    expect((await browser.submit({ username, password: NEW_PASSWORD })).status).toBe(303);
+    return browser;
+  }
+
+  test('is signed out in this browser by the end of the registration, and nowhere else (5.8, S-61)', async () => {
+    await insertTestAccount(testDatabase.database, { username: 'earlier', password: NEW_PASSWORD });
+    const elsewhere = await signIn('earlier');
+    const browser = service.browser();
+    const finish = await registerUpToFinish(browser, 'newcomer');
+    await signIn('earlier', browser);
+    const copy = movedTo(service, browser);
+    expect(await browser.get(finish)).toMatchObject({ status: 303, location: `${ORIGIN}/` });
+    expect(service.lastRequest().requester).toMatch(/^user:\w{26}\(newcomer\)$/);
+    expect(await sessionsOf('earlier')).toEqual([
+      { finish_reason: null, events: ['login'] },
+      { finish_reason: 'logout', events: ['login', 'logout'] },
+    ]);
+    expect((await copy.open('/')).text).toContain('signed out');
+    expect((await elsewhere.open('/')).text).toContain('earlier');
+    expect((await browser.open('/')).text).toContain('newcomer');
+  });
+
+  test('stays so while a step is missing', async () => {
+    await insertTestAccount(testDatabase.database, { username: 'steady', password: NEW_PASSWORD });
+    const browser = service.browser();
+    await beginRegistration(browser, { username: 'half-way' });
+    const finish = browser.shown.location ?? '';
+    await signIn('steady', browser);
+    expect(await browser.get(finish)).toMatchObject({
+      status: 303,
+      location: finish.replace('finish', 'display-name'),
+    });
+    expect(service.lastRequest().requester).toBeUndefined();
+    expect((await browser.open('/')).text).toContain('steady');
+    expect(await sessionsOf('steady')).toEqual([{ finish_reason: null, events: ['login'] }]);
+  });
+});
+
 describe('steps that belong to another browser, to nobody or to the past (S-59, S-83)', () => {
   const STEPS = ['display-name', 'username', 'finish'];
 
@@ -575,7 +625,7 @@ describe('a name that somebody else registered first', () => {
 });
 
 describe('registrations that finish at the same moment, on two instances', () => {
-  test('of one name: one account, and the others choose another name (S-96)', async () => {
+  test('of one name: one account, and the others choose another name (acceptance 13, S-96)', async () => {
     await withService({}, async (other) => {
       const contenders = [];
       for (let count = 0; count < 20; count += 1) {

@@ -5,11 +5,13 @@ import type { FormProblem } from '#browser/components/form.tsx';
 import { ErrorSummary, Form } from '#browser/components/form.tsx';
 import { Heading } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
+import { rejectedName } from '#browser/username-problems.ts';
+import { askHomeserver } from '#domain/accounts/registrations/homeserver-name.ts';
 import { findNameProblems, type NameProblem } from '#domain/accounts/registrations/registration-policy.ts';
 import { renameRegistration } from '#domain/accounts/registrations/registration-steps.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
-import { refusalProblem, rejectedName } from './registration-problems.ts';
+import { refusalProblem } from './registration-problems.ts';
 import type { RegistrationDeps } from './step.ts';
 import { openStep, type Step, stepPage } from './step.ts';
 
@@ -17,10 +19,14 @@ import { openStep, type Step, stepPage } from './step.ts';
 export async function showUsername(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const step = await openStep(deps, context, 'username');
   if (!('registration' in step)) return step;
-  const { id, username } = step.registration;
+  const { id, username, hasFixedUsername } = step.registration;
+  if (hasFixedUsername) return redirect(deps.urls.registrationStep(id, 'finish'));
   const problems = await findNameProblems(deps.database, username, deps.namePolicy);
-  if (problems.length === 0) return redirect(deps.urls.registrationStep(id, 'finish'));
-  return showRejected(deps, context, step, username, problems);
+  if (problems.length > 0) return showRejected(deps, context, step, username, problems);
+  const asked = await askHomeserver(deps, username);
+  if (asked === 'available') return redirect(deps.urls.registrationStep(id, 'finish'));
+  if (asked === 'exists') return showRejected(deps, context, step, username, [asked]);
+  return showForm(deps, context, step, username, [refusalProblem(step.translations, { reason: asked })]);
 }
 
 /** `POST /register/steps/{id}/username`. */
@@ -30,6 +36,7 @@ export async function submitUsername(deps: RegistrationDeps, context: RequestCon
   const step = await openStep(deps, context, 'username');
   if (!('registration' in step)) return step;
   const { registration, translations } = step;
+  if (registration.hasFixedUsername) return redirect(deps.urls.registrationStep(registration.id, 'finish'));
   const typed = form.get('username') ?? '';
   if (isExpired) {
     return showForm(deps, context, step, typed, [refusalProblem(translations, { reason: 'csrf-expired' })]);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ClientId } from '#platform/base/ids.ts';
+import { cleanUpAll } from '#test/support/clean-up.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import {
@@ -77,6 +78,27 @@ describe('revocation', () => {
     const next = await service.refresh(client, second.refreshToken);
     expect((await revoke(second.refreshToken)).status).toBe(200);
     expect(await isActive(member(next, 'access_token'))).toBe(false);
+  });
+
+  test('so does a consumed refresh token whose row was cleaned up, for its own client alone', async () => {
+    const other = await service.client();
+    const { refreshToken } = await signedIn();
+    let newest = refreshToken;
+    for (let count = 0; count < 3; count += 1) {
+      newest = member(await service.refresh(client, newest), 'refresh_token');
+    }
+    service.clock.advanceSeconds(2 * 3600);
+    await cleanUpAll({ database: db.database, clock: service.clock });
+    const rows = await sql(
+      db.database,
+      'select from oauth2_refresh_tokens where token_hash = sha256($1::text::bytea)',
+      [refreshToken],
+    );
+    expect(rows).toEqual([]);
+    expect(await revoke(refreshToken, {}, other)).toMatchObject({ body: { error: 'unauthorized_client' } });
+    expect(await isActive(newest)).toBe(true);
+    expect(await revoke(refreshToken)).toMatchObject({ status: 200, text: '' });
+    expect(await isActive(newest)).toBe(false);
   });
 
   test.each(['access_token', 'refresh_token'])(

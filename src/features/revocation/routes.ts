@@ -25,7 +25,7 @@ export function mount(core: Core): Route[] {
       cors: 'get-post',
       handle: async (context) => {
         const form = await readOAuthForm(context, SINGLE_NAMES);
-        return await authentication.act(context, form, async (client) => {
+        return await authentication.act(context, form, async (client, database) => {
           const token = required(form, 'token');
           // RFC 7009 2.1: a hint that does not fit is no reason to stop looking, and the prefix says the kind anyway.
           const hint = form.get('token_type_hint');
@@ -35,8 +35,9 @@ export function mount(core: Core): Route[] {
             });
           }
           const { clientAddress: address, userAgent } = context;
-          const request = { token, now: core.clock.now(), address, userAgent };
-          const outcome = await revokeToken(core.database, client, request);
+          const syncsDevices = core.homeserver.isConnected;
+          const request = { token, now: core.clock.now(), address, userAgent, syncsDevices };
+          const outcome = await revokeToken(database, client, request);
           if (outcome === 'client-changed') return outcome;
           if (outcome === 'other-client') {
             throw new LatchkeyError('unauthorized_client', { description: 'The token was issued to another client.' });

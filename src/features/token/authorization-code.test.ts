@@ -275,6 +275,15 @@ describe('token endpoint: authorization_code', () => {
     expect(await service.exchange(doomed, code)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
   });
 
+  test('a client that was deleted with its codes is unknown although its record is cached', async () => {
+    const doomed = await service.client();
+    const { code } = await service.signIn(doomed);
+    const id = toUuid(doomed);
+    await sql(db.database, `delete from oauth2_authorization_grants where client_id = '${id}'`);
+    await sql(db.database, `delete from oauth2_clients where id = '${id}'`);
+    expect(await service.exchange(doomed, code)).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+  });
+
   test('a client that changed since it was cached is read again and served', async () => {
     const changed = await service.client();
     const { code } = await service.signIn(changed);
@@ -294,7 +303,8 @@ describe('token endpoint: devices', () => {
     const first = await service.exchange(client, older.code);
     const others = await service.exchange(client, stranger.code);
     const replacing = await service.exchange(client, newer.code);
-    expect(service.lastRequest().queries).toBe(2);
+    // The user is held in a transaction.
+    expect(service.lastRequest().queries).toBe(4);
     expect((await service.introspect(member(first, 'access_token'))).body).toEqual({ active: false });
     expect(await service.refresh(client, member(first, 'refresh_token'))).toMatchObject({ status: 400 });
     for (const answer of [others, replacing]) {

@@ -1,11 +1,13 @@
 import { userFacts } from '#domain/accounts/user-facts.ts';
 import { cancelAuthorizationGrant } from '#domain/authorizations/cancel-authorization-grant.ts';
 import type { Client } from '#domain/clients/client.ts';
+import { isClientCurrent } from '#domain/clients/is-client-current.ts';
 import { endOAuth2Session } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { type CodeRefusal, type CodeRow, findCode, judgeCode } from '#domain/oauth-sessions/judge-code.ts';
 import { prepareRedemption, type Redemption } from '#domain/oauth-sessions/open-session.ts';
 import { bindingKey, type ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
-import { redeemAuthorizationCode } from '#domain/oauth-sessions/redeem-authorization-code.ts';
+import { redeemAuthorizationCode } from '#domain/oauth-sessions/redemptions/redeem-authorization-code.ts';
+import type { BanSetting } from '#domain/policy/requester-policy.ts';
 import { required } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
@@ -15,7 +17,7 @@ import type { HttpResponse } from '#platform/http/response.ts';
 import { verifierFits } from '#protocol/oauth/pkce.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
 import type { TokenDeps } from './grant.ts';
-import { signIdToken, tokenResponse, tokenTarget } from './grant.ts';
+import { redeemingDevice, signIdToken, tokenResponse, tokenTarget } from './grant.ts';
 
 /** 256 bits in base64url; anything else is not a code, and costs no query. */
 const CODE = /^[A-Za-z0-9_-]{43}$/;
@@ -31,9 +33,12 @@ export async function exchangeCode(
   const { database, settings } = deps;
   const code = required(form, 'code');
   const now = deps.clock.now();
-  const row = CODE.test(code) ? await findCode(database, client, code) : undefined;
-  if (row?.client_is_current === false) return 'client-changed';
+  const isCode = CODE.test(code);
+  const row = isCode ? await findCode(database, client, code) : undefined;
+  const isCurrent = row?.client_is_current ?? (!isCode || (await isClientCurrent(database, client)));
+  if (!isCurrent) return 'client-changed';
   const resources = deps.resourceRules.spelled(form.all('resource'));
+  const bannedBy = deps.requesterPolicy.ban(context.clientAddress, context.userAgent);
   const verdict = judgeCode(
     row,
     {
@@ -41,6 +46,7 @@ export async function exchangeCode(
       codeVerifier: form.get('code_verifier'),
       resources,
       thumbprint: provenKey?.thumbprint,
+      isBanned: bannedBy !== undefined,
     },
     {
       lifetimeSeconds: settings.authorizationCodeTtlSeconds,
@@ -51,26 +57,40 @@ export async function exchangeCode(
     now,
   );
   if (!verdict.ok) {
-    await settleRefusal(deps, context, client, row, verdict.reason, now);
+    const setting = verdict.reason === 'requester-banned' ? bannedBy : undefined;
+    await settleRefusal(deps, context, client, row, { reason: verdict.reason, setting }, now);
     throw refusal(verdict.reason);
   }
 
   const key = bindingKey(deps.scopeRules, client, verdict.row.scope, provenKey);
   const target = tokenTarget(deps, verdict.row, resources, key);
-  const redemption = prepareRedemption(verdict.row, client, target, settings, now);
-  // Signed before anything is written: a key that fails must not cost the client its code.
-  const idToken = await idTokenOf(deps, client, redemption, code);
-  await provenKey?.consume();
-  const device = {
-    id: deps.scopeRules.deviceIdOf(verdict.row.scope),
-    userAgent: context.userAgent,
-    address: context.clientAddress,
+  const redeeming = {
+    row: verdict.row,
+    client,
+    device: redeemingDevice(deps, context, client, verdict.row),
+    presentedAt: now,
+    waiting: context,
+    prepare: async (at: number) => {
+      const redemption = prepareRedemption(verdict.row, client, target, settings, at);
+      // Signed before anything is written: a key that fails must not cost the client its code.
+      const idToken = await idTokenOf(deps, client, redemption, code);
+      await provenKey?.consume();
+      return { redemption, idToken };
+    },
   };
-  if (!(await redeemAuthorizationCode(database, redemption, client, settings, device))) {
-    deps.log.info('auth.refused', 'authorization code refused', { code: 'redeemed_just_now', client: client.id });
-    throw refusal('redeemed-just-now');
+  const outcome = await redeemAuthorizationCode(deps, redeeming, settings);
+  if (!outcome.ok) {
+    if (!(await isClientCurrent(database, client))) return 'client-changed';
+    const reason = outcome.reason === 'lost' ? 'redeemed-just-now' : outcome.reason;
+    deps.log.info('auth.refused', 'authorization code refused', {
+      code: reason.replaceAll('-', '_'),
+      client: client.id,
+      user: fromUuid(verdict.row.user_id),
+    });
+    throw refusal(reason);
   }
-  deps.activity.recordOAuth2Session(redemption.sessionId, now, context.clientAddress, context.userAgent);
+  const { idToken, redemption } = outcome.prepared;
+  deps.activity.recordOAuth2Session(redemption.sessionId, redemption.now, context.clientAddress, context.userAgent);
   return tokenResponse({
     accessToken: redemption.accessToken,
     expiresAt: redemption.accessTokenExpiresAt,
@@ -78,7 +98,7 @@ export async function exchangeCode(
     scope: target.scope,
     key,
     idToken,
-    now,
+    now: redemption.now,
   });
 }
 
@@ -111,7 +131,7 @@ async function settleRefusal(
   context: RequestContext,
   client: Client,
   row: CodeRow | undefined,
-  reason: CodeRefusal,
+  { reason, setting }: { readonly reason: CodeRefusal; readonly setting: BanSetting | undefined },
   now: number,
 ): Promise<void> {
   if (row !== undefined && (reason === 'verifier-wrong' || reason === 'sign-in-gone')) {
@@ -121,7 +141,8 @@ async function settleRefusal(
   if (reason === 'redeemed' && sessionId !== null) {
     const session = fromUuid<'oauth2-session'>(sessionId);
     const { clientAddress: address, userAgent } = context;
-    await endOAuth2Session(deps.database, session, { reason: 'code_reused', now, address, userAgent });
+    const syncsDevices = deps.homeserver.isConnected;
+    await endOAuth2Session(deps.database, session, { reason: 'code_reused', now, address, userAgent, syncsDevices });
     deps.log.warn('token.reuse', 'an authorization code was presented again: its session is ended', {
       client: client.id,
       session,
@@ -131,10 +152,11 @@ async function settleRefusal(
   deps.log.info('auth.refused', 'authorization code refused', {
     code: reason.replaceAll('-', '_'),
     client: client.id,
+    setting,
   });
 }
 
-function refusal(reason: CodeRefusal): LatchkeyError {
+function refusal(reason: CodeRefusal | 'too-many-sessions'): LatchkeyError {
   switch (reason) {
     case 'resource':
       return new LatchkeyError('invalid_target', { description: 'The resource was not part of what was granted.' });
@@ -142,6 +164,10 @@ function refusal(reason: CodeRefusal): LatchkeyError {
       return new LatchkeyError('invalid_dpop_proof', {
         description: 'The code is bound to a key (dpop_jkt): the proof must be made with it.',
       });
+    case 'requester-banned':
+      return new LatchkeyError('invalid_grant', { description: 'The policy here forbids it to this requester.' });
+    case 'too-many-sessions':
+      return new LatchkeyError('invalid_grant', { description: 'The user has too many sessions and must end some.' });
     case 'redirect-uri':
       return new LatchkeyError('invalid_grant', {
         description: 'The redirect_uri must be the one of the authorization request.',

@@ -4,7 +4,14 @@ import { MAC_ALGORITHMS, SIGNING_ALGORITHMS } from '#protocol/jose/signing-algor
 import { type AssertionParts, assertionFields, type ClientKey, newClientKey } from '#test/support/client-assertions.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { basic, type OAuthService, startOAuthService, TEST_ISSUER, unusedId } from '#test/support/oauth-service.ts';
+import {
+  basic,
+  member,
+  type OAuthService,
+  startOAuthService,
+  TEST_ISSUER,
+  unusedId,
+} from '#test/support/oauth-service.ts';
 
 const SECRET = 'a secret that signs assertions, of more than sixty-four bytes in all';
 const TOKEN_ENDPOINT = `${TEST_ISSUER}oauth2/token`;
@@ -50,15 +57,15 @@ async function ask(parts: Partial<AssertionParts> = {}, more: Record<string, str
 const seconds = () => Math.floor(service.clock.now() / 1000);
 
 describe('a client assertion (RFC 7523 3)', () => {
-  test('of a key is accepted; it costs one statement, and the client is the requester', async () => {
+  test('of a key is accepted; it costs no round trip, and the client is the requester', async () => {
     expect((await ask()).status).toBe(200);
-    expect(service.lastRequest()).toMatchObject({ queries: 2, requester: `oauth2-client:${keyClient}` });
+    expect(service.lastRequest()).toMatchObject({ queries: 1, requester: `oauth2-client:${keyClient}` });
   });
 
   test('of a secret is accepted', async () => {
     const answer = await ask({ clientId: secretClient, key: SECRET });
     expect(answer.status).toBe(200);
-    expect(service.lastRequest()).toMatchObject({ queries: 2, requester: `oauth2-client:${secretClient}` });
+    expect(service.lastRequest()).toMatchObject({ queries: 1, requester: `oauth2-client:${secretClient}` });
   });
 
   test.each(MAC_ALGORITHMS)('by %s is accepted', async (alg) => {
@@ -69,6 +76,24 @@ describe('a client assertion (RFC 7523 3)', () => {
     const own = await newClientKey('own', alg);
     const clientId = await clientWith({ jwks: { keys: [key.publicJwk, own.publicJwk] } });
     expect((await ask({ clientId, key: own.privateKey, alg, header: { kid: 'own' } })).status).toBe(200);
+  });
+
+  test('names the algorithm of an Ed25519 key in the older way or in that of RFC 9864, whichever was registered', async () => {
+    const { privateKey, publicJwk } = await newClientKey('ed', 'EdDSA');
+    for (const token_endpoint_auth_signing_alg of ['EdDSA', 'Ed25519', undefined]) {
+      for (const alg of ['EdDSA', 'Ed25519', undefined]) {
+        const jwks = { keys: [{ ...publicJwk, ...(alg !== undefined && { alg }) }] };
+        const clientId = await clientWith({
+          jwks,
+          ...(token_endpoint_auth_signing_alg !== undefined && { token_endpoint_auth_signing_alg }),
+        });
+        for (const sent of ['EdDSA', 'Ed25519']) {
+          expect((await ask({ clientId, key: privateKey, alg: sent })).status).toBe(200);
+        }
+        const es256 = await ask({ clientId, header: { kid: 'ed' } });
+        expect(es256).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+      }
+    }
   });
 
   test('proves the client at every endpoint, by its address, that of the token endpoint, or the issuer', async () => {
@@ -203,6 +228,36 @@ describe('the method of a client (R-15, R-16)', () => {
   });
 });
 
+test('an assertion costs no round trip: code, introspection, refresh, revocation', async () => {
+  const proven = async () => await fields();
+  const { code } = await service.signIn(keyClient);
+  const form = { grant_type: 'authorization_code', code, redirect_uri: 'https://app.example.org/callback' };
+  const first = await service.post('/oauth2/token', { ...form, ...(await proven()) });
+  expect(first.status).toBe(200);
+  expect(service.lastRequest().queries).toBe(2);
+  const token = member(first, 'access_token');
+  await service.introspect(token);
+  const introspected = await service.post('/oauth2/introspect', { token, ...(await proven()) });
+  expect(introspected.body).toMatchObject({ active: true });
+  expect(service.lastRequest().queries).toBe(1);
+
+  const refresh = { grant_type: 'refresh_token', refresh_token: member(first, 'refresh_token') };
+  const once = await proven();
+  const second = await service.post('/oauth2/token', { ...refresh, ...once });
+  expect(second.status).toBe(200);
+  expect(service.lastRequest().queries).toBe(2);
+  // The successor is used, so the old token would end the session if the assertion were taken again.
+  await service.introspect(member(second, 'access_token'));
+  service.clock.advanceSeconds(31);
+  expect((await service.post('/oauth2/token', { ...refresh, ...once })).status).toBe(401);
+  const alive = await service.introspect(member(second, 'access_token'));
+  expect(alive.body).toMatchObject({ active: true });
+
+  const revoked = { token: member(second, 'refresh_token'), ...(await proven()) };
+  expect((await service.post('/oauth2/revoke', revoked)).status).toBe(200);
+  expect(service.lastRequest().queries).toBeLessThanOrEqual(2);
+});
+
 describe('an assertion that comes again (S-33)', () => {
   test('is refused, at once, on another instance, and until it has expired', async () => {
     const once = { ...GRANT, ...(await fields()) };
@@ -255,7 +310,7 @@ describe('an assertion that comes again (S-33)', () => {
   test('is not used up twice by one request that finds its client changed', async () => {
     await sql(db.database, 'update oauth2_clients set version = version + 1');
     expect((await ask()).status).toBe(200);
-    expect(service.lastRequest().queries).toBe(4);
+    expect(service.lastRequest().queries).toBe(3);
   });
 });
 

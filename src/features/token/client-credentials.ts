@@ -8,7 +8,7 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { parseScope } from '#protocol/oauth/scopes.ts';
 import type { TokenDeps } from './grant.ts';
-import { tokenResponse } from './grant.ts';
+import { tokenResponse, tokenTarget } from './grant.ts';
 
 /** A token for a confidential client itself (RFC 6749 4.4): no user, no refresh token, no ID token. */
 export async function issueForClient(
@@ -22,24 +22,32 @@ export async function issueForClient(
   if (client.authMethod === 'none') {
     throw new LatchkeyError('unauthorized_client', { description: 'A public client cannot use this grant type.' });
   }
+  const bannedBy = deps.requesterPolicy.ban(context.clientAddress, context.userAgent);
+  if (bannedBy !== undefined) {
+    deps.log.info('auth.refused', 'a token for a client refused', {
+      code: 'requester_banned',
+      client: client.id,
+      setting: bannedBy,
+    });
+    throw new LatchkeyError('invalid_scope', { description: 'The policy here forbids it to this requester.' });
+  }
   const requested = form.get('scope');
   const granted = requested === undefined ? [] : grantedScope(deps, client, requested);
   const resources = acceptedResources(deps.resourceRules, form);
-  const scope = deps.resourceRules.scopeAt(resources, granted);
+  // No person and no operator decided that it may use them (RFC 8707 2), and some servers look at nothing but `aud`.
+  if (!client.isStatic && deps.resourceRules.shown(resources).length > 0) {
+    throw new LatchkeyError('invalid_target', {
+      description: 'A client that registered itself gets no token of its own for a resource server.',
+    });
+  }
   const key = bindingKey(deps.scopeRules, client, granted, provenKey);
+  const target = tokenTarget(deps, { scope: granted, resources }, [], key);
   await provenKey?.consume();
   const now = deps.clock.now();
-  const token = await issueTokenToClient(
-    deps.database,
-    client,
-    { scope, resources, key },
-    context.userAgent,
-    deps.settings,
-    now,
-  );
+  const token = await issueTokenToClient(deps.database, client, target, context.userAgent, deps.settings, now);
   if (token === undefined) return 'client-changed';
   deps.activity.recordOAuth2Session(token.sessionId, now, context.clientAddress, context.userAgent);
-  return tokenResponse({ accessToken: token.accessToken, expiresAt: token.expiresAt, now, scope, key });
+  return tokenResponse({ accessToken: token.accessToken, expiresAt: token.expiresAt, now, ...target });
 }
 
 /** All or nothing: a client is not served with less than it asked for. */

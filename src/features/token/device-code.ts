@@ -1,15 +1,22 @@
 import { userFacts } from '#domain/accounts/user-facts.ts';
-import { type DeviceCodeRefusal, judgeDeviceCode, pollDeviceCode } from '#domain/authorizations/poll-device-code.ts';
+import {
+  type DeviceCodeRefusal,
+  type DeviceCodeRow,
+  judgeDeviceCode,
+  pollDeviceCode,
+} from '#domain/authorizations/poll-device-code.ts';
 import type { Client } from '#domain/clients/client.ts';
+import { isClientCurrent } from '#domain/clients/is-client-current.ts';
 import { prepareRedemption } from '#domain/oauth-sessions/open-session.ts';
 import { bindingKey, type ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
-import { redeemDeviceCode } from '#domain/oauth-sessions/redeem-device-code.ts';
+import { redeemDeviceCode } from '#domain/oauth-sessions/redemptions/redeem-device-code.ts';
+import type { BanSetting } from '#domain/policy/requester-policy.ts';
 import { required } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
-import { signIdToken, type TokenDeps, tokenResponse, tokenTarget } from './grant.ts';
+import { redeemingDevice, signIdToken, type TokenDeps, tokenResponse, tokenTarget } from './grant.ts';
 
 /** 256 bits in base64url; anything else is not a device code, and costs no query. */
 const DEVICE_CODE = /^[A-Za-z0-9_-]{43}$/;
@@ -25,55 +32,79 @@ export async function exchangeDeviceCode(
   const { database, settings } = deps;
   const deviceCode = required(form, 'device_code');
   const now = deps.clock.now();
-  const polled = DEVICE_CODE.test(deviceCode) ? await pollDeviceCode(database, client, deviceCode, now) : undefined;
-  if (polled?.client_is_current === false) return 'client-changed';
+  const isDeviceCode = DEVICE_CODE.test(deviceCode);
+  const poll = async () => (isDeviceCode ? await pollDeviceCode(database, client, deviceCode, now) : undefined);
+  const isCurrent = async (row: DeviceCodeRow | undefined) =>
+    row?.client_is_current ?? (!isDeviceCode || (await isClientCurrent(database, client)));
+  const polled = await poll();
+  if (!(await isCurrent(polled))) return 'client-changed';
   const resources = deps.resourceRules.spelled(form.all('resource'));
   const rules = {
     isAdminScope: (scope: string) => deps.scopeRules.isAdmin(scope),
     mayRequestAdmin: (row: Parameters<typeof deps.adminRights.mayUserAdminister>[0]) =>
       deps.adminRights.mayUserAdminister(row),
   };
-  const verdict = judgeDeviceCode(polled, resources, rules, now);
-  if (!verdict.ok) throw refusal(deps, client, verdict.reason);
+  const bannedBy = deps.requesterPolicy.ban(context.clientAddress, context.userAgent);
+  const request = { resources, isBanned: bannedBy !== undefined };
+  const verdict = judgeDeviceCode(polled, request, rules, now);
+  if (!verdict.ok) throw refusal(deps, client, verdict.reason, bannedBy);
 
   const { row } = verdict;
   const key = bindingKey(deps.scopeRules, client, row.scope, provenKey);
   const target = tokenTarget(deps, row, resources, key);
-  const redemption = prepareRedemption(row, client, target, settings, now);
-  const { userId, sessionId, accessToken } = redemption;
-  // Signed before anything is written: a key that fails must not cost the device its code.
-  const idToken = await signIdToken(deps, client, {
-    userId,
-    user: userFacts(row),
-    namedClaims: [],
-    sessionId,
-    scope: target.scope,
-    authenticatedAt: row.auth_time ?? undefined,
-    acr: row.acr ?? undefined,
-    amr: row.amr,
-    accessToken,
-    now,
-  });
-  await provenKey?.consume();
-  const device = {
-    id: deps.scopeRules.deviceIdOf(row.scope),
-    userAgent: context.userAgent,
-    address: context.clientAddress,
+  const redeeming = {
+    row,
+    client,
+    device: redeemingDevice(deps, context, client, row),
+    presentedAt: now,
+    waiting: context,
+    prepare: async (at: number) => {
+      const redemption = prepareRedemption(row, client, target, settings, at);
+      // Signed before anything is written: a key that fails must not cost the device its code.
+      const idToken = await signIdToken(deps, client, {
+        userId: redemption.userId,
+        user: userFacts(row),
+        namedClaims: [],
+        sessionId: redemption.sessionId,
+        scope: target.scope,
+        authenticatedAt: row.auth_time ?? undefined,
+        acr: row.acr ?? undefined,
+        amr: row.amr,
+        accessToken: redemption.accessToken,
+        now: at,
+      });
+      await provenKey?.consume();
+      return { redemption, idToken };
+    },
   };
-  if (!(await redeemDeviceCode(database, redemption, client, device))) throw refusal(deps, client, 'exchanged');
-  deps.activity.recordOAuth2Session(sessionId, now, context.clientAddress, context.userAgent);
+  const outcome = await redeemDeviceCode(deps, redeeming);
+  if (!outcome.ok) {
+    // Another poll was faster, or the person or the client changed after this one was judged: it is judged once more.
+    const later = await poll();
+    if (!(await isCurrent(later))) return 'client-changed';
+    const laterVerdict = judgeDeviceCode(later, request, rules, now);
+    const reason = outcome.reason === 'lost' ? 'exchanged' : outcome.reason;
+    throw refusal(deps, client, laterVerdict.ok ? reason : laterVerdict.reason);
+  }
+  const { idToken, redemption } = outcome.prepared;
+  deps.activity.recordOAuth2Session(redemption.sessionId, redemption.now, context.clientAddress, context.userAgent);
   return tokenResponse({
-    accessToken,
+    accessToken: redemption.accessToken,
     expiresAt: redemption.accessTokenExpiresAt,
     refreshToken: redemption.refreshToken,
     scope: target.scope,
     key,
     idToken,
-    now,
+    now: redemption.now,
   });
 }
 
-function refusal(deps: TokenDeps, client: Client, reason: DeviceCodeRefusal): LatchkeyError {
+function refusal(
+  deps: TokenDeps,
+  client: Client,
+  reason: DeviceCodeRefusal | 'too-many-sessions',
+  bannedBy?: BanSetting,
+): LatchkeyError {
   switch (reason) {
     // A device that waits is as it should be, and would fill the log.
     case 'pending':
@@ -85,12 +116,18 @@ function refusal(deps: TokenDeps, client: Client, reason: DeviceCodeRefusal): La
         description: 'Polled before the interval was over: add 5 seconds to it from now on.',
       });
     default:
-      deps.log.info('auth.refused', 'device code refused', { code: reason.replaceAll('-', '_'), client: client.id });
+      deps.log.info('auth.refused', 'device code refused', {
+        code: reason.replaceAll('-', '_'),
+        client: client.id,
+        setting: reason === 'requester-banned' ? bannedBy : undefined,
+      });
       return finalRefusal(reason);
   }
 }
 
-function finalRefusal(reason: Exclude<DeviceCodeRefusal, 'pending' | 'too-early'>): LatchkeyError {
+function finalRefusal(
+  reason: Exclude<DeviceCodeRefusal, 'pending' | 'too-early'> | 'too-many-sessions',
+): LatchkeyError {
   switch (reason) {
     case 'expired':
       return new LatchkeyError('expired_token', { description: 'The device code has expired. Ask for a new one.' });
@@ -98,6 +135,10 @@ function finalRefusal(reason: Exclude<DeviceCodeRefusal, 'pending' | 'too-early'
       return new LatchkeyError('access_denied', { description: 'The person refused the request.' });
     case 'sign-in-gone':
       return new LatchkeyError('access_denied', { description: 'The person who agreed is not signed in any more.' });
+    case 'requester-banned':
+      return new LatchkeyError('access_denied', { description: 'The policy here forbids it to this requester.' });
+    case 'too-many-sessions':
+      return new LatchkeyError('access_denied', { description: 'The user has too many sessions and must end some.' });
     case 'admin-scope':
       return new LatchkeyError('access_denied', { description: 'The person may not grant an admin scope any more.' });
     case 'resource':

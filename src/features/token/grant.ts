@@ -1,15 +1,21 @@
 /** What the grant types of the token endpoint share: their dependencies, the ID token and the response. */
 import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
-import type { TokenTarget } from '#domain/oauth-sessions/open-session.ts';
+import type { RedeemingDevice, TokenTarget } from '#domain/oauth-sessions/open-session.ts';
 import { type TokenSettings, tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
 import type { OAuth2SessionId, UserId } from '#platform/base/ids.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
+import type { Database } from '#platform/postgres/database.ts';
 import { idTokenClaims } from '#protocol/oidc/id-token-claims.ts';
 import { type UserClaimName, type UserFacts, userClaims } from '#protocol/oidc/user-claims.ts';
+import { deviceName } from './device-name.ts';
 
 /** Core, and what it derives for the grant types. */
-export interface TokenDeps extends Core {
+export interface TokenDeps extends Omit<Core, 'database'> {
+  /** Where the work of this request sends its statements. */
+  readonly database: Database;
   readonly settings: TokenSettings;
   /** `KeyRing.deriveAll('refresh-rotation')`. */
   readonly rotationKeys: readonly Buffer[];
@@ -23,7 +29,11 @@ export function tokenDeps(core: Core): TokenDeps {
   };
 }
 
-/** What the first access token of a grant is for. @param asked by the token request; empty: all that was granted */
+/**
+ * What the first access token of a grant is for: of the granted scope, what the resources understand (RFC 8707 2.2).
+ * When that is nothing no token is issued: an answer cannot say that a scope is empty (RFC 6749 3.3, 5.1).
+ * @param asked by the token request; empty: all that was granted
+ */
 export function tokenTarget(
   deps: TokenDeps,
   granted: { readonly scope: readonly string[]; readonly resources: readonly string[] },
@@ -31,7 +41,23 @@ export function tokenTarget(
   key: string | undefined,
 ): TokenTarget {
   const resources = asked.length === 0 ? granted.resources : asked;
-  return { resources, scope: deps.resourceRules.scopeAt(resources, granted.scope), key };
+  const scope = deps.resourceRules.scopeAt(resources, granted.scope);
+  if (scope.length === 0 && granted.scope.length > 0) {
+    throw new LatchkeyError('invalid_target', { description: 'Nothing of the granted scope is for this resource.' });
+  }
+  return { resources, scope, key };
+}
+
+/** Where a session of a person begins, and the device that the granted scope names. */
+export function redeemingDevice(
+  { scopeRules }: TokenDeps,
+  { clientAddress, userAgent }: RequestContext,
+  client: Client,
+  { scope, locale }: { readonly scope: readonly string[]; readonly locale: string | null },
+): RedeemingDevice {
+  const id = scopeRules.deviceIdOf(scope);
+  const name = id === undefined ? undefined : deviceName(client, locale ?? 'en', userAgent);
+  return { id, name, userAgent, address: clientAddress };
 }
 
 export interface TokenResponse {

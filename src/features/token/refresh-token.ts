@@ -37,6 +37,7 @@ export async function refreshTokens(
       bindingKey: (granted) => bindingKey(deps.scopeRules, client, granted, provenKey),
       address: context.clientAddress,
       userAgent: context.userAgent,
+      syncsDevices: deps.homeserver.isConnected,
     },
     deps.settings,
     deps.adminRights,
@@ -84,7 +85,7 @@ async function idTokenOf(
 }
 
 /**
- * A subset, in either spelling; undefined for anything more. What the authorization request was not given since it is
+ * A subset that makes sense, in either spelling; undefined for anything else. What the authorization request was not given since it is
  * unknown here or beyond the client's registration is left out again: many clients repeat the scope that they began with.
  */
 function narrow(
@@ -94,7 +95,7 @@ function narrow(
   granted: readonly string[],
 ): readonly string[] | undefined {
   const scopes = parseScope(requested);
-  if (scopes === undefined) return undefined;
+  if (scopes === undefined || rules.setProblem(scopes, client.sector !== undefined) !== undefined) return undefined;
   const others = scopes.filter((scope) => !rules.isCovered([scope], granted));
   if (rules.filterForUser(others, client.scope).length > 0) return undefined;
   return scopes.filter((scope) => !others.includes(scope));
@@ -120,9 +121,14 @@ function refusal(log: Log, client: Client, refused: Refused): LatchkeyError {
         description: 'The session is bound to a key: a DPoP proof made with it is required.',
       });
     case 'scope':
-      return new LatchkeyError('invalid_scope', { description: 'The scope goes beyond what the session was granted.' });
+      return new LatchkeyError('invalid_scope', {
+        description:
+          'The scope goes beyond what the session was granted, or its client API and device scopes do not fit together.',
+      });
     case 'resource':
-      return new LatchkeyError('invalid_target', { description: 'The resource was not granted to the session.' });
+      return new LatchkeyError('invalid_target', {
+        description: 'The resource was not granted to the session, or nothing of its scope is for it.',
+      });
     default:
       // One text for all: it must not tell whether a token exists, or whose it is.
       return new LatchkeyError('invalid_grant', {

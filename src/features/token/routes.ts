@@ -54,10 +54,16 @@ export function mount(core: Core): Route[] {
       cors: 'get-post',
       handle: async (context) => {
         const form = await readOAuthForm(context, SINGLE_NAMES);
-        return await authentication.act(context, form, async (client) => {
+        return await authentication.act(context, form, async (client, database) => {
           const grant = grantOf(core, form, client);
           const provenKey = await proofs.ofTokenRequest(context, PATH, client);
-          const answer = await grant(deps, context, form, client, provenKey);
+          const answer = await grant(
+            database === core.database ? deps : { ...deps, database },
+            context,
+            form,
+            client,
+            provenKey,
+          );
           return provenKey === undefined || answer === 'client-changed' ? answer : proofs.withNonce(answer);
         });
       },

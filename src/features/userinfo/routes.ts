@@ -12,6 +12,7 @@ import { readOAuthForm } from '#oauth-endpoint/oauth-form.ts';
 import { epochSeconds } from '#platform/base/clock.ts';
 import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
+import type { FormParameters } from '#platform/http/form-parameters.ts';
 import { isFormType } from '#platform/http/request-body.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json, noStore } from '#platform/http/response.ts';
@@ -38,7 +39,11 @@ export function mount(core: Core): Route[] {
     cors: 'get-post',
   } as const;
   return [
-    { ...route, method: 'GET', handle: async (context) => await answer(deps, context, tokenOfGet(core, context)) },
+    {
+      ...route,
+      method: 'GET',
+      handle: async (context) => await answer(deps, context, alone(core, context, headerToken(core, context))),
+    },
     {
       ...route,
       method: 'POST',
@@ -53,10 +58,12 @@ interface PresentedToken {
   readonly isBound: boolean;
 }
 
-/** RFC 6750 2.3 is not offered: a token in an address ends up in logs and histories. */
-function tokenOfGet(core: Core, context: RequestContext): PresentedToken | undefined {
-  const presented = headerToken(core, context);
-  if (presented !== undefined && context.rawQuery !== '' && context.query.has('access_token')) {
+/**
+ * A token in an address ends up in logs and histories, so RFC 6750 2.3 is not offered; and a token there next to the one
+ * that counts is told to the developer.
+ */
+function alone(core: Core, context: RequestContext, presented: PresentedToken | undefined): PresentedToken | undefined {
+  if (presented !== undefined && context.rawQuery !== '' && hasToken(context.query)) {
     throw challenge(core, 'invalid_request', 'Send the access token in one place only.');
   }
   return presented;
@@ -66,18 +73,23 @@ async function tokenOfPost(core: Core, context: RequestContext): Promise<Present
   const inHeader = headerToken(core, context);
   if (inHeader === undefined) {
     const token = (await readOAuthForm(context, ['access_token'])).get('access_token');
-    return token === undefined ? undefined : { token, isBound: false };
+    return alone(core, context, token === undefined ? undefined : { token, isBound: false });
   }
   if (isFormType(context.headers['content-type']) && (await hasTokenInForm(context))) {
     throw challenge(core, 'invalid_request', 'Send the access token in one place only.');
   }
-  return inHeader;
+  return alone(core, context, inHeader);
+}
+
+/** Also one that is given twice and of which the first is empty. */
+function hasToken(parameters: FormParameters): boolean {
+  return parameters.has('access_token') || parameters.isRepeated('access_token');
 }
 
 /** Next to a token in the header any body will do (OpenID Connect Core 1.0 5.3.1), also one that is not a form. */
 async function hasTokenInForm(context: RequestContext): Promise<boolean> {
   try {
-    return (await context.readForm()).has('access_token');
+    return hasToken(await context.readForm());
   } catch (error) {
     if (error instanceof LatchkeyError && UNREADABLE.has(error.code)) return false;
     throw error;

@@ -12,6 +12,8 @@ interface ErrorRow {
   readonly status: number;
   /** `error` of the OAuth endpoints (RFC 6749 5.2 and its extensions). */
   readonly oauth: string;
+  /** `errcode` of the routes for chat clients; `M_UNKNOWN` unless it says otherwise. */
+  readonly chat?: `M_${string}`;
   /** Which texts the page shows. */
   readonly page: string;
   /** For developers, unless the thrower describes it better; plain ASCII. */
@@ -20,12 +22,58 @@ interface ErrorRow {
 
 const ROWS = {
   access_denied: { kind: 'refusal', status: 403, oauth: 'access_denied', page: 'refused' },
+  account_deactivated: {
+    kind: 'refusal',
+    status: 403,
+    oauth: 'access_denied',
+    chat: 'M_USER_DEACTIVATED',
+    page: 'refused',
+    description: 'this account has been deactivated',
+  },
+  account_locked: {
+    kind: 'refusal',
+    status: 401,
+    oauth: 'access_denied',
+    chat: 'M_USER_LOCKED',
+    page: 'refused',
+    description: 'this account is locked',
+  },
+  already_finished: {
+    kind: 'refusal',
+    status: 400,
+    oauth: 'invalid_request',
+    page: 'malformed',
+    description: 'the session has ended before',
+  },
+  already_revoked: {
+    kind: 'refusal',
+    status: 400,
+    oauth: 'invalid_request',
+    page: 'malformed',
+    description: 'the token was revoked before',
+  },
   already_used: { kind: 'refusal', status: 409, oauth: 'invalid_grant', page: 'already_used' },
+  application_service_login: {
+    kind: 'refusal',
+    status: 400,
+    oauth: 'invalid_request',
+    chat: 'M_APPSERVICE_LOGIN_UNSUPPORTED',
+    page: 'malformed',
+    description: 'application services use their own token',
+  },
   authorization_pending: { kind: 'refusal', status: 400, oauth: 'authorization_pending', page: 'application' },
+  batching_not_supported: {
+    kind: 'refusal',
+    status: 400,
+    oauth: 'invalid_request',
+    page: 'malformed',
+    description: 'one operation for each request; a list of them is not accepted',
+  },
   body_too_large: {
     kind: 'refusal',
     status: 413,
     oauth: 'invalid_request',
+    chat: 'M_TOO_LARGE',
     page: 'too_large',
     description: 'the request body is too large',
   },
@@ -41,6 +89,13 @@ const ROWS = {
   csrf_missing: { kind: 'refusal', status: 403, oauth: 'access_denied', page: 'form' },
   device_code_not_found: { kind: 'refusal', status: 404, oauth: 'invalid_grant', page: 'device_not_found' },
   device_code_used: { kind: 'refusal', status: 410, oauth: 'invalid_grant', page: 'device_used' },
+  email_in_use: {
+    kind: 'refusal',
+    status: 409,
+    oauth: 'invalid_request',
+    page: 'refused',
+    description: 'an account has this address already',
+  },
   embedding_refused: { kind: 'refusal', status: 403, oauth: 'access_denied', page: 'refused' },
   expired: { kind: 'refusal', status: 410, oauth: 'invalid_grant', page: 'expired' },
   expired_token: { kind: 'refusal', status: 410, oauth: 'expired_token', page: 'device_expired' },
@@ -51,16 +106,88 @@ const ROWS = {
     page: 'too_large',
     description: 'the request headers are too large',
   },
+  homeserver_error: {
+    kind: 'fault',
+    status: 502,
+    oauth: 'server_error',
+    page: 'homeserver_unavailable',
+    description: 'the homeserver did not do its part; the log of the service says why',
+  },
+  homeserver_refused: {
+    kind: 'fault',
+    status: 500,
+    oauth: 'server_error',
+    page: 'internal',
+    description: 'the homeserver refused the device; the log of the service says why',
+  },
+  homeserver_timeout: {
+    kind: 'fault',
+    status: 504,
+    oauth: 'server_error',
+    page: 'homeserver_unavailable',
+    description: 'the homeserver did not answer in time',
+  },
+  homeserver_unavailable: {
+    kind: 'fault',
+    status: 503,
+    oauth: 'temporarily_unavailable',
+    page: 'homeserver_unavailable',
+    description: 'the homeserver could not be asked; try again later',
+  },
   insufficient_scope: { kind: 'refusal', status: 403, oauth: 'insufficient_scope', page: 'refused' },
   internal: { kind: 'fault', status: 500, oauth: 'server_error', page: 'internal' },
+  invalid_body: {
+    kind: 'refusal',
+    status: 400,
+    oauth: 'invalid_request',
+    page: 'malformed',
+    description: 'a member of the body is missing or cannot be read',
+  },
   invalid_client: { kind: 'refusal', status: 400, oauth: 'invalid_client', page: 'application' },
   invalid_client_metadata: { kind: 'refusal', status: 400, oauth: 'invalid_client_metadata', page: 'application' },
+  invalid_device_id: {
+    kind: 'refusal',
+    status: 400,
+    oauth: 'invalid_request',
+    chat: 'M_INVALID_PARAM',
+    page: 'malformed',
+    description: 'device_id must have 1 to 255 characters and no control characters',
+  },
   invalid_dpop_proof: { kind: 'refusal', status: 400, oauth: 'invalid_dpop_proof', page: 'application' },
+  invalid_email: {
+    kind: 'refusal',
+    status: 400,
+    oauth: 'invalid_request',
+    page: 'malformed',
+    description: 'this is no e-mail address',
+  },
   invalid_grant: { kind: 'refusal', status: 400, oauth: 'invalid_grant', page: 'application' },
+  invalid_id: {
+    kind: 'refusal',
+    status: 400,
+    oauth: 'invalid_request',
+    page: 'malformed',
+    description: 'an id has 26 characters, as a ULID has',
+  },
+  invalid_parameter: {
+    kind: 'refusal',
+    status: 400,
+    oauth: 'invalid_request',
+    page: 'malformed',
+    description: 'a parameter of the query is unknown or cannot be read',
+  },
+  invalid_policy_data: {
+    kind: 'refusal',
+    status: 400,
+    oauth: 'invalid_request',
+    page: 'malformed',
+    description: 'the policy cannot use this data',
+  },
   invalid_redirect_uri: { kind: 'refusal', status: 400, oauth: 'invalid_redirect_uri', page: 'application' },
   invalid_request: { kind: 'refusal', status: 400, oauth: 'invalid_request', page: 'application' },
   invalid_request_object: { kind: 'refusal', status: 400, oauth: 'invalid_request_object', page: 'application' },
   invalid_request_uri: { kind: 'refusal', status: 400, oauth: 'invalid_request_uri', page: 'expired' },
+  invalid_response_mode: { kind: 'refusal', status: 400, oauth: 'invalid_request', page: 'upstream_answer' },
   invalid_scope: { kind: 'refusal', status: 400, oauth: 'invalid_scope', page: 'application' },
   invalid_software_statement: {
     kind: 'refusal',
@@ -70,20 +197,75 @@ const ROWS = {
   },
   invalid_target: { kind: 'refusal', status: 400, oauth: 'invalid_target', page: 'application' },
   invalid_token: { kind: 'refusal', status: 401, oauth: 'invalid_token', page: 'refused' },
-  malformed_request: { kind: 'refusal', status: 400, oauth: 'invalid_request', page: 'malformed' },
+  invalid_username: {
+    kind: 'refusal',
+    status: 400,
+    oauth: 'invalid_request',
+    page: 'malformed',
+    description: 'this is no username; it may have a to z, digits and . = _ / + -',
+  },
+  link_exists: {
+    kind: 'refusal',
+    status: 409,
+    oauth: 'invalid_request',
+    page: 'refused',
+    description: 'an account has this identity already',
+  },
+  login_refused: {
+    kind: 'refusal',
+    status: 403,
+    oauth: 'access_denied',
+    chat: 'M_FORBIDDEN',
+    page: 'refused',
+    description: 'invalid username or password',
+  },
+  malformed_request: {
+    kind: 'refusal',
+    status: 400,
+    oauth: 'invalid_request',
+    chat: 'M_BAD_JSON',
+    page: 'malformed',
+  },
   method_not_allowed: {
     kind: 'refusal',
     status: 405,
     oauth: 'method_not_allowed',
+    chat: 'M_UNRECOGNIZED',
     page: 'method',
     description: 'this address does not answer this method; the Allow header lists those it does',
+  },
+  missing_code: { kind: 'refusal', status: 400, oauth: 'invalid_request', page: 'upstream_answer' },
+  missing_parameters: { kind: 'refusal', status: 400, oauth: 'invalid_request', page: 'upstream_answer' },
+  missing_token: {
+    kind: 'refusal',
+    status: 401,
+    oauth: 'invalid_token',
+    chat: 'M_MISSING_TOKEN',
+    page: 'refused',
+    description: 'an access token is needed, in the Authorization header',
   },
   not_found: {
     kind: 'refusal',
     status: 404,
     oauth: 'not_found',
+    chat: 'M_UNRECOGNIZED',
     page: 'not_found',
     description: 'nothing answers at this address',
+  },
+  not_json: {
+    kind: 'refusal',
+    status: 400,
+    oauth: 'invalid_request',
+    chat: 'M_NOT_JSON',
+    page: 'malformed',
+    description: 'the body is not JSON',
+  },
+  not_revoked: {
+    kind: 'refusal',
+    status: 400,
+    oauth: 'invalid_request',
+    page: 'malformed',
+    description: 'the token is not revoked',
   },
   overloaded: {
     kind: 'fault',
@@ -92,16 +274,32 @@ const ROWS = {
     page: 'unavailable',
     description: 'too many requests at once; try again later',
   },
+  password_auth_disabled: {
+    kind: 'refusal',
+    status: 403,
+    oauth: 'invalid_request',
+    page: 'refused',
+    description: 'nobody signs in with a password here',
+  },
+  password_too_weak: {
+    kind: 'refusal',
+    status: 400,
+    oauth: 'invalid_request',
+    page: 'malformed',
+    description: 'the password is too weak',
+  },
   rate_limited: {
     kind: 'refusal',
     status: 429,
     oauth: 'temporarily_unavailable',
+    chat: 'M_LIMIT_EXCEEDED',
     page: 'rate_limited',
     description: 'too many requests; try again later',
   },
   registration_closed: { kind: 'refusal', status: 410, oauth: 'access_denied', page: 'registration_closed' },
   registration_expired: { kind: 'refusal', status: 410, oauth: 'invalid_request', page: 'registration_expired' },
   registration_not_found: { kind: 'refusal', status: 404, oauth: 'invalid_request', page: 'registration_not_found' },
+  registration_outdated: { kind: 'refusal', status: 410, oauth: 'invalid_request', page: 'registration_outdated' },
   request_line_too_long: {
     kind: 'refusal',
     status: 414,
@@ -116,13 +314,39 @@ const ROWS = {
     page: 'timeout',
     description: 'the request took too long to arrive',
   },
+  reserved_device_id: {
+    kind: 'refusal',
+    status: 403,
+    oauth: 'invalid_scope',
+    chat: 'M_FORBIDDEN',
+    page: 'refused',
+    description: 'the homeserver uses this device id for something else; ask for another one',
+  },
   slow_down: { kind: 'refusal', status: 400, oauth: 'slow_down', page: 'application' },
+  sso_login_expired: { kind: 'refusal', status: 410, oauth: 'invalid_grant', page: 'sso_expired' },
+  sso_login_not_found: { kind: 'refusal', status: 404, oauth: 'invalid_grant', page: 'sso_not_found' },
+  sso_login_used: { kind: 'refusal', status: 410, oauth: 'invalid_grant', page: 'sso_used' },
   temporarily_unavailable: {
     kind: 'fault',
     status: 503,
     oauth: 'temporarily_unavailable',
     page: 'unavailable',
     description: 'the service cannot do this now; try again later',
+  },
+  token_exists: {
+    kind: 'refusal',
+    status: 409,
+    oauth: 'invalid_request',
+    page: 'refused',
+    description: 'there is such a token already',
+  },
+  too_many_sessions: {
+    kind: 'refusal',
+    status: 403,
+    oauth: 'access_denied',
+    chat: 'M_FORBIDDEN',
+    page: 'refused',
+    description: 'too many sessions; sign out of one first',
   },
   unapproved_software_statement: {
     kind: 'refusal',
@@ -131,10 +355,68 @@ const ROWS = {
     page: 'application',
   },
   unauthorized_client: { kind: 'refusal', status: 400, oauth: 'unauthorized_client', page: 'application' },
+  unknown_token: {
+    kind: 'refusal',
+    status: 401,
+    oauth: 'invalid_token',
+    chat: 'M_UNKNOWN_TOKEN',
+    page: 'refused',
+    description: 'the token is unknown, or its session has ended',
+  },
   unsupported_grant_type: { kind: 'refusal', status: 400, oauth: 'unsupported_grant_type', page: 'application' },
-  unsupported_media_type: { kind: 'refusal', status: 415, oauth: 'invalid_request', page: 'malformed' },
+  unsupported_login: {
+    kind: 'refusal',
+    status: 400,
+    oauth: 'invalid_request',
+    chat: 'M_UNKNOWN',
+    page: 'malformed',
+    description: 'this way to sign in is not offered',
+  },
+  unsupported_media_type: {
+    kind: 'refusal',
+    status: 415,
+    oauth: 'invalid_request',
+    chat: 'M_NOT_JSON',
+    page: 'malformed',
+  },
   unsupported_token_type: { kind: 'refusal', status: 400, oauth: 'unsupported_token_type', page: 'application' },
+  upstream_already_used: { kind: 'refusal', status: 409, oauth: 'invalid_request', page: 'upstream_restart' },
+  upstream_claim_missing: { kind: 'refusal', status: 422, oauth: 'invalid_request', page: 'upstream_claims' },
+  upstream_error: { kind: 'refusal', status: 400, oauth: 'invalid_request', page: 'upstream_error' },
+  upstream_invalid_response: { kind: 'fault', status: 502, oauth: 'server_error', page: 'upstream_answer' },
+  upstream_issuer_mismatch: { kind: 'refusal', status: 400, oauth: 'invalid_request', page: 'upstream_answer' },
+  upstream_link_not_found: { kind: 'refusal', status: 404, oauth: 'invalid_request', page: 'upstream_restart' },
+  upstream_no_subject: { kind: 'refusal', status: 400, oauth: 'invalid_request', page: 'upstream_answer' },
+  upstream_provider_not_found: {
+    kind: 'refusal',
+    status: 404,
+    oauth: 'invalid_request',
+    page: 'not_found',
+    description: 'there is no sign-in provider with this id',
+  },
+  upstream_session_expired: { kind: 'refusal', status: 400, oauth: 'invalid_request', page: 'upstream_restart' },
+  upstream_session_missing: { kind: 'refusal', status: 400, oauth: 'invalid_request', page: 'upstream_restart' },
+  upstream_session_used: { kind: 'refusal', status: 400, oauth: 'invalid_request', page: 'upstream_restart' },
+  upstream_unavailable: { kind: 'fault', status: 502, oauth: 'temporarily_unavailable', page: 'upstream_unavailable' },
+  upstream_user_exists: { kind: 'refusal', status: 409, oauth: 'invalid_request', page: 'upstream_user_exists' },
+  upstream_user_has_link: { kind: 'refusal', status: 409, oauth: 'invalid_request', page: 'upstream_user_has_link' },
+  upstream_username_rejected: { kind: 'refusal', status: 409, oauth: 'invalid_request', page: 'upstream_claims' },
   use_dpop_nonce: { kind: 'refusal', status: 400, oauth: 'use_dpop_nonce', page: 'application' },
+  user_exists: {
+    kind: 'refusal',
+    status: 409,
+    oauth: 'invalid_request',
+    page: 'refused',
+    description: 'an account has this name already',
+  },
+  username_reserved: {
+    kind: 'refusal',
+    status: 409,
+    oauth: 'invalid_request',
+    page: 'refused',
+    description: 'the homeserver does not give this name away',
+  },
+  username_taken: { kind: 'refusal', status: 409, oauth: 'invalid_request', page: 'upstream_user_exists' },
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof ROWS;
@@ -154,6 +436,8 @@ export interface LatchkeyErrorOptions {
   readonly details?: Readonly<Record<string, string | number | boolean>>;
   /** Seconds after which a repetition makes sense (`Retry-After`). */
   readonly retryAfterSeconds?: number;
+  /** Further members of the answer to a chat client. */
+  readonly members?: Readonly<Record<string, string | boolean>>;
   /** Further response headers, for example `Allow` or `WWW-Authenticate`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Absolute path at which a person can start again; pages link to it. */
@@ -166,6 +450,7 @@ export class LatchkeyError extends Error {
   readonly description: string | undefined;
   readonly details: Readonly<Record<string, string | number | boolean>>;
   readonly retryAfterSeconds: number | undefined;
+  readonly members: Readonly<Record<string, string | boolean>>;
   readonly headers: Readonly<Record<string, string>>;
   readonly restartPath: string | undefined;
 
@@ -179,6 +464,7 @@ export class LatchkeyError extends Error {
     this.description = options.description;
     this.details = options.details ?? {};
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.members = options.members ?? {};
     this.headers = options.headers ?? {};
     this.restartPath = options.restartPath;
   }
@@ -194,6 +480,10 @@ export const ExitCode = {
   failure: 1,
   /** The command line is wrong. */
   usage: 2,
+  /** A check of `doctor` failed. */
+  doctorFails: 10,
+  /** No check of `doctor` failed, but there are warnings. */
+  doctorWarns: 11,
   /** A database or a program that is needed cannot be reached or used. */
   unavailable: 69,
   /** A defect of this program or of PostgreSQL. */

@@ -58,6 +58,12 @@ export function addressKey(address: string | undefined): string {
   return `${groups.join(':')}::/64`;
 }
 
+/** The same for a column of the type `inet`. */
+export function addressKeyAsInet(address: string | undefined): string {
+  const key = addressKey(address);
+  return key === UNKNOWN_ADDRESS ? '0.0.0.0' : key;
+}
+
 /** `ipaddr.js` takes `::192.0.2.1`, which RFC 4291 2.5.5.1 deprecates, for the mapped `::ffff:192.0.2.1`. */
 function parseIpv6(address: string): ipaddr.IPv6 {
   return ipaddr.IPv6.parse(address.replace(/^::(?=\d+\.)/, '::0:'));

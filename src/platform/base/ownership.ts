@@ -1,6 +1,6 @@
 /**
- * Who may read or write a file that holds secrets, judged by its owner, its group and its mode. Whoever may write to a
- * key file decides what the service signs with, and root does not need to be asked to read it.
+ * Who may read or write a file that holds secrets, judged by its owner, its group and its mode. An account that may
+ * write to a key file decides what the service signs with, and root does not need to be asked to read it.
  */
 import type { Stats } from 'node:fs';
 

@@ -8,11 +8,20 @@ import { systemClock } from '#platform/base/clock.ts';
 import { newId, parseId, type Ulid } from '#platform/base/ids.ts';
 import { type Cidr, parseCidr } from '#platform/base/ip-address.ts';
 import type { Secret } from '#platform/base/secret.ts';
+import { parseUrl } from '#platform/base/url.ts';
 import { DURATION, secondsOf } from './durations.ts';
 import { hint } from './shape.ts';
 
 /** What a section's function returns, as everybody else sees it: nobody changes the configuration. */
-export type Immutable<Value> = Value extends string | number | boolean | null | undefined | Secret | Buffer
+export type Immutable<Value> = Value extends
+  | string
+  | number
+  | boolean
+  | null
+  | undefined
+  | Secret
+  | Buffer
+  | ((...given: never[]) => unknown)
   ? Value
   : Value extends readonly (infer Element)[]
     ? readonly Immutable<Element>[]
@@ -108,9 +117,9 @@ export function webUrl(options: { allowQuery: boolean } = { allowQuery: true }) 
 }
 
 function isWebUrl(value: string, allowQuery: boolean): boolean {
-  if (/[\s#\\]/.test(value) || (!allowQuery && value.includes('?')) || !URL.canParse(value)) return false;
-  const url = new URL(value);
-  return url.username === '' && url.password === '' && !/^https?:\/\/[^/?]*@/i.test(value);
+  if (/[\s#\\]/.test(value) || (!allowQuery && value.includes('?'))) return false;
+  const url = parseUrl(value);
+  return url !== undefined && url.username === '' && url.password === '' && !/^https?:\/\/[^/?]*@/i.test(value);
 }
 
 const NO_ULID = 'expected a ULID: 26 characters of Crockford base32 in upper case, the first 0 to 7';

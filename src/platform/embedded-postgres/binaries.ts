@@ -8,10 +8,11 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { readIfThere } from '#platform/base/files.ts';
 import { randomBytes } from '#platform/base/random.ts';
 import { isErrno } from '#platform/base/system-errors.ts';
 import { type Account, asAccount } from './account.ts';
-import { lstatIfThere, readIfThere, symlinkUnlessThere } from './file-system.ts';
+import { lstatIfThere, symlinkUnlessThere } from './file-system.ts';
 
 const run = promisify(execFile);
 const OLDEST_MAJOR = 15;

@@ -5,18 +5,12 @@ import { chown, mkdir, readdir, readlink, realpath, rename, rm, rmdir, stat } fr
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { readIfThere, syncDirectory } from '#platform/base/files.ts';
 import { randomBytes } from '#platform/base/random.ts';
 import { isErrno } from '#platform/base/system-errors.ts';
 import { type Account, asAccount } from './account.ts';
 import type { Binaries } from './binaries.ts';
-import {
-  lstatIfThere,
-  makePassable,
-  readIfThere,
-  replaceFile,
-  symlinkUnlessThere,
-  syncDirectory,
-} from './file-system.ts';
+import { lstatIfThere, makePassable, replaceFile, symlinkUnlessThere } from './file-system.ts';
 import { isPostmasterAlive, readPostmaster } from './postmaster.ts';
 
 const run = promisify(execFile);

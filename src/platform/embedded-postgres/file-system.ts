@@ -1,14 +1,10 @@
 /** File operations that the embedded server needs, each safe to repeat. */
 import type { Stats } from 'node:fs';
-import { chmod, lstat, mkdir, open, readFile, rename, stat, symlink } from 'node:fs/promises';
+import { chmod, lstat, mkdir, open, rename, stat, symlink } from 'node:fs/promises';
+import { unlessAbsent } from '#platform/base/files.ts';
 import { randomBytes } from '#platform/base/random.ts';
 import { isErrno } from '#platform/base/system-errors.ts';
 import type { Account } from './account.ts';
-
-/** The text of a file, or undefined when there is none. */
-export function readIfThere(path: string): Promise<string | undefined> {
-  return unlessAbsent(readFile(path, 'utf8'));
-}
 
 /** What exists at a path, links not followed, or undefined. */
 export function lstatIfThere(path: string): Promise<Stats | undefined> {
@@ -43,28 +39,9 @@ export async function replaceFile(path: string, text: string, account: Account):
   await rename(prepared, path);
 }
 
-/** Makes sure that names created, linked or renamed in a directory survive a power cut. */
-export async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path);
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
-}
-
 /** Creates a directory that any account may pass through but not list; directories of others keep their modes. */
 export async function makePassable(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o711 });
   const { mode, uid } = await stat(directory);
   if (uid === process.getuid?.() && (mode & 0o011) !== 0o011) await chmod(directory, (mode & 0o7777) | 0o011);
-}
-
-async function unlessAbsent<T>(reading: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return undefined;
-    throw error;
-  }
 }

@@ -1,10 +1,10 @@
 /** A lock file between processes of one machine. */
 import { link, rm, writeFile } from 'node:fs/promises';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { readIfThere } from '#platform/base/files.ts';
 import { randomBytes } from '#platform/base/random.ts';
 import { isErrno } from '#platform/base/system-errors.ts';
 import { delay } from '#platform/base/tasks.ts';
-import { readIfThere } from './file-system.ts';
 import { processIdentity } from './processes.ts';
 
 const RETRY_MS = 15;

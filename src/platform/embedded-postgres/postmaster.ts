@@ -4,9 +4,10 @@ import { readlinkSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { readIfThere } from '#platform/base/files.ts';
 import { delay } from '#platform/base/tasks.ts';
 import { type Account, asAccount } from './account.ts';
-import { readIfThere, replaceFile } from './file-system.ts';
+import { replaceFile } from './file-system.ts';
 import { commandName, isPidTaken, processIdentity } from './processes.ts';
 
 const run = promisify(execFile);

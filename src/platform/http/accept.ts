@@ -15,9 +15,29 @@ export function acceptsMediaType(accept: IncomingHttpHeaders['accept'], mediaTyp
   return (weightsOf(accept).get(mediaType) ?? 0) > 0;
 }
 
-/** Whether an `Accept-Encoding` names a coding without ruling it out (RFC 9110 12.5.3). */
-export function acceptsEncoding(acceptEncoding: string | string[] | undefined, coding: string): boolean {
-  return (weightsOf(acceptEncoding?.toString()).get(coding) ?? 0) > 0;
+/** Whether an `Accept` names a media type and ranks it no lower than the other. */
+export function prefersMediaType(accept: IncomingHttpHeaders['accept'], mediaType: string, other: string): boolean {
+  const weights = weightsOf(accept);
+  const weight = weights.get(mediaType) ?? 0;
+  return weight > 0 && weight >= (weights.get(other) ?? 0);
+}
+
+/**
+ * The coding that an `Accept-Encoding` ranks highest (RFC 9110 12.5.3); undefined for the plain content, which a header
+ * that does not name it ranks last.
+ * @param offered in the order that decides between equals
+ */
+export function preferredEncoding<Coding extends string>(
+  acceptEncoding: string | string[] | undefined,
+  offered: readonly Coding[],
+): Coding | undefined {
+  const weights = weightsOf(acceptEncoding?.toString());
+  let best: { readonly coding: Coding; readonly weight: number } | undefined;
+  for (const coding of offered) {
+    const weight = weights.get(coding) ?? weights.get('*') ?? 0;
+    if (weight > (best?.weight ?? 0)) best = { coding, weight };
+  }
+  return best !== undefined && best.weight >= (weights.get('identity') ?? 0) ? best.coding : undefined;
 }
 
 /** The members of such a header in lower case with their weights. */

@@ -436,10 +436,14 @@ describe('error pages (browser-flows 10)', () => {
   });
 
   test('machine paths answer JSON whatever is accepted', async () => {
-    for (const path of ['/.well-known/nothing', '/health', '/graphql', '/api/x', '/_chat/client/v3/login']) {
+    for (const path of ['/.well-known/nothing', '/health', '/graphql']) {
       const answer = await send('GET', path, { accept: 'text/html' });
       expect([answer.status, await answer.json()]).toMatchObject([404, { error: 'not_found' }]);
     }
+    const answer = await send('GET', '/_chat/client/v3/login', { accept: 'text/html' });
+    expect([answer.status, await answer.json()]).toMatchObject([404, { errcode: 'M_UNRECOGNIZED' }]);
+    const admin = await send('GET', '/api/x', { accept: 'text/html' });
+    expect([admin.status, await admin.json()]).toMatchObject([404, { errors: [{ code: 'not_found' }] }]);
   });
 
   test('no answer depends on the Host that was sent (security S-149)', async () => {

@@ -90,7 +90,11 @@ export class Connection {
     }
     this.#latest = request;
     this.#waiting.push(request);
-    if (this.#current === undefined && this.#waiting.length === 1) this.#goOn();
+    if (this.#current === undefined && this.#waiting.length === 1) {
+      // It was read together with the request before it: other connections come first, whose turn a flood would take.
+      if (this.socket.bytesRead === this.#bytesReadWhenIdle) setImmediate(() => this.#goOn());
+      else this.#goOn();
+    }
     return true;
   }
 

@@ -10,7 +10,6 @@ import type { Match } from './route-table.ts';
 export interface DispatchSettings {
   readonly limits: HeadLimits;
   readonly formatOfPath: (path: string) => ErrorFormat;
-  readonly handlerTimeoutMs: number;
   readonly inFlight: InFlight;
 }
 
@@ -52,7 +51,7 @@ export function dispatch(
       throw overloaded();
     }
     requireEmbeddingAllowed(route, exchange);
-    exchange.deadline = performance.now() + settings.handlerTimeoutMs;
+    exchange.startTimeLimit();
     return route.handle(exchange);
   }
   if (match.kind === 'other-methods') {

@@ -21,7 +21,7 @@ export interface ErrorFormatRules {
   readonly render: RenderError;
   /** Who may read an error at a path that no route answers. */
   readonly cors: NonNullable<Route['cors']>;
-  /** The error for a body that is not a form. */
+  /** The error for a body that is not of the type that the route takes. */
   readonly wrongBodyType: ErrorCode;
 }
 

@@ -2,14 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { Task } from '#platform/base/tasks.ts';
 import { decodeReceived, escapeText } from '#platform/log/escaping.ts';
-import type { Requester } from '#platform/log/request-line.ts';
+import type { GraphqlOperation, Requester } from '#platform/log/request-line.ts';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
 import type { Connection, PendingRequest } from './connection.ts';
 import type { CookieJar, Cookies } from './cookies.ts';
 import type { ErrorFormats } from './error-format.ts';
 import { FormParameters } from './form-parameters.ts';
 import type { HttpOptions } from './http-options.ts';
-import { isJsonType, parseJson } from './json-body.ts';
+import { isChatJsonType, isJsonType, type JsonRules, parseJson } from './json-body.ts';
 import type { CountedRequest, InFlight } from './overload.ts';
 import { isFormType, parseForm, RequestBody, requirePageForm } from './request-body.ts';
 import type { RequestContext } from './request-context.ts';
@@ -59,6 +59,7 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
   /** How errors are rendered; the route's format once there is one. */
   errorFormat: ErrorFormat = 'page';
   requester: Requester | undefined;
+  graphqlOperation: GraphqlOperation | undefined;
   isAnswered = false;
   isInFlight = false;
   capacity: CountedRequest['capacity'];
@@ -129,6 +130,10 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
     return this.request.headers;
   }
 
+  get prefix(): string {
+    return this.table.prefix;
+  }
+
   get query(): FormParameters {
     if (this.#query !== undefined) return this.#query;
     const parsed = FormParameters.parse(this.rawQuery);
@@ -176,23 +181,50 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
     return this.#abort.signal;
   }
 
+  /** Of the handler. */
+  startTimeLimit(): void {
+    const own = (this.route?.timeLimitSeconds ?? 0) * 1000;
+    this.deadline = performance.now() + Math.max(this.#settings.handlerTimeoutMs, own);
+  }
+
+  beginWrite(): boolean {
+    if (this.isAnswered || this.signal.aborted) return false;
+    this.deadline = Number.POSITIVE_INFINITY;
+    return true;
+  }
+
   readForm(): Promise<FormParameters> {
     this.#form ??= this.#readForm();
     return this.#form;
   }
 
-  async readJson(): Promise<unknown> {
-    if (!isJsonType(this.request.headers['content-type'])) {
-      // RFC 7591 has no code of its own for this.
-      throw new LatchkeyError(this.errorFormat === 'oauth-json' ? 'invalid_request' : 'unsupported_media_type', {
-        description: 'Content-Type must be application/json',
-      });
-    }
-    return parseJson(await this.#readBody(this.#settings.maxJsonBytes));
+  async readJson(rules: JsonRules = {}): Promise<unknown> {
+    return parseJson(await this.#readJsonBody(rules.maxBytes), rules);
+  }
+
+  async readOptionalJson(): Promise<unknown> {
+    // A type without a body says nothing.
+    if (this.body.announcedBytes === 0) return undefined;
+    const body = await this.#readJsonBody();
+    return body.length === 0 ? undefined : parseJson(body);
   }
 
   setRequester(requester: Requester, options: { readonly replace?: boolean } = {}): void {
     if (this.requester === undefined || options.replace === true) this.requester = requester;
+  }
+
+  setGraphqlOperation(operation: GraphqlOperation): void {
+    this.graphqlOperation = operation;
+  }
+
+  async #readJsonBody(maxBytes = this.#settings.maxJsonBytes): Promise<Buffer> {
+    const isAccepted = this.errorFormat === 'chat-json' ? isChatJsonType : isJsonType;
+    if (!isAccepted(this.request.headers['content-type'])) {
+      throw new LatchkeyError(this.#settings.errorFormats[this.errorFormat].wrongBodyType, {
+        description: 'Content-Type must be application/json',
+      });
+    }
+    return await this.#readBody(maxBytes);
   }
 
   async #readForm(): Promise<FormParameters> {
@@ -214,7 +246,7 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
     this.#settings.inFlight.leave(this);
     const bytes = await reading;
     this.#settings.inFlight.enter(this);
-    this.deadline = performance.now() + this.#settings.handlerTimeoutMs;
+    this.startTimeLimit();
     return bytes;
   }
 }

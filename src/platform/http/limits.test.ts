@@ -5,6 +5,15 @@ import type { Route } from './route.ts';
 
 /** Requests to `/held` are answered when this is called. */
 let release: () => void = () => {};
+/** What handlers of `/written` were told when they began to write. */
+const writes: boolean[] = [];
+
+async function held(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    release = resolve;
+  });
+}
+
 /** More than the operating system keeps for a reader who takes nothing. */
 const LARGE_BYTES = 8_000_000;
 /** Requests to `/large` that were served. */
@@ -21,6 +30,29 @@ const routes: Route[] = [
       await new Promise<void>((resolve) => {
         release = resolve;
       });
+      return json(200, {});
+    },
+  },
+  {
+    method: 'GET',
+    path: '/asked-elsewhere',
+    resource: 'human',
+    errorFormat: 'page',
+    timeLimitSeconds: 30,
+    handle: async () => {
+      await held();
+      return json(200, {});
+    },
+  },
+  {
+    method: 'GET',
+    path: '/written',
+    resource: 'human',
+    errorFormat: 'page',
+    handle: async (context) => {
+      if (context.query.get('late') !== undefined) await held();
+      writes.push(context.beginWrite());
+      if (context.query.get('late') === undefined) await held();
       return json(200, {});
     },
   },
@@ -204,6 +236,42 @@ describe('limits of connections and requests (operations 9.1)', () => {
     expect(lines.filter((line) => line.includes('http.server.response'))).toHaveLength(1);
   });
 
+  /** Sends a request whose handler is held. @returns lets it go, and its answer */
+  async function hold(exchange: RouteServer['exchange'], path: string) {
+    const before = release;
+    const answer = exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    await until(() => release !== before);
+    return { answer, letGo: release };
+  }
+
+  test('a handler that waits for another server has the time of its route', async () => {
+    const { exchange, server } = await start({ limits: { handlerTimeoutSeconds: 0.05 } });
+    const asking = await hold(exchange, '/asked-elsewhere');
+    const later = await hold(exchange, '/held');
+    expect(await later.answer).toMatch(/^HTTP\/1\.1 503 /);
+    asking.letGo();
+    later.letGo();
+    expect(await asking.answer).toMatch(/^HTTP\/1\.1 200 /);
+    await until(() => server.served === 0);
+  });
+
+  test('nothing is written once the time limit has answered, and what is being written is waited for', async () => {
+    const { exchange, server } = await start({ limits: { handlerTimeoutSeconds: 0.05 } });
+    const late = await hold(exchange, '/written?late=1');
+    expect(await late.answer).toMatch(/^HTTP\/1\.1 503 /);
+    late.letGo();
+    await until(() => server.served === 0);
+    expect(writes).toEqual([false]);
+    const inTime = await hold(exchange, '/written');
+    const later = await hold(exchange, '/held');
+    expect(await later.answer).toMatch(/^HTTP\/1\.1 503 /);
+    inTime.letGo();
+    later.letGo();
+    expect(await inTime.answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(writes).toEqual([false, true]);
+    await until(() => server.served === 0);
+  });
+
   test('a body that does not arrive in time is a 408 on the line of its request, and no rejected connection', async () => {
     const { exchange, lines } = await start({ limits: { headersTimeoutSeconds: 0.1, requestTimeoutSeconds: 0.1 } });
     const reply = await exchange(`POST /oauth2/token HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 9\r\n\r\na=`);
@@ -281,6 +349,21 @@ describe('limits of connections and requests (operations 9.1)', () => {
       ['GET-1', '/held'],
       ['GET-2', '/'],
     ]);
+    expect(lines.join('\n')).toMatch(/http\.connection\.rejected connection rejected reason=limit client\.address=/);
+  });
+
+  test('requests that are read together and answered at once do not take the turns of other connections (S-175)', async () => {
+    const { connect, lines } = await start();
+    const socket = await connect();
+    let reply = '';
+    socket.on('data', (bytes: Buffer) => {
+      reply += bytes.toString();
+    });
+    const answers = () => (reply.match(/HTTP\/1\.1 200 OK/g) ?? []).length;
+    // All of it is read at once. Node's parser lets a request with a body be answered before it goes on to the next.
+    socket.write(`POST /oauth2/token HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 3\r\n\r\na=b`.repeat(100));
+    await until(() => socket.closed || answers() === 100);
+    expect(answers()).toBeLessThanOrEqual(1);
     expect(lines.join('\n')).toMatch(/http\.connection\.rejected connection rejected reason=limit client\.address=/);
   });
 

@@ -22,7 +22,7 @@ export interface CountedRequest {
 
 /**
  * The requests that the process works on, at most `limits.max_in_flight`. One whose body is still arriving is not
- * among them: it costs a connection and nothing else, so that whoever never sends a body does not keep others out
+ * among them: it costs a connection and nothing else, so that clients that never send a body do not keep others out
  * (security S-176). Routes with capacity of their own are served beyond that, each kind up to its share.
  */
 export class InFlight {

@@ -39,7 +39,7 @@ export class RequestBody {
     return Number(headers['content-length'] ?? 0);
   }
 
-  /** The connection failed before the body was complete: whoever reads it, now or later, gets this. */
+  /** The connection failed before the body was complete: each reader gets this, now or later. */
   fail(failure: LatchkeyError): void {
     this.#failure ??= failure;
     const reject = this.#reject;

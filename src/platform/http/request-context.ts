@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Task } from '#platform/base/tasks.ts';
-import type { Requester } from '#platform/log/request-line.ts';
+import type { GraphqlOperation, Requester } from '#platform/log/request-line.ts';
 import type { CookieJar } from './cookies.ts';
 import type { FormParameters } from './form-parameters.ts';
+import type { JsonRules } from './json-body.ts';
 
 /** One request as handlers see it. */
 export interface RequestContext {
@@ -11,6 +12,8 @@ export interface RequestContext {
   readonly method: string;
   /** Values of the path's `:name` parameters, percent-decoded. */
   readonly params: Readonly<Record<string, string>>;
+  /** Of the listener: begins with a slash and ends without one, or is empty. Addresses in an answer begin with it. */
+  readonly prefix: string;
   /** The query string, parsed at first use. Throws `malformed_request` when it cannot be decoded. */
   readonly query: FormParameters;
   /** The query string as received, without `?`. */
@@ -24,15 +27,26 @@ export interface RequestContext {
   /** Aborted when the client has left, or the answer was given: work that still waits for its turn is in vain. */
   readonly signal: AbortSignal;
   /**
+   * Asked right before something is written that the answer tells of, after a wait for another server. False: the
+   * request was answered, by its time limit, or the client has left, and nothing is to be written. True: from now on the
+   * answer is waited for, so that nothing is stored of what was answered 503.
+   */
+  beginWrite(): boolean;
+  /**
    * The body of an `application/x-www-form-urlencoded` request. Throws `unsupported_media_type`, `body_too_large` or
    * `malformed_request` (invalid encoding, NUL, more than 100 fields).
    */
   readForm(): Promise<FormParameters>;
   /**
-   * The body of an `application/json` request; asked for once. Throws `unsupported_media_type`, `body_too_large` or
-   * `malformed_request` (invalid encoding or JSON, NUL, lone surrogates, repeated members, too deep or too many of them).
+   * The body of an `application/json` request; asked for once. Throws `unsupported_media_type`, `body_too_large`,
+   * `not_json` (invalid encoding or JSON) or `malformed_request` (NUL, lone surrogates, repeated members, too deep or
+   * too many of them).
    */
-  readJson(): Promise<unknown>;
+  readJson(rules?: JsonRules): Promise<unknown>;
+  /** The same, or undefined when there is no body. */
+  readOptionalJson(): Promise<unknown>;
   /** The first call wins, except that `replace` (a request that signs someone in) always does. */
   setRequester(requester: Requester, options?: { replace?: boolean }): void;
+  /** What the line of the request names as its GraphQL operation. */
+  setGraphqlOperation(operation: GraphqlOperation): void;
 }

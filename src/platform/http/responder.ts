@@ -49,6 +49,7 @@ export class Responder {
       userAgent: request.headers['user-agent'],
       requester: exchange.requester,
       clientAddress: exchange.clientAddress,
+      graphqlOperation: exchange.graphqlOperation,
     });
     response.end(request.method === 'HEAD' ? undefined : answer.body);
     if (connection.socket.destroyed) {

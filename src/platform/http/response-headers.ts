@@ -11,7 +11,7 @@ export interface ResponseOrigin {
   readonly setCookies: readonly string[];
 }
 
-/** Headers that every answer carries, whoever made it (security 3.5 to 3.7). */
+/** Headers that every answer carries, no matter which code made it (security 3.5 to 3.7). */
 export class CommonHeaders {
   readonly #always: Headers;
   readonly #pageHeaders: Headers;
@@ -59,9 +59,18 @@ const EXPOSED: Headers = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'WWW-Authenticate, DPoP-Nonce',
 };
+const EXPOSED_TO_CHAT: Headers = { ...EXPOSED, 'access-control-expose-headers': 'Retry-After' };
 const CALLER_HEADERS =
-  'Authorization, Content-Type, Accept, Accept-Language, DPoP, X-Requested-With, traceparent, tracestate';
-const METHODS = { get: 'GET', 'get-post': 'GET, POST', 'get-put-delete': 'GET, PUT, DELETE' } as const;
+  'Authorization, Content-Type, Accept, Accept-Language, Content-Language, DPoP, X-Requested-With, traceparent, tracestate';
+const METHODS = {
+  admin: 'GET, POST, PUT, DELETE, OPTIONS',
+  // The whole client API names the same ones, whether this service or the homeserver answers.
+  chat: 'GET, POST, PUT, DELETE, OPTIONS',
+  get: 'GET',
+  'get-post': 'GET, POST',
+  'get-put-delete': 'GET, PUT, DELETE',
+  graphql: 'GET, POST, OPTIONS',
+} as const;
 /** A list of header names and nothing else, so that no byte of it can end the header it is repeated in. */
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/;
 
@@ -70,7 +79,8 @@ const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$
  * origin asked for is never repeated, so that they need no `Vary`.
  */
 function corsHeaders(cors: Cors): Headers {
-  return cors === 'none' ? NONE : EXPOSED;
+  if (cors === 'none') return NONE;
+  return cors === 'chat' ? EXPOSED_TO_CHAT : EXPOSED;
 }
 
 /**

@@ -13,13 +13,13 @@ const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 /** The routes that one listener mounts, below its prefix. Trailing and doubled slashes and case make other paths. */
 export class RouteTable {
   readonly #router = findMyWay({ maxParamLength: 2048 });
-  readonly #prefix: string;
   /** Paths that are served at the origin itself as well, whatever the prefix. */
   readonly #originPaths = new Set<string>();
+  /** Begins with a slash and ends without one; empty at the root. */
+  readonly prefix: string;
 
-  /** @param prefix begins with a slash and ends without one; empty at the root */
   constructor(routes: readonly Route[], resources: ReadonlySet<Resource>, prefix = '') {
-    this.#prefix = prefix;
+    this.prefix = prefix;
     for (const route of routes) {
       if (!resources.has(route.resource)) continue;
       this.#router.on(route.method, route.path, unused, route);
@@ -29,8 +29,8 @@ export class RouteTable {
 
   /** The path below the prefix; undefined when it is not below it. */
   relative(path: string): string | undefined {
-    if (this.#prefix === '' || this.#originPaths.has(path)) return path;
-    return path.startsWith(`${this.#prefix}/`) ? path.slice(this.#prefix.length) : undefined;
+    if (this.prefix === '' || this.#originPaths.has(path)) return path;
+    return path.startsWith(`${this.prefix}/`) ? path.slice(this.prefix.length) : undefined;
   }
 
   /** @param path below the prefix, as received; HEAD finds the GET it stands for */
@@ -52,7 +52,11 @@ export class RouteTable {
     const route: Route = found.store;
     if (!isSpelledAs(route.path, path)) return undefined;
     const params: Record<string, string> = {};
-    for (const [name, value] of Object.entries(found.params)) params[name] = value ?? '';
+    for (const [name, value] of Object.entries(found.params)) {
+      // The router takes `/consent/` for a consent page with an empty identifier.
+      if (value === '' && name !== '*') return undefined;
+      params[name] = value ?? '';
+    }
     return { kind: 'route', route, params };
   }
 }
@@ -73,7 +77,8 @@ function isSpelledAs(pattern: string, path: string): boolean {
 function unused(): void {}
 
 function allowedMethods(routes: readonly Route[]): string[] {
-  const methods = routes.flatMap((route) =>
+  const answered = routes.filter((route) => route.isRefusal !== true);
+  const methods = answered.flatMap((route) =>
     route.method === 'GET' && route.headRefused !== true ? ['GET', 'HEAD'] : [route.method],
   );
   return [...methods, 'OPTIONS'];

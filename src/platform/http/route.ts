@@ -3,7 +3,7 @@ import type { RequestContext } from './request-context.ts';
 import type { HttpResponse } from './response.ts';
 
 /** Who reads the answers of a route, and so how an error is rendered (`error-format.ts`). */
-export type ErrorFormat = 'oauth-json' | 'page' | 'plain-json';
+export type ErrorFormat = 'admin-json' | 'chat-json' | 'graphql-json' | 'oauth-json' | 'page' | 'plain-json';
 
 /** What decides on embedding may read of a request. */
 export type EmbeddableRequest = Pick<RequestContext, 'headers' | 'query'>;
@@ -22,8 +22,10 @@ export interface Route {
   readonly errorFormat: ErrorFormat;
   /** HEAD is answered as GET without a body unless the GET changes state. */
   readonly headRefused?: boolean;
+  /** It answers 405 with a page of its own, so that `Allow` does not list its method. */
+  readonly isRefusal?: boolean;
   /** Machine routes that browser code of any origin may call; `public` ones are read by GET only. */
-  readonly cors?: 'none' | 'get' | 'get-post' | 'get-put-delete';
+  readonly cors?: 'none' | 'admin' | 'chat' | 'get' | 'get-post' | 'get-put-delete' | 'graphql';
   /**
    * Whether other sites may embed it; a function decides by the request. `refused` is the default for routes that answer
    * with pages.
@@ -37,7 +39,11 @@ export interface Route {
   readonly formRules?: 'page' | 'protocol';
   /** Served also when `limits.max_in_flight` is reached: capacity is reserved for each kind (security S-176). */
   readonly capacity?: 'essential' | 'sign-in';
+  /** For a handler that waits for another server: it gets so long, if `limits.handler_timeout` is shorter. */
+  readonly timeLimitSeconds?: number;
   /** Served also when the event loop lags (operations 9.4). */
   readonly priority?: boolean;
+  /** Loads what its first request would have to wait for. */
+  preload?(): Promise<void>;
   handle(context: RequestContext): HttpResponse | Promise<HttpResponse>;
 }

@@ -11,6 +11,8 @@ import { statement } from '#platform/postgres/statement.ts';
 
 /** One run of a job. */
 export interface Job {
+  /** The same in all its runs: letters, digits and hyphens. */
+  readonly id: string;
   /** As it was written, maybe by another version of this program. */
   readonly payload: unknown;
   /** 1 for the first run. */
@@ -25,6 +27,8 @@ export type JobOutcome =
   /** The same job continues at once, with another payload and as if it were new. */
   | { readonly kind: 'unfinished'; readonly payload: object }
   | { readonly kind: 'retry'; readonly reason: string; readonly afterSeconds?: number | undefined }
+  /** It is not its turn yet: it runs later, and this run does not count. */
+  | { readonly kind: 'postponed'; readonly reason: string; readonly afterSeconds: number }
   /** No retry could help. */
   | { readonly kind: 'failed'; readonly reason: string };
 
@@ -34,8 +38,15 @@ export const DONE: JobOutcome = { kind: 'done' };
 export interface JobQueue {
   readonly name: string;
   readonly timeLimitSeconds: number;
+  /**
+   * Such jobs are retried until they are this old, at most a quarter of an hour apart, however often that is. The
+   * others are retried as often as the worker says.
+   */
+  readonly retriedForSeconds?: number;
   /** For work that is due once an hour, at this minute. Its job is one row that comes back, so it never overlaps itself. */
   readonly minuteOfHour?: number;
+  /** For such work that is due more often, counted from that minute; a divisor of 60. */
+  readonly everyMinutes?: number;
   run(job: Job): Promise<JobOutcome>;
 }
 
@@ -44,10 +55,10 @@ export const INSERT_JOB = 'insert into queue_jobs (id, queue, payload, dedup_key
 
 /**
  * A waiting job with the same key stands for the new one. It is locked until the change commits, so that it cannot run
- * before, on what was true until then. A job that runs already does not count.
+ * before, on what was true until then; its age begins with the new one. A job that runs already does not count.
  */
 export const ON_WAITING_JOB = `on conflict (queue, dedup_key) where worker is null and failed_at is null
-  do update set payload = excluded.payload`;
+  do update set payload = excluded.payload, created_at = excluded.created_at`;
 
 /** The request or job that queues one now, for the log; for statements that insert jobs themselves. */
 export function queuedBy(): string | null {

@@ -1,130 +1,58 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { OpenDatabase } from '#platform/postgres/database.ts';
+import { describe, expect, test } from 'vitest';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { RecordingLog } from '#test/support/recording-log.ts';
 import { runTask } from '#test/support/run-task.ts';
 import { silentLog } from '#test/support/silent-log.ts';
-import { enqueueJob, type NewJob } from './enqueue.test-support.ts';
-import { DONE, deleteFailedJobs, type Job, type JobOutcome, type JobQueue } from './queue.ts';
-import { JobWorker, type JobWorkerOptions } from './worker.ts';
+import { enqueueJob } from './enqueue.test-support.ts';
+import { DONE, deleteFailedJobs, type JobOutcome } from './queue.ts';
+import { never, queueOf, runDue, useJobTable } from './worker.test-support.ts';
 
-let testDatabase: TestDatabase;
-let second: OpenDatabase;
-let clock: FakeClock;
-let log: RecordingLog;
-const workers: JobWorker[] = [];
-
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  const connection = parseConnectionUri(testDatabase.connectionString);
-  second = await openDatabase({ connection, log: silentLog, clock: { now: () => Date.now() } });
-});
-afterAll(async () => {
-  await second.close();
-  await testDatabase.drop();
-});
-beforeEach(async () => {
-  await sql(testDatabase.database, 'truncate queue_jobs');
-  clock = new FakeClock();
-  log = new RecordingLog();
-});
-afterEach(async () => {
-  await Promise.all(workers.splice(0).map((worker) => worker.stop(0)));
-});
-
-/** A queue whose runs are kept, and answered by `outcome`. */
-function queueOf(outcome: (job: Job) => JobOutcome | Promise<JobOutcome>, more: Partial<JobQueue> = {}) {
-  const runs: Job[] = [];
-  const queue: JobQueue = {
-    name: 'greet',
-    timeLimitSeconds: 60,
-    run: async (job) => {
-      runs.push(job);
-      return await outcome(job);
-    },
-    ...more,
-  };
-  return { queue, runs };
-}
-
-function workerOf(queues: readonly JobQueue[], more: Partial<JobWorkerOptions> = {}): JobWorker {
-  const { database } = testDatabase;
-  const worker = new JobWorker({
-    ...{ database, clock, log, queues, concurrency: 10, pollIntervalSeconds: 1, maxRetries: 10 },
-    ...more,
-  });
-  workers.push(worker);
-  return worker;
-}
-
-async function enqueue(job: Partial<NewJob> = {}): Promise<void> {
-  await enqueueJob(testDatabase.database, { queue: 'greet', payload: {}, now: clock.now(), ...job });
-}
-
-async function runDue(worker: JobWorker): Promise<number> {
-  const taken = await worker.poll();
-  await worker.idle();
-  return taken;
-}
-
-function rows() {
-  return sql<{ attempt: number; has_worker: boolean; seconds: number; failed: boolean; failed_reason: string | null }>(
-    testDatabase.database,
-    `select attempt, worker is not null as has_worker, failed_at is not null as failed, failed_reason,
-       round(extract(epoch from due_at - '${new Date(clock.now()).toISOString()}'))::integer as seconds
-     from queue_jobs order by due_at`,
-  );
-}
-
-const never = () => new Promise<JobOutcome>(() => {});
+const table = useJobTable();
 
 describe('a job is a part of the change that needs it (operations 6.1)', () => {
   test('it runs once the change is committed, and is gone when it is done', async () => {
     const { queue, runs } = queueOf(() => DONE);
-    const worker = workerOf([queue]);
-    await testDatabase.database.transaction(async (transaction) => {
-      await enqueueJob(transaction, { queue: 'greet', payload: { name: 'amira' }, now: clock.now() });
+    const worker = table.worker([queue]);
+    await table.database.transaction(async (transaction) => {
+      await enqueueJob(transaction, { queue: 'greet', payload: { name: 'amira' }, now: table.clock.now() });
       expect(await runDue(worker)).toBe(0);
     });
     expect(await runDue(worker)).toBe(1);
     expect(runs).toMatchObject([{ payload: { name: 'amira' }, attempt: 1 }]);
-    expect(await rows()).toEqual([]);
+    expect(await table.rows()).toEqual([]);
   });
 
   test('it never runs when the change is rolled back', async () => {
     const { queue, runs } = queueOf(() => DONE);
-    const failing = testDatabase.database.transaction(async (transaction) => {
-      await enqueueJob(transaction, { queue: 'greet', payload: {}, now: clock.now() });
+    const failing = table.database.transaction(async (transaction) => {
+      await enqueueJob(transaction, { queue: 'greet', payload: {}, now: table.clock.now() });
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
-    expect(await runDue(workerOf([queue]))).toBe(0);
+    expect(await runDue(table.worker([queue]))).toBe(0);
     expect(runs).toEqual([]);
   });
 
   test('of the waiting ones with one key there is one; one that runs does not count', async () => {
     const { queue } = queueOf(never);
-    await enqueue({ dedupKey: 'amira', payload: { content: 'old' } });
-    await enqueue({ dedupKey: 'amira', payload: { content: 'new' } });
-    await enqueue({ dedupKey: 'bela' });
-    await enqueue();
-    await enqueue();
-    expect(await rows()).toHaveLength(4);
-    await workerOf([queue]).poll();
-    await enqueue({ dedupKey: 'amira' });
-    expect(await rows()).toHaveLength(5);
+    await table.enqueue({ dedupKey: 'amira', payload: { content: 'old' } });
+    await table.enqueue({ dedupKey: 'amira', payload: { content: 'new' } });
+    await table.enqueue({ dedupKey: 'bela' });
+    await table.enqueue();
+    await table.enqueue();
+    expect(await table.rows()).toHaveLength(4);
+    await table.worker([queue]).poll();
+    await table.enqueue({ dedupKey: 'amira' });
+    expect(await table.rows()).toHaveLength(5);
   });
 
   test('a waiting one does not start before a change that relies on it is committed', async () => {
     const { queue, runs } = queueOf(() => DONE);
-    const worker = workerOf([queue], { database: second });
-    await enqueue({ dedupKey: 'amira' });
-    await testDatabase.database.transaction(async (transaction) => {
-      await enqueueJob(transaction, { queue: 'greet', payload: {}, dedupKey: 'amira', now: clock.now() });
+    const worker = table.worker([queue], { database: table.second });
+    await table.enqueue({ dedupKey: 'amira' });
+    await table.database.transaction(async (transaction) => {
+      await enqueueJob(transaction, { queue: 'greet', payload: {}, dedupKey: 'amira', now: table.clock.now() });
       expect(await runDue(worker)).toBe(0);
     });
     expect(await runDue(worker)).toBe(1);
@@ -133,12 +61,12 @@ describe('a job is a part of the change that needs it (operations 6.1)', () => {
 
   test('it starts by itself within the interval, and its lines name it and the request that queued it', async () => {
     const { queue, runs } = queueOf(() => DONE);
-    workerOf([queue], { pollIntervalSeconds: 0.1 }).start();
-    await runTask('POST-71', () => enqueue());
+    table.worker([queue], { pollIntervalSeconds: 0.1 }).start();
+    await runTask('POST-71', () => table.enqueue());
     await expect.poll(() => runs.length).toBe(1);
-    await expect.poll(() => log.lines.length).toBe(1);
-    expect(log.lines[0]).toMatchObject({ level: 'info', event: 'job.completed', taskId: 'job-greet-1' });
-    expect(log.written[0]).toMatch(
+    await expect.poll(() => table.log.lines.length).toBe(1);
+    expect(table.log.lines[0]).toMatchObject({ level: 'info', event: 'job.completed', taskId: 'job-greet-1' });
+    expect(table.log.written[0]).toMatch(
       /job-greet-1 - greet \[polls: \d+, cpu: [\d.]+ms, db: [\d.]+ms, elapsed: [\d.]+ms, queries: 1, fetched: 0\] attempt=1 parent=POST-71/,
     );
   });
@@ -156,19 +84,31 @@ describe('retry and dead letters (operations 6.2)', () => {
     ],
   ])('again after 5, 10, 20 s, give or take a fifth: %s', async (_case, outcome, reason) => {
     const { queue, runs } = queueOf(outcome);
-    const worker = workerOf([queue]);
-    await enqueue();
+    const worker = table.worker([queue]);
+    await table.enqueue();
     for (const [attempt, seconds] of [5, 10, 20, 40].entries()) {
       expect(await runDue(worker)).toBe(1);
-      const [row] = await rows();
+      const [row] = await table.rows();
       expect(row).toMatchObject({ attempt: attempt + 1, has_worker: false, failed: false, failed_reason: reason });
       expect(row?.seconds).toBeGreaterThanOrEqual(seconds * 0.8 - 1);
       expect(row?.seconds).toBeLessThanOrEqual(seconds * 1.2 + 1);
-      clock.advanceSeconds(seconds * 0.7);
+      table.clock.advanceSeconds(seconds * 0.7);
       expect(await runDue(worker)).toBe(0);
-      clock.advanceSeconds(seconds * 0.6);
+      table.clock.advanceSeconds(seconds * 0.6);
     }
     expect(runs.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4]);
+  });
+
+  test('jobs that failed together do not come back together', async () => {
+    const { queue } = queueOf(() => ({ kind: 'retry', reason: 'answered 503' }));
+    for (let count = 0; count < 40; count += 1) await table.enqueue();
+    const worker = table.worker([queue], { maxRetries: 3 });
+    while ((await runDue(worker)) > 0);
+    table.clock.advanceSeconds(6);
+    while ((await runDue(worker)) > 0);
+    const delays = (await table.rows()).map(({ seconds }) => seconds);
+    // 10 s, give or take a fifth.
+    expect(new Set(delays).size).toBeGreaterThan(2);
   });
 
   test('not before the other side wants it, up to an hour', async () => {
@@ -177,64 +117,94 @@ describe('retry and dead letters (operations 6.2)', () => {
       [90_000, 3600],
     ]) {
       const { queue } = queueOf(() => ({ kind: 'retry', reason: 'busy', afterSeconds: asked }));
-      await sql(testDatabase.database, 'truncate queue_jobs');
-      await enqueue();
-      await runDue(workerOf([queue]));
-      expect(await rows()).toMatchObject([{ seconds }]);
+      await sql(table.database, 'truncate queue_jobs');
+      await table.enqueue();
+      await runDue(table.worker([queue]));
+      expect(await table.rows()).toMatchObject([{ seconds }]);
     }
+  });
+
+  test('a postponed one runs at its time, and that does not count as a try', async () => {
+    let isTurn = false;
+    const { queue, runs } = queueOf(() =>
+      isTurn ? DONE : { kind: 'postponed', reason: 'enough for now', afterSeconds: 30 },
+    );
+    const worker = table.worker([queue], { maxRetries: 1 });
+    await table.enqueue();
+    for (let round = 0; round < 5; round += 1) {
+      expect(await runDue(worker)).toBe(1);
+      expect(await table.rows()).toMatchObject([{ attempt: 0, has_worker: false, failed: false, seconds: 30 }]);
+      expect(await runDue(worker)).toBe(0);
+      table.clock.advanceSeconds(30);
+    }
+    isTurn = true;
+    await runDue(worker);
+    expect(runs).toHaveLength(6);
+    expect(await table.rows()).toEqual([]);
   });
 
   test('after the last retry it is dead: kept with its reason, not run again, deleted in time', async () => {
     const { queue, runs } = queueOf(() => ({ kind: 'retry', reason: 'answered 503' }));
-    const worker = workerOf([queue], { maxRetries: 2 });
-    await enqueue();
+    const worker = table.worker([queue], { maxRetries: 2 });
+    await table.enqueue();
     for (let round = 0; round < 5; round += 1) {
       await runDue(worker);
-      clock.advanceSeconds(3600);
+      table.clock.advanceSeconds(3600);
     }
     expect(runs).toHaveLength(3);
-    expect(await rows()).toMatchObject([{ failed: true, failed_reason: 'answered 503', attempt: 3 }]);
-    expect(log.lines.filter(({ level }) => level === 'error')).toMatchObject([
+    expect(await table.rows()).toMatchObject([{ failed: true, failed_reason: 'answered 503', attempt: 3 }]);
+    expect(table.log.lines.filter(({ level }) => level === 'error')).toMatchObject([
       { event: 'job.dead', fields: { reason: 'answered 503', attempt: 3 } },
     ]);
-    const failedAt = clock.now() - 3 * 3_600_000;
-    expect(await deleteFailedJobs(testDatabase.database, new Date(failedAt))).toEqual({ rows: 0, isLast: true });
-    expect(await deleteFailedJobs(testDatabase.database, new Date(failedAt + 1))).toEqual({ rows: 1, isLast: true });
+    const failedAt = table.clock.now() - 3 * 3_600_000;
+    expect(await deleteFailedJobs(table.database, new Date(failedAt))).toEqual({ rows: 0, isLast: true });
+    expect(await deleteFailedJobs(table.database, new Date(failedAt + 1))).toEqual({ rows: 1, isLast: true });
   });
 
   test('one that no retry could help is dead at once', async () => {
     const { queue, runs } = queueOf(() => ({ kind: 'failed', reason: 'x'.repeat(10_000) }));
-    const worker = workerOf([queue]);
-    await enqueue();
+    const worker = table.worker([queue]);
+    await table.enqueue();
     await runDue(worker);
-    clock.advanceSeconds(3600);
+    table.clock.advanceSeconds(3600);
     await runDue(worker);
     expect(runs).toHaveLength(1);
-    expect((await rows())[0]?.failed_reason).toHaveLength(4096);
+    expect((await table.rows())[0]?.failed_reason).toHaveLength(4096);
+  });
+
+  test('a reason that the database could not keep does not keep its job from being dead', async () => {
+    const { queue, runs } = queueOf(() => ({ kind: 'failed', reason: `\0${'é'.repeat(4096)}` }));
+    await table.enqueue();
+    await runDue(table.worker([queue]));
+    const [row] = await table.rows();
+    expect(row).toMatchObject({ failed: true, has_worker: false });
+    expect(row?.failed_reason).toMatch(/^ é+$/);
+    expect(Buffer.byteLength(row?.failed_reason ?? '')).toBe(4095);
+    expect(runs).toHaveLength(1);
   });
 
   test('one that never ends is aborted at its limit and retried; others go on (security F-24)', async () => {
     const stuck = queueOf(never, { name: 'stuck', timeLimitSeconds: 0.05 });
     const other = queueOf(() => DONE);
-    const worker = workerOf([stuck.queue, other.queue]);
-    await enqueue({ queue: 'stuck' });
-    await enqueue();
+    const worker = table.worker([stuck.queue, other.queue]);
+    await table.enqueue({ queue: 'stuck' });
+    await table.enqueue();
     await runDue(worker);
     expect(other.runs).toHaveLength(1);
     expect(stuck.runs[0]?.signal.aborted).toBe(true);
-    expect(await rows()).toMatchObject([{ attempt: 1, has_worker: false, failed_reason: 'took longer than 0.05 s' }]);
+    expect(await table.rows()).toMatchObject([
+      { attempt: 1, has_worker: false, failed_reason: 'took longer than 0.05 s' },
+    ]);
   });
 
   test('a retry that meets a newer job with its key gives way to it', async () => {
     const { queue } = queueOf(async () => {
-      await enqueue({ dedupKey: 'amira', payload: { content: 'newer' } });
+      await table.enqueue({ dedupKey: 'amira', payload: { content: 'newer' } });
       return { kind: 'retry', reason: 'busy' };
     });
-    await enqueue({ dedupKey: 'amira' });
-    await runDue(workerOf([queue]));
-    expect(await sql(testDatabase.database, 'select payload from queue_jobs')).toEqual([
-      { payload: { content: 'newer' } },
-    ]);
+    await table.enqueue({ dedupKey: 'amira' });
+    await runDue(table.worker([queue]));
+    expect(await sql(table.database, 'select payload from queue_jobs')).toEqual([{ payload: { content: 'newer' } }]);
   });
 
   test('a backlog is worked off with no more at once than allowed', async () => {
@@ -247,8 +217,8 @@ describe('retry and dead letters (operations 6.2)', () => {
       atOnce -= 1;
       return DONE;
     });
-    const worker = workerOf([queue], { concurrency: 3 });
-    for (let count = 0; count < 20; count += 1) await enqueue();
+    const worker = table.worker([queue], { concurrency: 3 });
+    for (let count = 0; count < 20; count += 1) await table.enqueue();
     while ((await runDue(worker)) > 0);
     expect(runs).toHaveLength(20);
     expect(most).toBe(3);
@@ -256,10 +226,19 @@ describe('retry and dead letters (operations 6.2)', () => {
 });
 
 describe('several processes', () => {
+  test('one takes five jobs of a backlog, or as many as it has room for, and leaves the rest to others', async () => {
+    const { queue } = queueOf(never);
+    for (let count = 0; count < 20; count += 1) await table.enqueue();
+    const roomy = table.worker([queue], { concurrency: 8 });
+    expect([await roomy.poll(), await roomy.poll(), await roomy.poll()]).toEqual([5, 3, 0]);
+    const small = table.worker([queue], { concurrency: 2, database: table.second });
+    expect([await small.poll(), await small.poll()]).toEqual([2, 0]);
+  });
+
   test('each job is run by one of them', async () => {
     const { queue, runs } = queueOf(() => DONE);
-    const both = [workerOf([queue]), workerOf([queue], { database: second })];
-    for (let count = 0; count < 40; count += 1) await enqueue({ payload: { count } });
+    const both = [table.worker([queue]), table.worker([queue], { database: table.second })];
+    for (let count = 0; count < 40; count += 1) await table.enqueue({ payload: { count } });
     for (let round = 0; round < 10; round += 1) await Promise.all(both.map(runDue));
     expect(runs).toHaveLength(40);
     expect(new Set(runs.map(({ payload }) => JSON.stringify(payload))).size).toBe(40);
@@ -268,16 +247,16 @@ describe('several processes', () => {
   test('the job of a process that died is taken over within two minutes, and one that lives keeps its own', async () => {
     const dead = queueOf(never);
     const alive = queueOf(never, { name: 'slow' });
-    await enqueue();
-    await enqueue({ queue: 'slow' });
-    await workerOf([dead.queue]).poll();
-    const living = workerOf([alive.queue]);
+    await table.enqueue();
+    await table.enqueue({ queue: 'slow' });
+    await table.worker([dead.queue]).poll();
+    const living = table.worker([alive.queue]);
     await living.poll();
     const taking = queueOf(() => DONE);
     const slow = queueOf(() => DONE, { name: 'slow' });
-    const other = workerOf([taking.queue, slow.queue], { database: second });
+    const other = table.worker([taking.queue, slow.queue], { database: table.second });
     for (let seconds = 0; seconds < 120; seconds += 20) {
-      clock.advanceSeconds(20);
+      table.clock.advanceSeconds(20);
       await living.renew();
       await runDue(other);
     }
@@ -288,36 +267,30 @@ describe('several processes', () => {
 
   test('one whose process dies each time is dead in the end', async () => {
     const crashing = queueOf(never);
-    await enqueue();
+    await table.enqueue();
     for (let round = 0; round < 3; round += 1) {
-      await workerOf([crashing.queue], { maxRetries: 2 }).poll();
-      clock.advanceSeconds(61);
+      await table.worker([crashing.queue], { maxRetries: 2 }).poll();
+      table.clock.advanceSeconds(61);
     }
     const { queue, runs } = queueOf(() => DONE);
-    await runDue(workerOf([queue], { maxRetries: 2 }));
+    await runDue(table.worker([queue], { maxRetries: 2 }));
     expect(runs).toEqual([]);
-    expect(await rows()).toMatchObject([{ failed: true, failed_reason: 'its process ended each time' }]);
+    expect(await table.rows()).toMatchObject([{ failed: true, failed_reason: 'its process ended each time' }]);
   });
 
   test('a process that stood still and lost its job is told, and changes nothing more', async () => {
     const slow = queueOf(never);
-    await enqueue();
-    const first = workerOf([slow.queue]);
+    await table.enqueue();
+    const first = table.worker([slow.queue]);
     await first.poll();
-    clock.advanceSeconds(61);
+    table.clock.advanceSeconds(61);
     const { queue, runs } = queueOf(never);
-    await workerOf([queue], { database: second }).poll();
+    await table.worker([queue], { database: table.second }).poll();
     await first.renew();
     await first.idle();
     expect(slow.runs[0]?.signal.aborted).toBe(true);
     expect(runs[0]?.signal.aborted).toBe(false);
-    expect(await rows()).toMatchObject([{ attempt: 2, has_worker: true }]);
-  });
-
-  test('jobs of a queue that this version does not know are left', async () => {
-    await enqueue({ queue: 'of-a-newer-version' });
-    expect(await runDue(workerOf([queueOf(() => DONE).queue]))).toBe(0);
-    expect(await rows()).toMatchObject([{ attempt: 0, has_worker: false, failed: false }]);
+    expect(await table.rows()).toMatchObject([{ attempt: 2, has_worker: true }]);
   });
 });
 
@@ -330,90 +303,34 @@ describe('stopping (operations 8.5)', () => {
           finish = resolve;
         }),
     );
-    const worker = workerOf([queue]);
-    await enqueue();
+    const worker = table.worker([queue]);
+    await table.enqueue();
     await worker.poll();
-    await enqueue();
+    await table.enqueue();
     const stopped = worker.stop(5_000);
     expect(await worker.poll()).toBe(0);
     finish(DONE);
     await stopped;
     expect(runs).toHaveLength(1);
-    expect(await rows()).toMatchObject([{ attempt: 0, has_worker: false }]);
+    expect(await table.rows()).toMatchObject([{ attempt: 0, has_worker: false }]);
   });
 
   test('what does not end is aborted and due at once, without counting', async () => {
     const { queue, runs } = queueOf(never);
-    await enqueue();
-    const worker = workerOf([queue]);
+    await table.enqueue();
+    const worker = table.worker([queue]);
     await worker.poll();
     await worker.stop(0);
     expect(runs[0]?.signal.aborted).toBe(true);
-    expect(await rows()).toMatchObject([{ attempt: 0, has_worker: false, seconds: 0, failed: false }]);
-  });
-});
-
-describe('hourly work', () => {
-  const hourly = (outcome: () => JobOutcome) => queueOf(outcome, { name: 'tidy', minuteOfHour: 15 });
-
-  test('runs once at its minute, on however many instances', async () => {
-    const { queue, runs } = hourly(() => DONE);
-    const both = [workerOf([queue]), workerOf([queue], { database: second })];
-    const runsAt: number[] = [];
-    await Promise.all(both.map(runDue));
-    for (let minute = 0; minute < 180; minute += 1) {
-      clock.advanceSeconds(60);
-      const before = runs.length;
-      await Promise.all(both.map(runDue));
-      if (runs.length > before) runsAt.push(new Date(clock.now()).getUTCMinutes());
-    }
-    expect(runs).toHaveLength(3);
-    expect(runsAt).toEqual([15, 15, 15]);
-    expect(await rows()).toHaveLength(1);
-  });
-
-  test('runs once after a time in which no process ran', async () => {
-    const { queue, runs } = hourly(() => DONE);
-    await runDue(workerOf([queue]));
-    clock.advanceSeconds(7 * 3600);
-    const worker = workerOf([queue]);
-    await runDue(worker);
-    await runDue(worker);
-    expect(runs).toHaveLength(1);
-  });
-
-  test('continues at once when it is not finished, where it was', async () => {
-    const { queue, runs } = hourly(() =>
-      runs.length < 3 ? { kind: 'unfinished', payload: { position: runs.length } } : DONE,
-    );
-    const worker = workerOf([queue]);
-    await runDue(worker);
-    clock.advanceSeconds(3600);
-    while ((await runDue(worker)) > 0);
-    expect(runs.map(({ payload }) => payload)).toEqual([{}, { position: 1 }, { position: 2 }]);
-  });
-
-  test('comes back an hour later when its retries are used up', async () => {
-    const { queue, runs } = hourly(() => ({ kind: 'retry', reason: 'no' }));
-    const worker = workerOf([queue], { maxRetries: 1 });
-    await runDue(worker);
-    clock.advanceSeconds(3600);
-    await runDue(worker);
-    clock.advanceSeconds(10);
-    await runDue(worker);
-    expect(runs).toHaveLength(2);
-    expect(log.lines.at(-1)).toMatchObject({ event: 'job.dead' });
-    clock.advanceSeconds(3600);
-    await runDue(worker);
-    expect(runs).toHaveLength(3);
+    expect(await table.rows()).toMatchObject([{ attempt: 0, has_worker: false, seconds: 0, failed: false }]);
   });
 });
 
 test('a database that is away ends nothing', async () => {
   const { queue, runs } = queueOf(() => DONE);
-  const connection = parseConnectionUri(testDatabase.connectionString);
-  const lost = await openDatabase({ connection, log: silentLog, clock, acquireTimeoutSeconds: 0.05 });
-  const worker = workerOf([queue], { database: lost });
+  const connection = parseConnectionUri(table.testDatabase.connectionString);
+  const lost = await openDatabase({ connection, log: silentLog, clock: table.clock, acquireTimeoutSeconds: 0.05 });
+  const worker = table.worker([queue], { database: lost });
   await lost.close();
   expect(await worker.poll()).toBe(0);
   expect(runs).toEqual([]);

@@ -3,7 +3,7 @@
  * a statement that no two processes can take the same job with. A running job belongs to its worker for a minute, which
  * is prolonged while it runs: a job whose process died is due again when that minute is over (operations 6.1, 6.2).
  */
-import { createHash, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
@@ -11,7 +11,8 @@ import { resumeTask, Task } from '#platform/base/tasks.ts';
 import { statisticsText } from '#platform/log/request-line.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { isUniqueViolation } from '#platform/postgres/failures.ts';
-import { statement } from '#platform/postgres/statement.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+import { nextRun, schedulePeriodicJobs } from './periodic-jobs.ts';
 import type { JobOutcome, JobQueue } from './queue.ts';
 
 export interface JobWorkerOptions {
@@ -32,17 +33,19 @@ const RENEW_MS = 20_000;
 const MAX_TAKEN = 5;
 const FIRST_RETRY_SECONDS = 5;
 const MAX_RETRY_AFTER_SECONDS = 3600;
+/** Between two runs of a job that is retried by its age. */
+const MAX_RETRY_SECONDS = 900;
 /** What aborted jobs get to notice it. */
 const ABORT_MS = 1_000;
-const MAX_REASON_CHARACTERS = 4096;
-const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
+const MAX_REASON_BYTES = 4096;
 
 interface JobRow {
   readonly id: string;
   readonly queue: string;
   readonly payload: unknown;
   readonly attempt: number;
+  /** Milliseconds since the epoch. */
+  readonly created_at: number;
   readonly queued_by: string | null;
 }
 
@@ -76,6 +79,11 @@ export class JobWorker {
     this.#id = toUuid(newId(options.clock.now()));
   }
 
+  /** Whose jobs it takes. */
+  get queueNames(): readonly string[] {
+    return [...this.#queues.keys()];
+  }
+
   start(): void {
     this.#renewTimer ??= setInterval(() => void this.renew(), RENEW_MS).unref();
     this.#scheduleNextPoll(0);
@@ -98,12 +106,13 @@ export class JobWorker {
   async poll(): Promise<number> {
     const { clock, concurrency, database, log } = this.#options;
     try {
-      await this.#schedule();
+      if (!this.#isScheduled) await schedulePeriodicJobs(database, [...this.#queues.values()], clock.now());
+      this.#isScheduled = true;
       const room = Math.min(MAX_TAKEN, concurrency - this.#running.size);
       if (room <= 0 || this.#isStopping) return 0;
       const now = clock.now();
       const rows = await database.rows(takeJobs, {
-        queues: [...this.#queues.keys()],
+        queues: this.queueNames,
         room,
         worker: this.#id,
         now: new Date(now),
@@ -188,7 +197,8 @@ export class JobWorker {
 
   async #outcomeOf({ row, queue, task, aborting }: Running): Promise<JobOutcome | Interrupted> {
     // The process ended in the middle of the last one.
-    if (row.attempt > this.#options.maxRetries + 1) return { kind: 'failed', reason: 'its process ended each time' };
+    if (row.attempt > this.#options.maxRetries + 1 && !this.#mayRetry(row, queue))
+      return { kind: 'failed', reason: 'its process ended each time' };
     const { signal } = aborting;
     const limit = setTimeout(() => {
       resumeTask(task, () => aborting.abort(new Error(`took longer than ${queue.timeLimitSeconds} s`)));
@@ -198,7 +208,10 @@ export class JobWorker {
         // Aborted inside a stretch of the task.
         signal.addEventListener('abort', () => resumeTask(task, () => reject(signal.reason)));
       });
-      return await Promise.race([queue.run({ payload: row.payload, attempt: row.attempt, signal }), aborted]);
+      return await Promise.race([
+        queue.run({ id: row.id, payload: row.payload, attempt: row.attempt, signal }),
+        aborted,
+      ]);
     } catch (error) {
       if (signal.reason instanceof Interrupted) return signal.reason;
       const { message, stack } = describeError(signal.aborted ? signal.reason : error);
@@ -210,7 +223,7 @@ export class JobWorker {
   }
 
   async #settle(running: Running, outcome: JobOutcome | Interrupted): Promise<void> {
-    const { clock, log, maxRetries } = this.#options;
+    const { clock, log } = this.#options;
     const { row, queue, task } = running;
     const now = clock.now();
     const fields = { attempt: row.attempt, parent: row.queued_by ?? undefined };
@@ -220,8 +233,14 @@ export class JobWorker {
       log.info('job.retry', `${row.queue} was interrupted: ${outcome.message}`, fields);
       return;
     }
-    if (outcome.kind === 'retry' && row.attempt <= maxRetries) {
-      const afterSeconds = retryDelay(row.attempt, outcome.afterSeconds);
+    if (outcome.kind === 'postponed') {
+      const dueAt = now + outcome.afterSeconds * 1000;
+      await this.#putBack(row, { dueAt, attempt: row.attempt - 1, reason: null, payload: null });
+      log.debug('job.postponed', `${row.queue}: ${outcome.reason}`, fields);
+      return;
+    }
+    if (outcome.kind === 'retry' && this.#mayRetry(row, queue)) {
+      const afterSeconds = retryDelay(row.attempt, queue, outcome.afterSeconds);
       await this.#putBack(row, { dueAt: now + afterSeconds * 1000, attempt: row.attempt, ...outcome, payload: null });
       const after_seconds = Math.round(afterSeconds);
       log.warn('job.retry', `${row.queue} ${statistics()}`, { ...fields, reason: outcome.reason, after_seconds });
@@ -232,7 +251,12 @@ export class JobWorker {
       await this.#putBack(row, { dueAt: now, attempt: 0, reason: null, payload });
     } else if (queue.minuteOfHour !== undefined) {
       const reason = 'reason' in outcome ? outcome.reason : null;
-      await this.#putBack(row, { dueAt: nextRun(queue.minuteOfHour, now), attempt: 0, reason, payload: '{}' });
+      await this.#putBack(row, {
+        dueAt: nextRun(queue.minuteOfHour, queue.everyMinutes, now),
+        attempt: 0,
+        reason,
+        payload: '{}',
+      });
     } else if (outcome.kind === 'done') {
       await this.#options.database.execute(completeJob, { id: row.id, worker: this.#id });
     } else {
@@ -243,6 +267,11 @@ export class JobWorker {
       log.error('job.dead', `${row.queue} ${statistics()}`, { ...fields, reason: outcome.reason });
     else if (queue.minuteOfHour === undefined) log.info('job.completed', `${row.queue} ${statistics()}`, fields);
     else log.debug('job.completed', `${row.queue} ${statistics()}`, fields);
+  }
+
+  #mayRetry({ attempt, created_at }: JobRow, { retriedForSeconds }: JobQueue): boolean {
+    if (retriedForSeconds === undefined) return attempt <= this.#options.maxRetries;
+    return this.#options.clock.now() - created_at < retriedForSeconds * 1000;
   }
 
   async #putBack(
@@ -272,23 +301,6 @@ export class JobWorker {
     }
   }
 
-  /** Writes the rows of hourly work that this database does not have yet. */
-  async #schedule(): Promise<void> {
-    if (this.#isScheduled) return;
-    const { clock, database } = this.#options;
-    const now = clock.now();
-    const hourly = [...this.#queues.values()].flatMap(({ name, minuteOfHour }) =>
-      minuteOfHour === undefined ? [] : [{ name, dueAt: new Date(nextRun(minuteOfHour, now)) }],
-    );
-    await database.execute(scheduleJobs, {
-      ids: hourly.map(({ name }) => scheduledId(name)),
-      queues: hourly.map(({ name }) => name),
-      dueAt: hourly.map(({ dueAt }) => dueAt),
-      now: new Date(now),
-    });
-    this.#isScheduled = true;
-  }
-
   async #endWithin(milliseconds: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise<void>((resolve) => {
@@ -304,26 +316,17 @@ function leaseUntil(now: number): Date {
 }
 
 /** 5 s, 10 s, 20 s and so on, give or take a fifth, or what the other side asks for. */
-function retryDelay(attempt: number, askedSeconds: number | undefined): number {
+function retryDelay(attempt: number, queue: JobQueue, askedSeconds: number | undefined): number {
   const spread = randomInt(80, 121) / 100;
-  const delay = FIRST_RETRY_SECONDS * 2 ** (attempt - 1) * spread;
+  const longest = queue.retriedForSeconds === undefined ? Number.POSITIVE_INFINITY : MAX_RETRY_SECONDS;
+  const delay = Math.min(FIRST_RETRY_SECONDS * 2 ** (attempt - 1) * spread, longest);
   return Math.max(delay, Math.min(askedSeconds ?? 0, MAX_RETRY_AFTER_SECONDS));
 }
 
-/** The next time after `now` at which a clock shows this minute (UTC). */
-function nextRun(minuteOfHour: number, now: number): number {
-  const thisHour = Math.floor(now / HOUR_MS) * HOUR_MS + minuteOfHour * MINUTE_MS;
-  return thisHour > now ? thisHour : thisHour + HOUR_MS;
-}
-
-/** Hourly work has one id on all instances, and so one row. */
-function scheduledId(queue: string): string {
-  const hex = createHash('sha256').update(`hourly:${queue}`).digest('hex');
-  return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-}
-
+/** A reason as it can be stored: an error may quote anything, and PostgreSQL has no text with NUL. */
 function cut(reason: string): string {
-  return reason.slice(0, MAX_REASON_CHARACTERS);
+  const bytes = Buffer.from(reason.replaceAll('\0', ' '));
+  return new TextDecoder().decode(bytes.subarray(0, MAX_REASON_BYTES), { stream: true });
 }
 
 /** Jobs of queues that this version does not know are left to those that do. */
@@ -347,7 +350,7 @@ const takeJobs = statement<
   update queue_jobs job
      set worker = :worker::uuid, due_at = :leaseUntil::timestamptz, attempt = job.attempt + 1
    where job.id = any (array(select due.id from due))
-  returning job.id, job.queue, job.payload, job.attempt, job.queued_by`,
+  returning job.id, job.queue, job.payload, job.attempt, job.queued_by, ${ms('job.created_at')} as created_at`,
 );
 
 interface OwnJob {
@@ -390,21 +393,4 @@ const failJob = statement<never, OwnJob & { readonly reason: string; readonly no
   'fail-job',
   `update queue_jobs set worker = null, failed_at = :now::timestamptz, failed_reason = :reason::text
     where id = :id::uuid and worker = :worker::uuid`,
-);
-
-const scheduleJobs = statement<
-  never,
-  {
-    readonly ids: readonly string[];
-    readonly queues: readonly string[];
-    readonly dueAt: readonly Date[];
-    readonly now: Date;
-  }
->(
-  'schedule-jobs',
-  `insert into queue_jobs (id, queue, payload, created_at, due_at)
-   select hourly.id, hourly.queue, '{}', :now::timestamptz, hourly.due_at
-     from unnest(:ids::uuid[], :queues::text[], :dueAt::timestamptz[]) as hourly (id, queue, due_at)
-    order by hourly.id
-   on conflict (id) do nothing`,
 );

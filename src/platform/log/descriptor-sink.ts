@@ -86,7 +86,10 @@ export class DescriptorSink implements LogSink {
    * while a write on another thread is blocked.
    */
   flushSync(): void {
-    if (this.#isUnderWay && performance.now() - this.#chunkStartedAt > BLOCKED_AFTER_MS) return;
+    const lasts = performance.now() - this.#chunkStartedAt;
+    if (this.#isUnderWay && lasts > BLOCKED_AFTER_MS) return;
+    // The other thread may not have begun, and what is written here could fill the pipe before it.
+    if (this.#isUnderWay) sleep(BLOCKED_AFTER_MS - lasts);
     const begun = this.#writing?.subarray(this.#isUnderWay ? this.#chunkEnd : this.#written) ?? Buffer.alloc(0);
     const rest = Buffer.concat([begun, Buffer.from(this.#waiting)]);
     this.#waiting = '';
@@ -192,15 +195,19 @@ function nonBlocking(descriptor: number): number {
 
 /** Writes whole lines until all are written or `deadline` (`performance.now()`) has passed. Blocks the thread. */
 function writeBefore(deadline: number, descriptor: number, bytes: Buffer, limit: number): void {
-  const pause = new Int32Array(new SharedArrayBuffer(4));
   for (let written = 0; written < bytes.length; ) {
     try {
       written += writeSync(descriptor, bytes, written, endOfChunk(bytes, written, limit) - written);
     } catch (error) {
       if (!isErrno(error, 'EAGAIN') || performance.now() >= deadline) throw error;
-      Atomics.wait(pause, 0, 0, RETRY_AFTER_MS);
+      sleep(RETRY_AFTER_MS);
     }
   }
+}
+
+/** Blocks the thread. */
+function sleep(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
 
 /** End of the last whole line within `limit` bytes from `start`; of the first line when that alone is longer. */

@@ -104,6 +104,7 @@ describe('lines other than those of requests (operations 5.3, 5.8)', () => {
       userAgent: undefined,
       requester: { kind: 'homeserver' },
       clientAddress: '2001:db8::7',
+      graphqlOperation: undefined,
     } as const;
     await asTask(task, () => log.request(record));
     const parsed = JSON.parse(lines[0] ?? '');
@@ -255,7 +256,7 @@ describe('the sink (operations 5.9)', () => {
       process.exit(70);`;
     const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
       stdio: ['ignore', descriptor, 'inherit'],
-      timeout: 10_000,
+      timeout: 30_000,
       killSignal: 'SIGKILL',
     });
     const [code] = await once(child, 'exit');

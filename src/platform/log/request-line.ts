@@ -13,6 +13,13 @@ export type Requester =
   | { readonly kind: 'oauth2-client'; readonly id: ClientId }
   | { readonly kind: 'homeserver' };
 
+/** The GraphQL operation that a request asked for, whether or not it was run (account-graphql 1.8). */
+export interface GraphqlOperation {
+  readonly type: 'query' | 'mutation' | 'subscription';
+  /** By the grammar of GraphQL, so that it cannot end its field; undefined for an anonymous one. */
+  readonly name: string | undefined;
+}
+
 /** What the line of one request is made of (operations 5.2), apart from time and level. */
 export interface RequestRecord {
   readonly task: Task;
@@ -27,6 +34,7 @@ export interface RequestRecord {
   readonly userAgent: string | undefined;
   readonly requester: Requester | undefined;
   readonly clientAddress: string | undefined;
+  readonly graphqlOperation: GraphqlOperation | undefined;
 }
 
 /** The line after `<time> <LEVEL> `. @param elapsedMs from the parsed head to the finished answer */
@@ -39,7 +47,7 @@ export function requestLineText(record: RequestRecord, elapsedMs: number): strin
     `${REQUEST_EVENT} ${task.id} - "${record.method} ${pathText(record.path)} HTTP/${record.httpVersion}" ` +
     `${record.status} ${reasonPhrase(record.status)} "${userAgentText(record.userAgent)}" ` +
     `${statisticsText(task, elapsedMs)}` +
-    `${requester}${address}${trace}`
+    `${requester}${address}${operationText(record.graphqlOperation)}${trace}`
   );
 }
 
@@ -53,7 +61,7 @@ export function statisticsText(task: Task, elapsedMs: number): string {
 
 /** The members of the line's JSON object after `timestamp`, `level` and `event` (operations 5.8). */
 export function requestLineJson(record: RequestRecord, elapsedMs: number): string {
-  const { task, requester, clientAddress } = record;
+  const { task, requester, clientAddress, graphqlOperation: operation } = record;
   const userAgent = hasText(record.userAgent)
     ? jsonString(decodeReceived(record.userAgent, MAX_USER_AGENT_CHARACTERS))
     : 'null';
@@ -65,6 +73,8 @@ export function requestLineJson(record: RequestRecord, elapsedMs: number): strin
     `"elapsed_ms":${oneDecimal(elapsedMs)},"queries":${task.queries},"fetched":${task.fetched}}` +
     (requester === undefined ? '' : `,"requester":${jsonString(requesterText(requester))}`) +
     (clientAddress === undefined ? '' : `,"client.address":${jsonString(clientAddress)}`) +
+    (operation === undefined ? '' : `,"graphql.operation.type":${jsonString(operation.type)}`) +
+    (operation?.name === undefined ? '' : `,"graphql.operation.name":${jsonString(operation.name)}`) +
     (task.traceId === undefined ? '' : `,"trace.id":${jsonString(task.traceId)}`)
   );
 }
@@ -109,6 +119,12 @@ function usernameText(username: string): string {
   return username.replace(/[^A-Za-z0-9=_\-./+@]/gu, (character) =>
     Buffer.from(character).reduce((text, byte) => `${text}%${byte.toString(16).toUpperCase().padStart(2, '0')}`, ''),
   );
+}
+
+function operationText(operation: GraphqlOperation | undefined): string {
+  if (operation === undefined) return '';
+  const name = operation.name === undefined ? '' : ` graphql.operation.name=${operation.name}`;
+  return ` graphql.operation.type=${operation.type}${name}`;
 }
 
 function oneDecimal(milliseconds: number): string {

@@ -48,36 +48,71 @@ export class OutboundFailure extends Error {
 /** The addresses of a name, IPv4 and IPv6, in canonical form. Rejects when it has none. */
 export type Resolve = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
 
+/** Connections that are kept and used again. */
+export interface KeptConnections {
+  readonly 'http:': HttpAgent;
+  readonly 'https:': HttpsAgent;
+}
+
 export interface ExchangeOptions {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** False: the exchange is over with the head of the answer. */
+  readonly needsBody: boolean;
   /** When it aborts, the exchange is over. */
   readonly signal: AbortSignal;
   /** Undefined: the names and addresses of the operating system, whatever they are. */
   readonly lookup: LookupFunction | undefined;
   /** Certificates to trust in place of the public ones; PEM. */
   readonly trustedCertificates: string | undefined;
+  /** Longest wait for a connection; 2 seconds unless given. */
+  readonly connectMs?: number;
+  /** Of the decoded body; 256 KiB unless given. */
+  readonly maxBodyBytes?: number;
+  /**
+   * In place of a connection of its own. A request whose kept connection the other side had just closed is sent once
+   * more, so it must be safe to repeat.
+   */
+  readonly connections?: KeptConnections;
 }
 
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** Decoded; empty for POST, of which only the head is read. */
+  /** Decoded; empty where it was not needed. */
   readonly body: Buffer;
 }
 
-/** Connections are not kept: what an earlier look-up allowed does not serve a later request. TLS sessions are. */
-const agents = { 'http:': new HttpAgent(), 'https:': new HttpsAgent() };
+/** Not kept, since what an earlier look-up allowed does not serve a later request; but TLS sessions are. */
+const SINGLE_USE: KeptConnections = { 'http:': new HttpAgent(), 'https:': new HttpsAgent() };
+
+/** The other side closed a kept connection before it answered anything. */
+class ClosedConnection extends OutboundFailure {
+  constructor(cause: unknown) {
+    super('connection', { cause });
+  }
+}
 
 /** @throws OutboundFailure */
 export async function exchange(url: URL, options: ExchangeOptions): Promise<Answer> {
-  const { method, headers, signal, lookup, trustedCertificates } = options;
+  try {
+    return await exchangeOnce(url, options);
+  } catch (error) {
+    if (!(error instanceof ClosedConnection)) throw error;
+    // Another one, not the next of those that were closed at the same moment.
+    return await exchangeOnce(url, { ...options, connections: SINGLE_USE });
+  }
+}
+
+async function exchangeOnce(url: URL, options: ExchangeOptions): Promise<Answer> {
+  const { method, headers, needsBody, signal, lookup, trustedCertificates } = options;
+  const { connectMs = CONNECT_MS, maxBodyBytes = MAX_BODY_BYTES, connections = SINGLE_USE } = options;
   const { response, raw } = await outside(
     new Promise<{ response: IncomingMessage; raw: Buffer }>((resolve, reject) => {
       const send = url.protocol === 'https:' ? requestHttps : requestHttp;
       const request = send(url, {
-        agent: agents[url.protocol === 'https:' ? 'https:' : 'http:'],
+        agent: connections[url.protocol === 'https:' ? 'https:' : 'http:'],
         method,
         headers: { ...headers, 'accept-encoding': 'gzip, br' },
         maxHeaderSize: MAX_HEAD_BYTES,
@@ -85,14 +120,18 @@ export async function exchange(url: URL, options: ExchangeOptions): Promise<Answ
         ...(lookup === undefined ? {} : { lookup }),
         ...(trustedCertificates === undefined ? {} : { ca: trustedCertificates }),
       });
+      let hasAnswered = false;
       const fail = (error: unknown): void => {
-        const failure = failureOf(error, signal);
+        const isClosed = request.reusedSocket && !hasAnswered && isErrno(error, 'ECONNRESET', 'EPIPE');
+        const failure = isClosed ? new ClosedConnection(error) : failureOf(error, signal);
         reject(failure);
         request.destroy(failure);
       };
-      const connecting = setTimeout(() => fail(new OutboundFailure('timeout')), CONNECT_MS);
+      const connecting = setTimeout(() => fail(new OutboundFailure('timeout')), connectMs);
       request.on('socket', (socket) => {
-        socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
+        // A kept one is connected already.
+        if (request.reusedSocket) clearTimeout(connecting);
+        else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
       });
       request.on('error', fail);
       request.on('close', () => {
@@ -101,8 +140,9 @@ export async function exchange(url: URL, options: ExchangeOptions): Promise<Answ
         reject(new OutboundFailure('connection'));
       });
       request.on('response', (response) => {
-        if (method === 'GET') {
-          readBody(response, (raw) => resolve({ response, raw }), fail);
+        hasAnswered = true;
+        if (needsBody) {
+          readBody(response, maxBodyBytes, (raw) => resolve({ response, raw }), fail);
           return;
         }
         resolve({ response, raw: NOTHING });
@@ -113,16 +153,21 @@ export async function exchange(url: URL, options: ExchangeOptions): Promise<Answ
   );
   const { statusCode = 0, headers: responseHeaders } = response;
   if (statusCode >= 300 && statusCode < 400) throw new OutboundFailure('redirect');
-  const body = await decode(raw, responseHeaders['content-encoding']);
+  const body = await decode(raw, responseHeaders['content-encoding'], maxBodyBytes);
   return { status: statusCode, headers: responseHeaders, body };
 }
 
-function readBody(response: IncomingMessage, done: (raw: Buffer) => void, fail: (error: unknown) => void): void {
+function readBody(
+  response: IncomingMessage,
+  maxBodyBytes: number,
+  done: (raw: Buffer) => void,
+  fail: (error: unknown) => void,
+): void {
   const chunks: Buffer[] = [];
   let size = 0;
   response.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > MAX_BODY_BYTES) fail(new OutboundFailure('too-large'));
+    if (size > maxBodyBytes) fail(new OutboundFailure('too-large'));
     else chunks.push(chunk);
   });
   response.on('error', fail);
@@ -131,12 +176,12 @@ function readBody(response: IncomingMessage, done: (raw: Buffer) => void, fail: 
 
 const decoders = { gzip: promisify(gunzip), 'x-gzip': promisify(gunzip), br: promisify(brotliDecompress) };
 
-async function decode(raw: Buffer, encoding = 'identity'): Promise<Buffer> {
+async function decode(raw: Buffer, encoding = 'identity', maxOutputLength: number): Promise<Buffer> {
   const name = encoding.trim().toLowerCase();
   if (name === 'identity' || raw.length === 0) return raw;
   if (!isDecoder(name)) throw new OutboundFailure('encoding');
   try {
-    return await outside(decoders[name](raw, { maxOutputLength: MAX_BODY_BYTES }));
+    return await outside(decoders[name](raw, { maxOutputLength }));
   } catch (error) {
     throw new OutboundFailure(isErrno(error, 'ERR_BUFFER_TOO_LARGE') ? 'too-large' : 'encoding', { cause: error });
   }

@@ -321,7 +321,7 @@ describe('answers that break off', () => {
   });
 });
 
-describe('bounds of time', { timeout: 20_000 }, () => {
+describe('bounds of time', () => {
   async function timed(start: () => Promise<unknown>): Promise<{ result: unknown; seconds: number }> {
     const started = performance.now();
     const result = await start();
@@ -348,39 +348,55 @@ describe('bounds of time', { timeout: 20_000 }, () => {
     ]);
     const late = { ok: false, reason: 'timeout' };
     expect([handshake.result, head.result, body.result, name.result]).toEqual([late, late, late, late]);
-    expect(handshake.seconds).toBeLessThan(3);
-    expect(name.seconds).toBeLessThan(3);
-    expect(head.seconds).toBeLessThan(6);
-    expect(body.seconds).toBeLessThan(6);
+    // Which of the two it was: they began together, so that a slow machine delays all alike.
+    const waits = { handshake, head, body, name };
+    expect(
+      [handshake.seconds, name.seconds].every((seconds) => seconds < Math.min(head.seconds, body.seconds)),
+      JSON.stringify(waits),
+    ).toBe(true);
   });
 
   test('four requests at once go to one host, the others wait, and another host is not held up', async () => {
     let active = 0;
     let most = 0;
-    const server = await peer((_, response) => {
+    let open = (): void => {};
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const server = await peer((request, response) => {
+      if (request.headers.host?.startsWith('two.') === true) {
+        response.end('{}');
+        return;
+      }
       active += 1;
       most = Math.max(most, active);
-      setTimeout(() => {
-        active -= 1;
-        response.end('{}');
-      }, 100);
+      void opened.then(() =>
+        setTimeout(() => {
+          active -= 1;
+          response.end('{}');
+        }, 20),
+      );
     });
     const outbound = loopbackOutbound([server]);
     const other = server.origin.replace('peer.example', 'two.peer.example');
-    const requests = Array.from({ length: 12 }, (_, index) => outbound.get(`${server.origin}/${index}`, JSON_TYPE));
-    const { seconds } = await timed(() => outbound.get(`${other}/`, JSON_TYPE));
-    expect(seconds).toBeLessThan(0.29);
-    expect((await Promise.all(requests)).every(({ ok }) => ok)).toBe(true);
-    expect(most).toBe(5);
+    const requests = Array.from({ length: 12 }, async (_, index) => {
+      return (await outbound.get(`${server.origin}/${index}`, JSON_TYPE)).ok;
+    });
+    expect((await outbound.get(`${other}/`, JSON_TYPE)).ok).toBe(true);
+    await expect.poll(() => active).toBe(4);
+    open();
+    expect(await Promise.all(requests)).toEqual(requests.map(() => true));
+    expect(most).toBe(4);
   });
 
-  test('whoever waits for a slow host gives up after five seconds, and more than 256 are refused at once', async () => {
+  test('a caller that waits for a slow host gives up after five seconds, and more than 256 are refused at once', async () => {
     const server = await peer(() => {});
     const outbound = loopbackOutbound([server]);
     const all = await timed(() =>
       Promise.all(Array.from({ length: 260 }, (_, index) => outbound.get(`${server.origin}/${index}`, JSON_TYPE))),
     );
-    expect(all.seconds).toBeLessThan(10);
+    // Waiting one after the other they would take minutes.
+    expect(all.seconds).toBeLessThan(40);
     expect(all.result).toHaveLength(260);
     const reasons = new Set(Array.isArray(all.result) ? all.result.map(({ reason }) => reason) : []);
     expect(reasons).toEqual(new Set(['timeout', 'busy']));
@@ -424,6 +440,28 @@ describe('failures', () => {
     expect(asked).toHaveLength(2);
   });
 
+  test('that only say that too much was under way are not remembered (S-52)', async () => {
+    const server = await peer((_, response) => response.end('{}'));
+    const held: (() => void)[] = [];
+    const outbound = loopbackOutbound([server], {
+      allowedPorts: [1, server.port],
+      resolve: async (name) => {
+        if (name !== 'peer.example') await new Promise<void>((resolve) => held.push(resolve));
+        return ['127.0.0.1'];
+      },
+    });
+    // Four of each host are under way, so that none waits for a turn.
+    const all = Array.from({ length: 256 }, (_, index) =>
+      outbound.get(`https://n${Math.floor(index / 4)}.peer.example:1/${index}`, JSON_TYPE),
+    );
+    expect(await outbound.get(server.origin, JSON_TYPE)).toEqual({ ok: false, reason: 'busy' });
+    const configured = { ...JSON_TYPE, isConfigured: true };
+    expect(await outbound.get(`https://localhost:${server.port}/`, configured)).toMatchObject({ ok: true });
+    for (const release of held) release();
+    await Promise.all(all);
+    expect(await outbound.get(server.origin, JSON_TYPE)).toMatchObject({ ok: true });
+  });
+
   test('are logged with host and reason, without path, body or address', async () => {
     const log = new RecordingLog();
     const server = await peer((_, response) => response.writeHead(500).end('inner secret'));
@@ -432,6 +470,26 @@ describe('failures', () => {
       { level: 'info', event: 'outbound.failed', fields: { host: `peer.example:${server.port}`, reason: 'status' } },
     ]);
     expect(log.written.join()).not.toMatch(/path|hush|secret|127\.0/);
+  });
+});
+
+describe('a host that is slow to take a form', () => {
+  test('is sent no other one for ten times as long, and holds up no other host (S-52)', async () => {
+    const clock = new FakeClock();
+    const server = await peer((request, response) => {
+      setTimeout(() => response.end(), request.headers.host?.startsWith('slow.') === true ? 1_100 : 0);
+    });
+    const outbound = loopbackOutbound([server], { clock });
+    const slow = server.origin.replace('peer.example', 'slow.peer.example');
+    const sent = { ok: true, status: 200 };
+    expect(await outbound.post(`${slow}/one`, {})).toEqual(sent);
+    expect(await outbound.post(`${slow}/two`, {})).toEqual({ ok: false, reason: 'busy' });
+    expect(await outbound.post(`${server.origin}/one`, {})).toEqual(sent);
+    expect(await outbound.post(`${server.origin}/two`, {})).toEqual(sent);
+    clock.advanceSeconds(10);
+    expect(await outbound.post(`${slow}/two`, {})).toEqual({ ok: false, reason: 'busy' });
+    clock.advanceSeconds(50);
+    expect(await outbound.post(`${slow}/two`, {})).toEqual(sent);
   });
 });
 

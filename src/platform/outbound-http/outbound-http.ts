@@ -11,7 +11,7 @@
  *
  * Both wait for at most five seconds in all and never throw. What fails is logged here. URLs that stand in the
  * configuration of the operator are not those of strangers: `isConfigured: true` permits private addresses, plain http
- * and every port for them. Tests that need a peer on loopback make the guard with `loopbackOutbound` of
+ * and every port for them, and `call` is for nothing else. Tests that need a peer on loopback make the guard with `loopbackOutbound` of
  * `test/support/https-peer.ts`.
  */
 import { isIP } from 'node:net';
@@ -19,6 +19,7 @@ import type { Clock } from '#platform/base/clock.ts';
 import type { Cidr } from '#platform/base/ip-address.ts';
 import type { Log } from '#platform/base/log.ts';
 import { outside } from '#platform/base/tasks.ts';
+import { parseUrl } from '#platform/base/url.ts';
 import {
   type Answer,
   checkedLookup,
@@ -32,10 +33,18 @@ import { Lanes } from './lanes.ts';
 import { ReachableAddresses } from './reachable-addresses.ts';
 
 const TOTAL_MS = 5_000;
+/** For servers that the operator has chosen, such as sign-in providers: a person waits for them. */
+const CALL_TOTAL_MS = 10_000;
+const CALLS_AT_ONCE_PER_HOST = 20;
 const AT_ONCE_PER_HOST = 4;
 const AT_ONCE = 256;
 const FAILURE_REMEMBERED_MS = 60_000;
 const MAX_FAILURES = 1_000;
+/** A host that a form took longer to be sent to rests for ten times as long, a minute at most. */
+const SLOW_MS = 1_000;
+const REST_FACTOR = 10;
+const MAX_REST_MS = 60_000;
+const MAX_RESTING = 1_000;
 const MIN_FRESH_SECONDS = 300;
 const MAX_FRESH_SECONDS = 3_600;
 
@@ -74,9 +83,31 @@ export interface Posted {
   readonly status: number;
 }
 
+/** A request to a server that the operator has chosen. */
+export interface Call {
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface Called {
+  readonly ok: true;
+  readonly status: number;
+  /** Lower case, without parameters. */
+  readonly mediaType: string | undefined;
+  /** Decoded, at most 256 KiB. */
+  readonly body: Buffer;
+}
+
 export interface NotSent {
   readonly ok: false;
   readonly reason: FailureReason;
+}
+
+interface Message extends Call {
+  readonly needsBody: boolean;
+  /** Of a call; the others have five seconds. */
+  readonly signal?: AbortSignal;
 }
 
 interface Remembered {
@@ -88,10 +119,15 @@ export class OutboundHttp {
   readonly #options: OutboundOptions;
   readonly #addresses: ReachableAddresses;
   readonly #lanes = new Lanes({ perKey: AT_ONCE_PER_HOST, total: AT_ONCE });
+  /** Of hosts that the operator names: strangers with many slow hosts take no turn from these. */
+  readonly #configuredLanes = new Lanes({ perKey: AT_ONCE_PER_HOST, total: AT_ONCE });
+  readonly #callLanes = new Lanes({ perKey: CALLS_AT_ONCE_PER_HOST, total: AT_ONCE });
   /** Documents on their way, so that many requests at once for one of them cost one. */
   readonly #pending = new Map<string, Promise<Fetched | NotSent>>();
   /** In order of failing, so that the first is the oldest. */
   readonly #failures = new Map<string, Remembered>();
+  /** Until when (milliseconds since the epoch) hosts of strangers are sent no form, in order of their slowness. */
+  readonly #resting = new Map<string, number>();
 
   constructor(options: OutboundOptions) {
     this.#options = options;
@@ -109,11 +145,15 @@ export class OutboundHttp {
     const fetching = this.#fetch(url, accept, isConfigured);
     this.#pending.set(key, fetching);
     const fetched = await fetching.finally(() => this.#pending.delete(key));
-    if (!fetched.ok) this.#rememberFailure(key, fetched);
+    // That too much was under way says nothing about the document.
+    if (!fetched.ok && fetched.reason !== 'busy') this.#rememberFailure(key, fetched);
     return fetched;
   }
 
-  /** Sends a form and reads the status. Nothing is remembered. */
+  /**
+   * Sends a form and reads the status. A slow host of a stranger is `busy` for a while afterwards, so that it holds up
+   * no others that background work has forms for.
+   */
   async post(
     url: string,
     form: Readonly<Record<string, string>>,
@@ -121,46 +161,74 @@ export class OutboundHttp {
   ): Promise<Posted | NotSent> {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const body = new URLSearchParams(form).toString();
-    const answer = await this.#send(url, isConfigured, { method: 'POST', headers, body });
+    const message = { method: 'POST', headers, body, needsBody: false } as const;
+    const answer = await (isConfigured ? this.#send(url, isConfigured, message) : this.#sendUnlessSlow(url, message));
     return answer instanceof OutboundFailure ? notSent(answer) : { ok: true, status: answer.status };
   }
 
+  /**
+   * Asks a server that the operator has chosen: ten seconds in all, once more when the connection fails. Any status but
+   * a redirect is an answer; nothing is remembered.
+   */
+  async call(url: string, call: Call): Promise<Called | NotSent> {
+    const message = { ...call, needsBody: true, signal: AbortSignal.timeout(CALL_TOTAL_MS) };
+    let answer = await this.#send(url, true, message);
+    if (answer instanceof OutboundFailure && answer.reason === 'connection')
+      answer = await this.#send(url, true, message);
+    if (answer instanceof OutboundFailure) return notSent(answer);
+    return { ok: true, status: answer.status, mediaType: mediaTypeOf(answer), body: answer.body };
+  }
+
   async #fetch(url: string, accept: string, isConfigured: boolean): Promise<Fetched | NotSent> {
-    const answer = await this.#send(url, isConfigured, { method: 'GET', headers: { accept } });
+    const answer = await this.#send(url, isConfigured, { method: 'GET', headers: { accept }, needsBody: true });
     if (answer instanceof OutboundFailure) return notSent(answer);
     const { headers, body } = answer;
     return {
       ok: true,
-      mediaType: headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase(),
+      mediaType: mediaTypeOf(answer),
       body,
       freshForSeconds: freshSeconds(headers['cache-control'], headers.age),
     };
   }
 
-  async #send(
-    text: string,
-    isConfigured: boolean,
-    message: { method: 'GET' | 'POST'; headers: Record<string, string>; body?: string },
-  ): Promise<Answer | OutboundFailure> {
+  async #sendUnlessSlow(text: string, message: Message): Promise<Answer | OutboundFailure> {
+    const { clock } = this.#options;
+    const host = parseUrl(text)?.hostname ?? '';
+    if (clock.now() < (this.#resting.get(host) ?? 0)) return new OutboundFailure('busy');
+    const started = performance.now();
+    const answer = await this.#send(text, false, message);
+    const elapsed = performance.now() - started;
+    if (elapsed >= SLOW_MS) {
+      this.#resting.delete(host);
+      this.#resting.set(host, clock.now() + Math.min(MAX_REST_MS, elapsed * REST_FACTOR));
+      dropFirst(this.#resting, MAX_RESTING);
+    }
+    return answer;
+  }
+
+  async #send(text: string, isConfigured: boolean, message: Message): Promise<Answer | OutboundFailure> {
     const { log, resolve = resolveByDns, trustedCertificates } = this.#options;
-    const url = URL.canParse(text) ? new URL(text) : undefined;
+    const { signal = AbortSignal.timeout(TOTAL_MS) } = message;
+    const url = parseUrl(text);
     try {
       if (url === undefined || !(isConfigured || this.#isAllowed(url))) throw new OutboundFailure('url');
-      const signal = AbortSignal.timeout(TOTAL_MS);
       const lookup = isConfigured
         ? undefined
         : checkedLookup(resolve, (address) => this.#addresses.has(address), signal);
-      const answer = await this.#lanes.run(
+      const configured = message.signal === undefined ? this.#configuredLanes : this.#callLanes;
+      const lanes = isConfigured ? configured : this.#lanes;
+      const answer = await lanes.run(
         url.hostname,
         signal,
         () => new OutboundFailure('busy'),
         () => exchange(url, { ...message, signal, lookup, trustedCertificates }),
       );
-      if (message.method === 'GET' && answer.status !== 200) throw new OutboundFailure('status');
+      if (message.signal === undefined && message.method === 'GET' && answer.status !== 200)
+        throw new OutboundFailure('status');
       return answer;
     } catch (error) {
       if (!(error instanceof OutboundFailure)) throw error;
-      log.info('outbound.failed', 'a request to an address of a client failed', {
+      log.info('outbound.failed', 'a request to another server failed', {
         host: url?.host,
         reason: error.reason,
         cause: error.cause instanceof Error && 'code' in error.cause ? String(error.cause.code) : undefined,
@@ -190,6 +258,15 @@ export class OutboundHttp {
       this.#failures.delete(oldest);
     }
   }
+}
+
+function dropFirst(map: Map<string, unknown>, maximum: number): void {
+  const first = map.keys().next();
+  if (map.size > maximum && first.done !== true) map.delete(first.value);
+}
+
+function mediaTypeOf({ headers }: Answer): string | undefined {
+  return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
 }
 
 function notSent({ reason }: OutboundFailure): NotSent {

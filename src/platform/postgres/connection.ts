@@ -55,9 +55,16 @@ export class Connection {
   }
 
   /**
-   * Sends a command, with the commands `before` in the same synchronization group. Counts as one statement of `task`.
+   * Sends a command, with the commands `before` and `guard` in the same synchronization group. Counts as one statement
+   * of `task`.
    */
-  send(command: Command, task: Task | undefined, done: Done, before: readonly Command[] = []): void {
+  send(
+    command: Command,
+    task: Task | undefined,
+    done: Done,
+    before: readonly Command[] = [],
+    guard: Command | undefined = undefined,
+  ): void {
     const sentAt = performance.now();
     if (this.inFlight === 0) this.lastActiveAt = sentAt;
     this.inFlight += 1;
@@ -88,7 +95,9 @@ export class Connection {
       this.#closeWhenRetired();
     };
     this.#client.query(
-      before.length === 0 ? singleQuery(command, this.#shapes, answer) : new GroupedQuery(before, command, answer),
+      before.length === 0
+        ? singleQuery(command, guard, this.#shapes, answer)
+        : new GroupedQuery(guard === undefined ? before : [...before, guard], command, answer),
     );
   }
 

@@ -47,8 +47,31 @@ export interface Database extends Queryable {
   transaction<T>(work: (transaction: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
 }
 
+/** A database that can make work depend on a statement. */
+export interface GuardingDatabase extends Database {
+  /**
+   * The same database for work that counts only when `guard` is accepted: the first statement that is sent there goes
+   * in one group with it, and so in one round trip and one transaction. When either is refused, neither takes effect; the
+   * guard then goes with the next one.
+   * @param constraint by which the server refuses the guard: `GuardRefused` is thrown then
+   */
+  guardedBy<Parameters extends object>(
+    guard: Statement<never, Parameters>,
+    parameters: Parameters,
+    constraint: string,
+  ): GuardedDatabase;
+}
+
+/** Of one piece of work; see `GuardingDatabase.guardedBy`. */
+export interface GuardedDatabase extends Database {
+  /** The guard took effect. */
+  readonly isSettled: boolean;
+  /** Sends the guard by itself unless it took effect. */
+  settle(): Promise<void>;
+}
+
 /** The database as the running program sees it: what its health check, metrics and shutdown need as well. */
-export interface OpenDatabase extends Database {
+export interface OpenDatabase extends GuardingDatabase {
   /** Rejects when the database does not answer within two seconds; callers within a second share one answer. */
   ping(): Promise<void>;
   /** How far the server's clock is ahead of the process clock, in ms; logs `db.skew` beyond five seconds. */

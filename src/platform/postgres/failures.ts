@@ -31,6 +31,14 @@ export class ConnectionLost extends Error {
   }
 }
 
+/** The guard of a piece of work was refused. No `StatementError`: it says nothing of the statement it went with. */
+export class GuardRefused extends Error {
+  constructor() {
+    super('the guard was refused');
+    this.name = 'GuardRefused';
+  }
+}
+
 /** Whether an insert or update met an existing key; `constraint` names the one that is expected. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   return (

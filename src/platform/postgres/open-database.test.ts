@@ -3,6 +3,7 @@ import { systemClock } from '#platform/base/clock.ts';
 import { administer } from '#test/support/administer.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
 import { createEmptyDatabase, createTestDatabase } from '#test/support/database.ts';
+import { leastOf } from '#test/support/measuring.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { openDatabase } from './open-database.ts';
 
@@ -55,8 +56,12 @@ describe('skewMs', () => {
   ])('of a process clock %i ms behind warns %i times', async (behindMs, warnings) => {
     const log = new RecordingLog();
     const test = await createTestDatabase({ log, clock: { now: () => systemClock.now() - behindMs } });
-    const skew = await test.database.skewMs();
-    expect(Math.abs(skew - behindMs)).toBeLessThan(1_000);
+    // A pause of the machine between two readings counts as skew.
+    const wrong = await leastOf(async () => {
+      log.lines.length = 0;
+      return Math.abs((await test.database.skewMs()) - behindMs);
+    }, 1_000);
+    expect(wrong).toBeLessThanOrEqual(1_000);
     expect(log.lines.filter((line) => line.event === 'db.skew')).toHaveLength(warnings);
     await test.drop();
   });

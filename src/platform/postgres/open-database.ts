@@ -1,9 +1,10 @@
 /** The database of a process: its pools, its statements and transactions, health check and clock check. */
 import { outside } from '#platform/base/tasks.ts';
 import { checkServer, connectWithRetries } from './connect.ts';
-import type { DatabaseStatistics, OpenDatabase, Transaction, TransactionOptions } from './database.ts';
+import type { DatabaseStatistics, GuardedDatabase, OpenDatabase, Transaction, TransactionOptions } from './database.ts';
 import { type CompleteDatabaseOptions, completeOptions, type DatabaseOptions } from './database-options.ts';
 import { unavailable } from './failures.ts';
+import { GuardedStatements } from './guarded-statements.ts';
 import { type ConnectionPool, openPools } from './pools.ts';
 import { dialectOf, localSettings, sharedSettings } from './session-commands.ts';
 import { SingleStatements } from './single-statements.ts';
@@ -88,6 +89,20 @@ export class PostgresDatabase implements OpenDatabase {
 
   transaction<T>(work: (transaction: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     return this.#transactions.run(work, options);
+  }
+
+  guardedBy<Parameters extends object>(
+    guard: Statement<never, Parameters>,
+    parameters: Parameters,
+    constraint: string,
+  ): GuardedDatabase {
+    return new GuardedStatements(
+      {
+        send: (made, values, before) => this.#singles.send(made, values, before),
+        transaction: (work, options) => this.transaction(work, options),
+      },
+      { statement: guard, parameters, constraint },
+    );
   }
 
   ping(): Promise<void> {

@@ -28,10 +28,14 @@ export type Completed = Pick<QueryResult, 'command' | 'rowCount' | 'rows'>;
 
 export type QueryDone = (error: unknown, completed: Completed | undefined) => void;
 
-/** The driver's query for one command; `done` is called once, when the result is complete. */
-export function singleQuery(command: Command, shapes: RowShapes, done: QueryDone): Query {
+/**
+ * The driver's query for one command; `done` is called once, when the result is complete.
+ * @param guard sent in one group before the command, which the server skips when it fails
+ */
+export function singleQuery(command: Command, guard: Command | undefined, shapes: RowShapes, done: QueryDone): Query {
   const { name, text, params } = command;
-  if (name !== undefined) return new PreparedQuery(command, name, shapes, done);
+  if (name !== undefined) return new PreparedQuery(command, name, guard, shapes, done);
+  if (guard !== undefined) return new GroupedQuery([guard], command, done);
   return Object.assign(new Query(text, [...params], done), modeOf(command));
 }
 
@@ -39,7 +43,7 @@ export function singleQuery(command: Command, shapes: RowShapes, done: QueryDone
  * The driver's query for a command that is sent together with commands before it, in one synchronization group: when
  * one of them fails, the server skips the rest. So BEGIN costs no round trip, and nothing runs without it.
  *
- * The commands before have no parameters. If they have a name, they must already be prepared on the connection: the
+ * If the commands before have a name, they must already be prepared on the connection: the
  * driver would record the preparation under the name of the last command.
  */
 export class GroupedQuery extends Query {
@@ -72,7 +76,7 @@ function modeOf(command: Command) {
 
 function sendOne(wire: Wire, command: Command): void {
   if (command.name === undefined) wire.parse({ name: '', text: command.text, types: [] }, true);
-  wire.bind({ portal: '', statement: command.name ?? '', values: [] }, true);
+  wire.bind({ portal: '', statement: command.name ?? '', values: command.params.map(encode) }, true);
   // The driver cannot read rows that were not described.
   wire.describe({ type: 'P', name: '' }, true);
   wire.execute({ portal: '' }, true);
@@ -121,6 +125,7 @@ class PreparedQuery extends Query {
   declare readonly name: string;
   readonly #text: string;
   readonly #params: readonly unknown[];
+  readonly #guard: Command | undefined;
   readonly #shapes: RowShapes;
   readonly #done: QueryDone;
   readonly #rows: QueryResult['rows'] = [];
@@ -128,9 +133,10 @@ class PreparedQuery extends Query {
   #tag = '';
   #failure: unknown;
 
-  constructor({ text, params }: Command, name: string, shapes: RowShapes, done: QueryDone) {
+  constructor({ text, params }: Command, name: string, guard: Command | undefined, shapes: RowShapes, done: QueryDone) {
     super(text);
     this.name = name;
+    this.#guard = guard;
     this.#text = text;
     this.#params = params;
     this.#shapes = shapes;
@@ -140,14 +146,22 @@ class PreparedQuery extends Query {
   /** Sends everything up to the end of its synchronization group. */
   send(wire: Wire): void {
     const name = this.name;
-    const text = this.#text;
-    const isSent = wire.parsedStatements[name] ?? wire.submittedNamedStatements[name];
+    const guard = this.#guard;
     this.#shape = this.#shapes.get(name);
     wire.stream.cork();
     try {
-      if (isSent === undefined) {
-        wire.parse({ name, text, types: [] }, true);
-        wire.submittedNamedStatements[name] = text;
+      // Both before anything is executed: what comes after a failure is skipped, and would not be prepared.
+      if (guard?.name !== undefined) {
+        prepare(wire, guard.name, guard.text);
+        // The driver notes what was prepared under the name of the query only. If the server has refused it after all,
+        // the next use finds that out.
+        wire.parsedStatements[guard.name] = guard.text;
+      }
+      prepare(wire, name, this.#text);
+      if (guard !== undefined) {
+        wire.bind({ portal: '', statement: guard.name ?? '', values: guard.params.map(encode) }, true);
+        // No rows are described, so it must return none.
+        wire.execute({ portal: '' }, true);
       }
       wire.bind({ portal: '', statement: name, values: this.#params.map(encode) }, true);
       if (this.#shape === undefined) wire.describe({ type: 'P', name: '' }, true);
@@ -188,6 +202,12 @@ class PreparedQuery extends Query {
     if (this.#failure !== undefined) this.#done(this.#failure, undefined);
     else this.#done(undefined, completed(this.#tag, this.#rows));
   }
+}
+
+function prepare(wire: Wire, name: string, text: string): void {
+  if ((wire.parsedStatements[name] ?? wire.submittedNamedStatements[name]) !== undefined) return;
+  wire.parse({ name, text, types: [] }, true);
+  wire.submittedNamedStatements[name] = text;
 }
 
 /** One function for all queries: the driver's class has a property here, which a method cannot override. */

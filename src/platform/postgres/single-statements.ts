@@ -1,6 +1,7 @@
 import { currentTask } from '#platform/base/tasks.ts';
 import { type Connection, settleInTask } from './connection.ts';
 import { ConnectionLost, isConflict, isLockTimeout, isStalePlan, isUnknownName, toCallersError } from './failures.ts';
+import type { Guard } from './guarded-statements.ts';
 import type { ConnectionPool } from './pools.ts';
 import type { Command, Completed } from './query.ts';
 import type { AnyStatement } from './statement.ts';
@@ -28,10 +29,13 @@ export class SingleStatements {
     this.#options = options;
   }
 
-  send(statement: AnyStatement, parameters: object): Promise<Completed> {
+  /** @param guard sent in one group before the statement, which is not executed when it fails */
+  send(statement: AnyStatement, parameters: object, guard?: Guard): Promise<Completed> {
     const { pool, before } = this.#options;
     const task = currentTask();
     const command = this.#options.toCommand(statement, parameters);
+    const guardCommand = guard === undefined ? undefined : this.#options.toCommand(guard.statement, guard.parameters);
+    const mayRepeat = statement.isReadOnly && guard === undefined;
     let retries = 0;
     return settleInTask(task, (resolve, reject) => {
       const attempt = (connection: Connection): void => {
@@ -41,7 +45,7 @@ export class SingleStatements {
           (failure, completed) => {
             pool.giveBack(connection);
             if (completed !== undefined) resolve(completed);
-            else if (this.#mayRetry(statement, failure, retries, connection)) {
+            else if (this.#mayRetry(mayRepeat, failure, retries, connection)) {
               retries += 1;
               // A server that ends one connection may have ended all: the next turn of the event loop shows which.
               if (failure instanceof ConnectionLost) setImmediate(() => pool.take(attempt, reject));
@@ -49,15 +53,16 @@ export class SingleStatements {
             } else reject(toCallersError(failure));
           },
           before,
+          guardCommand,
         );
       };
       pool.take(attempt, reject);
     });
   }
 
-  #mayRetry(statement: AnyStatement, failure: unknown, retries: number, connection: Connection): boolean {
+  #mayRetry(mayRepeat: boolean, failure: unknown, retries: number, connection: Connection): boolean {
     if (isConflict(failure) || isLockTimeout(failure)) return retries < MAX_RETRIES;
-    if (failure instanceof ConnectionLost) return statement.isReadOnly && retries < MAX_RETRIES;
+    if (failure instanceof ConnectionLost) return mayRepeat && retries < MAX_RETRIES;
     if (retries > 0) return false;
     if (isStalePlan(failure)) this.#options.renewConnections();
     else if (isUnknownName(failure)) connection.retire();

@@ -93,3 +93,12 @@ function numberParameters(source: string): Pick<AnyStatement, 'text' | 'paramete
 function isReadOnly(text: string): boolean {
   return /^\s*(select|with)\b/i.test(text) && !/\b(insert|update|delete|merge|into)\b/i.test(text);
 }
+
+/**
+ * SQL for a new identifier, sortable by its time, as `newId` makes them.
+ * @param now parameter with the time, cast to `timestamptz`
+ */
+export function newIdSql(now: string): string {
+  return `(lpad(to_hex((extract(epoch from ${now}) * 1000)::bigint), 12, '0')
+    || substr(replace(gen_random_uuid()::text, '-', ''), 13))::uuid`;
+}

@@ -12,6 +12,7 @@ import {
   hashOfAlgorithm,
   isMacAlgorithm,
   isSigningAlgorithm,
+  settledName,
   signInput,
 } from './signing-algorithms.ts';
 
@@ -21,7 +22,7 @@ const verifyInThreadPool = promisify(verify);
 const SEGMENT = /^[A-Za-z0-9_-]+$/;
 
 export interface CompactJws {
-  /** As the header names it: any text. */
+  /** As the header names it, any text; of two names for one algorithm the one in `SIGNING_ALGORITHMS`. */
   readonly algorithm: string;
   readonly keyId: string | undefined;
   /** The media type in lower case and without `application/` (RFC 7515 4.1.9); undefined when none is named. */
@@ -50,7 +51,7 @@ export function parseCompactJws(text: string): CompactJws | undefined {
   if (kid !== undefined && typeof kid !== 'string') return undefined;
   if (typ !== undefined && typeof typ !== 'string') return undefined;
   return {
-    algorithm: alg,
+    algorithm: settledName(alg),
     keyId: kid,
     type: typ?.toLowerCase().replace(/^application\//, ''),
     header,

@@ -1,7 +1,7 @@
 /** Public keys of others as JSON Web Keys (RFC 7517, RFC 7518 6, RFC 8037). */
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { sha256 } from '#platform/base/secret.ts';
-import { algorithmsOfKey, type SigningAlgorithm } from './signing-algorithms.ts';
+import { algorithmsOfKey, type SigningAlgorithm, settledName } from './signing-algorithms.ts';
 
 /** A key that signatures can be verified with. */
 export interface VerificationKey {
@@ -104,7 +104,7 @@ function readKey(jwk: unknown): KeyOutcome {
   const problem = rsaProblem(key);
   if (problem !== undefined) return wrong(problem);
   const possible = algorithmsOfKey(key);
-  const alg = members.get('alg');
+  const alg = settledName(members.get('alg'));
   const algorithms = alg === undefined ? possible : possible.filter((algorithm) => algorithm === alg);
   if (algorithms.length === 0) return { kind: 'unknown' };
   return { kind: 'usable', key: { kid, algorithms, key } };

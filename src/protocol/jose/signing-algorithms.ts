@@ -20,6 +20,17 @@ export const SIGNING_ALGORITHMS = [
 
 export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
 
+/**
+ * What others may sign with. RFC 9864 gives EdDSA on Ed25519 a name of its own, which newer libraries send; what is
+ * signed here keeps the older one, which all verifiers know.
+ */
+export const ACCEPTED_ALGORITHMS = [...SIGNING_ALGORITHMS, 'Ed25519'] as const;
+
+/** The name that an algorithm has in `SIGNING_ALGORITHMS`; any other value stays. */
+export function settledName<T>(algorithm: T): T | SigningAlgorithm {
+  return algorithm === 'Ed25519' ? 'EdDSA' : algorithm;
+}
+
 /** Those of a shared secret (RFC 7518 3.2). */
 export const MAC_ALGORITHMS = ['HS256', 'HS384', 'HS512'] as const;
 

@@ -1,18 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { FormParameters } from '#platform/http/form-parameters.ts';
-import {
-  checkAuthorizationRequest,
-  plainTarget,
-  type ReceivedRequest,
-  type RequestingClient,
-  repeatedDecisiveParameter,
-} from './authorization-parameters.ts';
+import { checkAuthorizationRequest, plainTarget } from './authorization-parameters.ts';
+import type { ReceivedRequest, RequestingClient } from './request-checks.ts';
+import { repeatedDecisiveParameter } from './request-parameters.ts';
 import { ResourceRules } from './resource-rules.ts';
 import { ScopeRules } from './scopes.ts';
 
 const scopeRules = new ScopeRules('chat');
 const resourceRules = new ResourceRules(scopeRules, [], [{ identifier: 'https://api.example', scopes: [] }]);
 
+const RULES = { scopeRules, resourceRules, subjectOfHint: (hint: string) => `subject of ${hint}` };
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 const CONFIDENTIAL: RequestingClient = {
   isPublic: false,
@@ -42,7 +39,7 @@ function plain(text: string): ReceivedRequest {
 function check(fields: Readonly<Record<string, string | undefined>>, client: RequestingClient = CONFIDENTIAL) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries({ ...GOOD, ...fields })) if (value !== undefined) query.set(name, value);
-  return checkAuthorizationRequest(plain(query.toString()), client, scopeRules, resourceRules);
+  return checkAuthorizationRequest(plain(query.toString()), client, RULES);
 }
 
 function accepted(fields: Readonly<Record<string, string | undefined>>, client: RequestingClient = CONFIDENTIAL) {
@@ -81,8 +78,8 @@ describe('authorization request', () => {
       uiLocales: 'de en',
       acr: { values: ['urn:latchkey:acr:1'], isEssential: false },
       claims: { idToken: ['name'], userinfo: [] },
-      subject: '01HZX7T3Q8V3M5N6P7R8S9T0AB',
-      idTokenHint: 'h',
+      subjects: ['01HZX7T3Q8V3M5N6P7R8S9T0AB'],
+      hintedSubject: 'subject of h',
     });
   });
 
@@ -155,6 +152,24 @@ describe('authorization request', () => {
     });
   });
 
+  test.each([
+    ['acr_values', 255],
+    ['claims_locales', 255],
+    ['display', 255],
+    ['id_token_hint', 4096],
+    ['login_hint', 256],
+    ['nonce', 512],
+    ['prompt', 255],
+    ['ui_locales', 255],
+  ])('with a %s of more than %i characters is refused', (name, characters) => {
+    expect(check({ [name]: 'x'.repeat(characters) }).kind).toBe('accepted');
+    expect(check({ [name]: 'x'.repeat(characters + 1) })).toMatchObject({
+      kind: 'redirect',
+      error: 'invalid_request',
+      description: `${name} must have at most ${characters} characters`,
+    });
+  });
+
   test.each(['-1', 'abc', '1e3', '99999999999999999999', '0x10', '1.5', '2147483648', ' 1'])(
     'with max_age %s is refused (S-11)',
     (max_age) => {
@@ -219,7 +234,7 @@ describe('authorization request', () => {
     'with %s given twice is refused by redirect (RFC 6749 3.1, S-02)',
     (name) => {
       const query = `${new URLSearchParams(GOOD)}&${name}=a&${name}=b`;
-      const checked = checkAuthorizationRequest(plain(query), CONFIDENTIAL, scopeRules, resourceRules);
+      const checked = checkAuthorizationRequest(plain(query), CONFIDENTIAL, RULES);
       expect(checked).toMatchObject({ kind: 'redirect', error: 'invalid_request' });
     },
   );
@@ -234,7 +249,7 @@ describe('authorization request', () => {
 
   test.each(['anything', '%3Cscript%3E', 'audience'])('with %s given twice goes on: it means nothing here', (name) => {
     const query = `${new URLSearchParams(GOOD)}&${name}=a&${name}=b`;
-    expect(checkAuthorizationRequest(plain(query), CONFIDENTIAL, scopeRules, resourceRules).kind).toBe('accepted');
+    expect(checkAuthorizationRequest(plain(query), CONFIDENTIAL, RULES).kind).toBe('accepted');
   });
 });
 
@@ -270,7 +285,7 @@ describe('a client that has to push its requests (6.3, row 9)', () => {
   test('may go on with a pushed one', () => {
     const query = new URLSearchParams(GOOD).toString();
     const received = { ...plain(query), isPushed: true };
-    expect(checkAuthorizationRequest(received, pushing, scopeRules, resourceRules).kind).toBe('accepted');
+    expect(checkAuthorizationRequest(received, pushing, RULES).kind).toBe('accepted');
   });
 });
 

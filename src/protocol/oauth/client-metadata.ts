@@ -1,5 +1,5 @@
 /** What clients may be registered with, in the order in which metadata lists it (RFC 7591 section 2). */
-import { MAC_ALGORITHMS, SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
+import { ACCEPTED_ALGORITHMS, MAC_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
 
 /** Methods of clients that can prove who they are. */
 export const CONFIDENTIAL_AUTH_METHODS = [
@@ -19,7 +19,7 @@ export function usesSecret(method: ClientAuthMethod): boolean {
 /** Algorithms of client assertions: of a method, undefined when it has none (RFC 7523, OpenID Connect Core 1.0 9). */
 export function assertionAlgorithms(method: ClientAuthMethod): readonly string[] | undefined {
   if (method === 'client_secret_jwt') return MAC_ALGORITHMS;
-  return method === 'private_key_jwt' ? SIGNING_ALGORITHMS : undefined;
+  return method === 'private_key_jwt' ? ACCEPTED_ALGORITHMS : undefined;
 }
 
 /** RFC 8628 3.4. */

@@ -1,9 +1,10 @@
 /**
- * What a DPoP proof shows: that whoever sends a request holds a key. Nothing here reads the database, so a proof that
+ * What a DPoP proof shows: that the sender of a request holds a key. Nothing here reads the database, so a proof that
  * is right may still be one that was sent before.
  * @see RFC 9449 4.3
  */
 import { sha256 } from '#platform/base/secret.ts';
+import { parseUrl } from '#platform/base/url.ts';
 import { isSignedBy, parseCompactJws } from '../jose/compact-jws.ts';
 import { keyThumbprint, parsePublicKey } from '../jose/json-web-keys.ts';
 
@@ -87,8 +88,9 @@ function claimsProblem(claims: Readonly<Record<string, unknown>>, request: Prove
 
 /** Query and fragment are left out, and spellings of one URL are the same (RFC 9449 4.3, RFC 3986 6.2.2, 6.2.3). */
 function isSameUrl(claimed: string, url: string): boolean {
-  if (!URL.canParse(claimed)) return false;
-  const { origin, pathname, username, password } = new URL(claimed);
+  const parsed = parseUrl(claimed);
+  if (parsed === undefined) return false;
+  const { origin, pathname, username, password } = parsed;
   const expected = new URL(url);
   return origin === expected.origin && pathname === expected.pathname && username === '' && password === '';
 }

@@ -1,6 +1,6 @@
 /**
- * The credentials of a request, before anything is looked up: of a client, in the header or the form, and of whoever
- * bears a token.
+ * The credentials of a request, before anything is looked up: of a client, in the header or the form, and of the caller
+ * that bears a token.
  */
 import { isUtf8 } from 'node:buffer';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
@@ -29,14 +29,15 @@ export interface IdAndSecret {
 
 const JWT_BEARER_ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
-const NAMES = ['client_id', 'client_secret', 'client_assertion', 'client_assertion_type'];
+/** Parameters of a form that hold credentials of a client. */
+export const CREDENTIAL_PARAMETERS = ['client_id', 'client_secret', 'client_assertion', 'client_assertion_type'];
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const BASIC = /^basic(?: +|$)/i;
 /** Text that form-encoding leaves as it is. */
 const UNENCODED = /^[^%+\0]*$/;
 
 export function presentedCredentials(authorization: string | undefined, form: FormParameters): PresentedCredentials {
-  const repeated = NAMES.find((name) => form.isRepeated(name));
+  const repeated = CREDENTIAL_PARAMETERS.find((name) => form.isRepeated(name));
   if (repeated !== undefined) return ambiguous(`${repeated} may be given once only`);
   const clientId = form.get('client_id');
   const secret = form.get('client_secret');

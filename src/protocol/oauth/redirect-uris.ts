@@ -1,7 +1,11 @@
+import { parseUrl } from '#platform/base/url.ts';
+
 const MAX_CHARACTERS = 2048;
 /** Printable ASCII without what RFC 3986 leaves out, and without `*`. */
 const ALLOWED_CHARACTERS = /^[\x21\x23-\x29\x2B-\x3B\x3D\x3F-\x5B\x5D_a-z~]+$/;
 const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):/;
+/** What a parser takes for a scheme with a path, and a person wrote as host and port. */
+const HOST_AND_PORT = /^[A-Za-z0-9.-]+:[0-9]{1,5}(?:[/?]|$)/;
 /** Schemes that a browser executes, displays or treats as its own. */
 const REFUSED_SCHEMES = new Set(
   ['about', 'blob', 'data', 'file', 'javascript', 'vbscript', 'view-source', 'ws', 'wss'].map((name) => `${name}:`),
@@ -12,8 +16,8 @@ const PORT = /^[1-9][0-9]{0,4}$/;
 const MAX_PORT = 65_535;
 
 /**
- * Why an address can never be registered, as a sentence for whoever registers it; undefined when it can. These rules
- * hold for every kind of client (oauth 4.4, "always").
+ * Why an address can never be registered, as a sentence for the person who registers it; undefined when it can. These
+ * rules hold for every kind of client (oauth 4.4, "always").
  */
 export function redirectUriProblem(uri: string): string | undefined {
   if (uri.length > MAX_CHARACTERS) return `must have at most ${MAX_CHARACTERS} characters`;
@@ -22,8 +26,9 @@ export function redirectUriProblem(uri: string): string | undefined {
   if (!ALLOWED_CHARACTERS.test(uri) || /%(?![0-9A-Fa-f]{2})/.test(uri)) {
     return 'holds a character that is not allowed in a URI';
   }
+  if (HOST_AND_PORT.test(uri)) return 'must begin with https:// or http://';
   const scheme = SCHEME.exec(uri)?.[0].toLowerCase();
-  if (scheme === undefined || !URL.canParse(uri)) return 'must be an absolute URI';
+  if (scheme === undefined || parseUrl(uri) === undefined) return 'must be an absolute URI';
   if (REFUSED_SCHEMES.has(scheme)) return `must not have the scheme ${scheme.slice(0, -1)}`;
   const authority = AUTHORITY.exec(uri)?.[1];
   // The URL parser repairs `https:host` and `https:///host`; a comparison of strings would not.

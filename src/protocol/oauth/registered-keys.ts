@@ -1,4 +1,5 @@
 import { parseKeySet, type VerificationKey } from '#protocol/jose/json-web-keys.ts';
+import { settledName } from '#protocol/jose/signing-algorithms.ts';
 import { invalidMetadata, type MetadataMembers } from './metadata-members.ts';
 import { pageUriProblem } from './registered-uris.ts';
 
@@ -30,11 +31,20 @@ export function readKeys(members: MetadataMembers): RegisteredKeys {
   return { jwks: { keys: outcome.given }, usable: outcome.usable };
 }
 
-/** A client that proves itself with a key has to have one (OpenID Connect Core 1.0 section 9). */
-export function requireKey(keys: RegisteredKeys, algorithm: string | undefined): void {
+/**
+ * A client that signs with a key has to have one (OpenID Connect Core 1.0 section 9).
+ * @param algorithm with which it signs; undefined: any
+ * @param purpose what needs the key
+ */
+export function requireKey(keys: RegisteredKeys, algorithm: string | undefined, purpose: string): void {
   // What is published there is looked at when the client uses it.
   if (keys.uri !== undefined) return;
-  if (keys.jwks === undefined) throw invalidMetadata('jwks', 'or jwks_uri is required for private_key_jwt');
-  const isThere = keys.usable.some(({ algorithms }) => algorithms.some((possible) => possible === algorithm));
-  if (!isThere) throw invalidMetadata('jwks', `must hold a key that signs with ${algorithm}`);
+  if (keys.jwks === undefined) throw invalidMetadata('jwks', `or jwks_uri is required for ${purpose}`);
+  if (algorithm !== undefined && !canSignWith(keys.usable, algorithm))
+    throw invalidMetadata('jwks', `must hold a key that signs with ${algorithm}`);
+}
+
+/** Whether one of these keys verifies signatures of an algorithm, by either of its names. */
+export function canSignWith(keys: readonly VerificationKey[], algorithm: string): boolean {
+  return keys.some(({ algorithms }) => algorithms.some((possible) => possible === settledName(algorithm)));
 }

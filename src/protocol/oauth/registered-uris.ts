@@ -1,6 +1,7 @@
 /** Which addresses a client may register for itself (oauth 4.3, 4.4; RFC 7591 5, RFC 8252 7). */
 import { isIP } from 'node:net';
 import { parse } from 'tldts';
+import { parseUrl } from '#platform/base/url.ts';
 import { redirectUriProblem } from './redirect-uris.ts';
 
 /** What the operator allows beyond the rules. */
@@ -91,9 +92,10 @@ export class ClientHost {
 function webUriProblem(uri: string, policy: UriPolicy): string | undefined {
   if (uri.length > MAX_CHARACTERS) return `must have at most ${MAX_CHARACTERS} characters`;
   const authority = AUTHORITY.exec(uri)?.[1];
-  if (authority === undefined || !ALLOWED_CHARACTERS.test(uri) || !URL.canParse(uri)) return 'must be an https address';
+  const url = parseUrl(uri);
+  if (authority === undefined || !ALLOWED_CHARACTERS.test(uri) || url === undefined) return 'must be an https address';
   if (authority.includes('@')) return 'must not hold user information';
-  const { protocol, hostname } = new URL(uri);
+  const { protocol, hostname } = url;
   if (!policy.allowInsecureUris) {
     if (protocol !== 'https:') return 'must be an https address';
     if (isLoopback(hostname)) return 'must not lead to the computer that opens it';

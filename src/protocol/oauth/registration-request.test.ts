@@ -153,7 +153,6 @@ describe('a member of the wrong type or value is named', () => {
     ['id_token_encrypted_response_alg', 'RSA-OAEP'],
     ['request_object_signing_alg', 'none'],
     ['request_object_signing_alg', 'HS256'],
-    ['request_object_signing_alg', 'ES256'],
     ['sector_identifier_uri', 'http://app.example/s.json'],
     ['sector_identifier_uri', 'https://127.0.0.1/s.json'],
     ['sector_identifier_uri', ['https://app.example/s.json']],
@@ -163,7 +162,6 @@ describe('a member of the wrong type or value is named', () => {
     ['backchannel_logout_uri', 'https://other.example/out'],
     ['backchannel_logout_uri', 7],
     ['backchannel_logout_session_required', 'yes'],
-    ['require_signed_request_object', true],
     ['token_endpoint_auth_signing_alg', 'none'],
     ['jwks', { keys: 'x' }],
     ['jwks', { keys: [{ kty: 'EC', crv: 'P-256', x: 'x', y: 'y', d: 'private' }] }],
@@ -234,6 +232,17 @@ describe('methods with assertions', () => {
     expect(refusal(withKey({ jwks: { keys: [] } }))).toContain(`${needed} ES256`);
     expect(refusal(withKey({ jwks: { keys: [{ kty: 'LWE' }] } }))).toContain(`${needed} ES256`);
     expect(refusal(withKey({ token_endpoint_auth_signing_alg: 'RS256' }))).toContain(`${needed} RS256`);
+  });
+
+  test('that sign their requests need a key that signs with the algorithm, whatever their method', () => {
+    const { jwks } = withKey({});
+    const signing = { request_object_signing_alg: 'PS256', jwks };
+    expect(refusal(signing)).toContain('invalid_client_metadata: jwks must hold a key that signs with PS256');
+    expect(refusal({ ...signing, jwks: undefined })).toContain('jwks or jwks_uri is required for request_object');
+    expect(refusal({ require_signed_request_object: true })).toContain('is required for require_signed_request_object');
+    expect(parse({ ...signing, request_object_signing_alg: 'ES256' })).toMatchObject({ jwks });
+    const uri = { jwks: undefined, jwks_uri: 'https://keys.example/set.json' };
+    expect(parse({ ...signing, ...uri })).toMatchObject({ request_object_signing_alg: 'PS256' });
   });
 
   test('with a key may publish it', () => {

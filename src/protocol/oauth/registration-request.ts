@@ -3,7 +3,7 @@
  * @see RFC 7591 2, OpenID Connect Dynamic Client Registration 1.0 section 2, oauth 4.3
  */
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { MANDATORY_ALGORITHM, SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
+import { ACCEPTED_ALGORITHMS, MANDATORY_ALGORITHM } from '#protocol/jose/signing-algorithms.ts';
 import { commonHost } from '../oidc/sector.ts';
 import {
   assertionAlgorithms,
@@ -147,7 +147,7 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
     check('initiate_login_uri', pageUriProblem(read.initiateLoginUri, rules, clientHost));
   }
   const assertionAlg = assertionAlgorithm(read.assertionAlg, authMethod);
-  if (authMethod === 'private_key_jwt') requireKey(read.keys, assertionAlg);
+  if (authMethod === 'private_key_jwt') requireKey(read.keys, assertionAlg, 'private_key_jwt');
   if (read.backchannelLogoutUri !== undefined) {
     check('backchannel_logout_uri', backchannelUriProblem(read.backchannelLogoutUri, rules, clientHost));
   }
@@ -236,7 +236,7 @@ function readMembers(members: MetadataMembers) {
     requirePushedRequests: members.flag('require_pushed_authorization_requests'),
     boundTokens: members.flag('dpop_bound_access_tokens'),
     requireSignedRequests: members.flag('require_signed_request_object'),
-    requestObjectAlg: members.choice('request_object_signing_alg', SIGNING_ALGORITHMS),
+    requestObjectAlg: members.choice('request_object_signing_alg', ACCEPTED_ALGORITHMS),
     defaultAcrValues: acrValuesOf(members),
   };
 }
@@ -264,10 +264,9 @@ function assertionAlgorithm(asked: string | undefined, method: ClientAuthMethod)
 
 /** Without a key nobody could verify what the client promises to sign. */
 function checkSignedRequests(read: ReturnType<typeof readMembers>): void {
-  if (read.keys.jwks !== undefined || read.keys.uri !== undefined) return;
-  const problem = 'needs jwks or jwks_uri';
-  if (read.requestObjectAlg !== undefined) throw invalidMetadata('request_object_signing_alg', problem);
-  if (read.requireSignedRequests === true) throw invalidMetadata('require_signed_request_object', problem);
+  const { requestObjectAlg: algorithm } = read;
+  if (algorithm !== undefined) requireKey(read.keys, algorithm, 'request_object_signing_alg');
+  if (read.requireSignedRequests === true) requireKey(read.keys, algorithm, 'require_signed_request_object');
 }
 
 /** RFC 7591 2: the server may replace what was asked for by what it does, and tells the client so. */

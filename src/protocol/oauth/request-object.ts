@@ -3,13 +3,13 @@
  * client has signed.
  */
 import { FormParameters } from '#platform/http/form-parameters.ts';
-import { MULTIPLE_PARAMETERS, SINGLE_PARAMETERS } from './authorization-parameters.ts';
+import { MULTIPLE_PARAMETERS, SINGLE_PARAMETERS } from './request-parameters.ts';
 import { parseScope } from './scopes.ts';
 
 /** RFC 9101 10.8: kinds of JWT that are something else say so. */
 const TYPES: readonly unknown[] = [undefined, 'jwt', 'oauth-authz-req+jwt'];
 const MAX_LIFETIME_SECONDS = 3600;
-/** How far the clock of a client may be ahead. */
+/** How far the clock of a client may be off. */
 const SKEW_SECONDS = 60;
 /** Parameters whose values are JSON. */
 const JSON_PARAMETERS = new Set(['authorization_details', 'claims', 'registration']);
@@ -22,7 +22,7 @@ export interface RequestObjectRules {
   readonly issuer: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** The parameters beside the request object. */
+  /** The parameters outside of the request object. */
   readonly plain: FormParameters;
 }
 
@@ -66,7 +66,7 @@ function claimsProblem(claims: ReadonlyMap<string, unknown>, rules: RequestObjec
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (!audiences.includes(rules.issuer)) return 'must name the issuer as aud';
   if (typeof exp !== 'number') return 'must have an exp';
-  if (exp <= seconds) return 'has expired';
+  if (exp + SKEW_SECONDS <= seconds) return 'has expired';
   if (exp > seconds + MAX_LIFETIME_SECONDS + SKEW_SECONDS) return 'may be valid for an hour at most';
   if (nbf !== undefined && (typeof nbf !== 'number' || nbf > seconds + SKEW_SECONDS)) return 'is not valid yet';
   // RFC 9101 4: it must not lead to another one.

@@ -100,6 +100,7 @@ describe('scopes asked for on behalf of a person', () => {
   test('a device needs the client API to be registered, not itself', () => {
     expect(rules.filterForUser([API, DEVICE], ['openid', UNSTABLE_API])).toEqual([API, DEVICE]);
     expect(rules.filterForUser([API, DEVICE, 'openid'], ['openid'])).toEqual(['openid']);
+    expect(rules.filterForUser([API, DEVICE, 'openid'], ['openid', DEVICE])).toEqual(['openid']);
   });
 
   test.each([

@@ -2,6 +2,7 @@
  * What a scope is, and which sets of them make sense (oauth 14). Names depend on the protocol name `P`; some scopes
  * have two spellings, which are one scope: either is accepted, and the one asked for is kept.
  */
+import { chatNames } from '../chat/names.ts';
 
 const MAX_CHARACTERS = 2048;
 const MAX_SCOPES = 50;
@@ -10,7 +11,8 @@ const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 const DEVICE_ID = /^[A-Za-z0-9._~!$&'()*+,;=:@/-]{10,255}$/;
 
 /**
- * `homeserver-admin` and `admin` ask for someone who may administer; `chat-device` names the session's device;
+ * `homeserver-admin` and `admin` ask for someone who may administer; `account` lets the holder manage the account by
+ * GraphQL, where the operator lets tokens do that; `chat-device` names the session's device;
  * `resource` means something to a resource server that the operator named.
  */
 export type ScopeKind =
@@ -21,6 +23,7 @@ export type ScopeKind =
   | 'chat-device'
   | 'homeserver-admin'
   | 'admin'
+  | 'account'
   | 'resource';
 
 const FIXED_KINDS = new Map<string, ScopeKind>([
@@ -30,7 +33,9 @@ const FIXED_KINDS = new Map<string, ScopeKind>([
   ['offline_access', 'offline-access'],
   ['urn:synapse:admin:*', 'homeserver-admin'],
   ['urn:latchkey:admin', 'admin'],
+  ['urn:latchkey:graphql:*', 'account'],
   ['urn:mas:admin', 'admin'],
+  ['urn:mas:graphql:*', 'account'],
 ]);
 
 /**
@@ -57,16 +62,9 @@ const RESERVED_SCOPE = /^urn:(?:latchkey|mas|synapse):|^urn:[a-z0-9]+:(?:org\.[a
 
 /** What the discovery document names; scopes of devices and for administrators are left out. */
 export function publishedScopes(protocolName: string, resourceScopes: readonly string[] = []): readonly string[] {
-  const { stable, unstable } = chatScopePrefixes(protocolName);
+  const { stableScopePrefix: stable, unstableScopePrefix: unstable } = chatNames(protocolName);
   const own = ['openid', 'email', 'profile', 'offline_access', `${stable}api:*`, `${unstable}api:*`];
   return [...own, ...new Set(resourceScopes)];
-}
-
-function chatScopePrefixes(protocolName: string) {
-  return {
-    stable: `urn:${protocolName}:client:`,
-    unstable: `urn:${protocolName}:org.${protocolName}.msc2967.client:`,
-  };
 }
 
 /** Says why a client that takes only bound tokens gets no scope of the homeserver. */
@@ -87,6 +85,8 @@ export class ScopeRules {
   readonly #stableDevice: string;
   readonly #unstableDevice: string;
   readonly #resourceScopes: ReadonlySet<string>;
+  /** The client API of the homeserver, in both spellings. */
+  readonly clientApi: readonly string[];
   /** A session with one of them stays when the browser session that it grew out of is signed out (oauth 17.2). */
   readonly outlivingSignOut: readonly string[];
 
@@ -96,10 +96,11 @@ export class ScopeRules {
    */
   constructor(protocolName: string, resourceScopes: readonly string[] = []) {
     this.#resourceScopes = new Set(resourceScopes);
-    const { stable, unstable } = chatScopePrefixes(protocolName);
+    const { stableScopePrefix: stable, unstableScopePrefix: unstable } = chatNames(protocolName);
     this.#stableApi = `${stable}api:*`;
     this.#unstableApi = `${unstable}api:*`;
-    this.outlivingSignOut = ['offline_access', this.#stableApi, this.#unstableApi];
+    this.clientApi = [this.#stableApi, this.#unstableApi];
+    this.outlivingSignOut = ['offline_access', ...this.clientApi];
     this.#stableDevice = `${stable}device:`;
     this.#unstableDevice = `${unstable}device:`;
   }
@@ -129,7 +130,7 @@ export class ScopeRules {
     return kind === 'chat-api' || kind === 'chat-device';
   }
 
-  /** Whether it holds scopes of the homeserver, which takes a token from whoever has it. */
+  /** Whether it holds scopes of the homeserver, which takes a token from anybody who has it. */
   hasUnboundScope(scopes: readonly string[]): boolean {
     return scopes.some((scope) => this.isChat(scope) || this.classify(scope) === 'homeserver-admin');
   }
@@ -137,6 +138,7 @@ export class ScopeRules {
   /** The one spelling that stands for both; for comparisons. */
   canonical(scope: string): string {
     if (scope === 'urn:mas:admin') return 'urn:latchkey:admin';
+    if (scope === 'urn:mas:graphql:*') return 'urn:latchkey:graphql:*';
     if (scope === this.#unstableApi) return this.#stableApi;
     if (scope.startsWith(this.#unstableDevice)) return this.#stableDevice + scope.slice(this.#unstableDevice.length);
     return scope;
@@ -167,7 +169,7 @@ export class ScopeRules {
   }
 
   /**
-   * What is wrong with a set, whoever asks for it, as a sentence for the developer; undefined when it makes sense.
+   * What is wrong with a set, no matter who asks for it, as a sentence for the developer; undefined when it makes sense.
    * Call it on the set as requested, before filtering.
    * @param hasPairwiseSubjects the client must not learn the identifiers of accounts
    */
@@ -214,7 +216,7 @@ export class ScopeRules {
   }
 
   #tellsAccountId(scope: string): boolean {
-    return this.isChat(scope) || this.isAdmin(scope);
+    return this.isChat(scope) || this.isAdmin(scope) || this.classify(scope) === 'account';
   }
 
   #deviceId(scope: string): string {
@@ -230,8 +232,8 @@ export class ScopeRules {
   }
 
   #isWithin(scope: string, registered: readonly string[] | undefined): boolean {
-    if (registered === undefined || this.isCovered([scope], registered)) return true;
-    // A device is made up for each sign-in, so no registration can name it: whoever may use the client API may.
-    return this.classify(scope) === 'chat-device' && this.isCovered([this.#stableApi], registered);
+    if (registered === undefined) return true;
+    // A device is made up for each sign-in, so no registration can name it: it comes with the client API, and never alone.
+    return this.isCovered([this.classify(scope) === 'chat-device' ? this.#stableApi : scope], registered);
   }
 }

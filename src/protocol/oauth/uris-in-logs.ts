@@ -1,11 +1,13 @@
 /** Addresses of clients as log lines show them: enough to compare them, without what may be a secret. */
 
+import { parseUrl } from '#platform/base/url.ts';
+
 const MAX_LISTED = 10;
 const MAX_CHARACTERS = 200;
 
 /** Scheme, host and path; `?...` or `#...` in place of a query or fragment, which may hold a secret. */
 export function uriForLog(uri: string): string {
-  if (!URL.canParse(uri)) return `no URI (${uri.length} characters)`;
+  if (parseUrl(uri) === undefined) return `no URI (${uri.length} characters)`;
   const plain = uri.replace(/^([^:]+:\/\/)[^/?#]*@/, '$1...@');
   const end = plain.search(/[?#]/);
   return cutForLog(end === -1 ? plain : `${plain.slice(0, end + 1)}...`);

@@ -13,8 +13,6 @@ import {
 } from '../oidc/claims-parameter.ts';
 import type { ScopeRules } from './scopes.ts';
 
-const MAX_ID_TOKEN_HINT_CHARACTERS = 4096;
-
 /** How the person has to have signed in. */
 export interface WantedAcr {
   /** Any of these, the preferred one first; all are issued here. Empty: none is wanted. */
@@ -34,26 +32,12 @@ interface AskingClient {
 export interface VoluntaryParameters {
   readonly acr: WantedAcr;
   readonly claims: RequestedClaims;
-  /** The account that the client expects, by `claims`: a `sub` that may be none of ours. */
-  readonly subject: string | undefined;
-  /** Not verified. */
-  readonly idTokenHint: string | undefined;
-}
-
-/** What is wrong with one of them, as a sentence for the developer. */
-export function voluntaryProblem(parameters: FormParameters): string | undefined {
-  const claims = parameters.get('claims');
-  if (claims !== undefined && parseClaimsParameter(claims) === undefined) {
-    return 'claims must be a JSON object of at most 4096 characters with the members id_token and userinfo';
-  }
-  if ((parameters.get('id_token_hint')?.length ?? 0) > MAX_ID_TOKEN_HINT_CHARACTERS) {
-    return `id_token_hint must have at most ${MAX_ID_TOKEN_HINT_CHARACTERS} characters`;
-  }
-  return undefined;
+  /** The accounts of which the client expects one, by `claims`: each a `sub` that may be none of ours. Undefined: any. */
+  readonly subjects: readonly string[] | undefined;
 }
 
 /**
- * Reads those that `voluntaryProblem` found nothing wrong with. Undefined when an authentication class is essential and
+ * Reads those of a request whose `claims` are well-formed. Undefined when an authentication class is essential and
  * none of its values is issued here, so that no sign-in could satisfy the request.
  * @param granted scopes that the request may have
  */
@@ -65,17 +49,18 @@ export function voluntaryParameters(
 ): VoluntaryParameters | undefined {
   const text = parameters.get('claims');
   const asked = text === undefined ? undefined : parseClaimsParameter(text);
-  const essential = asked?.essentialAcrValues ?? [];
-  const isEssential = essential.length > 0;
-  const wanted = isEssential ? essential : (parameters.get('acr_values')?.split(' ') ?? client.defaultAcrValues);
+  const inClaims = asked?.acrValues ?? [];
+  const isEssential = inClaims.length > 0 && asked?.isAcrEssential === true;
+  // OpenID Connect Core 1.0 5.5.1.1: a request for `acr` that is not essential is another spelling of `acr_values`.
+  const voluntary = parameters.get('acr_values')?.split(' ') ?? client.defaultAcrValues;
+  const wanted = inClaims.length > 0 ? inClaims : voluntary;
   const values = [...new Set(wanted.filter((value) => ISSUED_ACR_VALUES.includes(value)))];
   if (isEssential && values.length === 0) return undefined;
   const isOpenId = granted.includes('openid');
   return {
     acr: { values, isEssential },
     claims: asked === undefined || !isOpenId ? NO_CLAIMS : permittedClaims(asked.claims, client.scope, rules),
-    subject: isOpenId ? asked?.subject : undefined,
-    idTokenHint: parameters.get('id_token_hint'),
+    subjects: isOpenId ? asked?.subjects : undefined,
   };
 }
 

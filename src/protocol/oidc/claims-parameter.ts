@@ -13,17 +13,19 @@ export const NO_CLAIMS: RequestedClaims = { idToken: [], userinfo: [] };
 /** What of a `claims` parameter can be honored. */
 export interface ClaimsParameter {
   readonly claims: RequestedClaims;
-  /** The one account that may answer the request. */
-  readonly subject: string | undefined;
-  /** Authentication classes, one of which is required, in the order of preference; empty: none is. */
-  readonly essentialAcrValues: readonly string[];
+  /** The accounts that may answer the request; undefined: any. */
+  readonly subjects: readonly string[] | undefined;
+  /** Authentication classes, one of which is asked for, in the order of preference; empty: none is. */
+  readonly acrValues: readonly string[];
+  readonly isAcrEssential: boolean;
 }
 
 type Members = ReadonlyMap<string, unknown>;
 
 /**
  * Reads the parameter; undefined when it is malformed. Whether a claim is essential makes no difference (Core 5.5.1
- * leaves a claim out that is not known, also an essential one), but for `acr`. Names that are not known are ignored.
+ * leaves a claim out that is not known, also an essential one), but for `acr`: a `sub` that is asked for holds in either
+ * case (Core 5.5.1), and every ID token has `auth_time`. Names that are not known are ignored.
  * @see OpenID Connect Core 1.0 5.5
  */
 export function parseClaimsParameter(text: string): ClaimsParameter | undefined {
@@ -32,14 +34,17 @@ export function parseClaimsParameter(text: string): ClaimsParameter | undefined 
   const idToken = requestsIn(top, 'id_token');
   const userinfo = requestsIn(top, 'userinfo');
   if (idToken === undefined || userinfo === undefined) return undefined;
-  const subject = idToken.get('sub')?.get('value') ?? userinfo.get('sub')?.get('value');
+  const subjects = subjectsOf([idToken.get('sub'), userinfo.get('sub')]);
+  if (subjects === 'malformed') return undefined;
+  const acr = idToken.get('acr');
   return {
     claims: {
       idToken: [...idToken.keys()].filter(isUserClaimName),
       userinfo: [...userinfo.keys()].filter(isUserClaimName),
     },
-    subject: typeof subject === 'string' ? subject : undefined,
-    essentialAcrValues: essentialAcrValues(idToken.get('acr')),
+    subjects,
+    acrValues: valuesOf(acr).filter((value) => typeof value === 'string'),
+    isAcrEssential: acr?.get('essential') === true,
   };
 }
 
@@ -84,11 +89,28 @@ function requestsIn(top: Members, place: string): ReadonlyMap<string, Members> |
   return requests;
 }
 
-function essentialAcrValues(request: Members | undefined): readonly string[] {
-  if (request?.get('essential') !== true) return [];
-  const values = request.get('values');
-  const wanted = [request.get('value'), ...(Array.isArray(values) ? values : [])];
-  return wanted.filter((value) => typeof value === 'string');
+/** What a claim shall be: its `value`, or one of its `values`. */
+function valuesOf(request: Members | undefined): readonly unknown[] {
+  const [value, values] = [request?.get('value'), request?.get('values')];
+  return [...(value === undefined ? [] : [value]), ...(Array.isArray(values) ? values : [])];
+}
+
+/** Those that every place accepts. Something else than texts would let anybody answer, so it is an error. */
+function subjectsOf(requests: readonly (Members | undefined)[]): readonly string[] | undefined | 'malformed' {
+  const asked = requests.filter((request) => request?.has('value') === true || request?.has('values') === true);
+  if (asked.length === 0) return undefined;
+  const accepted = asked.map(valuesOf).map((values) => values.filter((value) => typeof value === 'string'));
+  const isComplete = asked.every((request, index) => {
+    const texts = accepted[index] ?? [];
+    return texts.length > 0 && texts.length === valuesOf(request).length && isListOrAbsent(request?.get('values'));
+  });
+  if (!isComplete) return 'malformed';
+  const [first = [], ...others] = accepted;
+  return [...new Set(first)].filter((subject) => others.every((texts) => texts.includes(subject)));
+}
+
+function isListOrAbsent(value: unknown): boolean {
+  return value === undefined || Array.isArray(value);
 }
 
 function membersOf(value: unknown): Members | undefined {

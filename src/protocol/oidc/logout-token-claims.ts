@@ -15,7 +15,7 @@ export interface LogoutTokenFacts {
 export const LOGOUT_TOKEN_TYPE = 'logout+jwt';
 
 const LIFETIME_SECONDS = 120;
-const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+export const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
 /** Without a `nonce`, which is forbidden. */
 export function logoutTokenClaims(facts: LogoutTokenFacts): Readonly<Record<string, unknown>> {

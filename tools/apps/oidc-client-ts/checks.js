@@ -91,8 +91,7 @@ export function singlePageChecks() {
       async ({ page, application, latchkey }) => {
         await signInAtPage(page, application, latchkey);
         const { access_token } = await tokens(page);
-        // Not awaited: the page is left by it.
-        await page.evaluate(() => void globalThis.manager.signoutRedirect());
+        await page.getByRole('button', { name: 'Sign out' }).click();
         await page.waitForURL((url) => url.href === `${application.base}/signed-out`);
         assert.equal(await userInfoStatus(latchkey, access_token), 401);
         await page.goto(latchkey.base);
@@ -110,13 +109,12 @@ async function openPage(page, { base }) {
 /** @returns the claims that the page has got */
 async function signInAtPage(page, application, latchkey) {
   await openPage(page, application);
-  // Not awaited: the page is left by it.
-  await page.evaluate(() => void globalThis.manager.signinRedirect());
+  await page.getByRole('button', { name: 'Sign in' }).click();
   await signIn(page, latchkey.base);
   await page.waitForURL((url) => url.href.startsWith(application.base) || url.pathname.startsWith('/consent/'));
   if (page.url().startsWith(latchkey.base)) await decide(page, latchkey.base, 'consent');
   await page.waitForFunction(() => globalThis.manager !== undefined);
-  assert.equal(await page.innerText('#state'), 'signed in');
+  assert.equal(await page.innerText('#state'), `Hello ${PERSON.name}`);
   return (await tokens(page)).profile;
 }
 

@@ -1,8 +1,9 @@
-import { arrive, postForm, send, signInAtHome } from './steps.js';
+import { BANNED_USER_AGENT, LONG_SCOPE } from '../settings.js';
+import { arrive, crowd, postForm, send, signInAtHome } from './steps.js';
 
 const EVERYTHING = [
-  ...['openid', 'profile', 'email', 'offline_access', 'urn:latchkey:admin', 'urn:latchkey:graphql:*'],
-  ...['urn:synapse:admin:*', 'urn:example:a-very-long-scope-of-somebody-that-has-no-place-to-break:read'],
+  ...['openid', 'profile', 'email', 'offline_access', 'urn:latchkey:admin', 'urn:synapse:admin:*'],
+  LONG_SCOPE,
 ].join(' ');
 
 const LONG_NAME = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
@@ -35,8 +36,42 @@ export const authorizationPages = [
   {
     name: 'consent-forbidden',
     status: 403,
-    codes: ['access_denied'],
+    codes: ['admin-scope'],
     reach: (page, site) => arrive(page, site, 'bo', { scope: 'openid urn:latchkey:admin' }),
+  },
+  {
+    name: 'consent-requester-banned',
+    status: 403,
+    codes: ['requester-banned'],
+    userAgent: BANNED_USER_AGENT,
+    reach: (page, site) => arrive(page, site, 'amira'),
+  },
+  {
+    name: 'consent-too-many-sessions',
+    status: 403,
+    codes: ['too-many-sessions'],
+    reach: (page, site) => crowd(site, 'bo', 2, () => arrive(page, site, 'bo')),
+  },
+  {
+    name: 'consent-banned-and-more',
+    userAgent: BANNED_USER_AGENT,
+    status: 403,
+    codes: ['requester-banned', 'admin-scope', 'too-many-sessions'],
+    reach: async (page, site) => {
+      const client_id = await selfRegisteredClient(site, LONG_NAME);
+      await crowd(site, 'bo', 3, () => arrive(page, site, 'bo', { client_id, scope: EVERYTHING }));
+    },
+  },
+  {
+    name: 'consent-of-another-account',
+    reach: async (page, site) => {
+      const [{ id }] = await site.latchkey.sql(`select id from users where username = 'faro'`);
+      await arrive(page, site, 'amira', expecting(idText(id)));
+    },
+  },
+  {
+    name: 'consent-of-account-gone',
+    reach: (page, site) => arrive(page, site, 'amira', expecting('01JD3Q5Z8W2N4K6M7P9R0S1T2V')),
   },
   {
     name: 'consent-pressed-twice',
@@ -124,13 +159,27 @@ async function expire(page, site, parameters) {
   await page.reload();
 }
 
+/** Parameters of a request that names the account that it is for. */
+function expecting(value) {
+  return { claims: JSON.stringify({ id_token: { sub: { value } } }) };
+}
+
+const ID_DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** An id of a column as the protocol writes it: 26 digits of 5 bits. */
+function idText(uuid) {
+  const number = BigInt(`0x${uuid.replaceAll('-', '')}`);
+  return Array.from({ length: 26 }, (_, place) => ID_DIGITS[Number((number >> BigInt(5 * (25 - place))) & 31n)]).join(
+    '',
+  );
+}
+
 let registered = 0;
 
 /** A client that nobody at the service has set up. @returns its identifier */
 async function selfRegisteredClient({ latchkey, relyingParty }, name) {
   registered += 1;
-  // The same number as the column and as the protocol write it.
-  const uuid = `00000000-0000-0000-0000-00000000000${registered}`;
+  const uuid = `00000000-0000-0000-0000-${registered.toString(16).padStart(12, '0')}`;
   const metadata = {
     token_endpoint_auth_method: 'none',
     redirect_uris: [relyingParty.callback],
@@ -143,5 +192,5 @@ async function selfRegisteredClient({ latchkey, relyingParty }, name) {
     `insert into oauth2_clients (id, is_static, metadata, created_at) values ($1::uuid, false, $2::jsonb, now())`,
     [uuid, JSON.stringify(metadata)],
   );
-  return `0000000000000000000000000${registered}`;
+  return idText(uuid);
 }

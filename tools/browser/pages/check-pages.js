@@ -1,69 +1,124 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { accountPages } from './account.js';
 import { authorizationPages } from './authorization.js';
 import { brandedPages, checkBrand } from './branded.js';
+import { chatSsoPages } from './chat-sso.js';
 import { devicePages } from './device.js';
 import { APPEARANCES, appear, checkDocument, checkFocus, checkWidth, checkWithAxe } from './examine.js';
+import { passwordChangePages } from './password-change.js';
 import { problemPages } from './problems.js';
+import { recoveryPages } from './recovery.js';
 import { registrationPages } from './registration.js';
 import { signInPages } from './sign-in.js';
+import { upstreamRegisterPages } from './upstream-register.js';
+import { upstreamSignInPages } from './upstream-sign-in.js';
 
 const PAGES = [
   ...signInPages,
+  ...upstreamSignInPages,
+  ...upstreamRegisterPages,
+  ...passwordChangePages,
+  ...recoveryPages,
   ...registrationPages,
   ...authorizationPages,
   ...devicePages,
+  ...chatSsoPages,
+  ...accountPages,
   ...problemPages,
   ...brandedPages,
 ];
 
-const NORMAL = { colorScheme: 'light', viewport: { width: 1280, height: 800 }, direction: 'ltr' };
+// Axe takes long: each scheme and each width once in each direction.
+const [BRIGHT_WIDE, BRIGHT_NARROW, DARK_WIDE, DARK_NARROW] = APPEARANCES;
+
+const NORMAL = { colorScheme: 'light', viewport: { width: 1280, height: 800 } };
 const NARROW = { ...NORMAL, viewport: { width: 320, height: 640 } };
 
 const PICTURES = [
   ['light', NORMAL],
   ['dark', { ...NORMAL, colorScheme: 'dark' }],
   ['narrow', NARROW],
-  ['rtl', { ...NORMAL, direction: 'rtl' }],
 ];
+
+/** Pages with much text, or many words on little room. */
+const LATIN_SAMPLE = new Set([
+  'login-to-application',
+  'register-refused',
+  'verify-email',
+  'upstream-choice',
+  'upstream-register-refused',
+  'upstream-link-named',
+  'recover-link',
+  'password-change-wrong',
+  'consent-dangerous',
+  'device-unconfirmed',
+  'account-sessions',
+  'account-email-verify-refused',
+]);
 
 /**
  * Reaches every page of the service and examines it in every appearance; then once more in German, whose words are
- * long.
- * @param site where the services and the relying party are; @param options folder for screenshots, and part of the
- * names of the pages to visit
+ * long, and in Arabic, which is written from right to left. A sample is looked at in Spanish and French.
+ * @param site where the services and the relying party are; @param only part of the names of the pages to visit;
+ * @param share which of so many equal parts of them; @param pictures folder for screenshots, where they are wanted
  */
-export async function checkPages(checks, browser, site, { pictures, only = '' }) {
-  mkdirSync(pictures, { recursive: true });
-  await checks.that('other sites cannot show a page in a frame', () => checkFrame(browser, site));
-  await checks.that('logo and colors of the operator are shown, and no script of a logo runs', () =>
-    checkBrand(browser, site),
-  );
-  const picture = (page, name) => page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
-  const entries = PAGES.filter(({ name }) => name.includes(only));
-  if (entries.length === 0) throw new Error(`no page has a name that holds "${only}"`);
-  for (const entry of entries) {
-    const { name } = entry;
-    await visit(checks, browser, 'en', entry, site, async (page) => {
-      for (const appearance of APPEARANCES) {
-        const { colorScheme, viewport, direction } = appearance;
-        await checks.that(`${name}: ${colorScheme}, ${viewport.width} px, ${direction}`, async () => {
-          await appear(page, appearance);
-          await checkWidth(page);
-          await checkWithAxe(page);
-        });
-      }
-      for (const [look, appearance] of PICTURES) {
-        await appear(page, appearance);
-        await picture(page, `${name}-${look}`);
-      }
-      await checks.that(`${name}: Tab reaches everything, and the focus is seen`, () => checkFocus(page));
-    });
-    await visit(checks, browser, 'de', entry, site, async (page) => {
+export async function checkPages(checks, browser, site, { only = '', share, shares, pictures }) {
+  if (share === 0) {
+    await checks.that('other sites cannot show a page in a frame', () => checkFrame(browser, site));
+    await checks.that('logo and colors of the operator are shown, and no script of a logo runs', () =>
+      checkBrand(browser, site),
+    );
+  }
+  const picture = async (page, name) => {
+    if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
+  };
+  const named = PAGES.filter(({ name }) => name.includes(only));
+  if (named.length === 0) throw new Error(`no page has a name that holds "${only}"`);
+  for (const entry of named.filter((_, index) => index % shares === share)) {
+    await checks.group(entry.name, (own) => checkPage(own, browser, site, entry, picture));
+  }
+}
+
+async function checkPage(checks, browser, site, entry, picture) {
+  const { name } = entry;
+  await visit(checks, browser, 'en', entry, site, async (page) => {
+    await checkAppearances(checks, page, name, [BRIGHT_WIDE, DARK_NARROW]);
+    for (const [look, appearance] of PICTURES) {
+      await appear(page, appearance);
+      await picture(page, `${name}-${look}`);
+    }
+    await checks.that(`${name}: Tab reaches everything, and the focus is seen`, () => checkFocus(page));
+  });
+  await visit(checks, browser, 'de', entry, site, async (page) => {
+    await appear(page, NARROW);
+    await checks.that(`${name}: German at 320 px`, () => checkWidth(page));
+    await picture(page, `${name}-german`);
+  });
+  for (const language of LATIN_SAMPLE.has(name) ? ['es', 'fr'] : []) {
+    await visit(checks, browser, language, entry, site, async (page) => {
       await appear(page, NARROW);
-      await checks.that(`${name}: German at 320 px`, () => checkWidth(page));
-      await picture(page, `${name}-german`);
+      await checks.that(`${name}: ${language} at 320 px`, async () => {
+        await checkWidth(page);
+        await checkWithAxe(page);
+      });
+      await picture(page, `${name}-${language}`);
+    });
+  }
+  await visit(checks, browser, 'ar', entry, site, async (page) => {
+    await checkAppearances(checks, page, `${name}, Arabic`, [DARK_WIDE, BRIGHT_NARROW]);
+    await appear(page, NORMAL);
+    await picture(page, `${name}-rtl`);
+  });
+}
+
+/** @param withAxe appearances that axe looks at, which takes long */
+async function checkAppearances(checks, page, name, withAxe) {
+  for (const appearance of APPEARANCES) {
+    await checks.that(`${name}: ${appearance.colorScheme}, ${appearance.viewport.width} px`, async () => {
+      await appear(page, appearance);
+      await checkWidth(page);
+      if (withAxe.includes(appearance)) await checkWithAxe(page);
     });
   }
 }
@@ -84,6 +139,7 @@ async function checkFrame(browser, { base, relyingParty }) {
 async function visit(checks, browser, locale, entry, site, examine) {
   const context = await browser.newContext({
     locale,
+    ...(entry.userAgent !== undefined && { userAgent: entry.userAgent }),
     // Without transitions, so that no color is examined half-way to another one.
     reducedMotion: 'reduce',
   });

@@ -1,5 +1,6 @@
 import { CLIENT_ID, CLIENT_SECRET } from '../relying-party.js';
-import { send, signInAtHome } from './steps.js';
+import { BANNED_USER_AGENT } from '../settings.js';
+import { crowd, send, signInAtHome } from './steps.js';
 
 /** Pages on which a person enters the code of a device and decides about it, and what it may end with. */
 export const devicePages = [
@@ -38,8 +39,21 @@ export const devicePages = [
   {
     name: 'device-forbidden',
     status: 403,
-    codes: ['access_denied'],
+    codes: ['admin-scope'],
     reach: (page, site) => enter(page, site, 'bo', 'openid urn:latchkey:admin'),
+  },
+  {
+    name: 'device-requester-banned',
+    status: 403,
+    codes: ['requester-banned'],
+    userAgent: BANNED_USER_AGENT,
+    reach: (page, site) => enter(page, site, 'amira'),
+  },
+  {
+    name: 'device-too-many-sessions',
+    status: 403,
+    codes: ['too-many-sessions'],
+    reach: (page, site) => crowd(site, 'bo', 3, () => enter(page, site, 'bo')),
   },
   {
     name: 'device-granted',

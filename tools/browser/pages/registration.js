@@ -12,7 +12,7 @@ export const registrationPages = [
   },
   {
     name: 'register-empty',
-    codes: ['required', 'required', 'required', 'required'],
+    codes: ['required', 'required', 'required', 'required', 'required'],
     reach: async (page, { base }) => {
       await page.goto(`${base}register`);
       await send(page, {});
@@ -20,10 +20,15 @@ export const registrationPages = [
   },
   {
     name: 'register-refused',
-    codes: ['username-invalid-chars', 'password_too_weak', 'password_mismatch', 'required'],
+    codes: ['username-invalid-chars', 'invalid', 'password_too_weak', 'password_mismatch', 'required'],
     reach: async (page, { base }) => {
       await page.goto(`${base}register`);
-      await send(page, { username: 'Amira Okafor', password: 'abc', password_confirm: 'abd' });
+      await send(page, {
+        username: 'Amira Okafor',
+        email: 'amira.example.org',
+        password: 'abc',
+        password_confirm: 'abd',
+      });
     },
   },
   ...[
@@ -40,6 +45,76 @@ export const registrationPages = [
     },
   })),
   { name: 'register-closed', reach: (page, { closedBase }) => page.goto(`${closedBase}register`) },
+  { name: 'registration-token', reach: (page, { brandedBase }) => fillForm(page, brandedBase) },
+  {
+    name: 'registration-token-refused',
+    codes: ['invalid'],
+    reach: async (page, { brandedBase }) => {
+      await fillForm(page, brandedBase);
+      await send(page, { token: 'not-a-token' });
+    },
+  },
+  { name: 'verify-email', reach: beginVerification },
+  {
+    name: 'verify-email-refused',
+    codes: ['invalid_code'],
+    reach: async (page, site) => {
+      await beginVerification(page, site);
+      await send(page, { code: '012 345' }, '[value=verify]');
+    },
+  },
+  {
+    name: 'verify-email-resent',
+    reach: async (page, site) => {
+      await beginVerification(page, site);
+      await send(page, {}, '[value=resend]');
+      await page.locator('[data-notice=code_sent]').waitFor();
+    },
+  },
+  {
+    name: 'verify-email-limit',
+    codes: ['rate_limit_exceeded'],
+    reach: async (page, site) => {
+      await beginVerification(page, site);
+      await send(page, {}, '[value=resend]');
+      await send(page, {}, '[value=resend]');
+    },
+  },
+  {
+    name: 'verify-email-over',
+    reach: async (page, site) => {
+      const username = await beginVerification(page, site);
+      await site.latchkey.sql('update user_email_authentications set tries = 30 where email = $1', [
+        addressOf(username),
+      ]);
+      await page.reload();
+      await page.locator('[data-state=over]').waitFor();
+    },
+  },
+  {
+    name: 'verify-email-other-address',
+    codes: ['invalid'],
+    reach: async (page, site) => {
+      await beginVerification(page, site);
+      await page.locator('summary').click();
+      await send(page, { email: 'amira.example.org' }, 'details button');
+    },
+  },
+  {
+    name: 'email-in-use',
+    reach: async (page, site) => {
+      const username = await beginVerification(page, site);
+      const owner = `with owner as (
+                       insert into users (id, username, username_key, created_at)
+                       values (gen_random_uuid(), 'owner-of-' || $1::text, 'owner-of-' || $1::text, now()) returning id
+                     )
+                     insert into user_emails (id, user_id, email, email_key, created_at)
+                     select gen_random_uuid(), id, $2::text, $2::text, now() from owner`;
+      await site.latchkey.sql(owner, [username, addressOf(username)]);
+      await prove(page, site, username);
+      await page.locator('[data-state=email_in_use]').waitFor();
+    },
+  },
   { name: 'display-name', reach: (page, site) => beginRegistration(page, site) },
   {
     name: 'display-name-refused',
@@ -78,11 +153,36 @@ export const registrationPages = [
 ];
 
 /** Registers as far as the question for the display name. @returns the username */
-async function beginRegistration(page, { base }) {
+async function beginRegistration(page, site) {
+  const username = await beginVerification(page, site);
+  await prove(page, site, username);
+  return username;
+}
+
+/** Registers as far as the question for the code. @returns the username */
+async function beginVerification(page, { base }) {
+  return await fillForm(page, base);
+}
+
+function addressOf(username) {
+  return `${username}@mail.example`;
+}
+
+/** As if the code had been entered. */
+async function prove(page, { latchkey }, username) {
+  const proven = 'update user_email_authentications set completed_at = now() where email = $1';
+  await latchkey.sql(proven, [addressOf(username)]);
+  await page.reload();
+}
+
+async function fillForm(page, base) {
   registered += 1;
   const username = `guest-${registered}`;
   await page.goto(`${base}register`);
-  await page.locator('[name=accept_terms]').check();
+  const terms = page.locator('[name=accept_terms]');
+  if ((await terms.count()) > 0) await terms.check();
+  const email = page.locator('[name=email]');
+  if ((await email.count()) > 0) await email.fill(addressOf(username));
   await send(page, { username, password: PASSWORD, password_confirm: PASSWORD });
   return username;
 }

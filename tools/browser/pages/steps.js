@@ -42,3 +42,28 @@ export async function postForm(page, address, fields) {
   );
   await isLoaded;
 }
+
+/** What happens while a person is signed in to so many applications. */
+export async function crowd({ latchkey }, username, sessions, work) {
+  const opened = await latchkey.sql(
+    `insert into oauth2_sessions (id, user_id, client_id, scope, refresh_family, created_at)
+     select gen_random_uuid(), u.id, c.id, array['openid'], sha256(n::text::bytea), now()
+       from users u, oauth2_clients c, generate_series(1, $2) n
+      where u.username = $1 and c.is_static
+     returning id`,
+    [username, sessions],
+  );
+  await work();
+  await latchkey.sql('delete from oauth2_sessions where id = any($1)', [opened.map(({ id }) => id)]);
+}
+
+/** What changes the password of `faro`; the next page signs in with the one of before. */
+export async function keepingPassword({ latchkey }, work) {
+  const own = `select id from users where username = 'faro'`;
+  const [password] = await latchkey.sql(`select * from user_passwords where user_id = (${own})`);
+  await work();
+  await latchkey.sql(`delete from user_passwords where user_id = (${own})`);
+  await latchkey.sql('insert into user_passwords select * from json_populate_record(null::user_passwords, $1)', [
+    JSON.stringify(password),
+  ]);
+}

@@ -5,8 +5,10 @@
  * the caller.
  */
 
-import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { newAuditEventId } from '#domain/audit/audit-event.ts';
+import { LOGIN_FAILURE_CTES } from '#domain/audit/login-failures.ts';
 import { type Charges, refundTokens, secondsPerToken } from '#domain/rate-limits/rate-limits.ts';
+import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
@@ -27,6 +29,8 @@ export interface PasswordChecksDeps extends BeginPasswordCheckDeps {
   readonly hasher: PasswordHasher;
   /** Longest password in bytes of UTF-8; a longer one is wrong without being hashed. */
   readonly maximumBytes: number;
+  /** People are told by mail what happens to their account. */
+  readonly sendsNotices: boolean;
 }
 
 export interface PasswordAttempt extends PasswordCheckSubject {
@@ -35,9 +39,6 @@ export interface PasswordAttempt extends PasswordCheckSubject {
   /** Aborted when the client has left. */
   readonly signal?: AbortSignal | undefined;
 }
-
-/** Of one account within 24 hours, in the table of security events. */
-const MAX_FAILURE_EVENTS = 10;
 
 export type PasswordCheck =
   | { readonly ok: true; readonly accepted: AcceptedPassword }
@@ -49,9 +50,9 @@ export type PasswordCheck =
  * Adds a wrong password to those in a row. When the hundredth came within a day of the first of them, they are
  * forgotten and the alarm is raised; else the last 99 are kept.
  *
- * The owner of the account reads of the first ten of 24 hours among the events; a flood of guesses adds no more. The
- * commit does not wait for the disk: it would for accounts that exist only, and the time would tell which do. A crash
- * may take the event of the last moment with it, like the buckets and counts, which are not logged at all.
+ * The owner of the account reads of it among the events. The commit does not wait for the disk: it would for accounts
+ * that exist only, and the time would tell which do. A crash may take the event of the last moment with it, like the
+ * buckets and counts, which are not logged at all.
  */
 export const recordLoginFailure = statement<
   { is_alarm: boolean },
@@ -62,23 +63,11 @@ export const recordLoginFailure = statement<
     readonly auditEventId: string;
     readonly ip: string | null;
     readonly userAgent: string | null;
-    readonly maxEvents: number;
   }
 >(
   'record-login-failure',
   `with lazy as materialized (select set_config('synchronous_commit', 'off', true) as setting),
-  audited as (
-    ${INSERT_AUDIT_EVENT}
-    select :auditEventId::uuid, 'login_failed', :userId::uuid, null, null, :ip::inet, :userAgent::text, null, :now::timestamptz
-    where :userId::uuid is not null and :maxEvents::integer > (
-      select count(*) from (
-        select from audit_events earlier
-        where earlier.user_id = :userId::uuid and earlier.created_at > :now::timestamptz - interval '24 hours'
-          and earlier.kind = 'login_failed'
-        limit :maxEvents::integer
-      ) as counted
-    )
-  )
+  ${LOGIN_FAILURE_CTES}
   insert into login_failures as failures (key, failed_at, last_failed_at)
   select :subject::text, array[:now::timestamptz], :now::timestamptz from lazy where lazy.setting = 'off'
   on conflict (key) do update set
@@ -162,10 +151,10 @@ export class PasswordChecks {
       auditEventId: newAuditEventId(now),
       ip: attempt.address ?? null,
       userAgent: attempt.userAgent ?? null,
-      maxEvents: MAX_FAILURE_EVENTS,
     });
     if (failure?.is_alarm === true && user !== undefined) {
       log.warn('login.bruteforce', '100 wrong passwords in a row within 24 hours', { user: user.id });
+      if (this.#deps.sendsNotices) await queueNotice(database, 'failed_logins', { user: user.id, now });
     }
     return { ok: false, reason: 'invalid-credentials' };
   }

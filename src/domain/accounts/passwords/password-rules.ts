@@ -1,5 +1,6 @@
 import type { PasswordsConfig } from '#config/sections/passwords.ts';
 import type { HashCaller } from '#platform/password-hash/hash-queue.ts';
+import type { Strength } from './estimate-strength.ts';
 import type { StrengthEstimator } from './strength-estimator.ts';
 
 /** Codes of the rules that a new password breaks (browser-flows 5.7). */
@@ -16,32 +17,46 @@ export type PasswordRules = Pick<PasswordsConfig, 'minimumComplexity' | 'minimum
 /** The future owner of the password: names that are easy to guess. */
 export interface PasswordOwner {
   readonly username: string;
+  readonly displayName?: string | undefined;
   readonly emails: readonly string[];
   readonly serviceName: string;
+}
+
+/** A rule that a new password breaks, and how hard it is to guess, where that was estimated. */
+export interface RejectedPassword {
+  readonly problem: PasswordProblem;
+  readonly strength?: Strength;
 }
 
 /**
  * The first rule that a new password breaks; undefined when it may be used. It is judged exactly as received: nothing
  * is trimmed, lower-cased or normalised. Throws `overloaded` when too many passwords wait for their estimate.
  */
-export async function findPasswordProblem(
+export async function judgePassword(
   rules: PasswordRules,
   estimator: StrengthEstimator,
   password: string,
   owner: PasswordOwner,
   caller: HashCaller,
+): Promise<RejectedPassword | undefined> {
+  if (Buffer.byteLength(password) > rules.maximumLength) return { problem: 'password_too_long' };
+  if (password.includes('\0')) return { problem: 'password_invalid' };
+  if ([...password].length < rules.minimumLength) return { problem: 'password_too_short' };
+  const strength = await estimator.estimate(password, knownWords(owner), caller);
+  if (strength.isCommon) return { problem: 'password_compromised', strength };
+  return strength.score < rules.minimumComplexity ? { problem: 'password_too_weak', strength } : undefined;
+}
+
+/** The problem alone. Throws as `judgePassword`. */
+export async function findPasswordProblem(
+  ...judged: Parameters<typeof judgePassword>
 ): Promise<PasswordProblem | undefined> {
-  if (Buffer.byteLength(password) > rules.maximumLength) return 'password_too_long';
-  if (password.includes('\0')) return 'password_invalid';
-  if ([...password].length < rules.minimumLength) return 'password_too_short';
-  const { score, isCommon } = await estimator.estimate(password, knownWords(owner), caller);
-  if (isCommon) return 'password_compromised';
-  return score < rules.minimumComplexity ? 'password_too_weak' : undefined;
+  return (await judgePassword(...judged))?.problem;
 }
 
 /** Words that are easy to guess for someone who knows the account. */
 export function knownWords(owner: PasswordOwner): string[] {
   const addresses = owner.emails.flatMap((email) => [email, ...email.split('@')]);
-  const names = owner.serviceName.split(/\s+/);
-  return [owner.username, ...addresses, owner.serviceName, ...names].filter((word) => word !== '');
+  const names = [owner.displayName ?? '', owner.serviceName].flatMap((name) => [name, ...name.split(/\s+/)]);
+  return [owner.username, ...addresses, ...names].filter((word) => word !== '');
 }

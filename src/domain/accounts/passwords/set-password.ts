@@ -1,3 +1,4 @@
+import { type Administrator, adminActor } from '#domain/audit/administrator.ts';
 import { recordAuditEvent } from '#domain/audit/audit-event.ts';
 import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
@@ -24,6 +25,13 @@ const storePassword = statement<
 export interface PasswordChange {
   readonly user: UserId;
   readonly stored: StoredHash;
+  /** From the request that changes it, for the audit log. */
+  readonly address?: string | undefined;
+  readonly userAgent?: string | undefined;
+  /** What the audit log calls it; `password_changed` unless given. */
+  readonly event?: 'password_recovered';
+  /** The administrator who does it in place of the owner. */
+  readonly admin?: Administrator | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -31,9 +39,10 @@ export interface PasswordChange {
 /**
  * Sets or replaces a user's password, with its audit event; sign-ins that checked the former one at the same moment
  * fail. Expects the caller's transaction. Sessions are the caller's business.
+ * @returns the `id` of the audit event, for the notice to the owner
  */
-export async function setPassword(transaction: Queryable, change: PasswordChange): Promise<void> {
-  const { user, stored, now } = change;
+export async function setPassword(transaction: Queryable, change: PasswordChange): Promise<string> {
+  const { user, stored, address, userAgent, admin, now } = change;
   await transaction.execute(storePassword, {
     now: new Date(now),
     userId: toUuid(user),
@@ -41,5 +50,7 @@ export async function setPassword(transaction: Queryable, change: PasswordChange
     hash: stored.hash,
     schemeVersion: stored.schemeVersion,
   });
-  await recordAuditEvent(transaction, { kind: 'password_changed', at: now, userId: user });
+  const kind = change.event ?? 'password_changed';
+  const by = admin && adminActor(admin);
+  return await recordAuditEvent(transaction, { kind, at: now, userId: user, address, userAgent, ...by });
 }

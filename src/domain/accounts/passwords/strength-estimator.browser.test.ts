@@ -24,13 +24,16 @@ beforeAll(async () => {
 });
 
 /** Asks the script in a global scope that has nothing but what a worker of every browser has. */
-function estimates(passwords: readonly string[], username: string, serviceName: string): Strength[] {
+function estimates(
+  passwords: readonly string[],
+  account: { readonly username: string; readonly email: string; readonly serviceName: string },
+): Strength[] {
   const answers: Strength[] = [];
   const self: { onmessage?: (event: unknown) => void; postMessage: (answer: Strength) => void } = {
     postMessage: (answer) => answers.push({ ...answer }),
   };
   runInNewContext(script, { self });
-  for (const password of passwords) self.onmessage?.({ data: { password, username, serviceName } });
+  for (const password of passwords) self.onmessage?.({ data: { password, ...account } });
   return answers;
 }
 
@@ -53,12 +56,20 @@ describe('the estimator of the browser', () => {
       const expected: Strength[] = [];
       for (const password of PASSWORDS)
         expected.push(await estimator.estimate(password, words, { address: '192.0.2.1' }));
-      expect(estimates(PASSWORDS, 'florentina.b', 'Klabauter Dienst')).toEqual(expected);
+      const account = { username: 'florentina.b', email: '', serviceName: 'Klabauter Dienst' };
+      expect(estimates(PASSWORDS, account)).toEqual(expected);
       expect(new Set(expected.map(({ score }) => score)).size).toBeGreaterThan(1);
       expect(expected.some(({ isCommon }) => isCommon)).toBe(true);
     } finally {
       await estimator.close();
     }
+  });
+
+  test('counts words of the e-mail address as known', () => {
+    const account = { username: 'amira', email: '', serviceName: 'Latchkey' };
+    const [without] = estimates(['zwiebelkrautner'], account);
+    const [withAddress] = estimates(['zwiebelkrautner'], { ...account, email: 'zwiebelkrautner@mail.example' });
+    expect(withAddress?.score).toBeLessThan(without?.score ?? 0);
   });
 
   test('stays below 1 MiB compressed, all its dictionaries included', () => {

@@ -9,6 +9,8 @@ import { knownWords } from './password-rules.ts';
 interface EstimateRequest {
   readonly password: string;
   readonly username: string;
+  /** Empty where the form has none. */
+  readonly email: string;
   readonly serviceName: string;
 }
 
@@ -18,6 +20,8 @@ declare const self: {
   postMessage(answer: Strength): void;
 };
 
-self.onmessage = ({ data: { password, username, serviceName } }) => {
-  self.postMessage(estimateStrength(password, knownWords({ username, emails: [], serviceName })));
+self.onmessage = ({ data: { password, username, email, serviceName } }) => {
+  self.postMessage(
+    estimateStrength(password, knownWords({ username, emails: email === '' ? [] : [email], serviceName })),
+  );
 };

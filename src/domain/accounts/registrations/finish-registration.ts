@@ -1,36 +1,69 @@
 import { recordAuditEvent } from '#domain/audit/audit-event.ts';
 import type { SessionCredentials } from '#domain/browser-sessions/browser-session.ts';
 import { startBrowserSession } from '#domain/browser-sessions/start-browser-session.ts';
+import { queueProvisioning } from '#domain/homeserver/provision-user.ts';
+import type { RequesterPolicy } from '#domain/policy/requester-policy.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { type RegistrationId, toUuid } from '#platform/base/ids.ts';
+import {
+  type BrowserSessionId,
+  type RegistrationId,
+  toUuid,
+  type UpstreamAuthorizationId,
+  type UserId,
+} from '#platform/base/ids.ts';
 import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
 import type { Database, Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import { createUser } from '../create-user.ts';
+import { type EmailPolicy, judgeEmail } from '../email-authentications/email-policy.ts';
+import { registrationTokenIsValid } from '../liveness.ts';
 import { setPassword } from '../passwords/set-password.ts';
 import type { User } from '../user.ts';
+import { addEmail } from '../user-emails.ts';
+import { askHomeserver, type NameQuestionDeps } from './homeserver-name.ts';
+import { refusableTransaction } from './refusable-transaction.ts';
 import {
+  findRegistration,
   type Registration,
   type RegistrationRow,
+  type RegistrationWays,
   registrationColumns,
   registrationState,
   toRegistration,
 } from './registration.ts';
 import { findNameProblems, type NamePolicy } from './registration-policy.ts';
+import { consumeRegistrationToken } from './registration-token.ts';
 
 type LockedRegistrationRow = RegistrationRow & {
   readonly password_hash: string | null;
   readonly password_scheme_version: number | null;
   readonly terms_uri: string | null;
   readonly locale: string | null;
+  readonly is_token_valid: boolean;
+  readonly has_email: boolean;
+  /** Null also for an address that was replaced while this waited. */
+  readonly email: string | null;
+  readonly email_key: string | null;
+  readonly is_email_proven: boolean | null;
+  readonly is_email_taken: boolean;
 };
 
 /** Others that finish the same registration wait. */
-const lockRegistration = statement<LockedRegistrationRow, { readonly id: string }>(
+const lockRegistration = statement<LockedRegistrationRow, { readonly id: string; readonly now: Date }>(
   'lock-registration',
-  `select ${registrationColumns}, password_hash, password_scheme_version, terms_uri, locale
-  from user_registrations where id = :id::uuid for update`,
+  `select ${registrationColumns}, password_hash, password_scheme_version, terms_uri, locale,
+    exists (
+      select from user_registration_tokens t
+      where t.id = registration_token_id and ${registrationTokenIsValid('t', ':now::timestamptz')}
+    ) as is_token_valid,
+    email_authentication_id is not null as has_email, given.email, given.email_key, given.is_email_proven,
+    exists (select from user_emails e where e.email_key = given.email_key) as is_email_taken
+  from user_registrations left join (
+    select a.id as authentication_id, a.email, a.email_key, a.completed_at is not null as is_email_proven
+    from user_email_authentications a
+  ) given on given.authentication_id = email_authentication_id
+  where id = :id::uuid for update of user_registrations`,
 );
 
 /** Clears the hash, which the account has now. */
@@ -47,21 +80,39 @@ const insertTerms = statement<never, { readonly userId: string; readonly registr
   select :userId::uuid, terms_uri, created_at from user_registrations where id = :registrationId::uuid and terms_uri is not null`,
 );
 
-export interface FinishDeps {
+/** A sign-in through another service that nobody has used, locked by the transaction. */
+export interface UpstreamProof {
+  /** How the person proved who they are there (RFC 8176). */
+  readonly amr: readonly string[];
+  /** Gives the identity there to the new account, and uses the sign-in up. */
+  attach(facts: { readonly userId: UserId; readonly sessionId: BrowserSessionId; readonly now: number }): Promise<void>;
+}
+
+/** What the module of such sign-ins does in the transaction that makes the account. */
+export interface UpstreamProofs {
+  /** @returns undefined when the sign-in was used, or its identity belongs to an account by now */
+  lock(transaction: Transaction, id: UpstreamAuthorizationId): Promise<UpstreamProof | undefined>;
+}
+
+export interface FinishDeps extends NameQuestionDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly namePolicy: NamePolicy;
+  readonly emailPolicy: EmailPolicy;
+  readonly requesterPolicy: RequesterPolicy;
   readonly protocolName: string;
   /** Seconds that a person has for all steps. */
   readonly ttlSeconds: number;
-  /** People may make accounts for themselves with a password. */
-  readonly isRegistrationOpen: boolean;
+  readonly registrationWays: RegistrationWays;
+  readonly upstreamProofs: UpstreamProofs;
 }
 
 export interface Finish {
   readonly id: RegistrationId;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
+  /** Signs out who was signed in in this browser, in the transaction that opens the session of the new account. */
+  readonly endFormerSession?: ((transaction: Transaction, now: number) => Promise<unknown>) | undefined;
 }
 
 export type FinishOutcome =
@@ -70,12 +121,30 @@ export type FinishOutcome =
       readonly user: User;
       readonly session: SessionCredentials;
       readonly action: PostAuthAction | undefined;
+      /** The sign-in that was used up. */
+      readonly upstream: Registration['upstream'];
     }
-  | { readonly ok: false; readonly reason: 'unknown' }
+  | { readonly ok: false; readonly reason: 'unknown' | 'homeserver-unavailable' }
   | {
       readonly ok: false;
-      /** `closed`: registration was closed. `name-lost`, `display-name`: the step that is missing. */
-      readonly reason: 'completed' | 'expired' | 'closed' | 'name-lost' | 'display-name';
+      /**
+       * `closed`: registration was closed. `requester-banned`: nobody registers from there. `name-taken`: and no other can be chosen. `outdated`: begun without an e-mail
+       * address, which is required now, or with one that is not allowed any more. `email-in-use`: proven, but another account has it. `upstream-used`: by another
+       * request. `name-lost` and the others: the step that is missing.
+       */
+      readonly reason:
+        | 'completed'
+        | 'expired'
+        | 'closed'
+        | 'requester-banned'
+        | 'name-taken'
+        | 'outdated'
+        | 'email-in-use'
+        | 'upstream-used'
+        | 'name-lost'
+        | 'token'
+        | 'verify-email'
+        | 'display-name';
       readonly action: PostAuthAction | undefined;
     };
 
@@ -84,43 +153,96 @@ export type FinishOutcome =
  * order, and all writes in one transaction that locks the registration.
  */
 export async function finishRegistration(deps: FinishDeps, finish: Finish): Promise<FinishOutcome> {
-  return await deps.database.transaction(
-    async (transaction) => {
-      const row = await transaction.first(lockRegistration, { id: toUuid(finish.id) });
+  // The form may have been sent from elsewhere.
+  const bannedBy = deps.requesterPolicy.ban(finish.address, finish.userAgent);
+  const asked = bannedBy === undefined ? await askForItsName(deps, finish.id) : undefined;
+  if (asked?.availability === 'homeserver-unavailable') return { ok: false, reason: asked.availability };
+  const outcome = await refusableTransaction<FinishOutcome>(
+    deps.database,
+    async (transaction, refuse) => {
+      const now = deps.clock.now();
+      const row = await transaction.first(lockRegistration, { id: toUuid(finish.id), now: new Date(now) });
       if (row === undefined) return { ok: false, reason: 'unknown' };
       const registration = toRegistration(row, deps.protocolName);
       const { action } = registration;
-      const now = deps.clock.now();
       const state = registrationState(registration, deps.ttlSeconds, now);
       if (state !== 'open') return { ok: false, reason: state, action };
-      if (!deps.isRegistrationOpen) return { ok: false, reason: 'closed', action };
+      const { isOpen, isTokenRequired, isEmailRequired } = deps.registrationWays.of(registration);
+      if (!isOpen) return { ok: false, reason: 'closed', action };
+      if (bannedBy !== undefined) return { ok: false, reason: 'requester-banned', action };
       const problems = await findNameProblems(transaction, registration.username, deps.namePolicy);
-      if (problems.length > 0) return { ok: false, reason: 'name-lost', action };
+      // Another name by now: its step finds out that it is free, and comes back.
+      const isLost = asked !== undefined && (asked.availability === 'exists' || asked.username !== row.username);
+      if (isLost || problems.length > 0) return { ok: false, reason: nameLost(registration), action };
+      if (row.email !== null && !judgeEmail(row.email, deps.emailPolicy).ok)
+        return { ok: false, reason: 'outdated', action };
+      if (isTokenRequired && !row.is_token_valid) return { ok: false, reason: 'token', action };
+      if (isEmailRequired && !row.has_email) return { ok: false, reason: 'outdated', action };
+      if (row.has_email && row.is_email_proven !== true) return { ok: false, reason: 'verify-email', action };
+      if (row.is_email_taken) return { ok: false, reason: 'email-in-use', action };
+      const { upstream } = registration;
+      const proof = upstream === undefined ? undefined : await deps.upstreamProofs.lock(transaction, upstream.id);
+      if (upstream !== undefined && proof === undefined) return { ok: false, reason: 'upstream-used', action };
       if (registration.displayName === undefined) return { ok: false, reason: 'display-name', action };
-      return await createAccount(transaction, { registration, row, finish, now });
+      // Two registrations may want the last use of one token at the same moment.
+      if (isTokenRequired && !(await consumeRegistrationToken(transaction, row.id, new Date(now)))) {
+        return { ok: false, reason: 'token', action };
+      }
+      // The name may be another registration's by now; that gives the token back.
+      const created = await createAccount(transaction, deps, { registration, row, proof, finish, now });
+      return created.ok ? created : refuse(created);
     },
     { isRepeatable: true },
   );
+  if (!outcome.ok && outcome.reason === 'requester-banned') {
+    const refusal = { code: 'requester_banned', setting: bannedBy };
+    deps.log.info('auth.refused', 'a registration by a banned requester', refusal);
+  }
+  return outcome;
+}
+
+/** What the homeserver says, which is asked before the transaction; undefined where nobody has to be asked. */
+async function askForItsName(deps: FinishDeps, id: RegistrationId) {
+  if (!deps.homeserver.isConnected) return undefined;
+  const registration = await findRegistration(deps.database, id, deps.protocolName);
+  // The transaction says what is wrong with it.
+  if (registration === undefined || registrationState(registration, deps.ttlSeconds, deps.clock.now()) !== 'open')
+    return undefined;
+  const { username } = registration;
+  return { username, availability: await askHomeserver(deps, username) };
 }
 
 async function createAccount(
   transaction: Transaction,
+  { homeserver }: FinishDeps,
   facts: {
     readonly registration: Registration;
     readonly row: LockedRegistrationRow;
+    readonly proof: UpstreamProof | undefined;
     readonly finish: Finish;
     readonly now: number;
   },
 ): Promise<FinishOutcome> {
-  const { registration, row, finish, now } = facts;
-  const { action, displayName, username } = registration;
+  const { registration, row, proof, finish, now } = facts;
+  const { action, displayName, username, upstream } = registration;
   const { address, userAgent } = finish;
   const locale = row.locale ?? undefined;
   const userId = await createUser(transaction, { username, displayName, locale, canRequestAdmin: false, now });
-  // Another registration of this name finished first; nothing is written yet.
-  if (userId === undefined) return { ok: false, reason: 'name-lost', action };
-  await setPassword(transaction, { user: userId, stored: storedHash(row), now });
-  const session = await startBrowserSession(transaction, { userId, address, userAgent, now });
+  if (userId === undefined) return { ok: false, reason: nameLost(registration), action };
+  if (row.email !== null && row.email_key !== null) {
+    const email = { address: row.email, key: row.email_key };
+    const isAdded = (await addEmail(transaction, userId, email, now)) !== undefined;
+    if (!isAdded) return { ok: false, reason: 'email-in-use', action };
+  }
+  if (proof === undefined) await setPassword(transaction, { user: userId, stored: storedHash(row), now });
+  const session = await startBrowserSession(transaction, {
+    userId,
+    proof: proof === undefined ? { kind: 'password' } : { kind: 'upstream', amr: proof.amr },
+    address,
+    userAgent,
+    now,
+  });
+  await proof?.attach({ userId, sessionId: session.id, now });
   await transaction.execute(insertTerms, { userId: toUuid(userId), registrationId: row.id });
   await recordAuditEvent(transaction, {
     kind: 'registered',
@@ -130,7 +252,9 @@ async function createAccount(
     address,
     userAgent,
   });
+  await queueProvisioning(transaction, homeserver, { userId, displayName, now });
   await transaction.execute(completeRegistration, { now: new Date(now), id: row.id });
+  await finish.endFormerSession?.(transaction, now);
   const user = {
     id: userId,
     username,
@@ -140,7 +264,11 @@ async function createAccount(
     isLocked: false,
     isDeactivated: false,
   };
-  return { ok: true, user, session, action };
+  return { ok: true, user, session, action, upstream };
+}
+
+function nameLost({ hasFixedUsername }: Registration): 'name-taken' | 'name-lost' {
+  return hasFixedUsername ? 'name-taken' : 'name-lost';
 }
 
 function storedHash(row: LockedRegistrationRow): StoredHash {

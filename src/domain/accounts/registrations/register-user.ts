@@ -1,11 +1,14 @@
-import { recordAuditEvent } from '#domain/audit/audit-event.ts';
+import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
+import type { Homeserver } from '#domain/homeserver/homeserver.ts';
+import { queueProvisioning } from '#domain/homeserver/provision-user.ts';
 import type { UserId } from '#platform/base/ids.ts';
 import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
-import type { Database } from '#platform/postgres/database.ts';
+import type { Database, Transaction } from '#platform/postgres/database.ts';
 import { createUser } from '../create-user.ts';
 import type { EmailAddress } from '../email-address.ts';
 import { setPassword } from '../passwords/set-password.ts';
 import { addEmail } from '../user-emails.ts';
+import { refusableTransaction } from './refusable-transaction.ts';
 
 export interface Registration {
   /** Checked by `usernameProblems`. */
@@ -17,6 +20,10 @@ export interface Registration {
   /** Confirmed ones, distinct. */
   readonly emails: readonly EmailAddress[];
   readonly password: StoredHash | undefined;
+  /** Undefined: somebody at the command line. */
+  readonly by?: AuditActor;
+  /** Gives the account its identities at other services; what it throws undoes everything. */
+  readonly bindIdentities?: (transaction: Transaction, user: UserId) => Promise<void>;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -26,33 +33,31 @@ export type RegistrationOutcome =
   | { readonly ok: false; readonly reason: 'name-taken' }
   | { readonly ok: false; readonly reason: 'email-taken'; readonly email: string };
 
-/** Creates an account with its addresses and password, all or nothing, in a transaction of its own. */
-export async function registerUser(database: Database, registration: Registration): Promise<RegistrationOutcome> {
-  try {
-    return await database.transaction(async (transaction) => {
-      const { username, displayName, locale, canRequestAdmin, emails, password, now } = registration;
-      const id = await createUser(transaction, { username, displayName, locale, canRequestAdmin, now });
-      if (id === undefined) throw new Refused({ ok: false, reason: 'name-taken' });
-      for (const email of emails) {
-        const isAdded = await addEmail(transaction, id, email, now);
-        if (!isAdded) throw new Refused({ ok: false, reason: 'email-taken', email: email.address });
-      }
-      if (password !== undefined) await setPassword(transaction, { user: id, stored: password, now });
-      await recordAuditEvent(transaction, { kind: 'registered', at: now, userId: id });
-      return { ok: true, id };
-    });
-  } catch (error) {
-    if (error instanceof Refused) return error.outcome;
-    throw error;
-  }
+export interface RegisterUserDeps {
+  readonly database: Database;
+  readonly homeserver: Pick<Homeserver, 'isConnected'>;
 }
 
-/** Rolls the transaction back for an expected outcome. */
-class Refused extends Error {
-  readonly outcome: RegistrationOutcome;
-
-  constructor(outcome: RegistrationOutcome) {
-    super('registration refused');
-    this.outcome = outcome;
-  }
+/**
+ * Creates an account with its addresses and password, all or nothing, in a transaction of its own. The homeserver is
+ * told of it.
+ */
+export async function registerUser(
+  { database, homeserver }: RegisterUserDeps,
+  registration: Registration,
+): Promise<RegistrationOutcome> {
+  return await refusableTransaction<RegistrationOutcome>(database, async (transaction, refuse) => {
+    const { username, displayName, locale, canRequestAdmin, emails, password, by, now } = registration;
+    const id = await createUser(transaction, { username, displayName, locale, canRequestAdmin, now });
+    if (id === undefined) return refuse({ ok: false, reason: 'name-taken' });
+    for (const email of emails) {
+      const isAdded = (await addEmail(transaction, id, email, now)) !== undefined;
+      if (!isAdded) return refuse({ ok: false, reason: 'email-taken', email: email.address });
+    }
+    if (password !== undefined) await setPassword(transaction, { user: id, stored: password, now });
+    await registration.bindIdentities?.(transaction, id);
+    await queueProvisioning(transaction, homeserver, { userId: id, displayName, now });
+    await recordAuditEvent(transaction, { kind: 'registered', at: now, userId: id, ...by });
+    return { ok: true, id };
+  });
 }

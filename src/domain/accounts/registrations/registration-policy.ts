@@ -1,7 +1,7 @@
-/** Who may register, and under which names (browser-flows 5.5): the rules of the operator. */
-import { RE2JS } from 're2js';
-import type { TextMatcher } from '#config/sections/policy.ts';
-import { type Cidr, Networks } from '#platform/base/ip-address.ts';
+/** Under which names people may register (browser-flows 5.5): the rules of the operator. */
+import type { Config } from '#config/config.ts';
+import type { PolicyData, TextMatcher } from '#config/sections/policy.ts';
+import { isEmpty, matches } from '#domain/policy/text-matcher.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { foldUsername, type UsernameProblem, usernameProblems } from '../account-names.ts';
 import { findUserByName } from '../find-user.ts';
@@ -20,6 +20,35 @@ export interface NamePolicy {
    * stranger to register one would be an admin.
    */
   readonly reservedUsernames: ReadonlySet<string>;
+}
+
+/** Its members are read when they are needed: the data of the policy changes while the service runs. */
+export function namePolicyOf({ config, policy }: NamePolicyDeps): NamePolicy {
+  return {
+    serverName: config.homeserver.homeserver,
+    get allowedUsernames() {
+      return policy.data.registration.allowedUsernames;
+    },
+    get bannedUsernames() {
+      return policy.data.registration.bannedUsernames;
+    },
+    get reservedUsernames() {
+      return reservedNames(policy.data.adminUsers);
+    },
+  };
+}
+
+interface NamePolicyDeps {
+  readonly config: Pick<Config, 'homeserver'>;
+  readonly policy: { readonly data: Pick<PolicyData, 'adminUsers' | 'registration'> };
+}
+
+const folded = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+function reservedNames(adminUsers: readonly string[]): ReadonlySet<string> {
+  const known = folded.get(adminUsers) ?? new Set(adminUsers.map(foldUsername));
+  folded.set(adminUsers, known);
+  return known;
 }
 
 /**
@@ -49,54 +78,4 @@ export function suggestName(name: string, policy: NamePolicy): string | undefine
   const suggestion = name.trim().toLowerCase();
   if (suggestion === name || !ANY_CASE.test(name.trim())) return undefined;
   return brokenRules(suggestion, policy).length === 0 ? suggestion : undefined;
-}
-
-/** Who may not register, whatever the name. */
-export class RequesterPolicy {
-  readonly #bannedNetworks: Networks;
-  readonly #bannedUserAgents: TextMatcher;
-
-  constructor(banned: { readonly bannedIps: readonly Cidr[]; readonly bannedUserAgents: TextMatcher }) {
-    this.#bannedNetworks = new Networks(banned.bannedIps);
-    this.#bannedUserAgents = banned.bannedUserAgents;
-  }
-
-  /**
-   * The setting that bans a requester; undefined when none does.
-   * @param address in canonical form
-   */
-  ban(address: string | undefined, userAgent: string | undefined): 'banned_ips' | 'banned_user_agents' | undefined {
-    if (address !== undefined && this.#bannedNetworks.has(address)) return 'banned_ips';
-    return userAgent !== undefined && matches(this.#bannedUserAgents, userAgent) ? 'banned_user_agents' : undefined;
-  }
-}
-
-/** The time of a search grows with the text; allowed names and real user agents are shorter than this. */
-const MAX_SEARCHED_CHARACTERS = 512;
-
-const compiled = new WeakMap<TextMatcher, readonly RE2JS[]>();
-
-/** Whether one of the matcher's texts or expressions matches, ignoring case. */
-function matches(matcher: TextMatcher, text: string): boolean {
-  const key = text.toLowerCase();
-  const some = (texts: readonly string[], test: (text: string) => boolean) =>
-    texts.some((one) => test(one.toLowerCase()));
-  return (
-    some(matcher.literals, (one) => key === one) ||
-    some(matcher.prefixes, (one) => key.startsWith(one)) ||
-    some(matcher.suffixes, (one) => key.endsWith(one)) ||
-    some(matcher.substrings, (one) => key.includes(one)) ||
-    expressions(matcher).some((expression) => expression.matcher(text.slice(0, MAX_SEARCHED_CHARACTERS)).find())
-  );
-}
-
-/** Whether it has no texts and expressions, so that it matches nothing. */
-function isEmpty(matcher: TextMatcher): boolean {
-  return Object.values(matcher).every((texts: readonly string[]) => texts.length === 0);
-}
-
-function expressions(matcher: TextMatcher): readonly RE2JS[] {
-  const known = compiled.get(matcher) ?? matcher.regexes.map((one) => RE2JS.compile(one, RE2JS.CASE_INSENSITIVE));
-  compiled.set(matcher, known);
-  return known;
 }

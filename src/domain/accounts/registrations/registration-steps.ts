@@ -3,6 +3,7 @@ import { chargeAddress } from '#domain/rate-limits/rate-limits.ts';
 import { type RegistrationId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { askHomeserver } from './homeserver-name.ts';
 import { findNameProblems, type NameProblem } from './registration-policy.ts';
 import type { RegistrationDeps } from './start-registration.ts';
 
@@ -19,17 +20,18 @@ const replaceUsername = statement<never, { readonly id: string; readonly usernam
   `update user_registrations set
     username = :username::text,
     display_name = case when display_name = username then :username::text else display_name end
-  where id = :id::uuid and completed_at is null`,
+  where id = :id::uuid and completed_at is null and not has_fixed_username`,
 );
 
 export type RenameOutcome =
   | { readonly ok: true }
+  | { readonly ok: false; readonly reason: 'homeserver-unavailable' }
   | { readonly ok: false; readonly reason: 'rejected'; readonly problems: readonly ('required' | NameProblem)[] }
   | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
 
 /** Gives an open registration another username when its first choice was taken in the meantime. */
 export async function renameRegistration(
-  deps: Pick<RegistrationDeps, 'database' | 'clock' | 'log' | 'limits' | 'namePolicy'>,
+  deps: Pick<RegistrationDeps, 'database' | 'clock' | 'log' | 'limits' | 'namePolicy' | 'homeserver'>,
   id: RegistrationId,
   username: string,
   address: string | undefined,
@@ -40,6 +42,9 @@ export async function renameRegistration(
   const problems =
     username === '' ? ['required' as const] : await findNameProblems(deps.database, username, deps.namePolicy);
   if (problems.length > 0) return { ok: false, reason: 'rejected', problems };
+  const asked = await askHomeserver(deps, username);
+  if (asked === 'exists') return { ok: false, reason: 'rejected', problems: [asked] };
+  if (asked !== 'available') return { ok: false, reason: asked };
   await deps.database.execute(replaceUsername, { id: toUuid(id), username });
   return { ok: true };
 }

@@ -5,7 +5,13 @@
  * Open until `completed_at` is set or its time is over. It belongs to the browser that began it, whose cookie names
  * it; to check that is left to the feature.
  */
-import { fromUuid, type RegistrationId, toUuid } from '#platform/base/ids.ts';
+import {
+  fromUuid,
+  type RegistrationId,
+  toUuid,
+  type UpstreamAuthorizationId,
+  type UpstreamProviderId,
+} from '#platform/base/ids.ts';
 import { FormParameters } from '#platform/http/form-parameters.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
@@ -14,6 +20,12 @@ import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-ac
 export interface Registration {
   readonly id: RegistrationId;
   readonly username: string;
+  /** The service that the person signed in with decides it. */
+  readonly hasFixedUsername: boolean;
+  /** The same of its e-mail address. */
+  readonly hasFixedEmail: boolean;
+  /** The sign-in through another service that it began with; undefined: it began with a password. */
+  readonly upstream: { readonly id: UpstreamAuthorizationId; readonly providerId: UpstreamProviderId } | undefined;
   /** Undefined until the person has answered that step. */
   readonly displayName: string | undefined;
   /** Where the person goes on afterwards. */
@@ -21,6 +33,20 @@ export interface Registration {
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly isCompleted: boolean;
+}
+
+/** What a way to register allows now. */
+export interface RegistrationWay {
+  readonly isOpen: boolean;
+  /** Only with a registration token. */
+  readonly isTokenRequired: boolean;
+  /** Only with an e-mail address. */
+  readonly isEmailRequired: boolean;
+}
+
+/** The way by which a registration began; those through other services differ from one to the next. */
+export interface RegistrationWays {
+  of(registration: Pick<Registration, 'upstream'>): RegistrationWay;
 }
 
 export type RegistrationState = 'open' | 'completed' | 'expired';
@@ -42,6 +68,10 @@ export function registrationState(
 export interface RegistrationRow {
   readonly id: string;
   readonly username: string;
+  readonly has_fixed_username: boolean;
+  readonly has_fixed_email: boolean;
+  readonly upstream_authorization_id: string | null;
+  readonly upstream_provider_id: string | null;
   readonly display_name: string | null;
   readonly post_auth_action: Readonly<Record<string, string>> | null;
   readonly created_at: number;
@@ -49,18 +79,31 @@ export interface RegistrationRow {
 }
 
 /** The columns that `toRegistration` reads, of the table under its own name. */
-export const registrationColumns = `id, username, display_name, post_auth_action, ${ms('created_at')} as created_at,
-  completed_at is not null as is_completed`;
+export const registrationColumns = `id, username, has_fixed_username, has_fixed_email, display_name, post_auth_action,
+  ${ms('created_at')} as created_at, completed_at is not null as is_completed, upstream_authorization_id,
+  (select a.provider_id from upstream_authorizations a where a.id = upstream_authorization_id) as upstream_provider_id`;
 
 /** @param protocolName names the actions of the chat protocol, see `parsePostAuthAction` */
 export function toRegistration(row: RegistrationRow, protocolName: string): Registration {
   return {
     id: fromUuid<'registration'>(row.id),
     username: row.username,
+    hasFixedUsername: row.has_fixed_username,
+    hasFixedEmail: row.has_fixed_email,
+    upstream: upstreamOf(row),
     displayName: row.display_name ?? undefined,
     action: parsePostAuthAction(FormParameters.of(row.post_auth_action ?? {}), protocolName),
     createdAt: row.created_at,
     isCompleted: row.is_completed,
+  };
+}
+
+function upstreamOf(row: RegistrationRow): Registration['upstream'] {
+  const { upstream_authorization_id: id, upstream_provider_id: providerId } = row;
+  if (id === null || providerId === null) return undefined;
+  return {
+    id: fromUuid<'upstream-authorization'>(id),
+    providerId: fromUuid<'upstream-provider'>(providerId),
   };
 }
 

@@ -1,49 +1,74 @@
 import type { RateLimitingConfig } from '#config/sections/rate-limiting.ts';
-import { chargeAddress, refundTokens } from '#domain/rate-limits/rate-limits.ts';
+import type { RequesterPolicy } from '#domain/policy/requester-policy.ts';
+import { addressBucket, chargeAddress, refundTokens, takeTokens } from '#domain/rate-limits/rate-limits.ts';
+import type { SecretKeys } from '#domain/secret-keys/secret-keys.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, type RegistrationId, toUuid } from '#platform/base/ids.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
-import type { Log } from '#platform/base/log.ts';
 import type { HashCaller } from '#platform/password-hash/hash-queue.ts';
 import type { PasswordHasher, StoredHash } from '#platform/password-hash/password-hasher.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { type PostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
+import type { EmailAddress } from '../email-address.ts';
+import {
+  type BeginParameters,
+  beginAuthenticationCtes,
+  beginParameters,
+  type CodeMailDeps,
+  codeMailBuckets,
+} from '../email-authentications/begin-email-authentication.ts';
+import type { EmailAuthenticationId } from '../email-authentications/email-authentication.ts';
+import {
+  type EmailPolicy,
+  type EmailProblem,
+  type JudgedEmail,
+  judgeEmail,
+} from '../email-authentications/email-policy.ts';
 import { type Overloaded, overloadedOutcome } from '../passwords/check-password.ts';
 import { findPasswordProblem, type PasswordProblem, type PasswordRules } from '../passwords/password-rules.ts';
 import type { StrengthEstimator } from '../passwords/strength-estimator.ts';
-import type { RequesterPolicy } from './registration-policy.ts';
+import { askHomeserver, type NameQuestionDeps } from './homeserver-name.ts';
 import { findNameProblems, type NamePolicy, type NameProblem } from './registration-policy.ts';
+import { attachRegistrationToken } from './registration-token.ts';
 
+/** With its e-mail authentication and the mail, if it has one. */
 const insertRegistration = statement<
   never,
-  {
-    readonly now: Date;
+  BeginParameters & {
     readonly id: string;
     readonly username: string;
     readonly passwordHash: string;
     readonly schemeVersion: number;
     readonly postAuthAction: string | null;
     readonly termsUri: string | null;
-    readonly locale: string;
     readonly ip: string | null;
     readonly userAgent: string | null;
   }
 >(
   'insert-registration',
-  `insert into user_registrations (id, username, password_hash, password_scheme_version, post_auth_action, terms_uri,
-    locale, ip, user_agent, created_at)
-  values (:id::uuid, :username::text, :passwordHash::text, :schemeVersion::integer, :postAuthAction::jsonb, :termsUri::text, :locale::text, :ip::inet, :userAgent::text,
-    :now::timestamptz)`,
+  `with ${beginAuthenticationCtes('(select) as once')}
+  insert into user_registrations (id, username, password_hash, password_scheme_version, post_auth_action, terms_uri,
+    locale, ip, user_agent, email_authentication_id, created_at)
+  values (:id::uuid, :username::text, :passwordHash::text, :schemeVersion::integer, :postAuthAction::jsonb,
+    :termsUri::text, :locale::text, :ip::inet, :userAgent::text, :authenticationId::uuid, :now::timestamptz)`,
 );
 
-export interface RegistrationDeps {
+export interface RegistrationDeps extends CodeMailDeps, NameQuestionDeps {
   readonly database: Database;
   readonly clock: Clock;
-  readonly log: Log;
   readonly hasher: PasswordHasher;
   readonly estimator: StrengthEstimator;
-  readonly limits: Pick<RateLimitingConfig, 'registration' | 'registrationCheck'>;
+  readonly limits: Pick<
+    RateLimitingConfig,
+    'registration' | 'registrationCheck' | 'registrationToken' | 'emailAuthentication'
+  >;
+  readonly secretKeys: Pick<SecretKeys, 'registrationTokens'>;
+  /** Only with a registration token. */
+  readonly isTokenRequired: boolean;
+  /** Only with an e-mail address, which is proven in a later step. */
+  readonly isEmailRequired: boolean;
+  readonly emailPolicy: EmailPolicy;
   readonly namePolicy: NamePolicy;
   readonly requesterPolicy: RequesterPolicy;
   readonly passwordRules: PasswordRules;
@@ -55,9 +80,13 @@ export interface RegistrationDeps {
 /** The first form of a registration, as typed. */
 export interface Submission {
   readonly username: string;
+  /** Ignored where none is required. */
+  readonly email: string;
   readonly password: string;
   readonly passwordConfirm: string;
   readonly acceptsTerms: boolean;
+  /** The registration token that the address of the form carries; undefined: none. */
+  readonly token: string | undefined;
   readonly action: PostAuthAction | undefined;
   /** Language of the page. */
   readonly locale: string;
@@ -70,13 +99,14 @@ export interface Submission {
 /** One problem of a submission. */
 export type SubmissionProblem =
   | { readonly field: 'username'; readonly problem: 'required' | NameProblem }
+  | { readonly field: 'email'; readonly problem: 'required' | EmailProblem }
   | { readonly field: 'password'; readonly problem: 'required' | PasswordProblem }
   | { readonly field: 'password_confirm'; readonly problem: 'required' | 'password_mismatch' }
   | { readonly field: 'accept_terms'; readonly problem: 'required' };
 
 export type StartOutcome =
   | { readonly ok: true; readonly id: RegistrationId }
-  | { readonly ok: false; readonly reason: 'requester-banned' }
+  | { readonly ok: false; readonly reason: 'requester-banned' | 'homeserver-unavailable' }
   | { readonly ok: false; readonly reason: 'rejected'; readonly problems: readonly SubmissionProblem[] }
   | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number }
   | Overloaded;
@@ -96,15 +126,26 @@ export async function startRegistration(deps: RegistrationDeps, submission: Subm
     deps.log.info('auth.refused', 'a registration by a banned requester', { code: 'requester_banned', setting });
     return { ok: false, reason: 'requester-banned' };
   }
+  const judged = deps.isEmailRequired ? judgeEmail(submission.email, deps.emailPolicy) : undefined;
   let problems: SubmissionProblem[];
   try {
-    problems = await findProblems(deps, submission);
+    problems = await findProblems(deps, submission, judged);
   } catch (error) {
     return overloadedOutcome(error, deps.log);
   }
   if (problems.length > 0) return { ok: false, reason: 'rejected', problems };
+  const asked = await askHomeserver(deps, submission.username);
+  if (asked === 'exists') return { ok: false, reason: 'rejected', problems: [{ field: 'username', problem: asked }] };
+  if (asked !== 'available') return { ok: false, reason: asked };
 
-  const charged = await chargeAddress(deps, { name: 'registration', limiter: registration, address });
+  const email =
+    judged?.ok === true ? { id: newId<'email-authentication'>(deps.clock.now()), email: judged.email } : undefined;
+  const charged = await takeTokens(deps.database, deps.clock, [
+    addressBucket(deps.log, { name: 'registration', limiter: registration, address }),
+    ...(email === undefined
+      ? []
+      : codeMailBuckets(deps, { authentication: email.id, emailKey: email.email.key, address })),
+  ]);
   if (!charged.ok) return { ...charged, reason: 'rate-limited' };
   let stored: StoredHash | undefined;
   try {
@@ -118,16 +159,30 @@ export async function startRegistration(deps: RegistrationDeps, submission: Subm
   if (stored === undefined) {
     return { ok: false, reason: 'rejected', problems: [{ field: 'password', problem: 'password_too_long' }] };
   }
-  return { ok: true, id: await store(deps, submission, stored) };
+  const id = await store(deps, submission, { stored, email });
+  // One that is not valid is asked for in its step.
+  if (deps.isTokenRequired && submission.token !== undefined) {
+    await attachRegistrationToken(deps, id, submission.token, address);
+  }
+  return { ok: true, id };
 }
 
-async function findProblems(deps: RegistrationDeps, submission: Submission): Promise<SubmissionProblem[]> {
+async function findProblems(
+  deps: RegistrationDeps,
+  submission: Submission,
+  judged: JudgedEmail | undefined,
+): Promise<SubmissionProblem[]> {
   const { username, password, passwordConfirm } = submission;
   const problems: SubmissionProblem[] = [];
   const names =
     username === '' ? ['required' as const] : await findNameProblems(deps.database, username, deps.namePolicy);
   for (const problem of names) problems.push({ field: 'username', problem });
-  const passwordProblem = password === '' ? 'required' : await weaknessOf(deps, submission);
+  const isEmailMissing = submission.email.trim() === '';
+  for (const problem of judged?.ok === false ? judged.problems : []) {
+    problems.push({ field: 'email', problem: isEmailMissing ? 'required' : problem });
+  }
+  const emails = judged?.ok === true ? [judged.email.address] : [];
+  const passwordProblem = password === '' ? 'required' : await weaknessOf(deps, submission, emails);
   if (passwordProblem !== undefined) problems.push({ field: 'password', problem: passwordProblem });
   if (passwordConfirm === '') problems.push({ field: 'password_confirm', problem: 'required' });
   else if (passwordConfirm !== password) problems.push({ field: 'password_confirm', problem: 'password_mismatch' });
@@ -140,8 +195,9 @@ async function findProblems(deps: RegistrationDeps, submission: Submission): Pro
 async function weaknessOf(
   { passwordRules, estimator, serviceName }: RegistrationDeps,
   submission: Submission,
+  emails: readonly string[],
 ): Promise<PasswordProblem | undefined> {
-  const owner = { username: submission.username, emails: [], serviceName };
+  const owner = { username: submission.username, emails, serviceName };
   return await findPasswordProblem(passwordRules, estimator, submission.password, owner, callerOf(submission));
 }
 
@@ -149,19 +205,28 @@ function callerOf({ address, signal }: Submission): HashCaller {
   return { address: addressKey(address), signal };
 }
 
-async function store(deps: RegistrationDeps, submission: Submission, stored: StoredHash): Promise<RegistrationId> {
+async function store(
+  deps: RegistrationDeps,
+  submission: Submission,
+  {
+    stored,
+    email,
+  }: {
+    readonly stored: StoredHash;
+    readonly email: { readonly id: EmailAuthenticationId; readonly email: EmailAddress } | undefined;
+  },
+): Promise<RegistrationId> {
   const now = deps.clock.now();
   const id = newId<'registration'>(now);
   const action = postAuthActionFields(submission.action);
   await deps.database.execute(insertRegistration, {
-    now: new Date(now),
+    ...beginParameters(email, { locale: submission.locale, now }),
     id: toUuid(id),
     username: submission.username,
     passwordHash: stored.hash,
     schemeVersion: stored.schemeVersion,
     postAuthAction: action.length === 0 ? null : JSON.stringify(Object.fromEntries(action)),
     termsUri: deps.tosUri ?? null,
-    locale: submission.locale,
     ip: submission.address ?? null,
     userAgent: submission.userAgent ?? null,
   });

@@ -1,0 +1,54 @@
+/** `docs/reference/admin-api.md`: what the admin API can do, by the definitions that serve it. */
+import { z } from 'zod';
+import { BASE_PATH } from '../../src/features/admin-api/definition/documents.ts';
+import type { Operation } from '../../src/features/admin-api/definition/operation.ts';
+import { OPERATIONS, TAGS } from '../../src/features/admin-api/operations.ts';
+import { code, table } from './markdown.ts';
+
+const INTRODUCTION = `# Admin API
+
+Generated from the source; do not edit by hand.
+
+Programs of the operator read and change what the service keeps. \`GET /api/spec.json\`, which anybody may read, describes the API for generators of
+code (OpenAPI 3.1); this page is the same for people.
+
+**Who may call:** whoever has an access token with the scope \`urn:mas:admin\` in the header \`Authorization: Bearer\`. A
+client listed in \`policy.data.admin_clients\` gets one with \`client_credentials\`; a person whose account may administer
+(\`latchkey manage promote-admin\`, or \`policy.data.admin_users\`) gets one by signing in at an application that asks for
+it. Cookies count for nothing. Wrong tokens are limited by \`rate_limiting.admin_token\`. Each change writes a line
+\`admin.action\`.
+
+**Bodies** are JSON of at most 1 MiB; a member that is not named here is refused, and \`source\` names it.
+
+**Lists** have 10 items on a page, in the order of creation. \`page[first]\` and \`page[last]\` (1 to 100) say how many, and
+from which end; \`page[after]\` and \`page[before]\` take the id of an item. \`count=false\` leaves the number of all out,
+\`count=only\` leaves the items out. Links lead on: \`next\`, \`prev\`, \`first\`, \`last\`. Filters are \`filter[name]=value\`;
+one that names what does not exist is 404.
+
+**Errors** are \`{"errors": [{"title", "status", "code", "detail", "source", "id"}]}\`; \`id\` is that of the request in the
+log. [Error codes](error-codes.md) says what to do. Those that every operation can answer are left out below:
+\`missing_token\`, \`invalid_token\` (401), \`insufficient_scope\` (403), \`rate_limited\` (429).`;
+
+export function adminApiPage(): string {
+  const sections = TAGS.map((tag) => {
+    const rows = OPERATIONS.filter((operation) => operation.tag === tag).map(rowOf);
+    return `## ${tag}\n\n${table(['Request', 'Operation', 'Filters or body', 'Answer', 'Errors'], rows)}`;
+  });
+  return `${[INTRODUCTION, ...sections].join('\n\n')}\n`;
+}
+
+function rowOf({ method, path, id, summary, filters, body, answers, errors }: Operation): string[] {
+  return [
+    code(`${method} ${BASE_PATH}/${path}`),
+    `${code(id)}: ${summary.charAt(0).toLowerCase()}${summary.slice(1)}`,
+    Object.keys(filters?.shape ?? membersOf(body))
+      .map(code)
+      .join(', '),
+    answers.map(({ status }) => status).join(', '),
+    errors.map(code).join(', '),
+  ];
+}
+
+function membersOf(body: z.ZodType | undefined): object {
+  return body instanceof z.ZodObject ? body.shape : {};
+}

@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Beginnings of the names of texts that the account area shows; `web/i18n/translations.ts` has the same list. */
+export const AREA_PREFIXES = ['account.', 'field.', 'footer.', 'page.', 'scope.', 'strength.', 'verify_email.'];
+
+/**
+ * The texts of the account area, one file for each language. A text that a language lacks is there in English, so that
+ * a browser needs one file.
+ * @param folder with the message files
+ * @returns plain name, published name and text of each file
+ */
+export function catalogues(folder) {
+  const english = JSON.parse(readFileSync(join(folder, 'en.json'), 'utf8'));
+  const keys = Object.keys(english).filter((key) => AREA_PREFIXES.some((prefix) => key.startsWith(prefix)));
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => {
+      const messages = { ...english, ...JSON.parse(readFileSync(join(folder, name), 'utf8')) };
+      const text = JSON.stringify(Object.fromEntries(keys.map((key) => [key, messages[key]])));
+      const hash = createHash('sha256').update(text).digest('hex').slice(0, 8);
+      const language = name.slice(0, -'.json'.length);
+      return [`account-${language}.json`, `account-${language}-${hash}.json`, text];
+    });
+}

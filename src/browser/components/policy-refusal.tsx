@@ -1,0 +1,73 @@
+import type { VNode } from 'preact';
+import type { Violation } from '#domain/policy/violations.ts';
+import type { Translations } from '../i18n/translations.ts';
+import { LinkButton } from './buttons.tsx';
+import type { ShownClient } from './client.tsx';
+import { ScopeList } from './scope-list.tsx';
+import { ClientName, Heading } from './text.tsx';
+
+/** Says why policy does not let this person give the client what it asks for; one paragraph for each reason. */
+export function PolicyRefusal({
+  translations,
+  client,
+  violations,
+  retryPath,
+  sessionsPath,
+}: {
+  translations: Translations;
+  client: ShownClient;
+  violations: readonly Violation[];
+  /** Where the person goes on once the reasons are gone. */
+  retryPath: string;
+  /** Where the person ends sessions. */
+  sessionsPath: string;
+}): VNode {
+  return (
+    <>
+      <Heading title={translations.t('problem.refused.title')} />
+      {violations.map((violation) => (
+        <div class="reason" data-error-code={violation.code}>
+          <Reason translations={translations} client={client} violation={violation} {...{ retryPath, sessionsPath }} />
+        </div>
+      ))}
+    </>
+  );
+}
+
+function Reason({
+  translations,
+  client,
+  violation,
+  retryPath,
+  sessionsPath,
+}: {
+  translations: Translations;
+  client: ShownClient;
+  violation: Violation;
+  retryPath: string;
+  sessionsPath: string;
+}): VNode {
+  const name = <ClientName name={client.name} />;
+  switch (violation.code) {
+    case 'admin-scope':
+      return (
+        <>
+          <p>{translations.rich('consent.forbidden', { client: name })}</p>
+          <ScopeList translations={translations} scopes={violation.scopes} />
+        </>
+      );
+    case 'requester-banned':
+      return <p>{translations.rich('consent.requester_banned', { client: name })}</p>;
+    case 'too-many-sessions':
+      return (
+        <>
+          <p>{translations.rich('consent.too_many_sessions', { client: name })}</p>
+          <p>{translations.t('consent.too_many_sessions.what_to_do', { count: violation.needToRemove })}</p>
+          <LinkButton kind="primary" href={sessionsPath}>
+            {translations.t('consent.too_many_sessions.list')}
+          </LinkButton>
+          <LinkButton href={retryPath}>{translations.t('consent.too_many_sessions.retry')}</LinkButton>
+        </>
+      );
+  }
+}

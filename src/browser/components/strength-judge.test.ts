@@ -1,0 +1,80 @@
+import { beforeEach, expect, test } from 'vitest';
+import { StrengthJudge, type StrengthVerdict, type TypedPassword } from './strength-judge.ts';
+
+let asked: string[];
+let shown: (StrengthVerdict | undefined)[];
+let judge: StrengthJudge;
+
+beforeEach(() => {
+  asked = [];
+  shown = [];
+  judge = new StrengthJudge({
+    minimumScore: 3,
+    minimumLength: 4,
+    estimate: ({ password }) => asked.push(password),
+    show: (verdict) => shown.push(verdict),
+  });
+});
+
+function typed(password: string, username = 'amira'): TypedPassword {
+  return { password, username, email: '' };
+}
+
+test('says nothing of nothing, and calls a short one short without asking', () => {
+  judge.type(typed(''));
+  judge.type(typed('abc'));
+  // Two characters of four units.
+  judge.type(typed('🔑🔑'));
+  expect(shown).toEqual([undefined, TOO_SHORT, TOO_SHORT]);
+  expect(asked).toEqual([]);
+});
+
+const TOO_SHORT = { kind: 'too-short', score: 0, level: 'weak' };
+
+test.each([
+  [
+    { score: 4, isCommon: false },
+    { kind: 'estimated', score: 4, level: 'good' },
+  ],
+  [
+    { score: 3, isCommon: false },
+    { kind: 'estimated', score: 3, level: 'good' },
+  ],
+  [
+    { score: 2, isCommon: false },
+    { kind: 'estimated', score: 2, level: 'fair' },
+  ],
+  [
+    { score: 1, isCommon: false },
+    { kind: 'estimated', score: 1, level: 'weak' },
+  ],
+  [
+    { score: 3, isCommon: true },
+    { kind: 'common', score: 0, level: 'weak' },
+  ],
+])('shows %j as %j', (strength, verdict) => {
+  judge.type(typed('walrus'));
+  judge.answer(strength);
+  expect(shown).toEqual([verdict]);
+});
+
+test('asks one at a time, and shows no answer to what is not there any more', () => {
+  judge.type(typed('walrus'));
+  judge.type(typed('walruses'));
+  judge.type(typed('walruses sing'));
+  expect(asked).toEqual(['walrus']);
+  judge.answer({ score: 0, isCommon: false });
+  expect([asked, shown]).toEqual([['walrus', 'walruses sing'], []]);
+  judge.type(typed('wal'));
+  judge.answer({ score: 4, isCommon: false });
+  expect(shown).toEqual([TOO_SHORT, TOO_SHORT]);
+});
+
+test('asks again when the name changes that the password is held against', () => {
+  judge.type(typed('walrus'));
+  judge.type(typed('walrus', 'walrus'));
+  judge.answer({ score: 4, isCommon: false });
+  judge.answer({ score: 0, isCommon: false });
+  expect(asked).toEqual(['walrus', 'walrus']);
+  expect(shown).toEqual([{ kind: 'estimated', score: 0, level: 'weak' }]);
+});

@@ -1,0 +1,37 @@
+import type { VNode } from 'preact';
+import type { Translations } from '../i18n/translations.ts';
+import { CheckField } from './fields.tsx';
+import type { FormProblem } from './form.tsx';
+
+/** Terms that have to be accepted. */
+export interface AcceptedTerms {
+  readonly uri: string;
+  /** The box was ticked before. */
+  readonly isAccepted: boolean;
+}
+
+/** The box `accept_terms`. */
+export function TermsField({
+  translations,
+  terms,
+  problems,
+}: {
+  translations: Translations;
+  terms: AcceptedTerms;
+  problems: readonly FormProblem[];
+}): VNode {
+  return (
+    <CheckField
+      name="accept_terms"
+      label={translations.rich('register.accept_terms', {
+        terms: (
+          <a href={terms.uri} rel="noreferrer" target="_blank">
+            {translations.t('register.terms')}
+          </a>
+        ),
+      })}
+      isChecked={terms.isAccepted}
+      problems={problems}
+    />
+  );
+}

@@ -1,0 +1,17 @@
+import type { EmailProblem } from '#domain/accounts/email-authentications/email-policy.ts';
+import type { FormProblem } from './components/form.tsx';
+import type { MessageKey, Translations } from './i18n/translations.ts';
+
+const MESSAGES: Record<'required' | EmailProblem, MessageKey> = {
+  required: 'email.required',
+  invalid: 'recover.email_invalid',
+  'email-banned': 'email.banned',
+  'email-domain-banned': 'email.domain_banned',
+  'email-domain-not-allowed': 'email.domain_not_allowed',
+  'email-not-allowed': 'email.not_allowed',
+};
+
+/** A problem of the field `email`, with the codes of browser-flows 5.6. */
+export function emailProblem(translations: Translations, problem: 'required' | EmailProblem): FormProblem {
+  return { code: problem, field: 'email', message: translations.t(MESSAGES[problem]) };
+}

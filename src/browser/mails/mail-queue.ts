@@ -1,0 +1,84 @@
+/**
+ * Sends mails (browser-flows 11): a job for each, written in the transaction of what it tells, so that there is none
+ * for what did not happen, and none is lost for what did. A mail can arrive twice only when the process ends between
+ * handing it over and deleting its job; both then have one `Message-ID`.
+ */
+import { takeTokens } from '#domain/rate-limits/rate-limits.ts';
+import { DONE, type Job, type JobOutcome, type JobQueue } from '#platform/jobs/queue.ts';
+import type { MailTransport } from '#platform/mail/mail.ts';
+import { sendMail } from '#platform/mail/send-mail.ts';
+import type { TranslationCatalog } from '../i18n/translations.ts';
+import type { MailDeps, MailSource } from './mail-source.ts';
+import { type MailFrame, renderMail } from './render-mail.tsx';
+
+export interface MailQueueDeps extends MailDeps {
+  /** Undefined: no mail is to leave. */
+  readonly transport: MailTransport | undefined;
+  readonly catalog: TranslationCatalog;
+}
+
+/** What is done before and after an attempt. */
+const MARGIN_SECONDS = 15;
+
+export function mailQueue(source: MailSource, deps: MailQueueDeps): JobQueue {
+  return {
+    name: source.queue,
+    timeLimitSeconds: timeoutOf(deps) + MARGIN_SECONDS,
+    run: (job) => send(source, deps, job),
+  };
+}
+
+function timeoutOf({ config }: MailQueueDeps): number {
+  const { transport } = config.email;
+  return 'timeoutSeconds' in transport ? transport.timeoutSeconds : 30;
+}
+
+async function send(source: MailSource, deps: MailQueueDeps, job: Job): Promise<JobOutcome> {
+  const { catalog, clock, config, log, transport } = deps;
+  if (transport === undefined) {
+    log.debug('mail.dropped', 'no mail is sent: email.transport is "blackhole"', { queue: source.queue });
+    return DONE;
+  }
+  const later = await waitForTurn(deps);
+  if (later !== undefined) return later;
+  const mail = await source.compose(deps, job);
+  if (mail === undefined) {
+    log.info('mail.dropped', 'a mail was of no use any more', { queue: source.queue });
+    return DONE;
+  }
+  const translations = catalog.in(mail.language ?? config.i18n.defaultLanguage);
+  const outcome = await sendMail(
+    transport,
+    {
+      from: config.email.from,
+      replyTo: config.email.replyTo,
+      to: mail.to,
+      id: job.id,
+      date: new Date(clock.now()),
+      ...renderMail(frameOf(deps), translations, mail.text(translations), mail.to.name),
+    },
+    job.signal,
+  );
+  if (outcome.kind === 'sent') return DONE;
+  return { kind: outcome.kind === 'refused' ? 'failed' : 'retry', reason: outcome.reason };
+}
+
+/** `email.max_per_minute`, of all processes together. */
+async function waitForTurn({ config, database, clock }: MailQueueDeps): Promise<JobOutcome | undefined> {
+  const { maxPerMinute } = config.email;
+  if (maxPerMinute === undefined) return undefined;
+  const limiter = { burst: maxPerMinute, perSecond: maxPerMinute / 60 };
+  const taken = await takeTokens(database, clock, [{ key: 'mails', limiter }]);
+  if (taken.ok) return undefined;
+  return { kind: 'postponed', reason: 'enough mails were sent in this minute', afterSeconds: taken.retryAfterSeconds };
+}
+
+function frameOf({ config: { branding, templates }, urls }: MailQueueDeps): MailFrame {
+  return {
+    serviceName: branding.serviceName,
+    address: urls.base,
+    imprint: branding.imprint,
+    accent: { light: branding.accentColor, dark: branding.accentColorDark },
+    templates: templates.mails,
+  };
+}

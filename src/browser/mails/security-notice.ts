@@ -1,0 +1,184 @@
+/** The mails of `domain/security-notices`. */
+import { findNotice, NOTICE_QUEUE, type Notice, type NoticeFacts } from '#domain/security-notices/security-notice.ts';
+import type { Translations } from '../i18n/translations.ts';
+import { circumstances, type Fact } from './circumstances.ts';
+import type { MailDeps, MailSource } from './mail-source.ts';
+import { inert, type MailPart, type MailText, quoted } from './mail-text.ts';
+
+export const securityNotices: MailSource = {
+  queue: NOTICE_QUEUE,
+  compose: async (deps, { payload }) => {
+    const facts = await findNotice(deps.database, payload);
+    if (facts === undefined) return undefined;
+    return {
+      to: { name: facts.username, address: facts.to },
+      language: facts.language,
+      text: (translations) => TEXTS[facts.notice](deps, translations, facts),
+    };
+  },
+};
+
+const METHODS = ['password', 'upstream'] as const;
+
+type Text = (deps: MailDeps, translations: Translations, facts: NoticeFacts) => MailText;
+
+const TEXTS: Readonly<Record<Notice, Text>> = {
+  account_deactivated: (_, translations, facts) => ({
+    name: 'account_deactivated',
+    subject: translations.t('mail.account_deactivated.title'),
+    heading: translations.t('mail.account_deactivated.title'),
+    parts: [
+      text(translations.t(deactivated(facts, 'text'), { username: quoted(facts.username) })),
+      circumstances(translations, facts),
+      text(translations.t(deactivated(facts, 'advice'))),
+    ],
+  }),
+  account_locked: (_, translations, facts) => ({
+    name: 'account_locked',
+    subject: translations.t('mail.account_locked.title'),
+    heading: translations.t('mail.account_locked.title'),
+    parts: [
+      text(translations.t('mail.account_locked.text', { username: quoted(facts.username) })),
+      circumstances(translations, facts),
+      text(translations.t('mail.account_locked.advice')),
+    ],
+  }),
+  cross_signing_reset: (deps, translations, facts) => ({
+    name: 'cross_signing_reset',
+    subject: translations.t('mail.cross_signing_reset.title'),
+    heading: translations.t('mail.cross_signing_reset.title'),
+    parts: [
+      text(translations.t('mail.cross_signing_reset.text', { username: quoted(facts.username) })),
+      circumstances(translations, facts),
+      text(translations.t('mail.cross_signing_reset.advice')),
+      ...changePassword(deps, translations),
+    ],
+  }),
+  email_added: (deps, translations, facts) => ({
+    name: 'email_added',
+    subject: translations.t('mail.email_added.title'),
+    heading: translations.t('mail.email_added.title'),
+    parts: [
+      text(translations.t('mail.email_added.text', { username: quoted(facts.username) })),
+      circumstances(translations, facts, changedAddress(translations, facts)),
+      text(translations.t('mail.email_added.advice')),
+      ...changePassword(deps, translations),
+    ],
+  }),
+  email_removed: (deps, translations, facts) => ({
+    name: 'email_removed',
+    subject: translations.t('mail.email_removed.title'),
+    heading: translations.t('mail.email_removed.title'),
+    parts: [
+      text(translations.t('mail.email_removed.text', { username: quoted(facts.username) })),
+      circumstances(translations, facts, changedAddress(translations, facts)),
+      text(translations.t('mail.email_removed.advice')),
+      ...changePassword(deps, translations),
+    ],
+  }),
+  failed_logins: (deps, translations, { username }) => ({
+    name: 'failed_logins',
+    subject: translations.t('mail.failed_logins.title'),
+    heading: translations.t('mail.failed_logins.title'),
+    parts: [
+      text(translations.t('mail.failed_logins.text', { username: quoted(username) })),
+      text(translations.t('mail.failed_logins.advice')),
+      ...changePassword(deps, translations),
+    ],
+  }),
+  new_signin: (deps, translations, facts) => ({
+    name: 'new_signin',
+    subject: translations.t('mail.new_signin.title'),
+    heading: translations.t('mail.new_signin.title'),
+    parts: [
+      text(translations.t('mail.new_signin.text', { username: quoted(facts.username) })),
+      circumstances(translations, facts, method(translations, facts)),
+      { kind: 'link', label: translations.t('mail.sessions.link'), href: deps.urls.absolute('account/sessions') },
+      text(translations.t('mail.new_signin.advice')),
+      ...changePassword(deps, translations),
+    ],
+  }),
+  password_changed: (deps, translations, facts) => ({
+    name: 'password_changed',
+    subject: translations.t('mail.password_changed.title'),
+    heading: translations.t('mail.password_changed.title'),
+    parts: [
+      text(translations.t('mail.password_changed.text', { username: quoted(facts.username) })),
+      circumstances(translations, facts),
+      ...endedSessions(translations, facts),
+      text(translations.t('mail.password_changed.advice')),
+      ...recover(deps, translations),
+    ],
+  }),
+  upstream_linked: (deps, translations, facts) => ({
+    name: 'upstream_linked',
+    subject: translations.t('mail.upstream_linked.title'),
+    heading: translations.t('mail.upstream_linked.title'),
+    parts: [
+      text(translations.t('mail.upstream_linked.text', { username: quoted(facts.username) })),
+      circumstances(translations, facts, linkedProvider(translations, facts)),
+      text(translations.t('mail.upstream_linked.advice')),
+      ...changePassword(deps, translations),
+    ],
+  }),
+  upstream_unlinked: (deps, translations, facts) => ({
+    name: 'upstream_unlinked',
+    subject: translations.t('mail.upstream_unlinked.title'),
+    heading: translations.t('mail.upstream_unlinked.title'),
+    parts: [
+      text(translations.t('mail.upstream_unlinked.text', { username: quoted(facts.username) })),
+      circumstances(translations, facts, linkedProvider(translations, facts)),
+      text(translations.t('mail.upstream_linked.advice')),
+      ...changePassword(deps, translations),
+    ],
+  }),
+};
+
+function text(words: string): MailPart {
+  return { kind: 'text', text: words };
+}
+
+/** Who deactivated their account themselves is told otherwise than who was sent away. */
+function deactivated<Part extends 'advice' | 'text'>({ detail }: NoticeFacts, part: Part) {
+  return detail['own'] === true
+    ? (`mail.account_deactivated.${part}_own` as const)
+    : (`mail.account_deactivated.${part}` as const);
+}
+
+function endedSessions(translations: Translations, { detail }: NoticeFacts): MailPart[] {
+  return [
+    ...(detail['ends_browsers'] === true ? [text(translations.t('mail.password_changed.browsers'))] : []),
+    ...(detail['ends_applications'] === true ? [text(translations.t('mail.password_changed.applications'))] : []),
+  ];
+}
+
+/** For a person whose password somebody else has changed. */
+function recover({ isRecoveryOpen, urls }: MailDeps, translations: Translations): MailPart[] {
+  if (!isRecoveryOpen) return [];
+  return [{ kind: 'link', label: translations.t('mail.recovery.link'), href: urls.absolute('recover') }];
+}
+
+/** How the person proved who it is. */
+function method(translations: Translations, { detail }: NoticeFacts): Fact[] {
+  const known = METHODS.find((name) => name === detail['method']);
+  if (known === undefined) return [];
+  const provider = typeof detail['provider'] === 'string' ? inert(detail['provider']) : undefined;
+  return [[translations.t('mail.fact.method'), provider ?? translations.t(`mail.method.${known}`)]];
+}
+
+function linkedProvider(translations: Translations, { detail }: NoticeFacts): Fact[] {
+  const { provider } = detail;
+  return typeof provider === 'string' ? [[translations.t('mail.fact.provider'), inert(provider)]] : [];
+}
+
+/** In part: whoever reads one mailbox of a person need not learn of the others. */
+function changedAddress(translations: Translations, { detail }: NoticeFacts): Fact[] {
+  const { email } = detail;
+  return typeof email === 'string' ? [[translations.t('mail.fact.email'), inert(email)]] : [];
+}
+
+function changePassword({ config, urls }: MailDeps, translations: Translations): MailPart[] {
+  if (!config.passwords.enabled || !config.account.passwordChangeAllowed) return [];
+  const href = urls.absolute('account/password/change');
+  return [{ kind: 'link', label: translations.t('account.password.title'), href }];
+}

@@ -1,0 +1,42 @@
+/**
+ * Which recoveries were begun in this browser (browser-flows 2.1). Their pages show the address that was typed, so no
+ * other browser sees them: an id is not a secret.
+ */
+import { parseId, type RecoverySessionId, timeOfId } from '#platform/base/ids.ts';
+import type { Cookie } from '#platform/http/cookies.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+
+const RECOVERIES_COOKIE: Cookie = { name: 'recoveries' };
+const MAX_RECOVERIES = 4;
+
+/**
+ * Adds a recovery; those that are over are dropped, and the oldest beyond four.
+ * @param now milliseconds since the epoch
+ */
+export function bindRecovery(
+  context: Pick<RequestContext, 'cookies'>,
+  id: RecoverySessionId,
+  ttlSeconds: number,
+  now: number,
+): void {
+  const others = boundRecoveries(context).filter((other) => other !== id && now - timeOfId(other) < ttlSeconds * 1000);
+  context.cookies.set(RECOVERIES_COOKIE, [id, ...others].slice(0, MAX_RECOVERIES));
+}
+
+/** The recovery that the address names, if it was begun in this browser. */
+export function boundRecovery(
+  context: Pick<RequestContext, 'cookies'>,
+  idText: string | undefined,
+): RecoverySessionId | undefined {
+  const id = parseId<'recovery-session'>(idText ?? '');
+  return id !== undefined && boundRecoveries(context).includes(id) ? id : undefined;
+}
+
+function boundRecoveries(context: Pick<RequestContext, 'cookies'>): RecoverySessionId[] {
+  const value = context.cookies.open(RECOVERIES_COOKIE);
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((entry: unknown) => {
+    const id = typeof entry === 'string' ? parseId<'recovery-session'>(entry) : undefined;
+    return id === undefined ? [] : [id];
+  });
+}

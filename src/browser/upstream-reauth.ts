@@ -1,0 +1,28 @@
+/**
+ * The request of `/reauth` that a provider has the person prove again who they are, sealed into the address that its
+ * button leads to.
+ */
+import type { BrowserSessionId } from '#platform/base/ids.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+
+export const REAUTH_FIELD = 'reauth';
+
+const LABEL = 'upstream-reauth';
+/** As long as the page may stay open. */
+const LIFETIME_MS = 3600_000;
+
+export function sealReauthRequest(keys: KeyRing, session: BrowserSessionId, now: number): string {
+  return keys.seal(LABEL, String(now), session).toString('base64url');
+}
+
+/** Whether `/reauth` made the text for this session, within the last hour. */
+export function isReauthRequest(
+  keys: KeyRing,
+  text: string | undefined,
+  session: BrowserSessionId | undefined,
+  now: number,
+): boolean {
+  if (text === undefined || session === undefined) return false;
+  const opened = keys.open(LABEL, Buffer.from(text, 'base64url'), session);
+  return opened !== undefined && now - Number(opened.toString()) < LIFETIME_MS;
+}

@@ -1,0 +1,59 @@
+import { listAdmins, setAdmin } from '#domain/accounts/admin-mark.ts';
+import { endAdminSessionsOfUser } from '#domain/oauth-sessions/end-admin-sessions.ts';
+import { findManagedUser, type ManageDeps } from './accounts.ts';
+
+export interface AdminOptions {
+  /** A username, `@user:server` or an identifier. */
+  readonly user: string;
+  readonly json: boolean;
+}
+
+/** `manage promote-admin` (operations 3.5). Throws `ExitError` 1 when there is no such user. */
+export async function promoteAdminCommand(deps: ManageDeps, options: AdminOptions): Promise<void> {
+  const { id, username } = await findManagedUser(deps, options.user);
+  const now = deps.clock.now();
+  const isChanged = await deps.database.transaction((open) => setAdmin(open, { user: id, isAdmin: true, now }));
+  if (options.json) deps.io.stdout(`${JSON.stringify({ id, username, admin: true, changed: isChanged })}\n`);
+  else deps.io.stdout(`${username} may ask for admin scopes${isChanged ? '' : ', as before'}\n`);
+}
+
+export interface DemoteOptions extends AdminOptions {
+  /** Ends the sessions of applications that hold an admin scope. */
+  readonly killSessions: boolean;
+}
+
+/** `manage demote-admin` (operations 3.5). Throws `ExitError` 1 when there is no such user. */
+export async function demoteAdminCommand(deps: ManageDeps, options: DemoteOptions): Promise<void> {
+  const { id, username } = await findManagedUser(deps, options.user);
+  const now = deps.clock.now();
+  const { isChanged, ended } = await deps.database.transaction(async (transaction) => ({
+    isChanged: await setAdmin(transaction, { user: id, isAdmin: false, now }),
+    ended: options.killSessions ? await endAdminSessionsOfUser(transaction, deps, id, now) : undefined,
+  }));
+  if (deps.listedAdmins.includes(username)) {
+    deps.io.stderr(`warning: ${username} still may: policy.data.admin_users names them\n`);
+  }
+  if (options.json) {
+    const result = { id, username, admin: false, changed: isChanged, ended_sessions: ended };
+    deps.io.stdout(`${JSON.stringify(result)}\n`);
+    return;
+  }
+  deps.io.stdout(`${username} may not ask for admin scopes${isChanged ? '' : ', as before'}\n`);
+  if (ended !== undefined) deps.io.stdout(`ended sessions with an admin scope: ${ended}\n`);
+}
+
+/** `manage list-admin-users` (operations 3.5). */
+export async function listAdminUsersCommand(deps: ManageDeps, options: { readonly json: boolean }): Promise<void> {
+  const admins = await listAdmins(deps.database);
+  if (options.json) {
+    const listed = admins.map(({ id, username, isLocked, isDeactivated }) => {
+      return { id, username, locked: isLocked, deactivated: isDeactivated };
+    });
+    deps.io.stdout(`${JSON.stringify(listed)}\n`);
+  } else {
+    for (const { id, username } of admins) deps.io.stdout(`${id}\t${username}\n`);
+  }
+  deps.io.stderr(`total: ${admins.length}\n`);
+  const others = deps.listedAdmins.filter((name) => !admins.some(({ username }) => username === name));
+  if (others.length > 0) deps.io.stderr(`also named in policy.data.admin_users: ${others.join(', ')}\n`);
+}

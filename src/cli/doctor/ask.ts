@@ -1,0 +1,72 @@
+import type { Secret } from '#platform/base/secret.ts';
+import { exchange, OutboundFailure } from '#platform/outbound-http/exchange.ts';
+
+const CONNECT_MS = 5_000;
+const TOTAL_MS = 10_000;
+
+/** An answer, or why there is none: for people, without anything that the other side wrote. */
+export type Asked =
+  | {
+      readonly ok: true;
+      readonly status: number;
+      /** When it was sent, by the clock of the other side. */
+      readonly sentAt: number | undefined;
+      /** Members of the JSON object that it holds, if it holds one. */
+      readonly members: ReadonlyMap<string, unknown> | undefined;
+    }
+  | { readonly ok: false; readonly reason: string };
+
+/** Sends a GET request; redirects are not followed. */
+export type Ask = (url: URL, bearer?: Secret) => Promise<Asked>;
+
+/** @param version of this program */
+export function askOverHttp(version: string): Ask {
+  return async (url, bearer) => {
+    try {
+      const { status, headers, body } = await exchange(url, {
+        method: 'GET',
+        headers: {
+          accept: 'application/json',
+          'user-agent': `latchkey-doctor/${version}`,
+          ...(bearer !== undefined && { authorization: `Bearer ${bearer.reveal()}` }),
+        },
+        needsBody: true,
+        signal: AbortSignal.timeout(TOTAL_MS),
+        lookup: undefined,
+        trustedCertificates: undefined,
+        connectMs: CONNECT_MS,
+      });
+      const sentAt = Date.parse(headers.date ?? '');
+      return { ok: true, status, sentAt: Number.isNaN(sentAt) ? undefined : sentAt, members: membersOf(body) };
+    } catch (error) {
+      if (!(error instanceof OutboundFailure)) throw error;
+      return { ok: false, reason: reasonOf(error) };
+    }
+  };
+}
+
+const REASONS: Readonly<Partial<Record<OutboundFailure['reason'], string>>> = {
+  timeout: `no answer within ${TOTAL_MS / 1000} seconds`,
+  redirect: 'a redirect',
+  'too-large': 'an answer that is too large',
+  encoding: 'an answer that cannot be decoded',
+};
+
+function reasonOf({ reason, cause }: OutboundFailure): string {
+  const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+  return REASONS[reason] ?? `no connection${code}`;
+}
+
+function membersOf(body: Buffer): ReadonlyMap<string, unknown> | undefined {
+  try {
+    return asMembers(JSON.parse(body.toString('utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Never read as properties: a name may be `__proto__`. */
+export function asMembers(value: unknown): ReadonlyMap<string, unknown> | undefined {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? new Map(Object.entries(value)) : undefined;
+}

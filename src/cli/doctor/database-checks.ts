@@ -1,0 +1,191 @@
+/** The database and what is in it (operations 3.8). Only reads. */
+import { statfs } from 'node:fs/promises';
+import { sweeps } from '#app/sweeps.ts';
+import type { Config } from '#config/config.ts';
+import { listStoredSchemes } from '#domain/accounts/passwords/list-stored-schemes.ts';
+import { listRecentAddresses } from '#domain/browser-sessions/list-recent-addresses.ts';
+import { findStateProblem } from '#domain/server-state/server-state.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
+import { Networks } from '#platform/base/ip-address.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+import { countFailedJobs, listOverdueQueues, readBacklog } from '#platform/jobs/backlog.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { readServerSettings, type ServerSettings } from '#platform/postgres/server-settings.ts';
+import { isProtectedAddress } from '#protocol/oidc/provider-metadata.ts';
+import { type Finding, fail, ok, skip, warn } from './finding.ts';
+
+const OLDEST_VERSION = 15;
+const MAX_COUNTED = 10_000;
+const OVERDUE_MS = 5 * 60_000;
+/** Some periodic job is due every few minutes. */
+const UNATTENDED_MS = 15 * 60_000;
+const DAY_MS = 86_400_000;
+const LEAST_FREE_BYTES = 1024 ** 3;
+const RECENT_SESSIONS = 50;
+/** Fewer may be one person. */
+const LEAST_SESSIONS = 5;
+
+export interface DatabaseCheckDeps {
+  readonly config: Pick<Config, 'database' | 'passwords' | 'protocolName'> & {
+    readonly http: Pick<Config['http'], 'publicBase' | 'trustedProxies' | 'clientIpHeader'>;
+  };
+  readonly database: Queryable;
+  /** Names of migrations that are not applied yet. */
+  readonly pending: readonly string[];
+  /** Undefined: no root key was generated yet, and none is configured. */
+  readonly keyRing: KeyRing | undefined;
+  /** Of the embedded server. */
+  readonly clusterDirectory: string | undefined;
+  readonly now: number;
+}
+
+export async function checkDatabase(deps: DatabaseCheckDeps): Promise<readonly Finding[]> {
+  const settings = await readServerSettings(deps.database);
+  const about = [checkServer(deps, settings), ...(await checkEmbedded(deps, settings))];
+  // Statements of this version ask for what only its migrations make.
+  if (deps.pending.length > 0) return about;
+  return [
+    ...about,
+    await checkEncryption(deps),
+    await checkQueue(deps),
+    await checkCleanUp(deps),
+    await checkSchemes(deps),
+    await checkClientAddresses(deps),
+  ];
+}
+
+function checkServer({ config, pending }: DatabaseCheckDeps, settings: ServerSettings): Finding {
+  const name = 'database';
+  const { majorVersion, maxConnections, instances } = settings;
+  if (majorVersion < OLDEST_VERSION)
+    return fail(name, `PostgreSQL ${majorVersion} is too old`, `Update it to ${OLDEST_VERSION} or later`);
+  if (pending.length > 0) {
+    return warn(
+      name,
+      `PostgreSQL ${majorVersion}; migrations are pending: ${pending.join(', ')}`,
+      'Run latchkey database migrate, or start the service without --no-migrate',
+    );
+  }
+  const needed = config.database.maxConnections * Math.max(1, instances);
+  if (needed > maxConnections) {
+    return warn(
+      name,
+      `${Math.max(1, instances)} processes with database.max_connections ${config.database.maxConnections} may want ` +
+        `${needed} connections, and the server has ${maxConnections}`,
+      'Lower database.max_connections, or raise max_connections of PostgreSQL',
+    );
+  }
+  return ok(name, `PostgreSQL ${majorVersion}, all migrations applied`);
+}
+
+async function checkEmbedded(
+  { config, clusterDirectory }: DatabaseCheckDeps,
+  { hasDataChecksums, isDurable }: ServerSettings,
+): Promise<readonly Finding[]> {
+  const name = 'embedded';
+  if (config.database.server.kind !== 'embedded' || clusterDirectory === undefined) return [];
+  if (!isDurable || !hasDataChecksums) {
+    return [
+      fail(
+        name,
+        `${isDurable ? 'data checksums are' : 'fsync is'} off in the embedded server`,
+        'Take out what was added to its postgresql.conf; checksums are switched on by pg_checksums while it is stopped',
+      ),
+    ];
+  }
+  const { bavail, bsize } = await statfs(clusterDirectory);
+  const free = bavail * bsize;
+  const mebibytes = Math.floor(free / 1024 ** 2);
+  if (free < LEAST_FREE_BYTES) {
+    return [
+      warn(
+        name,
+        `${mebibytes} MiB are left on its disk`,
+        'Make room: without any, nothing can be stored and nobody signs in',
+      ),
+    ];
+  }
+  return [ok(name, `checksums and fsync are on, ${mebibytes} MiB are free`)];
+}
+
+async function checkEncryption({ config, database, keyRing }: DatabaseCheckDeps): Promise<Finding> {
+  const name = 'secrets.encryption';
+  if (keyRing === undefined) return skip(name, 'no root key was made yet; the first start does');
+  const problem = await findStateProblem(database, keyRing, config.protocolName);
+  if (problem === undefined) return ok(name, 'the root key is the one that this database was made with');
+  return fail(name, problem, 'The service does not start like this');
+}
+
+async function checkQueue({ database, now }: DatabaseCheckDeps): Promise<Finding> {
+  const name = 'queue';
+  const { oldestMs, due, isWorking } = await readBacklog(database, now, MAX_COUNTED);
+  const dead = await countFailedJobs(database, now, MAX_COUNTED);
+  const waiting = `${jobs(due)} due, the first for ${Math.floor(oldestMs / 60_000)} minutes`;
+  if (oldestMs > UNATTENDED_MS && !isWorking) {
+    return fail(
+      name,
+      `${waiting}, and nobody works on them`,
+      'Start latchkey worker, or latchkey serve without --no-worker: mails, the homeserver and the clean-up wait for it',
+    );
+  }
+  if (oldestMs > OVERDUE_MS)
+    return warn(
+      name,
+      waiting,
+      'Look for job.failed in the log; more processes, or a higher jobs.concurrency, do more at once',
+    );
+  if (dead > 0)
+    return warn(name, `${jobs(dead)} given up`, 'job.dead in the log says which and why; they are kept for 90 days');
+  return ok(name, due === 0 ? 'nothing waits' : `${jobs(due)} about to run`);
+}
+
+/** What is over is deleted in time if the jobs that do it run. */
+async function checkCleanUp({ database, now }: DatabaseCheckDeps): Promise<Finding> {
+  const name = 'cleanup';
+  const queues = sweeps.map((sweep) => sweep.name);
+  const late = await listOverdueQueues(database, queues, new Date(now - DAY_MS));
+  if (late.length === 0) return ok(name, 'what is over is deleted in time');
+  return warn(
+    name,
+    `due for more than a day: ${late.join(', ')}`,
+    'Tables grow in the meantime. A process that does background work has to run; job.failed in its log says what is in the way',
+  );
+}
+
+async function checkSchemes({ config, database }: DatabaseCheckDeps): Promise<Finding> {
+  const name = 'passwords.schemes';
+  const configured = new Set(config.passwords.schemes.map(({ version }) => version));
+  const unknown = (await listStoredSchemes(database)).filter((version) => !configured.has(version));
+  if (unknown.length === 0) return ok(name, 'all stored passwords can be checked');
+  return fail(
+    name,
+    `passwords of version ${unknown.join(', ')} are stored, which passwords.schemes does not have`,
+    'Nobody can sign in with them: put those entries back; a sign-in replaces the hash by one of the first entry',
+  );
+}
+
+/** A proxy that does not say for whom it asks makes everybody share one address, and its limits. */
+async function checkClientAddresses({ config, database, now }: DatabaseCheckDeps): Promise<Finding> {
+  const name = 'client_ip';
+  const { clientIpHeader, publicBase, trustedProxies } = config.http;
+  if (clientIpHeader === 'none' || trustedProxies.length === 0) return skip(name, 'no proxy is trusted');
+  if (new URL(publicBase).protocol === 'http:' && isProtectedAddress(publicBase))
+    return skip(name, 'the service is for this machine only');
+  const since = toUuid(newId<'browser-session'>(now - DAY_MS));
+  const seen = await listRecentAddresses(database, since, RECENT_SESSIONS);
+  const [first] = seen;
+  if (first === undefined || seen.length < LEAST_SESSIONS)
+    return skip(name, 'too few people signed in within a day to tell');
+  const isShared = seen.every((address) => address === first) && new Networks(trustedProxies).has(first);
+  if (!isShared) return ok(name, `people come from ${new Set(seen).size} addresses`);
+  return warn(
+    name,
+    `the last ${seen.length} people who signed in all come from ${first}, which is in http.trusted_proxies`,
+    `The proxy there has to send ${clientIpHeader}; without it everybody shares the limits of one address (docs/guides/reverse-proxy.md)`,
+  );
+}
+
+function jobs(count: number): string {
+  if (count === 1) return '1 job is';
+  return `${count}${count === MAX_COUNTED ? ' or more' : ''} jobs are`;
+}

@@ -1,0 +1,228 @@
+import { createServer } from 'node:http';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Config } from '#config/config.ts';
+import { Secret } from '#platform/base/secret.ts';
+import { freePort } from '#test/support/free-port.js';
+import { startService, type TestService } from '#test/support/service.ts';
+import {
+  type StandInHomeserver,
+  startStandInHomeserver,
+} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+import { type Ask, askOverHttp } from './ask.ts';
+import type { Finding } from './finding.ts';
+import { checkHomeserver } from './homeserver-checks.ts';
+
+const SECRET = 'shared-secret-of-the-test';
+const WELL_KNOWN = 'https://example.org/.well-known/matrix/client';
+const CLIENT_API = 'https://matrix.example.org';
+const SSO = { type: 'm.login.sso', oauth_aware_preferred: true };
+
+let homeserver: StandInHomeserver;
+let service: TestService;
+
+beforeAll(async () => {
+  homeserver = await startStandInHomeserver(SECRET);
+  service = await startService({
+    protocol_name: 'matrix',
+    homeserver: { homeserver: 'example.org', endpoint: homeserver.endpoint, secret: SECRET },
+  });
+  homeserver.state.protocolName = 'matrix';
+  homeserver.state.service = service.publicBase;
+});
+
+afterEach(async () => {
+  homeserver.state.secret = SECRET;
+  await homeserver.setFault(undefined);
+});
+
+afterAll(async () => {
+  await service.stop();
+  await homeserver.stop();
+});
+
+/** JSON that is sent with 200, a status, or nothing. */
+type Scripted = object | number | 'no answer';
+
+/** What is answered in place of servers that a test cannot have, and of what the stand-in does right. */
+function answering(scripts: Readonly<Record<string, Scripted>>): Ask {
+  const ask = askOverHttp('1.2.3');
+  return async (url, bearer) => {
+    const scripted = scripts[url.href] ?? scripts[url.pathname.replace(/.*\//, '')];
+    // The proxy leads sign-in to the service.
+    const address = url.href.replace(CLIENT_API, service.address);
+    if (scripted === undefined) return await ask(new URL(address), bearer);
+    if (scripted === 'no answer') return { ok: false, reason: 'no connection (ENOTFOUND)' };
+    const answer = { ok: true, sentAt: undefined } as const;
+    if (typeof scripted === 'number') return { ...answer, status: scripted, members: undefined };
+    return { ...answer, status: 200, members: new Map(Object.entries(scripted)) };
+  };
+}
+
+const GOOD = { [WELL_KNOWN]: { 'm.homeserver': { base_url: CLIENT_API } } };
+
+async function check(
+  scripts: Readonly<Record<string, Scripted>> = {},
+  changes: Partial<Config['homeserver']> = {},
+  compat: Partial<Config['compat']> = {},
+): Promise<readonly Finding[]> {
+  const { config } = service.core;
+  const changed = {
+    ...config,
+    homeserver: { ...config.homeserver, ...changes },
+    compat: { ...config.compat, ...compat },
+  };
+  const findings = await checkHomeserver({ config: changed, ask: answering({ ...GOOD, ...scripts }) });
+  expect(JSON.stringify(findings), 'the secret is never printed').not.toContain(SECRET);
+  for (const { hint, status } of findings) expect(hint === null).toBe(status === 'ok' || status === 'skip');
+  return findings;
+}
+
+const statuses = (findings: readonly Finding[]) =>
+  Object.fromEntries(findings.map(({ name, status }) => [name, status]));
+
+const ALL_OK = {
+  'homeserver.wellknown': 'ok',
+  'homeserver.versions': 'ok',
+  'homeserver.whoami': 'ok',
+  'homeserver.secret': 'ok',
+  'compat.login': 'ok',
+};
+
+test('all is well where homeserver, service and proxy fit together, and nothing is changed there', async () => {
+  expect(statuses(await check())).toEqual(ALL_OK);
+  expect(homeserver.state.users.size).toBe(0);
+});
+
+test('without a homeserver there is nothing to look at', async () => {
+  expect(statuses(await check({}, { kind: 'none' }))).toEqual({ homeserver: 'skip' });
+});
+
+describe('each cause is named, with what to do', () => {
+  test.each([
+    ['no answer', 'no connection (ENOTFOUND)'],
+    [404, 'answers 404'],
+    [{ 'm.homeserver': {} }, 'names no m.homeserver.base_url'],
+    [{ 'm.homeserver': { base_url: 'javascript:alert(1)' } }, 'names no m.homeserver.base_url'],
+  ] satisfies [Scripted, string][])('a document for clients with %j is a warning', async (scripted, message) => {
+    // Clients take the server name then.
+    const login = 'https://example.org/_matrix/client/v3/login';
+    const findings = await check({ [WELL_KNOWN]: scripted, [login]: { flows: [SSO] } });
+    expect(statuses(findings)).toEqual({ ...ALL_OK, 'homeserver.wellknown': 'warn' });
+    expect(findings[0]?.message).toContain(message);
+    expect(findings[0]?.hint).toContain('"base_url"');
+    expect(findings.at(-1)?.message).toContain(login);
+  });
+
+  test('a document for clients that names another issuer', async () => {
+    const other = { ...GOOD[WELL_KNOWN], 'org.matrix.msc2965.authentication': { issuer: 'https://old.example.org' } };
+    const findings = await check({ [WELL_KNOWN]: other });
+    expect(statuses(findings)).toEqual({ ...ALL_OK, 'homeserver.wellknown': 'warn' });
+    expect(findings[0]?.hint).toContain(service.issuer);
+  });
+
+  test.each(['refuse', 'close'] as const)('a homeserver that does not answer (%s)', async (kind) => {
+    await homeserver.setFault({ kind });
+    const findings = await check();
+    expect(statuses(findings)).toEqual({
+      ...ALL_OK,
+      'homeserver.versions': 'fail',
+      'homeserver.whoami': 'skip',
+      'homeserver.secret': 'skip',
+    });
+    expect(findings[1]?.hint).toContain('homeserver.endpoint');
+  });
+
+  test.each([404, 502, { hello: 'world' }])('something else at its address (%j)', async (scripted) => {
+    expect(statuses(await check({ versions: scripted }))).toMatchObject({
+      'homeserver.versions': 'fail',
+      'homeserver.secret': 'skip',
+    });
+  });
+
+  test('a service that the homeserver does not reach', async () => {
+    const here = homeserver.state.service;
+    homeserver.state.service = `http://127.0.0.1:${await freePort()}/`;
+    const findings = await check();
+    homeserver.state.service = here;
+    expect(statuses(findings)).toEqual({ ...ALL_OK, 'homeserver.whoami': 'fail' });
+    expect(findings[2]?.hint).toContain('matrix_authentication_service.endpoint');
+  });
+
+  test.each([
+    [{ user_id: '@a:example.org' }, 'accepts a made-up token'],
+    [500, '500'],
+  ] satisfies [Scripted, string][])('a made-up token that is not refused (%j)', async (scripted, message) => {
+    const findings = await check({ whoami: scripted });
+    expect(statuses(findings)).toEqual({ ...ALL_OK, 'homeserver.whoami': 'fail' });
+    expect(findings[2]?.message).toContain(message);
+  });
+
+  test('a made-up token that leads elsewhere', async () => {
+    const elsewhere = createServer((_request, response) => response.writeHead(302, { location: '/login' }).end());
+    const port = await freePort();
+    await new Promise<void>((resolve) => elsewhere.listen(port, '127.0.0.1', resolve));
+    try {
+      const endpoint = `http://127.0.0.1:${port}/`;
+      const findings = await check({ versions: { versions: [] } }, { endpoint });
+      expect(statuses(findings)).toMatchObject({ 'homeserver.whoami': 'fail', 'homeserver.secret': 'fail' });
+      expect(findings[2]?.message).toContain('a redirect');
+    } finally {
+      elsewhere.close();
+    }
+  });
+
+  test('secrets that differ: the homeserver refuses ours, and is refused here', async () => {
+    homeserver.state.secret = 'another-secret-of-the-test';
+    const findings = await check();
+    expect(statuses(findings)).toEqual({ ...ALL_OK, 'homeserver.whoami': 'fail', 'homeserver.secret': 'fail' });
+    expect(findings[3]?.message).toContain('refuses the shared secret (403)');
+  });
+
+  test('an integration that is off', async () => {
+    const findings = await check({ is_localpart_available: 404 });
+    expect(statuses(findings)).toEqual({ ...ALL_OK, 'homeserver.secret': 'fail' });
+    expect(findings[3]?.hint).toContain('matrix_authentication_service.enabled');
+  });
+
+  test.each([
+    [{ flows: [{ type: 'm.login.password' }] }, 'is not answered by this service (200)'],
+    [{ flows: [{ type: 'm.login.sso' }] }, 'is not answered by this service (200)'],
+    [404, 'is not answered by this service (404)'],
+    ['no answer', 'no connection'],
+  ] satisfies [Scripted, string][])('sign-in that does not lead here (%j) is a warning', async (scripted, message) => {
+    const findings = await check({ [`${CLIENT_API}/_matrix/client/v3/login`]: scripted });
+    expect(statuses(findings)).toEqual({ ...ALL_OK, 'compat.login': 'warn' });
+    expect(findings[4]?.message).toContain(message);
+    expect(findings[4]?.hint).toContain('(login|logout|refresh)');
+  });
+
+  test('sign-in of older clients that is switched off', async () => {
+    expect(statuses(await check({}, {}, { enabled: false }))).toEqual({ ...ALL_OK, 'compat.login': 'skip' });
+  });
+});
+
+describe('addresses', () => {
+  test('clients ask the host of a server name for the document, without its port', async () => {
+    const findings = await check({}, { homeserver: 'example.org:8448' });
+    expect(statuses(findings)).toEqual(ALL_OK);
+    const without = await check({ [WELL_KNOWN]: 404 }, { homeserver: 'example.org:8448' });
+    expect(without.at(-1)?.message).toContain('https://example.org:8448/_matrix/client/v3/login');
+  });
+
+  test('paths in the endpoint and in the address for clients are kept', async () => {
+    const base = { 'm.homeserver': { base_url: 'https://example.org/chat/' } };
+    const login = 'https://example.org/chat/_matrix/client/v3/login';
+    const findings = await check(
+      { [WELL_KNOWN]: base, [login]: { flows: [SSO] } },
+      { endpoint: `${homeserver.endpoint}inside/` },
+    );
+    expect(findings[1]?.message).toContain('/inside/_matrix/client/versions');
+    expect(findings[4]).toMatchObject({ status: 'ok', message: `${login} is answered by this service` });
+  });
+});
+
+test('a homeserver of the kind synapse_legacy is asked by its own API', async () => {
+  expect(statuses(await check({}, { kind: 'synapse_legacy' }))).toEqual(ALL_OK);
+  const findings = await check({}, { kind: 'synapse_legacy', secret: new Secret('another-secret-of-the-test') });
+  expect(findings[3]).toMatchObject({ status: 'fail', hint: expect.stringContaining('admin_token') });
+});

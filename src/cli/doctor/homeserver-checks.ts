@@ -1,0 +1,201 @@
+/** Whether homeserver and service work together (operations 3.8, chat-compat 11.10). Nothing is changed there. */
+import type { Config } from '#config/config.ts';
+import { randomAlphanumeric } from '#platform/base/random.ts';
+import { Secret } from '#platform/base/secret.ts';
+import { parseUrl } from '#platform/base/url.ts';
+import { chatNames } from '#protocol/chat/names.ts';
+import { type Ask, type Asked, asMembers } from './ask.ts';
+import { type CheckName, type Finding, fail, ok, skip, warn } from './finding.ts';
+
+export interface HomeserverCheckDeps {
+  readonly config: Pick<Config, 'protocolName' | 'homeserver' | 'compat'> & {
+    readonly http: Pick<Config['http'], 'issuer' | 'publicBase'>;
+  };
+  readonly ask: Ask;
+}
+
+export async function checkHomeserver(deps: HomeserverCheckDeps): Promise<readonly Finding[]> {
+  const { homeserver } = deps.config;
+  if (homeserver.kind === 'none') return [skip('homeserver', 'homeserver.kind is "none"')];
+  const { finding: wellKnown, clientApi } = await checkWellKnown(deps);
+  const versions = await checkVersions(deps);
+  const isThere = versions.status === 'ok';
+  const notThere = (name: CheckName): Finding => skip(name, 'the homeserver was not reached');
+  return [
+    wellKnown,
+    versions,
+    isThere ? await checkWhoAmI(deps) : notThere('homeserver.whoami'),
+    isThere ? await checkSecret(deps) : notThere('homeserver.secret'),
+    await checkLogin(deps, clientApi),
+  ];
+}
+
+interface WellKnown {
+  readonly finding: Finding;
+  /** Where clients reach the client API, with a trailing slash. */
+  readonly clientApi: URL;
+}
+
+/** The document that leads clients from `@name:server` to the homeserver; they ask the host alone, without its port. */
+async function checkWellKnown({ config, ask }: HomeserverCheckDeps): Promise<WellKnown> {
+  const name = 'homeserver.wellknown';
+  const serverName = config.homeserver.homeserver;
+  const { hostname } = new URL(`https://${serverName}`);
+  const address = new URL(`https://${hostname}/.well-known/${config.protocolName}/client`);
+  // Without the document clients take what people typed.
+  const without = { clientApi: new URL(`https://${serverName}/`) };
+  const hint =
+    `People can sign in only with clients that are told the address of the homeserver. Serve there: ` +
+    `{"m.homeserver": {"base_url": "https://..."}}, with the header Access-Control-Allow-Origin: *`;
+  const asked = await ask(address);
+  if (!asked.ok) return { finding: warn(name, `${address}: ${asked.reason}`, hint), ...without };
+  if (asked.status !== 200) return { finding: warn(name, `${address} answers ${asked.status}`, hint), ...without };
+  const base = asMembers(asked.members?.get('m.homeserver'))?.get('base_url');
+  const baseUrl = typeof base === 'string' ? parseUrl(base) : undefined;
+  const clientApi = baseUrl === undefined ? undefined : withTrailingSlash(baseUrl);
+  if (clientApi === undefined || !/^https?:$/.test(clientApi.protocol))
+    return { finding: warn(name, `${address} names no m.homeserver.base_url`, hint), ...without };
+  const { actionPrefix } = chatNames(config.protocolName);
+  const issuer = asMembers(asked.members?.get(`${actionPrefix}msc2965.authentication`))?.get('issuer');
+  if (issuer !== undefined && issuer !== config.http.issuer) {
+    const finding = warn(
+      name,
+      `${address} sends clients to another issuer to sign in`,
+      `Set issuer in its ${actionPrefix}msc2965.authentication to ${config.http.issuer}, letter by letter, or leave that member out`,
+    );
+    return { finding, clientApi };
+  }
+  return { finding: ok(name, `${address} leads clients to ${clientApi}`), clientApi };
+}
+
+async function checkVersions({ config, ask }: HomeserverCheckDeps): Promise<Finding> {
+  const name = 'homeserver.versions';
+  const address = below(config.homeserver.endpoint, clientApiPath(config, 'versions'));
+  const asked = await ask(address);
+  const hint =
+    'Compare homeserver.endpoint with the listeners of the homeserver, which has to run and be reached from here; ' +
+    'a listener with the resource "client" serves what is asked for';
+  if (!asked.ok) return fail(name, `${address}: ${asked.reason}`, hint);
+  if (!isSuccess(asked)) return fail(name, `${address} answers ${asked.status}`, hint);
+  if (asked.members?.has('versions') !== true) return fail(name, `${address} is answered by something else`, hint);
+  return ok(name, `a homeserver answers at ${config.homeserver.endpoint}`);
+}
+
+/**
+ * A token that nobody has: the homeserver has to ask here, and to believe what it hears. Another one each time, since it
+ * remembers what it heard for two minutes.
+ */
+async function checkWhoAmI({ config, ask }: HomeserverCheckDeps): Promise<Finding> {
+  const name = 'homeserver.whoami';
+  const asked = await ask(
+    below(config.homeserver.endpoint, clientApiPath(config, 'v3/account/whoami')),
+    new Secret(`made-up-${randomAlphanumeric(20)}`),
+  );
+  if (!asked.ok)
+    return fail(
+      name,
+      `asked about a made-up token, the homeserver gives ${asked.reason}`,
+      'Nothing but the homeserver itself may answer at homeserver.endpoint; look at its log',
+    );
+  if (asked.status === 401) return ok(name, 'the homeserver refuses a made-up token');
+  if (asked.status === 503)
+    return fail(
+      name,
+      'the homeserver cannot ask this service about tokens (503)',
+      `In its homeserver.yaml, matrix_authentication_service.endpoint has to lead here (such as ${config.http.publicBase}) ` +
+        'from where it runs, and the secret has to be the same on both sides; its log says which of the two it is',
+    );
+  if (isSuccess(asked))
+    return fail(
+      name,
+      `the homeserver accepts a made-up token (${asked.status})`,
+      'Take it off the network: whatever answers at homeserver.endpoint checks no tokens',
+    );
+  return fail(
+    name,
+    `asked about a made-up token, the homeserver answers ${asked.status} in place of 401`,
+    'Look at its log; a proxy at homeserver.endpoint must pass everything on',
+  );
+}
+
+/** Without the parameter that it needs, so that it is refused in any case, and why tells whether the secret was right. */
+async function checkSecret({ config, ask }: HomeserverCheckDeps): Promise<Finding> {
+  const name = 'homeserver.secret';
+  const { endpoint, kind, secret } = config.homeserver;
+  const isLegacy = kind === 'synapse_legacy';
+  const path = isLegacy ? '_synapse/admin/v1/username_available' : '_synapse/mas/is_localpart_available';
+  const asked = await ask(below(endpoint, path), secret);
+  const section = isLegacy ? 'experimental_features.msc3861' : 'matrix_authentication_service';
+  if (!asked.ok)
+    return fail(name, `the homeserver gives ${asked.reason} to a request with the secret`, 'Look at its log');
+  switch (asked.status) {
+    case 400:
+      return ok(name, 'the homeserver accepts the shared secret');
+    case 401:
+    case 403:
+      return fail(
+        name,
+        `the homeserver refuses the shared secret (${asked.status})`,
+        `homeserver.secret has to be what ${isLegacy ? 'admin_token' : 'secret'} of ${section} is in its homeserver.yaml; ` +
+          'restart the side that you change',
+      );
+    case 404:
+      return fail(
+        name,
+        'the homeserver does not know the requests of this service (404)',
+        isLegacy
+          ? 'Its listener has to serve /_synapse/admin/; from Synapse 1.157 on, take the kind "synapse"'
+          : 'Synapse 1.136 or later has them once matrix_authentication_service.enabled is true; a proxy in between ' +
+              'has to pass /_synapse/mas/ on',
+      );
+    default:
+      return fail(
+        name,
+        `the homeserver answers ${asked.status} to a request with the secret`,
+        'Look at its log; something else may answer at homeserver.endpoint',
+      );
+  }
+}
+
+/** Whether clients that ask the homeserver how to sign in are answered here. */
+async function checkLogin({ config, ask }: HomeserverCheckDeps, clientApi: URL): Promise<Finding> {
+  const name = 'compat.login';
+  if (!config.compat.enabled) return skip(name, 'compat.enabled is false');
+  const address = below(clientApi.href, clientApiPath(config, 'v3/login'));
+  const asked = await ask(address);
+  const hint =
+    `Older clients cannot sign in. The proxy in front of ${clientApi.origin} has to send ` +
+    `^/${clientApiPath(config, '([^/]+)/(login|logout|refresh)')} here, also what is below; see docs/guides/homeserver.md`;
+  if (!asked.ok) return warn(name, `${address}: ${asked.reason}`, hint);
+  if (!hasSsoFlow(asked)) return warn(name, `${address} is not answered by this service (${asked.status})`, hint);
+  return ok(name, `${address} is answered by this service`);
+}
+
+function hasSsoFlow({ members }: Extract<Asked, { readonly ok: true }>): boolean {
+  const flows = members?.get('flows');
+  return (
+    Array.isArray(flows) &&
+    flows.some((flow: unknown) => {
+      const entries = asMembers(flow);
+      return entries?.get('type') === 'm.login.sso' && entries.get('oauth_aware_preferred') === true;
+    })
+  );
+}
+
+function isSuccess({ status }: { readonly status: number }): boolean {
+  return status >= 200 && status < 300;
+}
+
+function below(base: string, path: string): URL {
+  return new URL(path, base);
+}
+
+function withTrailingSlash(url: URL): URL {
+  if (!url.pathname.endsWith('/')) url.pathname += '/';
+  return url;
+}
+
+/** Without a leading slash, for addresses that have a path of their own. */
+function clientApiPath({ protocolName }: Pick<Config, 'protocolName'>, path: string): string {
+  return `${chatNames(protocolName).pathPrefix.slice(1)}client/${path}`;
+}

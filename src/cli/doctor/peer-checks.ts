@@ -1,0 +1,77 @@
+/** Mail and sign-in providers (operations 3.8). No mail is sent. */
+import type { Config } from '#config/config.ts';
+import { discoveryAddress } from '#domain/upstream/provider-metadata.ts';
+import { asksForIdToken, providerName, type UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
+import { systemClock } from '#platform/base/clock.ts';
+import { openTransport } from '#platform/mail/open-transport.ts';
+import { readProviderMetadata } from '#protocol/oidc/provider-metadata.ts';
+import type { Ask } from './ask.ts';
+import { type Finding, fail, ok, skip, warn } from './finding.ts';
+
+const MAIL_LIMIT_MS = 30_000;
+
+export async function checkMail({
+  account,
+  email,
+  passwords,
+}: Pick<Config, 'account' | 'email' | 'passwords'>): Promise<Finding> {
+  const name = 'email';
+  const transport = openTransport(email.transport, systemClock);
+  if (transport === undefined) {
+    const isNeeded =
+      passwords.enabled &&
+      (account.passwordRecoveryEnabled ||
+        (account.passwordRegistrationEnabled && account.passwordRegistrationEmailRequired));
+    if (!isNeeded) return skip(name, 'no mail is sent: email.transport is "blackhole"');
+    return warn(
+      name,
+      'no mail is sent, although people need some to recover their account or to register',
+      'Set email.transport (docs/guides/mail.md), or switch off what needs mails',
+    );
+  }
+  const reason = await transport.test(AbortSignal.timeout(MAIL_LIMIT_MS));
+  if (reason === undefined) return ok(name, `mails can be handed over (${email.transport.kind})`);
+  return fail(
+    name,
+    `mails cannot be handed over: ${reason}`,
+    'They wait in the queue. docs/guides/mail.md says what each reason means',
+  );
+}
+
+export async function checkProviders(
+  { providers }: Pick<Config['upstreamOauth2'], 'providers'>,
+  ask: Ask,
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  for (const provider of providers.filter(({ isEnabled }) => isEnabled))
+    findings.push(await checkProvider(provider, ask));
+  return findings;
+}
+
+async function checkProvider(provider: UpstreamProvider, ask: Ask): Promise<Finding> {
+  const name = `upstream.${provider.id}` as const;
+  const hint = 'Nobody can sign in through it. Compare its entry in upstream_oauth2.providers with what it documents';
+  const discovered = provider.discoveryMode === 'disabled' ? provider : await discover(provider, ask);
+  if ('problem' in discovered) return fail(name, `${providerName(provider)}: ${discovered.problem}`, hint);
+  if (!asksForIdToken(provider)) return ok(name, `${providerName(provider)} can be asked`);
+  const { jwksUri } = discovered;
+  if (jwksUri === undefined) return fail(name, `${providerName(provider)} names no keys`, hint);
+  const asked = await ask(new URL(jwksUri));
+  if (!asked.ok) return fail(name, `its keys at ${jwksUri}: ${asked.reason}`, hint);
+  const keys = asked.members?.get('keys');
+  if (asked.status !== 200 || !Array.isArray(keys) || keys.length === 0)
+    return fail(name, `there are no keys at ${jwksUri} (${asked.status})`, hint);
+  return ok(name, `${providerName(provider)} can be asked, and has ${keys.length} keys`);
+}
+
+type Discovered = { readonly jwksUri: string | undefined } | { readonly problem: string };
+
+async function discover(provider: UpstreamProvider, ask: Ask): Promise<Discovered> {
+  const address = discoveryAddress(provider);
+  const asked = await ask(new URL(address));
+  if (!asked.ok) return { problem: `${address}: ${asked.reason}` };
+  if (asked.status !== 200) return { problem: `${address} answers ${asked.status}` };
+  const document = asked.members === undefined ? undefined : Object.fromEntries(asked.members);
+  const outcome = readProviderMetadata(document, provider, { isStrict: provider.discoveryMode === 'oidc' });
+  return outcome.ok ? outcome.metadata : { problem: `${address} cannot be used: ${outcome.problem}` };
+}

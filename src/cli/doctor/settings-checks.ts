@@ -1,0 +1,56 @@
+/** What can be judged from files alone (operations 3.8). */
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { listPermissionProblems } from '#app/data-directory/data-directory.ts';
+import { type ConfigSources, type LoadedConfig, loadConfig } from '#config/load.ts';
+import { ExitError } from '#platform/base/errors.ts';
+import { readIfThere } from '#platform/base/files.ts';
+import { processAccount } from '#platform/base/ownership.ts';
+import { type Finding, fail, ok, warn } from './finding.ts';
+
+const SETTINGS = 'docs/reference/configuration.md describes every setting';
+
+/** The configuration as the service reads it, with the secrets of the data directory; undefined when it is refused. */
+export async function checkConfiguration(
+  sources: ConfigSources,
+): Promise<{ readonly loaded: LoadedConfig | undefined; readonly findings: readonly Finding[] }> {
+  try {
+    const loaded = await loadAsService(sources);
+    const { fileWarnings, warnings, deprecations, files } = loaded;
+    const worth = [...warnings.filter((warning) => !fileWarnings.includes(warning)), ...deprecations];
+    const names = files.length === 0 ? 'no file, defaults and environment only' : files.join(', ');
+    const findings =
+      worth.length === 0 ? [ok('config', names)] : worth.map((warning) => warn('config', warning, SETTINGS));
+    return { loaded, findings: [...findings, ...(await checkFiles(loaded))] };
+  } catch (error) {
+    if (!(error instanceof ExitError)) throw error;
+    const [first = '', ...problems] = error.message.split('\n').map((line) => line.trim());
+    const messages = problems.length === 0 ? [first] : problems;
+    return { loaded: undefined, findings: messages.map((message) => fail('config', message, SETTINGS)) };
+  }
+}
+
+/** Makes nothing that is missing. */
+async function loadAsService(sources: ConfigSources): Promise<LoadedConfig> {
+  const first = loadConfig(sources);
+  const { dataDir } = first.config;
+  const keysDir = join(dataDir, 'keys');
+  const encryptionKey = (await readIfThere(join(dataDir, 'encryption.key')))?.trim();
+  const hasKeys = statSync(keysDir, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (encryptionKey === undefined && !hasKeys) return first;
+  return loadConfig({ ...sources, generated: { encryptionKey, keysDir: hasKeys ? keysDir : undefined } });
+}
+
+async function checkFiles({ config, fileWarnings }: LoadedConfig): Promise<readonly Finding[]> {
+  const name = 'secrets.files';
+  const hint =
+    'Whoever reads such a file can act as the service, and whoever writes to it can decide what it signs with';
+  const found = existsSync(config.dataDir)
+    ? await listPermissionProblems(config.dataDir, processAccount())
+    : { warnings: [], errors: [] };
+  const findings = [
+    ...found.errors.map((error) => fail(name, error, hint)),
+    ...[...fileWarnings, ...found.warnings].map((warning) => warn(name, warning, hint)),
+  ];
+  return findings.length > 0 ? findings : [ok(name, 'only this account has access to secrets')];
+}

@@ -1,0 +1,92 @@
+import type { OpenedCompatSession } from '#domain/compat-sessions/logins/open-compat-session.ts';
+import { openCompatSessionForOperator } from '#domain/compat-sessions/logins/open-for-operator.ts';
+import { SessionLimit } from '#domain/oauth-sessions/session-limit.ts';
+import { ExitCode, ExitError, LatchkeyError } from '#platform/base/errors.ts';
+import { isDeviceId } from '#protocol/chat/device-id.ts';
+import { findManagedUser, type ManageDeps } from './accounts.ts';
+
+export interface IssueCompatibilityTokenOptions {
+  /** A username, `@user:server` or an identifier. */
+  readonly user: string;
+  /** Undefined: the service makes one. */
+  readonly deviceId: string | undefined;
+  /** Undefined: it does not expire. */
+  readonly expiresInSeconds: number | undefined;
+  /** It administers the homeserver. */
+  readonly isAdmin: boolean;
+  readonly json: boolean;
+}
+
+const MAX_LIFETIME_SECONDS = 315_360_000;
+/** A command that is stopped ends with its process. */
+const NOBODY_WAITS = { signal: new AbortController().signal, beginWrite: () => true };
+
+/**
+ * `manage issue-compatibility-token` (operations 3.5): a session of a chat client, without a login. Throws `ExitError` 1
+ * when there is no such user, they may not sign in, or the homeserver does not take the device; 2 for wrong options.
+ */
+export async function issueCompatibilityTokenCommand(
+  deps: ManageDeps,
+  options: IssueCompatibilityTokenOptions,
+): Promise<void> {
+  const { deviceId, expiresInSeconds, isAdmin } = options;
+  if (deviceId !== undefined && !isDeviceId(deviceId)) {
+    throw new ExitError(ExitCode.usage, 'a device id has 1 to 255 characters, none of them a control character');
+  }
+  if (expiresInSeconds !== undefined && (expiresInSeconds < 1 || expiresInSeconds > MAX_LIFETIME_SECONDS)) {
+    throw new ExitError(ExitCode.usage, 'a token is good for 1 second to 10 years');
+  }
+  const user = await findManagedUser(deps, options.user);
+  const session = await openSession(deps, { user, isAdmin, lifetimeSeconds: expiresInSeconds }, deviceId);
+  if (isAdmin) deps.io.stderr(`warning: with this token ${user.username} administers the homeserver\n`);
+  if (!options.json) {
+    deps.io.stdout(`${session.accessToken}\n`);
+    return;
+  }
+  const { id, accessToken } = session;
+  const result = {
+    id,
+    username: user.username,
+    device_id: session.deviceId,
+    access_token: accessToken,
+    admin: isAdmin,
+  };
+  deps.io.stdout(`${JSON.stringify(result)}\n`);
+}
+
+async function openSession(
+  deps: ManageDeps,
+  issued: Parameters<typeof openCompatSessionForOperator>[1],
+  deviceId: string | undefined,
+): Promise<OpenedCompatSession> {
+  const device = { id: deviceId, name: undefined, canRefresh: false, address: undefined, userAgent: undefined };
+  // Operators are not bound by limits for people.
+  const opening = { ...deps, sessionLimit: new SessionLimit(undefined, undefined), accessTokenTtlSeconds: 0 };
+  const outcome = await openCompatSessionForOperator(opening, issued, device, NOBODY_WAITS).catch(explain);
+  if (outcome.ok) return outcome.session;
+  switch (outcome.reason) {
+    case 'deactivated':
+    case 'locked':
+      throw new ExitError(ExitCode.failure, `the user is ${outcome.reason}`);
+    case 'lost':
+    case 'too-many-sessions':
+      throw new ExitError(ExitCode.failure, 'the user was changed at the same moment: try again');
+  }
+}
+
+/** Nothing was written, and what the homeserver may have made is put right by a job. */
+function explain(error: unknown): never {
+  const code = error instanceof LatchkeyError ? error.code : undefined;
+  switch (code) {
+    case 'reserved_device_id':
+      throw new ExitError(ExitCode.failure, 'the homeserver does not let a device have this id: choose another one');
+    case 'homeserver_refused':
+      throw new ExitError(ExitCode.failure, 'the homeserver refused the device; the log says why');
+    case 'homeserver_unavailable':
+      throw new ExitError(ExitCode.failure, 'the homeserver does not answer: no token was made');
+    case 'temporarily_unavailable':
+      throw new ExitError(ExitCode.failure, 'the homeserver is being told of this user right now: try again');
+    default:
+      throw error;
+  }
+}

@@ -1,0 +1,111 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { runCommand } from './run-command.test-support.ts';
+
+const BY_INVITATION = { password_registration_enabled: true, password_registration_token_required: true };
+let directory: string;
+let testDatabase: TestDatabase;
+
+beforeAll(async () => {
+  // Each run listens for the end of the process, to write the rest of its log.
+  process.setMaxListeners(50);
+  testDatabase = await createTestDatabase();
+  directory = mkdtempSync(join(tmpdir(), 'latchkey-token-'));
+});
+afterAll(async () => {
+  rmSync(directory, { recursive: true });
+  await testDatabase.drop();
+});
+
+async function issue(options: readonly string[], account: object = BY_INVITATION) {
+  const file = join(directory, 'latchkey.yaml');
+  const settings = {
+    secrets: { encryption: 'ab'.repeat(32) },
+    database: { uri: testDatabase.connectionString },
+    logging: { output: join(directory, 'log') },
+    account,
+  };
+  writeFileSync(file, stringify(settings), { mode: 0o600 });
+  return await runCommand(['manage', 'issue-user-registration-token', '-c', file, ...options], {
+    workingDirectory: directory,
+  });
+}
+
+async function newest(): Promise<object | undefined> {
+  const rows = await sql<object>(
+    testDatabase.database,
+    `select usage_limit, times_used, extract(epoch from expires_at - created_at)::integer as seconds
+       from user_registration_tokens order by created_at desc limit 1`,
+  );
+  return rows[0];
+}
+
+describe('manage issue-user-registration-token (operations 3.5)', () => {
+  test('prints a token of twelve random letters and digits for one account, without end', async () => {
+    const first = await issue([]);
+    expect(first).toMatchObject({ exitCode: 0, err: '' });
+    expect(first.out).toMatch(/^[0-9A-Za-z]{12}\n$/);
+    expect(await newest()).toEqual({ usage_limit: 1, times_used: 0, seconds: null });
+    expect((await issue([])).out).not.toBe(first.out);
+  });
+
+  test('makes the token that is asked for, for so many accounts and so long', async () => {
+    expect((await issue(['--token', 'class-of.26', '--usage-limit', '30', '--expires-in', '7d'])).out).toBe(
+      'class-of.26\n',
+    );
+    expect(await newest()).toEqual({ usage_limit: 30, times_used: 0, seconds: 604_800 });
+    const { out } = await issue(['--json', '--unlimited', '--expires-in', '60']);
+    expect(JSON.parse(out)).toEqual({
+      id: expect.stringMatching(/^[0-9A-Z]{26}$/),
+      token: expect.stringMatching(/^[0-9A-Za-z]{12}$/),
+      usage_limit: null,
+      expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+    });
+    expect(await newest()).toEqual({ usage_limit: null, times_used: 0, seconds: 60 });
+  });
+
+  test('keeps no token in clear, neither in the database nor in the log', async () => {
+    const { out } = await issue(['--token', 'Plainly-Visible']);
+    expect(out).toBe('Plainly-Visible\n');
+    const stored = await sql<{ row: string }>(
+      testDatabase.database,
+      `select encode(token_hmac, 'escape') || encode(token_sealed, 'escape') as row from user_registration_tokens`,
+    );
+    expect(stored.map(({ row }) => row).join()).not.toContain('Plainly');
+    expect(readFileSync(join(directory, 'log'), 'utf8')).not.toContain('Plainly');
+  });
+
+  test('refuses one that exists', async () => {
+    await issue(['--token', 'once']);
+    const again = await issue(['--token', 'once']);
+    expect(again).toMatchObject({ exitCode: 1, out: '', err: 'latchkey: there is such a token already\n' });
+    expect((await issue(['--token', 'Once'])).exitCode).toBe(0);
+  });
+
+  test.each([
+    [['--token', 'a b'], 'a token has 1 to 64 letters'],
+    [['--token', ''], 'a token has 1 to 64 letters'],
+    [['--token', 'x'.repeat(65)], 'a token has 1 to 64 letters'],
+    [['--usage-limit', '0'], 'Expected a whole number from 1 on.'],
+    [['--usage-limit', '1.5'], 'Expected a whole number from 1 on.'],
+    [['--usage-limit', '2', '--unlimited'], 'cannot be used with option'],
+    [['--expires-in', '0'], 'good for 1 second to 10 years'],
+    [['--expires-in', '9999999999d'], 'good for 1 second to 10 years'],
+    [['--expires-in', 'soon'], 'Expected seconds'],
+  ])('refuses %j', async (options, message) => {
+    const { exitCode, out, err } = await issue(options);
+    expect({ exitCode, out }).toEqual({ exitCode: 2, out: '' });
+    expect(err).toContain(message);
+  });
+
+  test('warns when nobody will be asked for it', async () => {
+    expect((await issue([], {})).err).toContain('account.password_registration_enabled is off');
+    const open = { password_registration_enabled: true };
+    expect((await issue([], open)).err).toContain('account.password_registration_token_required is off');
+  });
+});

@@ -1,0 +1,65 @@
+/** `latchkey manage issue-user-registration-token`: an invitation for people who register themselves. */
+import type { Config } from '#config/config.ts';
+import { issueRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
+import { isRegistrationToken } from '#domain/accounts/registrations/registration-token.ts';
+import { openSecretKeys } from '#domain/secret-keys/secret-keys.ts';
+import { systemClock } from '#platform/base/clock.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import { openFoundation } from './foundation.ts';
+
+const MAX_LIFETIME_SECONDS = 315_360_000;
+
+export interface IssueTokenOptions {
+  /** Undefined: a random one. */
+  readonly token?: string;
+  /** Undefined: one account, unless `unlimited`. */
+  readonly usageLimit?: number;
+  readonly unlimited: boolean;
+  /** Undefined: it does not expire. */
+  readonly expiresIn?: number;
+}
+
+/** @throws ExitError 1 when there is such a token already, 2 when the wanted one is written in another way than allowed */
+export async function issueRegistrationTokenCommand(
+  configuration: ConfigurationOptions,
+  options: IssueTokenOptions,
+  io: CommandIo,
+): Promise<void> {
+  const { token, expiresIn } = options;
+  if (token !== undefined && !isRegistrationToken(token)) {
+    throw new ExitError(ExitCode.usage, 'a token has 1 to 64 letters, digits and . _ ~ -');
+  }
+  if (expiresIn !== undefined && (expiresIn < 1 || expiresIn > MAX_LIFETIME_SECONDS)) {
+    throw new ExitError(ExitCode.usage, 'a token is good for 1 second to 10 years');
+  }
+  const usageLimit = options.unlimited ? undefined : (options.usageLimit ?? 1);
+  const foundation = await openFoundation({ ...configuration, isQuiet: true }, io, {
+    shouldMigrate: true,
+    needsSigningKeys: false,
+  });
+  try {
+    const { config, database, keyRing } = foundation;
+    for (const warning of warningsOf(config)) io.stderr(`warning: ${warning}\n`);
+    const secretKeys = await openSecretKeys({ database, keyRing, clock: systemClock });
+    const deps = { database, keyRing, secretKeys, clock: systemClock };
+    const expiresAt = expiresIn === undefined ? undefined : new Date(systemClock.now() + expiresIn * 1000);
+    const issuing = issueRegistrationToken(deps, { token, usageLimit, expiresAt });
+    const issued = await io.signals.race(issuing);
+    if (issued === undefined) throw new ExitError(ExitCode.failure, 'there is such a token already');
+    const expires_at = expiresAt?.toISOString() ?? null;
+    const document = { id: issued.id, token: issued.token, usage_limit: usageLimit ?? null, expires_at };
+    io.stdout(configuration.isJson ? `${JSON.stringify(document)}\n` : `${issued.token}\n`);
+  } finally {
+    await foundation.close();
+  }
+}
+
+/** Why nobody may be asked for the token. */
+function warningsOf({ account, passwords }: Config): string[] {
+  if (!passwords.enabled || !account.passwordRegistrationEnabled) {
+    return ['registration is closed: account.password_registration_enabled is off'];
+  }
+  if (account.passwordRegistrationTokenRequired) return [];
+  return ['nobody is asked for a token: account.password_registration_token_required is off'];
+}

@@ -1,0 +1,66 @@
+import { unlockUser } from '#domain/accounts/lock-user.ts';
+import { lockAccount } from '#domain/deactivations/lock-account.ts';
+import { reactivateUser } from '#domain/deactivations/reactivate-user.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { findManagedUser, type ManageDeps } from './accounts.ts';
+import { endedSessions } from './ended-sessions.ts';
+
+export interface LockUserOptions {
+  /** A username, `@user:server` or an identifier. */
+  readonly user: string;
+  readonly deactivate: boolean;
+  /** With `deactivate`. */
+  readonly erase: boolean;
+  readonly json: boolean;
+}
+
+/** `manage lock-user` (operations 3.5). Throws `ExitError` 1 when there is no such user. */
+export async function lockUserCommand(deps: ManageDeps, options: LockUserOptions): Promise<void> {
+  if (options.erase && !options.deactivate) throw new ExitError(ExitCode.usage, '--erase belongs to --deactivate');
+  const user = await findManagedUser(deps, options.user);
+  const end = options.deactivate ? { isErased: options.erase } : undefined;
+  const ended = await lockAccount(deps, { user: user.id, by: {}, end, now: deps.clock.now() });
+  const { id, username } = user;
+  if (options.json) {
+    const { browserSessions, oauth2Sessions, compatSessions } = ended ?? {};
+    const deactivated = user.isDeactivated || ended !== undefined;
+    const result = { id, username, locked: true, deactivated, browserSessions, oauth2Sessions, compatSessions };
+    deps.io.stdout(`${JSON.stringify(result)}\n`);
+    return;
+  }
+  deps.io.stdout(`${username} is locked\n`);
+  if (ended === undefined) return;
+  deps.io.stdout(`${username} is deactivated${ended.isNew ? '' : ', as before'}\n`);
+  deps.io.stdout(endedSessions(ended));
+  if (deps.homeserver.isConnected) deps.io.stdout('the homeserver will be told\n');
+}
+
+export interface UnlockUserOptions {
+  /** A username, `@user:server` or an identifier. */
+  readonly user: string;
+  readonly reactivate: boolean;
+  readonly json: boolean;
+}
+
+/** `manage unlock-user` (operations 3.5). Throws `ExitError` 1 when there is no such user. */
+export async function unlockUserCommand(deps: ManageDeps, options: UnlockUserOptions): Promise<void> {
+  const user = await findManagedUser(deps, options.user);
+  const { homeserver } = deps;
+  const change = { user: user.id, now: deps.clock.now() };
+  const isReactivated = options.reactivate && user.isDeactivated;
+  await deps.database.transaction(async (transaction) => {
+    await unlockUser(transaction, homeserver, change);
+    if (isReactivated) await reactivateUser(transaction, homeserver, change);
+  });
+  const { id, username } = user;
+  const isQueued = isReactivated && homeserver.isConnected;
+  if (options.json) {
+    const deactivated = user.isDeactivated && (!isReactivated || isQueued);
+    deps.io.stdout(`${JSON.stringify({ id, username, locked: false, deactivated, reactivation_queued: isQueued })}\n`);
+    return;
+  }
+  deps.io.stdout(`${username} is unlocked\n`);
+  if (isQueued) deps.io.stdout(`${username} will be reactivated as soon as the homeserver has done it\n`);
+  else if (isReactivated) deps.io.stdout(`${username} is reactivated\n`);
+  else if (user.isDeactivated) deps.io.stdout(`${username} is still deactivated; --reactivate changes that\n`);
+}

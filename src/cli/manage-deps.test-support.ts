@@ -1,0 +1,31 @@
+import { Readable } from 'node:stream';
+import type { PageService } from '#test/support/page-service.ts';
+import type { ManageDeps } from './accounts.ts';
+
+/** What a command printed. */
+export interface Printed {
+  out: string;
+  err: string;
+}
+
+/** What commands below `manage` work with, at a service of a test and without a terminal. */
+export function manageDeps({ core }: Pick<PageService, 'core'>, printed: Printed): ManageDeps {
+  return {
+    ...core,
+    rules: core.config.passwords,
+    serverName: core.config.homeserver.homeserver,
+    serviceName: 'Latchkey',
+    listedAdmins: core.config.policy.data.adminUsers,
+    defaultLanguage: 'en',
+    io: {
+      stdin: Readable.from([]),
+      prompts: undefined,
+      stdout: (text) => {
+        printed.out += text;
+      },
+      stderr: (text) => {
+        printed.err += text;
+      },
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { PassThrough } from 'node:stream';
+import type { CommandIo } from './command-io.ts';
+import { runProgram } from './program.ts';
+import { StopSignals } from './shutdown.ts';
+
+const signals = new StopSignals(false);
+
+/** Runs a command in this process, without a terminal. @returns its exit code and what it printed */
+export async function runCommand(argv: readonly string[], changes: Partial<CommandIo> = {}) {
+  const said = { out: '', err: '' };
+  const exitCode = await runProgram(argv, {
+    environment: {},
+    workingDirectory: '/nowhere',
+    version: '1.2.3',
+    stdin: new PassThrough(),
+    isTerminal: false,
+    terminal: new PassThrough(),
+    signals,
+    stdout: (text) => {
+      said.out += text;
+    },
+    stderr: (text) => {
+      said.err += text;
+    },
+    ...changes,
+  });
+  return { exitCode, ...said };
+}

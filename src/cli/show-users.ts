@@ -1,0 +1,132 @@
+import { describeUser, type UserDescription } from '#domain/account-overview/describe-user.ts';
+import { type ListedUser, listUsers, type UserStatus } from '#domain/account-overview/list-users.ts';
+import type { User } from '#domain/accounts/user.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { findManagedUser, type ManageDeps } from './accounts.ts';
+
+export interface ListUsersOptions {
+  readonly search?: string | undefined;
+  readonly status?: UserStatus | undefined;
+  readonly limit: number;
+  readonly json: boolean;
+}
+
+/** `manage list-users` (operations 3.5): a table, or with `--json` one document a line. */
+export async function listUsersCommand(deps: ManageDeps, options: ListUsersOptions): Promise<void> {
+  const { search, status, limit, json } = options;
+  // One more tells whether there are others.
+  const found = await listUsers(deps.database, { search, status, limit: limit + 1 });
+  const shown = found.slice(0, limit);
+  if (json) for (const user of shown) deps.io.stdout(`${JSON.stringify(documentOf(user))}\n`);
+  else deps.io.stdout(table(shown));
+  deps.io.stderr(found.length > limit ? `the first ${limit}; there are more\n` : `total: ${shown.length}\n`);
+}
+
+function documentOf(user: ListedUser) {
+  const { id, username, displayName, email, createdAt } = user;
+  return {
+    id,
+    username,
+    display_name: displayName ?? null,
+    email: email ?? null,
+    status: statusOf(user),
+    admin: user.canRequestAdmin,
+    created_at: new Date(createdAt).toISOString(),
+  };
+}
+
+function statusOf({ isDeactivated, isLocked }: User): UserStatus {
+  if (isDeactivated) return 'deactivated';
+  return isLocked ? 'locked' : 'active';
+}
+
+function table(users: readonly ListedUser[]): string {
+  const rows = [
+    ['ID', 'USERNAME', 'STATUS', 'ADMIN', 'CREATED', 'E-MAIL'],
+    ...users.map((user) => [
+      user.id,
+      user.username,
+      statusOf(user),
+      user.canRequestAdmin ? 'yes' : 'no',
+      new Date(user.createdAt).toISOString().slice(0, 10),
+      user.email ?? '-',
+    ]),
+  ];
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}
+
+export interface ShowUserOptions {
+  /** A username, `@user:server` or an identifier. */
+  readonly user: string;
+  readonly json: boolean;
+}
+
+/** `manage show-user` (operations 3.5). Throws `ExitError` 1 when there is no such user. */
+export async function showUserCommand(deps: ManageDeps, options: ShowUserOptions): Promise<void> {
+  const user = await findManagedUser(deps, options.user);
+  const described = await describeUser(deps.database, user.id);
+  if (described === undefined) throw new ExitError(ExitCode.failure, 'user not found');
+  deps.io.stdout(options.json ? `${JSON.stringify(wholeDocument(user, described))}\n` : lines(user, described));
+}
+
+function wholeDocument(user: User, { sessions, ...described }: UserDescription) {
+  const { createdAt, lockedAt, deactivatedAt, hasPassword, emails, links } = described;
+  return {
+    id: user.id,
+    username: user.username,
+    display_name: user.displayName ?? null,
+    locale: user.locale ?? null,
+    status: statusOf(user),
+    admin: user.canRequestAdmin,
+    created_at: timeOf(createdAt),
+    locked_at: lockedAt === undefined ? null : timeOf(lockedAt),
+    deactivated_at: deactivatedAt === undefined ? null : timeOf(deactivatedAt),
+    has_password: hasPassword,
+    emails,
+    upstream_links: links.map(({ provider, subject, accountName }) => {
+      return { provider, subject, account_name: accountName ?? null };
+    }),
+    sessions,
+  };
+}
+
+function lines(user: User, { sessions, ...described }: UserDescription): string {
+  const { createdAt, lockedAt, deactivatedAt, hasPassword, emails, links } = described;
+  const rows: (readonly [string, string])[] = [
+    ['id', user.id],
+    ['username', user.username],
+    ['display name', user.displayName ?? '-'],
+    ['language', user.locale ?? '-'],
+    ['status', statusOf(user)],
+    ['admin', user.canRequestAdmin ? 'yes' : 'no'],
+    ['created', timeOf(createdAt)],
+    ...(lockedAt === undefined ? [] : [['locked', timeOf(lockedAt)] as const]),
+    ...(deactivatedAt === undefined ? [] : [['deactivated', timeOf(deactivatedAt)] as const]),
+    ['password', hasPassword ? 'yes' : 'no'],
+    ['e-mail addresses', emails.join(', ') || '-'],
+    ...links.map(({ provider, subject, accountName }) => {
+      const name = accountName === undefined ? '' : ` (${accountName})`;
+      return ['linked to', `${provider}: ${subject}${name}`] as const;
+    }),
+    ['live sessions', `browser: ${sessions.browser}, OAuth: ${sessions.oauth2}, chat: ${sessions.compat}`],
+  ];
+  return rows.map(([name, value]) => `${name.padEnd(18)}${visible(value)}\n`).join('');
+}
+
+function timeOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+/** What people and providers chose must not steer a terminal. */
+function visible(text: string): string {
+  return text.replace(/\p{C}/gu, '\ufffd');
+}

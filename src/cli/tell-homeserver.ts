@@ -1,0 +1,48 @@
+import { queueDeviceSync } from '#domain/homeserver/device-sync-jobs.ts';
+import { queueForEverybody } from '#domain/homeserver-repair/queue-for-everybody.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { findManagedUser, type ManageDeps } from './accounts.ts';
+
+export interface ProvisionAllOptions {
+  readonly onlyActive: boolean;
+  readonly json: boolean;
+}
+
+/** `manage provision-all-users` (operations 3.5). Throws `ExitError` 1 where there is no homeserver. */
+export async function provisionAllUsersCommand(deps: ManageDeps, options: ProvisionAllOptions): Promise<void> {
+  requireHomeserver(deps);
+  const queued = await queueForEverybody(deps, 'provisioning', options.onlyActive);
+  report(deps, options, queued);
+}
+
+export interface SyncDevicesOptions {
+  /** A username, `@user:server` or an identifier; undefined: everybody. */
+  readonly user: string | undefined;
+  readonly json: boolean;
+}
+
+/**
+ * `manage sync-devices` (operations 3.5): brings the devices at the homeserver in line with the sessions here. Throws
+ * `ExitError` 1 when there is no such user, and where there is no homeserver.
+ */
+export async function syncDevicesCommand(deps: ManageDeps, options: SyncDevicesOptions): Promise<void> {
+  requireHomeserver(deps);
+  if (options.user === undefined) return report(deps, options, await queueForEverybody(deps, 'device-sync', false));
+  const user = await findManagedUser(deps, options.user);
+  await queueDeviceSync(deps.database, deps.homeserver, { userId: user.id, now: deps.clock.now() });
+  report(deps, options, { users: 1, seconds: 1 });
+}
+
+function requireHomeserver({ homeserver }: ManageDeps): void {
+  if (!homeserver.isConnected)
+    throw new ExitError(ExitCode.failure, 'there is no homeserver: homeserver.kind is "none"');
+}
+
+function report(
+  { io }: ManageDeps,
+  { json }: { readonly json: boolean },
+  { users, seconds }: { readonly users: number; readonly seconds: number },
+): void {
+  if (json) io.stdout(`${JSON.stringify({ users, seconds })}\n`);
+  else io.stdout(`the homeserver will be told of ${users} ${users === 1 ? 'user' : 'users'}, within ${seconds} s\n`);
+}

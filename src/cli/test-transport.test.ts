@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Secret } from '#platform/base/secret.ts';
+import { SmtpTransport } from '#platform/mail/smtp-transport.ts';
+import { RecordingLog } from '#test/support/recording-log.ts';
+import { type ScriptedSmtp, startScriptedSmtp } from '#test/support/scripted-smtp.ts';
+import { testTransport } from './test-transport.ts';
+
+let smtp: ScriptedSmtp;
+beforeAll(async () => {
+  smtp = await startScriptedSmtp();
+});
+afterAll(() => smtp.stop());
+
+function transport(port: number, password?: string) {
+  const credentials = password === undefined ? undefined : { username: 'latchkey', password: new Secret(password) };
+  return new SmtpTransport({ hostname: '127.0.0.1', port, mode: 'plain', credentials, timeoutSeconds: 10 });
+}
+
+test('a start says that mails would not be taken, and why, without the password (operations 1.14)', async () => {
+  const log = new RecordingLog();
+  smtp.reactions = { greeting: 554 };
+  await testTransport(transport(smtp.port, 'hush'), log);
+  const reason = 'the SMTP server answered 554 to the connection';
+  expect(log.lines).toMatchObject([{ level: 'warn', event: 'mail.failed', fields: { reason } }]);
+  await testTransport(transport(1), log);
+  expect(log.lines[1]).toMatchObject({ level: 'warn', fields: { reason: 'no SMTP answer (ECONNREFUSED)' } });
+  expect(JSON.stringify(log.lines)).not.toContain('hush');
+});
+
+test('a start says nothing where they would, and where none are sent; no mail is sent to find out', async () => {
+  const log = new RecordingLog();
+  smtp.reactions = {};
+  await testTransport(transport(smtp.port), log);
+  await testTransport(undefined, log);
+  expect([log.lines, smtp.mails]).toEqual([[], []]);
+});

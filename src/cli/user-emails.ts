@@ -1,0 +1,70 @@
+import { type EmailAddress, parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
+import { addEmail, findEmailOwner, listEmails, removeEmail } from '#domain/accounts/user-emails.ts';
+import { recordEmailChange } from '#domain/email-changes/record-email-change.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { findManagedUser, type ManageDeps } from './accounts.ts';
+
+export interface EmailOptions {
+  /** A username, `@user:server` or an identifier. */
+  readonly user: string;
+  readonly email: string;
+  readonly json: boolean;
+}
+
+/**
+ * `manage add-email` (operations 3.5): the address counts as confirmed. Throws `ExitError` 1 when there is no such user,
+ * when the text is no address, and when another user has it.
+ */
+export async function addEmailCommand(deps: ManageDeps, options: EmailOptions): Promise<void> {
+  const user = await findManagedUser(deps, options.user);
+  if (user.isDeactivated) throw new ExitError(ExitCode.failure, 'the user is deactivated');
+  const email = parse(options.email);
+  const isAdded = await deps.database.transaction(async (transaction) => {
+    const owner = await findEmailOwner(transaction, email.key);
+    if (owner === user.id) return false;
+    // The others are told, and not the one that is new.
+    if (owner === undefined)
+      await recordEmailChange(deps, transaction, 'email_added', { user: user.id, email, now: deps.clock.now() });
+    if (owner !== undefined || (await addEmail(transaction, user.id, email, deps.clock.now())) === undefined) {
+      throw new ExitError(ExitCode.failure, `${email.address} belongs to another user`);
+    }
+    return true;
+  });
+  const { id, username } = user;
+  const { address } = email;
+  if (options.json) deps.io.stdout(`${JSON.stringify({ id, username, email: address, added: isAdded })}\n`);
+  else deps.io.stdout(isAdded ? `${address} added to ${username}\n` : `${username} has ${address} already\n`);
+}
+
+/** `manage remove-email` (operations 3.5). Throws `ExitError` 1 when the user does not have the address. */
+export async function removeEmailCommand(deps: ManageDeps, options: EmailOptions): Promise<void> {
+  const user = await findManagedUser(deps, options.user);
+  const email = parse(options.email);
+  const { id, username } = user;
+  const { address } = email;
+  const left = await deps.database.transaction(async (transaction) => {
+    // Told at the removed address as well.
+    await recordEmailChange(deps, transaction, 'email_removed', { user: id, email, now: deps.clock.now() });
+    if (!(await removeEmail(transaction, id, email.key))) {
+      throw new ExitError(ExitCode.failure, `${username} does not have ${address}`);
+    }
+    return await listEmails(transaction, id);
+  });
+  if (left.length === 0) deps.io.stderr(`warning: ${username} has no e-mail address any more\n`);
+  if (options.json) deps.io.stdout(`${JSON.stringify({ id, username, email: address, removed: true })}\n`);
+  else deps.io.stdout(`${address} removed from ${username}\n`);
+}
+
+/** `manage verify-email` (operations 3.5), of scripts that were written for other programs. Changes nothing. */
+export async function verifyEmailCommand(deps: ManageDeps, options: EmailOptions): Promise<void> {
+  const { id, username } = await findManagedUser(deps, options.user);
+  deps.io.stderr('warning: verify-email does nothing: addresses that add-email adds are confirmed already\n');
+  if (options.json) deps.io.stdout(`${JSON.stringify({ id, username, email: options.email, changed: false })}\n`);
+}
+
+/** An address of before the rules were as they are now may be named. */
+function parse(text: string): EmailAddress {
+  const email = parseStoredEmailAddress(text);
+  if (email === undefined) throw new ExitError(ExitCode.failure, `${text} is not an e-mail address`);
+  return email;
+}

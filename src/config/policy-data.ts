@@ -1,0 +1,78 @@
+/** Policy data that administrators store, added to `policy.data` of the configuration (operations 1.18). */
+import type { z } from 'zod';
+import { type PolicyData, policyConfig, policySection } from './sections/policy.ts';
+
+export type AddedPolicyData =
+  | { readonly ok: true; readonly data: PolicyData }
+  /** `path` begins with `data`. */
+  | { readonly ok: false; readonly path: readonly string[]; readonly problem: string };
+
+/** Texts and switches in all; each regular expression is compiled. */
+const MAX_VALUES = 10_000;
+
+/**
+ * Mappings are merged and lists are put together; what else is given replaces what was configured, and null brings the
+ * default back. Every value is held to the rules of the configuration.
+ */
+export function addPolicyData(configured: PolicyData, added: unknown): AddedPolicyData {
+  if (countValues(added) > MAX_VALUES) {
+    return { ok: false, path: ['data'], problem: `expected at most ${MAX_VALUES} values` };
+  }
+  const merged = withoutNulls(merge(written(configured), added));
+  const read = policySection.safeParse({ data: merged });
+  if (read.success) return { ok: true, data: policyConfig(read.data).data };
+  const [issue] = read.error.issues;
+  const path = (issue?.path ?? []).map(String);
+  if (issue?.code !== 'unrecognized_keys') return { ok: false, path, problem: issue?.message ?? 'it cannot be read' };
+  return { ok: false, path: [...path, issue.keys[0] ?? ''], problem: 'there is no such key' };
+}
+
+/** As a file would have it. */
+function written(data: PolicyData) {
+  const { adminUsers, adminClients, clientRegistration, registration, emails, requester } = data;
+  return {
+    admin_users: adminUsers,
+    admin_clients: adminClients,
+    client_registration: {
+      allow_host_mismatch: clientRegistration.allowHostMismatch,
+      allow_insecure_uris: clientRegistration.allowInsecureUris,
+      allow_missing_client_uri: clientRegistration.allowMissingClientUri,
+    },
+    registration: {
+      allowed_usernames: registration.allowedUsernames,
+      banned_usernames: registration.bannedUsernames,
+    },
+    allowed_domains: emails.allowedDomains,
+    banned_domains: emails.bannedDomains,
+    emails: { allowed_addresses: emails.allowedAddresses, banned_addresses: emails.bannedAddresses },
+    requester: {
+      banned_ips: requester.bannedIps.map(({ address, prefixLength }) => `${address}/${prefixLength}`),
+      banned_user_agents: requester.bannedUserAgents,
+    },
+  } satisfies Readonly<Record<keyof NonNullable<z.input<typeof policySection>['data']>, unknown>>;
+}
+
+function merge(base: unknown, added: unknown): unknown {
+  if (Array.isArray(base) && Array.isArray(added)) return [...base, ...added];
+  if (!isMapping(base) || !isMapping(added)) return added;
+  const members = new Map(Object.entries(base));
+  for (const [name, value] of Object.entries(added)) {
+    members.set(name, members.has(name) ? merge(members.get(name), value) : value);
+  }
+  return Object.fromEntries(members);
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (!isMapping(value)) return value;
+  const members = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutNulls(member)]));
+}
+
+function countValues(value: unknown): number {
+  if (value === null || typeof value !== 'object') return 1;
+  return Object.values(value).reduce((total: number, member) => total + countValues(member), 0);
+}
+
+function isMapping(value: unknown): value is object {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}

@@ -1,0 +1,203 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { Secret } from '#platform/base/secret.ts';
+import { type ReportProblem, rule } from '#platform/config/rule.ts';
+import { hint } from '#platform/config/shape.ts';
+import {
+  bool,
+  choice,
+  duration,
+  integer,
+  list,
+  mapping,
+  path,
+  secret,
+  secretFile,
+  text,
+} from '#platform/config/values.ts';
+import type { Mailbox } from '#platform/mail/mail.ts';
+import { parseMailbox } from '#platform/mail/mailbox.ts';
+import type { TransportChoice } from '#platform/mail/open-transport.ts';
+
+const TRANSPORTS = ['blackhole', 'smtp', 'sendmail', 'file'] as const;
+type Kind = (typeof TRANSPORTS)[number];
+
+const PORTS = { plain: 25, starttls: 587, tls: 465 } as const;
+const TIMEOUT_SECONDS = 30;
+const MAX_CONNECTIONS = 2;
+
+const SMTP: readonly Kind[] = ['smtp'];
+const SENDMAIL: readonly Kind[] = ['sendmail'];
+const BOTH: readonly Kind[] = ['smtp', 'sendmail'];
+
+/** Keys that only some transports use. */
+const USED_BY = [
+  ['hostname', SMTP],
+  ['port', SMTP],
+  ['mode', SMTP],
+  ['username', SMTP],
+  ['password', SMTP],
+  ['command', SENDMAIL],
+  ['timeout', BOTH],
+  ['max_connections', BOTH],
+  ['max_per_minute', BOTH],
+] as const;
+
+const SINGLE_LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
+const HOST_NAME = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|[0-9A-Fa-f:]{2,45})$/;
+
+function mailbox() {
+  const error = 'expected an e-mail address, or a name and an address as in "Name <name@example.org>"';
+  const schema = z.string({ error }).transform((value, context): Mailbox => {
+    const parsed = parseMailbox(value);
+    if (parsed !== undefined) return parsed;
+    context.addIssue(error);
+    return z.NEVER;
+  });
+  return hint(schema, { type: 'mailbox' });
+}
+
+export const emailSection = rule(
+  mapping({
+    transport: choice(TRANSPORTS)
+      .prefault('blackhole')
+      .describe(
+        '`smtp`: to an SMTP server. `sendmail`: to a program with the arguments of sendmail. `file`: into files of ' +
+          '`outbox` in the data directory, for a week. `blackhole`: no mail is sent.',
+      ),
+    from: hint(mailbox(), { defaultText: "the service's name, `noreply@` and the host of `http.public_base`" })
+      .optional()
+      .describe('Sender of all mails.'),
+    reply_to: mailbox().optional().describe('Where answers go, if not to the sender.'),
+    hostname: text({ maximum: 253, pattern: HOST_NAME, expected: 'expected a host name or an IP address' })
+      .optional()
+      .describe('SMTP server. `smtp` only, which needs it.'),
+    port: hint(integer(1, 65_535), { defaultText: '25, 587 or 465 by `mode`' })
+      .optional()
+      .describe('Port of the SMTP server. `smtp` only.'),
+    mode: choice(['plain', 'starttls', 'tls'])
+      .optional()
+      .describe(
+        'How the connection is encrypted: not at all, by STARTTLS (which the server must offer), or from the start. ' +
+          '`smtp` only, which needs it.',
+      ),
+    username: text({ maximum: 255 }).optional().describe('For the SMTP server; with `password`. `smtp` only.'),
+    password: hint(secret(), { trimmed: true })
+      .optional()
+      .describe('For the SMTP server; with `username`. `smtp` only.'),
+    password_file: secretFile('password'),
+    command: hint(path(['sendmail']), { defaultText: '`sendmail`' })
+      .optional()
+      .describe('Program that takes mails, run as `command -i -f FROM -- TO`. `sendmail` only.'),
+    timeout: hint(duration('1s', '10m'), { defaultText: '30 s' })
+      .optional()
+      .describe('How long handing over a mail may take. `smtp` and `sendmail`.'),
+    max_connections: hint(integer(1, 50), { defaultText: '2' })
+      .optional()
+      .describe('Mails that a process hands over at once. `smtp` and `sendmail`.'),
+    max_per_minute: integer(1, 100_000)
+      .optional()
+      .describe('Mails that all processes together hand over in a minute; more wait. `smtp` and `sendmail`.'),
+    code_ttl: duration('1m', '60m')
+      .prefault('5m')
+      .describe('How long a code works with which a person proves that an address is theirs.'),
+    allow_single_label_domains: list(
+      text({ maximum: 63, pattern: SINGLE_LABEL, expected: 'expected a host name without dots, in small letters' }),
+    )
+      .prefault([])
+      .describe('Domains without a dot that addresses of people may have, such as `localhost`.'),
+    security_notices: bool()
+      .prefault(true)
+      .describe(
+        'People are told by mail what happens to their account: a changed password, a sign-in from a new browser.',
+      ),
+    notify_unknown_recovery: bool()
+      .prefault(false)
+      .describe('Who asks for a new password for an address that no account has is told so, by a mail there.'),
+  }),
+  [
+    'transport',
+    'hostname',
+    'port',
+    'mode',
+    'username',
+    'password',
+    'command',
+    'timeout',
+    'max_connections',
+    'max_per_minute',
+  ],
+  (values, problem) => {
+    const { transport, username, password } = values;
+    for (const [key, kinds] of USED_BY) {
+      if (values[key] !== undefined && !kinds.includes(transport))
+        problem([key], `has no effect with the transport "${transport}"`);
+    }
+    if (transport === 'smtp') requireForSmtp(values, problem);
+    if (transport === 'smtp' && (username === undefined) !== (password === undefined))
+      // Of the section, not of a key: when the file of the password cannot be read, only that is said.
+      problem([], 'give both "username" and "password", or neither');
+  },
+);
+
+function requireForSmtp(
+  { hostname, mode }: { hostname?: string | undefined; mode?: string | undefined },
+  problem: ReportProblem,
+): void {
+  if (hostname === undefined) problem(['hostname'], 'missing; the transport "smtp" needs it');
+  if (mode === undefined) problem(['mode'], 'missing; the transport "smtp" needs one of "plain", "starttls", "tls"');
+}
+
+export interface EmailSurroundings {
+  readonly serviceName: string;
+  readonly publicBase: string;
+  readonly dataDir: string;
+}
+
+export function emailConfig(parsed: z.output<typeof emailSection>, surroundings: EmailSurroundings) {
+  const { serviceName, publicBase, dataDir } = surroundings;
+  const transport = transportOf(parsed, dataDir);
+  return {
+    transport,
+    from: parsed.from ?? { name: serviceName, address: `noreply@${mailDomain(publicBase)}` },
+    replyTo: parsed.reply_to,
+    maxConnections: parsed.max_connections ?? MAX_CONNECTIONS,
+    maxPerMinute: parsed.max_per_minute,
+    codeTtlSeconds: parsed.code_ttl,
+    allowSingleLabelDomains: parsed.allow_single_label_domains,
+    notifyUnknownRecovery: parsed.notify_unknown_recovery,
+    /** No effect without a transport. */
+    securityNotices: parsed.security_notices && transport.kind !== 'blackhole',
+  };
+}
+
+function transportOf(parsed: z.output<typeof emailSection>, dataDir: string): TransportChoice {
+  const { transport, hostname, mode, port, username, password, command } = parsed;
+  const timeoutSeconds = parsed.timeout ?? TIMEOUT_SECONDS;
+  switch (transport) {
+    case 'smtp':
+      // The rule above has found them.
+      if (hostname === undefined || mode === undefined) return { kind: 'blackhole' };
+      return {
+        kind: transport,
+        hostname,
+        mode,
+        port: port ?? PORTS[mode],
+        credentials:
+          username === undefined || password === undefined ? undefined : { username, password: new Secret(password) },
+        timeoutSeconds,
+      };
+    case 'sendmail':
+      return { kind: transport, command: command ?? 'sendmail', timeoutSeconds };
+    case 'file':
+      return { kind: transport, directory: join(dataDir, 'outbox') };
+    case 'blackhole':
+      return { kind: transport };
+  }
+}
+
+/** An address of a host is no mail domain. */
+function mailDomain(publicBase: string): string {
+  const { hostname } = new URL(publicBase);
+  return /^[\d.]+$|^\[/.test(hostname) ? 'localhost' : hostname;
+}

@@ -1,0 +1,86 @@
+import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
+import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
+import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
+import { fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+
+/** What belongs to an account, for an operator; nothing secret. */
+export interface UserDescription {
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** Undefined: it is not. */
+  readonly lockedAt: number | undefined;
+  readonly deactivatedAt: number | undefined;
+  readonly hasPassword: boolean;
+  /** Confirmed ones, oldest first. */
+  readonly emails: readonly string[];
+  readonly links: readonly IdentityLink[];
+  /** How many are live. */
+  readonly sessions: { readonly browser: number; readonly oauth2: number; readonly compat: number };
+}
+
+/** An identity at another service. */
+export interface IdentityLink {
+  readonly provider: string;
+  readonly subject: string;
+  /** What the account is called there. */
+  readonly accountName: string | undefined;
+}
+
+const description = statement<
+  {
+    created_at: number;
+    locked_at: number | null;
+    deactivated_at: number | null;
+    has_password: boolean;
+    emails: readonly string[];
+    browser: number;
+    oauth2: number;
+    compat: number;
+  },
+  { readonly userId: string }
+>(
+  'describe-user',
+  `select ${ms('u.created_at')} as created_at, ${ms('u.locked_at')} as locked_at,
+          ${ms('u.deactivated_at')} as deactivated_at,
+          exists (select from user_passwords p where p.user_id = u.id) as has_password,
+          array(select e.email from user_emails e where e.user_id = u.id order by e.created_at, e.id) as emails,
+          (select count(*)::integer from user_sessions s
+            where s.user_id = u.id and ${browserSessionIsLive('s')}) as browser,
+          (select count(*)::integer from oauth2_sessions s
+            where s.user_id = u.id and ${oauthSessionIsLive('s')}) as oauth2,
+          (select count(*)::integer from compat_sessions s
+            where s.user_id = u.id and ${compatSessionIsLive('s')}) as compat
+     from users u where u.id = :userId::uuid`,
+);
+
+const links = statement<
+  { provider_id: string; subject: string; human_account_name: string | null },
+  { readonly userId: string }
+>(
+  'list-links-of-user',
+  `select l.provider_id, l.subject, l.human_account_name from upstream_links l
+    where l.user_id = :userId::uuid order by l.created_at, l.id`,
+);
+
+export async function describeUser(queryable: Queryable, user: UserId): Promise<UserDescription | undefined> {
+  const userId = toUuid(user);
+  const row = await queryable.first(description, { userId });
+  if (row === undefined) return undefined;
+  const identities = await queryable.rows(links, { userId });
+  const { browser, oauth2, compat } = row;
+  return {
+    createdAt: row.created_at,
+    lockedAt: row.locked_at ?? undefined,
+    deactivatedAt: row.deactivated_at ?? undefined,
+    hasPassword: row.has_password,
+    emails: row.emails,
+    links: identities.map(({ provider_id, subject, human_account_name }) => ({
+      provider: fromUuid(provider_id),
+      subject,
+      accountName: human_account_name ?? undefined,
+    })),
+    sessions: { browser, oauth2, compat },
+  };
+}

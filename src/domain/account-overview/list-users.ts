@@ -1,0 +1,49 @@
+import { accountIsDeactivated, accountIsLocked, accountIsUsable } from '#domain/accounts/liveness.ts';
+import { toUser, type User, type UserRow, userColumns } from '#domain/accounts/user.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { containing } from '#platform/postgres/like.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+
+/** Deactivated wins over locked. */
+export type UserStatus = 'active' | 'locked' | 'deactivated';
+
+export interface ListedUser extends User {
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** The oldest confirmed address. */
+  readonly email: string | undefined;
+}
+
+export interface UserFilter {
+  /** Part of the username, the display name or an e-mail address, in any case. */
+  readonly search: string | undefined;
+  readonly status: UserStatus | undefined;
+  readonly limit: number;
+}
+
+const listed = statement<
+  UserRow & { readonly created_at: number; readonly email: string | null },
+  { readonly pattern: string | null; readonly status: string | null; readonly limit: number }
+>(
+  'list-users',
+  `select ${userColumns('u')}, ${ms('u.created_at')} as created_at,
+          (select e.email from user_emails e where e.user_id = u.id order by e.created_at, e.id limit 1) as email
+     from users u
+    where (:pattern::text is null or u.username_key like :pattern::text or lower(u.display_name) like :pattern::text
+           or exists (select from user_emails e where e.user_id = u.id and e.email_key like :pattern::text))
+      and case :status::text
+            when 'active' then ${accountIsUsable('u')}
+            when 'locked' then ${accountIsLocked('u')} and not (${accountIsDeactivated('u')})
+            when 'deactivated' then ${accountIsDeactivated('u')}
+            else true
+          end
+    order by u.username limit :limit::integer`,
+);
+
+/** Accounts by name, for an operator. Reads all of them. */
+export async function listUsers(queryable: Queryable, filter: UserFilter): Promise<ListedUser[]> {
+  const { search, status, limit } = filter;
+  const pattern = search === undefined ? null : containing(search);
+  const rows = await queryable.rows(listed, { pattern, status: status ?? null, limit });
+  return rows.map((row) => ({ ...toUser(row), createdAt: row.created_at, email: row.email ?? undefined }));
+}

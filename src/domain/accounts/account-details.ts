@@ -1,0 +1,59 @@
+import { fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+
+/** An account as its owner reads about it. Times in milliseconds since the epoch. */
+export interface AccountDetails {
+  readonly id: UserId;
+  readonly username: string;
+  /** As it is stored here; the homeserver may know another one. */
+  readonly displayName: string | undefined;
+  readonly canRequestAdmin: boolean;
+  readonly createdAt: number;
+  readonly lockedAt: number | undefined;
+  readonly deactivatedAt: number | undefined;
+  readonly hasPassword: boolean;
+}
+
+interface DetailsRow {
+  readonly id: string;
+  readonly username: string;
+  readonly display_name: string | null;
+  readonly can_request_admin: boolean;
+  readonly created_at: number;
+  readonly locked_at: number | null;
+  readonly deactivated_at: number | null;
+  readonly has_password: boolean;
+}
+
+const COLUMNS = `u.id, u.username, u.display_name, u.can_request_admin, ${ms('u.created_at')} as created_at,
+  ${ms('u.locked_at')} as locked_at, ${ms('u.deactivated_at')} as deactivated_at,
+  exists (select from user_passwords p where p.user_id = u.id) as has_password`;
+
+const byIds = statement<DetailsRow, { readonly ids: readonly string[] }>(
+  'account-details',
+  `select ${COLUMNS} from users u where u.id = any(:ids::uuid[])`,
+);
+
+/** Accounts by their identifiers, in the same order. */
+export async function findAccountDetails(
+  queryable: Queryable,
+  ids: readonly UserId[],
+): Promise<(AccountDetails | undefined)[]> {
+  const rows = await queryable.rows(byIds, { ids: ids.map(toUuid) });
+  const found = new Map(rows.map((row) => [fromUuid(row.id), accountDetails(row)]));
+  return ids.map((id) => found.get(id));
+}
+
+function accountDetails(row: DetailsRow): AccountDetails {
+  return {
+    id: fromUuid(row.id),
+    username: row.username,
+    displayName: row.display_name ?? undefined,
+    canRequestAdmin: row.can_request_admin,
+    createdAt: row.created_at,
+    lockedAt: row.locked_at ?? undefined,
+    deactivatedAt: row.deactivated_at ?? undefined,
+    hasPassword: row.has_password,
+  };
+}

@@ -1,0 +1,47 @@
+/** The mark `can_request_admin` of accounts: who has it may ask for admin scopes. */
+import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
+import { toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { type NoParameters, statement } from '#platform/postgres/statement.ts';
+import { toUser, type User, type UserRow, userColumns } from './user.ts';
+
+const setMark = statement<never, { readonly userId: string; readonly isAdmin: boolean }>(
+  'set-admin-mark',
+  `update users set can_request_admin = :isAdmin::boolean
+    where id = :userId::uuid and can_request_admin <> :isAdmin::boolean`,
+);
+
+export interface AdminMark {
+  readonly user: UserId;
+  readonly isAdmin: boolean;
+  /** Undefined: somebody at the command line. */
+  readonly by?: AuditActor;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Gives or takes the right to ask for admin scopes; tokens that have one lose it at once. Expects the caller's
+ * transaction.
+ * @returns whether this call changed it
+ */
+export async function setAdmin(transaction: Queryable, { user, isAdmin, by, now }: AdminMark): Promise<boolean> {
+  if ((await transaction.execute(setMark, { userId: toUuid(user), isAdmin })) === 0) return false;
+  await recordAuditEvent(transaction, {
+    kind: isAdmin ? 'admin_granted' : 'admin_revoked',
+    at: now,
+    userId: user,
+    ...by,
+  });
+  return true;
+}
+
+const admins = statement<UserRow, NoParameters>(
+  'list-admins',
+  `select ${userColumns('u')} from users u where u.can_request_admin order by u.username`,
+);
+
+/** Those that have the mark, by name. */
+export async function listAdmins(queryable: Queryable): Promise<User[]> {
+  return (await queryable.rows(admins, {})).map(toUser);
+}

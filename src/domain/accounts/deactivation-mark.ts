@@ -1,0 +1,63 @@
+/** The mark `deactivated_at` of accounts, and what goes with it: addresses, and the password where all is erased. */
+import { toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { accountIsDeactivated } from './liveness.ts';
+
+const mark = statement<never, { readonly userId: string; readonly now: Date }>(
+  'mark-deactivated',
+  `update users set deactivated_at = :now::timestamptz where id = :userId::uuid and not (${accountIsDeactivated('users')})`,
+);
+
+const unmark = statement<never, { readonly userId: string }>(
+  'unmark-deactivated',
+  `update users set deactivated_at = null where id = :userId::uuid and ${accountIsDeactivated('users')}`,
+);
+
+/** With the recovery tickets that were mailed there. */
+const deleteEmails = statement<{ email_key: string }, { readonly userId: string }>(
+  'delete-emails-of-user',
+  'delete from user_emails where user_id = :userId::uuid returning email_key',
+);
+
+const deletePassword = statement<never, { readonly userId: string }>(
+  'delete-password',
+  'delete from user_passwords where user_id = :userId::uuid',
+);
+
+/** The username stays: nobody else is to get it. */
+const eraseDisplayName = statement<never, { readonly userId: string; readonly now: Date }>(
+  'erase-display-name',
+  `update users set display_name = null, updated_at = :now::timestamptz
+    where id = :userId::uuid and display_name is not null`,
+);
+
+/** Expects the caller's transaction, which holds the account from here on. @returns whether this call deactivated it */
+export async function markDeactivated(transaction: Queryable, user: UserId, now: number): Promise<boolean> {
+  return (await transaction.execute(mark, { userId: toUuid(user), now: new Date(now) })) > 0;
+}
+
+/**
+ * Frees the addresses of an account that is deactivated. Password and display name stay unless everything is erased: who
+ * knows the password hears that the account is deactivated, and not that the password is wrong. Expects the caller's
+ * transaction.
+ * @returns what comparisons use of the addresses that it had
+ */
+export async function forgetPerson(
+  transaction: Queryable,
+  user: UserId,
+  { isErased, now }: { readonly isErased: boolean; readonly now: number },
+): Promise<readonly string[]> {
+  const userId = toUuid(user);
+  const freed = await transaction.rows(deleteEmails, { userId });
+  if (isErased) {
+    await transaction.execute(deletePassword, { userId });
+    await transaction.execute(eraseDisplayName, { userId, now: new Date(now) });
+  }
+  return freed.map(({ email_key }) => email_key);
+}
+
+/** Brings back neither addresses nor sessions, and unlocks nothing. @returns whether this call reactivated it */
+export async function markReactivated(transaction: Queryable, user: UserId): Promise<boolean> {
+  return (await transaction.execute(unmark, { userId: toUuid(user) })) > 0;
+}

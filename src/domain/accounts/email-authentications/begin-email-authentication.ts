@@ -1,0 +1,102 @@
+import type { RateLimitingConfig } from '#config/sections/rate-limiting.ts';
+import {
+  addressBucket,
+  type Bucket,
+  mailBucket,
+  type QueueState,
+  unknownNameKey,
+} from '#domain/rate-limits/rate-limits.ts';
+import { type BrowserSessionId, newId, toUuid } from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+import { INSERT_JOB, queuedBy } from '#platform/jobs/queue.ts';
+import type { EmailAddress } from '../email-address.ts';
+import type { EmailAuthenticationId } from './email-authentication.ts';
+
+/** Name of the jobs that make a code and mail it. */
+export const CODE_MAIL_QUEUE = 'send-email-authentication-code';
+
+export interface CodeMailDeps {
+  readonly log: Log;
+  readonly keyRing: KeyRing;
+  readonly instance: QueueState;
+  readonly limits: Pick<RateLimitingConfig, 'emailAuthentication'>;
+}
+
+/**
+ * The buckets that each mail with a code takes a token from (browser-flows 6): of the authentication, of the address
+ * that it goes to and of who asks for it. That of an address has its digest, so that the table does not list addresses.
+ */
+export function codeMailBuckets(
+  { log, keyRing, instance, limits: { emailAuthentication } }: CodeMailDeps,
+  mail: {
+    readonly authentication: EmailAuthenticationId;
+    readonly emailKey: string;
+    /** Of who asks. */
+    readonly address: string | undefined;
+  },
+): Bucket[] {
+  const { perIp, perAddress, emailsPerSession } = emailAuthentication;
+  return [
+    mailBucket(addressBucket(log, { name: 'email-code', limiter: perIp, address: mail.address }), instance),
+    { key: `email-code:address:${unknownNameKey(keyRing, mail.emailKey)}`, limiter: perAddress },
+    { key: `email-code:mails:${mail.authentication}`, limiter: emailsPerSession },
+  ];
+}
+
+/** Expects `:authenticationId`, `:mail`, `:jobId`, `:queuedBy` and `:now`; the caller says whence. */
+export const INSERT_CODE_MAIL_JOB = `${INSERT_JOB}
+    select :jobId::uuid, '${CODE_MAIL_QUEUE}',
+           jsonb_build_object('authentication_id', asked.id, 'mail', asked.mails), null, :queuedBy::text,
+           :now::timestamptz, :now::timestamptz`;
+
+/** The parameters of `beginAuthenticationCtes`; no address: nothing is begun. */
+export interface BeginParameters {
+  readonly authenticationId: string | null;
+  readonly email: string | null;
+  readonly emailKey: string | null;
+  readonly browserSessionId: string | null;
+  readonly locale: string;
+  readonly jobId: string;
+  readonly queuedBy: string | null;
+  readonly now: Date;
+}
+
+/**
+ * CTEs that begin an authentication and queue its first mail, for the statement of what refers to it.
+ * @param source what to select from, one row or none: then nothing is begun
+ */
+export function beginAuthenticationCtes(source: string): string {
+  return `asked as (
+    insert into user_email_authentications (id, email, email_key, user_session_id, locale, created_at, mails)
+    select :authenticationId::uuid, :email::text, :emailKey::text, :browserSessionId::uuid, :locale::text,
+      :now::timestamptz, 1
+    from ${source} where :email::text is not null
+    returning id, mails
+  ), code_mail as (
+    ${INSERT_CODE_MAIL_JOB} from asked
+  )`;
+}
+
+/** @param begun `session`: the browser session of an account that is to get the address; undefined: a registration */
+export function beginParameters(
+  begun:
+    | {
+        readonly id: EmailAuthenticationId;
+        readonly email: EmailAddress;
+        readonly session?: BrowserSessionId;
+      }
+    | undefined,
+  { locale, now }: { readonly locale: string; readonly now: number },
+): BeginParameters {
+  return {
+    authenticationId: begun === undefined ? null : toUuid(begun.id),
+    email: begun?.email.address ?? null,
+    emailKey: begun?.email.key ?? null,
+    browserSessionId: begun?.session === undefined ? null : toUuid(begun.session),
+    locale,
+    jobId: toUuid(newId(now)),
+    queuedBy: queuedBy(),
+    now: new Date(now),
+  };
+}

@@ -1,0 +1,80 @@
+import { takeTokens } from '#domain/rate-limits/rate-limits.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { type BrowserSessionId, newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import type { EmailAddress } from '../email-address.ts';
+import { MAX_EMAILS } from '../user-emails.ts';
+import {
+  type BeginParameters,
+  beginAuthenticationCtes,
+  beginParameters,
+  type CodeMailDeps,
+  codeMailBuckets,
+} from './begin-email-authentication.ts';
+import type { EmailAuthenticationId } from './email-authentication.ts';
+
+/** Unfinished at once in one browser session; the oldest beyond them are forgotten. */
+const MAX_UNFINISHED = 5;
+
+const readStanding = statement<
+  { is_own: boolean; count: number },
+  { readonly userId: string; readonly emailKey: string }
+>(
+  'emails-before-another',
+  `select coalesce(bool_or(e.email_key = :emailKey::text), false) as is_own, count(*)::integer as count
+     from user_emails e where e.user_id = :userId::uuid`,
+);
+
+/** Codes of what is forgotten work no more. */
+const begin = statement<never, BeginParameters>(
+  'begin-email-authentication-of-session',
+  `with surplus as materialized (
+    select older.id from user_email_authentications older
+     where older.user_session_id = :browserSessionId::uuid and older.completed_at is null
+     order by older.created_at desc, older.id desc offset ${MAX_UNFINISHED - 1}
+       for update skip locked
+  ), forgotten as (
+    delete from user_email_authentications a where a.id = any (array(select surplus.id from surplus))
+  ), ${beginAuthenticationCtes('(select) as once')}
+  select`,
+);
+
+export interface EmailToProve {
+  readonly session: BrowserSessionId;
+  readonly user: UserId;
+  readonly email: EmailAddress;
+  /** Of the mails. */
+  readonly locale: string;
+  /** Of who asks. */
+  readonly address: string | undefined;
+}
+
+export type BeginForSessionOutcome =
+  | { readonly ok: true; readonly id: EmailAuthenticationId; readonly createdAt: number }
+  | { readonly ok: false; readonly reason: 'own' | 'too-many' }
+  | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
+
+/**
+ * Mails a code to an address that a signed-in person wants to add to the account (account-graphql 5.1). One that another
+ * account has is treated like any other: nothing is told to who cannot read its mails.
+ */
+export async function beginForSession(
+  deps: CodeMailDeps & { readonly database: Queryable; readonly clock: Clock },
+  { session, user, email, locale, address }: EmailToProve,
+): Promise<BeginForSessionOutcome> {
+  const { database, clock } = deps;
+  const now = clock.now();
+  const id: EmailAuthenticationId = newId(now);
+  const taken = await takeTokens(
+    database,
+    clock,
+    codeMailBuckets(deps, { authentication: id, emailKey: email.key, address }),
+  );
+  if (!taken.ok) return { ...taken, reason: 'rate-limited' };
+  const standing = await database.first(readStanding, { userId: toUuid(user), emailKey: email.key });
+  if (standing?.is_own === true) return { ok: false, reason: 'own' };
+  if (standing !== undefined && standing.count >= MAX_EMAILS) return { ok: false, reason: 'too-many' };
+  await database.execute(begin, beginParameters({ id, email, session }, { locale, now }));
+  return { ok: true, id, createdAt: now };
+}

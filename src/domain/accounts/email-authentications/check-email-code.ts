@@ -1,0 +1,149 @@
+import type { RateLimitingConfig } from '#config/sections/rate-limiting.ts';
+import { chargeCtes } from '#domain/rate-limits/charge-sql.ts';
+import { awaitLimitCheck, secondsPerToken } from '#domain/rate-limits/rate-limits.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { toUuid } from '#platform/base/ids.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { begunAfter, type EmailAuthenticationId } from './email-authentication.ts';
+import { isEmailCode, parseEmailCode } from './email-code.ts';
+import { emailAuthenticationIsOpen, MAX_CODE_TRIES } from './liveness.ts';
+
+/**
+ * Counts a try before the code is looked at, so that guesses in parallel are no more than guesses in turn. No `tries`:
+ * the limit is reached, or the authentication is not open.
+ */
+const countTry = statement<
+  {
+    readonly blocked_seconds: number | null;
+    readonly is_charged: boolean;
+    readonly tries: number | null;
+    readonly mails: number | null;
+    readonly has_code: boolean | null;
+    readonly is_late: boolean | null;
+  },
+  {
+    readonly id: string;
+    readonly key: string;
+    readonly burst: number;
+    readonly seconds: number;
+    readonly begunAfter: Date;
+    readonly now: Date;
+  }
+>(
+  'count-email-code-try',
+  `with wanted as (select :key::text as key, :burst::float8 as burst, :seconds::float8 as seconds),
+  ${chargeCtes(':now::timestamptz')},
+  tried as (
+    update user_email_authentications a set tries = a.tries + 1
+    where a.id = :id::uuid and ${emailAuthenticationIsOpen('a', ':begunAfter::timestamptz')}
+      and exists (select from charged)
+    returning a.tries, a.mails, a.code_of_mail = a.mails as has_code,
+      a.code_expires_at <= :now::timestamptz as is_late
+  )
+  select blocked.seconds as blocked_seconds, exists (select from charged) as is_charged,
+    tried.tries, tried.mails, tried.has_code, tried.is_late
+  from blocked left join tried on true`,
+);
+
+/** The address is proven, unless another mail was asked for since the code was looked at. */
+const complete = statement<{ id: string }, { readonly id: string; readonly mail: number; readonly now: Date }>(
+  'complete-email-authentication',
+  `update user_email_authentications set completed_at = :now::timestamptz
+  where id = :id::uuid and completed_at is null and mails = :mail::integer
+  returning id`,
+);
+
+export interface CheckCodeDeps {
+  readonly database: Queryable;
+  readonly clock: Clock;
+  readonly keyRing: KeyRing;
+  readonly limits: Pick<RateLimitingConfig, 'emailAuthentication'>;
+}
+
+interface Limited {
+  readonly ok: false;
+  readonly reason: 'rate-limited';
+  readonly retryAfterSeconds: number;
+}
+
+/** Not open, or not any more: proven, given up, or too old. */
+interface NotOpen {
+  readonly ok: false;
+  readonly reason: 'not-open';
+}
+
+/** `malformed`: not six digits. `isLast`: there are no more tries. */
+interface WrongCode<Reason> {
+  readonly ok: false;
+  readonly reason: Reason;
+  readonly isLast: boolean;
+}
+
+export type CheckCodeOutcome = { readonly ok: true } | WrongCode<'malformed' | 'wrong'> | NotOpen | Limited;
+
+export type TryCodeOutcome =
+  /** `mail`: which one the code came with. */
+  | { readonly ok: true; readonly mail: number; readonly isLast: boolean }
+  /** `late`: right once. */
+  | WrongCode<'malformed'>
+  | WrongCode<'wrong'>
+  | WrongCode<'late'>
+  | NotOpen
+  | Limited;
+
+/** Proves an address with the code that was mailed there: two statements at most. */
+export async function checkEmailCode(
+  deps: CheckCodeDeps,
+  id: EmailAuthenticationId,
+  typed: string,
+): Promise<CheckCodeOutcome> {
+  const tried = await tryEmailCode(deps, id, typed);
+  if (!tried.ok) return tried.reason === 'late' ? { ...tried, reason: 'wrong' } : tried;
+  const { mail, isLast } = tried;
+  const isProven = await markProven(deps.database, { id, mail, now: deps.clock.now() });
+  return isProven ? { ok: true } : { ok: false, reason: 'wrong', isLast };
+}
+
+/** Counts and checks a code, and changes nothing: `markProven` does, together with what the proof is for. */
+export async function tryEmailCode(
+  deps: CheckCodeDeps,
+  id: EmailAuthenticationId,
+  typed: string,
+): Promise<TryCodeOutcome> {
+  const { clock, database, keyRing, limits } = deps;
+  const limiter = limits.emailAuthentication.attemptPerSession;
+  const now = clock.now();
+  const row = await awaitLimitCheck(
+    database.first(countTry, {
+      id: toUuid(id),
+      key: `email-code:tries:${id}`,
+      burst: limiter.burst,
+      seconds: secondsPerToken(limiter),
+      begunAfter: begunAfter(now),
+      now: new Date(now),
+    }),
+  );
+  if (row === undefined || !row.is_charged) {
+    const seconds = row?.blocked_seconds ?? secondsPerToken(limiter);
+    return { ok: false, reason: 'rate-limited', retryAfterSeconds: Math.ceil(seconds) };
+  }
+  if (row.tries === null || row.mails === null) return { ok: false, reason: 'not-open' };
+  const isLast = row.tries >= MAX_CODE_TRIES;
+  const code = parseEmailCode(typed);
+  if (code === undefined) return { ok: false, reason: 'malformed', isLast };
+  const mail = row.mails;
+  // Compared also when there is no code, so that the time tells nothing.
+  const isRight = isEmailCode(keyRing, { authentication: id, mail }, code) && row.has_code === true;
+  if (!isRight) return { ok: false, reason: 'wrong', isLast };
+  return row.is_late === true ? { ok: false, reason: 'late', isLast } : { ok: true, mail, isLast };
+}
+
+/** @returns false when it was proven already, or another mail was asked for since the code was looked at */
+export async function markProven(
+  queryable: Queryable,
+  { id, mail, now }: { readonly id: EmailAuthenticationId; readonly mail: number; readonly now: number },
+): Promise<boolean> {
+  return (await queryable.first(complete, { id: toUuid(id), mail, now: new Date(now) })) !== undefined;
+}

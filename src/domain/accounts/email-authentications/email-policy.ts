@@ -1,0 +1,85 @@
+/** Which e-mail addresses people may give (browser-flows 5.6): the rules of the operator. */
+import { RE2JS } from 're2js';
+import type { Config } from '#config/config.ts';
+import type { PolicyData, TextMatcher } from '#config/sections/policy.ts';
+import { isEmpty, matches } from '#domain/policy/text-matcher.ts';
+import { type EmailAddress, parseEmailAddress } from '../email-address.ts';
+
+/** Why an address cannot be used; the codes of policies but for the first. */
+export type EmailProblem =
+  | 'invalid'
+  | 'email-domain-not-allowed'
+  | 'email-domain-banned'
+  | 'email-not-allowed'
+  | 'email-banned';
+
+export interface EmailPolicy {
+  /** Domains with `*` for any letters but a dot. Empty: every domain. */
+  readonly allowedDomains: readonly string[];
+  readonly bannedDomains: readonly string[];
+  /** Empty: every address. */
+  readonly allowedAddresses: TextMatcher;
+  readonly bannedAddresses: TextMatcher;
+  /** Domains without a dot that are accepted all the same. */
+  readonly allowSingleLabelDomains: readonly string[];
+}
+
+/** Its members are read when they are needed: the data of the policy changes while the service runs. */
+export function emailPolicyOf({ config, policy }: EmailPolicyDeps): EmailPolicy {
+  return {
+    get allowedDomains() {
+      return policy.data.emails.allowedDomains;
+    },
+    get bannedDomains() {
+      return policy.data.emails.bannedDomains;
+    },
+    get allowedAddresses() {
+      return policy.data.emails.allowedAddresses;
+    },
+    get bannedAddresses() {
+      return policy.data.emails.bannedAddresses;
+    },
+    allowSingleLabelDomains: config.email.allowSingleLabelDomains,
+  };
+}
+
+interface EmailPolicyDeps {
+  readonly config: Pick<Config, 'email'>;
+  readonly policy: { readonly data: Pick<PolicyData, 'emails'> };
+}
+
+export type JudgedEmail =
+  | { readonly ok: true; readonly email: EmailAddress }
+  | { readonly ok: false; readonly problems: readonly EmailProblem[] };
+
+/** Reads an address that a person typed, with every rule that it breaks. Looks nothing up. */
+export function judgeEmail(text: string, policy: EmailPolicy): JudgedEmail {
+  const email = parseEmailAddress(text, policy.allowSingleLabelDomains);
+  if (email === undefined) return { ok: false, problems: ['invalid'] };
+  const problems = brokenRules(email.key, policy);
+  return problems.length === 0 ? { ok: true, email } : { ok: false, problems };
+}
+
+function brokenRules(key: string, policy: EmailPolicy): EmailProblem[] {
+  const { allowedDomains, bannedDomains, allowedAddresses, bannedAddresses } = policy;
+  const domain = key.slice(key.lastIndexOf('@') + 1);
+  const problems: EmailProblem[] = [];
+  if (allowedDomains.length > 0 && !fitsDomain(allowedDomains, domain)) problems.push('email-domain-not-allowed');
+  if (fitsDomain(bannedDomains, domain)) problems.push('email-domain-banned');
+  if (!isEmpty(allowedAddresses) && !matches(allowedAddresses, key)) problems.push('email-not-allowed');
+  if (matches(bannedAddresses, key)) problems.push('email-banned');
+  return problems;
+}
+
+const compiled = new WeakMap<readonly string[], readonly RE2JS[]>();
+
+function fitsDomain(patterns: readonly string[], domain: string): boolean {
+  const known = compiled.get(patterns) ?? patterns.map((pattern) => RE2JS.compile(expressionOf(pattern)));
+  compiled.set(patterns, known);
+  return known.some((expression) => expression.matches(domain));
+}
+
+/** A pattern holds letters, digits, hyphens, dots and asterisks only. */
+function expressionOf(pattern: string): string {
+  return pattern.replaceAll('.', '\\.').replaceAll('*', '[^.]*');
+}

@@ -1,0 +1,56 @@
+import { takeTokens } from '#domain/rate-limits/rate-limits.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
+import { queuedBy } from '#platform/jobs/queue.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { type CodeMailDeps, codeMailBuckets, INSERT_CODE_MAIL_JOB } from './begin-email-authentication.ts';
+import { begunAfter, type EmailAuthentication } from './email-authentication.ts';
+import { emailAuthenticationIsOpen } from './liveness.ts';
+
+/** From here on the codes of former mails are void, also of those that are still on their way. */
+const askForMail = statement<
+  never,
+  {
+    readonly id: string;
+    readonly locale: string | null;
+    readonly begunAfter: Date;
+    readonly jobId: string;
+    readonly queuedBy: string | null;
+    readonly now: Date;
+  }
+>(
+  'resend-email-code',
+  `with asked as (
+    update user_email_authentications a set mails = a.mails + 1, locale = coalesce(:locale::text, a.locale)
+    where a.id = :id::uuid and ${emailAuthenticationIsOpen('a', ':begunAfter::timestamptz')}
+    returning a.id, a.mails
+  )
+  ${INSERT_CODE_MAIL_JOB} from asked`,
+);
+
+/**
+ * Sends another mail with another code, for an authentication that is open; without effect on one that is not.
+ * @param locale undefined: as the mails before
+ */
+export async function resendEmailCode(
+  deps: CodeMailDeps & { readonly database: Queryable; readonly clock: Clock },
+  authentication: Pick<EmailAuthentication, 'id' | 'emailKey'>,
+  address: string | undefined,
+  locale?: string,
+): Promise<{ readonly ok: true } | { readonly ok: false; readonly retryAfterSeconds: number }> {
+  const { database, clock } = deps;
+  const { id, emailKey } = authentication;
+  const taken = await takeTokens(database, clock, codeMailBuckets(deps, { authentication: id, emailKey, address }));
+  if (!taken.ok) return taken;
+  const now = clock.now();
+  await database.execute(askForMail, {
+    id: toUuid(id),
+    locale: locale ?? null,
+    begunAfter: begunAfter(now),
+    jobId: toUuid(newId(now)),
+    queuedBy: queuedBy(),
+    now: new Date(now),
+  });
+  return { ok: true };
+}

@@ -1,0 +1,87 @@
+import { fromUuid, toUuid, type Ulid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { countLists, listStatements, type Page, type PageWindow, readPages } from '#platform/postgres/page.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+
+export type UserEmailId = Ulid<'user-email'>;
+
+/** A confirmed address as its owner reads about it. */
+export interface UserEmail {
+  readonly id: UserEmailId;
+  readonly userId: UserId;
+  readonly email: string;
+  readonly emailKey: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+interface UserEmailRow {
+  readonly id: string;
+  readonly user_id: string;
+  readonly email: string;
+  readonly email_key: string;
+  readonly created_at: number;
+}
+
+const COLUMNS = {
+  id: 'e.id',
+  user_id: 'e.user_id',
+  email: 'e.email',
+  email_key: 'e.email_key',
+  created_at: ms('e.created_at'),
+};
+
+/** Few for each account: they are sorted. */
+const emailsOfUsers = listStatements<UserEmailRow, Record<never, never>>('emails-of-users', [
+  { columns: COLUMNS, from: 'user_emails e', where: 'e.user_id = owner.id' },
+]);
+
+/** A page of the addresses of each of these people, in the order in which they were added. */
+export async function listUserEmails(
+  queryable: Queryable,
+  users: readonly UserId[],
+  window: PageWindow,
+): Promise<Page<UserEmail>[]> {
+  const pages = await readPages(queryable, emailsOfUsers, users, {}, window);
+  return pages.map((page) => ({ ...page, items: page.items.map(toUserEmail) }));
+}
+
+export async function countUserEmails(queryable: Queryable, users: readonly UserId[]): Promise<number[]> {
+  return await countLists(queryable, emailsOfUsers, users, {});
+}
+
+const byIds = statement<UserEmailRow, { readonly ids: readonly string[]; readonly owner: string | null }>(
+  'find-user-emails',
+  `select ${Object.entries(COLUMNS)
+    .map(([name, expression]) => `${expression} as ${name}`)
+    .join(', ')}
+     from user_emails e
+    where e.id = any(:ids::uuid[]) and (:owner::uuid is null or e.user_id = :owner::uuid)`,
+);
+
+/**
+ * Addresses by their identifiers, in the same order.
+ * @param owner whose they are, and otherwise they are not found; `anybody`: administrators see all
+ */
+export async function findUserEmails(
+  queryable: Queryable,
+  ids: readonly UserEmailId[],
+  owner: UserId | 'anybody',
+): Promise<(UserEmail | undefined)[]> {
+  const rows = await queryable.rows(byIds, {
+    ids: ids.map(toUuid),
+    owner: owner === 'anybody' ? null : toUuid(owner),
+  });
+  const found = new Map(rows.map((row) => [fromUuid(row.id), toUserEmail(row)]));
+  return ids.map((id) => found.get(id));
+}
+
+function toUserEmail(row: UserEmailRow): UserEmail {
+  return {
+    id: fromUuid(row.id),
+    userId: fromUuid(row.user_id),
+    email: row.email,
+    emailKey: row.email_key,
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,53 @@
+import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
+import type { Homeserver } from '#domain/homeserver/homeserver.ts';
+import { queueProvisioning } from '#domain/homeserver/provision-user.ts';
+import { toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { accountIsLocked } from './liveness.ts';
+
+/** The time of the first lock stays. */
+const lock = statement<never, { readonly userId: string; readonly now: Date }>(
+  'lock-user',
+  `update users set locked_at = :now::timestamptz where id = :userId::uuid and not (${accountIsLocked('users')})`,
+);
+
+const unlock = statement<never, { readonly userId: string }>(
+  'unlock-user',
+  `update users set locked_at = null where id = :userId::uuid and ${accountIsLocked('users')}`,
+);
+
+export interface LockChange {
+  readonly user: UserId;
+  /** Undefined: somebody at the command line. */
+  readonly by?: AuditActor;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Refuses everything to an account from the commit on; no session ends, so that all of them go on when it is unlocked.
+ * Expects the caller's transaction. @returns whether this call locked it
+ */
+export async function lockUser(
+  transaction: Queryable,
+  homeserver: Pick<Homeserver, 'isConnected'>,
+  { user, by, now }: LockChange,
+): Promise<boolean> {
+  if ((await transaction.execute(lock, { userId: toUuid(user), now: new Date(now) })) === 0) return false;
+  await recordAuditEvent(transaction, { kind: 'account_locked', at: now, userId: user, ...by });
+  await queueProvisioning(transaction, homeserver, { userId: user, now });
+  return true;
+}
+
+/** Expects the caller's transaction. @returns whether this call unlocked it */
+export async function unlockUser(
+  transaction: Queryable,
+  homeserver: Pick<Homeserver, 'isConnected'>,
+  { user, by, now }: LockChange,
+): Promise<boolean> {
+  if ((await transaction.execute(unlock, { userId: toUuid(user) })) === 0) return false;
+  await recordAuditEvent(transaction, { kind: 'account_unlocked', at: now, userId: user, ...by });
+  await queueProvisioning(transaction, homeserver, { userId: user, now });
+  return true;
+}

@@ -1,0 +1,75 @@
+/** Changes of registration tokens by administrators (operations 4.8). One statement each. */
+import { toUuid, type Ulid } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { registrationTokenIsRevoked } from '../liveness.ts';
+
+export type RegistrationTokenId = Ulid<'registration-token'>;
+
+/** What is undefined stays as it is. */
+export interface RegistrationTokenChange {
+  /** Null: any number of accounts. */
+  readonly usageLimit: number | null | undefined;
+  /** Null: it does not expire. */
+  readonly expiresAt: Date | null | undefined;
+}
+
+const change = statement<
+  never,
+  {
+    readonly id: string;
+    readonly changesLimit: boolean;
+    readonly usageLimit: number | null;
+    readonly changesEnd: boolean;
+    readonly expiresAt: Date | null;
+  }
+>(
+  'change-registration-token',
+  `update user_registration_tokens
+      set usage_limit = case when :changesLimit::boolean then :usageLimit::integer else usage_limit end,
+          expires_at = case when :changesEnd::boolean then :expiresAt::timestamptz else expires_at end
+    where id = :id::uuid
+      and (not :changesLimit::boolean or :usageLimit::integer is null or times_used <= :usageLimit::integer)`,
+);
+
+/** @returns false when it is gone, or was used more often than the new limit allows */
+export async function changeRegistrationToken(
+  queryable: Queryable,
+  id: RegistrationTokenId,
+  { usageLimit, expiresAt }: RegistrationTokenChange,
+): Promise<boolean> {
+  const written = await queryable.execute(change, {
+    id: toUuid(id),
+    changesLimit: usageLimit !== undefined,
+    usageLimit: usageLimit ?? null,
+    changesEnd: expiresAt !== undefined,
+    expiresAt: expiresAt ?? null,
+  });
+  return written > 0;
+}
+
+const revoke = statement<never, { readonly id: string; readonly now: Date }>(
+  'revoke-registration-token',
+  `update user_registration_tokens t set revoked_at = :now::timestamptz
+    where t.id = :id::uuid and not (${registrationTokenIsRevoked('t')})`,
+);
+
+const unrevoke = statement<never, { readonly id: string }>(
+  'unrevoke-registration-token',
+  `update user_registration_tokens t set revoked_at = null
+    where t.id = :id::uuid and ${registrationTokenIsRevoked('t')}`,
+);
+
+/** @returns whether this call revoked it */
+export async function revokeRegistrationToken(
+  queryable: Queryable,
+  id: RegistrationTokenId,
+  now: number,
+): Promise<boolean> {
+  return (await queryable.execute(revoke, { id: toUuid(id), now: new Date(now) })) > 0;
+}
+
+/** @returns whether this call made it good again */
+export async function unrevokeRegistrationToken(queryable: Queryable, id: RegistrationTokenId): Promise<boolean> {
+  return (await queryable.execute(unrevoke, { id: toUuid(id) })) > 0;
+}

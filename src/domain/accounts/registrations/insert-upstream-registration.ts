@@ -1,0 +1,95 @@
+import { newId, type RegistrationId, toUuid, type UpstreamAuthorizationId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { type PostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
+import type { EmailAddress } from '../email-address.ts';
+import {
+  type BeginParameters,
+  beginAuthenticationCtes,
+  beginParameters,
+} from '../email-authentications/begin-email-authentication.ts';
+import type { EmailAuthenticationId } from '../email-authentications/email-authentication.ts';
+
+export interface UpstreamRegistration {
+  /** The sign-in through another service that it begins with. */
+  readonly authorizationId: UpstreamAuthorizationId;
+  readonly username: string;
+  readonly hasFixedUsername: boolean;
+  /** Undefined: its step asks for it. */
+  readonly displayName: string | undefined;
+  /** `isProven`: the other service vouches for it; else a code is mailed there. */
+  readonly email:
+    | {
+        readonly id: EmailAuthenticationId;
+        readonly email: EmailAddress;
+        readonly isProven: boolean;
+        readonly isFixed: boolean;
+      }
+    | undefined;
+  readonly action: PostAuthAction | undefined;
+  /** The terms that were accepted. */
+  readonly termsUri: string | undefined;
+  readonly locale: string;
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Stores a registration without a password; the caller has checked everything. */
+export async function insertUpstreamRegistration(
+  queryable: Queryable,
+  registration: UpstreamRegistration,
+): Promise<RegistrationId> {
+  const { now } = registration;
+  const id = newId<'registration'>(now);
+  const action = postAuthActionFields(registration.action);
+  const { email } = registration;
+  await queryable.execute(insertRegistration, {
+    ...beginParameters(email, { locale: registration.locale, now }),
+    isEmailProven: email?.isProven === true,
+    hasFixedEmail: email?.isFixed === true,
+    id: toUuid(id),
+    authorizationId: toUuid(registration.authorizationId),
+    username: registration.username,
+    hasFixedUsername: registration.hasFixedUsername,
+    displayName: registration.displayName ?? null,
+    postAuthAction: action.length === 0 ? null : JSON.stringify(Object.fromEntries(action)),
+    termsUri: registration.termsUri ?? null,
+    ip: registration.address ?? null,
+    userAgent: registration.userAgent ?? null,
+  });
+  return id;
+}
+
+/** With its e-mail authentication, if it has one, and the mail that it takes. */
+const insertRegistration = statement<
+  never,
+  BeginParameters & {
+    readonly isEmailProven: boolean;
+    readonly hasFixedEmail: boolean;
+    readonly id: string;
+    readonly authorizationId: string;
+    readonly username: string;
+    readonly hasFixedUsername: boolean;
+    readonly displayName: string | null;
+    readonly postAuthAction: string | null;
+    readonly termsUri: string | null;
+    readonly ip: string | null;
+    readonly userAgent: string | null;
+  }
+>(
+  'insert-upstream-registration',
+  `with ${beginAuthenticationCtes('(select where not :isEmailProven::boolean) as once')},
+   proven as (
+     insert into user_email_authentications (id, email, email_key, locale, created_at, mails, completed_at)
+     select :authenticationId::uuid, :email::text, :emailKey::text, :locale::text, :now::timestamptz, 0,
+            :now::timestamptz
+      where :isEmailProven::boolean
+   )
+   insert into user_registrations (id, upstream_authorization_id, username, has_fixed_username, display_name,
+     email_authentication_id, has_fixed_email, post_auth_action, terms_uri, locale, ip, user_agent, created_at)
+   values (:id::uuid, :authorizationId::uuid, :username::text, :hasFixedUsername::boolean, :displayName::text,
+     :authenticationId::uuid, :hasFixedEmail::boolean, :postAuthAction::jsonb, :termsUri::text, :locale::text,
+     :ip::inet, :userAgent::text, :now::timestamptz)`,
+);

@@ -1,0 +1,82 @@
+import type { SecretKeys } from '#domain/secret-keys/secret-keys.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { newId, toUuid, type Ulid } from '#platform/base/ids.ts';
+import { randomAlphanumeric } from '#platform/base/random.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { registrationTokenHmac } from './registration-token.ts';
+
+/** 71 bits. */
+const TOKEN_CHARACTERS = 12;
+
+/** No row when there is such a token already. */
+const insertToken = statement<
+  { id: string },
+  {
+    readonly id: string;
+    readonly tokenHmac: Buffer;
+    readonly tokenSealed: Buffer;
+    readonly usageLimit: number | null;
+    readonly createdAt: Date;
+    readonly expiresAt: Date | null;
+  }
+>(
+  'insert-registration-token',
+  `insert into user_registration_tokens (id, token_hmac, token_sealed, usage_limit, created_at, expires_at)
+  values (:id::uuid, :tokenHmac::bytea, :tokenSealed::bytea, :usageLimit::integer, :createdAt::timestamptz, :expiresAt::timestamptz)
+  on conflict (token_hmac) do nothing
+  returning id`,
+);
+
+export interface IssuedToken {
+  readonly id: Ulid<'registration-token'>;
+  readonly token: string;
+  readonly expiresAt: Date | undefined;
+}
+
+/** What the sealed text of a token is bound to. */
+function sealedFor(id: string): string {
+  return `user_registration_tokens|token_sealed|${id}`;
+}
+
+/** The text of a token, for administrators. @throws Error when none of the keys opens it */
+export function openRegistrationToken(keyRing: KeyRing, id: string, sealed: Buffer): string {
+  const text = keyRing.open('column', sealed, sealedFor(id));
+  if (text === undefined) throw new Error(`none of the keys opens the registration token ${id}`);
+  return text.toString();
+}
+
+/**
+ * Makes a registration token; one statement.
+ * @returns undefined when there is one with this text
+ */
+export async function issueRegistrationToken(
+  deps: {
+    readonly database: Queryable;
+    readonly clock: Clock;
+    readonly keyRing: KeyRing;
+    readonly secretKeys: Pick<SecretKeys, 'registrationTokens'>;
+  },
+  wanted: {
+    /** Fit for `isRegistrationToken`; undefined: a random one. */
+    readonly token: string | undefined;
+    /** Accounts that it is good for; undefined: any number. */
+    readonly usageLimit: number | undefined;
+    readonly expiresAt: Date | undefined;
+  },
+): Promise<IssuedToken | undefined> {
+  const now = deps.clock.now();
+  const id = newId<'registration-token'>(now);
+  const token = wanted.token ?? randomAlphanumeric(TOKEN_CHARACTERS);
+  const { expiresAt } = wanted;
+  const row = await deps.database.first(insertToken, {
+    id: toUuid(id),
+    tokenHmac: registrationTokenHmac(deps.secretKeys, token),
+    tokenSealed: deps.keyRing.seal('column', token, sealedFor(id)),
+    usageLimit: wanted.usageLimit ?? null,
+    createdAt: new Date(now),
+    expiresAt: expiresAt ?? null,
+  });
+  return row === undefined ? undefined : { id, token, expiresAt };
+}

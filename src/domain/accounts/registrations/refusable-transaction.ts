@@ -1,0 +1,29 @@
+import type { Database, Transaction, TransactionOptions } from '#platform/postgres/database.ts';
+
+/**
+ * A transaction whose work may find, after it has written, that it is not to be done: `refuse` rolls everything back,
+ * and its outcome is the result.
+ */
+export async function refusableTransaction<Outcome>(
+  database: Database,
+  work: (transaction: Transaction, refuse: (outcome: Outcome) => never) => Promise<Outcome>,
+  options?: TransactionOptions,
+): Promise<Outcome> {
+  class Refused extends Error {
+    readonly outcome: Outcome;
+
+    constructor(outcome: Outcome) {
+      super('refused');
+      this.outcome = outcome;
+    }
+  }
+  const refuse = (outcome: Outcome): never => {
+    throw new Refused(outcome);
+  };
+  try {
+    return await database.transaction((transaction) => work(transaction, refuse), options);
+  } catch (error) {
+    if (error instanceof Refused) return error.outcome;
+    throw error;
+  }
+}

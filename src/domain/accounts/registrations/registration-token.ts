@@ -1,0 +1,132 @@
+/**
+ * Registration tokens, table `user_registration_tokens`: invitations that an operator issues. A registration is given
+ * one in a step of its own or by the address that begins it, and uses it up when it becomes an account; until then
+ * nothing is counted, so that a registration that fails costs nobody an invitation.
+ *
+ * The text is stored sealed, and found by its HMAC under a key that stays the same for as long as the database lives.
+ */
+import { createHmac } from 'node:crypto';
+import type { Limiter } from '#config/sections/rate-limiting.ts';
+import { refundCtes } from '#domain/rate-limits/charge-sql.ts';
+import { chargeAddress } from '#domain/rate-limits/rate-limits.ts';
+import type { SecretKeys } from '#domain/secret-keys/secret-keys.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { type RegistrationId, toUuid } from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { registrationTokenIsValid } from '../liveness.ts';
+
+const TOKEN = /^[A-Za-z0-9._~-]{1,64}$/;
+
+/** A text that may be a registration token: 1 to 64 characters that need no escape in an address. */
+export function isRegistrationToken(text: string): boolean {
+  return TOKEN.test(text);
+}
+
+/** What a token is found by. */
+export function registrationTokenHmac(
+  { registrationTokens }: Pick<SecretKeys, 'registrationTokens'>,
+  token: string,
+): Buffer {
+  return createHmac('sha256', registrationTokens).update(token).digest();
+}
+
+const findAttached = statement<{ is_valid: boolean }, { readonly id: string; readonly now: Date }>(
+  'find-attached-registration-token',
+  `select ${registrationTokenIsValid('t', ':now::timestamptz')} as is_valid
+  from user_registrations r join user_registration_tokens t on t.id = r.registration_token_id
+  where r.id = :id::uuid`,
+);
+
+/** The token that a registration was given: it may have become invalid since. */
+export async function findAttachedToken(
+  { database, clock }: { readonly database: Queryable; readonly clock: Clock },
+  id: RegistrationId,
+): Promise<'none' | 'valid' | 'invalid'> {
+  const row = await database.first(findAttached, { id: toUuid(id), now: new Date(clock.now()) });
+  if (row === undefined) return 'none';
+  return row.is_valid ? 'valid' : 'invalid';
+}
+
+/** Gives the charged tokens of the rate limit back when it has found one. */
+const attachToken = statement<
+  { is_attached: boolean },
+  {
+    readonly id: string;
+    readonly tokenHmac: Buffer;
+    readonly now: Date;
+    readonly keys: readonly string[];
+    readonly seconds: readonly number[];
+  }
+>(
+  'attach-registration-token',
+  `with attached as (
+    update user_registrations r set registration_token_id = t.id
+    from user_registration_tokens t
+    where r.id = :id::uuid and r.completed_at is null
+      and t.token_hmac = :tokenHmac::bytea and ${registrationTokenIsValid('t', ':now::timestamptz')}
+    returning r.id
+  ),
+  ${refundCtes(':keys::text[]', ':seconds::float8[]', 'exists (select from attached)')}
+  select exists (select from attached) as is_attached`,
+);
+
+export interface RegistrationTokenDeps {
+  readonly database: Queryable;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly secretKeys: Pick<SecretKeys, 'registrationTokens'>;
+  readonly limits: { readonly registrationToken: Limiter };
+}
+
+export type TokenOutcome =
+  | { readonly ok: true }
+  /** Unknown, revoked, expired and used-up tokens are told apart for nobody. */
+  | { readonly ok: false; readonly reason: 'invalid-token' }
+  | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
+
+/**
+ * Gives an open registration a token. Only wrong ones count against the address (security S-92); the limit is charged
+ * before the look-up, so that guesses in parallel are no more than guesses in turn.
+ */
+export async function attachRegistrationToken(
+  deps: RegistrationTokenDeps,
+  id: RegistrationId,
+  token: string,
+  address: string | undefined,
+): Promise<TokenOutcome> {
+  const { database, clock, limits, secretKeys } = deps;
+  const limiter = limits.registrationToken;
+  const taken = await chargeAddress(deps, { name: 'registration-token', limiter, address });
+  if (!taken.ok) return { ...taken, reason: 'rate-limited' };
+  if (!isRegistrationToken(token)) return { ok: false, reason: 'invalid-token' };
+  const row = await database.first(attachToken, {
+    id: toUuid(id),
+    tokenHmac: registrationTokenHmac(secretKeys, token),
+    now: new Date(clock.now()),
+    ...taken.charges,
+  });
+  return row?.is_attached === true ? { ok: true } : { ok: false, reason: 'invalid-token' };
+}
+
+const consumeToken = statement<never, { readonly registrationId: string; readonly now: Date }>(
+  'consume-registration-token',
+  `update user_registration_tokens t set times_used = t.times_used + 1, last_used_at = :now::timestamptz
+  where t.id = (select r.registration_token_id from user_registrations r where r.id = :registrationId::uuid)
+    and ${registrationTokenIsValid('t', ':now::timestamptz')}`,
+);
+
+/**
+ * Counts the token of a registration as used, one statement of the transaction that makes the account. Of several that
+ * want the last use, the first to commit gets it.
+ * @param registrationId as `toUuid` makes it
+ * @returns false when the token is not valid any more
+ */
+export async function consumeRegistrationToken(
+  transaction: Queryable,
+  registrationId: string,
+  now: Date,
+): Promise<boolean> {
+  return (await transaction.execute(consumeToken, { registrationId, now })) > 0;
+}

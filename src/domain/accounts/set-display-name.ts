@@ -1,0 +1,64 @@
+import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
+import type { Homeserver } from '#domain/homeserver/homeserver.ts';
+import { makingKnown } from '#domain/homeserver/make-known.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { Database } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { parseDisplayName } from './account-names.ts';
+
+const storeDisplayName = statement<
+  never,
+  { readonly userId: string; readonly displayName: string | null; readonly now: Date }
+>(
+  'store-display-name',
+  `update users set display_name = :displayName::text, updated_at = :now::timestamptz where id = :userId::uuid`,
+);
+
+export interface SetDisplayNameDeps {
+  readonly database: Database;
+  readonly homeserver: Homeserver;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface DisplayNameChange {
+  readonly user: { readonly id: UserId; readonly username: string };
+  /** As it was typed; undefined: none any more. */
+  readonly displayName: string | undefined;
+  readonly by: AuditActor;
+}
+
+/**
+ * Gives a person another display name, or takes it away. The homeserver is told first: what it does not take is not
+ * stored here either. Of two at once the one counts that it hears last.
+ */
+export async function setDisplayName(
+  deps: SetDisplayNameDeps,
+  { user, displayName: typed, by }: DisplayNameChange,
+): Promise<'set' | 'invalid' | 'unavailable'> {
+  const displayName = typed === undefined ? undefined : parseDisplayName(typed);
+  if (typed !== undefined && displayName === undefined) return 'invalid';
+  const { database, homeserver, clock, log } = deps;
+  const context = { kind: 'request' } as const;
+  const told = await makingKnown(deps, user.id, context, () =>
+    homeserver.setDisplayName(user.username, displayName, context),
+  );
+  if (!told.ok) {
+    // The call itself has logged that it could not be made.
+    if (told.reason !== 'unavailable')
+      log.warn('homeserver.failed', 'the homeserver does not take a display name', { reason: told.detail });
+    return 'unavailable';
+  }
+  const now = clock.now();
+  await database.transaction(
+    async (transaction) => {
+      const userId = toUuid(user.id);
+      await transaction.execute(storeDisplayName, { userId, displayName: displayName ?? null, now: new Date(now) });
+      await recordAuditEvent(transaction, { kind: 'display_name_changed', at: now, userId: user.id, ...by });
+    },
+    { isRepeatable: true },
+  );
+  return 'set';
+}

@@ -1,0 +1,58 @@
+import {
+  registrationTokenIsExpired,
+  registrationTokenIsRevoked,
+  registrationTokenIsValid,
+} from '#domain/accounts/liveness.ts';
+import { Listing } from '#platform/postgres/listing.ts';
+import { ms } from '#platform/postgres/statement.ts';
+
+/** Times in milliseconds since the epoch. */
+export interface RegistrationTokenRecord {
+  readonly id: string;
+  /** `openRegistrationToken` reads it. */
+  readonly token_sealed: Buffer;
+  readonly valid: boolean;
+  /** Null: any number of accounts. */
+  readonly usage_limit: number | null;
+  readonly times_used: number;
+  readonly created_at: number;
+  readonly last_used_at: number | null;
+  readonly expires_at: number | null;
+  readonly revoked_at: number | null;
+}
+
+export interface RegistrationTokenFilters {
+  /** The time of the request, which every call names. */
+  readonly now: Date;
+  readonly isUsed: boolean;
+  readonly isRevoked: boolean;
+  readonly isExpired: boolean;
+  readonly isValid: boolean;
+}
+
+const NOW = ':now::timestamptz';
+
+export const registrationTokens = new Listing<RegistrationTokenRecord, RegistrationTokenFilters>(
+  'admin-registration-tokens',
+  {
+    columns: {
+      id: 't.id',
+      token_sealed: 't.token_sealed',
+      valid: registrationTokenIsValid('t', NOW),
+      usage_limit: 't.usage_limit',
+      times_used: 't.times_used',
+      created_at: ms('t.created_at'),
+      last_used_at: ms('t.last_used_at'),
+      expires_at: ms('t.expires_at'),
+      revoked_at: ms('t.revoked_at'),
+    },
+    from: 'user_registration_tokens t',
+    filters: {
+      now: `${NOW} is not null`,
+      isUsed: '(t.times_used > 0) = :isUsed::boolean',
+      isRevoked: `(${registrationTokenIsRevoked('t')}) = :isRevoked::boolean`,
+      isExpired: `${registrationTokenIsExpired('t', NOW)} = :isExpired::boolean`,
+      isValid: `${registrationTokenIsValid('t', NOW)} = :isValid::boolean`,
+    },
+  },
+);

@@ -1,0 +1,117 @@
+import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
+import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
+import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
+import { Listing } from '#platform/postgres/listing.ts';
+import { ms } from '#platform/postgres/statement.ts';
+
+/** What sessions of every kind have. Times in milliseconds since the epoch. */
+interface SessionRecord {
+  readonly id: string;
+  readonly created_at: number;
+  readonly finished_at: number | null;
+  readonly user_agent: string | null;
+  readonly last_active_at: number | null;
+  readonly last_active_ip: string | null;
+}
+
+export interface BrowserSessionRecord extends SessionRecord {
+  readonly user_id: string;
+}
+
+export interface OAuth2SessionRecord extends SessionRecord {
+  /** Null: the client's own. */
+  readonly user_id: string | null;
+  readonly user_session_id: string | null;
+  readonly client_id: string;
+  readonly scope: readonly string[];
+  readonly human_name: string | null;
+}
+
+export interface CompatSessionRecord extends SessionRecord {
+  readonly user_id: string;
+  readonly device_id: string | null;
+  readonly user_session_id: string | null;
+  readonly redirect_uri: string | null;
+  readonly human_name: string | null;
+}
+
+export interface SessionFilters {
+  readonly user: string;
+  readonly isLive: boolean;
+  readonly createdBefore: Date;
+  readonly createdAfter: Date;
+  readonly activeBefore: Date;
+  readonly activeAfter: Date;
+}
+
+export interface OwnedSessionFilters extends SessionFilters {
+  readonly browserSession: string;
+}
+
+export interface OAuth2SessionFilters extends OwnedSessionFilters {
+  /** Any of these. */
+  readonly clients: readonly string[];
+  readonly isClientStatic: boolean;
+  /** All of these. */
+  readonly scope: readonly string[];
+}
+
+const COLUMNS = {
+  id: 's.id',
+  user_id: 's.user_id',
+  created_at: ms('s.created_at'),
+  finished_at: ms('s.finished_at'),
+  user_agent: 's.user_agent',
+  last_active_at: ms('s.last_active_at'),
+  last_active_ip: 'host(s.last_active_ip)',
+};
+
+function sessionFilters(isLive: string) {
+  return {
+    user: 's.user_id = :user::uuid',
+    isLive: `(${isLive}) = :isLive::boolean`,
+    createdBefore: 's.created_at < :createdBefore::timestamptz',
+    createdAfter: 's.created_at > :createdAfter::timestamptz',
+    activeBefore: 's.last_active_at < :activeBefore::timestamptz',
+    activeAfter: 's.last_active_at > :activeAfter::timestamptz',
+  };
+}
+
+const BROWSER_SESSION = 's.user_session_id = :browserSession::uuid';
+
+export const browserSessions = new Listing<BrowserSessionRecord, SessionFilters>('admin-user-sessions', {
+  columns: COLUMNS,
+  from: 'user_sessions s',
+  filters: sessionFilters(browserSessionIsLive('s')),
+});
+
+export const oauth2Sessions = new Listing<OAuth2SessionRecord, OAuth2SessionFilters>('admin-oauth2-sessions', {
+  columns: {
+    ...COLUMNS,
+    user_session_id: 's.user_session_id',
+    client_id: 's.client_id',
+    scope: 's.scope',
+    human_name: 's.human_name',
+  },
+  from: 'oauth2_sessions s',
+  filters: {
+    ...sessionFilters(oauthSessionIsLive('s')),
+    browserSession: BROWSER_SESSION,
+    clients: 's.client_id = any(:clients::uuid[])',
+    isClientStatic: `exists (select from oauth2_clients c
+      where c.id = s.client_id and c.is_static = :isClientStatic::boolean)`,
+    scope: 's.scope @> :scope::text[]',
+  },
+});
+
+export const compatSessions = new Listing<CompatSessionRecord, OwnedSessionFilters>('admin-compat-sessions', {
+  columns: {
+    ...COLUMNS,
+    device_id: 's.device_id',
+    user_session_id: 's.user_session_id',
+    redirect_uri: `(select l.redirect_uri from compat_sso_logins l where l.compat_session_id = s.id limit 1)`,
+    human_name: 's.human_name',
+  },
+  from: 'compat_sessions s',
+  filters: { ...sessionFilters(compatSessionIsLive('s')), browserSession: BROWSER_SESSION },
+});

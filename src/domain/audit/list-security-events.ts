@@ -1,0 +1,183 @@
+import {
+  type AuditEventId,
+  type BrowserSessionId,
+  type ClientId,
+  fromUuid,
+  toUuid,
+  type UserId,
+} from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import {
+  countLists,
+  listStatements,
+  type Page,
+  type PageWindow,
+  readPages,
+  selectedColumns,
+} from '#platform/postgres/page.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+
+/** Who did something: the person, somebody who runs the service, or the service by itself. */
+export type Actor = 'self' | 'admin' | 'system';
+
+/** A security event as its person reads about it. Times in milliseconds since the epoch. */
+export interface SecurityEvent {
+  readonly id: AuditEventId;
+  readonly userId: UserId;
+  /** See `AuditEventKind`; an older or newer version may have others. */
+  readonly kind: string;
+  readonly actor: Actor;
+  readonly createdAt: number;
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+  /** Of a browser, if there is such a session: those of applications have the same column. */
+  readonly sessionId: BrowserSessionId | undefined;
+  readonly clientId: ClientId | undefined;
+  /** What it is about: an address in part, a provider, the name of a session. */
+  readonly subject: string | undefined;
+  /** How often it happened. */
+  readonly count: number;
+}
+
+export interface SecurityEventFilter {
+  readonly kinds: readonly string[];
+  readonly since: number | undefined;
+  /** Exclusive. */
+  readonly until: number | undefined;
+}
+
+interface EventRow {
+  readonly id: string;
+  readonly user_id: string;
+  readonly kind: string;
+  readonly created_at: number;
+  readonly ip: string | null;
+  readonly user_agent: string | null;
+  readonly session_id: string | null;
+  readonly client_id: string | null;
+  readonly subject: string | null;
+  readonly reason: string | null;
+  readonly by_admin: boolean;
+  readonly count: number;
+}
+
+interface FilterParams {
+  readonly kinds: readonly string[];
+  readonly since: Date | null;
+  readonly until: Date | null;
+}
+
+const NAME_OF_SESSION = `select coalesce(s.human_name, s.device_id) from oauth2_sessions s where s.id = e.session_id
+      union all
+      select coalesce(s.human_name, s.device_id) from compat_sessions s where s.id = e.session_id`;
+
+const COLUMNS = {
+  id: 'e.id',
+  user_id: 'e.user_id',
+  kind: 'e.kind',
+  created_at: ms('e.created_at'),
+  ip: 'host(e.ip)',
+  user_agent: 'e.user_agent',
+  session_id: 'e.session_id',
+  client_id: 'e.client_id',
+  subject: `coalesce(e.detail ->> 'email', e.detail ->> 'provider', (${NAME_OF_SESSION} limit 1))`,
+  reason: `e.detail ->> 'reason'`,
+  by_admin: `coalesce(e.detail -> 'admin' is not null, false)`,
+  count: `coalesce((e.detail ->> 'count')::integer, 1)`,
+};
+
+/** Index `audit_events_of_user`. */
+const eventsOfUsers = listStatements<EventRow, FilterParams>('security-events-of-users', [
+  {
+    columns: COLUMNS,
+    from: 'audit_events e',
+    where: `e.user_id = owner.id and e.kind = any(:kinds::text[])
+      and (:since::timestamptz is null or e.created_at >= :since::timestamptz)
+      and (:until::timestamptz is null or e.created_at < :until::timestamptz)`,
+  },
+]);
+
+/** A page of the events of each of these people, the oldest first. */
+export async function listSecurityEvents(
+  queryable: Queryable,
+  users: readonly UserId[],
+  filter: SecurityEventFilter,
+  window: PageWindow,
+): Promise<Page<SecurityEvent>[]> {
+  const pages = await readPages(queryable, eventsOfUsers, users, filterParams(filter), window);
+  return pages.map((page) => ({ ...page, items: page.items.map(securityEvent) }));
+}
+
+export async function countSecurityEvents(
+  queryable: Queryable,
+  users: readonly UserId[],
+  filter: SecurityEventFilter,
+): Promise<number[]> {
+  return await countLists(queryable, eventsOfUsers, users, filterParams(filter));
+}
+
+const byIds = statement<EventRow, { readonly ids: readonly string[]; readonly owner: string | null }>(
+  'find-security-events',
+  `select ${selectedColumns(COLUMNS)} from audit_events e
+    where e.id = any(:ids::uuid[]) and e.user_id is not null and (:owner::uuid is null or e.user_id = :owner::uuid)`,
+);
+
+/**
+ * Events by their identifiers, in the same order.
+ * @param owner whose they are, and otherwise they are not found; `anybody`: administrators see all
+ */
+export async function findSecurityEvents(
+  queryable: Queryable,
+  ids: readonly AuditEventId[],
+  owner: UserId | 'anybody',
+): Promise<(SecurityEvent | undefined)[]> {
+  const rows = await queryable.rows(byIds, {
+    ids: ids.map(toUuid),
+    owner: owner === 'anybody' ? null : toUuid(owner),
+  });
+  const found = new Map(rows.map((row) => [fromUuid(row.id), securityEvent(row)]));
+  return ids.map((id) => found.get(id));
+}
+
+function filterParams({ kinds, since, until }: SecurityEventFilter): FilterParams {
+  return {
+    kinds,
+    since: since === undefined ? null : new Date(since),
+    until: until === undefined ? null : new Date(until),
+  };
+}
+
+/** What only those who run the service do. */
+const OF_ADMINS: ReadonlySet<string> = new Set(['account_locked', 'account_unlocked', 'account_reactivated']);
+/** Why sessions end when a person wants them to, here or at an application. */
+const OF_PEOPLE: ReadonlySet<string> = new Set([
+  'logout',
+  'client_revoked',
+  'deactivated',
+  'device_replaced',
+  'password_changed',
+  'password_recovered',
+]);
+
+function actorOf({ kind, reason, by_admin, ip, user_agent }: EventRow): Actor {
+  if (OF_ADMINS.has(kind) || by_admin || reason === 'admin') return 'admin';
+  if (kind === 'session_ended') return OF_PEOPLE.has(reason ?? '') ? 'self' : 'system';
+  // Requests have an address and nearly always a user agent; commands of operators have neither.
+  return ip === null && user_agent === null ? 'admin' : 'self';
+}
+
+function securityEvent(row: EventRow): SecurityEvent {
+  return {
+    id: fromUuid(row.id),
+    userId: fromUuid(row.user_id),
+    kind: row.kind,
+    actor: actorOf(row),
+    createdAt: row.created_at,
+    address: row.ip ?? undefined,
+    userAgent: row.user_agent ?? undefined,
+    sessionId: row.session_id === null ? undefined : fromUuid(row.session_id),
+    clientId: row.client_id === null ? undefined : fromUuid(row.client_id),
+    subject: row.subject ?? undefined,
+    count: row.count,
+  };
+}

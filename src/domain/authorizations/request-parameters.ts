@@ -1,0 +1,18 @@
+import { type AuthorizationGrantId, toUuid } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+
+/** What of an authorization request was kept when it came; empty when that is nothing, or the grant is gone. */
+export async function findRequestParameters(
+  database: Queryable,
+  id: AuthorizationGrantId,
+): Promise<Readonly<Record<string, string>>> {
+  const row = await database.first(findParameters, { id: toUuid(id) });
+  return row?.parameters ?? {};
+}
+
+/** Primary key. */
+const findParameters = statement<
+  { readonly parameters: Readonly<Record<string, string>> | null },
+  { readonly id: string }
+>('authorization-request-parameters', 'select g.parameters from oauth2_authorization_grants g where g.id = :id::uuid');

@@ -1,0 +1,131 @@
+import { type BrowserSessionId, fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import {
+  countLists,
+  listStatements,
+  type Page,
+  type PageWindow,
+  readPages,
+  selectedColumns,
+} from '#platform/postgres/page.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+import { browserSessionIsLive } from './liveness.ts';
+
+/** A session as its owner reads about it. Times in milliseconds since the epoch. */
+export interface ListedBrowserSession {
+  readonly id: BrowserSessionId;
+  readonly userId: UserId;
+  readonly createdAt: number;
+  readonly finishedAt: number | undefined;
+  readonly userAgent: string | undefined;
+  readonly lastActiveAt: number | undefined;
+  readonly lastActiveAddress: string | undefined;
+}
+
+export interface BrowserSessionFilter {
+  /** Undefined: those that are over as well. */
+  readonly isLive: boolean | undefined;
+  /** Exclusive; a session that was never active is within no bound. */
+  readonly activeAfter: number | undefined;
+  readonly activeBefore: number | undefined;
+}
+
+interface SessionRow {
+  readonly id: string;
+  readonly user_id: string;
+  readonly created_at: number;
+  readonly finished_at: number | null;
+  readonly user_agent: string | null;
+  readonly last_active_at: number | null;
+  readonly last_active_ip: string | null;
+}
+
+interface FilterParams {
+  readonly isLive: boolean | null;
+  readonly activeAfter: Date | null;
+  readonly activeBefore: Date | null;
+}
+
+const COLUMNS = {
+  id: 's.id',
+  user_id: 's.user_id',
+  created_at: ms('s.created_at'),
+  finished_at: ms('s.finished_at'),
+  user_agent: 's.user_agent',
+  last_active_at: ms('s.last_active_at'),
+  last_active_ip: 'host(s.last_active_ip)',
+};
+
+/** Index `user_sessions_user`. */
+const sessionsOfUsers = listStatements<SessionRow, FilterParams>('browser-sessions-of-users', [
+  {
+    columns: COLUMNS,
+    from: 'user_sessions s',
+    where: `s.user_id = owner.id and (:isLive::boolean is null or (${browserSessionIsLive('s')}) = :isLive::boolean)
+      and (:activeAfter::timestamptz is null or s.last_active_at > :activeAfter::timestamptz)
+      and (:activeBefore::timestamptz is null or s.last_active_at < :activeBefore::timestamptz)`,
+  },
+]);
+
+/** A page of the sessions of each of these people. */
+export async function listBrowserSessions(
+  queryable: Queryable,
+  users: readonly UserId[],
+  filter: BrowserSessionFilter,
+  window: PageWindow,
+): Promise<Page<ListedBrowserSession>[]> {
+  const pages = await readPages(queryable, sessionsOfUsers, users, filterParams(filter), window);
+  return pages.map((page) => ({ ...page, items: page.items.map(listedSession) }));
+}
+
+export async function countBrowserSessions(
+  queryable: Queryable,
+  users: readonly UserId[],
+  filter: BrowserSessionFilter,
+): Promise<number[]> {
+  return await countLists(queryable, sessionsOfUsers, users, filterParams(filter));
+}
+
+const byIds = statement<SessionRow, { readonly ids: readonly string[]; readonly owner: string | null }>(
+  'find-browser-sessions',
+  `select ${selectedColumns(COLUMNS)}
+     from user_sessions s
+    where s.id = any(:ids::uuid[]) and (:owner::uuid is null or s.user_id = :owner::uuid)`,
+);
+
+/**
+ * Sessions by their identifiers, in the same order; those that are over as well.
+ * @param owner whose they are, and otherwise they are not found; `anybody`: administrators see all
+ */
+export async function findBrowserSessions(
+  queryable: Queryable,
+  ids: readonly BrowserSessionId[],
+  owner: UserId | 'anybody',
+): Promise<(ListedBrowserSession | undefined)[]> {
+  const rows = await queryable.rows(byIds, {
+    ids: ids.map(toUuid),
+    owner: owner === 'anybody' ? null : toUuid(owner),
+  });
+  const found = new Map(rows.map((row) => [fromUuid(row.id), listedSession(row)]));
+  return ids.map((id) => found.get(id));
+}
+
+function filterParams({ isLive, activeAfter, activeBefore }: BrowserSessionFilter): FilterParams {
+  return {
+    isLive: isLive ?? null,
+    activeAfter: activeAfter === undefined ? null : new Date(activeAfter),
+    activeBefore: activeBefore === undefined ? null : new Date(activeBefore),
+  };
+}
+
+function listedSession(row: SessionRow): ListedBrowserSession {
+  return {
+    id: fromUuid(row.id),
+    userId: fromUuid(row.user_id),
+    createdAt: row.created_at,
+    finishedAt: row.finished_at ?? undefined,
+    userAgent: row.user_agent ?? undefined,
+    lastActiveAt: row.last_active_at ?? undefined,
+    lastActiveAddress: row.last_active_ip ?? undefined,
+  };
+}

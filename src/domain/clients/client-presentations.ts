@@ -1,0 +1,72 @@
+import { type ClientId, fromUuid, toUuid } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import type { ApplicationType } from '#protocol/oauth/registered-uris.ts';
+import { clientIsEnabled } from './liveness.ts';
+
+/** How a client presents itself to people. As it was registered: pages clean it before they show it. */
+export interface ClientPresentation {
+  readonly id: ClientId;
+  readonly name: string | undefined;
+  readonly clientUri: string | undefined;
+  readonly logoUri: string | undefined;
+  readonly tosUri: string | undefined;
+  readonly policyUri: string | undefined;
+  readonly redirectUris: readonly string[];
+  /** Undefined: nobody said. */
+  readonly applicationType: ApplicationType | undefined;
+  /** Of the configuration: the people who run the service know it. */
+  readonly isStatic: boolean;
+}
+
+/** What `presentationColumn` selects. */
+export interface PresentationJson {
+  readonly client_name: string | null;
+  readonly client_uri: string | null;
+  readonly logo_uri: string | null;
+  readonly tos_uri: string | null;
+  readonly policy_uri: string | null;
+  readonly redirect_uris: readonly string[];
+  readonly application_type: ApplicationType | null;
+  readonly is_static: boolean;
+}
+
+/** The presentation as one value, for statements that read clients with their sessions. @param client alias of `oauth2_clients` */
+export function presentationColumn(client: string): string {
+  const texts = ['client_name', 'client_uri', 'logo_uri', 'tos_uri', 'policy_uri'];
+  const members = texts.map((name) => `'${name}', ${client}.metadata -> '${name}' ->> ''`);
+  const others = ['redirect_uris', 'application_type'].map((name) => `'${name}', ${client}.metadata -> '${name}'`);
+  return `jsonb_build_object(${[...members, ...others, `'is_static', ${client}.is_static`].join(', ')})`;
+}
+
+export function clientPresentation(id: ClientId, json: PresentationJson): ClientPresentation {
+  return {
+    id,
+    name: json.client_name ?? undefined,
+    clientUri: json.client_uri ?? undefined,
+    logoUri: json.logo_uri ?? undefined,
+    tosUri: json.tos_uri ?? undefined,
+    policyUri: json.policy_uri ?? undefined,
+    redirectUris: json.redirect_uris,
+    applicationType: json.application_type ?? undefined,
+    isStatic: json.is_static,
+  };
+}
+
+const byIds = statement<{ id: string; client: PresentationJson }, { readonly ids: readonly string[] }>(
+  'client-presentations',
+  `select c.id, ${presentationColumn('c')} as client from oauth2_clients c
+    where c.id = any(:ids::uuid[]) and ${clientIsEnabled('c')}`,
+);
+
+/** Clients by their identifiers, in the same order; a disabled one is unknown. */
+export async function findClientPresentations(
+  queryable: Queryable,
+  ids: readonly ClientId[],
+): Promise<(ClientPresentation | undefined)[]> {
+  const rows = await queryable.rows(byIds, { ids: ids.map(toUuid) });
+  const found = new Map(
+    rows.map((row) => [fromUuid<'client'>(row.id), clientPresentation(fromUuid(row.id), row.client)]),
+  );
+  return ids.map((id) => found.get(id));
+}

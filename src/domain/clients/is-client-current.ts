@@ -1,0 +1,19 @@
+import { toUuid } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import type { Client } from './client.ts';
+import { clientWithIdIsCurrent } from './liveness.ts';
+
+/**
+ * Whether a cached record still holds. Asked when a code or token was not found: a client that was deleted took its
+ * grants along, so no statement that reads one can tell.
+ */
+export async function isClientCurrent(database: Queryable, client: Client): Promise<boolean> {
+  const row = await database.first(readCurrent, { id: toUuid(client.id), version: client.version });
+  return row?.is_current === true;
+}
+
+const readCurrent = statement<{ is_current: boolean }, { readonly id: string; readonly version: number }>(
+  'client-is-current',
+  `select ${clientWithIdIsCurrent(':id::uuid', ':version::integer')} as is_current`,
+);

@@ -1,0 +1,97 @@
+import { type ConsentId, fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import {
+  countLists,
+  listStatements,
+  type Page,
+  type PageWindow,
+  readPages,
+  selectedColumns,
+} from '#platform/postgres/page.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+import {
+  type ClientPresentation,
+  clientPresentation,
+  type PresentationJson,
+  presentationColumn,
+} from './client-presentations.ts';
+
+/** What a person has allowed an application, until it asks for more. Times in milliseconds since the epoch. */
+export interface ListedConsent {
+  readonly id: ConsentId;
+  readonly client: ClientPresentation;
+  readonly scope: readonly string[];
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+interface ConsentRow {
+  readonly id: string;
+  readonly client_id: string;
+  readonly client: PresentationJson;
+  readonly scope: readonly string[];
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+const COLUMNS = {
+  id: 'consent.id',
+  client_id: 'consent.client_id',
+  client: presentationColumn('c'),
+  scope: 'consent.scope',
+  created_at: ms('consent.created_at'),
+  updated_at: ms('consent.updated_at'),
+};
+const CONSENTS = 'oauth2_consents consent join oauth2_clients c on c.id = consent.client_id';
+
+/** Those of a person are found by the primary key, and put in order. */
+const consentsOfUsers = listStatements<ConsentRow, object>('consents-of-users', [
+  { columns: COLUMNS, from: CONSENTS, where: 'consent.user_id = owner.id' },
+]);
+
+/** A page of the consents of each of these people. */
+export async function listConsents(
+  queryable: Queryable,
+  users: readonly UserId[],
+  window: PageWindow,
+): Promise<Page<ListedConsent>[]> {
+  const pages = await readPages(queryable, consentsOfUsers, users, {}, window);
+  return pages.map((page) => ({ ...page, items: page.items.map(listedConsent) }));
+}
+
+export async function countConsents(queryable: Queryable, users: readonly UserId[]): Promise<number[]> {
+  return await countLists(queryable, consentsOfUsers, users, {});
+}
+
+const byIds = statement<ConsentRow, { readonly ids: readonly string[]; readonly owner: string | null }>(
+  'find-consents',
+  `select ${selectedColumns(COLUMNS)} from ${CONSENTS}
+    where consent.id = any(:ids::uuid[]) and (:owner::uuid is null or consent.user_id = :owner::uuid)`,
+);
+
+/**
+ * Consents by their identifiers, in the same order.
+ * @param owner whose they are, and otherwise they are not found; `anybody`: administrators see all
+ */
+export async function findConsents(
+  queryable: Queryable,
+  ids: readonly ConsentId[],
+  owner: UserId | 'anybody',
+): Promise<(ListedConsent | undefined)[]> {
+  const rows = await queryable.rows(byIds, {
+    ids: ids.map(toUuid),
+    owner: owner === 'anybody' ? null : toUuid(owner),
+  });
+  const found = new Map(rows.map((row) => [fromUuid(row.id), listedConsent(row)]));
+  return ids.map((id) => found.get(id));
+}
+
+function listedConsent(row: ConsentRow): ListedConsent {
+  return {
+    id: fromUuid(row.id),
+    client: clientPresentation(fromUuid(row.client_id), row.client),
+    scope: row.scope,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

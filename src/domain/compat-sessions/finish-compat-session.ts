@@ -1,0 +1,63 @@
+import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
+import { type CompatSessionId, toUuid } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { compatEndingCtes } from './end-compat-session.ts';
+import { compatSessionIsLive } from './liveness.ts';
+
+export interface CompatSessionEnd {
+  /** `logout` unless given. */
+  readonly reason?: 'admin' | 'logout';
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** From the request that ended it, for the audit log. */
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+  /** There is a homeserver, which is told that the device is gone. */
+  readonly syncsDevices: boolean;
+}
+
+const finish = statement<
+  never,
+  SessionEndParams & {
+    readonly id: string;
+    readonly reason: string;
+    readonly now: Date;
+    readonly auditEventId: string;
+    readonly ip: string | null;
+    readonly userAgent: string | null;
+  }
+>(
+  'finish-compat-session',
+  `with ${compatEndingCtes(
+    `select id from compat_sessions where id = :id::uuid and ${compatSessionIsLive('compat_sessions')}`,
+    ':now::timestamptz',
+    ':reason::text',
+  )}
+  ${INSERT_AUDIT_EVENT}
+  select :auditEventId::uuid, 'session_ended', compat_ended.user_id, null, compat_ended.id, :ip::inet, :userAgent::text,
+         jsonb_build_object('reason', :reason::text), :now::timestamptz
+    from compat_ended`,
+);
+
+/**
+ * Ends the session of a chat client with its tokens; one that is over stays as it ended. One statement.
+ * @returns whether this call ended it
+ */
+export async function finishCompatSession(
+  queryable: Queryable,
+  id: CompatSessionId,
+  { reason = 'logout', now, address, userAgent, syncsDevices }: CompatSessionEnd,
+): Promise<boolean> {
+  const written = await queryable.execute(finish, {
+    id: toUuid(id),
+    reason,
+    now: new Date(now),
+    auditEventId: newAuditEventId(now),
+    ip: address ?? null,
+    userAgent: userAgent ?? null,
+    ...sessionEndParams(syncsDevices),
+  });
+  return written > 0;
+}

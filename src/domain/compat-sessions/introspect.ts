@@ -1,0 +1,132 @@
+import { accountIsUsable } from '#domain/accounts/liveness.ts';
+import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
+import { type ClientId, type CompatSessionId, fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
+import { sha256 } from '#platform/base/secret.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+import {
+  compatAccessTokenIsLive,
+  compatAccessTokenIsUnrevoked,
+  compatRefreshTokenIsLive,
+  compatSessionIsLive,
+} from './liveness.ts';
+
+/** A live token and what its session says. Times in milliseconds since the epoch. */
+export interface LiveCompatToken {
+  readonly kind: 'access-token' | 'refresh-token';
+  readonly sessionId: CompatSessionId;
+  readonly user: { readonly id: UserId; readonly username: string };
+  /** Undefined: imported without one. */
+  readonly deviceId: string | undefined;
+  /** It may administer the homeserver. */
+  readonly isAdmin: boolean;
+  readonly createdAt: number;
+  /** Undefined: it lives as long as its session. */
+  readonly expiresAt: number | undefined;
+}
+
+/**
+ * What a token of a chat client is worth: one statement, two when this marks its first use (chat-compat 12).
+ * @param client that asks; undefined: the homeserver
+ * @returns undefined for every token that is not live
+ */
+export async function introspectCompatToken(
+  database: Queryable,
+  kind: LiveCompatToken['kind'],
+  token: string,
+  client: { readonly id: ClientId; readonly version: number } | undefined,
+  now: number,
+): Promise<LiveCompatToken | 'client-changed' | undefined> {
+  const params = {
+    tokenHash: sha256(token),
+    callerId: client === undefined ? null : toUuid(client.id),
+    callerVersion: client?.version ?? null,
+  };
+  const row =
+    kind === 'access-token'
+      ? await database.first(introspectAccessToken, { ...params, now: new Date(now) })
+      : await database.first(introspectRefreshToken, params);
+  if (row === undefined) return undefined;
+  if (!row.caller_is_current) return 'client-changed';
+  if (!row.is_live) return undefined;
+  if (!row.was_used) {
+    const mark = kind === 'access-token' ? markAccessTokenUsed : markRefreshTokenUsed;
+    // Revoked between the two statements.
+    if ((await database.execute(mark, { tokenId: row.token_id, now: new Date(now) })) === 0) return undefined;
+  }
+  return {
+    kind,
+    sessionId: fromUuid(row.session_id),
+    user: { id: fromUuid(row.user_id), username: row.username },
+    deviceId: row.device_id ?? undefined,
+    isAdmin: row.is_homeserver_admin,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at ?? undefined,
+  };
+}
+
+interface IntrospectionRow {
+  readonly token_id: string;
+  readonly session_id: string;
+  readonly user_id: string;
+  readonly username: string;
+  readonly device_id: string | null;
+  readonly is_homeserver_admin: boolean;
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly was_used: boolean;
+  /** Token, session and user are all usable. */
+  readonly is_live: boolean;
+  /** False: the cached record of the calling client is out of date. */
+  readonly caller_is_current: boolean;
+}
+
+type IntrospectionParams = {
+  readonly tokenHash: Buffer;
+  readonly callerId: string | null;
+  readonly callerVersion: number | null;
+};
+
+/** Unique index on `token_hash`, then primary keys. */
+function introspectionSql(table: string, expiresAt: string, tokenIsLive: string): string {
+  return `select t.id as token_id,
+          s.id as session_id,
+          s.user_id,
+          u.username,
+          s.device_id,
+          s.is_homeserver_admin,
+          ${ms('t.created_at')} as created_at,
+          ${expiresAt} as expires_at,
+          t.first_used_at is not null as was_used,
+          ${tokenIsLive} and ${compatSessionIsLive('s')} and ${accountIsUsable('u')} as is_live,
+          :callerId::uuid is null or ${clientWithIdIsCurrent(':callerId::uuid', ':callerVersion::integer')} as caller_is_current
+     from ${table} t
+     join compat_sessions s on s.id = t.session_id
+     join users u on u.id = s.user_id
+    where t.token_hash = :tokenHash::bytea`;
+}
+
+const introspectAccessToken = statement<IntrospectionRow, IntrospectionParams & { readonly now: Date }>(
+  'introspect-compat-access-token',
+  introspectionSql('compat_access_tokens', ms('t.expires_at'), compatAccessTokenIsLive('t', ':now::timestamptz')),
+);
+
+const introspectRefreshToken = statement<IntrospectionRow, IntrospectionParams>(
+  'introspect-compat-refresh-token',
+  introspectionSql('compat_refresh_tokens', 'null::float8', compatRefreshTokenIsLive('t')),
+);
+
+/** The first use of a token, before the answer that tells of it leaves; a second one at the same moment keeps the time. */
+const markAccessTokenUsed = statement<never, { readonly tokenId: string; readonly now: Date }>(
+  'mark-compat-access-token-used',
+  `update compat_access_tokens
+      set first_used_at = coalesce(first_used_at, :now::timestamptz)
+    where id = :tokenId::uuid and ${compatAccessTokenIsUnrevoked('compat_access_tokens')}`,
+);
+
+const markRefreshTokenUsed = statement<never, { readonly tokenId: string; readonly now: Date }>(
+  'mark-compat-refresh-token-used',
+  `update compat_refresh_tokens
+      set first_used_at = coalesce(first_used_at, :now::timestamptz)
+    where id = :tokenId::uuid and ${compatRefreshTokenIsLive('compat_refresh_tokens')}`,
+);

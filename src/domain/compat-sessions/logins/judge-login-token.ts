@@ -1,0 +1,117 @@
+/**
+ * The login token that a browser took to a chat client after a single sign-on (chat-compat 5.4): good once, for seconds,
+ * and only as long as the browser session of the person who agreed lasts.
+ */
+import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
+import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
+import { fromUuid, type UserId } from '#platform/base/ids.ts';
+import { sha256 } from '#platform/base/secret.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { compatEndingCtes } from '../end-compat-session.ts';
+import { loginTokenIsValid } from '../liveness.ts';
+
+/** Clients send a request again whose answer they did not get. Who comes later with the token has taken it from them. */
+const RESENT_SECONDS = 20;
+const LOGIN_TOKEN = /^[0-9A-Za-z]{32}$/;
+
+export interface PresentedLoginToken {
+  readonly token: string;
+  readonly ttlSeconds: number;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+  /** There is a homeserver, which is told that the device of a session that ends is gone. */
+  readonly syncsDevices: boolean;
+}
+
+/** A token that may be exchanged, as far as is known before it is. */
+export interface ValidLoginToken {
+  /** Of its sign-on, as the database has it. */
+  readonly loginId: string;
+  readonly user: { readonly id: UserId; readonly username: string };
+}
+
+export type LoginTokenJudgement =
+  | { readonly ok: true; readonly valid: ValidLoginToken }
+  /** `replayed`: it was exchanged long ago, and the session that came of it has ended for that. */
+  | { readonly ok: false; readonly reason: 'invalid' | 'replayed'; readonly userId: UserId | undefined };
+
+/**
+ * One statement, none for a text that is no token by its form, and a second one to end a session whose token comes back.
+ * Whether the account is locked or deactivated is judged by whoever opens the session.
+ */
+export async function judgeLoginToken(
+  database: Queryable,
+  { token, ttlSeconds, now, address, userAgent, syncsDevices }: PresentedLoginToken,
+): Promise<LoginTokenJudgement> {
+  if (!LOGIN_TOKEN.test(token)) return { ok: false, reason: 'invalid', userId: undefined };
+  const row = await database.first(findLoginToken, {
+    tokenHash: sha256(token),
+    validSince: validSince(now, ttlSeconds),
+    resentSince: new Date(now - RESENT_SECONDS * 1000),
+  });
+  if (row === undefined) return { ok: false, reason: 'invalid', userId: undefined };
+  const userId = fromUuid<'user'>(row.user_id);
+  if (row.is_valid) return { ok: true, valid: { loginId: row.id, user: { id: userId, username: row.username } } };
+  if (!row.is_replayed) return { ok: false, reason: 'invalid', userId };
+  await database.execute(endReplayed, {
+    loginId: row.id,
+    now: new Date(now),
+    auditEventId: newAuditEventId(now),
+    ip: address ?? null,
+    userAgent: userAgent ?? null,
+    ...sessionEndParams(syncsDevices),
+  });
+  return { ok: false, reason: 'replayed', userId };
+}
+
+/** Tokens that were made at that time or later are still good. */
+export function validSince(now: number, ttlSeconds: number): Date {
+  return new Date(now - ttlSeconds * 1000);
+}
+
+/** Unique index on `login_token_hash`, then primary keys. */
+const findLoginToken = statement<
+  {
+    readonly id: string;
+    readonly user_id: string;
+    readonly username: string;
+    readonly is_valid: boolean;
+    readonly is_replayed: boolean;
+  },
+  { readonly tokenHash: Buffer; readonly validSince: Date; readonly resentSince: Date }
+>(
+  'find-login-token',
+  `select l.id, b.user_id, u.username,
+          ${loginTokenIsValid('l', ':validSince::timestamptz')} and ${browserSessionIsLive('b')} as is_valid,
+          coalesce(l.exchanged_at < :resentSince::timestamptz, false) as is_replayed
+     from compat_sso_logins l
+     join user_sessions b on b.id = l.user_session_id
+     join users u on u.id = b.user_id
+    where l.login_token_hash = :tokenHash::bytea`,
+);
+
+const endReplayed = statement<
+  never,
+  SessionEndParams & {
+    readonly loginId: string;
+    readonly now: Date;
+    readonly auditEventId: string;
+    readonly ip: string | null;
+    readonly userAgent: string | null;
+  }
+>(
+  'end-replayed-compat-session',
+  `with ${compatEndingCtes(
+    'select compat_session_id from compat_sso_logins where id = :loginId::uuid',
+    ':now::timestamptz',
+    `'login_token_reused'`,
+  )}
+  ${INSERT_AUDIT_EVENT}
+  select :auditEventId::uuid, 'session_ended', user_id, null::uuid, id, :ip::inet, :userAgent::text,
+         '{"reason": "login_token_reused"}'::jsonb, :now::timestamptz
+    from compat_ended`,
+);

@@ -1,0 +1,140 @@
+import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
+import { endingCtes } from '#domain/oauth-sessions/end-oauth2-session.ts';
+import { accessTokenIsLive, oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
+import { fromUuid, type UserId } from '#platform/base/ids.ts';
+import { sha256 } from '#platform/base/secret.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
+import { parseToken } from '#protocol/oauth/token-format.ts';
+import { compatAccessTokenIsLive, compatSessionIsLive } from '../liveness.ts';
+
+export interface LogOut {
+  /** Of a chat client, or an access token of OAuth that reaches the client API. */
+  readonly token: string;
+  /** `own`: the session of the token. `compat`: all of chat clients. `all`: those with OAuth tokens for the client API too. */
+  readonly which: 'own' | 'compat' | 'all';
+  /** The scopes that reach the client API. */
+  readonly clientApiScopes: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+  /** There is a homeserver, which is told that the devices are gone. */
+  readonly syncsDevices: boolean;
+}
+
+export type LogOutOutcome =
+  | { readonly ok: true; readonly user: { readonly id: UserId; readonly username: string } }
+  /** `stale`: the token has expired or was rotated away, but its session goes on. */
+  | { readonly ok: false; readonly reason: 'stale' | 'unknown' };
+
+/**
+ * Ends the session of a chat client, or all of its person (chat-compat 6). Locked people may sign out as well. One
+ * statement, none for a text that is no access token by its form.
+ */
+export async function logOut(database: Queryable, request: LogOut): Promise<LogOutOutcome> {
+  const { token, which, clientApiScopes, now, address, userAgent, syncsDevices } = request;
+  const isOfChatClient = parseChatClientToken(token)?.kind === 'access-token';
+  if (!isOfChatClient && parseToken(token)?.prefix !== 'mat') return { ok: false, reason: 'unknown' };
+  const row = await database.first(isOfChatClient ? logOutChatClient : logOutOAuthClient, {
+    tokenHash: sha256(token),
+    which,
+    clientApiScopes,
+    now: new Date(now),
+    auditEventId: newAuditEventId(now),
+    ip: address ?? null,
+    userAgent: userAgent ?? null,
+    ...sessionEndParams(syncsDevices),
+  });
+  if (row === undefined) return { ok: false, reason: 'unknown' };
+  if (!row.is_live) return { ok: false, reason: 'stale' };
+  // Another request has ended it since this one read it.
+  if (!row.is_ended) return { ok: false, reason: 'unknown' };
+  return { ok: true, user: { id: fromUuid(row.user_id), username: row.username } };
+}
+
+interface LogOutRow {
+  readonly user_id: string;
+  readonly username: string;
+  /** The token itself: its session is. */
+  readonly is_live: boolean;
+  /** This call has ended sessions. */
+  readonly is_ended: boolean;
+}
+
+type LogOutParams = SessionEndParams & {
+  readonly tokenHash: Buffer;
+  readonly which: LogOut['which'];
+  readonly clientApiScopes: readonly string[];
+  readonly now: Date;
+  readonly auditEventId: string;
+  readonly ip: string | null;
+  readonly userAgent: string | null;
+};
+
+const NOW = ':now::timestamptz';
+
+/**
+ * Locks are taken in the order OAuth sessions, compat sessions, tokens.
+ * @param presented query of the token with `session_id`, `user_id`, `username`, `is_live`; its session is live
+ * @param own conditions on `s`, an OAuth session, and `c`, one of a chat client, that hold for that of the token
+ */
+function logOutSql(presented: string, own: { readonly oauth: string; readonly compat: string }): string {
+  return `with recursive presented as materialized (
+    ${presented}
+  ), ${endingCtes(
+    `select s.id from presented p join oauth2_sessions s on s.user_id = p.user_id
+      where p.is_live and ${oauthSessionIsLive('s')}
+        and case :which::text when 'own' then ${own.oauth} when 'all' then s.scope && :clientApiScopes::text[] else false end`,
+    NOW,
+    `case :which::text when 'own' then 'client_revoked' else 'logout' end`,
+    {
+      compat: {
+        roots: `select c.id from presented p join compat_sessions c on c.user_id = p.user_id
+         where p.is_live and ${compatSessionIsLive('c')} and (:which::text <> 'own' or ${own.compat})`,
+        reason: `'logout'`,
+      },
+    },
+  )}, all_ended as (
+    select id, client_id from ended union all select id, null::uuid from compat_ended
+  ), audited as (
+    ${INSERT_AUDIT_EVENT}
+    select :auditEventId::uuid, 'session_ended', p.user_id,
+           case when :which::text = 'own' then (select e.client_id from all_ended e where e.id = p.session_id) end,
+           case when :which::text = 'own' then p.session_id end, :ip::inet, :userAgent::text,
+           jsonb_build_object('reason', 'logout')
+             || case when :which::text = 'own' then '{}' else jsonb_build_object('sessions', (select count(*) from all_ended)) end,
+           ${NOW}
+      from presented p where exists (select from all_ended)
+  )
+  select p.user_id, p.username, p.is_live, exists (select from all_ended) as is_ended from presented p`;
+}
+
+/** Unique index on `token_hash`, then primary keys. */
+const logOutChatClient = statement<LogOutRow, LogOutParams>(
+  'log-out-chat-client',
+  logOutSql(
+    `select s.id as session_id, s.user_id, u.username, ${compatAccessTokenIsLive('t', NOW)} as is_live
+       from compat_access_tokens t
+       join compat_sessions s on s.id = t.session_id
+       join users u on u.id = s.user_id
+      where t.token_hash = :tokenHash::bytea and ${compatSessionIsLive('s')}`,
+    { oauth: 'false', compat: 'c.id = p.session_id' },
+  ),
+);
+
+/** A token that is bound to a key is not accepted without it. */
+const logOutOAuthClient = statement<LogOutRow, LogOutParams>(
+  'log-out-oauth-client',
+  logOutSql(
+    `select s.id as session_id, s.user_id, u.username, ${accessTokenIsLive('t', NOW)} as is_live
+       from oauth2_access_tokens t
+       join oauth2_sessions s on s.id = t.session_id
+       join users u on u.id = s.user_id
+      where t.token_hash = :tokenHash::bytea and ${oauthSessionIsLive('s')}
+        and t.dpop_jkt is null and t.scope && :clientApiScopes::text[]`,
+    { oauth: 's.id = p.session_id', compat: 'false' },
+  ),
+);

@@ -1,0 +1,326 @@
+import { ACCEPTED_ACCOUNT_COLUMNS } from '#domain/accounts/passwords/accepted-password.ts';
+import { toUser, type User, type UserRow } from '#domain/accounts/user.ts';
+import { auditEventIdSql, INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import {
+  type ClaimDeps,
+  type ClaimParams,
+  type ClaimRow,
+  claimDevice,
+  claimSql,
+  type Written,
+} from '#domain/devices/claim-device.ts';
+import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
+import { giveBackLeaseCtes } from '#domain/homeserver/user-lease.ts';
+import { endingCtes } from '#domain/oauth-sessions/end-oauth2-session.ts';
+import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
+import { sendInTurn } from '#domain/oauth-sessions/open-session.ts';
+import { familyOfToken } from '#domain/oauth-sessions/refresh-successor.ts';
+import {
+  type HardSessionRoomParams,
+  type SessionLimit,
+  sessionRoomCtes,
+} from '#domain/oauth-sessions/session-limit.ts';
+import { type CompatSessionId, newId, toUuid } from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import { randomAlphanumeric } from '#platform/base/random.ts';
+import { sha256 } from '#platform/base/secret.ts';
+import { type Statement, statement } from '#platform/postgres/statement.ts';
+import { newToken } from '#protocol/oauth/token-format.ts';
+import { compatSessionIsLive } from '../liveness.ts';
+
+export interface OpenCompatSessionDeps extends ClaimDeps {
+  readonly sessionLimit: SessionLimit;
+  /** Of clients that can refresh. */
+  readonly accessTokenTtlSeconds: number;
+}
+
+/** The installation of a client that signs in. */
+export interface ClientDevice {
+  /** Undefined: it gets one. */
+  readonly id: string | undefined;
+  /** What it is called, unless the session that it takes the place of has a name. */
+  readonly name: string | undefined;
+  /** It can get new access tokens. */
+  readonly canRefresh: boolean;
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+}
+
+/** Whether somebody still waits for the session: `RequestContext` is one. */
+export interface Waiting {
+  readonly signal: AbortSignal;
+  beginWrite(): boolean;
+}
+
+export interface OpenedCompatSession {
+  readonly id: CompatSessionId;
+  readonly user: User;
+  readonly deviceId: string;
+  readonly accessToken: string;
+  /** Both or none of them. */
+  readonly refresh: { readonly token: string; readonly expiresInMs: number } | undefined;
+}
+
+export type OpenCompatSessionOutcome =
+  | { readonly ok: true; readonly session: OpenedCompatSession }
+  /** `lost`: what proved who it is was changed in the meantime. */
+  | { readonly ok: false; readonly reason: 'deactivated' | 'locked' | 'lost' | 'too-many-sessions' };
+
+const GENERATED_DEVICE_ID_LENGTH = 10;
+
+/** Who signs in, and the statements that open their session if that is still proven. */
+export interface Proof<Params extends ProofParams> {
+  readonly user: Pick<User, 'id' | 'username'>;
+  /** Before the homeserver is told. */
+  take(params: RoomParams): Promise<RoomRow | undefined>;
+  readonly statement: Statement<OpenedRow, Params & SessionParams>;
+  /** Of an access token that cannot be refreshed; undefined: as long as its session. */
+  readonly lifetimeSeconds?: number | undefined;
+  /** @param now milliseconds since the epoch */
+  params(now: number): Params;
+}
+
+export async function openCompatSession<Params extends ProofParams>(
+  deps: OpenCompatSessionDeps,
+  proof: Proof<Params>,
+  device: ClientDevice,
+  waiting: Waiting,
+): Promise<OpenCompatSessionOutcome> {
+  const id = device.id ?? randomAlphanumeric(GENERATED_DEVICE_ID_LENGTH);
+  const { log, sessionLimit } = deps;
+  return await claimDevice<RoomRow, OpenCompatSessionOutcome>(deps, {
+    user: proof.user,
+    device: { id, name: device.name },
+    signal: waiting.signal,
+    beginWrite: () => waiting.beginWrite(),
+    take: (params) => proof.take({ ...params, ...sessionLimit.hardParams(params.now.getTime()) }),
+    refuse: (row) => {
+      if (row.is_deactivated) return refuse(log, proof.user, 'deactivated');
+      if (row.is_locked) return refuse(log, proof.user, 'locked');
+      if (!row.is_proven) return { ok: false, reason: 'lost' };
+      return row.is_given ? undefined : refuse(log, proof.user, 'too-many-sessions');
+    },
+    write: (leaseOwner) => store(deps, proof, { ...device, id, isGiven: device.id !== undefined }, leaseOwner),
+  });
+}
+
+async function store<Params extends ProofParams>(
+  deps: OpenCompatSessionDeps,
+  proof: Proof<Params>,
+  device: ClientDevice & { readonly id: string; readonly isGiven: boolean },
+  leaseOwner: string | null,
+): Promise<Written<OpenCompatSessionOutcome>> {
+  const now = deps.clock.now();
+  const id = newId<'compat-session'>(now);
+  const accessToken = newToken('mct');
+  const refreshToken = device.canRefresh ? newToken('mcr') : undefined;
+  const expiresInMs = deps.accessTokenTtlSeconds * 1000;
+  const { lifetimeSeconds = Number.POSITIVE_INFINITY } = proof;
+  const lifetimeMs = device.canRefresh ? expiresInMs : lifetimeSeconds * 1000;
+  const params = {
+    ...proof.params(now),
+    leaseOwner,
+    sessionId: toUuid(id),
+    deviceId: device.id,
+    deviceName: device.name ?? null,
+    userAgent: device.userAgent ?? null,
+    ip: device.address ?? null,
+    accessTokenId: toUuid(newId(now)),
+    accessTokenHash: sha256(accessToken),
+    accessTokenExpiresAt: lifetimeMs === Number.POSITIVE_INFINITY ? null : new Date(now + lifetimeMs),
+    refreshFamily: refreshToken === undefined ? null : familyOfToken(refreshToken),
+    refreshTokenId: toUuid(newId(now)),
+    refreshTokenHash: refreshToken === undefined ? null : sha256(refreshToken),
+    startedEventId: newAuditEventId(now),
+    ...sessionEndParams(deps.homeserver.isConnected),
+    ...deps.sessionLimit.hardParams(now),
+  };
+  const row = await sendInTurn(deps.database, proof.statement, params, device.isGiven);
+  if (row === undefined) return { outcome: { ok: false, reason: 'lost' }, lease: 'kept' };
+  const user = toUser(row);
+  if (row.is_opened) {
+    if (row.evicted > 0) {
+      const fields = { user: user.id, sessions: row.evicted };
+      deps.log.info('session.evicted', 'sessions ended to make room for another one', fields);
+    }
+    const refresh = refreshToken === undefined ? undefined : { token: refreshToken, expiresInMs };
+    const session = { id, user, deviceId: device.id, accessToken, refresh };
+    return { outcome: { ok: true, session }, lease: 'given-back' };
+  }
+  if (user.isDeactivated) return { outcome: refuse(deps.log, user, 'deactivated'), lease: 'kept' };
+  if (user.isLocked) return { outcome: refuse(deps.log, user, 'locked'), lease: 'kept' };
+  if (!row.is_given) return { outcome: refuse(deps.log, user, 'too-many-sessions'), lease: 'kept' };
+  return { outcome: { ok: false, reason: 'lost' }, lease: row.is_fenced ? 'kept' : 'lost' };
+}
+
+function refuse(
+  log: Log,
+  user: Pick<User, 'id'>,
+  reason: 'deactivated' | 'locked' | 'too-many-sessions',
+): OpenCompatSessionOutcome {
+  log.info('auth.refused', 'the chat client may not sign in', { code: reason.replaceAll('-', '_'), user: user.id });
+  return { ok: false, reason };
+}
+
+/** The account as it is now, and whether it has the session. */
+export type OpenedRow = UserRow & {
+  readonly is_opened: boolean;
+  /** The limit of sessions lets the person have it. */
+  readonly is_given: boolean;
+  /** The lease is still held, or none is needed. */
+  readonly is_fenced: boolean;
+  /** Sessions that ended to make room. */
+  readonly evicted: number;
+};
+
+export type RoomRow = ClaimRow & {
+  /** As far as this is asked before the session is written. */
+  readonly is_proven: boolean;
+  /** The limit of sessions lets the person have one more. */
+  readonly is_given: boolean;
+};
+
+export type RoomParams = ClaimParams & HardSessionRoomParams;
+
+/** What every proof of who it is brings. */
+export interface ProofParams {
+  readonly userId: string;
+  readonly now: Date;
+}
+
+export type SessionParams = HardSessionRoomParams &
+  SessionEndParams & {
+    /** Null: no lease is needed. */
+    readonly leaseOwner: string | null;
+    readonly sessionId: string;
+    readonly deviceId: string;
+    readonly deviceName: string | null;
+    readonly userAgent: string | null;
+    readonly ip: string | null;
+    readonly accessTokenId: string;
+    readonly accessTokenHash: Buffer;
+    readonly accessTokenExpiresAt: Date | null;
+    readonly refreshFamily: Buffer | null;
+    readonly refreshTokenId: string;
+    /** Null: no refresh token is issued. */
+    readonly refreshTokenHash: Buffer | null;
+    readonly startedEventId: string;
+  };
+
+/**
+ * `evictable`, the sessions that would end to make room, and `space`, whether there is room then. Counted as of the
+ * beginning of the statement.
+ */
+const SPACE_CTES = `${sessionRoomCtes(':userId::uuid', ':deviceId::text', ':now::timestamptz')},
+  evictable as materialized (
+    select least_used.id
+      from counted, room, lateral (
+        select c.id from compat_sessions c
+         where c.user_id = :userId::uuid and ${compatSessionIsLive('c')}
+         order by c.last_active_at nulls first, c.created_at, c.id
+         limit counted.open - :sessionLimit::integer + 1
+      ) least_used
+     where :isEvicting::boolean and not room.is_left
+  ), space as materialized (
+    select room.is_left
+           or (:isEvicting::boolean and (select count(*) from evictable) = counted.open - :sessionLimit::integer + 1)
+             as is_given
+      from counted, room
+  )`;
+
+/** The statement that takes the lease. @param isProven expression, as far as it is asked before the session is written */
+export function claimSpaceSql(isProven: string): string {
+  return claimSql({ ctes: SPACE_CTES, columns: `space.is_given, ${isProven} as is_proven`, from: 'space' });
+}
+
+/** Of who has proven before that they may sign in. */
+export const claimSpace = statement<RoomRow, RoomParams>('claim-device-for-chat-client', claimSpaceSql('true'));
+
+export interface SessionSql {
+  /** Expression of the browser session that led to it. */
+  readonly browserSession?: string;
+  /** Parameter; without it nobody may administer the homeserver. */
+  readonly isAdmin?: string;
+  /** CTE that goes with `opened`. */
+  readonly more?: string;
+}
+
+const DEVICE_OF_USER = 'user_id = :userId::uuid and device_id = :deviceId::text';
+
+/**
+ * Ends every other session on the same device, of either kind, makes room where the operator wants that, and stores
+ * session and tokens; or changes nothing. Locks are taken in the order users, leases, OAuth sessions, compat sessions,
+ * tokens.
+ *
+ * @param proof CTEs `account` (columns of `userColumns`; empty when nothing is proven any more) and `proven(user_id)`,
+ *   the account unless it is locked or deactivated
+ */
+export function openCompatSessionSql(proof: string, session: SessionSql = {}): string {
+  const { browserSession = 'null::uuid', isAdmin = 'false', more = '' } = session;
+  return `with recursive ${proof},
+  ${SPACE_CTES}, spacious as materialized (
+    select proven.user_id from proven, space where space.is_given
+  ), ${giveBackLeaseCtes(':userId::uuid', 'spacious')}, admitted as materialized (
+    select spacious.user_id from spacious where exists (select from fenced)
+  ), ${endingCtes(
+    `select id from oauth2_sessions
+      where ${DEVICE_OF_USER} and ${oauthSessionIsLive('oauth2_sessions')} and exists (select from admitted)`,
+    ':now::timestamptz',
+    `'device_replaced'`,
+    {
+      compat: {
+        roots: `select id from compat_sessions
+         where ${DEVICE_OF_USER} and ${compatSessionIsLive('compat_sessions')} and exists (select from admitted)
+        union all
+        select id from evictable where exists (select from admitted)`,
+        reason: `case when device_id = :deviceId::text then 'device_replaced' else 'evicted' end`,
+      },
+    },
+  )}, replaced as materialized (
+    select id, human_name, client_id from ended join oauth2_sessions using (id, client_id)
+     where oauth2_sessions.device_id = :deviceId::text
+    union all
+    select id, human_name, null from compat_ended where finish_reason = 'device_replaced'
+  ), opened as (
+    insert into compat_sessions (
+      id, user_id, user_session_id, is_homeserver_admin, device_id, human_name, user_agent, refresh_family, created_at,
+      last_active_at, last_active_ip
+    )
+    select :sessionId::uuid, user_id, ${browserSession}, ${isAdmin}, :deviceId::text,
+           coalesce((select human_name from replaced order by id desc limit 1), :deviceName::text),
+           :userAgent::text, :refreshFamily::bytea, :now::timestamptz, :now::timestamptz, :ip::inet
+      from admitted
+     -- the count makes the older session of the device end before the unique index is asked
+     where (select count(*) from compat_ended) >= 0
+    returning id, user_id
+  ), ${more}issued_access as (
+    insert into compat_access_tokens (id, session_id, token_hash, created_at, expires_at)
+    select :accessTokenId::uuid, id, :accessTokenHash::bytea, :now::timestamptz, :accessTokenExpiresAt::timestamptz
+      from opened
+    returning id, session_id
+  ), issued_refresh as (
+    insert into compat_refresh_tokens (id, session_id, token_hash, access_token_id, created_at)
+    select :refreshTokenId::uuid, session_id, :refreshTokenHash::bytea, id, :now::timestamptz
+      from issued_access
+     where :refreshTokenHash::bytea is not null
+  ), audited as (
+    ${INSERT_AUDIT_EVENT}
+    select :startedEventId::uuid, 'session_started', user_id, null::uuid, id, :ip::inet, :userAgent::text, null::jsonb,
+           :now::timestamptz
+      from opened
+    union all
+    select ${auditEventIdSql(':now::timestamptz')}, 'session_ended', :userId::uuid, client_id, id, :ip::inet,
+           :userAgent::text, '{"reason": "device_replaced"}'::jsonb, :now::timestamptz
+      from replaced
+    union all
+    select ${auditEventIdSql(':now::timestamptz')}, 'session_ended', user_id, null::uuid, id, :ip::inet,
+           :userAgent::text, '{"reason": "evicted"}'::jsonb, :now::timestamptz
+      from compat_ended where finish_reason = 'evicted'
+  )
+  select ${ACCEPTED_ACCOUNT_COLUMNS},
+    exists (select from opened) as is_opened,
+    space.is_given,
+    exists (select from fenced) as is_fenced,
+    (select count(*) from compat_ended where finish_reason = 'evicted')::integer as evicted
+  from account, space`;
+}

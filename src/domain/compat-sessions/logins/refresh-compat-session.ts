@@ -1,0 +1,268 @@
+import { accountIsUsable } from '#domain/accounts/liveness.ts';
+import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
+import {
+  hasLostRace,
+  judgeRefreshToken,
+  type LostAttempt,
+  type RefreshVerdict,
+} from '#domain/oauth-sessions/judge-refresh-token.ts';
+import { type PresentedToken, refreshFamily } from '#domain/oauth-sessions/refresh-successor.ts';
+import {
+  type RenewalParams,
+  type RotationParams,
+  renewalSql,
+  rotationSql,
+  storeSuccessor,
+  type TokenTables,
+} from '#domain/oauth-sessions/store-successor.ts';
+import { type CompatSessionId, fromUuid, type UserId } from '#platform/base/ids.ts';
+import { sha256 } from '#platform/base/secret.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
+import { compatEndingCtes } from '../end-compat-session.ts';
+import { compatAccessTokenIsUnrevoked, compatRefreshTokenIsLive, compatSessionIsLive } from '../liveness.ts';
+
+export interface CompatRefreshRules {
+  readonly accessTokenTtlSeconds: number;
+  /** How long a consumed token is answered with its successor without further conditions. */
+  readonly graceSeconds: number;
+  /** `KeyRing.deriveAll('refresh-rotation')`, the current one first. */
+  readonly keys: readonly Buffer[];
+  /** There is a homeserver, which is told that the device of a reused token is gone. */
+  readonly syncsDevices: boolean;
+}
+
+export interface CompatRefreshRequest {
+  readonly refreshToken: string;
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+}
+
+export type CompatRefreshOutcome =
+  | {
+      readonly ok: true;
+      readonly sessionId: CompatSessionId;
+      readonly userId: UserId;
+      readonly accessToken: string;
+      readonly refreshToken: string;
+      readonly expiresInMs: number;
+    }
+  | { readonly ok: false; readonly reason: 'locked' | 'reuse' | 'unknown'; readonly userId: UserId | undefined };
+
+const MAX_ATTEMPTS = 4;
+
+/**
+ * Answers the refresh token of a chat client with its successor, by the rules for those of OAuth sessions (chat-compat 7,
+ * oauth 9.4): one read, a pure judgement, one conditional write. The loser of a race reads once more and gets what the
+ * winner stored. A reuse ends the session. An imported token is good once: its successor is one of ours.
+ */
+export async function refreshCompatSession(
+  database: Queryable,
+  request: CompatRefreshRequest,
+  rules: CompatRefreshRules,
+  now: number,
+): Promise<CompatRefreshOutcome> {
+  const text = parseChatClientToken(request.refreshToken);
+  if (text?.kind !== 'refresh-token') return { ok: false, reason: 'unknown', userId: undefined };
+  const presented = { text: request.refreshToken, random: text.random };
+
+  let lost: LostAttempt | undefined;
+  let userId: UserId | undefined;
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const row = await findToken(database, presented);
+    if (row === undefined) return { ok: false, reason: 'unknown', userId };
+    userId = fromUuid<'user'>(row.user_id);
+    const isUsable = !row.is_finished && !row.is_deactivated;
+    if (isUsable && row.is_locked) return { ok: false, reason: 'locked', userId };
+    const verdict = judgeRefreshToken(
+      { ...row, ...UNCLAIMED, user_is_usable: isUsable },
+      { graceSeconds: rules.graceSeconds, sessionExpiry: () => Number.POSITIVE_INFINITY },
+      now,
+      hasLostRace(lost, row.replay_counter),
+    );
+    if (verdict.kind === 'refuse') return { ok: false, reason: 'unknown', userId };
+    if (verdict.kind === 'reuse') {
+      await database.execute(endReused, {
+        sessionId: row.session_id,
+        now: new Date(now),
+        auditEventId: newAuditEventId(now),
+        ip: request.address ?? null,
+        userAgent: request.userAgent ?? null,
+        ...sessionEndParams(rules.syncsDevices),
+      });
+      return { ok: false, reason: 'reuse', userId };
+    }
+    const issued = await issue(database, row, verdict, presented, rules, now);
+    if (issued === 'no-key') return { ok: false, reason: 'unknown', userId };
+    if (issued !== undefined) {
+      const ttlMs = rules.accessTokenTtlSeconds * 1000;
+      const expiresInMs = verdict.kind === 'repeat' ? verdict.accessTokenExpiresAt - now : ttlMs;
+      return { ok: true, sessionId: fromUuid(row.session_id), userId, ...issued, expiresInMs };
+    }
+    lost = { verdict, replayCounter: row.replay_counter };
+  }
+  return { ok: false, reason: 'unknown', userId };
+}
+
+/** What only sessions of registered clients have. */
+const UNCLAIMED = { is_own_client: true, session_created_at: 0, scope: [], access_token_scope: [] };
+
+async function issue(
+  database: Queryable,
+  row: CompatRefreshRow,
+  verdict: Extract<RefreshVerdict, { kind: 'rotate' | 'repeat' | 'renew' }>,
+  presented: PresentedToken,
+  { accessTokenTtlSeconds, keys }: CompatRefreshRules,
+  now: number,
+) {
+  const wanted = { sessionId: row.session_id, expiresAt: now + accessTokenTtlSeconds * 1000, now, grant: {} };
+  const statements = presented.random === '' ? IMPORTED : OWN;
+  return await storeSuccessor(database, statements, verdict, keys, presented, wanted);
+}
+
+async function findToken(database: Queryable, { text, random }: PresentedToken): Promise<CompatRefreshRow | undefined> {
+  const tokenHash = sha256(text);
+  if (random === '') return await database.first(readImportedToken, { tokenHash });
+  return await database.first(readRefreshToken, { tokenHash, family: refreshFamily(random) });
+}
+
+interface CompatRefreshRow {
+  readonly session_id: string;
+  readonly user_id: string;
+  readonly is_finished: boolean;
+  readonly is_locked: boolean;
+  readonly is_deactivated: boolean;
+  /** Null: the tag is that of the session, but no such token is stored (any more). */
+  readonly token_id: string | null;
+  readonly is_revoked: boolean;
+  readonly consumed_at: number | null;
+  readonly rotation_salt: Buffer | null;
+  readonly replay_counter: number | null;
+  readonly successor_id: string | null;
+  readonly successor_hash: Buffer | null;
+  readonly successor_is_consumed: boolean;
+  readonly successor_is_revoked: boolean;
+  readonly successor_was_used: boolean;
+  readonly access_token_id: string | null;
+  readonly access_token_expires_at: number | null;
+  readonly access_token_is_revoked: boolean;
+  readonly access_token_was_used: boolean;
+}
+
+function readSql(from: string): string {
+  return `select s.id as session_id,
+          s.user_id,
+          s.finished_at is not null as is_finished,
+          u.locked_at is not null as is_locked,
+          u.deactivated_at is not null as is_deactivated,
+          t.id as token_id,
+          t.revoked_at is not null as is_revoked,
+          ${ms('t.consumed_at')} as consumed_at,
+          t.rotation_salt,
+          t.replay_counter,
+          n.id as successor_id,
+          n.token_hash as successor_hash,
+          n.consumed_at is not null as successor_is_consumed,
+          n.revoked_at is not null as successor_is_revoked,
+          n.first_used_at is not null as successor_was_used,
+          a.id as access_token_id,
+          ${ms('a.expires_at')} as access_token_expires_at,
+          a.revoked_at is not null as access_token_is_revoked,
+          a.first_used_at is not null as access_token_was_used
+     ${from}`;
+}
+
+const SUCCESSOR = `left join compat_refresh_tokens n on n.id = t.successor_id
+     left join compat_access_tokens a on a.id = n.access_token_id`;
+
+/** Unique indexes on `refresh_family` and `token_hash`, then primary keys. */
+const readRefreshToken = statement<CompatRefreshRow, { readonly tokenHash: Buffer; readonly family: Buffer }>(
+  'compat-refresh-token-by-hash',
+  readSql(
+    `from compat_sessions s
+     join users u on u.id = s.user_id
+     left join compat_refresh_tokens t on t.token_hash = :tokenHash::bytea and t.session_id = s.id
+     ${SUCCESSOR}
+    where s.refresh_family = :family::bytea`,
+  ),
+);
+
+/** Unique index on `token_hash`, then primary keys. */
+const readImportedToken = statement<CompatRefreshRow, { readonly tokenHash: Buffer }>(
+  'imported-compat-refresh-token-by-hash',
+  readSql(
+    `from compat_refresh_tokens t
+     join compat_sessions s on s.id = t.session_id
+     join users u on u.id = s.user_id
+     ${SUCCESSOR}
+    where t.token_hash = :tokenHash::bytea`,
+  ),
+);
+
+const LIVE_SESSION = `
+  select s.id
+    from compat_sessions s
+   where s.id = :sessionId::uuid and ${compatSessionIsLive('s')}
+     and exists (select from users u where u.id = s.user_id and ${accountIsUsable('u')})`;
+
+const TABLES: TokenTables = {
+  refreshTokens: 'compat_refresh_tokens',
+  accessTokens: 'compat_access_tokens',
+  liveSession: `${LIVE_SESSION}
+   limit 1 for share of s`,
+  refreshTokenIsLive: compatRefreshTokenIsLive,
+  accessTokenIsUnrevoked: compatAccessTokenIsUnrevoked,
+};
+
+const OWN = {
+  rotate: statement<{ id: string }, RotationParams>('rotate-compat-refresh-token', rotationSql(TABLES)),
+  renew: statement<{ id: string }, RenewalParams>('renew-compat-access-token', renewalSql(TABLES)),
+  prefixes: { refreshToken: 'mcr', accessToken: 'mct' },
+} as const;
+
+/**
+ * The successor begins a family of tokens, by which the session is found from then on. A session may have come with
+ * several imported tokens, when the answer with the last one had not arrived: the others are left behind.
+ */
+const IMPORTED = {
+  ...OWN,
+  rotate: statement<{ id: string }, RotationParams>(
+    'rotate-imported-compat-refresh-token',
+    rotationSql({
+      ...TABLES,
+      liveSession: `${LIVE_SESSION} and s.refresh_family is null
+   limit 1 for update of s`,
+      onRotation: `, begun as (
+    update compat_sessions s set refresh_family = :family::bytea from consumed where s.id = consumed.session_id
+  ), left_behind as (
+    update compat_refresh_tokens o set revoked_at = :now::timestamptz
+      from consumed where o.session_id = consumed.session_id and o.id <> consumed.id and ${compatRefreshTokenIsLive('o')}
+  )`,
+    }),
+  ),
+};
+
+/** Two parties have tokens of the session, so one of them was stolen. */
+const endReused = statement<
+  never,
+  SessionEndParams & {
+    readonly sessionId: string;
+    readonly now: Date;
+    readonly auditEventId: string;
+    readonly ip: string | null;
+    readonly userAgent: string | null;
+  }
+>(
+  'end-reused-compat-session',
+  `with ${compatEndingCtes(
+    `select id from compat_sessions where id = :sessionId::uuid and ${compatSessionIsLive('compat_sessions')}`,
+    ':now::timestamptz',
+    `'refresh_token_reused'`,
+  )}
+  ${INSERT_AUDIT_EVENT}
+  select :auditEventId::uuid, 'session_ended', user_id, null, id, :ip::inet, :userAgent::text,
+         '{"reason": "refresh_token_reused"}'::jsonb, :now::timestamptz
+    from compat_ended`,
+);

@@ -1,0 +1,42 @@
+import { type CompatSessionId, fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { compatSessionIsLive } from './liveness.ts';
+
+const rename = statement<
+  { user_id: string; username: string; device_id: string | null },
+  { readonly id: string; readonly owner: string | null; readonly name: string }
+>(
+  'rename-compat-session',
+  `update compat_sessions s set human_name = :name::text
+     from users u
+    where s.id = :id::uuid and ${compatSessionIsLive('s')} and u.id = s.user_id
+      and (:owner::uuid is null or s.user_id = :owner::uuid)
+   returning s.user_id, u.username, s.device_id`,
+);
+
+export interface RenamedSession {
+  /** Undefined: a session of the client itself. */
+  readonly user: { readonly id: UserId; readonly username: string } | undefined;
+  readonly deviceId: string | undefined;
+}
+
+/**
+ * Stores what a person calls a session of a chat client.
+ * @param owner whose it is, and otherwise it is not found; `anybody`: administrators rename all
+ * @returns undefined when there is no such session, or it is over
+ */
+export async function renameCompatSession(
+  queryable: Queryable,
+  id: CompatSessionId,
+  owner: UserId | 'anybody',
+  name: string,
+): Promise<RenamedSession | undefined> {
+  const row = await queryable.first(rename, {
+    id: toUuid(id),
+    owner: owner === 'anybody' ? null : toUuid(owner),
+    name,
+  });
+  if (row === undefined) return undefined;
+  return { user: { id: fromUuid<'user'>(row.user_id), username: row.username }, deviceId: row.device_id ?? undefined };
+}

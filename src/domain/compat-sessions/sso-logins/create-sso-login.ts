@@ -1,0 +1,111 @@
+import type { Limiter } from '#config/sections/rate-limiting.ts';
+import { chargeCtes } from '#domain/rate-limits/charge-sql.ts';
+import { addressBucket, awaitLimitCheck, secondsPerToken } from '#domain/rate-limits/rate-limits.ts';
+import { type CompatSsoLoginId, newId, toUuid, type UpstreamProviderId } from '#platform/base/ids.ts';
+import { addressKeyAsInet } from '#platform/base/ip-address.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { ssoLoginIsPending } from '../liveness.ts';
+
+/** Of one client address, of those in which nobody has agreed yet (security 3.10, S-179). */
+const MAX_PENDING = 100;
+
+export interface CreateSsoLoginDeps {
+  readonly database: Queryable;
+  readonly log: Log;
+  /** `rate_limiting.sso_redirect.per_ip`. */
+  readonly limiter: Limiter;
+}
+
+export interface NewSsoLogin {
+  readonly redirectUri: string;
+  /** Proposed by the client. */
+  readonly providerId: UpstreamProviderId | undefined;
+  readonly address: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly lifetimeSeconds: number;
+}
+
+export type CreatedSsoLogin =
+  | { readonly ok: true; readonly id: CompatSsoLoginId }
+  | { readonly ok: false; readonly retryAfterSeconds: number };
+
+/**
+ * Stores a pending single sign-on. Anybody can: the address pays for it out of a token bucket, by the same statement.
+ * No cookie binds it to the browser, since the request may have come by another host name.
+ */
+export async function createSsoLogin(deps: CreateSsoLoginDeps, login: NewSsoLogin): Promise<CreatedSsoLogin> {
+  const { limiter } = deps;
+  const { redirectUri, providerId, address, now, lifetimeSeconds } = login;
+  const id = newId<'compat-sso-login'>(now);
+  const row = await awaitLimitCheck(
+    deps.database.first(insertPending, {
+      id: toUuid(id),
+      redirectUri,
+      providerId: providerId === undefined ? null : toUuid(providerId),
+      now: new Date(now),
+      expiresAt: new Date(now + lifetimeSeconds * 1000),
+      addressKey: addressKeyAsInet(address),
+      limit: MAX_PENDING,
+      limitKey: addressBucket(deps.log, { name: 'sso-redirect', limiter, address }).key,
+      burst: limiter.burst,
+      seconds: secondsPerToken(limiter),
+    }),
+  );
+  if (row?.is_created === true) return { ok: true, id };
+  const seconds = row?.blocked_seconds ?? row?.full_seconds ?? secondsPerToken(limiter);
+  return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil(seconds)) };
+}
+
+/**
+ * Takes a token and stores the sign-on, or neither. Two requests at the same moment may both find the bound of pending
+ * ones not reached, which does no harm. Partial index `compat_sso_logins_unused`, of which at most `limit` entries are
+ * read.
+ */
+const insertPending = statement<
+  {
+    readonly is_created: boolean;
+    readonly blocked_seconds: number | null;
+    /** Until the oldest pending one of the address expires. */
+    readonly full_seconds: number | null;
+  },
+  {
+    readonly id: string;
+    readonly redirectUri: string;
+    readonly providerId: string | null;
+    readonly now: Date;
+    readonly expiresAt: Date;
+    readonly addressKey: string;
+    readonly limit: number;
+    readonly limitKey: string;
+    readonly burst: number;
+    readonly seconds: number;
+  }
+>(
+  'create-compat-sso-login',
+  `with wanted as materialized (
+    select :limitKey::text as key, :burst::float8 as burst, :seconds::float8 as seconds
+     where (
+       select count(*) from (
+         select from compat_sso_logins l
+          where l.requester_ip = :addressKey::inet and ${ssoLoginIsPending('l', ':now::timestamptz')}
+          limit :limit::integer
+       ) as of_address
+     ) < :limit::integer
+  ), ${chargeCtes(':now::timestamptz')}, created as (
+    insert into compat_sso_logins (id, redirect_uri, upstream_provider_id, requester_ip, created_at, expires_at)
+    select :id::uuid, :redirectUri::text, :providerId::uuid, :addressKey::inet, :now::timestamptz,
+           :expiresAt::timestamptz
+      from charged
+    returning id
+  )
+  select exists (select from created) as is_created,
+         (select blocked.seconds from blocked) as blocked_seconds,
+         case when not exists (select from created) then (
+           select extract(epoch from min(l.expires_at) - :now::timestamptz)::float8
+             from compat_sso_logins l
+            where l.requester_ip = :addressKey::inet and ${ssoLoginIsPending('l', ':now::timestamptz')}
+         ) end as full_seconds`,
+);

@@ -1,0 +1,84 @@
+import { accountIsUsable } from '#domain/accounts/liveness.ts';
+import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
+import { type BrowserSessionId, type CompatSsoLoginId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { randomAlphanumeric } from '#platform/base/random.ts';
+import { sha256 } from '#platform/base/secret.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { ssoLoginIsPending } from '../liveness.ts';
+
+/** 190 bits: nobody guesses one, so that no limit guards them. */
+const LOGIN_TOKEN_LENGTH = 32;
+
+export interface SsoConsent {
+  readonly id: CompatSsoLoginId;
+  readonly userId: UserId;
+  readonly browserSessionId: BrowserSessionId;
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Makes the login token of a pending single sign-on for the person who agreed. One statement, whose condition lets
+ * exactly one of several callers through. Undefined when the sign-on, the browser session or the account changed after
+ * they were read; nothing is written then.
+ */
+export async function fulfillSsoLogin(database: Queryable, consent: SsoConsent): Promise<string | undefined> {
+  const token = randomAlphanumeric(LOGIN_TOKEN_LENGTH);
+  const row = await database.first(fulfill, {
+    id: toUuid(consent.id),
+    userId: toUuid(consent.userId),
+    browserSessionId: toUuid(consent.browserSessionId),
+    tokenHash: sha256(token),
+    now: new Date(consent.now),
+    auditEventId: newAuditEventId(consent.now),
+    ip: consent.address ?? null,
+    userAgent: consent.userAgent ?? null,
+  });
+  return row === undefined ? undefined : token;
+}
+
+/**
+ * The user and the browser session are locked against a lock-out or sign-out that commits at the same time (security
+ * S-102), in the order users, browser sessions, sign-ons that all statements keep.
+ */
+const fulfill = statement<
+  { readonly id: string },
+  {
+    readonly id: string;
+    readonly userId: string;
+    readonly browserSessionId: string;
+    readonly tokenHash: Buffer;
+    readonly now: Date;
+    readonly auditEventId: string;
+    readonly ip: string | null;
+    readonly userAgent: string | null;
+  }
+>(
+  'fulfill-compat-sso-login',
+  `with account as materialized (
+    select id from users
+     where id = :userId::uuid and ${accountIsUsable('users')}
+       for share
+  ), sign_in as materialized (
+    select id from user_sessions
+     where id = :browserSessionId::uuid and user_id = :userId::uuid and ${browserSessionIsLive('user_sessions')}
+       and exists (select from account)
+       for share
+  ), agreed as (
+    update compat_sso_logins l
+       set user_session_id = sign_in.id, fulfilled_at = :now::timestamptz, login_token_hash = :tokenHash::bytea
+      from sign_in
+     where l.id = :id::uuid and ${ssoLoginIsPending('l', ':now::timestamptz')}
+    returning l.id
+  ), audited as (
+    ${INSERT_AUDIT_EVENT}
+    select :auditEventId::uuid, 'consent_given', :userId::uuid, null::uuid, :browserSessionId::uuid, :ip::inet,
+           :userAgent::text, '{"grant": "compat_sso_login"}'::jsonb, :now::timestamptz
+      from agreed
+  )
+  select id from agreed`,
+);

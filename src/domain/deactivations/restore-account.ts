@@ -1,0 +1,61 @@
+import { findUser } from '#domain/accounts/find-user.ts';
+import { unlockUser } from '#domain/accounts/lock-user.ts';
+import type { AuditActor } from '#domain/audit/audit-event.ts';
+import type { Homeserver, HomeserverFailure } from '#domain/homeserver/homeserver.ts';
+import { withUserLease } from '#domain/homeserver/user-lease.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { Database } from '#platform/postgres/database.ts';
+import { reactivateHere, reactivateThere } from './reactivate-user.ts';
+
+export interface RestoreAccountDeps {
+  readonly database: Database;
+  readonly homeserver: Homeserver;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface AccountRestoration {
+  readonly user: UserId;
+  /** Those who run the service. */
+  readonly by: AuditActor;
+  /** A lock of the account ends as well. */
+  readonly unlocks: boolean;
+  /** Aborted when nobody waits any more. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Lets an account be used again that was deactivated, and unlocks it where that is wanted. The homeserver comes first, within the request:
+ * what it does not do is not done here either. A job that tells it of the person at that moment is not overtaken.
+ */
+export async function restoreAccount(
+  deps: RestoreAccountDeps,
+  { user, by, unlocks, signal }: AccountRestoration,
+): Promise<'restored' | 'not-found' | HomeserverFailure> {
+  const { database, homeserver, clock, log } = deps;
+  const found = await findUser(database, user);
+  if (found === undefined) return 'not-found';
+  const restore = async (): Promise<'restored'> => {
+    const change = { user, by, now: clock.now() };
+    await database.transaction(
+      async (transaction) => {
+        await reactivateHere(transaction, homeserver, change);
+        if (unlocks) await unlockUser(transaction, homeserver, change);
+      },
+      { isRepeatable: true },
+    );
+    return 'restored';
+  };
+  if (!found.isDeactivated || !homeserver.isConnected) return await restore();
+  const alone = await withUserLease(deps, toUuid(user), signal, async (): Promise<'restored' | HomeserverFailure> => {
+    const told = await reactivateThere(homeserver, found.username, { kind: 'request' });
+    if (told.ok) return await restore();
+    // The call itself has logged that it could not be made.
+    if (told.reason !== 'unavailable')
+      log.warn('homeserver.failed', 'the homeserver does not reactivate a person', { reason: told.detail });
+    return told;
+  });
+  return alone?.value ?? { ok: false, reason: 'unavailable', detail: 'a job tells it of the person' };
+}

@@ -1,0 +1,176 @@
+/**
+ * A sign-in on a device: the homeserver knows the device before the session exists, as it refuses tokens of devices that
+ * it does not know (chat-compat 5.5, 10.4). Nothing is written before its answer, and no transaction is open during the
+ * call. The lease of the person keeps a sync, which read the sessions before this one existed, from deleting the device.
+ *
+ * Owns no table: the lease is that of `homeserver`, and the session is written by whoever calls.
+ */
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
+import type { Device, Homeserver, HomeserverFailure } from '#domain/homeserver/homeserver.ts';
+import { makingKnown } from '#domain/homeserver/make-known.ts';
+import { type HeldLease, TAKE_LEASE_CTES, type TakeLeaseParams, takeUserLease } from '#domain/homeserver/user-lease.ts';
+import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import { outside } from '#platform/base/tasks.ts';
+import type { Database } from '#platform/postgres/database.ts';
+
+const MAX_WAIT_MS = 5_000;
+/** Two that wait for one another rarely ask at the same moment. */
+const MIN_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 120;
+const RETRY_AFTER_SECONDS = 5;
+
+const REQUEST = { kind: 'request' } as const;
+
+export interface ClaimDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly homeserver: Homeserver;
+}
+
+/** What every statement of `claimSql` returns: as long as the lease is not free, no row. */
+export interface ClaimRow {
+  readonly is_locked: boolean;
+  readonly is_deactivated: boolean;
+  /** A live session of the person, of whatever kind, has the device. */
+  readonly device_is_known: boolean;
+}
+
+export type ClaimParams = TakeLeaseParams & { readonly deviceId: string };
+
+/** What the writing statement came to. */
+export interface Written<Outcome> {
+  readonly outcome: Outcome;
+  /**
+   * `given-back`: the session is stored, and the lease was given back by the same statement (`giveBackLeaseCtes`).
+   * `lost`: nothing was stored, as another process has the lease. `kept`: nothing was stored, for another reason.
+   */
+  readonly lease: 'given-back' | 'lost' | 'kept';
+}
+
+export interface DeviceClaim<Row extends ClaimRow, Outcome> {
+  readonly user: { readonly id: UserId; readonly username: string };
+  /** With the name that it gets unless a live session has it: then it keeps its own. */
+  readonly device: Device;
+  /** Sends the statement that was made with `claimSql`. */
+  take(params: ClaimParams): Promise<Row | undefined>;
+  /** An outcome for which the homeserver need not be asked; undefined: go on. The writing statement judges once more. */
+  refuse(row: Row): Outcome | undefined;
+  /** Ends the wait for the lease when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+  /** Asked right before writing, which is left out unless this returns true: `RequestContext.beginWrite`. */
+  beginWrite(): boolean;
+  /** @param leaseOwner parameter `:leaseOwner` of the writing statement; null: no lease is needed */
+  write(leaseOwner: string | null): Promise<Written<Outcome>>;
+}
+
+/**
+ * Tells the homeserver of a device and then writes its session. Where there is no homeserver it only writes.
+ *
+ * Throws `temporarily_unavailable` or `homeserver_unavailable` (503), `reserved_device_id` (403) or `internal`: nothing
+ * was written then, and where the homeserver may know the device already, a sync is queued.
+ *
+ * Two statements while the lease is free: `take` and `write`.
+ */
+export async function claimDevice<Row extends ClaimRow, Outcome>(
+  deps: ClaimDeps,
+  claim: DeviceClaim<Row, Outcome>,
+): Promise<Outcome> {
+  if (!deps.homeserver.isConnected) {
+    if (!claim.beginWrite()) throw tooLate();
+    return (await claim.write(null)).outcome;
+  }
+  const { lease, row } = await waitForLease(deps, claim);
+  try {
+    const refused = claim.refuse(row);
+    if (refused !== undefined) return refused;
+    const device = row.device_is_known ? { ...claim.device, name: undefined } : claim.device;
+    const { id, username } = claim.user;
+    const told = await makingKnown(deps, id, REQUEST, () => deps.homeserver.upsertDevice(username, device, REQUEST));
+    if (!told.ok) throw await failureOf(deps, claim.user.id, lease, told);
+    return await write(claim, lease);
+  } finally {
+    await lease.release();
+  }
+}
+
+async function waitForLease<Row extends ClaimRow, Outcome>(deps: ClaimDeps, claim: DeviceClaim<Row, Outcome>) {
+  const { user, device, signal } = claim;
+  const giveUpAt = deps.clock.now() + MAX_WAIT_MS;
+  for (;;) {
+    const taken = await takeUserLease(deps, toUuid(user.id), (params) =>
+      claim.take({ ...params, deviceId: device.id }),
+    );
+    if (taken !== undefined) return taken;
+    if (deps.clock.now() >= giveUpAt || signal.aborted) {
+      deps.log.warn('homeserver.busy', 'somebody else tells the homeserver of this user', { user: user.id });
+      throw tooLate();
+    }
+    await outside(sleep(randomInt(MIN_PAUSE_MS, MAX_PAUSE_MS)));
+  }
+}
+
+async function failureOf(
+  { log }: ClaimDeps,
+  user: UserId,
+  lease: HeldLease,
+  failure: HomeserverFailure,
+): Promise<LatchkeyError> {
+  const { reason, errcode, needsOperator, retryAfterSeconds = 0, detail } = failure;
+  // Synapse keeps the public parts of cross-signing keys under ids of devices.
+  if (reason === 'refused' && errcode === 'M_FORBIDDEN') return new LatchkeyError('reserved_device_id');
+  if (reason === 'unavailable' && needsOperator !== true) {
+    await lease.releaseOwing();
+    const afterSeconds = Math.max(RETRY_AFTER_SECONDS, retryAfterSeconds);
+    return new LatchkeyError('homeserver_unavailable', { retryAfterSeconds: afterSeconds });
+  }
+  log.error('homeserver.refused', 'the homeserver refuses a device', { user, reason: detail });
+  return new LatchkeyError('homeserver_refused');
+}
+
+async function write<Row extends ClaimRow, Outcome>(
+  claim: DeviceClaim<Row, Outcome>,
+  lease: HeldLease,
+): Promise<Outcome> {
+  let written: Written<Outcome> | undefined;
+  try {
+    if (lease.signal.aborted || !claim.beginWrite()) throw tooLate();
+    written = await claim.write(lease.owner);
+  } finally {
+    if (written?.lease === 'given-back') lease.end();
+    // Where this fails as well, the lease runs out, and whoever finds it queues the sync.
+    else await lease.releaseOwing();
+  }
+  if (written.lease === 'lost') throw tooLate();
+  return written.outcome;
+}
+
+function tooLate(): LatchkeyError {
+  return new LatchkeyError('temporarily_unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+}
+
+/**
+ * SQL that takes the lease of a person and reads what decides on their sign-in.
+ * @param ctes further ones, which may use `leased(user_id)`; @param columns further ones; @param from further tables
+ */
+export function claimSql(further: {
+  readonly ctes?: string;
+  readonly columns?: string;
+  readonly from?: string;
+}): string {
+  const { ctes, columns, from } = further;
+  const deviceOf = 's.user_id = leased.user_id and s.device_id = :deviceId::text';
+  return `with recursive ${TAKE_LEASE_CTES}${ctes === undefined ? '' : `, ${ctes}`}
+  select u.locked_at is not null as is_locked,
+         u.deactivated_at is not null as is_deactivated,
+         exists (select from compat_sessions s where ${deviceOf} and ${compatSessionIsLive('s')})
+           or exists (select from oauth2_sessions s where ${deviceOf} and ${oauthSessionIsLive('s')}) as device_is_known
+         ${columns === undefined ? '' : `, ${columns}`}
+    from leased join users u on u.id = leased.user_id${from === undefined ? '' : `, ${from}`}`;
+}

@@ -1,0 +1,40 @@
+import type { EmailAddress } from '#domain/accounts/email-address.ts';
+import type { UserEmailId } from '#domain/accounts/list-user-emails.ts';
+import { refusableTransaction } from '#domain/accounts/registrations/refusable-transaction.ts';
+import { addEmail, findEmailOwner, lockEmails } from '#domain/accounts/user-emails.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import type { UserId } from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { Database } from '#platform/postgres/database.ts';
+import { type ChangedBy, type EmailChangeDeps, recordEmailChange } from './record-email-change.ts';
+
+export type AddUnprovenOutcome =
+  | { readonly ok: true; readonly id: UserEmailId }
+  /** `deactivated`: or gone. */
+  | { readonly ok: false; readonly reason: 'own' | 'in-use' | 'deactivated' };
+
+/** Gives an account an address that counts as confirmed: an administrator answers for it, and no mail is sent there. */
+export async function addEmailUnproven(
+  deps: EmailChangeDeps & { readonly database: Database; readonly clock: Clock; readonly log: Log },
+  user: UserId,
+  email: EmailAddress,
+  by: ChangedBy,
+): Promise<AddUnprovenOutcome> {
+  const { database, clock, log } = deps;
+  const now = clock.now();
+  const outcome = await refusableTransaction<AddUnprovenOutcome>(
+    database,
+    async (transaction, refuse) => {
+      const own = await lockEmails(transaction, user);
+      if (own === undefined) return { ok: false, reason: 'deactivated' };
+      if (own.includes(email.key)) return { ok: false, reason: 'own' };
+      if ((await findEmailOwner(transaction, email.key)) !== undefined) return { ok: false, reason: 'in-use' };
+      await recordEmailChange(deps, transaction, 'email_added', { ...by, user, email, now });
+      const id = await addEmail(transaction, user, email, now);
+      return id === undefined ? refuse({ ok: false, reason: 'in-use' }) : { ok: true, id };
+    },
+    { isRepeatable: true },
+  );
+  if (outcome.ok) log.info('email.added', 'an administrator added an e-mail address', { user });
+  return outcome;
+}

@@ -1,0 +1,83 @@
+import {
+  type CheckCodeDeps,
+  markProven,
+  tryEmailCode,
+} from '#domain/accounts/email-authentications/check-email-code.ts';
+import type { EmailAuthenticationId } from '#domain/accounts/email-authentications/email-authentication.ts';
+import { findForSession } from '#domain/accounts/email-authentications/find-for-session.ts';
+import { refusableTransaction } from '#domain/accounts/registrations/refusable-transaction.ts';
+import { addEmail, findEmailOwner, lockEmails, MAX_EMAILS } from '#domain/accounts/user-emails.ts';
+import type { BrowserSessionId, UserId } from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { Database } from '#platform/postgres/database.ts';
+import { type ChangedBy, type EmailChangeDeps, recordEmailChange } from './record-email-change.ts';
+
+export interface AddProvenEmailDeps extends EmailChangeDeps, CheckCodeDeps {
+  readonly database: Database;
+  readonly log: Log;
+}
+
+export interface EmailProof extends ChangedBy {
+  readonly session: BrowserSessionId;
+  readonly user: UserId;
+  readonly authentication: EmailAuthenticationId;
+  /** As typed. */
+  readonly code: string;
+}
+
+/**
+ * `wrong`: also an authentication that is another's, or that was completed. `late`: the code was right once. `in-use`: an
+ * account has the address, which is told to nobody who cannot read its mails. `too-many`: the account is full.
+ */
+export type AddProvenEmailOutcome = 'added' | 'wrong' | 'late' | 'in-use' | 'too-many' | 'rate-limited';
+
+type Proven = Exclude<AddProvenEmailOutcome, 'late' | 'rate-limited'> | 'taken-meanwhile';
+
+/**
+ * Adds an address to an account whose owner enters the code that was mailed there. Of two that complete at once one adds
+ * it; the address stays with the account that had it first.
+ */
+export async function addProvenEmail(deps: AddProvenEmailDeps, proof: EmailProof): Promise<AddProvenEmailOutcome> {
+  const { database, clock, log } = deps;
+  const { authentication: id, session, user, code } = proof;
+  const [found] = await findForSession(database, [id], session, clock.now());
+  if (found === undefined) return 'wrong';
+  if (found.isExhausted && found.state === 'over') return 'rate-limited';
+  const tried = await tryEmailCode(deps, id, code);
+  if (!tried.ok) {
+    log.info('email.code_refused', 'a code for an address was not accepted', { user, reason: tried.reason });
+    switch (tried.reason) {
+      case 'rate-limited':
+      case 'late':
+        return tried.reason;
+      case 'not-open':
+        // Its codes are older than any code that works.
+        return found.state === 'over' ? 'late' : 'wrong';
+      case 'malformed':
+      case 'wrong':
+        return 'wrong';
+    }
+  }
+
+  const now = clock.now();
+  const proven = { id, mail: tried.mail, now };
+  const email = { address: found.email, key: found.emailKey };
+  const outcome = await refusableTransaction<Proven>(
+    database,
+    async (transaction, refuse) => {
+      const own = await lockEmails(transaction, user);
+      if (own === undefined || !(await markProven(transaction, proven))) return 'wrong';
+      if ((await findEmailOwner(transaction, email.key)) !== undefined) return 'in-use';
+      if (own.length >= MAX_EMAILS) return refuse('too-many');
+      await recordEmailChange(deps, transaction, 'email_added', { ...proof, email, now });
+      if ((await addEmail(transaction, user, email, now)) === undefined) return refuse('taken-meanwhile');
+      return 'added';
+    },
+    { isRepeatable: true },
+  );
+  if (outcome === 'added') log.info('email.added', 'a person added an e-mail address', { user });
+  if (outcome !== 'taken-meanwhile') return outcome;
+  // What was told and recorded is undone; that the address was proven stays.
+  await markProven(database, proven);
+  return 'in-use';
+}

@@ -1,0 +1,64 @@
+import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
+import type { UserEmail } from '#domain/accounts/list-user-emails.ts';
+import { refusableTransaction } from '#domain/accounts/registrations/refusable-transaction.ts';
+import { lockEmails, removeEmail } from '#domain/accounts/user-emails.ts';
+import type { UpstreamProviders } from '#domain/upstream/upstream-providers.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { toUuid } from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { Database } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { type ChangedBy, type EmailChangeDeps, recordEmailChange } from './record-email-change.ts';
+
+export interface RemoveEmailDeps extends EmailChangeDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly upstreamProviders: Pick<UpstreamProviders, 'enabled'>;
+  /** Nobody may give up the last address without another way into the account. */
+  readonly keepsOneEmail: boolean;
+}
+
+/** `last`: without it nobody could get back into the account. */
+export type RemoveEmailOutcome = 'removed' | 'not-found' | 'last';
+
+/** Who signs in by another service gets in without a mail. */
+const findOtherWay = statement<
+  { has_other_way: boolean },
+  { readonly userId: string; readonly providerIds: readonly string[] }
+>(
+  'find-way-in-without-email',
+  `select exists (
+    select from upstream_links l where l.user_id = :userId::uuid and l.provider_id = any(:providerIds::uuid[])
+  ) as has_other_way`,
+);
+
+/**
+ * Takes an address from an account, and the recovery tickets that were mailed there with it. Of two that remove the last
+ * two addresses at once the second one finds that its own is the last.
+ */
+export async function removeOwnEmail(
+  deps: RemoveEmailDeps,
+  { userId: user, email: text, emailKey: key }: UserEmail,
+  by: ChangedBy,
+): Promise<RemoveEmailOutcome> {
+  const { database, clock, log, keepsOneEmail, upstreamProviders } = deps;
+  const email = parseStoredEmailAddress(text) ?? { address: text, key };
+  const outcome = await refusableTransaction<RemoveEmailOutcome>(
+    database,
+    async (transaction, refuse) => {
+      const own = await lockEmails(transaction, user);
+      if (own === undefined || !own.includes(key)) return 'not-found';
+      if (keepsOneEmail && own.length === 1) {
+        const providerIds = upstreamProviders.enabled.map(({ id }) => toUuid(id));
+        const row = await transaction.first(findOtherWay, { userId: toUuid(user), providerIds });
+        if (row?.has_other_way !== true) return 'last';
+      }
+      await recordEmailChange(deps, transaction, 'email_removed', { ...by, user, email, now: clock.now() });
+      return (await removeEmail(transaction, user, key)) ? 'removed' : refuse('not-found');
+    },
+    { isRepeatable: true },
+  );
+  if (outcome === 'removed') log.info('email.removed', 'an e-mail address was removed', { user });
+  return outcome;
+}

@@ -1,0 +1,199 @@
+/**
+ * One call of the homeserver's API: the shared secret, limits of time, size and number, and what an answer means
+ * (chat-compat 11.3, 11.8, 11.9). Connections are kept. Redirects are not followed: they would take the secret along.
+ */
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { Config } from '#config/config.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import type { Log } from '#platform/base/log.ts';
+import { CircuitBreaker } from '#platform/outbound-http/circuit-breaker.ts';
+import { type Answer, exchange, OutboundFailure } from '#platform/outbound-http/exchange.ts';
+import { Lanes } from '#platform/outbound-http/lanes.ts';
+import type { CallContext, HomeserverFailure, HomeserverResult } from './homeserver.ts';
+
+const MAX_BODY_BYTES = 1024 * 1024;
+/** For a call to begin. */
+const MAX_WAIT_MS = 5_000;
+const MAX_WAITING = 1_000;
+const IDLE_CONNECTION_MS = 30_000;
+const SLOW_MS = 1_000;
+const MAX_RETRY_AFTER_SECONDS = 3_600;
+
+/** Of calls that somebody waits for (chat-compat 11.9). */
+const REQUEST_LIMITS = {
+  request: { connectMs: 2_000, totalMs: 5_000 },
+  page: { connectMs: 1_000, totalMs: 1_000 },
+  account: { connectMs: 1_000, totalMs: 3_000 },
+  admin: { connectMs: 2_000, totalMs: 10_000 },
+};
+/** Deleting a person takes Synapse minutes. */
+const LONG_JOB_MS = 300_000;
+
+export interface CallsDeps {
+  readonly config: Pick<Config, 'homeserver' | 'protocolName'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Of this program. */
+  readonly version: string;
+}
+
+export interface Call {
+  /** For the log. */
+  readonly name: string;
+  readonly method: 'GET' | 'POST' | 'PUT';
+  /** Below the endpoint, without a leading slash; names in it are encoded. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: object;
+  /** May take minutes in a job. */
+  readonly isLong?: boolean;
+}
+
+/** Members of a JSON object. */
+export type Members = Readonly<Record<string, unknown>>;
+
+/** A member that is a text; undefined when it is empty or something else. */
+export function textOf(member: unknown): string | undefined {
+  return typeof member === 'string' && member !== '' ? member : undefined;
+}
+
+export class HomeserverCalls {
+  readonly #deps: CallsDeps;
+  readonly #lanes: Lanes;
+  /** Of calls with little time: that a page gave up after a second says nothing of calls that wait for longer. */
+  readonly #breakers: Readonly<Record<'request' | 'page' | 'account', CircuitBreaker>>;
+  readonly #connections = {
+    'http:': new HttpAgent({ keepAlive: true, timeout: IDLE_CONNECTION_MS }),
+    'https:': new HttpsAgent({ keepAlive: true, timeout: IDLE_CONNECTION_MS }),
+  };
+
+  constructor(deps: CallsDeps) {
+    const { maxConcurrent } = deps.config.homeserver;
+    this.#deps = deps;
+    this.#lanes = new Lanes({ perKey: maxConcurrent, total: maxConcurrent + MAX_WAITING });
+    const { clock } = deps;
+    this.#breakers = {
+      request: new CircuitBreaker(clock),
+      page: new CircuitBreaker(clock),
+      account: new CircuitBreaker(clock),
+    };
+  }
+
+  /** The members of a successful answer. Never throws but for a defect. */
+  async send(call: Call, context: CallContext): Promise<HomeserverResult<Members>> {
+    const { request } = this.#breakers;
+    const own = context.kind === 'page' || context.kind === 'account' ? this.#breakers[context.kind] : request;
+    // Jobs have a schedule of their own, and find out that it is back.
+    if (context.kind !== 'job' && !own.admits()) return unavailable('not asked: its last answers were failures');
+    const started = performance.now();
+    let result: HomeserverResult<Members>;
+    try {
+      const answer = await this.#exchange(call, context);
+      for (const breaker of new Set([own, request])) {
+        if (answer.status >= 500) breaker.fail();
+        else breaker.succeed();
+      }
+      result = judge(answer);
+    } catch (error) {
+      if (!(error instanceof OutboundFailure)) throw error;
+      // Our own bound says nothing about the homeserver.
+      if (error.reason === 'busy') own.giveUp();
+      else for (const breaker of new Set([own, ...(error.reason === 'timeout' ? [] : [request])])) breaker.fail();
+      result = { ...unavailable(reasonOf(error)), isTimeout: error.reason === 'timeout' };
+    }
+    this.#report(call, result, performance.now() - started, context.kind === 'job');
+    return result;
+  }
+
+  async #exchange({ method, path, query, body, isLong = false }: Call, context: CallContext): Promise<Answer> {
+    const { config, version } = this.#deps;
+    const { endpoint, secret, timeoutSeconds, connectTimeoutSeconds } = config.homeserver;
+    const own = { connectMs: connectTimeoutSeconds * 1000, totalMs: isLong ? LONG_JOB_MS : timeoutSeconds * 1000 };
+    const cut = context.kind === 'job' ? own : REQUEST_LIMITS[context.kind];
+    const limit = AbortSignal.timeout(Math.min(own.totalMs, cut.totalMs));
+    const signal = context.kind === 'job' ? AbortSignal.any([limit, context.signal]) : limit;
+    const url = new URL(path, endpoint);
+    for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, value);
+    return await this.#lanes.run(
+      'homeserver',
+      AbortSignal.any([signal, AbortSignal.timeout(MAX_WAIT_MS)]),
+      () => new OutboundFailure('busy'),
+      () =>
+        exchange(url, {
+          method,
+          headers: {
+            authorization: `Bearer ${secret?.reveal() ?? ''}`,
+            accept: 'application/json',
+            'user-agent': `latchkey/${version}`,
+            ...(body !== undefined && { 'content-type': 'application/json' }),
+          },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+          needsBody: true,
+          signal,
+          lookup: undefined,
+          trustedCertificates: undefined,
+          connectMs: Math.min(own.connectMs, cut.connectMs),
+          maxBodyBytes: MAX_BODY_BYTES,
+          connections: this.#connections,
+        }),
+    );
+  }
+
+  #report(call: Call, result: HomeserverResult<Members>, milliseconds: number, isJob: boolean): void {
+    const { log } = this.#deps;
+    const elapsed = Math.round(milliseconds);
+    if (milliseconds >= SLOW_MS)
+      log.warn('homeserver.slow', 'the homeserver took long to answer', { call: call.name, milliseconds: elapsed });
+    // What fails in a job is in the line of the job.
+    if (!result.ok && result.reason === 'unavailable' && !isJob)
+      log.warn('homeserver.failed', 'the homeserver could not be asked', { call: call.name, reason: result.detail });
+  }
+}
+
+/** What an answer means. Only a JSON object is one of the homeserver: a proxy before it may answer for it. */
+function judge({ status, headers, body }: Answer): HomeserverResult<Members> {
+  const members = membersOf(body);
+  if (status >= 200 && status < 300) {
+    if (status === 204) return { ok: true, value: {} };
+    return members === undefined ? unavailable(`${status} without a JSON object`) : { ok: true, value: members };
+  }
+  const errcode = typeof members?.['errcode'] === 'string' ? members['errcode'].slice(0, 100) : undefined;
+  const detail = errcode === undefined ? String(status) : `${status} ${errcode}`;
+  if (status === 404 && errcode === 'M_NOT_FOUND') return { ok: false, reason: 'unknown-user', detail };
+  // 401, 403: another secret. 404: the API is off, or something else answers. An operator mends both.
+  if (status >= 500 || [401, 403, 404, 408, 429].includes(status)) {
+    return {
+      ...unavailable(detail),
+      ...([401, 403, 404].includes(status) && { needsOperator: true }),
+      retryAfterSeconds: retryAfter(headers['retry-after']),
+    };
+  }
+  return { ok: false, reason: 'refused', detail, errcode };
+}
+
+function unavailable(detail: string): HomeserverFailure {
+  return { ok: false, reason: 'unavailable', detail };
+}
+
+function reasonOf({ reason, cause }: OutboundFailure): string {
+  return cause instanceof Error && 'code' in cause ? `${reason} (${String(cause.code)})` : reason;
+}
+
+function membersOf(body: Buffer): Members | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    return isMembers(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** RFC 9110 10.2.3, in its form of seconds, the only one that Synapse sends. */
+function retryAfter(value: string | undefined): number | undefined {
+  return value !== undefined && /^\d{1,9}$/.test(value) ? Math.min(Number(value), MAX_RETRY_AFTER_SECONDS) : undefined;
+}

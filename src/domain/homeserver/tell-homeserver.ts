@@ -1,0 +1,104 @@
+/** What the jobs that tell the homeserver of a person have in common (chat-compat 11.8). */
+import { fromUuid } from '#platform/base/ids.ts';
+import { DONE, type Job, type JobOutcome, type JobQueue } from '#platform/jobs/queue.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import type { CallContext, Homeserver, HomeserverResult } from './homeserver.ts';
+import { type LeaseDeps, withUserLease } from './user-lease.ts';
+
+export interface TellDeps extends LeaseDeps {
+  readonly homeserver: Homeserver;
+}
+
+const TIME_LIMIT_SECONDS = 360;
+/** An outage of an evening or a weekend must not leave the homeserver wrong for good. */
+const RETRIED_FOR_SECONDS = 72 * 3600;
+const BUSY_SECONDS = 2;
+
+/** A person, as the homeserver is to know them now. */
+export interface Told {
+  /** As the database has it. */
+  readonly userId: string;
+  readonly localpart: string;
+  readonly subject: string;
+  readonly isLocked: boolean;
+  readonly isDeactivated: boolean;
+  readonly emails: readonly string[];
+  /** The one that is stored here. */
+  readonly storedDisplayName: string | undefined;
+}
+
+/**
+ * A queue whose jobs have the member `user_id` and are about that person. They run one at a time for each, and read
+ * what is true when they run.
+ */
+export function tellingQueue(
+  name: string,
+  deps: TellDeps,
+  tell: (told: Told, context: CallContext, payload: unknown) => Promise<HomeserverResult<unknown>>,
+): JobQueue {
+  return {
+    name,
+    timeLimitSeconds: TIME_LIMIT_SECONDS,
+    retriedForSeconds: RETRIED_FOR_SECONDS,
+    run: (job) => run(deps, job, tell),
+  };
+}
+
+async function run(deps: TellDeps, job: Job, tell: Parameters<typeof tellingQueue>[2]): Promise<JobOutcome> {
+  const userId = (await deps.database.first(readPayload, { payload: JSON.stringify(job.payload) }))?.user_id ?? null;
+  if (userId === null) return { kind: 'failed', reason: 'the payload names no user' };
+  const told = await withUserLease(deps, userId, job.signal, async (signal): Promise<JobOutcome> => {
+    const facts = await readTold(deps.database, userId);
+    if (facts === undefined) return { kind: 'failed', reason: `there is no user ${fromUuid(userId)}` };
+    return outcomeOf(await tell(facts, { kind: 'job', signal }, job.payload), facts.subject);
+  });
+  if (told !== undefined) return told.value;
+  if ((await readTold(deps.database, userId)) === undefined)
+    return { kind: 'failed', reason: `there is no user ${fromUuid(userId)}` };
+  return { kind: 'postponed', reason: 'the homeserver is told of this user already', afterSeconds: BUSY_SECONDS };
+}
+
+function outcomeOf(result: HomeserverResult<unknown>, user: string): JobOutcome {
+  if (result.ok) return DONE;
+  const reason = `user ${user}: ${result.detail}`;
+  if (result.reason !== 'unavailable') return { kind: 'failed', reason };
+  return { kind: 'retry', reason, afterSeconds: result.retryAfterSeconds };
+}
+
+/** Text that is no identifier is null, and not an error. */
+const readPayload = statement<{ user_id: string | null }, { readonly payload: string }>(
+  'read-homeserver-job',
+  `select case when :payload::jsonb ->> 'user_id' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+               then (:payload::jsonb ->> 'user_id')::uuid end as user_id`,
+);
+
+interface ToldRow {
+  readonly username: string;
+  readonly display_name: string | null;
+  readonly is_locked: boolean;
+  readonly is_deactivated: boolean;
+  readonly emails: readonly string[];
+}
+
+const findTold = statement<ToldRow, { readonly userId: string }>(
+  'find-told-user',
+  `select u.username, u.display_name, u.locked_at is not null as is_locked, u.deactivated_at is not null as is_deactivated,
+          array(select e.email from user_emails e where e.user_id = u.id order by e.created_at, e.id) as emails
+     from users u where u.id = :userId::uuid`,
+);
+
+/** Undefined: there is no such person. */
+export async function readTold(database: Queryable, userId: string): Promise<Told | undefined> {
+  const row = await database.first(findTold, { userId });
+  if (row === undefined) return undefined;
+  return {
+    userId,
+    localpart: row.username,
+    subject: fromUuid(userId),
+    isLocked: row.is_locked,
+    isDeactivated: row.is_deactivated,
+    emails: row.emails,
+    storedDisplayName: row.display_name ?? undefined,
+  };
+}

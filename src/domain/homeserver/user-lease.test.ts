@@ -1,0 +1,100 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { insertUser, sql } from '#test/support/fixtures.ts';
+import { withUserLease } from './user-lease.ts';
+
+const clock = new FakeClock();
+const { signal } = new AbortController();
+let db: TestDatabase;
+let user: UserId;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+beforeEach(async () => {
+  user = await insertUser(db.database, clock.now());
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+afterAll(async () => await db.drop());
+
+async function leases() {
+  return await sql<{ owner: string; seconds: number }>(
+    db.database,
+    `select owner, extract(epoch from expires_at - $2::timestamptz)::integer as seconds
+       from homeserver_leases where user_id = $1::uuid`,
+    [toUuid(user), new Date(clock.now())],
+  );
+}
+
+/** A second of the clock and of the timers. */
+function advance(seconds: number): void {
+  clock.advanceSeconds(seconds);
+  vi.advanceTimersByTime(seconds * 1000);
+}
+
+function work<Value>(doing: (signal: AbortSignal) => Promise<Value>, database: Queryable = db.database) {
+  return withUserLease({ database, clock }, toUuid(user), signal, doing);
+}
+
+describe('the lease of a person at the homeserver (chat-compat 11.7)', () => {
+  test('is held by one at a time, and given back at the end', async () => {
+    const outcome = await work(async () => {
+      expect(await leases()).toMatchObject([{ seconds: 60 }]);
+      expect(await work(() => Promise.resolve('second'))).toBeUndefined();
+      return 'first';
+    });
+    expect(outcome).toEqual({ value: 'first' });
+    expect(await leases()).toEqual([]);
+  });
+
+  test('is given back when the work fails', async () => {
+    await expect(work(() => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+    expect(await leases()).toEqual([]);
+  });
+
+  test('is prolonged while the work goes on, and no other process takes it then', async () => {
+    await work(async (lost) => {
+      for (let round = 0; round < 5; round += 1) {
+        advance(20);
+        await expect.poll(async () => (await leases())[0]?.seconds).toBe(60);
+        expect(await work(() => Promise.resolve('second'))).toBeUndefined();
+      }
+      expect(lost.aborted).toBe(false);
+    });
+  });
+
+  test('that was lost to another process ends the work, which leaves the lease of the other alone', async () => {
+    const other = '11111111-1111-4111-8111-111111111111';
+    await work(async (lost) => {
+      await sql(db.database, 'update homeserver_leases set owner = $1::uuid', [other]);
+      advance(20);
+      await expect.poll(() => lost.aborted).toBe(true);
+    });
+    expect(await leases()).toMatchObject([{ owner: other }]);
+  });
+
+  test('that could not be prolonged ends the work once its time is over, and not before', async () => {
+    let isDown = false;
+    const database: Queryable = {
+      rows: (...args) => db.database.rows(...args),
+      first: (...args) => db.database.first(...args),
+      execute: (...args) => (isDown ? Promise.reject(new Error('no connection')) : db.database.execute(...args)),
+    };
+    await work(async (lost) => {
+      isDown = true;
+      advance(20);
+      advance(20);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(lost.aborted).toBe(false);
+      advance(20);
+      await expect.poll(() => lost.aborted).toBe(true);
+      isDown = false;
+    }, database);
+  });
+});

@@ -1,0 +1,232 @@
+/**
+ * Table `homeserver_leases`: only one process at a time tells the homeserver of a person, so that the call that it hears
+ * last is the one that read last (chat-compat 11.7). A sign-in holds it from before the homeserver is told of its device
+ * until its session is stored, a job while it reads and tells. No transaction is open during the call.
+ *
+ * Whoever takes the lease of an owner that died owes the person a device sync: the homeserver may have been told of a
+ * device that never got a session.
+ */
+import { randomUUID } from 'node:crypto';
+import { BATCH_ROWS, deleteOldestSql, START, type Sweep } from '#domain/clean-up/sweep.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { currentTask, resumeTask } from '#platform/base/tasks.ts';
+import { queuedBy } from '#platform/jobs/queue.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { insertDeviceSyncs } from './device-sync-jobs.ts';
+import { leaseIsOver } from './liveness.ts';
+
+const LEASE_SECONDS = 60;
+/** A third of the lease: two may fail. */
+const RENEW_MS = 20_000;
+
+export type TakeLeaseParams = {
+  /** As the database has it. */
+  readonly userId: string;
+  readonly owner: string;
+  readonly until: Date;
+  readonly now: Date;
+  readonly queuedBy: string | null;
+};
+
+/**
+ * CTEs that take the lease: `leased(user_id)`, empty while somebody else has it. A lease that is about to be given back counts
+ * as held: who waited for that would go on with a statement that does not see what its holder has written.
+ */
+export const TAKE_LEASE_CTES = `abandoned as materialized (
+    select lease.user_id from homeserver_leases lease
+     where lease.user_id = :userId::uuid and ${leaseIsOver('lease', ':now::timestamptz')}
+  ), leased as (
+    insert into homeserver_leases as lease (user_id, owner, expires_at)
+    select id, :owner::uuid, :until::timestamptz from users
+     where id = :userId::uuid
+       and not exists (select from homeserver_leases held
+                        where held.user_id = users.id and not ${leaseIsOver('held', ':now::timestamptz')})
+    on conflict (user_id) do update set owner = excluded.owner, expires_at = excluded.expires_at
+     where ${leaseIsOver('lease', ':now::timestamptz')}
+    returning user_id
+  ), owed as (
+    ${insertDeviceSyncs('select user_id from abandoned where exists (select from leased)', ':now::timestamptz')}
+  )`;
+
+/**
+ * CTE `fenced` of a statement that writes what the lease was taken for: a row while it is held, and given back by this;
+ * or when none is needed. Expects `:leaseOwner`, which is null for that.
+ * @param user parameter of the user's id; @param after CTE that the rest depends on; empty: the lease is kept
+ */
+export function giveBackLeaseCtes(user: string, after: string): string {
+  return `given_back as (
+    delete from homeserver_leases
+     where user_id = ${user} and owner = :leaseOwner::uuid and exists (select from ${after})
+    returning user_id
+  ), fenced as materialized (
+    select 1 as held from given_back union all select 1 from ${after} where :leaseOwner::uuid is null
+  )`;
+}
+
+const takeLease = statement<{ user_id: string }, TakeLeaseParams>(
+  'take-homeserver-lease',
+  `with ${TAKE_LEASE_CTES} select user_id from leased`,
+);
+
+interface OwnLease {
+  readonly userId: string;
+  readonly owner: string;
+}
+
+const renewLease = statement<never, OwnLease & { readonly until: Date }>(
+  'renew-homeserver-lease',
+  `update homeserver_leases set expires_at = :until::timestamptz
+    where user_id = :userId::uuid and owner = :owner::uuid`,
+);
+
+const releaseLease = statement<never, OwnLease>(
+  'release-homeserver-lease',
+  'delete from homeserver_leases where user_id = :userId::uuid and owner = :owner::uuid',
+);
+
+const releaseLeaseOwing = statement<never, OwnLease & { readonly now: Date; readonly queuedBy: string | null }>(
+  'release-homeserver-lease-owing',
+  `with released as (
+    delete from homeserver_leases where user_id = :userId::uuid and owner = :owner::uuid
+  )
+  ${insertDeviceSyncs('select :userId::uuid as user_id', ':now::timestamptz')}`,
+);
+
+export interface LeaseDeps {
+  readonly database: Queryable;
+  readonly clock: Clock;
+}
+
+/** A lease that is prolonged until it is given back. */
+export class HeldLease {
+  readonly owner: string;
+  /** Aborted when another process has the lease, or may have it. */
+  readonly signal: AbortSignal;
+  readonly #deps: LeaseDeps;
+  readonly #userId: string;
+  readonly #lost = new AbortController();
+  readonly #renewal: NodeJS.Timeout;
+  #endsAt: number;
+  #isOver = false;
+
+  /** @param endsAt until when it was taken, in milliseconds since the epoch */
+  constructor(deps: LeaseDeps, { userId, owner }: OwnLease, endsAt: number) {
+    this.#deps = deps;
+    this.#userId = userId;
+    this.#endsAt = endsAt;
+    this.owner = owner;
+    this.signal = this.#lost.signal;
+    const task = currentTask();
+    this.#renewal = setInterval(() => {
+      resumeTask(undefined, () => {
+        void this.#renew().then((isKept) => {
+          if (!isKept) resumeTask(task, () => this.#lost.abort(new Error('another process has taken the lease')));
+        });
+      });
+    }, RENEW_MS).unref();
+  }
+
+  /** A statement of the work has given it back. */
+  end(): void {
+    clearInterval(this.#renewal);
+    this.#isOver = true;
+  }
+
+  /** Gives it back, unless that was done. */
+  async release(): Promise<void> {
+    if (this.#isOver) return;
+    this.end();
+    await this.#deps.database.execute(releaseLease, { userId: this.#userId, owner: this.owner });
+  }
+
+  /** Gives it back, and queues a sync: the homeserver may know of a device that has no session. */
+  async releaseOwing(): Promise<void> {
+    this.end();
+    await this.#deps.database.execute(releaseLeaseOwing, {
+      userId: this.#userId,
+      owner: this.owner,
+      now: new Date(this.#deps.clock.now()),
+      queuedBy: queuedBy(),
+    });
+  }
+
+  async #renew(): Promise<boolean> {
+    const { clock, database } = this.#deps;
+    const until = clock.now() + LEASE_SECONDS * 1000;
+    try {
+      const kept = await database.execute(renewLease, {
+        userId: this.#userId,
+        owner: this.owner,
+        until: new Date(until),
+      });
+      if (kept > 0) this.#endsAt = until;
+      return kept > 0 || this.#isOver;
+    } catch {
+      // The next one may succeed; the database says by itself when it is lost.
+      return clock.now() < this.#endsAt;
+    }
+  }
+}
+
+/**
+ * Takes the lease of a person.
+ * @param take sends a statement with `TAKE_LEASE_CTES`, which returns no row while somebody else has the lease
+ * @returns undefined while somebody else has it, or when there is no such person; else release it, whatever happens
+ */
+export async function takeUserLease<Row>(
+  deps: LeaseDeps,
+  userId: string,
+  take: (params: TakeLeaseParams) => Promise<Row | undefined>,
+): Promise<{ readonly lease: HeldLease; readonly row: Row } | undefined> {
+  const now = deps.clock.now();
+  const endsAt = now + LEASE_SECONDS * 1000;
+  const own = { userId, owner: randomUUID() };
+  const row = await take({ ...own, until: new Date(endsAt), now: new Date(now), queuedBy: queuedBy() });
+  return row === undefined ? undefined : { lease: new HeldLease(deps, own, endsAt), row };
+}
+
+/**
+ * Does work while nobody else does any for this person.
+ * @param userId as the database has it
+ * @param work its signal is aborted with the given one, or when the lease was lost to another process
+ * @returns undefined without having done anything: somebody else has the lease, or there is no such person
+ */
+export async function withUserLease<Value>(
+  deps: LeaseDeps,
+  userId: string,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<{ readonly value: Value } | undefined> {
+  const taken = await takeUserLease(deps, userId, (params) => deps.database.first(takeLease, params));
+  if (taken === undefined) return undefined;
+  try {
+    return { value: await work(AbortSignal.any([signal, taken.lease.signal])) };
+  } finally {
+    await taken.lease.release();
+  }
+}
+
+const sweepLeases = statement<{ count: number }, { readonly now: Date; readonly queuedBy: string | null }>(
+  'sweep-homeserver-leases',
+  `with removed as (
+    ${deleteOldestSql('homeserver_leases', 'user_id', 'expires_at', leaseIsOver('t', ':now::timestamptz'))}
+    returning d.user_id
+  ), owed as (
+    ${insertDeviceSyncs('select user_id from removed', ':now::timestamptz')}
+  )
+  select count(*)::integer as count from removed`,
+);
+
+export const homeserverSweeps: readonly Sweep[] = [
+  {
+    name: 'cleanup-homeserver-leases',
+    minute: 3,
+    everyMinutes: 5,
+    sweep: async (database, now) => {
+      const row = await database.first(sweepLeases, { now: new Date(now), queuedBy: queuedBy() });
+      const rows = row?.count ?? 0;
+      return { rows, next: rows < BATCH_ROWS ? undefined : START };
+    },
+  },
+];

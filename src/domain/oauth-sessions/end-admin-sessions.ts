@@ -1,0 +1,38 @@
+import type { Homeserver } from '#domain/homeserver/homeserver.ts';
+import { fromUuid, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import type { ScopeRules } from '#protocol/oauth/scopes.ts';
+import { endOAuth2Session } from './end-oauth2-session.ts';
+import { oauthSessionIsLive } from './liveness.ts';
+
+const findLive = statement<{ id: string; scope: readonly string[] }, { readonly userId: string }>(
+  'find-scopes-of-user-sessions',
+  `select s.id, s.scope from oauth2_sessions s where s.user_id = :userId::uuid and ${oauthSessionIsLive('s')}`,
+);
+
+export interface AdminSessionsDeps {
+  readonly scopeRules: Pick<ScopeRules, 'isAdmin'>;
+  readonly homeserver: Pick<Homeserver, 'isConnected'>;
+}
+
+/**
+ * Ends the sessions of a user that hold an admin scope, with their child sessions. Expects the caller's transaction.
+ * @returns how many this call ended
+ */
+export async function endAdminSessionsOfUser(
+  transaction: Queryable,
+  { scopeRules, homeserver }: AdminSessionsDeps,
+  user: UserId,
+  now: number,
+): Promise<number> {
+  const sessions = await transaction.rows(findLive, { userId: toUuid(user) });
+  const end = { reason: 'admin', now, syncsDevices: homeserver.isConnected } as const;
+  let ended = 0;
+  for (const { id, scope } of sessions) {
+    if (!scope.some((name) => scopeRules.isAdmin(name))) continue;
+    const session: OAuth2SessionId = fromUuid<'oauth2-session'>(id);
+    if (await endOAuth2Session(transaction, session, end)) ended += 1;
+  }
+  return ended;
+}

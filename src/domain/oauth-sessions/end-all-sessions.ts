@@ -1,0 +1,116 @@
+import { type AuditActor, INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { finishedCte } from '#domain/browser-sessions/finish-browser-session.ts';
+import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
+import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
+import { type BrowserSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { endingCtes } from './end-oauth2-session.ts';
+import { oauthSessionIsLive } from './liveness.ts';
+import { ENDED_WITH_THEM, type SignOutDeps, TOLD_CTE } from './sign-out.ts';
+
+export type SessionKind = 'browser' | 'oauth2' | 'compat';
+
+/** A person signs out everywhere, or is signed out. */
+export interface EverythingEnd {
+  readonly userId: UserId;
+  readonly kinds: ReadonlySet<SessionKind>;
+  /** The browser session that stays; undefined: none. */
+  readonly kept: BrowserSessionId | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** The person; from the request, for the audit log. Or those who run the service. */
+  readonly by:
+    | { readonly kind: 'person'; readonly address: string | undefined; readonly userAgent: string | undefined }
+    | { readonly kind: 'admin'; readonly actor: AuditActor };
+}
+
+/** How many sessions were ended. */
+export interface EndedEverything {
+  readonly browserSessions: number;
+  readonly oauth2Sessions: number;
+  /** Of chat clients. */
+  readonly compatSessions: number;
+}
+
+/**
+ * Ends the sessions of a person of these kinds, with their tokens. With a browser session end the sessions of
+ * applications that end whenever somebody signs out there, as with `signOut`. One statement, one event, and one job for
+ * all devices at the homeserver. Browser sessions are locked before those of applications, and these before those of chat
+ * clients, as everywhere.
+ */
+export async function endAllSessions(
+  { database, scopeRules, homeserver }: SignOutDeps,
+  { userId, kinds, kept, now, by }: EverythingEnd,
+): Promise<EndedEverything> {
+  const actor: AuditActor = by.kind === 'admin' ? by.actor : { address: by.address, userAgent: by.userAgent };
+  const row = await database.first(endSessions, {
+    userId: toUuid(userId),
+    endsBrowsers: kinds.has('browser'),
+    endsOauth2: kinds.has('oauth2'),
+    endsCompat: kinds.has('compat'),
+    keptSessionId: kept === undefined ? null : toUuid(kept),
+    outliving: scopeRules.outlivingSignOut,
+    now: new Date(now),
+    reason: by.kind === 'admin' ? 'admin' : 'logout',
+    auditEventId: newAuditEventId(now),
+    clientId: actor.clientId === undefined ? null : toUuid(actor.clientId),
+    ip: actor.address ?? null,
+    userAgent: actor.userAgent ?? null,
+    detail: JSON.stringify(actor.detail ?? {}),
+    ...sessionEndParams(homeserver.isConnected),
+  });
+  return {
+    browserSessions: row?.browser_sessions ?? 0,
+    oauth2Sessions: row?.oauth2_sessions ?? 0,
+    compatSessions: row?.compat_sessions ?? 0,
+  };
+}
+
+const endSessions = statement<
+  { browser_sessions: number; oauth2_sessions: number; compat_sessions: number },
+  SessionEndParams & {
+    readonly userId: string;
+    readonly endsBrowsers: boolean;
+    readonly endsOauth2: boolean;
+    readonly endsCompat: boolean;
+    readonly keptSessionId: string | null;
+    readonly outliving: readonly string[];
+    readonly now: Date;
+    readonly reason: string;
+    readonly auditEventId: string;
+    readonly clientId: string | null;
+    readonly detail: string;
+    readonly ip: string | null;
+    readonly userAgent: string | null;
+  }
+>(
+  'end-all-sessions-of-user',
+  `with recursive ${finishedCte(':endsBrowsers::boolean and id is distinct from :keptSessionId::uuid')}, ${endingCtes(
+    `select root.id from (
+      ${ENDED_WITH_THEM}
+      union
+      select s.id from oauth2_sessions s
+       where s.user_id = :userId::uuid and ${oauthSessionIsLive('s')} and :endsOauth2::boolean
+    ) root`,
+    ':now::timestamptz',
+    ':reason::text',
+    {
+      compat: {
+        roots: `select id from compat_sessions
+          where user_id = :userId::uuid and ${compatSessionIsLive('compat_sessions')} and :endsCompat::boolean`,
+        reason: ':reason::text',
+      },
+    },
+  )}, ${TOLD_CTE}, counted as (
+    select (select count(finished.id) from finished)::integer as browser_sessions,
+           (select count(ended.id) from ended)::integer as oauth2_sessions,
+           (select count(compat_ended.id) from compat_ended)::integer as compat_sessions
+  ), audited as (
+    ${INSERT_AUDIT_EVENT}
+    select :auditEventId::uuid, 'sessions_ended', :userId::uuid, :clientId::uuid, null, :ip::inet, :userAgent::text,
+           jsonb_build_object('browser_sessions', counted.browser_sessions, 'oauth2_sessions', counted.oauth2_sessions,
+             'compat_sessions', counted.compat_sessions) || :detail::jsonb, :now::timestamptz
+      from counted where counted.browser_sessions + counted.oauth2_sessions + counted.compat_sessions > 0
+  )
+  select counted.browser_sessions, counted.oauth2_sessions, counted.compat_sessions from counted`,
+);

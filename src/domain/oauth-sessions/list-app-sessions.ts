@@ -1,0 +1,275 @@
+import {
+  type ClientPresentation,
+  clientPresentation,
+  type PresentationJson,
+  presentationColumn,
+} from '#domain/clients/client-presentations.ts';
+import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
+import {
+  type BrowserSessionId,
+  type ClientId,
+  type CompatSessionId,
+  fromUuid,
+  type OAuth2SessionId,
+  toUuid,
+  type UserId,
+} from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import {
+  countLists,
+  type ListedTable,
+  type ListStatements,
+  listStatements,
+  type Page,
+  type PageWindow,
+  readPages,
+  selectedColumns,
+} from '#platform/postgres/page.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+import { oauthSessionIsLive } from './liveness.ts';
+
+/** What a person reads about a session of an application or chat client. Times in milliseconds since the epoch. */
+interface ListedSession {
+  readonly browserSessionId: BrowserSessionId | undefined;
+  readonly deviceId: string | undefined;
+  readonly humanName: string | undefined;
+  readonly userAgent: string | undefined;
+  readonly createdAt: number;
+  readonly lastActiveAt: number | undefined;
+  readonly lastActiveAddress: string | undefined;
+  readonly finishedAt: number | undefined;
+}
+
+export interface ListedOAuth2Session extends ListedSession {
+  readonly kind: 'oauth2';
+  readonly id: OAuth2SessionId;
+  /** Undefined: the client's own. */
+  readonly userId: UserId | undefined;
+  readonly client: ClientPresentation;
+  readonly scope: readonly string[];
+}
+
+export interface ListedCompatSession extends ListedSession {
+  readonly kind: 'compat';
+  readonly id: CompatSessionId;
+  readonly userId: UserId;
+}
+
+export type ListedAppSession = ListedOAuth2Session | ListedCompatSession;
+
+export interface AppSessionFilter {
+  /** Undefined: those that are over as well. */
+  readonly isLive: boolean | undefined;
+  /** Exclusive; a session that was never active is within no bound. */
+  readonly activeAfter: number | undefined;
+  readonly activeBefore: number | undefined;
+  readonly clientId?: ClientId | undefined;
+  readonly deviceId?: string | undefined;
+  readonly browserSessionId?: BrowserSessionId | undefined;
+  /** Whether it came of a single sign-on; those of applications did not. */
+  readonly isOfSsoLogin?: boolean | undefined;
+}
+
+interface SessionRow {
+  readonly id: string;
+  readonly user_id: string | null;
+  /** Null: of a chat client. */
+  readonly client_id: string | null;
+  readonly client: PresentationJson | null;
+  readonly scope: readonly string[] | null;
+  readonly user_session_id: string | null;
+  readonly device_id: string | null;
+  readonly human_name: string | null;
+  readonly user_agent: string | null;
+  readonly created_at: number;
+  readonly last_active_at: number | null;
+  readonly last_active_ip: string | null;
+  readonly finished_at: number | null;
+}
+
+interface FilterParams {
+  readonly isLive: boolean | null;
+  readonly activeAfter: Date | null;
+  readonly activeBefore: Date | null;
+  readonly clientId: string | null;
+  readonly deviceId: string | null;
+  readonly browserSessionId: string | null;
+  readonly isOfSsoLogin: boolean | null;
+}
+
+const SHARED_COLUMNS = {
+  id: 's.id',
+  user_id: 's.user_id',
+  user_session_id: 's.user_session_id',
+  device_id: 's.device_id',
+  human_name: 's.human_name',
+  user_agent: 's.user_agent',
+  created_at: ms('s.created_at'),
+  last_active_at: ms('s.last_active_at'),
+  last_active_ip: 'host(s.last_active_ip)',
+  finished_at: ms('s.finished_at'),
+};
+const OAUTH2_COLUMNS = {
+  ...SHARED_COLUMNS,
+  client_id: 's.client_id',
+  client: presentationColumn('c'),
+  scope: 's.scope',
+};
+const COMPAT_COLUMNS = {
+  ...SHARED_COLUMNS,
+  client_id: 'null::uuid',
+  client: 'null::jsonb',
+  scope: 'null::text[]',
+};
+/** A session ends with its client, and is deleted with it. */
+const OAUTH2_SESSIONS = 'oauth2_sessions s join oauth2_clients c on c.id = s.client_id';
+
+function filters(isLive: string, clientId: string, isOfSsoLogin: string): string {
+  return `(:isLive::boolean is null or (${isLive}) = :isLive::boolean)
+    and (:activeAfter::timestamptz is null or s.last_active_at > :activeAfter::timestamptz)
+    and (:activeBefore::timestamptz is null or s.last_active_at < :activeBefore::timestamptz)
+    and (:clientId::uuid is null or ${clientId} = :clientId::uuid)
+    and (:deviceId::text is null or s.device_id = :deviceId::text)
+    and (:browserSessionId::uuid is null or s.user_session_id = :browserSessionId::uuid)
+    and (:isOfSsoLogin::boolean is null or (${isOfSsoLogin}) = :isOfSsoLogin::boolean)`;
+}
+
+const OF_SSO_LOGIN = 'exists (select from compat_sso_logins l where l.compat_session_id = s.id)';
+
+/** @param owner column that says whose list it is in; the tables have an index on it with `id` */
+function tables(owner: 'user_id' | 'user_session_id'): { readonly oauth2: ListedTable; readonly compat: ListedTable } {
+  return {
+    oauth2: {
+      columns: OAUTH2_COLUMNS,
+      from: OAUTH2_SESSIONS,
+      where: `s.${owner} = owner.id and ${filters(oauthSessionIsLive('s'), 's.client_id', 'false')}`,
+    },
+    compat: {
+      columns: COMPAT_COLUMNS,
+      from: 'compat_sessions s',
+      where: `s.${owner} = owner.id and ${filters(compatSessionIsLive('s'), 'null::uuid', OF_SSO_LOGIN)}`,
+    },
+  };
+}
+
+const ofUsers = tables('user_id');
+const ofBrowserSessions = tables('user_session_id');
+
+type Lists = ListStatements<SessionRow, FilterParams>;
+
+/** Whose sessions are listed, and of which kind. */
+const LISTS: Readonly<Record<AppSessionList, Lists>> = {
+  'oauth2-of-user': listStatements('oauth2-sessions-of-users', [ofUsers.oauth2]),
+  'compat-of-user': listStatements('compat-sessions-of-users', [ofUsers.compat]),
+  'all-of-user': listStatements('app-sessions-of-users', [ofUsers.oauth2, ofUsers.compat]),
+  'all-of-browser-session': listStatements('app-sessions-of-browser-sessions', [
+    ofBrowserSessions.oauth2,
+    ofBrowserSessions.compat,
+  ]),
+};
+
+export type AppSessionList = 'oauth2-of-user' | 'compat-of-user' | 'all-of-user' | 'all-of-browser-session';
+
+/** A page of the list of each of these people or browser sessions. */
+export async function listAppSessions(
+  queryable: Queryable,
+  list: AppSessionList,
+  owners: readonly (UserId | BrowserSessionId)[],
+  filter: AppSessionFilter,
+  window: PageWindow,
+): Promise<Page<ListedAppSession>[]> {
+  const pages = await readPages(queryable, LISTS[list], owners, filterParams(filter), window);
+  return pages.map((page) => ({ ...page, items: page.items.map(listedSession) }));
+}
+
+export async function countAppSessions(
+  queryable: Queryable,
+  list: AppSessionList,
+  owners: readonly (UserId | BrowserSessionId)[],
+  filter: AppSessionFilter,
+): Promise<number[]> {
+  return await countLists(queryable, LISTS[list], owners, filterParams(filter));
+}
+
+function selected(columns: ListedTable['columns']): string {
+  return selectedColumns(columns, Object.keys(OAUTH2_COLUMNS));
+}
+
+const OWN = '(:owner::uuid is null or s.user_id = :owner::uuid)';
+
+const byIds = statement<SessionRow, { readonly ids: readonly string[]; readonly owner: string | null }>(
+  'find-app-sessions',
+  `select ${selected(OAUTH2_COLUMNS)} from ${OAUTH2_SESSIONS} where s.id = any(:ids::uuid[]) and ${OWN}
+   union all
+   select ${selected(COMPAT_COLUMNS)} from compat_sessions s where s.id = any(:ids::uuid[]) and ${OWN}`,
+);
+
+/**
+ * Sessions of either kind by their identifiers, in the same order; those that are over as well.
+ * @param owner whose they are, and otherwise they are not found; `anybody`: administrators see all
+ */
+export async function findAppSessions(
+  queryable: Queryable,
+  ids: readonly (OAuth2SessionId | CompatSessionId)[],
+  owner: UserId | 'anybody',
+): Promise<(ListedAppSession | undefined)[]> {
+  const rows = await queryable.rows(byIds, {
+    ids: ids.map(toUuid),
+    owner: owner === 'anybody' ? null : toUuid(owner),
+  });
+  const found = new Map(rows.map((row) => [fromUuid(row.id), listedSession(row)]));
+  return ids.map((id) => found.get(id));
+}
+
+const ofDevice = statement<SessionRow, { readonly userId: string; readonly deviceId: string }>(
+  'find-session-of-device',
+  `(select ${selected(COMPAT_COLUMNS)} from compat_sessions s
+     where s.user_id = :userId::uuid and s.device_id = :deviceId::text and ${compatSessionIsLive('s')})
+   union all
+   (select ${selected(OAUTH2_COLUMNS)} from ${OAUTH2_SESSIONS}
+     where s.user_id = :userId::uuid and s.device_id = :deviceId::text and ${oauthSessionIsLive('s')})
+   limit 1`,
+);
+
+/** The live session of a device of a person; a chat client's before one with OAuth tokens. */
+export async function findSessionOfDevice(
+  queryable: Queryable,
+  user: UserId,
+  deviceId: string,
+): Promise<ListedAppSession | undefined> {
+  const row = await queryable.first(ofDevice, { userId: toUuid(user), deviceId });
+  return row === undefined ? undefined : listedSession(row);
+}
+
+function filterParams(filter: AppSessionFilter): FilterParams {
+  const { isLive, activeAfter, activeBefore, clientId, deviceId, browserSessionId, isOfSsoLogin } = filter;
+  return {
+    isLive: isLive ?? null,
+    activeAfter: activeAfter === undefined ? null : new Date(activeAfter),
+    activeBefore: activeBefore === undefined ? null : new Date(activeBefore),
+    clientId: clientId === undefined ? null : toUuid(clientId),
+    deviceId: deviceId ?? null,
+    browserSessionId: browserSessionId === undefined ? null : toUuid(browserSessionId),
+    isOfSsoLogin: isOfSsoLogin ?? null,
+  };
+}
+
+function listedSession(row: SessionRow): ListedAppSession {
+  const shared = {
+    browserSessionId: row.user_session_id === null ? undefined : fromUuid<'browser-session'>(row.user_session_id),
+    deviceId: row.device_id ?? undefined,
+    humanName: row.human_name ?? undefined,
+    userAgent: row.user_agent ?? undefined,
+    createdAt: row.created_at,
+    lastActiveAt: row.last_active_at ?? undefined,
+    lastActiveAddress: row.last_active_ip ?? undefined,
+    finishedAt: row.finished_at ?? undefined,
+  };
+  const userId = row.user_id === null ? undefined : fromUuid<'user'>(row.user_id);
+  if (row.client_id !== null && row.client !== null) {
+    const client = clientPresentation(fromUuid(row.client_id), row.client);
+    return { kind: 'oauth2', id: fromUuid(row.id), userId, client, scope: row.scope ?? [], ...shared };
+  }
+  if (userId === undefined) throw new TypeError('a session of a chat client has a person');
+  return { kind: 'compat', id: fromUuid(row.id), userId, ...shared };
+}

@@ -1,0 +1,102 @@
+import {
+  type ClientPresentation,
+  clientPresentation,
+  type PresentationJson,
+  presentationColumn,
+} from '#domain/clients/client-presentations.ts';
+import { type ClientId, fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { countLists, listStatements, type Page, type PageWindow, readPages } from '#platform/postgres/page.ts';
+import { ms } from '#platform/postgres/statement.ts';
+import { oauthSessionIsLive } from './liveness.ts';
+
+/** An application that can act for a person just now. Times in milliseconds since the epoch. */
+export interface ConnectedClient {
+  readonly id: ClientId;
+  readonly client: ClientPresentation;
+  /** Of its oldest session or, where it is older, of what the person allowed it. */
+  readonly firstAuthorizedAt: number;
+  readonly lastActiveAt: number | undefined;
+  readonly activeSessions: number;
+  /** Of all its live sessions together. */
+  readonly scope: readonly string[];
+}
+
+interface ConnectedRow {
+  readonly id: string;
+  readonly client: PresentationJson;
+  readonly first_authorized_at: number;
+  readonly last_active_at: number | null;
+  readonly active_sessions: number;
+  readonly scope: readonly string[];
+}
+
+interface FilterParams {
+  /** Null: of every client. */
+  readonly clientIds: readonly string[] | null;
+}
+
+/** Index `oauth2_sessions_user`. */
+const connectedOfUsers = listStatements<ConnectedRow, FilterParams>('connected-applications-of-users', [
+  {
+    columns: {
+      id: 'c.id',
+      client: presentationColumn('c'),
+      first_authorized_at: ms('least(live.created_at, consent.created_at)'),
+      last_active_at: ms('live.last_active_at'),
+      active_sessions: 'live.sessions',
+      scope: 'live.scope',
+    },
+    from: `(
+        select s.client_id, s.user_id, min(s.created_at) as created_at, max(s.last_active_at) as last_active_at,
+               count(distinct s.id)::integer as sessions,
+               coalesce(array_agg(distinct granted.scope order by granted.scope) filter (where granted.scope is not null), '{}')
+                 as scope
+          from oauth2_sessions s left join lateral unnest(s.scope) as granted (scope) on true
+         where s.user_id = owner.id and ${oauthSessionIsLive('s')}
+           and (:clientIds::uuid[] is null or s.client_id = any(:clientIds::uuid[]))
+         group by s.client_id, s.user_id
+      ) live
+      join oauth2_clients c on c.id = live.client_id
+      left join oauth2_consents consent on consent.user_id = live.user_id and consent.client_id = live.client_id`,
+    where: 'true',
+  },
+]);
+
+/** A page of the applications of each of these people, in the order of the applications' identifiers. */
+export async function listConnectedClients(
+  queryable: Queryable,
+  users: readonly UserId[],
+  window: PageWindow,
+): Promise<Page<ConnectedClient>[]> {
+  const pages = await readPages(queryable, connectedOfUsers, users, { clientIds: null }, window);
+  return pages.map((page) => ({ ...page, items: page.items.map(connectedClient) }));
+}
+
+export async function countConnectedClients(queryable: Queryable, users: readonly UserId[]): Promise<number[]> {
+  return await countLists(queryable, connectedOfUsers, users, { clientIds: null });
+}
+
+/** Those of these clients that can act for a person, in the same order. */
+export async function findConnectedClients(
+  queryable: Queryable,
+  user: UserId,
+  ids: readonly ClientId[],
+): Promise<(ConnectedClient | undefined)[]> {
+  const all = { size: ids.length, isFromEnd: false, after: undefined, before: undefined };
+  const [page] = await readPages(queryable, connectedOfUsers, [user], { clientIds: ids.map(toUuid) }, all);
+  const found = new Map((page?.items ?? []).map((row) => [fromUuid<'client'>(row.id), connectedClient(row)]));
+  return ids.map((id) => found.get(id));
+}
+
+function connectedClient(row: ConnectedRow): ConnectedClient {
+  const id = fromUuid<'client'>(row.id);
+  return {
+    id,
+    client: clientPresentation(id, row.client),
+    firstAuthorizedAt: row.first_authorized_at,
+    lastActiveAt: row.last_active_at ?? undefined,
+    activeSessions: row.active_sessions,
+    scope: row.scope,
+  };
+}

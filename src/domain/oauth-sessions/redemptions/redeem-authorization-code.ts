@@ -1,0 +1,52 @@
+import { codeIsValid } from '#domain/authorizations/liveness.ts';
+import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import type { CodeRow } from '../judge-code.ts';
+import { type RedeemedRow, type RedeemParams, redeemSql } from '../open-session.ts';
+import type { TokenSettings } from '../token-settings.ts';
+import {
+  type GrantClaimParams,
+  type GrantClaimRow,
+  grantClaimSql,
+  type RedeemDeps,
+  type Redeeming,
+  type RedeemOutcome,
+  redeem,
+} from './redeem.ts';
+
+/** Redeems an authorization code. */
+export async function redeemAuthorizationCode<Prepared>(
+  deps: RedeemDeps,
+  redeeming: Redeeming<CodeRow, Prepared>,
+  { authorizationCodeTtlSeconds }: Pick<TokenSettings, 'authorizationCodeTtlSeconds'>,
+): Promise<RedeemOutcome<Prepared>> {
+  const oldest = new Date(redeeming.presentedAt - authorizationCodeTtlSeconds * 1000);
+  return await redeem(deps, redeeming, { claim: claimForCode, store: redeemCode }, { oldest });
+}
+
+interface CodeParams {
+  /** Codes fulfilled before this are too old. */
+  readonly oldest: Date;
+}
+
+const claimForCode = statement<GrantClaimRow, GrantClaimParams & CodeParams>(
+  'claim-device-for-code',
+  grantClaimSql(
+    `select from oauth2_authorization_grants g
+      where g.id = :grantId::uuid and ${codeIsValid('g', ':oldest::timestamptz')}`,
+  ),
+);
+
+const redeemCode = statement<RedeemedRow, RedeemParams & CodeParams>(
+  'redeem-code',
+  redeemSql(
+    `update oauth2_authorization_grants g
+       set exchanged_at = :now::timestamptz, oauth2_session_id = :sessionId::uuid
+     where g.id = :grantId::uuid
+       and g.user_session_id = :userSessionId::uuid
+       and ${codeIsValid('g', ':oldest::timestamptz')}
+       and exists (select from fenced)
+       and ${clientWithIdIsCurrent('g.client_id', ':clientVersion::integer')}
+    returning g.client_id, g.scope, g.claims, g.resources, g.locale, g.auth_time, g.acr, g.amr`,
+  ),
+);

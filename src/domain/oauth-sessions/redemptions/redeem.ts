@@ -1,0 +1,128 @@
+/**
+ * Redeems a grant that passed its checks (oauth 8.2, 10.4). One that names a device is redeemed as a chat client is signed in:
+ * under the lease of the person, once the homeserver knows the device (chat-compat 10.4).
+ */
+import type { Client } from '#domain/clients/client.ts';
+import {
+  type ClaimDeps,
+  type ClaimParams,
+  type ClaimRow,
+  claimDevice,
+  claimSql,
+  type DeviceClaim,
+  type Written,
+} from '#domain/devices/claim-device.ts';
+import { fromUuid } from '#platform/base/ids.ts';
+import type { Statement } from '#platform/postgres/statement.ts';
+import {
+  type RedeemableRow,
+  type RedeemedRow,
+  type RedeemingDevice,
+  type RedeemParams,
+  type Redemption,
+  redeemParams,
+  sendInTurn,
+} from '../open-session.ts';
+import { type SessionLimit, type SessionRoomParams, sessionRoomCtes } from '../session-limit.ts';
+
+export interface RedeemDeps extends ClaimDeps {
+  readonly sessionLimit: SessionLimit;
+}
+
+/** A judged grant, and what will be stored when it is redeemed. */
+export interface Redeeming<Row extends RedeemableRow, Prepared> {
+  readonly row: Row & { readonly username: string };
+  readonly client: Client;
+  readonly device: RedeemingDevice;
+  /** When the grant was presented, in milliseconds since the epoch: the wait for the homeserver does not count. */
+  readonly presentedAt: number;
+  /** Whether somebody still waits for the tokens: `RequestContext` is one. */
+  readonly waiting: Pick<DeviceClaim<ClaimRow, unknown>, 'signal' | 'beginWrite'>;
+  /** Draws the tokens, right before they are stored. Nothing is consumed when it throws. */
+  prepare(now: number): Promise<Prepared & { readonly redemption: Redemption<Row> }>;
+}
+
+export type RedeemOutcome<Prepared> =
+  | { readonly ok: true; readonly prepared: Prepared }
+  /** `lost`: another request was faster, or the user, the browser session or the client is gone by now. */
+  | { readonly ok: false; readonly reason: 'lost' | 'too-many-sessions' };
+
+/** For one kind of grants. */
+interface RedeemStatements<Own> {
+  /** Made with `grantClaimSql`. */
+  readonly claim: Statement<GrantClaimRow, GrantClaimParams & Own>;
+  /** Made with `redeemSql`. */
+  readonly store: Statement<RedeemedRow, RedeemParams & Own>;
+}
+
+export type GrantClaimParams = ClaimParams & SessionRoomParams & { readonly grantId: string };
+
+export interface GrantClaimRow extends ClaimRow {
+  readonly is_redeemable: boolean;
+  /** The limit lets the user have one more session. */
+  readonly is_left: boolean;
+}
+
+/**
+ * The session and its tokens are stored and the grant is consumed, or nothing changes. One statement for a grant without
+ * device, two for one with a device at a homeserver; where sessions are limited or there is no homeserver for a device, a
+ * transaction of two. Throws what `claimDevice` throws, and nothing is consumed then.
+ *
+ * @param own further parameters of both statements
+ */
+export async function redeem<Row extends RedeemableRow, Prepared, Own extends object>(
+  deps: RedeemDeps,
+  redeeming: Redeeming<Row, Prepared>,
+  statements: RedeemStatements<Own>,
+  own: Own,
+): Promise<RedeemOutcome<Prepared>> {
+  const { database, sessionLimit } = deps;
+  const { device, row, waiting } = redeeming;
+  const write = (leaseOwner: string | null) => store(deps, redeeming, statements, own, leaseOwner);
+  if (device.id === undefined) return (await write(null)).outcome;
+  return await claimDevice<GrantClaimRow, RedeemOutcome<Prepared>>(deps, {
+    user: { id: fromUuid(row.user_id), username: row.username },
+    device: { id: device.id, name: device.name },
+    signal: waiting.signal,
+    beginWrite: () => waiting.beginWrite(),
+    take: (params) =>
+      database.first(statements.claim, {
+        ...{ ...params, ...sessionLimit.params(params.now.getTime()), grantId: row.grant_id },
+        ...own,
+      }),
+    refuse: (claimed) => {
+      if (claimed.is_locked || claimed.is_deactivated || !claimed.is_redeemable) return { ok: false, reason: 'lost' };
+      return claimed.is_left ? undefined : { ok: false, reason: 'too-many-sessions' };
+    },
+    write,
+  });
+}
+
+async function store<Row extends RedeemableRow, Prepared, Own extends object>(
+  { clock, database, sessionLimit }: RedeemDeps,
+  { client, device, prepare }: Redeeming<Row, Prepared>,
+  statements: RedeemStatements<Own>,
+  own: Own,
+  leaseOwner: string | null,
+): Promise<Written<RedeemOutcome<Prepared>>> {
+  const prepared = await prepare(clock.now());
+  const params = { ...redeemParams(prepared.redemption, client, device, sessionLimit, leaseOwner), ...own };
+  const row = await sendInTurn(database, statements.store, params, device.id !== undefined);
+  if (row === undefined) throw new Error('the statement that redeems a grant returned no row');
+  if (row.id !== null) return { outcome: { ok: true, prepared }, lease: 'given-back' };
+  const reason = row.is_left ? 'lost' : 'too-many-sessions';
+  return { outcome: { ok: false, reason }, lease: row.is_lease_lost ? 'lost' : 'kept' };
+}
+
+/**
+ * SQL that takes the lease for the device of a grant. The state of the grant is read with it, so that the losers of a race are
+ * answered at once.
+ * @param redeemable query of the grant `:grantId`, empty unless it may be redeemed
+ */
+export function grantClaimSql(redeemable: string): string {
+  return claimSql({
+    ctes: sessionRoomCtes(':userId::uuid', ':deviceId::text', ':now::timestamptz'),
+    columns: `room.is_left, exists (${redeemable}) as is_redeemable`,
+    from: 'room',
+  });
+}

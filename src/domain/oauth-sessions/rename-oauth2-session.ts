@@ -1,0 +1,40 @@
+import type { RenamedSession } from '#domain/compat-sessions/rename-compat-session.ts';
+import { fromUuid, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { oauthSessionIsLive } from './liveness.ts';
+
+const rename = statement<
+  { user_id: string | null; username: string | null; device_id: string | null },
+  { readonly id: string; readonly owner: string | null; readonly name: string }
+>(
+  'rename-oauth2-session',
+  `with renamed as (
+    update oauth2_sessions s set human_name = :name::text
+     where s.id = :id::uuid and ${oauthSessionIsLive('s')} and (:owner::uuid is null or s.user_id = :owner::uuid)
+    returning s.user_id, s.device_id
+  )
+  select renamed.user_id, u.username, renamed.device_id from renamed left join users u on u.id = renamed.user_id`,
+);
+
+/**
+ * Stores what a person calls a session of an application.
+ * @param owner whose it is, and otherwise it is not found; `anybody`: administrators rename all
+ * @returns undefined when there is no such session, or it is over
+ */
+export async function renameOAuth2Session(
+  queryable: Queryable,
+  id: OAuth2SessionId,
+  owner: UserId | 'anybody',
+  name: string,
+): Promise<RenamedSession | undefined> {
+  const row = await queryable.first(rename, {
+    id: toUuid(id),
+    owner: owner === 'anybody' ? null : toUuid(owner),
+    name,
+  });
+  if (row === undefined) return undefined;
+  const { user_id, username, device_id } = row;
+  const user = user_id === null || username === null ? undefined : { id: fromUuid<'user'>(user_id), username };
+  return { user, deviceId: device_id ?? undefined };
+}

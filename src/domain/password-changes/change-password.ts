@@ -1,0 +1,63 @@
+/**
+ * A signed-in person changes the own password. Owns no table: the password, the sessions and the events are changed by
+ * their modules, in one transaction.
+ */
+import {
+  provePassword,
+  type ReauthAttempt,
+  type ReauthDeps,
+  type ReauthOutcome,
+  renewAuthentication,
+} from '#domain/browser-sessions/reauthenticate.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
+import { type HashedPassword, hashAcceptedPassword } from './hash-accepted-password.ts';
+import { type ReplacePasswordDeps, replacePassword } from './replace-password.ts';
+
+export interface PasswordChangeDeps extends ReauthDeps, ReplacePasswordDeps {
+  readonly log: Log;
+  readonly hasher: PasswordHasher;
+}
+
+/** `password` is the current one, and the new one may be used. */
+export interface PasswordChangeAttempt extends ReauthAttempt {
+  readonly newPassword: string;
+  readonly endsOtherBrowsers: boolean;
+  /** Ends all sessions of applications and devices as well. */
+  readonly endsApplications: boolean;
+  /** Of the page, for the mail to the owner. */
+  readonly language: string;
+}
+
+export type PasswordChangeOutcome = ReauthOutcome | Exclude<HashedPassword, { readonly ok: true }>;
+
+/**
+ * Replaces the password of a person who gives the current one, which authenticates the session again (account-graphql
+ * 5.2, security R-33). A new one that is the current one is refused only when that was proven: else the answer would
+ * tell what the current one is not.
+ */
+export async function changePassword(
+  deps: PasswordChangeDeps,
+  attempt: PasswordChangeAttempt,
+): Promise<PasswordChangeOutcome> {
+  const { log } = deps;
+  const proof = await provePassword(deps, attempt);
+  if (!proof.ok) return proof;
+  const { accepted } = proof;
+  const hashed = await hashAcceptedPassword(deps, attempt, accepted.charges);
+  if (!hashed.ok) return hashed;
+
+  const now = deps.clock.now();
+  const { user, cookie } = attempt;
+  const replacement = { ...attempt, user: user.id, stored: hashed.stored, keptSession: cookie.id };
+  const { renewed, ended } = await deps.database.transaction(
+    async (transaction) => {
+      const renewed = await renewAuthentication(transaction, attempt, accepted, now);
+      const ended = renewed.ok ? await replacePassword(deps, transaction, replacement, now) : undefined;
+      return { renewed, ended };
+    },
+    { isRepeatable: true },
+  );
+  if (ended !== undefined) log.info('password.changed', 'a person changed the password', { user: user.id, ...ended });
+  return renewed;
+}

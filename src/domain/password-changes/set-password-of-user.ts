@@ -1,0 +1,61 @@
+import { findUser } from '#domain/accounts/find-user.ts';
+import { type Overloaded, overloadedOutcome } from '#domain/accounts/passwords/check-password.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { addressKey } from '#platform/base/ip-address.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { PasswordHasher, StoredHash } from '#platform/password-hash/password-hasher.ts';
+import type { Database } from '#platform/postgres/database.ts';
+import { type PasswordReplacement, type ReplacePasswordDeps, replacePassword } from './replace-password.ts';
+
+export interface SetPasswordOfUserDeps extends ReplacePasswordDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly hasher: PasswordHasher;
+}
+
+/** The new password may be used. */
+export interface PasswordOfUser extends Omit<PasswordReplacement, 'stored' | 'keptSession'> {
+  readonly newPassword: string;
+  readonly admin: NonNullable<PasswordReplacement['admin']>;
+  /** Aborted when the client has left. */
+  readonly signal: AbortSignal;
+}
+
+export type SetPasswordOfUserOutcome =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly reason: 'gone' }
+  | Overloaded;
+
+/** An administrator gives an account a password, by a token that proves the right. */
+export async function setPasswordOfUser(
+  deps: SetPasswordOfUserDeps,
+  change: PasswordOfUser,
+): Promise<SetPasswordOfUserOutcome> {
+  const { admin, newPassword, user, address, signal } = change;
+  let stored: StoredHash | undefined;
+  try {
+    stored = await deps.hasher.hash(newPassword, { address: addressKey(address), signal });
+  } catch (error) {
+    return overloadedOutcome(error, deps.log);
+  }
+  if (stored === undefined) throw new Error('a password that may be used is too long to be hashed');
+  const replacement = { ...change, stored, keptSession: undefined };
+  const now = deps.clock.now();
+  const ended = await deps.database.transaction(
+    async (transaction) => {
+      // A deactivated account has no password any more, and stays so.
+      if ((await findUser(transaction, user))?.isDeactivated !== false) return undefined;
+      return await replacePassword(deps, transaction, replacement, now);
+    },
+    { isRepeatable: true },
+  );
+  if (ended === undefined) return { ok: false, reason: 'gone' };
+  deps.log.info('password.set', 'an administrator set the password of an account', {
+    user,
+    client: admin.clientId,
+    admin: admin.userId,
+    ...ended,
+  });
+  return { ok: true };
+}

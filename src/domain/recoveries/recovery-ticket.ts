@@ -1,0 +1,145 @@
+import type { Limiter } from '#config/sections/rate-limiting.ts';
+import { accountIsUsable } from '#domain/accounts/liveness.ts';
+import { chargeAddress } from '#domain/rate-limits/rate-limits.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { fromUuid, type RecoverySessionId, type RecoveryTicketId, type UserId } from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import { randomAlphanumeric } from '#platform/base/random.ts';
+import { sha256 } from '#platform/base/secret.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+import { recoverySessionIsOpen } from './liveness.ts';
+import { type RecoverySession, recoverySessionState } from './recovery-session.ts';
+
+/** 190 bits. */
+const TICKET_LENGTH = 32;
+const TICKET = new RegExp(`^[0-9A-Za-z]{${TICKET_LENGTH}}$`);
+
+/** Looks at tickets, of one client address. */
+const CHECKS: Limiter = { burst: 20, perSecond: 20 / 60 };
+
+export interface TicketDeps {
+  readonly database: Queryable;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly ticketTtlSeconds: number;
+  readonly sessionTtlSeconds: number;
+}
+
+/** That there is a ticket, whatever it is worth. */
+export interface IssuedTicket {
+  readonly id: RecoveryTicketId;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+/** What is behind a ticket of a mail. */
+export interface RecoveryTicket extends IssuedTicket {
+  readonly user: { readonly id: UserId; readonly username: string; readonly displayName: string | undefined };
+  readonly session: Pick<RecoverySession, 'id' | 'email' | 'emailKey'>;
+  /** Confirmed addresses of the account, which are easy to guess. */
+  readonly emails: readonly string[];
+}
+
+export type TicketCheck =
+  | { readonly kind: 'valid'; readonly ticket: RecoveryTicket }
+  /** The account is locked or deactivated. */
+  | { readonly kind: 'locked'; readonly ticket: RecoveryTicket }
+  /** `isSessionOpen`: another mail can be sent for it. */
+  | { readonly kind: 'expired'; readonly ticket: RecoveryTicket; readonly isSessionOpen: boolean }
+  | { readonly kind: 'consumed'; readonly ticket: IssuedTicket }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'rate-limited'; readonly retryAfterSeconds: number };
+
+export function newRecoveryTicket(): string {
+  return randomAlphanumeric(TICKET_LENGTH);
+}
+
+/** What is stored of a ticket. */
+export function ticketHash(ticket: string): Buffer {
+  return sha256(ticket);
+}
+
+/**
+ * The account still has the password that it had when the ticket was made: a change by anybody voids the ticket.
+ * @param ticket alias of `user_recovery_tickets`
+ */
+export function passwordIsUnchanged(ticket: string): string {
+  return `${ticket}.password_id is not distinct from (
+    select p.id from user_passwords p where p.user_id = ${ticket}.user_id
+  )`;
+}
+
+interface TicketRow {
+  readonly id: string;
+  readonly user_id: string;
+  readonly username: string;
+  readonly display_name: string | null;
+  readonly is_usable: boolean;
+  readonly emails: readonly string[];
+  readonly session_id: string;
+  readonly email: string;
+  readonly email_key: string;
+  readonly is_consumed: boolean;
+  readonly created_at: number;
+  readonly session_created_at: number;
+}
+
+/**
+ * Tickets are found by their digest alone. What names one to others is made of its time and the first 80 bits of the
+ * digest, from which nobody finds 190 bits.
+ */
+const TICKET_ID = `(lpad(to_hex(${ms('t.created_at')}::bigint), 12, '0')
+            || substr(encode(t.ticket_hash, 'hex'), 1, 20))::uuid`;
+
+const findTicket = statement<TicketRow, { readonly ticketHash: Buffer }>(
+  'find-recovery-ticket',
+  `select ${TICKET_ID} as id, u.id as user_id, u.username, u.display_name, ${accountIsUsable('u')} as is_usable,
+          array(select other.email from user_emails other where other.user_id = u.id) as emails,
+          s.id as session_id, s.email, s.email_key,
+          not (${recoverySessionIsOpen('s')} and ${passwordIsUnchanged('t')}) as is_consumed,
+          ${ms('t.created_at')} as created_at, ${ms('s.created_at')} as session_created_at
+     from user_recovery_tickets t
+     join user_recovery_sessions s on s.id = t.session_id
+     join user_emails e on e.id = t.user_email_id and e.user_id = t.user_id
+     join users u on u.id = t.user_id
+    where t.ticket_hash = :ticketHash::bytea`,
+);
+
+/**
+ * What a ticket is worth now, in the order of browser-flows 7.3. Looking consumes nothing: programs that scan mails
+ * open the links in them. Only so many looks from one address are answered.
+ */
+export async function checkRecoveryTicket(
+  deps: TicketDeps,
+  ticket: string,
+  address: string | undefined,
+): Promise<TicketCheck> {
+  // Not one of ours: nothing to look up.
+  if (!TICKET.test(ticket)) return { kind: 'unknown' };
+  const taken = await chargeAddress(deps, { name: 'recovery-ticket', limiter: CHECKS, address });
+  if (!taken.ok) return { kind: 'rate-limited', retryAfterSeconds: taken.retryAfterSeconds };
+  const row = await deps.database.first(findTicket, { ticketHash: ticketHash(ticket) });
+  return row === undefined ? { kind: 'unknown' } : judge(row, deps);
+}
+
+function judge(row: TicketRow, { clock, sessionTtlSeconds, ticketTtlSeconds }: TicketDeps): TicketCheck {
+  const ticket = ticketOf(row);
+  if (row.is_consumed) return { kind: 'consumed', ticket: { id: ticket.id, createdAt: ticket.createdAt } };
+  const now = clock.now();
+  const isExpired = now - row.created_at >= ticketTtlSeconds * 1000;
+  if (!isExpired) return { kind: row.is_usable ? 'valid' : 'locked', ticket };
+  const session = { createdAt: row.session_created_at, isConsumed: false };
+  return { kind: 'expired', ticket, isSessionOpen: recoverySessionState(session, sessionTtlSeconds, now) === 'open' };
+}
+
+function ticketOf(row: TicketRow): RecoveryTicket {
+  const id: RecoverySessionId = fromUuid(row.session_id);
+  return {
+    id: fromUuid(row.id),
+    createdAt: row.created_at,
+    user: { id: fromUuid(row.user_id), username: row.username, displayName: row.display_name ?? undefined },
+    session: { id, email: row.email, emailKey: row.email_key },
+    emails: row.emails,
+  };
+}

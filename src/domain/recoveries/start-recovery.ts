@@ -1,0 +1,141 @@
+import type { Limiter } from '#config/sections/rate-limiting.ts';
+import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
+import {
+  addressBucketKey,
+  mailBucket,
+  type QueueState,
+  type Taken,
+  takeTokens,
+  unknownNameKey,
+} from '#domain/rate-limits/rate-limits.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { newId, type RecoverySessionId, toUuid } from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+import { INSERT_JOB, ON_WAITING_JOB, queuedBy } from '#platform/jobs/queue.ts';
+import type { Database } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { recoverySessionIsOpen } from './liveness.ts';
+import type { RecoverySession } from './recovery-session.ts';
+
+/** Name of the jobs that look the address up and send the mail. */
+export const RECOVERY_MAIL_QUEUE = 'send-account-recovery-emails';
+
+export interface StartRecoveryDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly keyRing: KeyRing;
+  readonly instance: QueueState;
+  readonly recoveryLimits: { readonly perIp: Limiter; readonly perAddress: Limiter };
+}
+
+export interface RecoveryRequest {
+  /** As typed. */
+  readonly email: string;
+  /** Language of the page, and of the mail. */
+  readonly locale: string;
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+}
+
+export type StartRecoveryOutcome =
+  | { readonly ok: true; readonly id: RecoverySessionId }
+  | { readonly ok: false; readonly reason: 'invalid' }
+  | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
+
+/** Open at once for one address; the oldest beyond them are closed. */
+const MAX_OPEN = 5;
+
+/** The job of a session that waits already stands for a second one. */
+const INSERT_MAIL_JOB = `${INSERT_JOB}
+    select :jobId::uuid, '${RECOVERY_MAIL_QUEUE}', jsonb_build_object('session_id', :id::uuid), :id::text,
+           :queuedBy::text, :now::timestamptz, :now::timestamptz`;
+
+const startSession = statement<
+  never,
+  {
+    readonly now: Date;
+    readonly id: string;
+    readonly email: string;
+    readonly emailKey: string;
+    readonly locale: string;
+    readonly ip: string | null;
+    readonly userAgent: string | null;
+    readonly jobId: string;
+    readonly queuedBy: string | null;
+  }
+>(
+  'start-recovery',
+  `with superseded as materialized (
+    select older.id from user_recovery_sessions older
+     where older.email_key = :emailKey::text and ${recoverySessionIsOpen('older')}
+     order by older.created_at desc, older.id desc offset ${MAX_OPEN - 1}
+       for update skip locked
+  ), closed as (
+    update user_recovery_sessions set consumed_at = :now::timestamptz
+     where id = any (array(select superseded.id from superseded))
+  ), queued as (
+    ${INSERT_MAIL_JOB}
+    ${ON_WAITING_JOB}
+  )
+  insert into user_recovery_sessions (id, email, email_key, locale, ip, user_agent, created_at)
+  values (:id::uuid, :email::text, :emailKey::text, :locale::text, :ip::inet, :userAgent::text, :now::timestamptz)`,
+);
+
+const queueMail = statement<
+  never,
+  { readonly now: Date; readonly id: string; readonly jobId: string; readonly queuedBy: string | null }
+>(
+  'resend-recovery',
+  `${INSERT_MAIL_JOB}
+   ${ON_WAITING_JOB}`,
+);
+
+/**
+ * Begins a recovery for a typed address. Whether an account has it is left to the job, so that neither the answer nor
+ * its time depends on that (security S-81).
+ */
+export async function startRecovery(deps: StartRecoveryDeps, request: RecoveryRequest): Promise<StartRecoveryOutcome> {
+  const email = parseStoredEmailAddress(request.email);
+  if (email === undefined) return { ok: false, reason: 'invalid' };
+  const taken = await chargeMail(deps, email.key, request.address);
+  if (!taken.ok) return { ...taken, reason: 'rate-limited' };
+  const now = deps.clock.now();
+  const id = newId<'recovery-session'>(now);
+  await deps.database.execute(startSession, {
+    now: new Date(now),
+    id: toUuid(id),
+    email: email.address,
+    emailKey: email.key,
+    locale: request.locale,
+    ip: request.address ?? null,
+    userAgent: request.userAgent ?? null,
+    jobId: toUuid(newId(now)),
+    queuedBy: queuedBy(),
+  });
+  return { ok: true, id };
+}
+
+/** Sends another mail for an open session, within the limits of a new one. */
+export async function resendRecovery(
+  deps: StartRecoveryDeps,
+  session: Pick<RecoverySession, 'id' | 'emailKey'>,
+  address: string | undefined,
+): Promise<{ readonly ok: true } | { readonly ok: false; readonly retryAfterSeconds: number }> {
+  const taken = await chargeMail(deps, session.emailKey, address);
+  if (!taken.ok) return taken;
+  const now = deps.clock.now();
+  const jobId = toUuid(newId(now));
+  await deps.database.execute(queueMail, { now: new Date(now), id: toUuid(session.id), jobId, queuedBy: queuedBy() });
+  return { ok: true };
+}
+
+/** The bucket of an address that is typed has its digest, so that the table does not list who was asked about. */
+async function chargeMail(deps: StartRecoveryDeps, emailKey: string, address: string | undefined): Promise<Taken> {
+  const { clock, database, instance, keyRing, log, recoveryLimits } = deps;
+  return await takeTokens(database, clock, [
+    mailBucket({ key: `recovery:ip:${addressBucketKey(log, address)}`, limiter: recoveryLimits.perIp }, instance),
+    { key: `recovery:address:${unknownNameKey(keyRing, emailKey)}`, limiter: recoveryLimits.perAddress },
+  ]);
+}

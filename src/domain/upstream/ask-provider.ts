@@ -1,0 +1,221 @@
+/**
+ * What follows a code from a provider: the token request, the checks of its ID token, and userinfo. Nothing here writes
+ * to the database; nothing that a provider sends is shown or logged.
+ */
+import type { PublishedKeys } from '#domain/published-keys/published-keys.ts';
+import { describeError, type Log } from '#platform/base/log.ts';
+import { parseJson } from '#platform/http/json-body.ts';
+import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
+import type { CompactJws } from '#protocol/jose/compact-jws.ts';
+import { idTokenProblem, issuedForUsProblem } from '#protocol/oidc/id-token-checks.ts';
+import type { ProviderMetadata } from '#protocol/oidc/provider-metadata.ts';
+import { type CredentialDeps, credentialsFor } from './client-credentials.ts';
+import type { AuthorizationSecrets } from './sealed-columns.ts';
+import { asksForIdToken, type UpstreamProvider } from './upstream-providers.ts';
+import { verifySignature } from './verify-signature.ts';
+
+export interface AskDeps extends CredentialDeps {
+  readonly outbound: Pick<OutboundHttp, 'call'>;
+  readonly publishedKeys: PublishedKeys;
+  readonly log: Log;
+}
+
+export interface Question {
+  readonly provider: UpstreamProvider;
+  readonly metadata: ProviderMetadata;
+  readonly redirectUri: string;
+  readonly code: string;
+  readonly secrets: AuthorizationSecrets;
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+export interface ProvidedClaims {
+  readonly idTokenClaims: Claims;
+  readonly userinfoClaims: Claims;
+}
+
+const MAX_TOKEN_CHARACTERS = 64 * 1024;
+const FORM = 'application/x-www-form-urlencoded';
+
+/** Undefined, with a line in the log that says why, when the provider did not answer as it should. */
+export async function askProvider(deps: AskDeps, question: Question): Promise<ProvidedClaims | undefined> {
+  try {
+    const tokens = await requestTokens(deps, question);
+    const idTokenClaims = await checkIdToken(deps, question, tokens);
+    const userinfoClaims = await fetchUserinfo(deps, question, tokens, idTokenClaims);
+    return { idTokenClaims, userinfoClaims };
+  } catch (error) {
+    if (!(error instanceof Unusable)) throw error;
+    deps.log.warn('upstream.failed', 'a sign-in provider did not answer as it should', {
+      provider: question.provider.id,
+      problem: error.message,
+    });
+    return undefined;
+  }
+}
+
+/** What is wrong, in words; never what was sent. */
+class Unusable extends Error {}
+
+interface Tokens {
+  readonly accessToken: string | undefined;
+  readonly idToken: string | undefined;
+}
+
+/** RFC 6749 4.1.3. */
+async function requestTokens(deps: AskDeps, question: Question): Promise<Tokens> {
+  const { provider, metadata, redirectUri, code, secrets } = question;
+  const { headers, fields } = await sentCredentials(deps, provider, metadata);
+  const form = new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: redirectUri, ...fields });
+  if (secrets.verifier !== undefined) form.set('code_verifier', secrets.verifier);
+  const answer = await deps.outbound.call(metadata.tokenEndpoint, {
+    method: 'POST',
+    // GitHub answers with a form unless it is asked for JSON.
+    headers: { accept: 'application/json', 'content-type': FORM, ...headers },
+    body: form.toString(),
+  });
+  if (!answer.ok) throw new Unusable(`token endpoint: no answer: ${answer.reason}`);
+  const body = objectOf(answer.body);
+  if (answer.status !== 200 || body?.['error'] !== undefined) {
+    throw new Unusable(`token endpoint: status ${answer.status}${errorCode(body)}`);
+  }
+  if (body === undefined) throw new Unusable('token endpoint: the answer is not a JSON object');
+  const { access_token: accessToken, id_token: idToken } = body;
+  if (accessToken !== undefined && !isToken(accessToken)) throw new Unusable('token endpoint: unusable access_token');
+  if (idToken !== undefined && !isToken(idToken)) throw new Unusable('token endpoint: unusable id_token');
+  return { accessToken, idToken };
+}
+
+async function sentCredentials(deps: AskDeps, provider: UpstreamProvider, metadata: ProviderMetadata) {
+  try {
+    return await credentialsFor(deps, provider, metadata);
+  } catch (error) {
+    throw new Unusable(`client authentication: ${describeError(error).message}`);
+  }
+}
+
+async function checkIdToken(deps: AskDeps, question: Question, tokens: Tokens): Promise<Claims> {
+  const { provider, metadata, secrets, code } = question;
+  // One that nobody asked for comes without a nonce, so it proves nothing.
+  if (!asksForIdToken(provider)) return {};
+  if (tokens.idToken === undefined) throw new Unusable('token endpoint: no id_token');
+  const jws = await verifiedJws(
+    deps,
+    provider,
+    metadata,
+    { text: tokens.idToken, algorithm: provider.idTokenAlg },
+    'ID token',
+  );
+  const problem = idTokenProblem(jws.claims, {
+    issuer: metadata.issuer,
+    clientId: provider.clientId,
+    nonce: secrets.nonce,
+    algorithm: jws.algorithm,
+    accessToken: tokens.accessToken,
+    code,
+    now: deps.clock.now(),
+  });
+  if (problem !== undefined) throw new Unusable(`ID token: ${problem}`);
+  if (!isSubject(jws.claims['sub'])) throw new Unusable('ID token: unusable sub');
+  if (secrets.isReauthentication && isOld(jws.claims['auth_time'], deps.clock.now())) {
+    throw new Unusable('ID token: old auth_time: the person was not asked again');
+  }
+  return jws.claims;
+}
+
+/** OpenID Connect Core 1.0 5.3. */
+async function fetchUserinfo(
+  deps: AskDeps,
+  question: Question,
+  { accessToken }: Tokens,
+  idTokenClaims: Claims,
+): Promise<Claims> {
+  const { provider, metadata } = question;
+  if (!provider.fetchesUserinfo) return {};
+  if (metadata.userinfoEndpoint === undefined) throw new Unusable('userinfo: the metadata names no endpoint');
+  if (accessToken === undefined) throw new Unusable('token endpoint: no access_token');
+  const answer = await deps.outbound.call(metadata.userinfoEndpoint, {
+    method: 'GET',
+    headers: {
+      accept: provider.userinfoAlg === undefined ? 'application/json' : 'application/jwt',
+      authorization: `Bearer ${accessToken}`,
+      // GitHub refuses requests without one.
+      'user-agent': 'Latchkey',
+    },
+  });
+  if (!answer.ok) throw new Unusable(`userinfo: no answer: ${answer.reason}`);
+  if (answer.status !== 200) throw new Unusable(`userinfo: status ${answer.status}`);
+  const claims =
+    provider.userinfoAlg === undefined
+      ? objectOf(answer.body)
+      : await signedUserinfo(deps, question, provider.userinfoAlg, answer.body.toString('latin1'));
+  if (claims === undefined) throw new Unusable('userinfo: the answer is not a JSON object');
+  // 5.3.2: an access token that was exchanged for another one would tell of another person.
+  const { sub } = idTokenClaims;
+  if (sub !== undefined && claims['sub'] !== sub) throw new Unusable('userinfo: another sub than in the ID token');
+  return claims;
+}
+
+async function signedUserinfo(
+  deps: AskDeps,
+  { provider, metadata }: Question,
+  algorithm: string,
+  text: string,
+): Promise<Claims> {
+  const { claims } = await verifiedJws(deps, provider, metadata, { text: text.trim(), algorithm }, 'userinfo');
+  const { issuer } = metadata;
+  // It need not have a time of issue.
+  const timed = { iat: deps.clock.now() / 1000, ...claims };
+  const problem = issuedForUsProblem(timed, { issuer, clientId: provider.clientId, now: deps.clock.now() });
+  if (problem !== undefined) throw new Unusable(`userinfo: ${problem}`);
+  return claims;
+}
+
+async function verifiedJws(
+  deps: Pick<AskDeps, 'publishedKeys'>,
+  provider: UpstreamProvider,
+  metadata: ProviderMetadata,
+  signed: { readonly text: string; readonly algorithm: string },
+  kind: string,
+): Promise<CompactJws> {
+  const verified = await verifySignature(deps, provider, metadata, { ...signed, maxCharacters: MAX_TOKEN_CHARACTERS });
+  if (!verified.ok) throw new Unusable(`${kind}: ${verified.problem}`);
+  return verified.jws;
+}
+
+const MAX_AUTHENTICATION_SECONDS = 300;
+
+/** A provider need not say when the person proved who they are. */
+function isOld(authTime: unknown, now: number): boolean {
+  return (
+    authTime !== undefined && !(typeof authTime === 'number' && now / 1000 - authTime < MAX_AUTHENTICATION_SECONDS)
+  );
+}
+
+const MAX_SUBJECT_CHARACTERS = 255;
+
+/** OpenID Connect Core 1.0 2. */
+function isSubject(value: unknown): boolean {
+  return typeof value === 'string' && value !== '' && value.length <= MAX_SUBJECT_CHARACTERS;
+}
+
+function isToken(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_TOKEN_CHARACTERS && /^[\x21-\x7e]+$/.test(value);
+}
+
+/** One of RFC 6749 5.2 is no secret, and says what is misconfigured. */
+function errorCode(body: Claims | undefined): string {
+  const code = body?.['error'];
+  return typeof code === 'string' && /^[a-z_]{1,40}$/.test(code) ? `, ${code}` : '';
+}
+
+function objectOf(body: Buffer): Claims | undefined {
+  try {
+    const value = parseJson(body);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? Object.fromEntries(Object.entries(value)) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,77 @@
+import {
+  fromUuid,
+  newId,
+  toUuid,
+  type UpstreamLinkId,
+  type UpstreamProviderId,
+  type UserId,
+} from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { providerIsEnabled } from './liveness.ts';
+
+/** Somebody as a provider names them. */
+export interface Identity {
+  readonly providerId: UpstreamProviderId;
+  readonly subject: string;
+  /** What the account there is called; left out: what is known of it stays. */
+  readonly accountName?: string | undefined;
+}
+
+/** The provider is locked for as long as the transaction, so that it is not removed. */
+const findProvider = statement<{ id: string }, { readonly providerId: string }>(
+  'find-provider-of-identity',
+  `select p.id from upstream_providers p where p.id = :providerId::uuid and ${providerIsEnabled('p')} for key share`,
+);
+
+const bind = statement<
+  { id: string },
+  {
+    readonly id: string;
+    readonly providerId: string;
+    readonly subject: string;
+    readonly userId: string;
+    readonly accountName: string | null;
+    readonly now: Date;
+  }
+>(
+  'bind-identity',
+  `insert into upstream_links as l (id, provider_id, subject, user_id, human_account_name, created_at)
+   values (:id::uuid, :providerId::uuid, :subject::text, :userId::uuid, :accountName::text, :now::timestamptz)
+   on conflict (provider_id, subject) do update
+      set user_id = excluded.user_id,
+          human_account_name = coalesce(excluded.human_account_name, l.human_account_name)
+    where l.user_id is null
+   returning l.id`,
+);
+
+/** `taken`: the identity is somebody's. `isNew`: it was not known before. */
+export type BindOutcome =
+  | { readonly ok: true; readonly id: UpstreamLinkId; readonly isNew: boolean }
+  | { readonly ok: false; readonly reason: 'unknown-provider' | 'taken' };
+
+/**
+ * Gives an account an identity at a provider, of which nobody has proof here; one that was seen before and is nobody's
+ * becomes theirs. Expects the caller's transaction.
+ */
+export async function bindIdentity(
+  transaction: Queryable,
+  user: UserId,
+  identity: Identity,
+  now: number,
+): Promise<BindOutcome> {
+  const providerId = toUuid(identity.providerId);
+  const provider = await transaction.first(findProvider, { providerId });
+  if (provider === undefined) return { ok: false, reason: 'unknown-provider' };
+  const id = toUuid(newId<'upstream-link'>(now));
+  const row = await transaction.first(bind, {
+    id,
+    providerId,
+    subject: identity.subject,
+    userId: toUuid(user),
+    accountName: identity.accountName ?? null,
+    now: new Date(now),
+  });
+  if (row === undefined) return { ok: false, reason: 'taken' };
+  return { ok: true, id: fromUuid<'upstream-link'>(row.id), isNew: row.id === id };
+}

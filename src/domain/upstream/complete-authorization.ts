@@ -1,0 +1,85 @@
+import type { Clock } from '#platform/base/clock.ts';
+import { fromUuid, newId, toUuid, type UpstreamAuthorizationId, type UpstreamLinkId } from '#platform/base/ids.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { sealAnswer, type UpstreamAnswer } from './sealed-columns.ts';
+import type { UpstreamProvider } from './upstream-providers.ts';
+
+export interface CompleteDeps {
+  readonly database: Queryable;
+  readonly clock: Clock;
+  readonly keyRing: KeyRing;
+}
+
+export interface Completion {
+  readonly id: UpstreamAuthorizationId;
+  readonly provider: UpstreamProvider;
+  /** Who signed in at the provider, as it names them. */
+  readonly subject: string;
+  /** What the account is called there; undefined: not known now, so that an earlier name stays. */
+  readonly accountName: string | undefined;
+  readonly answer: UpstreamAnswer;
+}
+
+const MAX_NAME_CHARACTERS = 255;
+
+/**
+ * Records who signed in at the provider. A subject that is seen for the first time gets a link without an account.
+ * @returns the link of the subject
+ */
+export async function completeAuthorization(
+  { database, clock, keyRing }: CompleteDeps,
+  { id, provider, subject, accountName, answer }: Completion,
+): Promise<UpstreamLinkId> {
+  const now = clock.now();
+  const { sid, sub } = answer.idTokenClaims;
+  const row = await database.first(complete, {
+    id: toUuid(id),
+    linkId: toUuid(newId<'upstream-link'>(now)),
+    providerId: toUuid(provider.id),
+    subject,
+    accountName: accountName ?? null,
+    answer: sealAnswer(keyRing, id, answer),
+    sid: nameOrNull(sid),
+    sub: nameOrNull(sub),
+    now: new Date(now),
+  });
+  if (row === undefined) throw new Error('an authorization was completed twice');
+  return fromUuid<'upstream-link'>(row.link_id);
+}
+
+function nameOrNull(value: unknown): string | null {
+  return typeof value === 'string' && value.length <= MAX_NAME_CHARACTERS ? value : null;
+}
+
+// An update that changes nothing returns the row that is there, also one that another request has just made.
+const complete = statement<
+  { link_id: string },
+  {
+    readonly id: string;
+    readonly linkId: string;
+    readonly providerId: string;
+    readonly subject: string;
+    readonly accountName: string | null;
+    readonly answer: Buffer;
+    readonly sid: string | null;
+    readonly sub: string | null;
+    readonly now: Date;
+  }
+>(
+  'complete-upstream-authorization',
+  `with link as (
+    insert into upstream_links as l (id, provider_id, subject, human_account_name, created_at)
+    values (:linkId::uuid, :providerId::uuid, :subject::text, :accountName::text, :now::timestamptz)
+    on conflict (provider_id, subject) do update
+      set human_account_name = coalesce(excluded.human_account_name, l.human_account_name)
+    returning l.id
+  )
+  update upstream_authorizations a
+     set completed_at = :now::timestamptz, link_id = link.id, answer_sealed = :answer::bytea, sid = :sid::text,
+         sub = :sub::text
+    from link
+   where a.id = :id::uuid and a.completed_at is null
+  returning a.link_id`,
+);

@@ -1,0 +1,23 @@
+import { fromUuid, toUuid, type UpstreamProviderId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+import { providerIsEnabled } from './liveness.ts';
+
+const byIds = statement<{ id: string; created_at: number }, { readonly ids: readonly string[] }>(
+  'find-upstream-providers',
+  `select p.id, ${ms('p.created_at')} as created_at from upstream_providers p
+    where p.id = any(:ids::uuid[]) and ${providerIsEnabled('p')}`,
+);
+
+/**
+ * When providers came to this service, in the same order, in milliseconds since the epoch; what else there is to know of
+ * them is in the configuration. Undefined: nobody may use it.
+ */
+export async function findProviderTimes(
+  queryable: Queryable,
+  ids: readonly UpstreamProviderId[],
+): Promise<(number | undefined)[]> {
+  const rows = await queryable.rows(byIds, { ids: ids.map(toUuid) });
+  const found = new Map(rows.map((row) => [fromUuid<'upstream-provider'>(row.id), row.created_at]));
+  return ids.map((id) => found.get(id));
+}

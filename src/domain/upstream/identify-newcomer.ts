@@ -1,0 +1,128 @@
+import { askHomeserver, type NameQuestionDeps } from '#domain/accounts/registrations/homeserver-name.ts';
+import {
+  findNameProblems,
+  type NamePolicy,
+  type NameProblem,
+} from '#domain/accounts/registrations/registration-policy.ts';
+import { toUser, type User, type UserRow, userColumns } from '#domain/accounts/user.ts';
+import { toUuid } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import type { CompletedAuthorization } from './find-completed.ts';
+import { type ImportDeps, type Imported, type ImportedEmail, importClaims } from './import-claims.ts';
+import type { UpstreamProvider } from './upstream-providers.ts';
+
+export interface IdentifyDeps extends ImportDeps, NameQuestionDeps {
+  readonly database: Queryable;
+  readonly namePolicy: NamePolicy;
+}
+
+/** What an account of the person would be made of. */
+export interface Newcomer {
+  readonly kind: 'new';
+  /** One that can be had now. */
+  readonly username: Imported<string> | undefined;
+  readonly displayName: Imported<string> | undefined;
+  readonly email: Imported<ImportedEmail> | undefined;
+}
+
+export type Identity =
+  | Newcomer
+  /** The account that has their name; the operator wants it to be theirs. It may be locked. */
+  | { readonly kind: 'existing'; readonly user: User }
+  | {
+      readonly kind: 'refused';
+      readonly code:
+        | 'upstream_claim_missing'
+        | 'upstream_user_exists'
+        | 'upstream_user_has_link'
+        | 'upstream_username_rejected';
+      /** For the operator. */
+      readonly description: string;
+    };
+
+/** Who somebody without an account here is, by the claims that are imported (browser-flows 8.6). Writes nothing. */
+export async function identifyNewcomer(
+  deps: IdentifyDeps,
+  provider: UpstreamProvider,
+  completed: CompletedAuthorization,
+): Promise<Identity> {
+  const imported = importClaims(deps, provider, completed.answer);
+  if (!imported.ok) {
+    const description = `the claims of the provider give no usable ${imported.missing}, which is required`;
+    return { kind: 'refused', code: 'upstream_claim_missing', description };
+  }
+  const { localpart, displayName, email: givenEmail } = imported.claims;
+  const isRefusedEmail = givenEmail?.isFixed === false && givenEmail.value.problems.length > 0;
+  const rest = { displayName, email: isRefusedEmail ? undefined : givenEmail };
+  if (localpart === undefined) return { kind: 'new', username: undefined, ...rest };
+  if (!localpart.isFixed) {
+    const problems = await problemsOf(deps, localpart.value);
+    return { kind: 'new', username: problems.length === 0 ? localpart : undefined, ...rest };
+  }
+  const match = await findMatch(deps.database, provider, localpart.value);
+  if (match !== undefined) return judgeMatch(provider, match);
+  const problems = await problemsOf(deps, localpart.value);
+  if (problems.length > 0) return rejected(problems);
+  return { kind: 'new', username: localpart, ...rest };
+}
+
+/** A homeserver that does not answer is asked again when the registration begins. */
+async function problemsOf(deps: IdentifyDeps, username: string): Promise<readonly NameProblem[]> {
+  const problems = await findNameProblems(deps.database, username, deps.namePolicy);
+  if (problems.length > 0) return problems;
+  return (await askHomeserver(deps, username)) === 'exists' ? ['exists'] : [];
+}
+
+interface Match {
+  readonly user: User;
+  /** To another subject of the same provider. */
+  readonly hasLink: boolean;
+}
+
+function judgeMatch(provider: UpstreamProvider, { user, hasLink }: Match): Identity {
+  const { onConflict } = provider.claimsImports.localpart;
+  if (onConflict === 'fail' || user.isDeactivated) {
+    const description = 'an account here has the username that the provider gives';
+    return { kind: 'refused', code: 'upstream_user_exists', description };
+  }
+  if (onConflict === 'set' && hasLink) {
+    const description = 'the account with that username is linked to somebody else at the provider';
+    return { kind: 'refused', code: 'upstream_user_has_link', description };
+  }
+  return { kind: 'existing', user };
+}
+
+function rejected(problems: readonly NameProblem[]): Identity {
+  const description = `the username that the provider gives cannot be had: ${problems.join(', ')}`;
+  return { kind: 'refused', code: 'upstream_username_rejected', description };
+}
+
+/** Longer than any username, and what no text of the database can hold. */
+const MAX_NAME_CHARACTERS = 255;
+
+async function findMatch(
+  database: Queryable,
+  provider: UpstreamProvider,
+  username: string,
+): Promise<Match | undefined> {
+  if (username.length > MAX_NAME_CHARACTERS || username.includes('\0')) return undefined;
+  const row = await database.first(findMatchingUser, {
+    username,
+    usernameKey: username.toLowerCase(),
+    providerId: toUuid(provider.id),
+  });
+  return row === undefined ? undefined : { user: toUser(row), hasLink: row.has_link };
+}
+
+// The exact spelling first, as at sign-in: imported names may differ in case only.
+const findMatchingUser = statement<
+  UserRow & { readonly has_link: boolean },
+  { readonly username: string; readonly usernameKey: string; readonly providerId: string }
+>(
+  'find-user-of-upstream-name',
+  `select ${userColumns('u')},
+     exists (select from upstream_links l where l.user_id = u.id and l.provider_id = :providerId::uuid) as has_link
+     from users u where u.username = :username::text or u.username_key = :usernameKey::text
+    order by u.username = :username::text desc limit 1`,
+);

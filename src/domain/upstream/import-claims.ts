@@ -1,0 +1,116 @@
+import { parseDisplayName } from '#domain/accounts/account-names.ts';
+import { type EmailAddress, parseEmailAddress } from '#domain/accounts/email-address.ts';
+import {
+  type EmailPolicy,
+  type EmailProblem,
+  judgeEmail,
+} from '#domain/accounts/email-authentications/email-policy.ts';
+import type { Template } from '#platform/templates/template.ts';
+import { type ClaimAttribute, type ClaimDeps, renderClaim } from './claim-templates.ts';
+import type { UpstreamAnswer } from './sealed-columns.ts';
+import type { UpstreamProvider } from './upstream-providers.ts';
+
+/** What a provider says of somebody new. */
+export interface Imported<Value> {
+  readonly value: Value;
+  /** The person can neither change nor refuse it. */
+  readonly isFixed: boolean;
+}
+
+export interface ImportedClaims {
+  /** As the provider says it: nothing is known yet of whether it can be had. */
+  readonly localpart: Imported<string> | undefined;
+  readonly displayName: Imported<string> | undefined;
+  readonly email: Imported<ImportedEmail> | undefined;
+}
+
+export interface ImportedEmail {
+  readonly email: EmailAddress;
+  /** The provider vouches for it. */
+  readonly isProven: boolean;
+  /** Which rules of the operator it breaks. */
+  readonly problems: readonly EmailProblem[];
+}
+
+export interface ImportDeps extends ClaimDeps {
+  readonly emailPolicy: EmailPolicy;
+  /** Codes can be mailed. */
+  readonly sendsMail: boolean;
+}
+
+export type ClaimsOutcome =
+  | { readonly ok: true; readonly claims: ImportedClaims }
+  /** What nobody registers without. */
+  | { readonly ok: false; readonly missing: ClaimAttribute };
+
+const MAX_DISPLAY_NAME_CHARACTERS = 255;
+
+interface Source {
+  readonly provider: UpstreamProvider;
+  readonly answer: UpstreamAnswer;
+}
+
+/**
+ * Reads the attributes of a new account out of claims (browser-flows 8.6). The result of a template is checked like
+ * what a person types (security S-112): what cannot be used counts as missing.
+ */
+export function importClaims(deps: ImportDeps, provider: UpstreamProvider, answer: UpstreamAnswer): ClaimsOutcome {
+  const { localpart, displayName, email } = provider.claimsImports;
+  const source = { provider, answer };
+  const importedName = importOne(deps, source, 'localpart', localpart, (text) => text);
+  if (importedName === 'missing') return { ok: false, missing: 'localpart' };
+  const importedDisplayName = importOne(deps, source, 'displayname', displayName, cutDisplayName);
+  if (importedDisplayName === 'missing') return { ok: false, missing: 'displayname' };
+  const importedEmail = importOne(deps, source, 'email', email, (text) => readEmail(deps, source, text));
+  if (importedEmail === 'missing') return { ok: false, missing: 'email' };
+  const claims = { localpart: importedName, displayName: importedDisplayName, email: importedEmail };
+  return { ok: true, claims };
+}
+
+/** @param parse undefined: the text cannot be used */
+function importOne<Value>(
+  deps: ClaimDeps,
+  source: Source,
+  attribute: ClaimAttribute,
+  { action, template }: { readonly action: 'ignore' | 'suggest' | 'force' | 'require'; readonly template: Template },
+  parse: (text: string) => Value | undefined,
+): Imported<Value> | 'missing' | undefined {
+  if (action === 'ignore') return undefined;
+  const text = renderClaim(deps, { ...source, attribute, template });
+  const value = text === undefined ? undefined : parse(text);
+  if (value === undefined) return action === 'require' ? 'missing' : undefined;
+  return { value, isFixed: action !== 'suggest' };
+}
+
+function cutDisplayName(text: string): string | undefined {
+  return parseDisplayName([...text].slice(0, MAX_DISPLAY_NAME_CHARACTERS).join(''));
+}
+
+/** One that could only be proven by a mail that cannot be sent is as good as none. */
+function readEmail(
+  { emailPolicy, sendsMail }: ImportDeps,
+  { provider, answer }: Source,
+  text: string,
+): ImportedEmail | undefined {
+  const email = parseEmailAddress(text, emailPolicy.allowSingleLabelDomains);
+  if (email === undefined) return undefined;
+  const isProven = isEmailProven(provider, answer, email);
+  if (!isProven && !sendsMail) return undefined;
+  const judged = judgeEmail(text, emailPolicy);
+  return { email, isProven, problems: judged.ok ? [] : judged.problems };
+}
+
+/**
+ * Whether the provider vouches for the address: `email_verified` is said of `email` in the same document, whatever the
+ * template makes of both.
+ */
+function isEmailProven(provider: UpstreamProvider, answer: UpstreamAnswer, { key }: EmailAddress): boolean {
+  const { setEmailVerification } = provider.claimsImports.email;
+  if (setEmailVerification !== 'import') return setEmailVerification === 'always';
+  const { idTokenClaims, userinfoClaims } = answer;
+  const { email, email_verified: isVerified } = idTokenClaims['email'] === undefined ? userinfoClaims : idTokenClaims;
+  // Apple sends the text.
+  return (
+    typeof email === 'string' && email.trim().toLowerCase() === key && (isVerified === true || isVerified === 'true')
+  );
+}

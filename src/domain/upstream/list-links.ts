@@ -1,0 +1,100 @@
+import { fromUuid, toUuid, type UpstreamLinkId, type UpstreamProviderId, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import {
+  countLists,
+  listStatements,
+  type Page,
+  type PageWindow,
+  readPages,
+  selectedColumns,
+} from '#platform/postgres/page.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+import { providerIsEnabled } from './liveness.ts';
+
+/** An identity that an account has at a provider that people may use. Times in milliseconds since the epoch. */
+export interface ListedLink {
+  readonly id: UpstreamLinkId;
+  readonly providerId: UpstreamProviderId;
+  readonly userId: UserId;
+  readonly subject: string;
+  readonly accountName: string | undefined;
+  readonly createdAt: number;
+  readonly lastUsedAt: number | undefined;
+}
+
+interface LinkRow {
+  readonly id: string;
+  readonly provider_id: string;
+  readonly user_id: string;
+  readonly subject: string;
+  readonly human_account_name: string | null;
+  readonly created_at: number;
+  readonly last_used_at: number | null;
+}
+
+const COLUMNS = {
+  id: 'l.id',
+  provider_id: 'l.provider_id',
+  user_id: 'l.user_id',
+  subject: 'l.subject',
+  human_account_name: 'l.human_account_name',
+  created_at: ms('l.created_at'),
+  last_used_at: ms('l.last_used_at'),
+};
+const LINKS = 'upstream_links l join upstream_providers p on p.id = l.provider_id';
+
+/** Index `upstream_links_user`; an account has few of them. */
+const linksOfUsers = listStatements<LinkRow, object>('upstream-links-of-users', [
+  { columns: COLUMNS, from: LINKS, where: `l.user_id = owner.id and ${providerIsEnabled('p')}` },
+]);
+
+/** A page of the links of each of these people. */
+export async function listLinks(
+  queryable: Queryable,
+  users: readonly UserId[],
+  window: PageWindow,
+): Promise<Page<ListedLink>[]> {
+  const pages = await readPages(queryable, linksOfUsers, users, {}, window);
+  return pages.map((page) => ({ ...page, items: page.items.map(listedLink) }));
+}
+
+export async function countLinks(queryable: Queryable, users: readonly UserId[]): Promise<number[]> {
+  return await countLists(queryable, linksOfUsers, users, {});
+}
+
+const byIds = statement<LinkRow, { readonly ids: readonly string[]; readonly owner: string | null }>(
+  'find-upstream-links',
+  `select ${selectedColumns(COLUMNS)}
+     from ${LINKS}
+    where l.id = any(:ids::uuid[]) and l.user_id is not null and (:owner::uuid is null or l.user_id = :owner::uuid)
+      and ${providerIsEnabled('p')}`,
+);
+
+/**
+ * Links of accounts by their identifiers, in the same order.
+ * @param owner whose they are, and otherwise they are not found; `anybody`: administrators see all
+ */
+export async function findLinks(
+  queryable: Queryable,
+  ids: readonly UpstreamLinkId[],
+  owner: UserId | 'anybody',
+): Promise<(ListedLink | undefined)[]> {
+  const rows = await queryable.rows(byIds, {
+    ids: ids.map(toUuid),
+    owner: owner === 'anybody' ? null : toUuid(owner),
+  });
+  const found = new Map(rows.map((row) => [fromUuid(row.id), listedLink(row)]));
+  return ids.map((id) => found.get(id));
+}
+
+function listedLink(row: LinkRow): ListedLink {
+  return {
+    id: fromUuid(row.id),
+    providerId: fromUuid(row.provider_id),
+    userId: fromUuid(row.user_id),
+    subject: row.subject,
+    accountName: row.human_account_name ?? undefined,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at ?? undefined,
+  };
+}

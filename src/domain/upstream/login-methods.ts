@@ -1,0 +1,48 @@
+/** By which of the ways to sign in an account can be reached just now (account-graphql 7.3). */
+import { fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { providerIsEnabled } from './liveness.ts';
+
+export type LoginMethod = 'password' | 'upstream';
+
+/** A password lets nobody in where the operator has switched passwords off. Expects `:isPasswordEnabled`. */
+export function hasUsablePassword(user: string): string {
+  return `(:isPasswordEnabled::boolean and exists (select from user_passwords secret where secret.user_id = ${user}))`;
+}
+
+/**
+ * A link to a provider that people may use, for which index `upstream_links_user` stands.
+ * @param user SQL of the account's id; @param condition on `way`, a row of `upstream_links`
+ */
+export function hasUsableLink(user: string, condition = 'true'): string {
+  return `exists (
+    select from upstream_links way join upstream_providers door on door.id = way.provider_id
+     where way.user_id = ${user} and ${providerIsEnabled('door')} and ${condition}
+  )`;
+}
+
+const ofUsers = statement<
+  { id: string; has_password: boolean; has_link: boolean },
+  { readonly ids: readonly string[]; readonly isPasswordEnabled: boolean }
+>(
+  'login-methods-of-users',
+  `select u.id, ${hasUsablePassword('u.id')} as has_password, ${hasUsableLink('u.id')} as has_link
+     from users u where u.id = any(:ids::uuid[])`,
+);
+
+/** Those of each of these accounts, in the same order. @param isPasswordEnabled `passwords.enabled` */
+export async function findLoginMethods(
+  queryable: Queryable,
+  ids: readonly UserId[],
+  isPasswordEnabled: boolean,
+): Promise<(readonly LoginMethod[])[]> {
+  const rows = await queryable.rows(ofUsers, { ids: ids.map(toUuid), isPasswordEnabled });
+  const found = new Map(
+    rows.map((row): [UserId, LoginMethod[]] => [
+      fromUuid(row.id),
+      [...(row.has_password ? (['password'] as const) : []), ...(row.has_link ? (['upstream'] as const) : [])],
+    ]),
+  );
+  return ids.map((id) => found.get(id) ?? []);
+}

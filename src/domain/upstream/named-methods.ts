@@ -1,0 +1,11 @@
+import type { UpstreamAnswer } from './sealed-columns.ts';
+import type { UpstreamProvider } from './upstream-providers.ts';
+
+const MAX_METHODS = 10;
+
+/** What a trusted provider says of how the person proved who they are (`amr`, RFC 8176). */
+export function namedMethods({ trustsAmr }: UpstreamProvider, { idTokenClaims }: UpstreamAnswer): readonly string[] {
+  const { amr } = idTokenClaims;
+  if (!trustsAmr || !Array.isArray(amr)) return [];
+  return amr.filter((method) => typeof method === 'string' && /^[a-z]{1,20}$/.test(method)).slice(0, MAX_METHODS);
+}

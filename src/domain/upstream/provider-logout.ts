@@ -1,0 +1,159 @@
+/**
+ * A provider says that somebody signed out there (OpenID Connect Back-Channel Logout 1.0, browser-flows 8.8): the check
+ * of its logout token, and what ends here.
+ */
+
+import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
+import type { Homeserver } from '#domain/homeserver/homeserver.ts';
+import { endBrowserSessions } from '#domain/oauth-sessions/end-browser-sessions.ts';
+import type { PublishedKeys } from '#domain/published-keys/published-keys.ts';
+import { consumeOnce } from '#domain/replayed-values/replayed-values.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { toUuid } from '#platform/base/ids.ts';
+import type { Database, Transaction } from '#platform/postgres/database.ts';
+import { type Statement, statement } from '#platform/postgres/statement.ts';
+import { type ProviderLogout, readLogoutToken } from '#protocol/oidc/logout-token-checks.ts';
+import { authorizationIsUnused } from './liveness.ts';
+import type { UpstreamMetadata } from './provider-metadata.ts';
+import type { UpstreamProvider } from './upstream-providers.ts';
+import { verifySignature } from './verify-signature.ts';
+
+const MAX_TOKEN_CHARACTERS = 16 * 1024;
+
+export type LogoutTokenOutcome =
+  | { readonly ok: true; readonly logout: ProviderLogout }
+  /** What is wrong, in words. `unavailable`: the keys of the provider cannot be had now, so nobody knows. */
+  | { readonly ok: false; readonly reason: 'invalid' | 'unavailable'; readonly problem: string };
+
+/** Whether the provider made the token for this service just now. Writes nothing; may ask the provider. */
+export async function checkLogoutToken(
+  deps: { readonly publishedKeys: PublishedKeys; readonly upstreamMetadata: UpstreamMetadata; readonly clock: Clock },
+  provider: UpstreamProvider,
+  text: string,
+): Promise<LogoutTokenOutcome> {
+  const metadata = await deps.upstreamMetadata.find(provider);
+  if (metadata === undefined) return { ok: false, reason: 'unavailable', problem: 'no metadata' };
+  const { idTokenAlg: algorithm, clientId } = provider;
+  const signed = { text, algorithm, maxCharacters: MAX_TOKEN_CHARACTERS };
+  const verified = await verifySignature(deps, provider, metadata, signed);
+  if (!verified.ok) {
+    const { problem, areKeysUnavailable } = verified;
+    return { ok: false, reason: areKeysUnavailable ? 'unavailable' : 'invalid', problem };
+  }
+  const reading = readLogoutToken(verified.jws, { issuer: metadata.issuer, clientId, now: deps.clock.now() });
+  return reading.ok ? reading : { ok: false, reason: 'invalid', problem: reading.problem };
+}
+
+export interface ProviderLogoutDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly homeserver: Pick<Homeserver, 'isConnected'>;
+}
+
+export interface LogoutEffect {
+  /** The token was used before; nothing was done. */
+  readonly isReplay: boolean;
+  readonly browserSessions: number;
+  /** Of applications and chat clients. */
+  readonly applicationSessions: number;
+}
+
+/**
+ * Ends what the setting of the provider says, and sign-ins that wait for their last button, once for each token. The
+ * token is used up in the same transaction: when that fails, the provider may send it again.
+ */
+export async function signOutByProvider(
+  { database, clock, homeserver }: ProviderLogoutDeps,
+  provider: UpstreamProvider,
+  logout: ProviderLogout,
+): Promise<LogoutEffect> {
+  const now = clock.now();
+  return await database.transaction(
+    async (transaction) => {
+      const { tokenId: value, acceptedUntil: expiresAt } = logout;
+      const isFirst = await consumeOnce(
+        transaction,
+        { kind: 'upstream-logout', owner: provider.id, value, expiresAt },
+        now,
+      );
+      const isReplay = !isFirst;
+      if (isReplay || provider.onBackchannelLogout === 'do_nothing') {
+        return { isReplay, browserSessions: 0, applicationSessions: 0 };
+      }
+      const sessionIds = await sessionsOf(transaction, provider, logout, now);
+      if (sessionIds.length === 0) return { isReplay, browserSessions: 0, applicationSessions: 0 };
+      const isWithApplications = provider.onBackchannelLogout === 'logout_all';
+      return {
+        isReplay,
+        ...(await endBrowserSessions(transaction, {
+          sessionIds,
+          isWithApplications,
+          reason: 'upstream_logout',
+          now,
+          syncsDevices: homeserver.isConnected,
+        })),
+      };
+    },
+    { isRepeatable: true },
+  );
+}
+
+/**
+ * The first statement waits for sign-ins that are just being finished, and stops those that are not; the second one
+ * sees the sessions that came of the former.
+ */
+async function sessionsOf(
+  transaction: Transaction,
+  provider: UpstreamProvider,
+  { subject, sid }: ProviderLogout,
+  now: number,
+): Promise<readonly string[]> {
+  const providerId = toUuid(provider.id);
+  const rows = await (sid === undefined
+    ? found(BY_SUBJECT, { providerId, subject: subject ?? '' })
+    : found(BY_SID, { providerId, sid, subject: subject ?? null }));
+  return rows.map(({ id }) => id);
+
+  async function found<Parameters extends object>(
+    { stopWaiting, findSessions }: LogoutStatements<Parameters>,
+    parameters: Parameters,
+  ) {
+    await transaction.execute(stopWaiting, { ...parameters, now: new Date(now) });
+    return await transaction.rows(findSessions, parameters);
+  }
+}
+
+interface LogoutStatements<Parameters extends object> {
+  readonly stopWaiting: Statement<never, Parameters & { readonly now: Date }>;
+  readonly findSessions: Statement<{ id: string }, Parameters>;
+}
+
+/** @param which condition on `a` */
+function statementsFor<Parameters extends object>(name: string, which: string): LogoutStatements<Parameters> {
+  return {
+    stopWaiting: statement(
+      `stop-upstream-authorizations-by-${name}`,
+      `update upstream_authorizations a set consumed_at = :now::timestamptz
+        where ${which} and a.completed_at is not null and ${authorizationIsUnused('a')}`,
+    ),
+    findSessions: statement(
+      `sessions-of-upstream-authorizations-by-${name}`,
+      `select distinct s.id
+         from upstream_authorizations a join user_sessions s on s.id = a.user_session_id
+        where ${which} and ${browserSessionIsLive('s')}`,
+    ),
+  };
+}
+
+const BY_SUBJECT = statementsFor<{ readonly providerId: string; readonly subject: string }>(
+  'subject',
+  'a.provider_id = :providerId::uuid and a.sub = :subject::text',
+);
+const BY_SID = statementsFor<{
+  readonly providerId: string;
+  readonly sid: string;
+  readonly subject: string | null;
+}>(
+  'sid',
+  'a.provider_id = :providerId::uuid and a.sid = :sid::text and (:subject::text is null or a.sub = :subject::text)',
+);

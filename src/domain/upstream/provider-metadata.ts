@@ -1,0 +1,157 @@
+/**
+ * The metadata of providers: what they publish, fetched by whichever instance needs it first and shared in their row.
+ * A copy in memory serves for five minutes. While a provider is out of reach, what it last published serves for a day.
+ */
+import type { Clock } from '#platform/base/clock.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { toUuid } from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import { outside } from '#platform/base/tasks.ts';
+import { parseJson } from '#platform/http/json-body.ts';
+import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+import { type ProviderMetadata, readProviderMetadata, usedMembers } from '#protocol/oidc/provider-metadata.ts';
+import type { UpstreamProvider } from './upstream-providers.ts';
+
+export interface MetadataDeps {
+  readonly database: Queryable;
+  readonly outbound: Pick<OutboundHttp, 'call'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const IN_MEMORY_MS = 5 * 60_000;
+/** Somewhat longer than the time between two runs of the job that refreshes it. */
+const FRESH_MS = 20 * 60_000;
+const MAX_AGE_MS = 86_400_000;
+/** Between two requests to a provider that fails. */
+const RETRY_MS = 10_000;
+
+interface Known {
+  /** Undefined: it could not be had. */
+  readonly metadata: ProviderMetadata | undefined;
+  readonly until: number;
+}
+
+export class UpstreamMetadata {
+  readonly #deps: MetadataDeps;
+  readonly #known = new Map<string, Known>();
+  readonly #pending = new Map<string, Promise<ProviderMetadata | undefined>>();
+
+  constructor(deps: MetadataDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * May ask the provider: never to be called in a transaction.
+   * @param restartPath where a person can sign in in another way
+   * @throws LatchkeyError `upstream_unavailable`
+   */
+  async get(provider: UpstreamProvider, { restartPath }: { readonly restartPath?: string } = {}) {
+    const metadata = await this.find(provider);
+    if (metadata !== undefined) return metadata;
+    throw new LatchkeyError('upstream_unavailable', {
+      details: { provider: provider.id },
+      ...(restartPath !== undefined && { restartPath }),
+    });
+  }
+
+  /** The same; undefined when it cannot be had. */
+  async find(provider: UpstreamProvider): Promise<ProviderMetadata | undefined> {
+    return configuredMetadata(provider) ?? (await this.#cached(provider));
+  }
+
+  async #cached(provider: UpstreamProvider): Promise<ProviderMetadata | undefined> {
+    const known = this.#known.get(provider.id);
+    if (known !== undefined && this.#deps.clock.now() < known.until) return known.metadata;
+    const pending = this.#pending.get(provider.id);
+    // Another task's promise: continue as a stretch of our own.
+    if (pending !== undefined) return await outside(pending);
+    const reading = this.#read(provider);
+    this.#pending.set(provider.id, reading);
+    return await reading.finally(() => this.#pending.delete(provider.id));
+  }
+
+  async #read(provider: UpstreamProvider): Promise<ProviderMetadata | undefined> {
+    const { database, clock } = this.#deps;
+    const row = await database.first(findMetadata, { id: toUuid(provider.id) });
+    const stored = row?.metadata == null ? undefined : read(provider, row.metadata);
+    const age = clock.now() - (row?.fetched_at ?? Number.NEGATIVE_INFINITY);
+    if (stored?.ok === true && age < FRESH_MS) return this.#keep(provider, stored.metadata, IN_MEMORY_MS);
+    const fetched = await refreshMetadata(this.#deps, provider);
+    if (fetched !== undefined) return this.#keep(provider, fetched, IN_MEMORY_MS);
+    return this.#keep(provider, stored?.ok === true && age < MAX_AGE_MS ? stored.metadata : undefined, RETRY_MS);
+  }
+
+  #keep(provider: UpstreamProvider, metadata: ProviderMetadata | undefined, forMs: number) {
+    this.#known.set(provider.id, { metadata, until: this.#deps.clock.now() + forMs });
+    return metadata;
+  }
+}
+
+/** Fetches what a provider publishes and shares it. Undefined, with a line in the log, when it cannot be used. */
+export async function refreshMetadata(
+  { database, outbound, clock, log }: MetadataDeps,
+  provider: UpstreamProvider,
+): Promise<ProviderMetadata | undefined> {
+  const answer = await outbound.call(discoveryAddress(provider), {
+    method: 'GET',
+    headers: { accept: 'application/json' },
+  });
+  const fail = (problem: string): undefined => {
+    log.warn('upstream.failed', 'the metadata of a sign-in provider cannot be used', {
+      provider: provider.id,
+      problem,
+    });
+  };
+  if (!answer.ok) return fail(`no answer: ${answer.reason}`);
+  if (answer.status !== 200) return fail(`status ${answer.status}`);
+  const document = jsonOf(answer.body);
+  const outcome = read(provider, document);
+  if (!outcome.ok) return fail(outcome.problem);
+  await database.execute(storeMetadata, {
+    id: toUuid(provider.id),
+    metadata: JSON.stringify(typeof document === 'object' && document !== null ? usedMembers(document) : {}),
+    now: new Date(clock.now()),
+  });
+  return outcome.metadata;
+}
+
+/** What the operator has set; undefined when the provider is asked. */
+function configuredMetadata(provider: UpstreamProvider): ProviderMetadata | undefined {
+  const { authorizationEndpoint, tokenEndpoint, userinfoEndpoint, jwksUri, issuer, discoveryMode } = provider;
+  if (discoveryMode !== 'disabled' || authorizationEndpoint === undefined || tokenEndpoint === undefined) {
+    return undefined;
+  }
+  const endpoints = { authorizationEndpoint, tokenEndpoint, userinfoEndpoint, jwksUri };
+  return { issuer, ...endpoints, hasPkce: false, namesIssuer: false };
+}
+
+function read(provider: UpstreamProvider, document: unknown) {
+  return readProviderMetadata(document, provider, { isStrict: provider.discoveryMode === 'oidc' });
+}
+
+/** OpenID Connect Discovery 1.0 4. */
+export function discoveryAddress({ issuer = '' }: UpstreamProvider): string {
+  return `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+}
+
+function jsonOf(body: Buffer): unknown {
+  try {
+    return parseJson(body);
+  } catch {
+    return undefined;
+  }
+}
+
+const findMetadata = statement<{ metadata: unknown; fetched_at: number | null }, { readonly id: string }>(
+  'upstream-metadata',
+  `select metadata, ${ms('metadata_fetched_at')} as fetched_at from upstream_providers where id = :id::uuid`,
+);
+
+const storeMetadata = statement<never, { readonly id: string; readonly metadata: string; readonly now: Date }>(
+  'store-upstream-metadata',
+  `update upstream_providers set metadata = :metadata::jsonb, metadata_fetched_at = :now::timestamptz
+    where id = :id::uuid`,
+);

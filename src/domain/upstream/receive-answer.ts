@@ -1,0 +1,68 @@
+import type { Clock } from '#platform/base/clock.ts';
+import { toUuid, type UpstreamAuthorizationId } from '#platform/base/ids.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+import { sha256 } from '#platform/base/secret.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { type AuthorizationSecrets, openAuthorizationSecrets } from './sealed-columns.ts';
+import type { UpstreamProvider } from './upstream-providers.ts';
+
+/** How long a person may take at the provider. */
+const PENDING_MS = 10 * 60_000;
+
+export interface ReceiveDeps {
+  readonly database: Queryable;
+  readonly clock: Clock;
+  readonly keyRing: KeyRing;
+}
+
+export type ReceivedAnswer =
+  | { readonly ok: true; readonly secrets: AuthorizationSecrets }
+  | { readonly ok: false; readonly reason: 'missing' | 'used' | 'expired' };
+
+/**
+ * Takes the one answer that an authorization may have. Of two that come at once, on whatever instances, one gets it:
+ * nothing is sent to the provider for the other.
+ */
+export async function receiveAnswer(
+  { database, clock, keyRing }: ReceiveDeps,
+  answer: { readonly id: UpstreamAuthorizationId; readonly provider: UpstreamProvider; readonly state: string },
+): Promise<ReceivedAnswer> {
+  const now = clock.now();
+  const row = await database.first(takeAuthorization, {
+    id: toUuid(answer.id),
+    providerId: toUuid(answer.provider.id),
+    stateHash: sha256(answer.state),
+    now: new Date(now),
+    begunAfter: new Date(now - PENDING_MS),
+  });
+  if (row === undefined) return { ok: false, reason: 'missing' };
+  if (row.secrets_sealed !== null) {
+    return { ok: true, secrets: openAuthorizationSecrets(keyRing, answer.id, row.secrets_sealed) };
+  }
+  return { ok: false, reason: row.is_expired && !row.is_received ? 'expired' : 'used' };
+}
+
+/** By primary key. `secrets_sealed` is null when this request did not get it. */
+const takeAuthorization = statement<
+  { secrets_sealed: Buffer | null; is_expired: boolean; is_received: boolean },
+  {
+    readonly id: string;
+    readonly providerId: string;
+    readonly stateHash: Buffer;
+    readonly now: Date;
+    readonly begunAfter: Date;
+  }
+>(
+  'take-upstream-authorization',
+  `with taken as (
+    update upstream_authorizations set received_at = :now::timestamptz
+     where id = :id::uuid and provider_id = :providerId::uuid and state_hash = :stateHash::bytea
+       and received_at is null and created_at > :begunAfter::timestamptz
+    returning id, secrets_sealed
+  )
+  select taken.secrets_sealed, a.created_at <= :begunAfter::timestamptz as is_expired,
+         a.received_at is not null as is_received
+    from upstream_authorizations a left join taken on taken.id = a.id
+   where a.id = :id::uuid and a.provider_id = :providerId::uuid and a.state_hash = :stateHash::bytea`,
+);

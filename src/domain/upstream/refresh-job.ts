@@ -1,0 +1,24 @@
+import { DONE, type JobQueue } from '#platform/jobs/queue.ts';
+import { type MetadataDeps, refreshMetadata } from './provider-metadata.ts';
+import type { UpstreamProvider } from './upstream-providers.ts';
+
+const EVERY_MINUTES = 15;
+const TIME_LIMIT_SECONDS = 60;
+
+/** Keeps the metadata of all providers fresh, so that nobody who signs in waits for it (operations 6.3). */
+export function refreshMetadataQueue(
+  deps: MetadataDeps & { readonly providers: readonly UpstreamProvider[] },
+): JobQueue {
+  return {
+    name: 'refresh-upstream-metadata',
+    minuteOfHour: 2,
+    everyMinutes: EVERY_MINUTES,
+    timeLimitSeconds: TIME_LIMIT_SECONDS,
+    run: async ({ signal }) => {
+      for (const provider of deps.providers) {
+        if (provider.discoveryMode !== 'disabled' && !signal.aborted) await refreshMetadata(deps, provider);
+      }
+      return DONE;
+    },
+  };
+}

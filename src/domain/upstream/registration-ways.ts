@@ -1,0 +1,40 @@
+import type { Config } from '#config/config.ts';
+import type { Registration, RegistrationWay, RegistrationWays } from '#domain/accounts/registrations/registration.ts';
+import type { UpstreamProvider, UpstreamProviders } from './upstream-providers.ts';
+
+const CLOSED: RegistrationWay = { isOpen: false, isTokenRequired: false, isEmailRequired: false };
+
+/** By which ways people may make accounts for themselves (browser-flows 5.1). */
+export class ConfiguredRegistrationWays implements RegistrationWays {
+  readonly password: RegistrationWay;
+  /** Those that make accounts, in the order in which they are shown. */
+  readonly providers: readonly UpstreamProvider[];
+
+  constructor({ passwords, account }: Pick<Config, 'passwords' | 'account'>, providers: UpstreamProviders) {
+    this.password = {
+      isOpen: passwords.enabled && account.passwordRegistrationEnabled,
+      isTokenRequired: account.passwordRegistrationTokenRequired,
+      isEmailRequired: account.passwordRegistrationEmailRequired,
+    };
+    this.providers = providers.enabled.filter(({ isRegistrationEnabled }) => isRegistrationEnabled);
+  }
+
+  get isAnyOpen(): boolean {
+    return this.password.isOpen || this.providers.length > 0;
+  }
+
+  /** Some way asks for a registration token. */
+  get isAnyByInvitation(): boolean {
+    return (
+      (this.password.isOpen && this.password.isTokenRequired) ||
+      this.providers.some(({ isRegistrationTokenRequired }) => isRegistrationTokenRequired)
+    );
+  }
+
+  of({ upstream }: Pick<Registration, 'upstream'>): RegistrationWay {
+    if (upstream === undefined) return this.password;
+    const provider = this.providers.find(({ id }) => id === upstream.providerId);
+    if (provider === undefined) return CLOSED;
+    return { isOpen: true, isTokenRequired: provider.isRegistrationTokenRequired, isEmailRequired: false };
+  }
+}

@@ -1,0 +1,110 @@
+import { accountIsUsable } from '#domain/accounts/liveness.ts';
+import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { noticeCtes } from '#domain/security-notices/security-notice.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { toUuid, type UpstreamLinkId, type UserId } from '#platform/base/ids.ts';
+import { queuedBy } from '#platform/jobs/queue.ts';
+import type { Database } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { providerIsEnabled } from './liveness.ts';
+import { hasUsableLink, hasUsablePassword } from './login-methods.ts';
+import { providerName, type UpstreamProvider } from './upstream-providers.ts';
+
+export interface RemoveLinkDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** `passwords.enabled` */
+  readonly isPasswordEnabled: boolean;
+  /** People are told by mail. */
+  readonly sendsNotices: boolean;
+}
+
+export interface LinkRemoval {
+  readonly userId: UserId;
+  readonly linkId: UpstreamLinkId;
+  /** Where the account is. */
+  readonly provider: UpstreamProvider;
+  /** From the request, for the audit log. */
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+}
+
+/** `last-login-method`: nothing else would let the person in. */
+export type LinkRemovalOutcome = 'removed' | 'not-found' | 'last-login-method';
+
+/**
+ * Takes an identity at a provider from its account, which must keep another way in. The row stays, as nobody's: somebody
+ * may be on the way through the provider just now. The lock of the account comes in a statement of its own: what the
+ * next one finds is what others that waited for it left, so that two removals cannot take the last two ways at once.
+ */
+export async function removeLink(deps: RemoveLinkDeps, removal: LinkRemoval): Promise<LinkRemovalOutcome> {
+  const { database, clock, isPasswordEnabled, sendsNotices } = deps;
+  const { linkId, provider, address, userAgent } = removal;
+  const userId = toUuid(removal.userId);
+  const now = clock.now();
+  return await database.transaction<LinkRemovalOutcome>(
+    async (transaction) => {
+      if ((await transaction.first(lockAccount, { userId })) === undefined) return 'not-found';
+      const row = await transaction.first(removeOwnLink, {
+        userId,
+        linkId: toUuid(linkId),
+        isPasswordEnabled,
+        now: new Date(now),
+        auditEventId: newAuditEventId(now),
+        ip: address ?? null,
+        userAgent: userAgent ?? null,
+        isTold: sendsNotices,
+        detail: JSON.stringify({ provider: providerName(provider) }),
+        queuedBy: queuedBy(),
+      });
+      if (row === undefined) return 'not-found';
+      return row.is_removed ? 'removed' : 'last-login-method';
+    },
+    { isRepeatable: true },
+  );
+}
+
+const lockAccount = statement<{ id: string }, { readonly userId: string }>(
+  'lock-account-to-remove-link',
+  `select u.id from users u where ${accountIsUsable('u')} and u.id = :userId::uuid for no key update`,
+);
+
+const removeOwnLink = statement<
+  { is_removed: boolean },
+  {
+    readonly userId: string;
+    readonly linkId: string;
+    readonly isPasswordEnabled: boolean;
+    readonly now: Date;
+    readonly auditEventId: string;
+    readonly ip: string | null;
+    readonly userAgent: string | null;
+    readonly isTold: boolean;
+    readonly detail: string;
+    readonly queuedBy: string | null;
+  }
+>(
+  'remove-upstream-link',
+  `with own as materialized (
+    select l.id, l.human_account_name,
+           ${hasUsablePassword(':userId::uuid')} or ${hasUsableLink(':userId::uuid', 'way.id <> :linkId::uuid')} as has_other
+      from upstream_links l join upstream_providers p on p.id = l.provider_id
+     where l.id = :linkId::uuid and l.user_id = :userId::uuid and ${providerIsEnabled('p')}
+  ), removed as (
+    update upstream_links l set user_id = null from own where l.id = own.id and own.has_other
+    returning l.id
+  ), audited as (
+    ${INSERT_AUDIT_EVENT}
+    select :auditEventId::uuid, 'upstream_unlinked', :userId::uuid, null, null, :ip::inet, :userAgent::text,
+           :detail::jsonb || jsonb_build_object('link', removed.id), :now::timestamptz
+      from removed
+  ), ${noticeCtes({
+    told: 'select :userId::uuid as user_id from removed where :isTold::boolean',
+    notice: 'upstream_unlinked',
+    eventId: ':auditEventId::uuid',
+    detail: ':detail::jsonb',
+    language: 'null::text',
+    now: ':now::timestamptz',
+  })}
+  select exists (select from removed) as is_removed from own`,
+);

@@ -1,0 +1,97 @@
+import { toUser, type User, type UserRow, userColumns } from '#domain/accounts/user.ts';
+import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import type { SessionCredentials } from '#domain/browser-sessions/browser-session.ts';
+import type { KnownBrowser } from '#domain/browser-sessions/known-browsers.ts';
+import { isUnknownBrowser, newSigninCtes } from '#domain/browser-sessions/new-signin-notice.ts';
+import { finishSurplusSessions, liveSessionsSql } from '#domain/browser-sessions/surplus-sessions.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import type { Log } from '#platform/base/log.ts';
+import { queuedBy } from '#platform/jobs/queue.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import {
+  consumeAuthorization,
+  newUpstreamSession,
+  type UpstreamSessionParameters,
+  USED_LINK,
+  type UsedAuthorization,
+  upstreamSessionCtes,
+} from './consume-authorization.ts';
+
+export interface LinkSignInDeps {
+  readonly database: Queryable;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** People are told by mail. */
+  readonly sendsNotices: boolean;
+}
+
+export interface LinkSignIn extends UsedAuthorization {
+  readonly knownBrowsers: readonly KnownBrowser[];
+  /** Of the page, for the mail to an owner whose own language is not known. */
+  readonly language: string;
+}
+
+export type LinkSignInOutcome =
+  | { readonly ok: true; readonly session: SessionCredentials; readonly user: User }
+  | { readonly ok: false; readonly reason: 'locked' | 'deactivated'; readonly user: User }
+  /** `no-account`: the link is nobody's. `used`: another request was first, or it took too long. */
+  | { readonly ok: false; readonly reason: 'no-account' | 'used' };
+
+/**
+ * Signs in the person whose account the link belongs to. One statement consumes the authorization and opens the
+ * session, so that one session comes of it, on whatever instances it is sent.
+ */
+export async function signInWithLink(deps: LinkSignInDeps, signIn: LinkSignIn): Promise<LinkSignInOutcome> {
+  const { database, clock, log } = deps;
+  const { completed, knownBrowsers, language } = signIn;
+  const now = clock.now();
+  const { session, parameters } = newUpstreamSession(signIn, now);
+  const row = await database.first(openLinkedSession, {
+    ...parameters,
+    auditEventId: newAuditEventId(now),
+    isTold: deps.sendsNotices && completed.owner !== undefined && isUnknownBrowser(knownBrowsers, completed.owner.id),
+    language,
+    queuedBy: queuedBy(),
+  });
+  if (row === undefined) return { ok: false, reason: 'no-account' };
+  const user = toUser(row);
+  if (row.is_opened) {
+    await finishSurplusSessions(database, row.user_id, row.live_sessions, now);
+    return { ok: true, session, user };
+  }
+  if (!user.isLocked && !user.isDeactivated) return { ok: false, reason: 'used' };
+  const reason = user.isDeactivated ? 'deactivated' : 'locked';
+  log.info('auth.refused', 'the account may not sign in', { code: reason, user: user.id });
+  return { ok: false, reason, user };
+}
+
+// The locks make a lock of the account, or a link that is taken away, come first or wait.
+const openLinkedSession = statement<
+  UserRow & { readonly is_opened: boolean; readonly live_sessions: number },
+  UpstreamSessionParameters & {
+    readonly auditEventId: string;
+    readonly isTold: boolean;
+    readonly language: string;
+    readonly queuedBy: string | null;
+  }
+>(
+  'open-linked-session',
+  `with account as (
+    select ${userColumns('u')} from upstream_links l join users u on u.id = l.user_id
+     where l.id = :linkId::uuid
+       for share of u for no key update of l
+  ), consumed as (
+    ${consumeAuthorization('account')}
+       and not account.is_locked and not account.is_deactivated
+    returning account.user_id
+  ), ${USED_LINK}, ${upstreamSessionCtes('consumed.user_id')}, audited as (
+    ${INSERT_AUDIT_EVENT}
+    select :auditEventId::uuid, 'login', opened.user_id, null, opened.id, :ip::inet, :userAgent::text,
+           '{"method": "upstream"}'::jsonb, :now::timestamptz from opened
+  ), ${newSigninCtes('upstream')}
+  select account.user_id, account.username, account.display_name, account.locale, account.can_request_admin,
+         account.is_locked, account.is_deactivated,
+         exists (select from opened) as is_opened, ${liveSessionsSql('account.user_id')} as live_sessions
+    from account`,
+);

@@ -1,0 +1,130 @@
+import type { RateLimitingConfig } from '#config/sections/rate-limiting.ts';
+import {
+  type CodeMailDeps,
+  codeMailBuckets,
+} from '#domain/accounts/email-authentications/begin-email-authentication.ts';
+import type { EmailProblem } from '#domain/accounts/email-authentications/email-policy.ts';
+import { askHomeserver } from '#domain/accounts/registrations/homeserver-name.ts';
+import { insertUpstreamRegistration } from '#domain/accounts/registrations/insert-upstream-registration.ts';
+import { findNameProblems, type NameProblem } from '#domain/accounts/registrations/registration-policy.ts';
+import {
+  attachRegistrationToken,
+  type RegistrationTokenDeps,
+} from '#domain/accounts/registrations/registration-token.ts';
+import type { RequesterPolicy } from '#domain/policy/requester-policy.ts';
+import { addressBucket, chargeAddress, takeTokens } from '#domain/rate-limits/rate-limits.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { newId, type RegistrationId } from '#platform/base/ids.ts';
+import type { PostAuthAction } from '#protocol/post-auth-action.ts';
+import type { CompletedAuthorization } from './find-completed.ts';
+import type { IdentifyDeps, Newcomer } from './identify-newcomer.ts';
+
+export interface UpstreamRegistrationDeps extends CodeMailDeps, IdentifyDeps, RegistrationTokenDeps {
+  readonly clock: Clock;
+  readonly limits: Pick<
+    RateLimitingConfig,
+    'emailAuthentication' | 'registration' | 'registrationCheck' | 'registrationToken'
+  >;
+  readonly requesterPolicy: RequesterPolicy;
+  /** Terms that have to be accepted. */
+  readonly tosUri: string | undefined;
+}
+
+/** The form of somebody who signed in at a provider and has no account here. */
+export interface UpstreamSubmission {
+  readonly completed: CompletedAuthorization;
+  /** Who they are by the claims of the provider. */
+  readonly newcomer: Newcomer;
+  /** As typed; it does not count where the provider decides. */
+  readonly username: string;
+  /** They take the display name that the provider suggests. */
+  readonly takesDisplayName: boolean;
+  /** And the e-mail address. */
+  readonly takesEmail: boolean;
+  readonly acceptsTerms: boolean;
+  readonly action: PostAuthAction | undefined;
+  /** Language of the page. */
+  readonly locale: string;
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+}
+
+export type UpstreamSubmissionProblem =
+  | { readonly field: 'username'; readonly problem: 'required' | NameProblem }
+  | { readonly field: 'email'; readonly problem: EmailProblem }
+  | { readonly field: 'accept_terms'; readonly problem: 'required' };
+
+export type UpstreamStartOutcome =
+  | { readonly ok: true; readonly id: RegistrationId }
+  | { readonly ok: false; readonly reason: 'requester-banned' | 'homeserver-unavailable' }
+  | { readonly ok: false; readonly reason: 'rejected'; readonly problems: readonly UpstreamSubmissionProblem[] }
+  | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
+
+/**
+ * Begins a registration with a sign-in through a provider, in the order of browser-flows 5.3. The sign-in stays unused
+ * until the account is made, so that the person may still choose to link it to an account that they have.
+ */
+export async function startUpstreamRegistration(
+  deps: UpstreamRegistrationDeps,
+  submission: UpstreamSubmission,
+): Promise<UpstreamStartOutcome> {
+  const { limits, log, tosUri } = deps;
+  const { newcomer, address, userAgent } = submission;
+  const hasFixedUsername = newcomer.username?.isFixed === true;
+  const username = hasFixedUsername ? newcomer.username.value : submission.username;
+  // Every form counts, since each tells whether a name is taken (security S-82).
+  const checked = await chargeAddress(deps, { name: 'registration-check', limiter: limits.registrationCheck, address });
+  if (!checked.ok) return { ...checked, reason: 'rate-limited' };
+  const setting = deps.requesterPolicy.ban(address, userAgent);
+  if (setting !== undefined) {
+    log.info('auth.refused', 'a registration by a banned requester', { code: 'requester_banned', setting });
+    return { ok: false, reason: 'requester-banned' };
+  }
+  const email = newcomer.email?.isFixed === false && !submission.takesEmail ? undefined : newcomer.email;
+  const problems: UpstreamSubmissionProblem[] = [];
+  for (const problem of await nameProblems(deps, newcomer, username)) problems.push({ field: 'username', problem });
+  for (const problem of email?.value.problems ?? []) problems.push({ field: 'email', problem });
+  if (tosUri !== undefined && !submission.acceptsTerms) problems.push({ field: 'accept_terms', problem: 'required' });
+  if (problems.length > 0) return { ok: false, reason: 'rejected', problems };
+  const asked = await askHomeserver(deps, username);
+  if (asked === 'exists') return { ok: false, reason: 'rejected', problems: [{ field: 'username', problem: asked }] };
+  if (asked !== 'available') return { ok: false, reason: asked };
+
+  const now = deps.clock.now();
+  const authentication = email && { id: newId<'email-authentication'>(now), ...email.value, isFixed: email.isFixed };
+  const counted = await takeTokens(deps.database, deps.clock, [
+    addressBucket(log, { name: 'registration', limiter: limits.registration, address }),
+    ...(authentication === undefined || authentication.isProven
+      ? []
+      : codeMailBuckets(deps, { authentication: authentication.id, emailKey: authentication.email.key, address })),
+  ]);
+  if (!counted.ok) return { ...counted, reason: 'rate-limited' };
+  const { displayName } = newcomer;
+  const id = await insertUpstreamRegistration(deps.database, {
+    authorizationId: submission.completed.id,
+    username,
+    hasFixedUsername,
+    displayName: displayName?.isFixed === false && !submission.takesDisplayName ? undefined : displayName?.value,
+    email: authentication,
+    action: submission.action,
+    termsUri: tosUri,
+    locale: submission.locale,
+    address,
+    userAgent,
+    now,
+  });
+  const { registrationToken } = submission.completed;
+  // One that is not valid is asked for in its step.
+  if (registrationToken !== undefined) await attachRegistrationToken(deps, id, registrationToken, address);
+  return { ok: true, id };
+}
+
+/** Whether a name of the provider can be had was looked up to find out who the person is. */
+async function nameProblems(
+  deps: UpstreamRegistrationDeps,
+  newcomer: Newcomer,
+  username: string,
+): Promise<readonly ('required' | NameProblem)[]> {
+  if (newcomer.username?.isFixed === true) return [];
+  return username === '' ? ['required'] : await findNameProblems(deps.database, username, deps.namePolicy);
+}

@@ -1,0 +1,111 @@
+import type { Clock } from '#platform/base/clock.ts';
+import { fromUuid, toUuid, type UpstreamProviderId } from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { Database } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { providerIsEnabled } from './liveness.ts';
+import type { UpstreamProvider } from './upstream-providers.ts';
+
+export interface ProviderSyncDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface ProviderSyncAction {
+  readonly action: 'add' | 'update' | 'disable';
+  readonly id: UpstreamProviderId;
+}
+
+/**
+ * Brings the providers of the configuration into the database. Those that it no longer names stay, switched off: links
+ * of accounts refer to them. An instance whose configuration is there already reads once.
+ */
+export async function syncUpstreamProviders(
+  { database, clock, log }: ProviderSyncDeps,
+  providers: readonly UpstreamProvider[],
+  { isDryRun }: { readonly isDryRun: boolean } = { isDryRun: false },
+): Promise<readonly ProviderSyncAction[]> {
+  const wanted = providers.map(wantedProvider);
+  const actions = actionsFor(
+    wanted,
+    await database.rows(storedProviders, { configuredIds: wanted.map(({ id }) => id) }),
+  );
+  if (actions.length > 0 && !isDryRun) {
+    await database.execute(storeProviders, { providers: JSON.stringify(wanted), now: new Date(clock.now()) });
+    log.info('config.sync', 'sign-in providers brought into the database', { changed: actions.length });
+  }
+  return actions;
+}
+
+interface WantedProvider {
+  readonly id: string;
+  readonly issuer: string | null;
+  readonly human_name: string | null;
+  readonly client_id: string;
+  readonly ui_order: number;
+  readonly is_enabled: boolean;
+}
+
+function wantedProvider(provider: UpstreamProvider, index: number): WantedProvider {
+  return {
+    id: toUuid(provider.id),
+    issuer: provider.issuer ?? null,
+    human_name: provider.humanName ?? null,
+    client_id: provider.clientId,
+    ui_order: index,
+    is_enabled: provider.isEnabled,
+  };
+}
+
+function actionsFor(wanted: readonly WantedProvider[], stored: readonly WantedProvider[]): ProviderSyncAction[] {
+  const rows = new Map(stored.map((row) => [row.id, row]));
+  const names = new Set(wanted.map(({ id }) => id));
+  const changed = wanted.flatMap((provider): ProviderSyncAction[] => {
+    const id = fromUuid<'upstream-provider'>(provider.id);
+    const row = rows.get(provider.id);
+    if (row === undefined) return [{ action: 'add', id }];
+    return isSame(provider, row) ? [] : [{ action: 'update', id }];
+  });
+  const gone = stored.filter((row) => row.is_enabled && !names.has(row.id));
+  return [...changed, ...gone.map(({ id }) => ({ action: 'disable', id: fromUuid<'upstream-provider'>(id) }) as const)];
+}
+
+function isSame(one: WantedProvider, other: WantedProvider): boolean {
+  return (
+    one.issuer === other.issuer &&
+    one.human_name === other.human_name &&
+    one.client_id === other.client_id &&
+    one.ui_order === other.ui_order &&
+    one.is_enabled === other.is_enabled
+  );
+}
+
+/** Those that people may use, and those that the configuration names; partial index and primary key. */
+const storedProviders = statement<WantedProvider, { readonly configuredIds: readonly string[] }>(
+  'upstream-providers',
+  `select p.id, p.issuer, p.human_name, p.client_id, p.ui_order, ${providerIsEnabled('p')} as is_enabled
+     from upstream_providers p
+    where ${providerIsEnabled('p')} or p.id = any(:configuredIds::uuid[])`,
+);
+
+// Instances that start together write the same; in one order, so that they wait for each other in turn.
+const storeProviders = statement<never, { readonly providers: string; readonly now: Date }>(
+  'store-upstream-providers',
+  `with wanted as (
+    select w.id, w.issuer, w.human_name, w.client_id, w.ui_order,
+           case when not w.is_enabled then :now::timestamptz end as disabled_at
+      from jsonb_to_recordset(:providers::jsonb) as w
+        (id uuid, issuer text, human_name text, client_id text, ui_order integer, is_enabled boolean)
+  ), disabled as (
+    update upstream_providers p set disabled_at = :now::timestamptz
+     where ${providerIsEnabled('p')} and p.id not in (select wanted.id from wanted)
+  )
+  insert into upstream_providers as p (id, issuer, human_name, client_id, ui_order, created_at, disabled_at)
+  select wanted.id, wanted.issuer, wanted.human_name, wanted.client_id, wanted.ui_order, :now::timestamptz,
+         wanted.disabled_at
+    from wanted order by wanted.id
+  on conflict (id) do update
+     set issuer = excluded.issuer, human_name = excluded.human_name, client_id = excluded.client_id,
+         ui_order = excluded.ui_order, disabled_at = excluded.disabled_at`,
+);

@@ -1,0 +1,13 @@
+import { toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+
+const unlink = statement<never, { readonly userId: string }>(
+  'unlink-account',
+  'update upstream_links set user_id = null where user_id = :userId::uuid',
+);
+
+/** Frees the identities that an account has at providers; another account may link them. */
+export async function unlinkAccount(transaction: Queryable, user: UserId): Promise<void> {
+  await transaction.execute(unlink, { userId: toUuid(user) });
+}

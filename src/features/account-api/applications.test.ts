@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { parseId, toUuid } from '#platform/base/ids.ts';
+import { ChatClient } from '#test/support/chat-client.ts';
+import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const AMPLE = { burst: 100_000, per_second: 1000 };
+const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T5W';
+const OTHER = '01JD3Q5Z8W2N4K6M7P9R0S1T5X';
+const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
+
+const clock = new FakeClock();
+let service: TestService;
+let harbour: ChatOAuthClient;
+let quay: ChatOAuthClient;
+let count = 0;
+/** Somebody new for each test. */
+let person: GraphqlClient;
+let stranger: GraphqlClient;
+let username: string;
+
+beforeAll(async () => {
+  service = await startService(
+    {
+      rate_limiting: { graphql: { authenticated: AMPLE, anonymous: AMPLE }, login: { per_ip: AMPLE } },
+      clients: [chatClientSettings(CLIENT), chatClientSettings(OTHER, { client_name: 'Quay' })],
+      graphql: { oauth2_access: true },
+    },
+    { clock },
+  );
+  harbour = new ChatOAuthClient(service, CLIENT);
+  quay = new ChatOAuthClient(service, OTHER);
+  await service.registerUser('stranger', PASSWORD);
+  stranger = await GraphqlClient.signedIn(service, 'stranger', PASSWORD);
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+beforeEach(async () => {
+  count += 1;
+  username = `person${count}`;
+  await service.registerUser(username, PASSWORD);
+  person = await GraphqlClient.signedIn(service, username, PASSWORD);
+  // What begins later has the higher identifier.
+  clock.advanceSeconds(1);
+});
+
+const browser = () => person.browser ?? expect.fail('no browser');
+const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
+
+async function events(): Promise<readonly { kind: string; client_id: string | null; detail: unknown }[]> {
+  return await sql(
+    service.database,
+    `select e.kind, e.client_id, e.detail from audit_events e join users u on u.id = e.user_id
+      where u.username = $1::text and e.kind in ('sessions_ended', 'application_revoked', 'consent_revoked')`,
+    [username],
+  );
+}
+
+async function isAccepted(token: string): Promise<boolean> {
+  const caller = new GraphqlClient(service, { authorization: `Bearer ${token}` });
+  return (await caller.query('{ viewerSession { __typename } }')).status !== 401;
+}
+
+const LIST = `{ viewer { ... on User {
+  connectedApplications { totalCount nodes { id client { clientName } firstAuthorizedAt lastActiveAt activeSessions scopes } }
+  consents { totalCount nodes { id createdAt updatedAt client { id } scopes } }
+} } }`;
+
+async function list() {
+  const { data, errors } = await person.query(LIST);
+  expect(errors).toEqual([]);
+  return Object(data).viewer;
+}
+
+const REVOKE = `mutation RevokeApplication($id: ID!) {
+  revokeApplication(input: { applicationId: $id }) { status endedSessions }
+}`;
+const REVOKE_CONSENT = `mutation RevokeConsent($id: ID!) { revokeConsent(input: { consentId: $id }) { status } }`;
+
+describe('applications', () => {
+  test('are listed with what they may do, whatever their number of sessions, by as many statements', async () => {
+    expect(await list()).toMatchObject({ connectedApplications: { totalCount: 0 }, consents: { totalCount: 0 } });
+    const began = new Date(clock.now()).toISOString();
+    await harbour.signIn(browser(), 'openid');
+    const queries = async (): Promise<number | undefined> => {
+      await list();
+      return service.requestLines().at(-1)?.queries;
+    };
+    const few = await queries();
+    clock.advanceSeconds(5);
+    await harbour.signIn(browser(), 'openid email urn:mas:graphql:*');
+    await quay.signIn(browser(), 'openid');
+    const { connectedApplications, consents } = await list();
+    expect(connectedApplications).toEqual({
+      totalCount: 2,
+      nodes: [
+        {
+          id: `connected_application:${CLIENT}`,
+          client: { clientName: 'Harbour' },
+          firstAuthorizedAt: began,
+          lastActiveAt: null,
+          activeSessions: 2,
+          scopes: ['email', 'openid', 'urn:mas:graphql:*'],
+        },
+        expect.objectContaining({ client: { clientName: 'Quay' }, activeSessions: 1, scopes: ['openid'] }),
+      ],
+    });
+    expect(consents.totalCount).toBe(2);
+    expect(consents.nodes[0]).toMatchObject({
+      createdAt: began,
+      updatedAt: new Date(clock.now()).toISOString(),
+      client: { id: `oauth2_client:${CLIENT}` },
+      scopes: expect.arrayContaining(['email', 'openid']),
+    });
+    expect(consents.nodes[0].id < consents.nodes[1].id).toBe(true);
+    expect(await queries()).toBe(few);
+    const node = 'query($id: ID!) { node(id: $id) { id __typename } }';
+    for (const id of [`connected_application:${OTHER}`, consents.nodes[0].id]) {
+      expect(Object((await person.query(node, { id })).data).node).toMatchObject({ id });
+      const foreign = await stranger.query(node, { id });
+      const absent = await stranger.query(node, { id: id.replace(/:.*/, `:${ABSENT}`) });
+      expect(foreign.data).toEqual({ node: null });
+      expect(body(foreign)).toBe(body(absent));
+    }
+  });
+
+  test.each(['connected_application', 'oauth2_client'])('lose everything by the id of a %s', async (prefix) => {
+    const { accessToken, refreshToken } = await harbour.signIn(browser(), 'openid urn:mas:graphql:*');
+    const other = await quay.signIn(browser(), 'openid urn:mas:graphql:*');
+    await harbour.signIn(browser(), 'openid');
+    const revoked = await person.query(REVOKE, { id: `${prefix}:${CLIENT}` });
+    expect(revoked.data).toEqual({ revokeApplication: { status: 'REVOKED', endedSessions: 2 } });
+    expect([await isAccepted(accessToken), await isAccepted(other.accessToken)]).toEqual([false, true]);
+    const refreshed = await harbour.post('/oauth2/token', { grant_type: 'refresh_token', refresh_token: refreshToken });
+    expect(refreshed.body['error']).toBe('invalid_grant');
+    expect(await list()).toMatchObject({
+      connectedApplications: { nodes: [{ id: `connected_application:${OTHER}` }] },
+      consents: { nodes: [{ client: { id: `oauth2_client:${OTHER}` } }] },
+    });
+    expect(await events()).toEqual([
+      { kind: 'application_revoked', client_id: toUuid(parseId(CLIENT) ?? expect.fail()), detail: { sessions: 2 } },
+    ]);
+    const again = await person.query(REVOKE, { id: `${prefix}:${CLIENT}` });
+    expect(again.data).toEqual({ revokeApplication: { status: 'NOT_FOUND', endedSessions: 0 } });
+    expect((await events()).length).toBe(1);
+  });
+
+  test('cannot exchange what they were given just before (S-102)', async () => {
+    await harbour.signIn(browser(), 'openid');
+    const code = await harbour.code(browser(), 'openid');
+    const deviceCode = await harbour.deviceCode(browser(), 'openid');
+    const others = await quay.code(browser(), 'openid');
+    await person.query(REVOKE, { id: `oauth2_client:${CLIENT}` });
+    expect((await harbour.exchange(code)).body['error']).toBe('invalid_grant');
+    expect((await harbour.poll(deviceCode)).body['error']).toBe('access_denied');
+    expect((await quay.exchange(others)).status).toBe(200);
+  });
+
+  test('of others are answered as those that are not there, and keep what they have (S-84, S-128)', async () => {
+    const { accessToken } = await harbour.signIn(browser(), 'openid urn:mas:graphql:*');
+    const foreign = await stranger.query(REVOKE, { id: `oauth2_client:${CLIENT}` });
+    expect(body(foreign)).toBe(body(await stranger.query(REVOKE, { id: `oauth2_client:${ABSENT}` })));
+    const { consents } = await list();
+    const { id } = consents.nodes[0];
+    const foreignConsent = await stranger.query(REVOKE_CONSENT, { id });
+    expect(foreignConsent.data).toEqual({ revokeConsent: { status: 'NOT_FOUND' } });
+    expect(body(foreignConsent)).toBe(body(await stranger.query(REVOKE_CONSENT, { id: `consent:${ABSENT}` })));
+    expect([await isAccepted(accessToken), (await list()).consents.totalCount]).toEqual([true, 1]);
+    const byToken = new GraphqlClient(service, { authorization: `Bearer ${accessToken}` });
+    for (const [caller, code] of [
+      [byToken, 'FORBIDDEN'],
+      [new GraphqlClient(service), 'UNAUTHENTICATED'],
+    ] as const) {
+      expect(codesOf(await caller.query(REVOKE, { id: `oauth2_client:${CLIENT}` }))).toEqual([code]);
+      expect(codesOf(await caller.query(REVOKE_CONSENT, { id }))).toEqual([code]);
+    }
+    expect(codesOf(await person.query(REVOKE, { id }))).toEqual(['BAD_USER_INPUT']);
+    expect(codesOf(await person.query(REVOKE_CONSENT, { id: `oauth2_client:${CLIENT}` }))).toEqual(['BAD_USER_INPUT']);
+  });
+
+  test('ask again when a consent was taken back, and keep their sessions', async () => {
+    const { accessToken } = await harbour.signIn(browser(), 'openid email');
+    const { consents } = await list();
+    const { id } = consents.nodes[0];
+    expect((await person.query(REVOKE_CONSENT, { id })).data).toEqual({ revokeConsent: { status: 'REVOKED' } });
+    expect(await list()).toMatchObject({ connectedApplications: { totalCount: 1 }, consents: { totalCount: 0 } });
+    expect(accessToken).not.toBe('');
+    expect((await person.query(REVOKE_CONSENT, { id })).data).toEqual({ revokeConsent: { status: 'NOT_FOUND' } });
+    expect((await events()).map(({ kind }) => kind)).toEqual(['consent_revoked']);
+    await browser().open(`/authorize?${new URLSearchParams(harbour.authorizationRequest('openid email'))}`);
+    expect([browser().shown.status, browser().shown.location]).toEqual([200, undefined]);
+  });
+});
+
+describe('signing out everywhere', () => {
+  const END_ALL = `mutation EndAllSessions($input: EndAllSessionsInput!) {
+    endAllSessions(input: $input) { status browserSessions oauth2Sessions compatSessions }
+  }`;
+  const CURRENT = '{ viewer { __typename } }';
+  const chat = () => new ChatClient(service);
+
+  test('ends the sessions of every kind but the current one, of which one event tells', async () => {
+    const elsewhere = await GraphqlClient.signedIn(service, username, PASSWORD);
+    const { accessToken } = await harbour.signIn(browser(), 'openid urn:mas:graphql:*');
+    await quay.signIn(browser(), 'openid');
+    const login = await chat().login(username, PASSWORD);
+    const ended = await person.query(END_ALL, { input: {} });
+    expect(ended.data).toEqual({
+      endAllSessions: { status: 'ENDED', browserSessions: 1, oauth2Sessions: 2, compatSessions: 1 },
+    });
+    expect(ended.headers.get('set-cookie')).toBeNull();
+    expect((await elsewhere.query(CURRENT)).data).toEqual({ viewer: { __typename: 'Anonymous' } });
+    expect((await person.query(CURRENT)).data).toEqual({ viewer: { __typename: 'User' } });
+    expect(await isAccepted(accessToken)).toBe(false);
+    const headers = { authorization: `Bearer ${login.accessToken}` };
+    expect((await chat().post('/logout', undefined, headers)).status).toBe(401);
+    expect(await events()).toEqual([
+      {
+        kind: 'sessions_ended',
+        client_id: null,
+        detail: { browser_sessions: 1, oauth2_sessions: 2, compat_sessions: 1 },
+      },
+    ]);
+    const again = await person.query(END_ALL, { input: {} });
+    expect(Object(again.data).endAllSessions).toMatchObject({ browserSessions: 0, oauth2Sessions: 0 });
+    expect((await events()).length).toBe(1);
+    expect((await stranger.query(CURRENT)).data).toEqual({ viewer: { __typename: 'User' } });
+  });
+
+  test('ends only the kinds that are asked for', async () => {
+    const elsewhere = await GraphqlClient.signedIn(service, username, PASSWORD);
+    const { accessToken } = await harbour.signIn(browser(), 'openid urn:mas:graphql:*');
+    const { data } = await person.query(END_ALL, { input: { kinds: ['OAUTH2'] } });
+    expect(Object(data).endAllSessions).toMatchObject({ browserSessions: 0, oauth2Sessions: 1, compatSessions: 0 });
+    expect(await isAccepted(accessToken)).toBe(false);
+    expect((await elsewhere.query(CURRENT)).data).toEqual({ viewer: { __typename: 'User' } });
+    const none = await person.query(END_ALL, { input: { kinds: [], keepCurrent: false } });
+    expect(Object(none.data).endAllSessions).toMatchObject({ browserSessions: 0 });
+    expect(none.headers.get('set-cookie')).toBeNull();
+  });
+
+  test('takes the cookie when the current session is not to stay', async () => {
+    const { data, headers } = await person.query(END_ALL, { input: { kinds: ['BROWSER'], keepCurrent: false } });
+    expect(Object(data).endAllSessions).toMatchObject({ browserSessions: 1 });
+    expect(headers.get('set-cookie')).toMatch(/latchkey_session=/);
+    expect((await person.query(CURRENT)).data).toEqual({ viewer: { __typename: 'Anonymous' } });
+  });
+
+  test('is for people who were recently asked who they are, in a browser (2.5, 7.6)', async () => {
+    const elsewhere = await GraphqlClient.signedIn(service, username, PASSWORD);
+    const { accessToken } = await harbour.signIn(browser(), 'openid urn:mas:graphql:*');
+    const byToken = new GraphqlClient(service, { authorization: `Bearer ${accessToken}` });
+    expect(codesOf(await byToken.query(END_ALL, { input: {} }))).toEqual(['FORBIDDEN']);
+    expect(codesOf(await new GraphqlClient(service).query(END_ALL, { input: {} }))).toEqual(['UNAUTHENTICATED']);
+    clock.advanceSeconds(601);
+    expect(codesOf(await person.query(END_ALL, { input: {} }))).toEqual(['REAUTH_REQUIRED']);
+    expect((await elsewhere.query(CURRENT)).data).toEqual({ viewer: { __typename: 'User' } });
+    expect(await events()).toEqual([]);
+  });
+});

@@ -1,0 +1,329 @@
+/** Lists of e-mail addresses, removing one, and what administrators change (account-graphql 2.5, 3.2, 4.2, 5.1). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newId, parseId, toUuid } from '#platform/base/ids.ts';
+import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
+import { type Mails, startMails } from '#test/support/mails.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const AMPLE = { burst: 100_000, per_second: 1000 };
+const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T3W';
+const PROVIDER = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
+const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
+
+const SETTINGS = {
+  rate_limiting: {
+    graphql: { authenticated: AMPLE, anonymous: AMPLE },
+    login: { per_ip: AMPLE, per_known_browser: AMPLE },
+  },
+  policy: { data: { emails: { banned_addresses: { suffixes: ['@banned.example'] } } } },
+  clients: [chatClientSettings(CLIENT)],
+  graphql: { oauth2_access: true },
+  upstream_oauth2: {
+    providers: [
+      {
+        id: PROVIDER,
+        issuer: 'https://idp.example',
+        client_id: 'us',
+        token_endpoint_auth_method: 'none',
+        discovery_mode: 'disabled',
+        authorization_endpoint: 'https://idp.example/authorize',
+        token_endpoint: 'https://idp.example/token',
+        jwks_uri: 'https://idp.example/jwks',
+        claims_imports: { localpart: { action: 'ignore' } },
+      },
+    ],
+  },
+};
+
+const clock = new FakeClock();
+let mails: Mails;
+let service: TestService;
+let people = 0;
+
+const REMOVE = `mutation RemoveEmail($id: ID!, $password: String) {
+  removeEmail(input: { userEmailId: $id, password: $password }) { status email { id email } user { id } }
+}`;
+const ADD = `mutation($email: String!, $userId: ID!, $skipPolicyCheck: Boolean) {
+  addEmail(input: { email: $email, userId: $userId, skipPolicyCheck: $skipPolicyCheck, skipVerification: false }) {
+    status violations email { email } user { id }
+  }
+}`;
+const SET_PRIMARY = 'mutation($id: ID!) { setPrimaryEmail(input: { userEmailId: $id }) { status user { id } } }';
+
+beforeAll(async () => {
+  mails = await startMails();
+  service = await startService({ ...SETTINGS, email: mails.settings }, { clock });
+  await service.registerUser('root', PASSWORD, { canRequestAdmin: true });
+});
+
+afterAll(async () => {
+  await service.stop();
+  await mails.stop();
+});
+
+async function withToken(username: string, scope: string): Promise<GraphqlClient> {
+  const { browser } = await GraphqlClient.signedIn(service, username, PASSWORD);
+  const tokens = await new ChatOAuthClient(service, CLIENT).signIn(browser ?? expect.fail('no browser'), scope);
+  return new GraphqlClient(service, { authorization: `Bearer ${tokens.accessToken}` });
+}
+
+/** Their tokens live for some minutes only. */
+async function administrator(): Promise<GraphqlClient> {
+  return await withToken('root', 'urn:mas:graphql:* urn:mas:admin');
+}
+
+interface Person {
+  readonly id: string;
+  readonly username: string;
+  /** Node identifiers, in the order of creation. */
+  readonly emails: readonly string[];
+  readonly here: GraphqlClient;
+}
+
+async function person(count = 2, of: TestService = service): Promise<Person> {
+  people += 1;
+  const username = `person${people}`;
+  const id = await of.registerUser(username, PASSWORD);
+  const emails: string[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const email = `${username}.${index}@mail.example`;
+    const emailId = newId(clock.now() - 1000 + index);
+    await sql(
+      of.database,
+      'insert into user_emails (id, user_id, email, email_key, created_at) values ($1, $2, $3, $3, $4)',
+      [toUuid(emailId), uuid(id), email, new Date(clock.now())],
+    );
+    emails.push(`user_email:${emailId}`);
+  }
+  return { id: `user:${id}`, username, emails, here: await GraphqlClient.signedIn(of, username, PASSWORD) };
+}
+
+function uuid(id: string): string {
+  return toUuid(parseId(id.replace(/^.*:/, '')) ?? expect.fail('no id'));
+}
+
+async function remove(by: GraphqlClient, id: string | undefined, password?: string) {
+  const answer = await by.query(REMOVE, { id, password });
+  return { answer, codes: codesOf(answer), ...Object(answer.data).removeEmail };
+}
+
+async function countOf({ id }: Person): Promise<number> {
+  return (await sql(service.database, 'select id from user_emails where user_id = $1', [uuid(id)])).length;
+}
+
+const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
+
+test('addresses are listed page by page, and read by their owner alone (S-128)', async () => {
+  const ann = await person(5);
+  const page = `query($after: String) { viewer { ... on User { emails(first: 2, after: $after, state: PENDING) {
+    totalCount pageInfo { hasNextPage hasPreviousPage endCursor } nodes { id email createdAt confirmedAt }
+  } } } }`;
+  const { emails } = Object(Object((await ann.here.query(page)).data).viewer);
+  expect(emails).toMatchObject({ totalCount: 5, pageInfo: { hasNextPage: true, hasPreviousPage: false } });
+  expect(emails.nodes.map(({ id }: { id: string }) => id)).toEqual(ann.emails.slice(0, 2));
+  expect(emails.nodes[0]).toMatchObject({
+    email: `${ann.username}.0@mail.example`,
+    confirmedAt: emails.nodes[0].createdAt,
+  });
+  const next = await ann.here.query(page, { after: emails.pageInfo.endCursor });
+  expect(Object(next.data).viewer.emails.nodes.map(({ id }: { id: string }) => id)).toEqual(ann.emails.slice(2, 4));
+
+  const read = 'query($id: ID!) { userEmail(id: $id) { email } node(id: $id) { ... on UserEmail { email } } }';
+  const own = { email: `${ann.username}.0@mail.example` };
+  const [id] = ann.emails;
+  for (const reader of [ann.here, await administrator()]) {
+    expect((await reader.query(read, { id })).data).toEqual({ userEmail: own, node: own });
+  }
+  for (const reader of [(await person()).here, new GraphqlClient(service)]) {
+    const foreign = await reader.query(read, { id });
+    expect(foreign.data).toEqual({ userEmail: null, node: null });
+    expect(body(foreign)).toBe(body(await reader.query(read, { id: `user_email:${ABSENT}` })));
+  }
+  expect(codesOf(await ann.here.query(read, { id: ann.id }))).toEqual(['BAD_USER_INPUT']);
+});
+
+describe('an address is removed', () => {
+  test('with the password, which all addresses are told, the removed one too; its recovery ticket works no more', async () => {
+    const ben = await person();
+    const [first, second] = ben.emails;
+    const recovery = [toUuid(newId(clock.now())), `${ben.username}.1@mail.example`, new Date(clock.now())];
+    await sql(
+      service.database,
+      `with session as (
+        insert into user_recovery_sessions (id, email, email_key, locale, created_at) values ($1, $2, $2, 'en', $3) returning id
+      ) insert into user_recovery_tickets (ticket_hash, session_id, user_id, user_email_id, created_at)
+        select 'x', id, $4, $5, $3 from session`,
+      [...recovery, uuid(ben.id), uuid(second ?? '')],
+    );
+    for (const password of [undefined, '', 'wrong', 'x'.repeat(1025)]) {
+      const { status, email, user } = await remove(ben.here, second, password);
+      expect({ status, email, user }).toEqual({ status: 'INCORRECT_PASSWORD', email: null, user: null });
+    }
+    const removed = await remove(ben.here, second, PASSWORD);
+    expect(removed).toMatchObject({
+      status: 'REMOVED',
+      email: { id: second, email: `${ben.username}.1@mail.example` },
+      user: { id: ben.id },
+    });
+    expect(service.logLines().at(-1)).toMatch(/\(person\d+\).* graphql\.operation\.name=RemoveEmail$/);
+    const told = await mails.deliver(service.core);
+    expect(told.map(({ to, subject }) => [to, subject]).toSorted()).toEqual([
+      [`${ben.username}.0@mail.example`, 'An e-mail address was removed'],
+      [`${ben.username}.1@mail.example`, 'An e-mail address was removed'],
+    ]);
+    expect(await sql(service.database, 'select from user_recovery_tickets where user_id = $1', [uuid(ben.id)])).toEqual(
+      [],
+    );
+    expect(
+      await sql(service.database, `select detail from audit_events where kind = 'email_removed' and user_id = $1`, [
+        uuid(ben.id),
+      ]),
+    ).toEqual([{ detail: { email: 'p…@mail.example' } }]);
+    expect((await remove(ben.here, second, PASSWORD)).status).toBe('NOT_FOUND');
+    expect(await countOf(ben)).toBe(1);
+    expect(first).toBeDefined();
+  });
+
+  test('by nobody else, who cannot tell it from one that is not there (S-128)', async () => {
+    const cara = await person();
+    for (const other of [(await person()).here, new GraphqlClient(service)]) {
+      const foreign = await other.query(REMOVE, { id: cara.emails[0], password: PASSWORD });
+      expect(foreign.data).toEqual({ removeEmail: { status: 'NOT_FOUND', email: null, user: null } });
+      expect(body(foreign)).toBe(body(await other.query(REMOVE, { id: `user_email:${ABSENT}`, password: PASSWORD })));
+    }
+    expect(await countOf(cara)).toBe(2);
+  });
+
+  test('but not the last, unless there is another way in', async () => {
+    const dan = await person(1);
+    const { codes, answer } = await remove(dan.here, dan.emails[0], PASSWORD);
+    expect([answer.status, codes]).toEqual([200, ['LAST_EMAIL']]);
+    expect(await mails.deliver(service.core)).toEqual([]);
+    await sql(
+      service.database,
+      'insert into upstream_links (id, provider_id, subject, user_id, created_at) values ($1, $2, $3, $4, $5)',
+      [toUuid(newId(clock.now())), uuid(PROVIDER), 'dan', uuid(dan.id), new Date(clock.now())],
+    );
+    expect((await remove(dan.here, dan.emails[0], PASSWORD)).status).toBe('REMOVED');
+    await mails.deliver(service.core);
+  });
+
+  test('but not both of the last two at the same moment (S-101)', async () => {
+    const eva = await person();
+    const elsewhere = await GraphqlClient.signedIn(service, eva.username, PASSWORD);
+    const outcomes = await Promise.all([
+      remove(eva.here, eva.emails[0], PASSWORD),
+      remove(elsewhere, eva.emails[1], PASSWORD),
+    ]);
+    expect(outcomes.flatMap(({ status, codes }) => status ?? codes).toSorted()).toEqual(['LAST_EMAIL', 'REMOVED']);
+    expect(await countOf(eva)).toBe(1);
+    await mails.deliver(service.core);
+  });
+
+  test('also the last one where the operator allows it, and none where changes are not allowed', async () => {
+    const like = { clock, like: service };
+    const loose = await startService({ ...SETTINGS, account: { keep_one_email: false } }, like);
+    const closed = await startService({ ...SETTINGS, account: { email_change_allowed: false } }, like);
+    try {
+      const fritz = await person(1, loose);
+      const shut = await GraphqlClient.signedIn(closed, fritz.username, PASSWORD);
+      expect((await remove(shut, fritz.emails[0], PASSWORD)).codes).toEqual(['FORBIDDEN']);
+      expect((await remove(fritz.here, fritz.emails[0], PASSWORD)).status).toBe('REMOVED');
+    } finally {
+      await loose.stop();
+      await closed.stop();
+    }
+  });
+
+  test('after signing in lately where the account has no password (S-123)', async () => {
+    const gina = await person(3);
+    await sql(service.database, 'delete from user_passwords where user_id = $1', [uuid(gina.id)]);
+    expect((await remove(gina.here, gina.emails[0])).status).toBe('REMOVED');
+    clock.advanceSeconds(601);
+    const { answer, codes } = await remove(gina.here, gina.emails[1]);
+    expect([codes, await countOf(gina)]).toEqual([['REAUTH_REQUIRED'], 2]);
+    expect(answer.errors[0]?.extensions).toMatchObject({ reauthUrl: '/reauth?kind=manage_account', maxAge: 600 });
+    // What is not there is told first.
+    expect((await remove(gina.here, `user_email:${ABSENT}`)).status).toBe('NOT_FOUND');
+    await mails.deliver(service.core);
+  });
+
+  test('by an application with the password, which a token does not stand in for', async () => {
+    const hugo = await person();
+    const app = await withToken(hugo.username, 'urn:mas:graphql:*');
+    expect((await remove(app, hugo.emails[0])).status).toBe('INCORRECT_PASSWORD');
+    expect((await remove(app, hugo.emails[0], 'wrong')).status).toBe('INCORRECT_PASSWORD');
+    expect((await remove(app, hugo.emails[0], PASSWORD)).status).toBe('REMOVED');
+    await sql(service.database, 'delete from user_passwords where user_id = $1', [uuid(hugo.id)]);
+    expect((await remove(app, hugo.emails[1])).codes).toEqual(['REAUTH_REQUIRED']);
+    await mails.deliver(service.core);
+  });
+});
+
+describe('administrators', () => {
+  test('add a confirmed address without a mail to it, and remove one without a password', async () => {
+    const [ines, root] = [await person(1), await administrator()];
+    const added = await root.query(ADD, { email: 'Ines@work.example', userId: ines.id });
+    expect(added.data).toEqual({
+      addEmail: { status: 'ADDED', violations: null, email: { email: 'Ines@work.example' }, user: { id: ines.id } },
+    });
+    expect((await mails.deliver(service.core)).map(({ to }) => to)).toEqual([`${ines.username}.0@mail.example`]);
+    const [event] = await sql<{ client_id: string; detail: object }>(
+      service.database,
+      `select client_id, detail from audit_events where kind = 'email_added' and user_id = $1`,
+      [uuid(ines.id)],
+    );
+    expect(event).toMatchObject({
+      client_id: uuid(CLIENT),
+      detail: { email: 'I…@work.example', admin: expect.stringMatching(/^\w{26}$/) },
+    });
+    expect((await remove(root, ines.emails[0])).status).toBe('REMOVED');
+    await mails.deliver(service.core);
+  });
+
+  test('are told why an address is not added', async () => {
+    const [jan, kai, root] = [await person(1), await person(1), await administrator()];
+    const add = async (email: string, more: object = {}) => {
+      const answer = await root.query(ADD, { email, userId: jan.id, ...more });
+      const { status, violations } = Object(answer.data).addEmail;
+      return [status, violations];
+    };
+    expect(await add(`${jan.username}.0@MAIL.example`)).toEqual(['EXISTS', null]);
+    expect(await add('nobody')).toEqual(['INVALID', null]);
+    expect(await add('jan@banned.example')).toEqual(['DENIED', ['This e-mail address cannot be used here.']]);
+    expect(await add('jan@banned.example', { skipPolicyCheck: true })).toEqual(['ADDED', null]);
+    expect(await add(`${kai.username}.0@mail.example`)).toEqual([
+      'DENIED',
+      ['Another account has this e-mail address.'],
+    ]);
+    await sql(service.database, 'update users set deactivated_at = $2 where id = $1', [uuid(jan.id), new Date(0)]);
+    expect(await add('jan@mail.example')).toEqual(['DENIED', ['The account is deactivated.']]);
+    expect(codesOf(await root.query(ADD, { email: 'x@mail.example', userId: `user:${ABSENT}` }))).toEqual([
+      'NOT_FOUND',
+    ]);
+    await mails.deliver(service.core);
+  });
+
+  test('are no others', async () => {
+    const lou = await person(1);
+    const given = { email: 'lou@mail.example', userId: lou.id };
+    expect(codesOf(await lou.here.query(ADD, given))).toEqual(['FORBIDDEN']);
+    expect(codesOf(await new GraphqlClient(service).query(ADD, given))).toEqual(['UNAUTHENTICATED']);
+    expect(await countOf(lou)).toBe(1);
+  });
+});
+
+test('choosing a primary address does nothing, for its owner', async () => {
+  const max = await person();
+  const [id] = max.emails;
+  expect((await max.here.query(SET_PRIMARY, { id })).data).toEqual({
+    setPrimaryEmail: { status: 'SET', user: { id: max.id } },
+  });
+  expect((await (await person()).here.query(SET_PRIMARY, { id })).data).toEqual({
+    setPrimaryEmail: { status: 'NOT_FOUND', user: null },
+  });
+});

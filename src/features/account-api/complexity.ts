@@ -1,0 +1,105 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLCompositeType,
+  type GraphQLSchema,
+  getArgumentValues,
+  getNamedType,
+  isCompositeType,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { refusal } from './context/graphql-refusal.ts';
+import { pageSize } from './context/page-size.ts';
+
+const COUNT_COST = 5;
+/** The homeserver is asked. */
+const HOMESERVER_COST = 5;
+
+/** Each of them checks a password, a code or a ticket: one request tries one of them (security S-135). */
+const GUESSABLE: ReadonlySet<string> = new Set([
+  'completeEmailAuthentication',
+  'deactivateUser',
+  'removeEmail',
+  'resendRecoveryEmail',
+  'setPassword',
+  'setPasswordByRecovery',
+  'startEmailAuthentication',
+]);
+
+export interface ValidOperation {
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  /** As they were coerced to their types. */
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * What a valid operation costs (account-graphql 1.7): one for each field that has fields, times the size of its page for
+ * those of a connection; scalars cost nothing, neither does introspection.
+ * @throws GraphQLError for page sizes that no connection has, and for several guesses at once
+ */
+export function complexityOf(valid: ValidOperation): number {
+  const { schema, operation } = valid;
+  const root = schema.getRootType(operation.operation);
+  return root === undefined || root === null ? 0 : new Estimate(valid).ofSelection(operation.selectionSet, root, 1);
+}
+
+class Estimate {
+  readonly #valid: ValidOperation;
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  #guesses = 0;
+
+  constructor(valid: ValidOperation) {
+    this.#valid = valid;
+    const fragments = valid.document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
+    this.#fragments = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+  }
+
+  /** @param size of the page, when the parent is a connection */
+  ofSelection(set: SelectionSetNode, parent: GraphQLCompositeType, size: number): number {
+    let cost = 0;
+    for (const selection of set.selections) {
+      if (selection.kind === Kind.FIELD) {
+        cost += this.#ofField(selection, parent, size);
+        continue;
+      }
+      const isInline = selection.kind === Kind.INLINE_FRAGMENT;
+      const fragment = isInline ? selection : this.#fragments.get(selection.name.value);
+      if (fragment === undefined) continue;
+      const condition = fragment.typeCondition?.name.value;
+      const type = condition === undefined ? parent : this.#valid.schema.getType(condition);
+      if (isCompositeType(type)) cost += this.ofSelection(fragment.selectionSet, type, size);
+    }
+    return cost;
+  }
+
+  #ofField(node: FieldNode, parent: GraphQLCompositeType, size: number): number {
+    const name = node.name.value;
+    const field = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
+    if (field === undefined) return 0;
+    if (parent === this.#valid.schema.getMutationType()) this.#countGuess(name);
+    if (name === 'totalCount') return COUNT_COST;
+    const type = getNamedType(field.type);
+    if (node.selectionSet === undefined || !isCompositeType(type)) return 0;
+    const isConnection = type.name.endsWith('Connection');
+    const pageOfType = isConnection ? pageSize(getArgumentValues(field, node, this.#valid.variables)) : 1;
+    const selection = this.ofSelection(node.selectionSet, type, pageOfType);
+    if (name === 'edges' || name === 'nodes') return size * (1 + selection);
+    // An edge was counted for its node.
+    if (name === 'node' && parent.name.endsWith('Edge')) return selection;
+    return selection + (type.name === 'MatrixUser' ? HOMESERVER_COST : 1);
+  }
+
+  #countGuess(name: string): void {
+    if (GUESSABLE.has(name)) this.#guesses += 1;
+    if (this.#guesses > 1) {
+      throw refusal('QUERY_TOO_COMPLEX', 'a mutation checks at most one password, code or ticket');
+    }
+  }
+}

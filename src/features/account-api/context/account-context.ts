@@ -1,0 +1,202 @@
+import type { Browser } from '#browser/browser.ts';
+import {
+  type AccountFilter,
+  countAccounts,
+  type ListedAccount,
+  listAccounts,
+} from '#domain/account-overview/list-accounts.ts';
+import { findAccountDetails } from '#domain/accounts/account-details.ts';
+import type { EmailAuthenticationId } from '#domain/accounts/email-authentications/email-authentication.ts';
+import { findForSession } from '#domain/accounts/email-authentications/find-for-session.ts';
+import {
+  countUserEmails,
+  findUserEmails,
+  listUserEmails,
+  type UserEmail,
+  type UserEmailId,
+} from '#domain/accounts/list-user-emails.ts';
+import {
+  countSecurityEvents,
+  findSecurityEvents,
+  listSecurityEvents,
+  type SecurityEvent,
+  type SecurityEventFilter,
+} from '#domain/audit/list-security-events.ts';
+import { findLastAuthentications } from '#domain/browser-sessions/last-authentications.ts';
+import {
+  type BrowserSessionFilter,
+  countBrowserSessions,
+  findBrowserSessions,
+  type ListedBrowserSession,
+  listBrowserSessions,
+} from '#domain/browser-sessions/list-browser-sessions.ts';
+import { findClientPresentations } from '#domain/clients/client-presentations.ts';
+import { countConsents, findConsents, type ListedConsent, listConsents } from '#domain/clients/list-consents.ts';
+import {
+  countSsoLogins,
+  findSsoLoginsOfSessions,
+  type ListedSsoLogin,
+  listSsoLogins,
+} from '#domain/compat-sessions/sso-logins/list-sso-logins.ts';
+import type { Core } from '#domain/core.ts';
+import {
+  type AppSessionFilter,
+  type AppSessionList,
+  countAppSessions,
+  findAppSessions,
+  type ListedAppSession,
+  listAppSessions,
+} from '#domain/oauth-sessions/list-app-sessions.ts';
+import {
+  type ConnectedClient,
+  countConnectedClients,
+  findConnectedClients,
+  listConnectedClients,
+} from '#domain/oauth-sessions/list-connected-applications.ts';
+import { findProviderTimes } from '#domain/upstream/find-providers.ts';
+import { countLinks, findLinks, type ListedLink, listLinks } from '#domain/upstream/list-links.ts';
+import { findLoginMethods } from '#domain/upstream/login-methods.ts';
+import type {
+  AuditEventId,
+  BrowserSessionId,
+  ClientId,
+  CompatSessionId,
+  ConsentId,
+  OAuth2SessionId,
+  UpstreamLinkId,
+  UpstreamProviderId,
+  UserId,
+} from '#platform/base/ids.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import { type Readable, readableBy } from './authorization.ts';
+import type { Caller } from './caller.ts';
+import type { Deadline } from './deadline.ts';
+import { ListLoader, loader } from './list-loader.ts';
+
+export interface AccountContextParts {
+  readonly core: Core;
+  readonly browser: Browser;
+  readonly request: RequestContext;
+  readonly caller: Caller;
+  readonly deadline: Deadline;
+}
+
+/** What the fields of one request share. */
+export class AccountContext {
+  readonly core: Core;
+  readonly browser: Browser;
+  readonly request: RequestContext;
+  readonly caller: Caller;
+  readonly deadline: Deadline;
+  /** Whose objects the caller may read; undefined: nobody's. */
+  readonly reads: Readable;
+  #loaders: Loaders | undefined;
+
+  constructor({ core, browser, request, caller, deadline }: AccountContextParts) {
+    this.core = core;
+    this.browser = browser;
+    this.request = request;
+    this.caller = caller;
+    this.deadline = deadline;
+    this.reads = readableBy(caller);
+  }
+
+  /** Reads what several fields ask for at once, and only once. */
+  get load(): Loaders {
+    this.#loaders ??= makeLoaders(this);
+    return this.#loaders;
+  }
+
+  /** After a change: what is read from now on is read again. */
+  forget(): void {
+    this.#loaders = undefined;
+  }
+}
+
+/** Of lists without filters. */
+type Unfiltered = Readonly<Record<never, never>>;
+
+type Loaders = ReturnType<typeof makeLoaders>;
+
+function makeLoaders({ core, caller, reads }: AccountContext) {
+  const { clock, config, database, homeserver } = core;
+  const self = caller.kind === 'anonymous' ? undefined : caller.user?.id;
+  const appSessions = (list: AppSessionList) =>
+    new ListLoader<UserId | BrowserSessionId, AppSessionFilter, ListedAppSession>(
+      (owners, filter, window) => listAppSessions(database, list, owners, filter, window),
+      (owners, filter) => countAppSessions(database, list, owners, filter),
+    );
+  return {
+    accounts: loader((ids: readonly UserId[]) => findAccountDetails(database, ids)),
+    everybody: new ListLoader<'everybody', AccountFilter, ListedAccount>(
+      (owners, filter, window) => Promise.all(owners.map(() => listAccounts(database, filter, window))),
+      (owners, filter) => Promise.all(owners.map(() => countAccounts(database, filter))),
+    ),
+    browserSessions: loader(async (ids: readonly BrowserSessionId[]) =>
+      reads === undefined ? ids.map(() => undefined) : await findBrowserSessions(database, ids, reads),
+    ),
+    appSessions: loader(async (ids: readonly (OAuth2SessionId | CompatSessionId)[]) =>
+      reads === undefined ? ids.map(() => undefined) : await findAppSessions(database, ids, reads),
+    ),
+    homeserverUsers: loader((usernames: readonly string[]) =>
+      Promise.all(usernames.map((username) => homeserver.queryUser(username, { kind: 'account' }))),
+    ),
+    clients: loader((ids: readonly ClientId[]) => findClientPresentations(database, ids)),
+    userEmails: loader(async (ids: readonly UserEmailId[]) =>
+      reads === undefined ? ids.map(() => undefined) : await findUserEmails(database, ids, reads),
+    ),
+    emailAuthentications: loader(async (ids: readonly EmailAuthenticationId[]) =>
+      caller.kind === 'browser'
+        ? await findForSession(database, ids, caller.session.id, clock.now())
+        : ids.map(() => undefined),
+    ),
+    emailsOfUser: new ListLoader<UserId, undefined, UserEmail>(
+      (users, _, window) => listUserEmails(database, users, window),
+      (users) => countUserEmails(database, users),
+    ),
+    lastAuthentications: loader((ids: readonly BrowserSessionId[]) => findLastAuthentications(database, ids)),
+    browserSessionsOfUser: new ListLoader<UserId, BrowserSessionFilter, ListedBrowserSession>(
+      (users, filter, window) => listBrowserSessions(database, users, filter, window),
+      (users, filter) => countBrowserSessions(database, users, filter),
+    ),
+    oauth2SessionsOfUser: appSessions('oauth2-of-user'),
+    compatSessionsOfUser: appSessions('compat-of-user'),
+    appSessionsOfUser: appSessions('all-of-user'),
+    appSessionsOfBrowserSession: appSessions('all-of-browser-session'),
+    ssoLogins: loader((ids: readonly CompatSessionId[]) => findSsoLoginsOfSessions(database, ids)),
+    ssoLoginsOfUser: new ListLoader<UserId, Unfiltered, ListedSsoLogin>(
+      (users, _, window) => listSsoLogins(database, users, window),
+      (users) => countSsoLogins(database, users),
+    ),
+    loginMethods: loader((ids: readonly UserId[]) => findLoginMethods(database, ids, config.passwords.enabled)),
+    connectedClients: loader(async (ids: readonly ClientId[]) =>
+      self === undefined ? ids.map(() => undefined) : await findConnectedClients(database, self, ids),
+    ),
+    connectedClientsOfUser: new ListLoader<UserId, Unfiltered, ConnectedClient>(
+      (users, _, window) => listConnectedClients(database, users, window),
+      (users) => countConnectedClients(database, users),
+    ),
+    consents: loader(async (ids: readonly ConsentId[]) =>
+      reads === undefined ? ids.map(() => undefined) : await findConsents(database, ids, reads),
+    ),
+    consentsOfUser: new ListLoader<UserId, Unfiltered, ListedConsent>(
+      (users, _, window) => listConsents(database, users, window),
+      (users) => countConsents(database, users),
+    ),
+    securityEvents: loader(async (ids: readonly AuditEventId[]) =>
+      reads === undefined ? ids.map(() => undefined) : await findSecurityEvents(database, ids, reads),
+    ),
+    securityEventsOfUser: new ListLoader<UserId, SecurityEventFilter, SecurityEvent>(
+      (users, filter, window) => listSecurityEvents(database, users, filter, window),
+      (users, filter) => countSecurityEvents(database, users, filter),
+    ),
+    providerTimes: loader((ids: readonly UpstreamProviderId[]) => findProviderTimes(database, ids)),
+    links: loader(async (ids: readonly UpstreamLinkId[]) =>
+      reads === undefined ? ids.map(() => undefined) : await findLinks(database, ids, reads),
+    ),
+    linksOfUser: new ListLoader<UserId, Unfiltered, ListedLink>(
+      (users, _, window) => listLinks(database, users, window),
+      (users) => countLinks(database, users),
+    ),
+  };
+}

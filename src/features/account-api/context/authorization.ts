@@ -1,0 +1,78 @@
+/** What callers may read, and what mutations ask of who sends them before they do anything (account-graphql 2.2, 2.5). */
+import type { Browser } from '#browser/browser.ts';
+import type { Administrator } from '#domain/audit/administrator.ts';
+import type { Core } from '#domain/core.ts';
+import type { UserId } from '#platform/base/ids.ts';
+import { chatNames } from '#protocol/chat/names.ts';
+import type { Caller } from './caller.ts';
+import { refusal } from './graphql-refusal.ts';
+
+/** Whose objects somebody may read; undefined: nobody's. */
+export type Readable = UserId | 'anybody' | undefined;
+
+/** What of an `AccountContext` tells what is allowed. */
+interface Asked {
+  readonly core: Core;
+  readonly browser: Browser;
+  readonly caller: Caller;
+  readonly reads: Readable;
+}
+
+export function readableBy(caller: Caller): Readable {
+  if (caller.kind === 'oauth') return caller.isAdmin ? 'anybody' : caller.user?.id;
+  return caller.kind === 'browser' ? caller.user.id : undefined;
+}
+
+/**
+ * Rule "cookie": the caller is a person in a browser, for whom no token can stand in, not even that of an administrator.
+ * @throws GraphQLError `UNAUTHENTICATED`, `FORBIDDEN`
+ * @public for the mutations of this rule
+ */
+export function requireBrowser({ caller }: Asked): Extract<Caller, { readonly kind: 'browser' }> {
+  if (caller.kind !== 'browser') throw unauthorized(caller);
+  return caller;
+}
+
+/**
+ * Rule "self": the caller is this person, or an administrator.
+ * @throws GraphQLError `UNAUTHENTICATED`, `FORBIDDEN`
+ * @public for the mutations of this rule
+ */
+export function requireSelf({ caller, reads }: Asked, user: UserId): void {
+  if (reads !== 'anybody' && reads !== user) throw unauthorized(caller);
+}
+
+/**
+ * Rule "admin": the caller has the token of an administrator.
+ * @returns who they are, for the audit log
+ * @throws GraphQLError `UNAUTHENTICATED`, `FORBIDDEN`
+ * @public for the mutations of this rule
+ */
+export function requireAdmin({ caller }: Pick<Asked, 'caller'>): Administrator {
+  if (caller.kind !== 'oauth' || !caller.isAdmin) throw unauthorized(caller);
+  return { clientId: caller.clientId, userId: caller.user?.id };
+}
+
+/**
+ * Has a person prove again who they are when they last did so more than `account.reauth_max_age` ago: before each change
+ * that would let somebody else at their browser keep the account (2.5). Administrators are asked nothing; the token of
+ * anybody else does not tell when its person was there, and is refused.
+ * @param action name of the account action, without its prefix, that leads back to the page
+ * @throws GraphQLError `REAUTH_REQUIRED`
+ * @public for sensitive mutations
+ */
+export function requireRecentAuthentication({ caller, reads, core, browser }: Asked, action?: string): void {
+  const maxAge = core.config.account.reauthMaxAgeSeconds;
+  if (maxAge === undefined || reads === 'anybody') return;
+  if (caller.kind === 'browser' && core.clock.now() - caller.session.authenticatedAt <= maxAge * 1000) return;
+  const { actionPrefix } = chatNames(core.config.protocolName);
+  const account = action === undefined ? undefined : { action: `${actionPrefix}${action}` };
+  const reauthUrl = browser.urls.reauth({ kind: 'manage_account', ...(account !== undefined && { account }) });
+  throw refusal('REAUTH_REQUIRED', 'You have to prove again who you are.', { reauthUrl, maxAge });
+}
+
+/** One message for both, which clients know (1.5). */
+function unauthorized(caller: Caller): Error {
+  const hasViewer = caller.kind === 'browser' || (caller.kind === 'oauth' && caller.user !== undefined);
+  return refusal(hasViewer ? 'FORBIDDEN' : 'UNAUTHENTICATED', 'Unauthorized');
+}

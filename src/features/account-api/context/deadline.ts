@@ -1,0 +1,91 @@
+import { type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql';
+import { currentTask, resumeTask, type Task } from '#platform/base/tasks.ts';
+import { refusal } from './graphql-refusal.ts';
+
+/** When the fields of one request have to be answered. */
+export class Deadline {
+  readonly expired: Promise<never>;
+  readonly #task: Task | undefined = currentTask();
+  readonly #timer: NodeJS.Timeout;
+  readonly #reject: (error: Error) => void;
+  #isDue = false;
+  #isOver = false;
+  #commits = 0;
+
+  constructor(seconds: number) {
+    const { promise, reject } = withReject();
+    this.expired = promise;
+    this.#reject = reject;
+    // Nobody waits for it where every field is answered at once.
+    promise.catch(() => undefined);
+    this.#timer = setTimeout(() => {
+      this.#isDue = true;
+      this.#expire();
+    }, seconds * 1000);
+  }
+
+  /** What is not answered by now fails. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /**
+   * A change is about to take effect: until `leaveCommit` nothing expires, for what takes effect has to be answered.
+   * @throws GraphQLError `TIMEOUT` when it was answered that it does not
+   */
+  enterCommit(): void {
+    if (this.#isOver) throw tooLate();
+    this.#commits += 1;
+  }
+
+  leaveCommit(): void {
+    this.#commits -= 1;
+    // Whoever waits for the change hears of it first.
+    setImmediate(() => this.#expire());
+  }
+
+  #expire(): void {
+    if (!this.#isDue || this.#isOver || this.#commits > 0) return;
+    this.#isOver = true;
+    resumeTask(this.#task, () => this.#reject(tooLate()));
+  }
+}
+
+/** Makes the fields of a schema fail with `TIMEOUT` once the deadline of their request has passed. */
+export function limitFieldsByDeadline(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+    // What a mutation has come to is known; what it leads to is read, and may fail.
+    const isKnown = type.name.endsWith('Payload');
+    for (const field of Object.values(type.getFields())) {
+      if (field.resolve !== undefined) field.resolve = limited(field.resolve, isKnown);
+    }
+  }
+}
+
+type Resolver = GraphQLFieldResolver<unknown, { readonly deadline: Deadline }>;
+
+function limited(resolve: Resolver, isKnown: boolean): Resolver {
+  return (source, given, context, info) => {
+    const { deadline } = context;
+    if (deadline.isOver && !isKnown) throw tooLate();
+    const value: unknown = resolve(source, given, context, info);
+    return value instanceof Promise ? Promise.race([value, deadline.expired]) : value;
+  };
+}
+
+function withReject(): { promise: Promise<never>; reject: (error: Error) => void } {
+  let reject: (error: Error) => void = () => undefined;
+  const promise = new Promise<never>((_, rejectPromise) => {
+    reject = rejectPromise;
+  });
+  return { promise, reject };
+}
+
+function tooLate(): Error {
+  return refusal('TIMEOUT', 'the request took too long');
+}

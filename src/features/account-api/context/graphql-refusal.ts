@@ -1,0 +1,32 @@
+import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
+
+/** Why the service does not do what a document asks for; `extensions.code` of the answer (account-graphql 1.4, 1.5). */
+export type RefusalCode =
+  | 'BAD_USER_INPUT'
+  | 'FEATURE_DISABLED'
+  | 'FORBIDDEN'
+  | 'GRAPHQL_PARSE_FAILED'
+  | 'GRAPHQL_VALIDATION_FAILED'
+  | 'HOMESERVER_UNAVAILABLE'
+  | 'INTROSPECTION_DISABLED'
+  | 'LAST_EMAIL'
+  | 'NOT_SUPPORTED'
+  | 'OPERATION_RESOLUTION_FAILURE'
+  | 'QUERY_TOO_COMPLEX'
+  | 'RATE_LIMITED'
+  | 'REAUTH_REQUIRED'
+  | 'TIMEOUT'
+  | 'UNAUTHENTICATED';
+
+export function refusal(
+  code: RefusalCode,
+  message: string,
+  extensions: Omit<GraphQLErrorExtensions, 'code'> = {},
+): GraphQLError {
+  return new GraphQLError(message, { extensions: { code, ...extensions } });
+}
+
+/** What it failed for is in the log; a person can only try again. */
+export function homeserverUnavailable(): GraphQLError {
+  return refusal('HOMESERVER_UNAVAILABLE', 'the homeserver could not be asked; try again later');
+}

@@ -1,0 +1,50 @@
+import DataLoader from 'dataloader';
+import { currentTask, resumeTask } from '#platform/base/tasks.ts';
+import type { Page, PageWindow } from '#platform/postgres/page.ts';
+
+/** Reads one value; the same one is read once. */
+export type Load<Key, Value> = (key: Key) => Promise<Value>;
+
+/** Collects what the fields of one request ask for, and asks for it at once. */
+export function loader<Key, Value>(read: (keys: readonly Key[]) => Promise<readonly Value[]>): Load<Key, Value> {
+  const values = new DataLoader<Key, Value>(async (keys) => [...(await read(keys))], {
+    batchScheduleFn: onceFieldsHaveAsked,
+  });
+  return (key) => values.load(key);
+}
+
+/** When the promises of this stretch have drained, on behalf of the same request (decision 0006). */
+function onceFieldsHaveAsked(send: () => void): void {
+  const task = currentTask();
+  process.nextTick(() => resumeTask(task, send));
+}
+
+/** The pages that the fields of one request ask for: those with the same filter and window make one statement. */
+export class ListLoader<Owner, Filter, Item> {
+  readonly #list: (owners: readonly Owner[], filter: Filter, window: PageWindow) => Promise<readonly Page<Item>[]>;
+  readonly #count: (owners: readonly Owner[], filter: Filter) => Promise<readonly number[]>;
+  readonly #pages = new Map<string, Load<Owner, Page<Item>>>();
+  readonly #totals = new Map<string, Load<Owner, number>>();
+
+  constructor(
+    list: (owners: readonly Owner[], filter: Filter, window: PageWindow) => Promise<readonly Page<Item>[]>,
+    count: (owners: readonly Owner[], filter: Filter) => Promise<readonly number[]>,
+  ) {
+    this.#list = list;
+    this.#count = count;
+  }
+
+  page(owner: Owner, filter: Filter, window: PageWindow): Promise<Page<Item>> {
+    const key = JSON.stringify([filter, window]);
+    const pages = this.#pages.get(key) ?? loader((owners: readonly Owner[]) => this.#list(owners, filter, window));
+    this.#pages.set(key, pages);
+    return pages(owner);
+  }
+
+  total(owner: Owner, filter: Filter): Promise<number> {
+    const key = JSON.stringify(filter);
+    const totals = this.#totals.get(key) ?? loader((owners: readonly Owner[]) => this.#count(owners, filter));
+    this.#totals.set(key, totals);
+    return totals(owner);
+  }
+}

@@ -1,0 +1,354 @@
+/** People who end their own account (account-graphql 5.3). */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { newId, parseId, toUuid } from '#platform/base/ids.ts';
+import { insertTestAccount } from '#test/support/accounts.ts';
+import { ChatClient } from '#test/support/chat-client.ts';
+import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
+import { type Mails, startMails } from '#test/support/mails.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import {
+  type StandInHomeserver,
+  startStandInHomeserver,
+} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const SECRET = 'shared-secret-of-the-test';
+const AMPLE = { burst: 100_000, per_second: 1000 };
+const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T5X';
+const PROVIDER = '01JD3Q5Z8W2N4K6M7P9R0S1T5Y';
+
+const clock = new FakeClock();
+let mails: Mails;
+let homeserver: StandInHomeserver;
+let settings: Readonly<Record<string, unknown>>;
+let service: TestService;
+let count = 0;
+/** Somebody new for each test. */
+let username: string;
+let id: string;
+let here: GraphqlClient;
+
+beforeAll(async () => {
+  mails = await startMails();
+  homeserver = await startStandInHomeserver(SECRET, 'chat.example');
+  settings = {
+    rate_limiting: {
+      graphql: { authenticated: AMPLE, anonymous: AMPLE },
+      login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
+    },
+    clients: [chatClientSettings(CLIENT)],
+    graphql: { oauth2_access: true },
+    email: mails.settings,
+    homeserver: { kind: 'synapse', homeserver: 'chat.example', endpoint: homeserver.endpoint, secret: SECRET },
+    upstream_oauth2: {
+      providers: [{ id: PROVIDER, issuer: 'https://idp.example', client_id: 'us', token_endpoint_auth_method: 'none' }],
+    },
+  };
+  service = await startService(settings, { clock });
+});
+
+beforeEach(async () => {
+  count += 1;
+  username = `leaver${count}`;
+  const account = { username, password: PASSWORD, email: `${username}@mail.example` };
+  id = await insertTestAccount(service.database, account, { hasher: service.core.hasher, now: clock.now() });
+  homeserver.addUser(username);
+  here = await GraphqlClient.signedIn(service, username, PASSWORD);
+});
+
+afterAll(async () => {
+  await service.stop();
+  await homeserver.stop();
+  await mails.stop();
+});
+
+const DEACTIVATE = `mutation DeactivateUser($hsErase: Boolean!, $password: String) {
+  deactivateUser(input: { hsErase: $hsErase, password: $password }) { status user { id username deactivatedAt } }
+}`;
+
+async function deactivate(caller = here, password: string | null = PASSWORD, hsErase = false): Promise<GraphqlAnswer> {
+  return await caller.query(DEACTIVATE, { hsErase, password });
+}
+
+function statusOf(answer: GraphqlAnswer): unknown {
+  return answer.errors.length > 0 ? codesOf(answer) : Object(answer.data).deactivateUser.status;
+}
+
+function uuid(text = id): string {
+  return toUuid(parseId(text) ?? expect.fail(`no id: ${text}`));
+}
+
+async function rows<Row extends object>(text: string, ...parameters: unknown[]): Promise<Row[]> {
+  return await sql<Row>(service.database, text, [uuid(), ...parameters]);
+}
+
+async function viewer(caller: GraphqlClient): Promise<unknown> {
+  return Object((await caller.query('{ viewer { __typename } }')).data).viewer.__typename;
+}
+
+async function isDeactivated(): Promise<boolean> {
+  const [row] = await rows<{ is: boolean }>('select deactivated_at is not null as is from users where id = $1::uuid');
+  return row?.is ?? expect.fail('the account is gone');
+}
+
+/** What is left of the account. */
+async function remains() {
+  const [row] = await rows(
+    `select (select count(*)::integer from user_emails where user_id = $1::uuid) as emails,
+            (select count(*)::integer from user_passwords where user_id = $1::uuid) as passwords,
+            (select count(*)::integer from upstream_links where user_id = $1::uuid) as links,
+            (select count(*)::integer from oauth2_consents where user_id = $1::uuid) as consents,
+            (select count(*)::integer from user_sessions where user_id = $1::uuid and finished_at is null) as browsers,
+            (select count(*)::integer from oauth2_sessions where user_id = $1::uuid and finished_at is null) as applications,
+            (select count(*)::integer from compat_sessions where user_id = $1::uuid and finished_at is null) as chats`,
+  );
+  return row;
+}
+
+async function link(): Promise<void> {
+  await rows(
+    `insert into upstream_links (id, provider_id, user_id, subject, created_at)
+     values ($2::uuid, $3::uuid, $1::uuid, $4::text, $5::timestamptz)`,
+    ...[toUuid(newId(clock.now())), uuid(PROVIDER), username, new Date(clock.now())],
+  );
+}
+
+async function dropPassword(): Promise<void> {
+  await rows('delete from user_passwords where user_id = $1::uuid');
+}
+
+describe('deactivateUser', () => {
+  test('ends every session with its tokens, frees addresses and links, and keeps the name (S-126)', async () => {
+    const there = await GraphqlClient.signedIn(service, username, PASSWORD);
+    const application = new ChatOAuthClient(service, CLIENT);
+    const tokens = await application.signIn(there.browser ?? expect.fail('no browser'), 'openid urn:mas:graphql:*');
+    await new ChatClient(service).login(username, PASSWORD, { device_id: 'CHAT' });
+    await link();
+    expect(await remains()).toEqual({
+      ...{ emails: 1, passwords: 1, links: 1, consents: 1, browsers: 2, applications: 1, chats: 1 },
+    });
+    const answer = await deactivate();
+    expect(answer.data).toEqual({
+      deactivateUser: {
+        status: 'DEACTIVATED',
+        user: { id: `user:${id}`, username, deactivatedAt: new Date(clock.now()).toISOString() },
+      },
+    });
+    expect(service.logLines().at(-1)).toMatch(
+      new RegExp(`requester=user:${id}\\(${username}\\).* graphql\\.operation\\.name=DeactivateUser$`),
+    );
+    expect(service.logLines().findLast((line) => line.includes(' account.deactivated '))).toMatch(
+      new RegExp(`user=${id} erase=false browser_sessions=2 oauth_sessions=1 compat_sessions=1$`),
+    );
+    expect(await remains()).toEqual({
+      ...{ emails: 0, passwords: 1, links: 0, consents: 0, browsers: 0, applications: 0, chats: 0 },
+    });
+    expect([await viewer(here), await viewer(there)]).toEqual(['Anonymous', 'Anonymous']);
+    const bearer = new GraphqlClient(service, { authorization: `Bearer ${tokens.accessToken}` });
+    expect((await bearer.query('{ viewer { __typename } }')).status).toBe(401);
+    const refreshed = await application.post('/oauth2/token', {
+      grant_type: 'refresh_token',
+      refresh_token: tokens.refreshToken,
+    });
+    expect(refreshed.body['error']).toBe('invalid_grant');
+    await expect(service.registerUser(username, PASSWORD)).rejects.toThrow();
+  });
+
+  test('clears the cookie in the same answer: nothing is left to say in this browser', async () => {
+    await deactivate();
+    const browser = here.browser ?? expect.fail('no browser');
+    await browser.get('/account/');
+    expect(browser.shown.status).toBe(303);
+    await browser.get('/login');
+    await browser.submit({ username, password: PASSWORD });
+    expect(browser.shown).toMatchObject({ status: 200, body: expect.stringContaining('deactivated') });
+  });
+
+  test.each([false, true])('tells the homeserver by a job, with erasure: %s', async (hsErase) => {
+    await rows(`update users set display_name = 'Amira Okafor' where id = $1::uuid`);
+    expect(statusOf(await deactivate(here, PASSWORD, hsErase))).toBe('DEACTIVATED');
+    expect(homeserver.user(username)).toMatchObject({ isDeactivated: false });
+    await tellHomeserver(service.core);
+    expect(homeserver.user(username)).toMatchObject({ isDeactivated: true, isErased: hsErase });
+    expect(await remains()).toMatchObject({ passwords: hsErase ? 0 : 1 });
+    expect(await rows('select display_name from users where id = $1::uuid')).toEqual([
+      { display_name: hsErase ? null : 'Amira Okafor' },
+    ]);
+  });
+
+  test('stays done while the homeserver is away, which is told later', async () => {
+    await homeserver.setFault({ kind: 'refuse' });
+    expect(statusOf(await deactivate())).toBe('DEACTIVATED');
+    await tellHomeserver(service.core);
+    await homeserver.setFault(undefined);
+    clock.advanceSeconds(60);
+    await tellHomeserver(service.core);
+    expect(homeserver.user(username)).toMatchObject({ isDeactivated: true });
+  });
+
+  test('is recorded as done by the person, and told at the address that they had (R-33)', async () => {
+    await mails.deliver(service.core);
+    await deactivate(here.with({ 'accept-language': 'fr', 'user-agent': 'Firefox/130.0' }));
+    const events = await rows<{ kind: string; ip: string | null; user_agent: string | null; detail: object | null }>(
+      `select kind, host(ip) as ip, user_agent, detail from audit_events
+        where user_id = $1::uuid and kind in ('account_deactivated', 'session_ended') order by kind`,
+    );
+    expect(events).toEqual([
+      { kind: 'account_deactivated', ip: '127.0.0.1', user_agent: 'Firefox/130.0', detail: null },
+      { kind: 'session_ended', ip: null, user_agent: null, detail: { reason: 'deactivated', sessions: 1 } },
+    ]);
+    const [mail, ...others] = await mails.deliver(service.core);
+    expect(others).toEqual([]);
+    expect(mail).toMatchObject({ to: `${username}@mail.example`, subject: 'Votre compte a été désactivé' });
+    expect(mail?.text.replaceAll(/\s+/g, ' ')).toContain(`Vous avez désactivé votre compte`);
+    expect(mail?.text).toContain('127.0.0.1');
+  });
+
+  test.each([
+    ['en', 'You deactivated your account', 'If that was not you'],
+    ['de', 'Sie haben Ihr Konto', 'Wenn Sie das nicht waren'],
+    ['es', 'Ha desactivado su cuenta', 'Si no ha sido usted'],
+    ['fr', 'Vous avez désactivé', 'Si ce n’était pas vous'],
+    ['ar', 'لقد عطّلت حسابك', 'إذا لم تكن أنت'],
+  ])('says by mail in %s that it was the person', async (language, text, advice) => {
+    await mails.deliver(service.core);
+    await deactivate(here.with({ 'accept-language': language }));
+    const [mail] = await mails.deliver(service.core);
+    const words = mail?.text.replaceAll(/\s+/g, ' ');
+    expect(words).toContain(text);
+    expect(words).toContain(advice);
+    expect(mail?.html).toContain(`<html lang="${language}"`);
+  });
+
+  test('tells nobody where the operator wants no notices', async () => {
+    const quiet = await startService(
+      { ...settings, email: { ...mails.settings, security_notices: false } },
+      { like: service, clock },
+    );
+    try {
+      await mails.deliver(service.core);
+      expect(statusOf(await deactivate(new GraphqlClient(quiet, {}, here.browser)))).toBe('DEACTIVATED');
+      expect(await mails.deliver(service.core)).toEqual([]);
+    } finally {
+      await quiet.stop();
+    }
+  });
+
+  test('of two at once both are answered, and one is recorded', async () => {
+    await mails.deliver(service.core);
+    const there = await GraphqlClient.signedIn(service, username, PASSWORD);
+    await mails.deliver(service.core);
+    const statuses = (await Promise.all([deactivate(), deactivate(there)])).map(statusOf);
+    expect(statuses).toContain('DEACTIVATED');
+    expect(
+      await rows(`select from audit_events where user_id = $1::uuid and kind = 'account_deactivated'`),
+    ).toHaveLength(1);
+    expect(await mails.deliver(service.core)).toHaveLength(1);
+  });
+});
+
+describe('deactivateUser is refused', () => {
+  test.each([
+    ['no password', null],
+    ['an empty password', ''],
+    ['a wrong password', 'wrong'],
+    ['a password above the limit of bytes', 'x'.repeat(1025)],
+  ])('with %s, and nothing changes (S-123)', async (_, password) => {
+    const answer = await deactivate(here, password);
+    expect(answer.data).toEqual({ deactivateUser: { status: 'INCORRECT_PASSWORD', user: null } });
+    expect([await isDeactivated(), await viewer(here)]).toEqual([false, 'User']);
+  });
+
+  test('after five wrong passwords in a row by the end of the session (S-87)', async () => {
+    for (let tried = 0; tried < 5; tried += 1) {
+      expect(statusOf(await deactivate(here, 'wrong'))).toBe('INCORRECT_PASSWORD');
+    }
+    expect(statusOf(await deactivate())).toEqual(['UNAUTHENTICATED']);
+    expect(await isDeactivated()).toBe(false);
+  });
+
+  test('when too many were wrong, the right one too', async () => {
+    const small = { burst: 2, per_second: 0.001 };
+    const rateLimiting = {
+      graphql: { authenticated: AMPLE, anonymous: AMPLE },
+      login: { per_ip: AMPLE, per_known_browser: small },
+    };
+    const strict = await startService({ ...settings, rate_limiting: rateLimiting }, { like: service, clock });
+    try {
+      const caller = new GraphqlClient(strict, {}, here.browser);
+      const statuses = [];
+      for (const password of ['wrong', 'wrong', PASSWORD]) statuses.push(statusOf(await deactivate(caller, password)));
+      expect(statuses).toEqual(['INCORRECT_PASSWORD', 'INCORRECT_PASSWORD', ['RATE_LIMITED']]);
+      const refused = await deactivate(caller);
+      expect(refused.errors[0]?.extensions['retryAfter']).toBeGreaterThan(0);
+      expect(await isDeactivated()).toBe(false);
+    } finally {
+      await strict.stop();
+    }
+  });
+
+  test('without a password of the account once the sign-in is old (2.5, S-123)', async () => {
+    await dropPassword();
+    clock.advanceSeconds(601);
+    const answer = await deactivate(here, 'whatever');
+    expect(answer.errors[0]?.extensions).toMatchObject({
+      code: 'REAUTH_REQUIRED',
+      maxAge: 600,
+      reauthUrl: '/reauth?kind=manage_account&action=org.chat.account_deactivate',
+    });
+    expect(await isDeactivated()).toBe(false);
+  });
+
+  test('not without a password of the account when the sign-in is recent', async () => {
+    await dropPassword();
+    clock.advanceSeconds(599);
+    expect(statusOf(await deactivate(here, null))).toBe('DEACTIVATED');
+  });
+
+  test('to tokens, those of administrators too, and to nobody (S-128)', async () => {
+    const browser = here.browser ?? expect.fail('no browser');
+    await rows('update users set can_request_admin = true where id = $1::uuid');
+    const application = new ChatOAuthClient(service, CLIENT);
+    for (const scope of ['urn:mas:graphql:*', 'urn:mas:graphql:* urn:mas:admin']) {
+      const { accessToken } = await application.signIn(browser, scope);
+      const caller = new GraphqlClient(service, { authorization: `Bearer ${accessToken}` });
+      expect(statusOf(await deactivate(caller))).toEqual(['FORBIDDEN']);
+    }
+    expect(statusOf(await deactivate(new GraphqlClient(service)))).toEqual(['UNAUTHENTICATED']);
+    expect(await isDeactivated()).toBe(false);
+  });
+
+  test('where the operator does not allow it, before a password is looked at', async () => {
+    const closed = await startService(
+      { ...settings, account: { account_deactivation_allowed: false } },
+      { like: service, clock },
+    );
+    try {
+      const caller = new GraphqlClient(closed, {}, here.browser);
+      for (const password of [PASSWORD, 'wrong', null]) {
+        const answer = await deactivate(caller, password);
+        expect([codesOf(answer), answer.data]).toEqual([['FEATURE_DISABLED'], null]);
+        expect(answer.errors[0]?.message).toContain('account.account_deactivation_allowed');
+      }
+      expect(statusOf(await deactivate(new GraphqlClient(closed)))).toEqual(['UNAUTHENTICATED']);
+      expect(await isDeactivated()).toBe(false);
+    } finally {
+      await closed.stop();
+    }
+  });
+
+  test('from another site, and twice in one document (S-135)', async () => {
+    const foreign = await deactivate(here.with({ origin: 'https://evil.example' }));
+    expect([foreign.status, codesOf(foreign)]).toEqual([403, ['CSRF_REJECTED']]);
+    const input = `(input: { hsErase: false, password: "x" }) { status }`;
+    const twice = await here.query(`mutation { a: deactivateUser${input} b: deactivateUser${input} }`);
+    expect(codesOf(twice)).toEqual(['QUERY_TOO_COMPLEX']);
+    const untold = await here.query(`mutation { deactivateUser(input: { password: "${PASSWORD}" }) { status } }`);
+    expect(codesOf(untold)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+    expect(await isDeactivated()).toBe(false);
+  });
+});

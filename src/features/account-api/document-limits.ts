@@ -1,0 +1,175 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  Kind,
+  type SelectionSetNode,
+  visit,
+} from 'graphql';
+import type { Config } from '#config/config.ts';
+
+const MAX_INTROSPECTION_DEPTH = 20;
+const MAX_DIRECTIVES = 50;
+const MAX_QUERY_FIELDS = 20;
+const MAX_MUTATION_FIELDS = 10;
+const MAX_OPERATIONS = 10;
+const MAX_SELECTIONS = 250;
+/** Of fields that answer to one name: validation compares each of them with each other. */
+const MAX_COMPARED_PAIRS = 100_000;
+/** Fragments may be spread again and again: so many fields are looked at. */
+const MAX_EXPANDED_FIELDS = 20_000;
+
+export type DocumentLimits = Pick<Config['graphql'], 'maxDepth' | 'maxAliases'>;
+
+/**
+ * Why a parsed document is too large to be worth validating; undefined when it is not (account-graphql 1.7). What is
+ * expanded here was not validated yet: fragments may be missing, or spread themselves.
+ */
+export function excessOf(document: DocumentNode, limits: DocumentLimits): string | undefined {
+  const operations = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
+  if (operations.length > MAX_OPERATIONS) return `a document has at most ${MAX_OPERATIONS} operations`;
+  const meter = new DocumentMeter(document);
+  let aliases = 0;
+  for (const { operation, selectionSet } of operations) {
+    const size = meter.measure(selectionSet);
+    if (size === 'endless') return 'the fragments of the document expand to too many fields';
+    if (size.pairs > MAX_COMPARED_PAIRS) return 'too many fields of the document have the same name';
+    if (size.depth > limits.maxDepth) return `fields are nested at most ${limits.maxDepth} deep`;
+    if (size.introspectionDepth > MAX_INTROSPECTION_DEPTH) return 'introspection is nested too deep';
+    const maxFields = operation === 'mutation' ? MAX_MUTATION_FIELDS : MAX_QUERY_FIELDS;
+    if (size.rootFields > maxFields) return `a ${operation} has at most ${maxFields} fields`;
+    aliases += size.aliases;
+  }
+  if (aliases > limits.maxAliases) return `a document has at most ${limits.maxAliases} aliases`;
+  if (meter.directives > MAX_DIRECTIVES) return `a document has at most ${MAX_DIRECTIVES} directives`;
+  if (meter.maxSelections > MAX_SELECTIONS) return `a selection has at most ${MAX_SELECTIONS} fields`;
+  return undefined;
+}
+
+interface OperationSize {
+  readonly rootFields: number;
+  readonly aliases: number;
+  readonly depth: number;
+  readonly introspectionDepth: number;
+  /** Comparisons of fields with one name that validation makes. */
+  readonly pairs: number;
+}
+
+/** A field that one or several selections ask for under one name. */
+interface MergedField {
+  readonly isCounted: boolean;
+  readonly isIntrospection: boolean;
+  count: number;
+  readonly selections: Selections[];
+}
+
+/** What a field selects, and the fragments on the way to it: one that comes again spreads itself. */
+interface Selections {
+  readonly set: SelectionSetNode;
+  readonly path: ReadonlySet<string>;
+}
+
+/** Field names that connections are made of, which add no level for a person who writes a document. */
+const UNCOUNTED = new Set(['edges', 'nodes']);
+
+class DocumentMeter {
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly directives: number;
+  readonly maxSelections: number;
+  #expanded = 0;
+  #aliases = 0;
+  #pairs = 0;
+  #depth = 0;
+  #introspectionDepth = 0;
+
+  constructor(document: DocumentNode) {
+    const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
+    this.#fragments = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+    const found = countNodes(document);
+    this.directives = found.directives;
+    this.maxSelections = found.maxSelections;
+  }
+
+  measure(root: SelectionSetNode): OperationSize | 'endless' {
+    this.#aliases = 0;
+    this.#pairs = 0;
+    this.#depth = 0;
+    this.#introspectionDepth = 0;
+    const rootFields = this.#descend([{ set: root, path: new Set() }], 0, 0);
+    if (this.#expanded > MAX_EXPANDED_FIELDS) return 'endless';
+    return {
+      rootFields,
+      aliases: this.#aliases,
+      pairs: this.#pairs,
+      depth: this.#depth,
+      introspectionDepth: this.#introspectionDepth,
+    };
+  }
+
+  /** @returns fields of these selections, those of fragments included */
+  #descend(selections: readonly Selections[], depth: number, introspectionDepth: number): number {
+    const merged = new Map<string, MergedField>();
+    for (const { set, path } of selections) this.#collect(set, merged, path);
+    let fields = 0;
+    for (const field of merged.values()) {
+      if (this.#expanded > MAX_EXPANDED_FIELDS) return fields;
+      fields += field.count;
+      this.#pairs += (field.count * (field.count - 1)) / 2;
+      const isIntrospection = introspectionDepth > 0 || field.isIntrospection;
+      const ownDepth = depth + (field.isCounted && !isIntrospection ? 1 : 0);
+      const ownIntrospectionDepth = introspectionDepth + (isIntrospection ? 1 : 0);
+      this.#depth = Math.max(this.#depth, ownDepth);
+      this.#introspectionDepth = Math.max(this.#introspectionDepth, ownIntrospectionDepth);
+      if (field.selections.length > 0) this.#descend(field.selections, ownDepth, ownIntrospectionDepth);
+    }
+    return fields;
+  }
+
+  #collect(set: SelectionSetNode, merged: Map<string, MergedField>, path: ReadonlySet<string>): void {
+    for (const selection of set.selections) {
+      this.#expanded += 1;
+      if (this.#expanded > MAX_EXPANDED_FIELDS) return;
+      if (selection.kind === Kind.FIELD) {
+        this.#add(merged, selection, path);
+      } else if (selection.kind === Kind.INLINE_FRAGMENT) {
+        this.#collect(selection.selectionSet, merged, path);
+      } else {
+        const name = selection.name.value;
+        const fragment = this.#fragments.get(name);
+        // One that spreads itself is for validation to refuse.
+        if (fragment === undefined || path.has(name)) continue;
+        this.#collect(fragment.selectionSet, merged, new Set([...path, name]));
+      }
+    }
+  }
+
+  #add(merged: Map<string, MergedField>, field: FieldNode, path: ReadonlySet<string>): void {
+    const { name, alias, selectionSet } = field;
+    if (alias !== undefined) this.#aliases += 1;
+    const key = alias?.value ?? name.value;
+    const known = merged.get(key) ?? {
+      isCounted: !UNCOUNTED.has(name.value),
+      isIntrospection: name.value === '__schema' || name.value === '__type',
+      count: 0,
+      selections: [],
+    };
+    known.count += 1;
+    if (selectionSet !== undefined) known.selections.push({ set: selectionSet, path });
+    merged.set(key, known);
+  }
+}
+
+/** Directives of a document, and its longest selection, as they are written. */
+function countNodes(document: DocumentNode): { directives: number; maxSelections: number } {
+  let directives = 0;
+  let maxSelections = 0;
+  visit(document, {
+    Directive: () => {
+      directives += 1;
+    },
+    SelectionSet: ({ selections }) => {
+      maxSelections = Math.max(maxSelections, selections.length);
+    },
+  });
+  return { directives, maxSelections };
+}

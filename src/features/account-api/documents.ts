@@ -1,0 +1,136 @@
+import {
+  type ASTVisitor,
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  parse,
+  specifiedRules,
+  type ValidationContext,
+  VariablesInAllowedPositionRule,
+  validate,
+} from 'graphql';
+import type { Config } from '#config/config.ts';
+import { refusal } from './context/graphql-refusal.ts';
+import { excessOf } from './document-limits.ts';
+import { variablesInLenientPositions } from './lenient-variables.ts';
+
+/** Errors of one answer at most. */
+export const MAX_ERRORS = 20;
+const MAX_CACHED_CHARACTERS = 1024 * 1024;
+
+/** A document that was parsed, and what is wrong with it. */
+export interface ParsedDocument {
+  readonly document: DocumentNode;
+  /** Validates it when that is asked for the first time. */
+  readonly problems: () => readonly GraphQLError[];
+}
+
+/**
+ * Documents as they were sent, parsed and validated once: applications send the same few all the time. What cannot be
+ * run is not kept, so that nobody can push the others out with nonsense that costs nothing to make.
+ */
+export class Documents {
+  readonly #schema: GraphQLSchema;
+  readonly #limits: Config['graphql'];
+  /** The one that was used last is at the end. */
+  readonly #valid = new Map<string, ParsedDocument>();
+  #cachedCharacters = 0;
+
+  constructor(schema: GraphQLSchema, limits: Config['graphql']) {
+    this.#schema = schema;
+    this.#limits = limits;
+  }
+
+  /** The document, or why it is none. */
+  read(text: string): ParsedDocument | GraphQLError {
+    const known = this.#valid.get(text);
+    if (known !== undefined) {
+      this.#valid.delete(text);
+      this.#valid.set(text, known);
+      return known;
+    }
+    const document = this.#parse(text);
+    if (document instanceof GraphQLError) return document;
+    let problems: readonly GraphQLError[] | undefined;
+    const made = {
+      document,
+      problems: () => {
+        problems ??= this.#validate(document);
+        if (problems.length === 0) this.#keep(text, made);
+        return problems;
+      },
+    };
+    return made;
+  }
+
+  #parse(text: string): DocumentNode | GraphQLError {
+    const { maxDocumentBytes, maxTokens } = this.#limits;
+    if (Buffer.byteLength(text) > maxDocumentBytes) {
+      return refusal('QUERY_TOO_COMPLEX', `a document has at most ${maxDocumentBytes} bytes`);
+    }
+    try {
+      return parse(text, { maxTokens });
+    } catch (error) {
+      if (!(error instanceof GraphQLError)) throw error;
+      if (error.message.includes('Parsing aborted')) {
+        return refusal('QUERY_TOO_COMPLEX', `a document has at most ${maxTokens} tokens`);
+      }
+      return withCode(error, 'GRAPHQL_PARSE_FAILED');
+    }
+  }
+
+  #validate(document: DocumentNode): readonly GraphQLError[] {
+    const excess = excessOf(document, this.#limits);
+    if (excess !== undefined) return [refusal('QUERY_TOO_COMPLEX', excess)];
+    const { hasIntrospection } = this.#limits;
+    const rules = specifiedRules.map((rule) =>
+      rule === VariablesInAllowedPositionRule ? variablesInLenientPositions : rule,
+    );
+    const extra = hasIntrospection ? [] : [withoutIntrospection];
+    const options = { maxErrors: MAX_ERRORS, hideSuggestions: !hasIntrospection };
+    const errors = validate(this.#schema, document, [...extra, withKnownRoot, ...rules], options);
+    return errors.slice(0, MAX_ERRORS).map((error) => withCode(error, 'GRAPHQL_VALIDATION_FAILED'));
+  }
+
+  #keep(text: string, parsed: ParsedDocument): void {
+    if (this.#valid.has(text)) return;
+    this.#valid.set(text, parsed);
+    this.#cachedCharacters += text.length;
+    for (const [oldest] of this.#valid) {
+      if (this.#cachedCharacters <= MAX_CACHED_CHARACTERS) return;
+      this.#valid.delete(oldest);
+      this.#cachedCharacters -= oldest.length;
+    }
+  }
+}
+
+/** `__schema` and `__type` are not there; `__typename` always is. */
+function withoutIntrospection(context: ValidationContext): ASTVisitor {
+  return {
+    Field(node) {
+      const name = node.name.value;
+      if (name !== '__schema' && name !== '__type') return;
+      context.reportError(refusal('INTROSPECTION_DISABLED', 'introspection is switched off here'));
+    },
+  };
+}
+
+/** The rules of the specification say nothing of operations of a kind that the schema does not have. */
+function withKnownRoot(context: ValidationContext): ASTVisitor {
+  return {
+    OperationDefinition(node) {
+      if (context.getSchema().getRootType(node.operation) !== undefined) return;
+      context.reportError(new GraphQLError(`there are no operations of the type ${node.operation}`, { nodes: node }));
+    },
+  };
+}
+
+function withCode(error: GraphQLError, code: string): GraphQLError {
+  if (error.extensions['code'] !== undefined) return error;
+  return new GraphQLError(error.message, {
+    nodes: error.nodes ?? null,
+    source: error.source ?? null,
+    positions: error.positions ?? null,
+    extensions: { code },
+  });
+}

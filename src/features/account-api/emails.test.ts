@@ -1,0 +1,446 @@
+/** E-mail addresses of one's own: proving a further one by a code (account-graphql 2.4, 2.5, 5.1). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newId, parseId, toUuid } from '#platform/base/ids.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
+import { type Mails, type ReceivedMail, startMails } from '#test/support/mails.ts';
+import { codeSentTo } from '#test/support/registering.ts';
+import { type ServiceOptions, startService, type TestService } from '#test/support/service.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const AMPLE = { burst: 100_000, per_second: 1000 };
+const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
+
+const clock = new FakeClock();
+let mails: Mails;
+let service: TestService;
+let people = 0;
+
+const START = `mutation AddEmail($email: String!, $password: String, $language: String! = "en") {
+  startEmailAuthentication(input: { email: $email, password: $password, language: $language }) {
+    status violations authentication { id email createdAt completedAt }
+  }
+}`;
+const RESEND = `mutation ResendEmailAuthenticationCode($id: ID!, $language: String! = "en") {
+  resendEmailAuthenticationCode(input: { id: $id, language: $language }) { status }
+}`;
+const COMPLETE = `mutation DoVerifyEmail($id: ID!, $code: String!) {
+  completeEmailAuthentication(input: { id: $id, code: $code }) { status }
+}`;
+const EMAILS = '{ viewer { ... on User { emails { totalCount nodes { id email createdAt confirmedAt } } } } }';
+
+beforeAll(async () => {
+  mails = await startMails();
+  service = await start({});
+});
+
+afterAll(async () => {
+  await service.stop();
+  await mails.stop();
+});
+
+async function start(settings: Readonly<Record<string, unknown>>, options: ServiceOptions = {}): Promise<TestService> {
+  return await startService(
+    {
+      email: { ...mails.settings, ...Object(settings['email']) },
+      policy: { data: { emails: { banned_addresses: { suffixes: ['@banned.example'] } } } },
+      ...settings,
+      rate_limiting: {
+        graphql: { authenticated: AMPLE, anonymous: AMPLE },
+        login: { per_ip: AMPLE },
+        email_authentication: { per_ip: AMPLE },
+        ...Object(settings['rate_limiting']),
+      },
+    },
+    { clock, ...options },
+  );
+}
+
+interface Person {
+  readonly id: string;
+  readonly username: string;
+  /** That the account has from the beginning. */
+  readonly email: string;
+  readonly here: GraphqlClient;
+}
+
+async function person(of: TestService = service): Promise<Person> {
+  people += 1;
+  const username = `person${people}`;
+  const email = `${username}@mail.example`;
+  const id = await of.registerUser(username, PASSWORD);
+  await sql(
+    of.database,
+    `insert into user_emails (id, user_id, email, email_key, created_at) values ($1, $2, $3, $3, $4)`,
+    [toUuid(newId(clock.now() - 1)), uuid(id), email, new Date(clock.now())],
+  );
+  return { id, username, email, here: await GraphqlClient.signedIn(of, username, PASSWORD) };
+}
+
+function uuid(id: string): string {
+  return toUuid(parseId(id) ?? expect.fail('no id'));
+}
+
+async function rows<Row extends object>(text: string, ...params: unknown[]): Promise<Row[]> {
+  return await sql<Row>(service.database, text, params);
+}
+
+async function emailsOf({ here }: Person): Promise<string[]> {
+  const { data } = await here.query(EMAILS);
+  const nodes: { email: string }[] = Object(data).viewer.emails.nodes;
+  return nodes.map(({ email }) => email);
+}
+
+async function begin(someone: Person, email: string, more: object = {}) {
+  const answer = await someone.here.query(START, { email, password: PASSWORD, ...more });
+  return { answer, codes: codesOf(answer), ...Object(answer.data).startEmailAuthentication };
+}
+
+/** A started one whose mail has arrived. */
+async function begun(someone: Person, email: string, of: TestService = service): Promise<{ id: string; code: string }> {
+  const { status, authentication } = await begin(someone, email);
+  expect(status).toBe('STARTED');
+  return { id: authentication.id, code: codeSentTo(email, await mails.deliver(of.core)) };
+}
+
+async function complete(someone: Person, id: string, code: string): Promise<unknown> {
+  const answer = await someone.here.query(COMPLETE, { id, code });
+  return Object(answer.data).completeEmailAuthentication?.status ?? codesOf(answer);
+}
+
+async function resend(someone: Person, id: string): Promise<unknown> {
+  return Object((await someone.here.query(RESEND, { id })).data).resendEmailAuthenticationCode.status;
+}
+
+function wrong(code: string): string {
+  return String((Number(code) + 1) % 1_000_000).padStart(6, '0');
+}
+
+const to = (arrived: readonly ReceivedMail[]): string[] => arrived.map((mail) => mail.to).toSorted();
+const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
+
+describe('an address', () => {
+  test('is added once its code is entered, which the addresses from before are told', async () => {
+    const ada = await person();
+    const { status, violations, authentication } = await begin(ada, 'Ada.New@Mail.example');
+    expect({ status, violations }).toEqual({ status: 'STARTED', violations: null });
+    expect(authentication).toEqual({
+      id: expect.stringMatching(/^user_email_authentication:/),
+      email: 'Ada.New@mail.example',
+      createdAt: new Date(clock.now()).toISOString(),
+      completedAt: null,
+    });
+    expect(service.logLines().at(-1)).toMatch(
+      /requester=user:\w+\(person\d+\).* graphql\.operation\.type=mutation graphql\.operation\.name=AddEmail$/,
+    );
+    const sent = await mails.deliver(service.core);
+    expect(to(sent)).toEqual(['Ada.New@mail.example']);
+    expect(sent[0]?.text).toContain(ada.username);
+    const code = codeSentTo('Ada.New@mail.example', sent);
+    expect(await emailsOf(ada)).toEqual([ada.email]);
+
+    clock.advanceSeconds(1);
+    expect(await complete(ada, authentication.id, ` ${code.slice(0, 3)}-${code.slice(3)} `)).toBe('COMPLETED');
+    expect(await emailsOf(ada)).toEqual([ada.email, 'Ada.New@mail.example']);
+    const told = await mails.deliver(service.core);
+    expect(to(told)).toEqual([ada.email]);
+    expect(told[0]).toMatchObject({ subject: 'An e-mail address was added' });
+    expect(told[0]?.text).toContain('A…@');
+    expect(
+      await rows('select detail from audit_events where kind = $1 and user_id = $2', 'email_added', uuid(ada.id)),
+    ).toEqual([{ detail: { email: 'A…@mail.example' } }]);
+    const again = await ada.here.query(
+      'query($id: ID!) { userEmailAuthentication(id: $id) { id email completedAt } node(id: $id) { id } }',
+      { id: authentication.id },
+    );
+    expect(again.data).toEqual({
+      userEmailAuthentication: {
+        id: authentication.id,
+        email: 'Ada.New@mail.example',
+        completedAt: new Date(clock.now()).toISOString(),
+      },
+      node: { id: authentication.id },
+    });
+    expect(await complete(ada, authentication.id, code)).toBe('INVALID_CODE');
+  });
+
+  test.each([
+    ['without @', 'nobody', 'INVALID_EMAIL_ADDRESS'],
+    ['with blanks around it', ' x@mail.example', 'INVALID_EMAIL_ADDRESS'],
+    ['with two lines', 'x@mail.example\r\nBcc: y@mail.example', 'INVALID_EMAIL_ADDRESS'],
+    ['with a local part of 65 characters', `${'x'.repeat(65)}@mail.example`, 'INVALID_EMAIL_ADDRESS'],
+    ['that the operator does not want', 'someone@banned.example', 'DENIED'],
+  ])('%s is refused, and no mail is sent', async (_, email, status) => {
+    const bea = await person();
+    const { status: given, violations, authentication } = await begin(bea, email);
+    expect([given, authentication]).toEqual([status, null]);
+    expect(violations).toEqual(status === 'DENIED' ? ['This e-mail address cannot be used here.'] : null);
+    expect(await mails.deliver(service.core)).toEqual([]);
+  });
+
+  test('of one’s own is in use, in any case', async () => {
+    const cleo = await person();
+    expect((await begin(cleo, cleo.email.toUpperCase())).status).toBe('IN_USE');
+  });
+
+  test('of another account begins as any other, and is in use once the code is right', async () => {
+    const [dora, owner] = [await person(), await person()];
+    const { id, code } = await begun(dora, owner.email);
+    expect(await complete(dora, id, wrong(code))).toBe('INVALID_CODE');
+    expect(await complete(dora, id, code)).toBe('IN_USE');
+    const { data } = await dora.here.query('query($id: ID!) { userEmailAuthentication(id: $id) { completedAt } }', {
+      id,
+    });
+    expect(Object(data).userEmailAuthentication.completedAt).not.toBeNull();
+    expect([await emailsOf(dora), await emailsOf(owner)]).toEqual([[dora.email], [owner.email]]);
+    expect(await mails.deliver(service.core)).toEqual([]);
+  });
+
+  test('is the twentieth at most (security 3.10)', async () => {
+    const emil = await person();
+    const [id, at] = [uuid(emil.id), new Date(clock.now())];
+    await rows(
+      `insert into user_emails (id, user_id, email, email_key, created_at)
+       select gen_random_uuid(), $1, address, address, $2
+         from generate_series(1, 18) n, lateral (select 'emil' || n || '@mail.example') as a (address)`,
+      id,
+      at,
+    );
+    const [one, other] = [await begun(emil, 'emil-x@mail.example'), await begun(emil, 'emil-y@mail.example')];
+    expect(await complete(emil, one.id, one.code)).toBe('COMPLETED');
+    // Begun when there was room for it.
+    expect(await complete(emil, other.id, other.code)).toEqual(['FORBIDDEN']);
+    const { status, violations } = await begin(emil, 'emil-z@mail.example');
+    expect([status, violations]).toEqual(['DENIED', ['No address can be added: an account has at most 20.']]);
+  });
+
+  test('is mailed for in the language that was asked for, or the nearest, or English', async () => {
+    const fay = await person();
+    const languages: (string | undefined)[] = [];
+    for (const language of ['de-AT', 'tlh', 'fr']) {
+      expect((await begin(fay, `fay-${language}@mail.example`, { language })).status).toBe('STARTED');
+      const sent = await mails.deliver(service.core);
+      const mail = sent.find((one) => one.to === `fay-${language}@mail.example`);
+      languages.push(mail?.html.match(/<html lang="(\w+)"/)?.[1]);
+    }
+    expect(languages).toEqual(['de', 'en', 'fr']);
+    for (const language of ['', 'en_US', 'x'.repeat(9), 'en\r\n']) {
+      expect((await begin(fay, 'fay@mail.example', { language })).codes).toEqual(['BAD_USER_INPUT']);
+    }
+  });
+
+  test('that two accounts prove at the same moment is added to one of them (S-99)', async () => {
+    const [one, other] = [await person(), await person()];
+    const [first, second] = [await begun(one, 'both@mail.example'), await begun(other, 'both@mail.example')];
+    await mails.deliver(service.core);
+    const outcomes = await Promise.all([
+      complete(one, first.id, first.code),
+      complete(other, second.id, second.code),
+      complete(one, first.id, first.code),
+    ]);
+    expect(outcomes.toSorted()).toEqual(['COMPLETED', 'INVALID_CODE', 'IN_USE']);
+    expect(await rows('select id from user_emails where email_key = $1', 'both@mail.example')).toHaveLength(1);
+  });
+
+  test('is told to the homeserver, where there is one', async () => {
+    const connected = await start(
+      { homeserver: { kind: 'synapse', homeserver: 'example.org', endpoint: 'http://127.0.0.1:9', secret: 'x' } },
+      { like: service },
+    );
+    try {
+      const gus = await person(connected);
+      await rows('delete from queue_jobs');
+      const { id, code } = await begun(gus, 'gus-new@mail.example', connected);
+      expect(await complete(gus, id, code)).toBe('COMPLETED');
+      const waiting = "select payload ->> 'user_id' as user_id from queue_jobs where queue = 'provision-user'";
+      expect(await rows(waiting)).toEqual([{ user_id: uuid(gus.id) }]);
+      await rows('delete from queue_jobs');
+    } finally {
+      await connected.stop();
+    }
+  });
+});
+
+describe('a code', () => {
+  test('works for five minutes, and then is told apart from a wrong one', async () => {
+    const hal = await person();
+    const { id, code } = await begun(hal, 'hal-new@mail.example');
+    clock.advanceSeconds(301);
+    expect(await complete(hal, id, wrong(code))).toBe('INVALID_CODE');
+    expect(await complete(hal, id, code)).toBe('CODE_EXPIRED');
+    expect(await resend(hal, id)).toBe('RESENT');
+    const newer = codeSentTo('hal-new@mail.example', await mails.deliver(service.core));
+    expect(await complete(hal, id, code === newer ? wrong(code) : code)).toBe('INVALID_CODE');
+    expect(await complete(hal, id, newer)).toBe('COMPLETED');
+    expect(await resend(hal, id)).toBe('COMPLETED');
+    await mails.deliver(service.core);
+  });
+
+  test('is sent twice at once, the first mail included, and ten are tried (S-91)', async () => {
+    const ida = await person();
+    const { id, code } = await begun(ida, 'ida-new@mail.example');
+    expect([await resend(ida, id), await resend(ida, id)]).toEqual(['RESENT', 'RATE_LIMITED']);
+    const newer = codeSentTo('ida-new@mail.example', await mails.deliver(service.core));
+    const tried: unknown[] = [];
+    for (let count = 0; count < 11; count += 1) tried.push(await complete(ida, id, wrong(newer)));
+    expect(tried).toEqual([...Array.from({ length: 10 }, () => 'INVALID_CODE'), 'RATE_LIMITED']);
+    expect(await complete(ida, id, newer)).toBe('RATE_LIMITED');
+    expect(code).toMatch(/^\d{6}$/);
+  });
+
+  test('is of no use after thirty wrong ones, nor after an hour', async () => {
+    const jo = await person();
+    const dead = await begun(jo, 'jo-dead@mail.example');
+    for (let count = 0; count < 30; count += 1) {
+      clock.advanceSeconds(60);
+      expect(await complete(jo, dead.id, '12-34')).toBe('INVALID_CODE');
+    }
+    clock.advanceSeconds(60);
+    expect(await complete(jo, dead.id, dead.code)).toBe('RATE_LIMITED');
+    expect(await resend(jo, dead.id)).toBe('COMPLETED');
+    const old = await begun(jo, 'jo-old@mail.example');
+    clock.advanceSeconds(3600);
+    expect([await complete(jo, old.id, old.code), await resend(jo, old.id)]).toEqual(['CODE_EXPIRED', 'COMPLETED']);
+  });
+
+  test('of another session is unknown there, also to the same person (S-128)', async () => {
+    const kim = await person();
+    const { id, code } = await begun(kim, 'kim-new@mail.example');
+    const elsewhere = await GraphqlClient.signedIn(service, kim.username, PASSWORD);
+    const absent = `user_email_authentication:${ABSENT}`;
+    const read = 'query($id: ID!) { userEmailAuthentication(id: $id) { id } node(id: $id) { id } }';
+    for (const other of [elsewhere, (await person()).here, new GraphqlClient(service)]) {
+      for (const [document, variables] of [
+        [COMPLETE, { code }],
+        [RESEND, {}],
+        [read, {}],
+      ] as const) {
+        const foreign = await other.query(document, { id, ...variables });
+        expect(body(foreign)).toBe(body(await other.query(document, { id: absent, ...variables })));
+      }
+    }
+    expect(await complete({ ...kim, here: elsewhere }, id, code)).toBe('INVALID_CODE');
+    expect(await resend({ ...kim, here: elsewhere }, id)).toBe('COMPLETED');
+    expect(codesOf(await new GraphqlClient(service).query(COMPLETE, { id, code }))).toEqual(['UNAUTHENTICATED']);
+    expect(await complete(kim, id, code)).toBe('COMPLETED');
+    await mails.deliver(service.core);
+  });
+
+  test('of a sixth attempt ends the first', async () => {
+    const lea = await person();
+    const ids: string[] = [];
+    for (let count = 0; count < 6; count += 1) {
+      clock.advanceSeconds(1);
+      ids.push((await begin(lea, `lea${count}@mail.example`)).authentication.id);
+    }
+    const first = codeSentToAny(await mails.deliver(service.core));
+    const states = ids.map(async (id) => {
+      const { data } = await lea.here.query('query($id: ID!) { node(id: $id) { id } }', { id });
+      return Object(data).node !== null;
+    });
+    expect(await Promise.all(states)).toEqual([false, true, true, true, true, true]);
+    expect(await complete(lea, ids[0] ?? '', first)).toBe('INVALID_CODE');
+  });
+});
+
+function codeSentToAny(arrived: readonly ReceivedMail[]): string {
+  return arrived.flatMap(({ subject }) => /\b\d{6}\b/.exec(subject) ?? [])[0] ?? '000000';
+}
+
+describe('who begins', () => {
+  test('gives the password, which is checked before mails are counted, and counts as an authentication', async () => {
+    const mia = await person();
+    clock.advanceSeconds(3600);
+    for (const password of [undefined, null, '', 'wrong']) {
+      expect((await begin(mia, 'mia-new@mail.example', { password })).status).toBe('INCORRECT_PASSWORD');
+    }
+    const cookie = mia.here.browser?.cookies.get('latchkey_session');
+    const { status, answer } = await begin(mia, 'mia-new@mail.example');
+    expect(status).toBe('STARTED');
+    expect(answer.headers.get('set-cookie')).toMatch(/latchkey_session=/);
+    expect(cookie).toBeDefined();
+    expect(
+      await rows('select id from audit_events where kind = $1 and user_id = $2', 'reauthenticated', uuid(mia.id)),
+    ).toHaveLength(1);
+    const { status: beyond } = await begin(mia, 'mia-new@mail.example');
+    const { status: last } = await begin(mia, 'mia-new@mail.example');
+    expect([beyond, last, (await begin(mia, 'mia-new@mail.example')).status]).toEqual([
+      'STARTED',
+      'STARTED',
+      'RATE_LIMITED',
+    ]);
+    expect((await begin(mia, 'mia-new@mail.example', { password: 'wrong' })).status).toBe('INCORRECT_PASSWORD');
+    await mails.deliver(service.core);
+  });
+
+  test('is limited like one who signs in, and a right password gives its tokens back (S-87)', async () => {
+    const strict = await start(
+      { rate_limiting: { login: { per_ip: AMPLE, per_known_browser: { burst: 2, per_second: 0.001 } } } },
+      { like: service },
+    );
+    try {
+      const nell = await person(strict);
+      for (let count = 0; count < 4; count += 1) {
+        expect((await begin(nell, `nell${count}@mail.example`)).status).toBe('STARTED');
+      }
+      const tries: string[] = [];
+      for (let count = 0; count < 4; count += 1) {
+        tries.push((await begin(nell, 'nell@mail.example', { password: 'wrong' })).status);
+      }
+      expect(tries).toEqual(['INCORRECT_PASSWORD', 'INCORRECT_PASSWORD', 'RATE_LIMITED', 'RATE_LIMITED']);
+      expect((await begin(nell, 'nell@mail.example')).status).toBe('RATE_LIMITED');
+      await mails.deliver(strict.core);
+    } finally {
+      await strict.stop();
+    }
+  });
+
+  test('without a password has signed in lately, or is sent to do so again (2.5, S-123)', async () => {
+    const ola = await person();
+    await rows('delete from user_passwords where user_id = $1', uuid(ola.id));
+    expect((await begin(ola, 'ola-new@mail.example', { password: undefined })).status).toBe('STARTED');
+    clock.advanceSeconds(600);
+    expect((await begin(ola, 'ola-new@mail.example', { password: 'ignored' })).status).toBe('STARTED');
+    clock.advanceSeconds(1);
+    const { answer, codes } = await begin(ola, 'ola-new@mail.example', { password: undefined });
+    expect([answer.status, answer.data, codes]).toEqual([200, null, ['REAUTH_REQUIRED']]);
+    expect(answer.errors[0]?.extensions).toMatchObject({ reauthUrl: '/reauth?kind=manage_account', maxAge: 600 });
+    await mails.deliver(service.core);
+  });
+
+  test('finds the feature switched off where the operator wants that', async () => {
+    const off = await start({ account: { email_change_allowed: false } }, { like: service });
+    try {
+      const pia = await person(off);
+      expect((await begin(pia, 'pia-new@mail.example')).codes).toEqual(['FEATURE_DISABLED']);
+      const id = `user_email_authentication:${ABSENT}`;
+      expect(codesOf(await pia.here.query(COMPLETE, { id, code: '123456' }))).toEqual(['FEATURE_DISABLED']);
+      const { data } = await pia.here.query('{ siteConfig { emailChangeAllowed } }');
+      expect(data).toEqual({ siteConfig: { emailChangeAllowed: false } });
+    } finally {
+      await off.stop();
+    }
+  });
+
+  test('is somebody', async () => {
+    expect(codesOf(await new GraphqlClient(service).query(START, { email: 'x@mail.example' }))).toEqual([
+      'UNAUTHENTICATED',
+    ]);
+  });
+});
+
+test('one document checks one password or code, however it is written (1.7, S-135)', async () => {
+  const quinn = await person();
+  const field = (name: string, code: string): string =>
+    `${name}: completeEmailAuthentication(input: { id: "user_email_authentication:${ABSENT}", code: "${code}" }) { status }`;
+  for (const document of [
+    `mutation { ${field('a', '1')} ${field('b', '2')} }`,
+    `mutation { ${field('a', '1')} ...f } fragment f on Mutation { ${field('b', '2')} }`,
+    `mutation { ${field('a', '1')} removeEmail(input: { userEmailId: "user_email:${ABSENT}" }) { status } }`,
+  ]) {
+    const answer = await quinn.here.query(document);
+    expect([codesOf(answer), answer.data]).toEqual([['QUERY_TOO_COMPLEX'], undefined]);
+  }
+  expect((await quinn.here.query(`mutation { ${field('a', '1')} }`)).data).toEqual({ a: { status: 'INVALID_CODE' } });
+});

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ChatClient } from '#test/support/chat-client.ts';
+import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const AMPLE = { burst: 100_000, per_second: 1000 };
+const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T3W';
+const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
+
+const clock = new FakeClock();
+let service: TestService;
+let client: ChatOAuthClient;
+
+beforeAll(async () => {
+  service = await startService(
+    {
+      rate_limiting: { graphql: { authenticated: AMPLE, anonymous: AMPLE }, login: { per_ip: AMPLE } },
+      clients: [chatClientSettings(CLIENT)],
+      graphql: { oauth2_access: true },
+    },
+    { clock },
+  );
+  client = new ChatOAuthClient(service, CLIENT);
+  for (const name of ['jonas', 'karla']) await service.registerUser(name, PASSWORD);
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const END_BROWSER = `mutation EndBrowserSession($id: ID!) {
+  endBrowserSession(input: { browserSessionId: $id }) { status browserSession { id state finishedAt } }
+}`;
+const END_COMPAT = `mutation EndCompatSession($id: ID!) {
+  endCompatSession(input: { compatSessionId: $id }) { status compatSession { id state finishedAt } }
+}`;
+const END_OAUTH2 = `mutation EndOAuth2Session($id: ID!) {
+  endOauth2Session(input: { oauth2SessionId: $id }) { status oauth2Session { id state finishedAt } }
+}`;
+
+async function signedIn(username: string): Promise<GraphqlClient> {
+  return await GraphqlClient.signedIn(service, username, PASSWORD);
+}
+
+/** The identifier of the browser session, or of the last session of an application. */
+async function currentSession(caller: GraphqlClient): Promise<string> {
+  const { data } = await caller.query('{ viewerSession { ... on Node { id } } }');
+  return Object(data).viewerSession.id;
+}
+
+async function lastOauth2Session(caller: GraphqlClient): Promise<string> {
+  const { data } = await caller.query('{ viewer { ... on User { oauth2Sessions(last: 1) { nodes { id } } } } }');
+  return Object(data).viewer.oauth2Sessions.nodes[0].id;
+}
+
+const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
+
+test('a browser session that somebody ends elsewhere is over at once, and stays as it ended', async () => {
+  const [here, there] = [await signedIn('jonas'), await signedIn('jonas')];
+  const id = await currentSession(there);
+  const ended = await here.query(END_BROWSER, { id });
+  expect(ended.data).toEqual({
+    endBrowserSession: {
+      status: 'ENDED',
+      browserSession: { id, state: 'FINISHED', finishedAt: new Date(clock.now()).toISOString() },
+    },
+  });
+  expect(ended.headers.get('set-cookie')).toBeNull();
+  expect(service.logLines().at(-1)).toMatch(
+    /requester=user:\w+\(jonas\).* graphql\.operation\.type=mutation graphql\.operation\.name=EndBrowserSession$/,
+  );
+  expect((await there.query('{ viewer { __typename } }')).data).toEqual({ viewer: { __typename: 'Anonymous' } });
+  clock.advanceSeconds(5);
+  expect((await here.query(END_BROWSER, { id })).data).toEqual(ended.data);
+});
+
+test('one that is ended from within loses its cookie', async () => {
+  const here = await signedIn('jonas');
+  const ended = await here.query(END_BROWSER, { id: await currentSession(here) });
+  expect(Object(ended.data).endBrowserSession.status).toBe('ENDED');
+  expect(ended.headers.get('set-cookie')).toMatch(/latchkey_session=/);
+});
+
+test('a session of an application ends with its tokens, which then are nobody’s here either', async () => {
+  const here = await signedIn('jonas');
+  const tokens = await client.signIn(here.browser ?? expect.fail('no browser'), 'openid urn:mas:graphql:*');
+  const app = new GraphqlClient(service, { authorization: `Bearer ${tokens.accessToken}` });
+  const who =
+    '{ viewer { ... on User { username } } viewerSession { ... on Oauth2Session { id isCurrent client { clientId } } } }';
+  const id = await lastOauth2Session(here);
+  expect((await app.query(who)).data).toEqual({
+    viewer: { username: 'jonas' },
+    viewerSession: { id, isCurrent: true, client: { clientId: CLIENT } },
+  });
+  expect(service.requestLines().at(-1)?.requester).toMatch(/^user:\w+\(jonas\)$/);
+  expect((await here.query(END_OAUTH2, { id })).data).toMatchObject({
+    endOauth2Session: { status: 'ENDED', oauth2Session: { state: 'FINISHED' } },
+  });
+  const refused = await app.query(who);
+  expect([refused.status, codesOf(refused), refused.headers.get('www-authenticate')]).toEqual([
+    401,
+    ['INVALID_TOKEN'],
+    'Bearer error="invalid_token"',
+  ]);
+  expect((await here.query(END_OAUTH2, { id })).data).toMatchObject({ endOauth2Session: { status: 'ENDED' } });
+});
+
+test('a chat client is signed out by its owner alone, and its token stops working', async () => {
+  const chat = new ChatClient(service);
+  const { accessToken, refreshToken } = await chat.login('jonas', PASSWORD, { refresh_token: true });
+  const here = await signedIn('jonas');
+  const listed = await here.query('{ viewer { ... on User { compatSessions(last: 1) { nodes { id } } } } }');
+  const { id } = Object(listed.data).viewer.compatSessions.nodes[0];
+  const foreign = await (await signedIn('karla')).query(END_COMPAT, { id });
+  expect(foreign.data).toEqual({ endCompatSession: { status: 'NOT_FOUND', compatSession: null } });
+  const ended = await here.query(END_COMPAT, { id });
+  expect(ended.data).toEqual({
+    endCompatSession: {
+      status: 'ENDED',
+      compatSession: { id, state: 'FINISHED', finishedAt: new Date(clock.now()).toISOString() },
+    },
+  });
+  clock.advanceSeconds(5);
+  expect((await here.query(END_COMPAT, { id })).data).toEqual(ended.data);
+  expect((await chat.post('/refresh', { refresh_token: refreshToken })).status).toBe(401);
+  expect((await chat.post('/logout', undefined, { authorization: `Bearer ${accessToken}` })).status).toBe(401);
+});
+
+test.each([
+  ['browser', END_BROWSER, 'browser_session', currentSession],
+  ['application', END_OAUTH2, 'oauth2_session', lastOauth2Session],
+] as const)(
+  'sessions of others by %s end for nobody but them, as those that are not there (S-128)',
+  async (_, document, prefix, sessionOf) => {
+    clock.advanceSeconds(1);
+    const jonas = await signedIn('jonas');
+    await client.signIn(jonas.browser ?? expect.fail('no browser'), 'openid');
+    const id = await sessionOf(jonas);
+    for (const caller of [await signedIn('karla'), new GraphqlClient(service)]) {
+      const foreign = await caller.query(document, { id });
+      expect(body(foreign)).toBe(body(await caller.query(document, { id: `${prefix}:${ABSENT}` })));
+      expect(JSON.stringify(foreign.data)).toContain('"status":"NOT_FOUND"');
+    }
+    expect(
+      (
+        await jonas.query(
+          'query($id: ID!) { node(id: $id) { ... on BrowserSession { state } ... on Oauth2Session { state } } }',
+          { id },
+        )
+      ).data,
+    ).toEqual({ node: { state: 'ACTIVE' } });
+    expect(codesOf(await jonas.query(document, { id: `user:${ABSENT}` }))).toEqual(['BAD_USER_INPUT']);
+  },
+);
+
+test.each([
+  ['of another scheme', 'Basic eDp5', 401, 'INVALID_TOKEN'],
+  ['that nobody issued', 'Bearer mat_x', 401, 'INVALID_TOKEN'],
+  ['that is empty', 'Bearer ', 401, 'INVALID_TOKEN'],
+])('credentials %s are refused, and the cookie does not stand in for them', async (_, authorization, status, code) => {
+  const answer = await (await signedIn('karla')).with({ authorization }).query('query Who { viewer { __typename } }');
+  expect([answer.status, codesOf(answer), answer.data]).toEqual([status, [code], undefined]);
+  expect(service.logLines().at(-1)).toContain('graphql.operation.name=Who');
+});
+
+test('a token without the scope is told which one it lacks', async () => {
+  const karla = await signedIn('karla');
+  const { accessToken } = await client.signIn(karla.browser ?? expect.fail('no browser'), 'openid');
+  const answer = await new GraphqlClient(service, { authorization: `Bearer ${accessToken}` }).query('{ __typename }');
+  expect([answer.status, codesOf(answer), answer.headers.get('www-authenticate')]).toEqual([
+    403,
+    ['INSUFFICIENT_SCOPE'],
+    'Bearer error="insufficient_scope", scope="urn:mas:graphql:*"',
+  ]);
+  expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+});

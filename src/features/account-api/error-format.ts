@@ -1,0 +1,33 @@
+import { ERRORS, type ErrorCode } from '#platform/base/errors.ts';
+import { describeForDevelopers, errorHeaders, type RenderError } from '#platform/http/error-format.ts';
+import { graphqlResponse } from './response.ts';
+
+/** `extensions.code` where it is not the name of the code in capitals (account-graphql 1.4). */
+const CODES: Partial<Record<ErrorCode, string>> = {
+  body_too_large: 'PAYLOAD_TOO_LARGE',
+  cross_site_request: 'CSRF_REJECTED',
+  malformed_request: 'BAD_REQUEST',
+  not_json: 'BAD_REQUEST',
+  overloaded: 'UNAVAILABLE',
+  request_line_too_long: 'URI_TOO_LONG',
+  temporarily_unavailable: 'UNAVAILABLE',
+};
+const RETRY_SECONDS = '5';
+
+/** The code of an error as clients of the API know it. */
+export function graphqlCode(code: ErrorCode): string {
+  return CODES[code] ?? code.toUpperCase();
+}
+
+/** Errors of requests that were not run, in the shape of those of a field (account-graphql 1.4). */
+export const graphqlFormat: RenderError = (error, { requestId, headers }) => {
+  const { status } = ERRORS[error.code];
+  const message = error.code === 'internal' ? 'Internal server error' : describeForDevelopers(error, requestId);
+  const body = {
+    errors: [{ message: message ?? error.code, extensions: { code: graphqlCode(error.code), requestId } }],
+  };
+  return graphqlResponse(status, body, headers.accept, {
+    ...(status === 503 && { 'retry-after': RETRY_SECONDS }),
+    ...errorHeaders(error),
+  });
+};

@@ -1,0 +1,82 @@
+import type { Core } from '#domain/core.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+
+/** What a request asks to run, as it was sent: nothing of it is parsed yet (GraphQL over HTTP 5). */
+export interface Payload {
+  readonly document: string;
+  /** Undefined: the only operation of the document. */
+  readonly operationName: string | undefined;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+const MAX_VARIABLES_DEPTH = 10;
+
+/** The body of a POST. Throws `malformed_request`, `batching_not_supported` and what reading JSON throws. */
+export async function readPost(context: RequestContext, { config }: Pick<Core, 'config'>): Promise<Payload> {
+  requireNoToken(context);
+  const body = await context.readJson({ maxBytes: config.graphql.maxBodyBytes, allowsRepeatedMembers: true });
+  if (Array.isArray(body)) throw new LatchkeyError('batching_not_supported');
+  if (!isObject(body)) throw malformed('the body must be a JSON object');
+  // A prototype of the language must not stand in for a member that was not sent.
+  return payloadOf(new Map(Object.entries(body)));
+}
+
+/** The query of a GET. Throws `malformed_request`. */
+export function readGet(context: RequestContext): Payload {
+  requireNoToken(context);
+  const { query } = context;
+  const members = new Map<string, unknown>();
+  for (const name of ['query', 'operationName', 'variables', 'extensions']) {
+    if (query.isRepeated(name)) throw malformed(`${name} is repeated`);
+    const text = query.get(name);
+    if (text !== undefined) members.set(name, isText(name) ? text : parsed(name, text));
+  }
+  return payloadOf(members);
+}
+
+function payloadOf(members: ReadonlyMap<string, unknown>): Payload {
+  const document = members.get('query');
+  if (typeof document !== 'string' || document === '') throw malformed('query must be a text that is not empty');
+  const operationName = members.get('operationName') ?? undefined;
+  if (operationName !== undefined && typeof operationName !== 'string') throw malformed('operationName must be a text');
+  const extensions = members.get('extensions') ?? undefined;
+  if (extensions !== undefined && !isObject(extensions)) throw malformed('extensions must be an object');
+  const variables = members.get('variables') ?? {};
+  if (!isObject(variables)) throw malformed('variables must be an object');
+  requireDepth(variables, 1);
+  return { document, operationName: operationName === '' ? undefined : operationName, variables };
+}
+
+/** A token in an address ends up in logs and histories (RFC 6750 2.3). */
+function requireNoToken({ rawQuery, query }: RequestContext): void {
+  if (rawQuery !== '' && [...query.names()].includes('access_token')) {
+    throw malformed('the access token belongs into the Authorization header');
+  }
+}
+
+function parsed(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw malformed(`${name} is not JSON`);
+  }
+}
+
+function isText(name: string): boolean {
+  return name === 'query' || name === 'operationName';
+}
+
+function requireDepth(value: unknown, depth: number): void {
+  if (value === null || typeof value !== 'object') return;
+  if (depth > MAX_VARIABLES_DEPTH) throw malformed(`variables are more than ${MAX_VARIABLES_DEPTH} levels deep`);
+  for (const member of Object.values(value)) requireDepth(member, depth + 1);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function malformed(description: string): LatchkeyError {
+  return new LatchkeyError('malformed_request', { description });
+}

@@ -1,0 +1,132 @@
+/** What a person lets applications do, and taking it back (account-graphql 7.6). */
+import { revokeConsent } from '#domain/clients/revoke-consent.ts';
+import { revokeApplication } from '#domain/oauth-sessions/revoke-application.ts';
+import type { AccountContext } from '../context/account-context.ts';
+import { requireBrowser } from '../context/authorization.ts';
+import { refusal } from '../context/graphql-refusal.ts';
+import { builder } from './builder.ts';
+import { connection, connectionType, PAGE_ARGUMENTS } from './connection.ts';
+import {
+  ConnectedApplication,
+  Consent,
+  clientModel,
+  connectedApplicationModel,
+  consentModel,
+  Oauth2Client,
+  User,
+} from './models.ts';
+import { CreationEvent, idOf, Node, parseNodeId } from './node.ts';
+
+builder.objectType(ConnectedApplication, {
+  description: 'An application that can act for a person just now.',
+  interfaces: [Node],
+  fields: (t) => ({
+    client: t.field({ type: Oauth2Client, resolve: ({ client }) => clientModel(client) }),
+    firstAuthorizedAt: t.expose('firstAuthorizedAt', { type: 'DateTime' }),
+    lastActiveAt: t.expose('lastActiveAt', { type: 'DateTime', nullable: true }),
+    activeSessions: t.exposeInt('activeSessions'),
+    scopes: t.field({
+      type: ['String'],
+      description: 'Of all its active sessions together.',
+      resolve: ({ scope }) => [...scope],
+    }),
+  }),
+});
+
+builder.objectType(Consent, {
+  description: 'What a person has allowed an application, until it asks for more.',
+  interfaces: [Node, CreationEvent],
+  fields: (t) => ({
+    updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
+    client: t.field({ type: Oauth2Client, resolve: ({ client }) => clientModel(client) }),
+    scopes: t.field({ type: ['String'], resolve: ({ scope }) => [...scope] }),
+  }),
+});
+
+const ConnectedApplicationConnection = connectionType('ConnectedApplication', ConnectedApplication);
+const ConsentConnection = connectionType('Consent', Consent);
+
+builder.objectFields(User, (t) => ({
+  connectedApplications: t.field({
+    type: ConnectedApplicationConnection,
+    description: 'Applications that have an active session of this person.',
+    args: PAGE_ARGUMENTS,
+    resolve: ({ id }, given, { load }) =>
+      connection('connected_application', load.connectedClientsOfUser, id, {}, given, connectedApplicationModel),
+  }),
+  consents: t.field({
+    type: ConsentConnection,
+    description: 'What this person has allowed applications.',
+    args: PAGE_ARGUMENTS,
+    resolve: ({ id }, given, { load }) => connection('consent', load.consentsOfUser, id, {}, given, consentModel),
+  }),
+}));
+
+const STATUSES = ['REVOKED', 'NOT_FOUND'] as const;
+
+interface RevokedApplication {
+  readonly status: (typeof STATUSES)[number];
+  readonly endedSessions: number;
+}
+
+const RevokeApplicationStatus = builder.enumType('RevokeApplicationStatus', { values: STATUSES });
+const RevokeApplicationInput = builder.inputType('RevokeApplicationInput', {
+  fields: (t) => ({
+    applicationId: t.id({ required: true, description: 'Of a ConnectedApplication or an Oauth2Client.' }),
+  }),
+});
+const RevokeApplicationPayload = builder.objectRef<RevokedApplication>('RevokeApplicationPayload').implement({
+  fields: (t) => ({
+    status: t.expose('status', { type: RevokeApplicationStatus }),
+    endedSessions: t.exposeInt('endedSessions'),
+  }),
+});
+
+const RevokeConsentStatus = builder.enumType('RevokeConsentStatus', { values: STATUSES });
+const RevokeConsentInput = builder.inputType('RevokeConsentInput', {
+  fields: (t) => ({ consentId: t.id({ required: true }) }),
+});
+const RevokeConsentPayload = builder
+  .objectRef<{ readonly status: (typeof STATUSES)[number] }>('RevokeConsentPayload')
+  .implement({ fields: (t) => ({ status: t.expose('status', { type: RevokeConsentStatus }) }) });
+
+builder.mutationFields((t) => ({
+  revokeApplication: t.field({
+    type: RevokeApplicationPayload,
+    description: 'Ends all one’s sessions of an application, and takes back what one has allowed it.',
+    args: { input: t.arg({ type: RevokeApplicationInput, required: true }) },
+    resolve: async (_, { input }, context): Promise<RevokedApplication> => {
+      const { user } = requireBrowser(context);
+      const clientId = clientIdOf(input.applicationId);
+      const ended = await revokeApplication(context.core, { userId: user.id, clientId, ...revokedBy(context) });
+      context.forget();
+      return ended === undefined
+        ? { status: 'NOT_FOUND', endedSessions: 0 }
+        : { status: 'REVOKED', endedSessions: ended };
+    },
+  }),
+  revokeConsent: t.field({
+    type: RevokeConsentPayload,
+    description: 'Takes back what one has allowed an application: it asks again next time. Its sessions stay.',
+    args: { input: t.arg({ type: RevokeConsentInput, required: true }) },
+    resolve: async (_, { input }, context) => {
+      const { user } = requireBrowser(context);
+      const consentId = idOf('Consent', input.consentId);
+      const isFound = await revokeConsent(context.core.database, { userId: user.id, consentId, ...revokedBy(context) });
+      context.forget();
+      return { status: isFound ? ('REVOKED' as const) : ('NOT_FOUND' as const) };
+    },
+  }),
+}));
+
+/** @throws GraphQLError `BAD_USER_INPUT` */
+function clientIdOf(nodeId: string) {
+  const name = parseNodeId(nodeId);
+  if (name.type === 'ConnectedApplication' || name.type === 'Oauth2Client') return name.id;
+  throw refusal('BAD_USER_INPUT', 'invalid id');
+}
+
+/** For the audit log. */
+function revokedBy({ core, request }: AccountContext) {
+  return { now: core.clock.now(), address: request.clientAddress, userAgent: request.userAgent };
+}

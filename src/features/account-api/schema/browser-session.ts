@@ -1,0 +1,74 @@
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { AppSessionConnection } from './app-session.ts';
+import { builder } from './builder.ts';
+import { connection, connectionType, PAGE_ARGUMENTS } from './connection.ts';
+import { findBrowserSession, findUser } from './find-objects.ts';
+import { type AuthenticationModel, AuthenticationType, appSessionModel, BrowserSession, User } from './models.ts';
+import { CreationEvent, idOf, Node } from './node.ts';
+import { addSessionFields, SESSION_FILTERS, sessionFilter } from './session-fields.ts';
+
+const AuthenticationMethod = builder.enumType('AuthenticationMethod', {
+  values: ['PASSWORD', 'UPSTREAM', 'PASSKEY', 'TOTP', 'RECOVERY_CODE'] as const,
+});
+
+builder.objectType(AuthenticationType, {
+  description: 'Proof of who a person is, in one browser.',
+  interfaces: [Node, CreationEvent],
+  fields: (t) => ({
+    methods: t.field({
+      type: [AuthenticationMethod],
+      resolve: ({ kind }) => (kind === 'upstream' ? ['UPSTREAM' as const] : ['PASSWORD' as const]),
+    }),
+  }),
+});
+
+builder.objectType(BrowserSession, {
+  description: 'A person signed in by a browser.',
+  interfaces: [Node, CreationEvent],
+  fields: (t) => ({
+    user: t.field({
+      type: User,
+      resolve: async ({ userId }, _, context) => {
+        const found = await findUser(userId, context);
+        // Deleted in the meantime, with its sessions.
+        if (found === undefined) throw new LatchkeyError('not_found');
+        return found;
+      },
+    }),
+    lastAuthentication: t.field({
+      type: AuthenticationType,
+      nullable: true,
+      resolve: async ({ id }, _, { load }): Promise<AuthenticationModel | undefined> => {
+        const found = await load.lastAuthentications(id);
+        return found === undefined ? undefined : { type: 'Authentication', ...found };
+      },
+    }),
+    appSessions: t.field({
+      type: AppSessionConnection,
+      description: 'Sessions of applications and chat clients that the person agreed to in this browser session.',
+      args: { ...SESSION_FILTERS, device: t.arg.string(), ...PAGE_ARGUMENTS },
+      resolve: ({ id }, given, { load }) => {
+        const filter = { ...sessionFilter(given), deviceId: given.device ?? undefined };
+        return connection('app_session', load.appSessionsOfBrowserSession, id, filter, given, appSessionModel);
+      },
+    }),
+    isCurrent: t.boolean({
+      description: 'The request was made in this session.',
+      resolve: ({ id }, _, { caller }) => caller.kind === 'browser' && caller.session.id === id,
+    }),
+  }),
+});
+
+addSessionFields(BrowserSession);
+
+export const BrowserSessionConnection = connectionType('BrowserSession', BrowserSession);
+
+builder.queryField('browserSession', (t) =>
+  t.field({
+    type: BrowserSession,
+    nullable: true,
+    description: 'A session of one’s own, also one that is over.',
+    args: { id: t.arg.id({ required: true }) },
+    resolve: async (_, { id }, context) => await findBrowserSession(idOf('BrowserSession', id), context),
+  }),
+);

@@ -1,0 +1,181 @@
+/** Changes of the confirmed e-mail addresses of an account without a code (account-graphql 5.1). */
+
+import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
+import { emailPolicyOf, judgeEmail } from '#domain/accounts/email-authentications/email-policy.ts';
+import { addEmailUnproven } from '#domain/email-changes/add-email-unproven.ts';
+import { removeOwnEmail } from '#domain/email-changes/remove-own-email.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { AccountContext } from '../context/account-context.ts';
+import { requireAdmin } from '../context/authorization.ts';
+import { confirmPerson } from '../context/confirm-person.ts';
+import { refusal } from '../context/graphql-refusal.ts';
+import { builder } from './builder.ts';
+import { emailViolations } from './email-violations.ts';
+import { findUser, findUserEmail } from './find-objects.ts';
+import { User, UserEmail, type UserEmailModel, type UserModel } from './models.ts';
+import { idOf } from './node.ts';
+
+const REMOVE_STATUSES = ['REMOVED', 'NOT_FOUND', 'INCORRECT_PASSWORD'] as const;
+const ADD_STATUSES = ['ADDED', 'EXISTS', 'INVALID', 'DENIED'] as const;
+const PRIMARY_STATUSES = ['SET', 'NOT_FOUND', 'UNVERIFIED'] as const;
+
+interface Removed {
+  readonly status: (typeof REMOVE_STATUSES)[number];
+  readonly email?: UserEmailModel;
+  readonly user?: UserModel | undefined;
+}
+
+interface Added {
+  readonly status: (typeof ADD_STATUSES)[number];
+  readonly email?: UserEmailModel | undefined;
+  readonly user?: UserModel;
+  readonly violations?: string[];
+}
+
+interface PrimarySet {
+  readonly status: (typeof PRIMARY_STATUSES)[number];
+  readonly user?: UserModel | undefined;
+}
+
+const RemoveEmailStatus = builder.enumType('RemoveEmailStatus', { values: REMOVE_STATUSES });
+const RemoveEmailInput = builder.inputType('RemoveEmailInput', {
+  fields: (t) => ({
+    userEmailId: t.id({ required: true }),
+    password: t.string({ description: 'Of an account that has one.' }),
+  }),
+});
+const RemoveEmailPayload = builder.objectRef<Removed>('RemoveEmailPayload').implement({
+  fields: (t) => ({
+    status: t.expose('status', { type: RemoveEmailStatus }),
+    email: t.field({ type: UserEmail, nullable: true, resolve: ({ email }) => email }),
+    user: t.field({ type: User, nullable: true, resolve: ({ user }) => user }),
+  }),
+});
+
+const AddEmailStatus = builder.enumType('AddEmailStatus', { values: ADD_STATUSES });
+const AddEmailInput = builder.inputType('AddEmailInput', {
+  fields: (t) => ({
+    email: t.string({ required: true }),
+    userId: t.id({ required: true }),
+    skipVerification: t.boolean({ description: 'Without effect: the address counts as confirmed.' }),
+    skipPolicyCheck: t.boolean({ description: 'Also an address that the settings do not allow.' }),
+  }),
+});
+const AddEmailPayload = builder.objectRef<Added>('AddEmailPayload').implement({
+  fields: (t) => ({
+    status: t.expose('status', { type: AddEmailStatus }),
+    email: t.field({ type: UserEmail, nullable: true, resolve: ({ email }) => email }),
+    user: t.field({ type: User, nullable: true, resolve: ({ user }) => user }),
+    violations: t.stringList({ nullable: true, resolve: ({ violations }) => violations }),
+  }),
+});
+
+const SetPrimaryEmailStatus = builder.enumType('SetPrimaryEmailStatus', { values: PRIMARY_STATUSES });
+const SetPrimaryEmailInput = builder.inputType('SetPrimaryEmailInput', {
+  fields: (t) => ({ userEmailId: t.id({ required: true }) }),
+});
+const SetPrimaryEmailPayload = builder.objectRef<PrimarySet>('SetPrimaryEmailPayload').implement({
+  fields: (t) => ({
+    status: t.expose('status', { type: SetPrimaryEmailStatus }),
+    user: t.field({ type: User, nullable: true, resolve: ({ user }) => user }),
+  }),
+});
+
+builder.mutationFields((t) => ({
+  removeEmail: t.field({
+    type: RemoveEmailPayload,
+    description: 'Removes an e-mail address, which all addresses of the account are told.',
+    args: { input: t.arg({ type: RemoveEmailInput, required: true }) },
+    resolve: async (_, { input }, context) => await removeEmail(input, context),
+  }),
+  addEmail: t.field({
+    type: AddEmailPayload,
+    description: 'Adds a confirmed address, for administrators.',
+    deprecationReason: 'Use startEmailAuthentication.',
+    args: { input: t.arg({ type: AddEmailInput, required: true }) },
+    resolve: async (_, { input }, context) => await addEmail(input, context),
+  }),
+  setPrimaryEmail: t.field({
+    type: SetPrimaryEmailPayload,
+    description: 'Does nothing.',
+    deprecationReason: 'No address is preferred to another.',
+    args: { input: t.arg({ type: SetPrimaryEmailInput, required: true }) },
+    resolve: async (_, { input }, context) => await setPrimaryEmail(input.userEmailId, context),
+  }),
+}));
+
+async function removeEmail(
+  { userEmailId, password }: { readonly userEmailId: string; readonly password?: string | null | undefined },
+  context: AccountContext,
+): Promise<Removed> {
+  // Its owner is a condition of the statement that reads it, and never changes.
+  const email = await findUserEmail(idOf('UserEmail', userEmailId), context);
+  if (email === undefined) return { status: 'NOT_FOUND' };
+  const { account } = context.core.config;
+  if (!account.emailChangeAllowed && context.reads !== 'anybody') {
+    throw refusal('FORBIDDEN', 'E-mail addresses cannot be changed here (account.email_change_allowed).');
+  }
+  const confirmation = await confirmPerson(context, password);
+  if (!confirmation.ok) {
+    if (confirmation.reason === 'incorrect-password') return { status: 'INCORRECT_PASSWORD' };
+    throw new LatchkeyError('rate_limited', { retryAfterSeconds: confirmation.retryAfterSeconds });
+  }
+  const deps = { ...context.core, keepsOneEmail: account.keepsOneEmail };
+  const outcome = await removeOwnEmail(deps, email, changedBy(context));
+  context.forget();
+  switch (outcome) {
+    case 'removed':
+      return { status: 'REMOVED', email, user: await findUser(email.userId, context) };
+    case 'not-found':
+      return { status: 'NOT_FOUND' };
+    case 'last':
+      throw refusal('LAST_EMAIL', 'This is the last e-mail address of the account: add another one first.');
+  }
+}
+
+interface AddInput {
+  readonly email: string;
+  readonly userId: string;
+  readonly skipPolicyCheck?: boolean | null | undefined;
+}
+
+async function addEmail({ email: typed, userId, skipPolicyCheck }: AddInput, context: AccountContext): Promise<Added> {
+  requireAdmin(context);
+  const { core, browser, request } = context;
+  const user = await findUser(idOf('User', userId), context);
+  if (user === undefined) throw new LatchkeyError('not_found');
+  const translations = browser.pages.language(request);
+  const judged = judgeEmail(typed, emailPolicyOf(core));
+  if (!judged.ok && judged.problems.includes('invalid')) return { status: 'INVALID', user };
+  if (!judged.ok && skipPolicyCheck !== true) {
+    return { status: 'DENIED', user, violations: emailViolations(translations, judged.problems) };
+  }
+  const email = judged.ok ? judged.email : parseStoredEmailAddress(typed);
+  if (email === undefined) return { status: 'INVALID', user };
+  const outcome = await addEmailUnproven(core, user.id, email, changedBy(context));
+  context.forget();
+  if (outcome.ok) return { status: 'ADDED', user, email: await findUserEmail(outcome.id, context) };
+  switch (outcome.reason) {
+    case 'own':
+      return { status: 'EXISTS', user };
+    case 'in-use':
+      return { status: 'DENIED', user, violations: [translations.t('email.of_other_account')] };
+    case 'deactivated':
+      return { status: 'DENIED', user, violations: [translations.t('email.account_deactivated')] };
+  }
+}
+
+async function setPrimaryEmail(nodeId: string, context: AccountContext): Promise<PrimarySet> {
+  const email = await findUserEmail(idOf('UserEmail', nodeId), context);
+  if (email === undefined) return { status: 'NOT_FOUND' };
+  return { status: 'SET', user: await findUser(email.userId, context) };
+}
+
+/** For the audit log and the mails. An administrator reads another language than the person may. */
+function changedBy({ browser, caller, reads, request }: AccountContext) {
+  const { clientAddress: address, userAgent } = request;
+  if (caller.kind === 'oauth' && reads === 'anybody') {
+    return { address, userAgent, client: caller.clientId, admin: caller.user?.id };
+  }
+  return { address, userAgent, language: browser.pages.language(request).language };
+}

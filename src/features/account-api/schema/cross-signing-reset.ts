@@ -1,0 +1,42 @@
+/** Leave to replace the keys that vouch for the devices of a person (account-graphql 5.3). */
+import { allowCrossSigningReset } from '#domain/cross-signing/allow-reset.ts';
+import type { AccountContext } from '../context/account-context.ts';
+import { actorOf } from '../context/actor.ts';
+import { requireRecentAuthentication, requireSelf } from '../context/authorization.ts';
+import { homeserverUnavailable, refusal } from '../context/graphql-refusal.ts';
+import { builder } from './builder.ts';
+import { findUser } from './find-objects.ts';
+import { User, type UserModel } from './models.ts';
+import { idOf } from './node.ts';
+
+const AllowUserCrossSigningResetInput = builder.inputType('AllowUserCrossSigningResetInput', {
+  fields: (t) => ({ userId: t.id({ required: true }) }),
+});
+const AllowUserCrossSigningResetPayload = builder
+  .objectRef<{ readonly user: UserModel | undefined }>('AllowUserCrossSigningResetPayload')
+  .implement({ fields: (t) => ({ user: t.field({ type: User, nullable: true, resolve: ({ user }) => user }) }) });
+
+builder.mutationField('allowUserCrossSigningReset', (t) =>
+  t.field({
+    type: AllowUserCrossSigningResetPayload,
+    description: 'Lets a person replace the keys that vouch for their devices, for ten minutes.',
+    args: { input: t.arg({ type: AllowUserCrossSigningResetInput, required: true }) },
+    resolve: async (_, { input }, context) => ({ user: await allow(input.userId, context) }),
+  }),
+);
+
+/** @returns undefined when an administrator names nobody */
+async function allow(nodeId: string, context: AccountContext): Promise<UserModel | undefined> {
+  const id = idOf('User', nodeId);
+  requireSelf(context, id);
+  const { core, browser, reads, request } = context;
+  if (!core.homeserver.isConnected) throw refusal('NOT_SUPPORTED', 'there is no homeserver that has such keys');
+  requireRecentAuthentication(context, 'cross_signing_reset');
+  const user = await findUser(id, context);
+  if (user === undefined) return undefined;
+  // An administrator reads another language than the person may.
+  const language = reads === 'anybody' ? undefined : browser.pages.language(request).language;
+  const outcome = await allowCrossSigningReset(core, { user, by: actorOf(context, id), language });
+  if (outcome === 'unavailable') throw homeserverUnavailable();
+  return user;
+}

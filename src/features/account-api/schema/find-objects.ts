@@ -1,0 +1,130 @@
+/** Objects by their identifiers, for callers that may read them: of others there are none (account-graphql 2.2). */
+
+import type { AccountDetails } from '#domain/accounts/account-details.ts';
+import type { EmailAuthenticationId } from '#domain/accounts/email-authentications/email-authentication.ts';
+import type { UserEmailId } from '#domain/accounts/list-user-emails.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type {
+  BrowserSessionId,
+  ClientId,
+  CompatSessionId,
+  ConsentId,
+  OAuth2SessionId,
+  UpstreamLinkId,
+  UpstreamProviderId,
+  UserId,
+} from '#platform/base/ids.ts';
+import type { AccountContext } from '../context/account-context.ts';
+import {
+  appSessionModel,
+  type BrowserSessionModel,
+  browserSessionModel,
+  type CompatSessionModel,
+  type ConnectedApplicationModel,
+  type ConsentModel,
+  clientModel,
+  connectedApplicationModel,
+  consentModel,
+  linkModel,
+  type Oauth2ClientModel,
+  type Oauth2SessionModel,
+  type UpstreamLinkModel,
+  type UpstreamProviderModel,
+  type UserEmailAuthenticationModel,
+  type UserEmailModel,
+  type UserModel,
+  userEmailAuthenticationModel,
+  userEmailModel,
+  userModel,
+} from './models.ts';
+
+export async function findUser(id: UserId, { caller, load, reads }: AccountContext): Promise<UserModel | undefined> {
+  if (reads !== 'anybody' && reads !== id) return undefined;
+  if (caller.kind !== 'anonymous' && caller.user?.id === id) return userModel(caller.user);
+  const found = await load.accounts(id);
+  return found === undefined ? undefined : userModel(found);
+}
+
+/** An account that was found before. @throws LatchkeyError `not_found`: it was deleted in the meantime */
+export async function accountOf(id: UserId, { load }: AccountContext): Promise<AccountDetails> {
+  const found = await load.accounts(id);
+  if (found === undefined) throw new LatchkeyError('not_found');
+  return found;
+}
+
+export async function findBrowserSession(
+  id: BrowserSessionId,
+  { load }: AccountContext,
+): Promise<BrowserSessionModel | undefined> {
+  const found = await load.browserSessions(id);
+  return found === undefined ? undefined : browserSessionModel(found);
+}
+
+export async function findOauth2Session(
+  id: OAuth2SessionId,
+  { load }: AccountContext,
+): Promise<Oauth2SessionModel | undefined> {
+  const found = await load.appSessions(id);
+  const model = found === undefined ? undefined : appSessionModel(found);
+  return model?.type === 'Oauth2Session' ? model : undefined;
+}
+
+export async function findCompatSession(
+  id: CompatSessionId,
+  { load }: AccountContext,
+): Promise<CompatSessionModel | undefined> {
+  const found = await load.appSessions(id);
+  const model = found === undefined ? undefined : appSessionModel(found);
+  return model?.type === 'CompatSession' ? model : undefined;
+}
+
+/** Anybody may. */
+export async function findClient(id: ClientId, { load }: AccountContext): Promise<Oauth2ClientModel | undefined> {
+  const found = await load.clients(id);
+  return found === undefined ? undefined : clientModel(found);
+}
+
+/** Also of a link whose provider people may not use any more there is none. */
+export async function findLink(id: UpstreamLinkId, { load }: AccountContext): Promise<UpstreamLinkModel | undefined> {
+  const found = await load.links(id);
+  return found === undefined ? undefined : linkModel(found);
+}
+
+/** Anybody may; of those that people may use. */
+export async function findProvider(
+  id: UpstreamProviderId,
+  { core, load }: AccountContext,
+): Promise<UpstreamProviderModel | undefined> {
+  const provider = core.upstreamProviders.find(id);
+  const createdAt = provider === undefined ? undefined : await load.providerTimes(provider.id);
+  if (provider === undefined || createdAt === undefined) return undefined;
+  return { type: 'UpstreamOAuth2Provider', id: provider.id, createdAt, provider };
+}
+
+/** Its identifier is that of the client: it is always the caller’s own. */
+export async function findConnectedApplication(
+  id: ClientId,
+  { load }: AccountContext,
+): Promise<ConnectedApplicationModel | undefined> {
+  const found = await load.connectedClients(id);
+  return found === undefined ? undefined : connectedApplicationModel(found);
+}
+
+export async function findConsent(id: ConsentId, { load }: AccountContext): Promise<ConsentModel | undefined> {
+  const found = await load.consents(id);
+  return found === undefined ? undefined : consentModel(found);
+}
+
+export async function findUserEmail(id: UserEmailId, { load }: AccountContext): Promise<UserEmailModel | undefined> {
+  const found = await load.userEmails(id);
+  return found === undefined ? undefined : userEmailModel(found);
+}
+
+/** One that the browser session of the request began. */
+export async function findEmailAuthentication(
+  id: EmailAuthenticationId,
+  { load }: AccountContext,
+): Promise<UserEmailAuthenticationModel | undefined> {
+  const found = await load.emailAuthentications(id);
+  return found === undefined ? undefined : userEmailAuthenticationModel(found);
+}

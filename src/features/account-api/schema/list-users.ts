@@ -1,0 +1,52 @@
+/** All accounts, and one by its name (account-graphql 4.1). */
+import { findUserByName } from '#domain/accounts/find-user.ts';
+import type { AccountContext } from '../context/account-context.ts';
+import { requireAdmin } from '../context/authorization.ts';
+import { builder } from './builder.ts';
+import { connection, connectionType, PAGE_ARGUMENTS } from './connection.ts';
+import { User, type UserModel, userModel } from './models.ts';
+
+const UserState = builder.enumType('UserState', {
+  description: 'In use, or locked by an administrator. Who is deactivated is in neither, unless locked as well.',
+  values: ['ACTIVE', 'LOCKED'] as const,
+});
+const STATES = { ACTIVE: 'active', LOCKED: 'locked' } as const;
+
+builder.queryFields((t) => ({
+  users: t.field({
+    type: connectionType('User', User),
+    description: 'All accounts, for administrators.',
+    args: {
+      state: t.arg({ type: UserState }),
+      canRequestAdmin: t.arg.boolean({ description: 'Those who may ask for the scope of administrators, or may not.' }),
+      ...PAGE_ARGUMENTS,
+    },
+    resolve: (_, given, context) => {
+      requireAdmin(context);
+      const { state, canRequestAdmin } = given;
+      const filter = {
+        state: state === null || state === undefined ? undefined : STATES[state],
+        mayAdminister: canRequestAdmin ?? undefined,
+        listedAdmins: context.core.policy.data.adminUsers,
+      };
+      return connection('user', context.load.everybody, 'everybody', filter, given, userModel);
+    },
+  }),
+  userByUsername: t.field({
+    type: User,
+    nullable: true,
+    description: 'An account by its name, in any case; null for those of others, as for those that are not there.',
+    args: { username: t.arg.string({ required: true }) },
+    resolve: async (_, { username }, context) => await findByName(username, context),
+  }),
+}));
+
+/** Only administrators have names looked up, so that nobody else learns by the time it takes who has an account. */
+async function findByName(username: string, { caller, core, reads }: AccountContext): Promise<UserModel | undefined> {
+  if (caller.kind === 'anonymous') return undefined;
+  if (caller.user?.username.toLowerCase() === username.toLowerCase()) return userModel(caller.user);
+  // No account has such a name, and PostgreSQL no such text.
+  if (reads !== 'anybody' || username.includes('\0')) return undefined;
+  const found = await findUserByName(core.database, username);
+  return found === undefined ? undefined : userModel(found);
+}

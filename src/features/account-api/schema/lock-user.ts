@@ -1,0 +1,94 @@
+/** Locking accounts, and letting them be used again (account-graphql 5.5). */
+import { adminActor } from '#domain/audit/administrator.ts';
+import { lockAccount } from '#domain/deactivations/lock-account.ts';
+import { restoreAccount } from '#domain/deactivations/restore-account.ts';
+import type { AccountContext } from '../context/account-context.ts';
+import { requireAdmin } from '../context/authorization.ts';
+import { homeserverUnavailable } from '../context/graphql-refusal.ts';
+import { builder } from './builder.ts';
+import { findUser } from './find-objects.ts';
+import { User, type UserModel } from './models.ts';
+import { idOf } from './node.ts';
+
+const LOCK_STATUSES = ['LOCKED', 'NOT_FOUND'] as const;
+const UNLOCK_STATUSES = ['UNLOCKED', 'NOT_FOUND'] as const;
+
+interface Changed<Status> {
+  readonly status: Status;
+  readonly user?: UserModel | undefined;
+}
+type Locked = Changed<(typeof LOCK_STATUSES)[number]>;
+type Unlocked = Changed<(typeof UNLOCK_STATUSES)[number]>;
+
+const LockUserStatus = builder.enumType('LockUserStatus', { values: LOCK_STATUSES });
+const LockUserInput = builder.inputType('LockUserInput', {
+  fields: (t) => ({
+    userId: t.id({ required: true }),
+    deactivate: t.boolean({ description: 'Ends the account as well; what the person wrote stays.' }),
+  }),
+});
+const LockUserPayload = builder.objectRef<Locked>('LockUserPayload').implement({
+  fields: (t) => ({
+    status: t.expose('status', { type: LockUserStatus }),
+    user: t.field({ type: User, nullable: true, resolve: ({ user }) => user }),
+  }),
+});
+
+const UnlockUserStatus = builder.enumType('UnlockUserStatus', { values: UNLOCK_STATUSES });
+const UnlockUserInput = builder.inputType('UnlockUserInput', {
+  fields: (t) => ({ userId: t.id({ required: true }) }),
+});
+const UnlockUserPayload = builder.objectRef<Unlocked>('UnlockUserPayload').implement({
+  fields: (t) => ({
+    status: t.expose('status', { type: UnlockUserStatus }),
+    user: t.field({ type: User, nullable: true, resolve: ({ user }) => user }),
+  }),
+});
+
+builder.mutationFields((t) => ({
+  lockUser: t.field({
+    type: LockUserPayload,
+    description: 'Refuses everything to an account until it is unlocked, for administrators.',
+    args: { input: t.arg({ type: LockUserInput, required: true }) },
+    resolve: async (_, { input }, context) => await lock(input.userId, input.deactivate === true, context),
+  }),
+  unlockUser: t.field({
+    type: UnlockUserPayload,
+    description: 'Lets a locked or deactivated account be used again, for administrators.',
+    args: { input: t.arg({ type: UnlockUserInput, required: true }) },
+    resolve: async (_, { input }, context) => await unlock(input.userId, context),
+  }),
+}));
+
+async function lock(nodeId: string, deactivates: boolean, context: AccountContext): Promise<Locked> {
+  const admin = requireAdmin(context);
+  const { core } = context;
+  const found = await findUser(idOf('User', nodeId), context);
+  if (found === undefined) return { status: 'NOT_FOUND' };
+  const end = deactivates ? { isErased: false } : undefined;
+  await lockAccount(core, { user: found.id, by: adminActor(admin), end, now: core.clock.now() });
+  context.forget();
+  core.log.info('account.locked', 'an administrator locked an account', {
+    user: found.id,
+    deactivated: deactivates,
+    client: admin.clientId,
+    admin: admin.userId,
+  });
+  return { status: 'LOCKED', user: found };
+}
+
+async function unlock(nodeId: string, context: AccountContext): Promise<Unlocked> {
+  const admin = requireAdmin(context);
+  const { core, request } = context;
+  const user = idOf('User', nodeId);
+  const outcome = await restoreAccount(core, { user, by: adminActor(admin), unlocks: true, signal: request.signal });
+  if (outcome === 'not-found') return { status: 'NOT_FOUND' };
+  if (outcome !== 'restored') throw homeserverUnavailable();
+  context.forget();
+  core.log.info('account.unlocked', 'an administrator unlocked an account', {
+    user,
+    client: admin.clientId,
+    admin: admin.userId,
+  });
+  return { status: 'UNLOCKED', user: await findUser(user, context) };
+}

@@ -1,0 +1,54 @@
+/** What the homeserver knows of people (account-graphql 4.2): a page about an account is shown without it as well. */
+import type { AccountContext } from '../context/account-context.ts';
+import { builder } from './builder.ts';
+import { accountOf } from './find-objects.ts';
+import { User, type UserModel } from './models.ts';
+
+interface MatrixUserModel {
+  readonly username: string;
+  readonly displayName: string | undefined;
+  readonly avatarUrl: string | undefined;
+  readonly isDeactivated: boolean;
+  readonly isAvailable: boolean;
+}
+
+const MatrixUser = builder.objectRef<MatrixUserModel>('MatrixUser').implement({
+  description: 'A person as others see them in chat.',
+  fields: (t) => ({
+    mxid: t.string({
+      description: 'The full identifier, such as @username:example.org.',
+      resolve: ({ username }, _, { core }) => `@${username}:${core.config.homeserver.homeserver}`,
+    }),
+    displayName: t.exposeString('displayName', { nullable: true }),
+    avatarUrl: t.exposeString('avatarUrl', { nullable: true }),
+    deactivated: t.exposeBoolean('isDeactivated'),
+    available: t.exposeBoolean('isAvailable', {
+      description: 'False: the homeserver did not answer or does not know them yet, so the rest is not known.',
+    }),
+  }),
+});
+
+builder.objectFields(User, (t) => ({
+  matrix: t.field({
+    type: MatrixUser,
+    description: 'What the homeserver knows of this person.',
+    resolve: async (user, _, context) => await matrixUser(user, context),
+  }),
+  chat: t.field({
+    type: MatrixUser,
+    description: 'The same as matrix.',
+    resolve: async (user, _, context) => await matrixUser(user, context),
+  }),
+}));
+
+async function matrixUser({ id, username }: UserModel, context: AccountContext): Promise<MatrixUserModel> {
+  if (!context.core.homeserver.isConnected) {
+    const { displayName, deactivatedAt } = await accountOf(id, context);
+    const isDeactivated = deactivatedAt !== undefined;
+    return { username, displayName, avatarUrl: undefined, isDeactivated, isAvailable: true };
+  }
+  const known = await context.load.homeserverUsers(username);
+  if (!known.ok)
+    return { username, displayName: undefined, avatarUrl: undefined, isDeactivated: false, isAvailable: false };
+  return { username, ...known.value, isAvailable: true };
+}

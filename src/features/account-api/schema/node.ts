@@ -1,0 +1,102 @@
+/** Identifiers of objects, and the interfaces that types share (account-graphql 3.2, 3.3). */
+import { parseId, type Ulid } from '#platform/base/ids.ts';
+import { refusal } from '../context/graphql-refusal.ts';
+import { builder } from './builder.ts';
+
+/** What the ULIDs of each type identify. */
+interface Kinds {
+  readonly Authentication: 'authentication';
+  readonly BrowserSession: 'browser-session';
+  readonly CompatSession: 'compat-session';
+  readonly CompatSsoLogin: 'compat-sso-login';
+  readonly ConnectedApplication: 'client';
+  readonly Consent: 'consent';
+  readonly Oauth2Client: 'client';
+  readonly Oauth2Session: 'oauth2-session';
+  readonly SecurityEvent: 'audit-event';
+  readonly UpstreamOAuth2Link: 'upstream-link';
+  readonly UpstreamOAuth2Provider: 'upstream-provider';
+  readonly User: 'user';
+  readonly UserRecoveryTicket: 'recovery-ticket';
+  readonly UserEmail: 'user-email';
+  readonly UserEmailAuthentication: 'email-authentication';
+}
+
+/** What comes before the ULID in the identifiers of a type. */
+const PREFIXES: Readonly<Record<keyof Kinds, string>> = {
+  Authentication: 'authentication',
+  BrowserSession: 'browser_session',
+  CompatSession: 'compat_session',
+  CompatSsoLogin: 'compat_sso_login',
+  ConnectedApplication: 'connected_application',
+  Consent: 'consent',
+  Oauth2Client: 'oauth2_client',
+  Oauth2Session: 'oauth2_session',
+  SecurityEvent: 'security_event',
+  UpstreamOAuth2Link: 'upstream_oauth2_link',
+  UpstreamOAuth2Provider: 'upstream_oauth2_provider',
+  User: 'user',
+  UserRecoveryTicket: 'user_recovery_ticket',
+  UserEmail: 'user_email',
+  UserEmailAuthentication: 'user_email_authentication',
+};
+const TYPES = new Map(Object.entries(PREFIXES).map(([type, prefix]) => [prefix, type]));
+
+/** There is one of each. */
+const FIXED_IDS = { Anonymous: 'anonymous', SiteConfig: 'site_config' } as const;
+
+/** What an identifier names, whether or not there is such an object. */
+export type NodeName =
+  | { readonly [Type in keyof Kinds]: { readonly type: Type; readonly id: Ulid<Kinds[Type]> } }[keyof Kinds]
+  | { readonly type: keyof typeof FIXED_IDS };
+
+export const Node = builder.interfaceRef<NodeName>('Node').implement({
+  description: 'An object with an identifier of its own.',
+  resolveType: ({ type }) => type,
+  fields: (t) => ({ id: t.id({ description: 'Opaque, and stable for ever.', resolve: nodeId }) }),
+});
+
+/** What has begun at some time. Times in milliseconds since the epoch. */
+interface Created {
+  readonly type: string;
+  readonly createdAt: number;
+}
+
+export const CreationEvent = builder.interfaceRef<Created>('CreationEvent').implement({
+  description: 'Something that began at some time.',
+  resolveType: ({ type }) => type,
+  fields: (t) => ({ createdAt: t.expose('createdAt', { type: 'DateTime' }) }),
+});
+
+function nodeId(name: NodeName): string {
+  return 'id' in name ? `${PREFIXES[name.type]}:${name.id}` : FIXED_IDS[name.type];
+}
+
+/** Reads an identifier of any type. @throws GraphQLError `BAD_USER_INPUT` */
+export function parseNodeId(text: string): NodeName {
+  if (text === FIXED_IDS.Anonymous) return { type: 'Anonymous' };
+  if (text === FIXED_IDS.SiteConfig) return { type: 'SiteConfig' };
+  const [prefix = ''] = text.split(':', 1);
+  const type = TYPES.get(prefix);
+  if (!isType(type)) throw invalidId();
+  return { type, id: ulidAfter<never>(prefix, text) };
+}
+
+/** Reads an identifier that must be one of this type. @throws GraphQLError `BAD_USER_INPUT` */
+export function idOf<Type extends keyof Kinds>(type: Type, text: string): Ulid<Kinds[Type]> {
+  return ulidAfter(PREFIXES[type], text);
+}
+
+function ulidAfter<Kind extends string>(prefix: string, text: string): Ulid<Kind> {
+  const id = text.startsWith(`${prefix}:`) ? parseId<Kind>(text.slice(prefix.length + 1)) : undefined;
+  if (id === undefined) throw invalidId();
+  return id;
+}
+
+function isType(type: string | undefined): type is keyof Kinds {
+  return type !== undefined && type in PREFIXES;
+}
+
+function invalidId(): Error {
+  return refusal('BAD_USER_INPUT', 'invalid id');
+}

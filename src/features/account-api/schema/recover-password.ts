@@ -1,0 +1,155 @@
+/** A new password for who has lost the old one, by the ticket of a recovery mail (account-graphql 5.2, browser-flows 7.3). */
+import { bindRecovery } from '#browser/recoveries-cookie.ts';
+import { recoverPassword } from '#domain/recoveries/recover-password.ts';
+import type { RecoveryTicket, TicketCheck } from '#domain/recoveries/recovery-ticket.ts';
+import { resendRecovery } from '#domain/recoveries/start-recovery.ts';
+import type { AccountContext } from '../context/account-context.ts';
+import { refusal } from '../context/graphql-refusal.ts';
+import { builder } from './builder.ts';
+import { checkTicket } from './recovery-ticket.ts';
+import { invalidPassword, limited, type SetPassword, SetPasswordPayload } from './set-password-payload.ts';
+
+const SetPasswordByRecoveryInput = builder.inputType('SetPasswordByRecoveryInput', {
+  fields: (t) => ({
+    ticket: t.string({ required: true, description: 'As the link in the mail has it.' }),
+    newPassword: t.string({ required: true }),
+    endAllSessions: t.boolean({
+      defaultValue: false,
+      description: 'Signs applications and devices out as well; browsers always are.',
+    }),
+  }),
+});
+
+const RESEND_STATUSES = ['NO_SUCH_RECOVERY_TICKET', 'RATE_LIMITED', 'SENT'] as const;
+
+interface Resent {
+  readonly status: (typeof RESEND_STATUSES)[number];
+  readonly progressUrl?: string;
+}
+
+const ResendRecoveryEmailStatus = builder.enumType('ResendRecoveryEmailStatus', { values: RESEND_STATUSES });
+const ResendRecoveryEmailInput = builder.inputType('ResendRecoveryEmailInput', {
+  fields: (t) => ({ ticket: t.string({ required: true }) }),
+});
+const ResendRecoveryEmailPayload = builder.objectRef<Resent>('ResendRecoveryEmailPayload').implement({
+  fields: (t) => ({
+    status: t.expose('status', { type: ResendRecoveryEmailStatus }),
+    progressUrl: t.field({
+      type: 'Url',
+      nullable: true,
+      description: 'The page that says where to look for the mail; for this browser only.',
+      resolve: ({ progressUrl }) => progressUrl,
+    }),
+  }),
+});
+
+builder.mutationFields((t) => ({
+  setPasswordByRecovery: t.field({
+    type: SetPasswordPayload,
+    description: 'Sets a new password with the ticket of a recovery mail. Nobody is signed in by it.',
+    args: { input: t.arg({ type: SetPasswordByRecoveryInput, required: true }) },
+    resolve: async (_, { input }, context) => {
+      const { endAllSessions, newPassword, ticket } = input;
+      return await setByRecovery(
+        { ticketText: ticket, newPassword, endsApplications: endAllSessions === true },
+        context,
+      );
+    },
+  }),
+  resendRecoveryEmail: t.field({
+    type: ResendRecoveryEmailPayload,
+    description: 'Sends another mail to the address that this ticket was sent to.',
+    args: { input: t.arg({ type: ResendRecoveryEmailInput, required: true }) },
+    resolve: async (_, { input }, context) => await resend(input.ticket, context),
+  }),
+}));
+
+interface Recovery {
+  readonly ticketText: string;
+  readonly newPassword: string;
+  readonly endsApplications: boolean;
+}
+
+async function setByRecovery(recovery: Recovery, context: AccountContext): Promise<SetPassword> {
+  const { caller, core } = context;
+  // Who is signed in changes the password that they have; the ticket may be of another account.
+  if (caller.kind !== 'anonymous') throw refusal('FORBIDDEN', 'Unauthorized');
+  if (!core.isRecoveryOpen) return { status: 'PASSWORD_CHANGES_DISABLED' };
+  const check = await checkTicket(recovery.ticketText, context);
+  return check.kind === 'valid' ? await storePassword(recovery, check.ticket, context) : unusable(check);
+}
+
+async function storePassword(
+  recovery: Recovery,
+  ticket: RecoveryTicket,
+  context: AccountContext,
+): Promise<SetPassword> {
+  const { core, browser, request } = context;
+  const { viewers } = browser;
+  const { account, branding, passwords } = core.config;
+  const deps = {
+    ...core,
+    passwordRules: passwords,
+    serviceName: branding.serviceName,
+    sessionTtlSeconds: account.recoverySessionTtlSeconds,
+    ticketTtlSeconds: account.recoveryTicketTtlSeconds,
+    signsOutDevices: account.recoverySignsOutDevices,
+  };
+  const outcome = await recoverPassword(deps, {
+    ...recovery,
+    ticket,
+    language: browser.pages.language(request).language,
+    address: request.clientAddress,
+    userAgent: request.userAgent,
+    signal: request.signal,
+  });
+  if (outcome.ok) {
+    // A session that has ended would show its own page in place of the sign-in page.
+    if (viewers.cookie(request) !== undefined) viewers.forget(request);
+    browser.notices.leave(request, 'password_recovered');
+    return { status: 'ALLOWED' };
+  }
+  switch (outcome.reason) {
+    case 'rejected':
+      return invalidPassword(outcome.rejected, context);
+    case 'overloaded':
+      throw limited(outcome);
+    case 'lost': {
+      const now = await checkTicket(recovery.ticketText, context);
+      return now.kind === 'valid' ? { status: 'RECOVERY_TICKET_ALREADY_USED' } : unusable(now);
+    }
+  }
+}
+
+function unusable(check: Exclude<TicketCheck, { readonly kind: 'valid' }>): SetPassword {
+  switch (check.kind) {
+    case 'unknown':
+      return { status: 'NO_SUCH_RECOVERY_TICKET' };
+    case 'consumed':
+      return { status: 'RECOVERY_TICKET_ALREADY_USED' };
+    case 'expired':
+      return { status: 'EXPIRED_RECOVERY_TICKET' };
+    case 'locked':
+      return { status: 'ACCOUNT_LOCKED' };
+    case 'rate-limited':
+      throw limited({ ...check, reason: 'rate-limited' });
+  }
+}
+
+async function resend(ticketText: string, context: AccountContext): Promise<Resent> {
+  const { core, browser, request } = context;
+  if (!core.isRecoveryOpen) throw refusal('FEATURE_DISABLED', 'passwords cannot be recovered here');
+  const check = await checkTicket(ticketText, context);
+  if (check.kind === 'rate-limited') return { status: 'RATE_LIMITED' };
+  // Also one whose recovery is so old that no mail would be sent for it.
+  const isOver = check.kind === 'expired' && !check.isSessionOpen;
+  if (check.kind === 'unknown' || check.kind === 'consumed' || isOver) return { status: 'NO_SUCH_RECOVERY_TICKET' };
+  const { session } = check.ticket;
+  const { account, rateLimiting } = core.config;
+  const deps = { ...core, recoveryLimits: rateLimiting.accountRecovery };
+  const sent = await resendRecovery(deps, session, request.clientAddress);
+  if (!sent.ok) return { status: 'RATE_LIMITED' };
+  // The link may have been opened in another browser than the one that asked for it.
+  bindRecovery(request, session.id, account.recoverySessionTtlSeconds, core.clock.now());
+  return { status: 'SENT', progressUrl: browser.urls.absolute(`recover/progress/${session.id}`) };
+}

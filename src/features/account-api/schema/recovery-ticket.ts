@@ -1,0 +1,66 @@
+/** Links of recovery mails: who has the text of a ticket may see what it is for (account-graphql 4.4). */
+import { checkRecoveryTicket, type TicketCheck } from '#domain/recoveries/recovery-ticket.ts';
+import type { RecoveryTicketId } from '#platform/base/ids.ts';
+import type { AccountContext } from '../context/account-context.ts';
+import { builder } from './builder.ts';
+import { CreationEvent, Node } from './node.ts';
+import { limited } from './set-password-payload.ts';
+
+const STATUSES = ['CONSUMED', 'EXPIRED', 'VALID'] as const;
+
+interface UserRecoveryTicketModel {
+  readonly type: 'UserRecoveryTicket';
+  readonly id: RecoveryTicketId;
+  readonly createdAt: number;
+  readonly status: (typeof STATUSES)[number];
+  readonly username: string;
+  readonly email: string;
+}
+
+const UserRecoveryTicketStatus = builder.enumType('UserRecoveryTicketStatus', { values: STATUSES });
+
+const UserRecoveryTicket = builder.objectRef<UserRecoveryTicketModel>('UserRecoveryTicket').implement({
+  description: 'A link of a mail that lets the owner of an account set a new password.',
+  interfaces: [Node, CreationEvent],
+  fields: (t) => ({
+    status: t.expose('status', { type: UserRecoveryTicketStatus }),
+    username: t.exposeString('username', { description: 'Empty once the ticket was used.' }),
+    email: t.exposeString('email', { description: 'Where it was sent; empty once the ticket was used.' }),
+  }),
+});
+
+builder.queryField('userRecoveryTicket', (t) =>
+  t.field({
+    type: UserRecoveryTicket,
+    nullable: true,
+    description: 'The ticket with this text; looking at it does not use it up.',
+    args: { ticket: t.arg.string({ required: true }) },
+    resolve: async (_, { ticket }, context) => ticketModel(await checkTicket(ticket, context)),
+  }),
+);
+
+/** What a ticket is worth now. Looks from one address are counted, whichever field makes them. */
+export async function checkTicket(ticket: string, { core, request }: AccountContext): Promise<TicketCheck> {
+  const { recoverySessionTtlSeconds: sessionTtlSeconds, recoveryTicketTtlSeconds: ticketTtlSeconds } =
+    core.config.account;
+  return await checkRecoveryTicket({ ...core, sessionTtlSeconds, ticketTtlSeconds }, ticket, request.clientAddress);
+}
+
+function ticketModel(check: TicketCheck): UserRecoveryTicketModel | undefined {
+  switch (check.kind) {
+    case 'unknown':
+      return undefined;
+    case 'rate-limited':
+      throw limited({ ...check, reason: 'rate-limited' });
+    case 'consumed':
+      return { type: 'UserRecoveryTicket', ...check.ticket, status: 'CONSUMED', username: '', email: '' };
+    case 'expired':
+    case 'locked':
+    case 'valid': {
+      const { id, createdAt, user, session } = check.ticket;
+      const status = check.kind === 'expired' ? 'EXPIRED' : 'VALID';
+      const { username } = user;
+      return { type: 'UserRecoveryTicket', id, createdAt, status, username, email: session.email };
+    }
+  }
+}

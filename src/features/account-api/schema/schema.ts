@@ -1,0 +1,36 @@
+import type { GraphQLSchema } from 'graphql';
+import './add-user.ts';
+import './app-session.ts';
+import './applications.ts';
+import './browser-session.ts';
+import { builder } from './builder.ts';
+import './compat-sso-login.ts';
+import './end-all-sessions.ts';
+import './change-emails.ts';
+import './email-authentication.ts';
+import './cross-signing-reset.ts';
+import './deactivate-user.ts';
+import './end-sessions.ts';
+import './list-users.ts';
+import './lock-user.ts';
+import './matrix-user.ts';
+import './name-sessions.ts';
+import './oauth2-client.ts';
+import './query-node.ts';
+import './recover-password.ts';
+import './recovery-ticket.ts';
+import './set-password.ts';
+import './security-events.ts';
+import './set-can-request-admin.ts';
+import './set-display-name.ts';
+import './site-config.ts';
+import './unlink-upstream.ts';
+import './upstream.ts';
+import './user.ts';
+import './user-email.ts';
+import './viewer.ts';
+
+/** The schema of accounts (account-graphql 3 to 5), with what is built of it. */
+export function buildAccountSchema(): GraphQLSchema {
+  return builder.toSchema();
+}

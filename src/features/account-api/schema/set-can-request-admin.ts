@@ -1,0 +1,45 @@
+/** Who may ask for the scope of administrators (account-graphql 5.5). */
+import { setAdmin } from '#domain/accounts/admin-mark.ts';
+import { adminActor } from '#domain/audit/administrator.ts';
+import type { AccountContext } from '../context/account-context.ts';
+import { requireAdmin } from '../context/authorization.ts';
+import { builder } from './builder.ts';
+import { findUser } from './find-objects.ts';
+import { User, type UserModel } from './models.ts';
+import { idOf } from './node.ts';
+
+const SetCanRequestAdminInput = builder.inputType('SetCanRequestAdminInput', {
+  fields: (t) => ({ userId: t.id({ required: true }), canRequestAdmin: t.boolean({ required: true }) }),
+});
+const SetCanRequestAdminPayload = builder
+  .objectRef<{ readonly user: UserModel | undefined }>('SetCanRequestAdminPayload')
+  .implement({ fields: (t) => ({ user: t.field({ type: User, nullable: true, resolve: ({ user }) => user }) }) });
+
+builder.mutationField('setCanRequestAdmin', (t) =>
+  t.field({
+    type: SetCanRequestAdminPayload,
+    description: 'Lets a person ask for the scope of administrators, or no longer, for administrators.',
+    args: { input: t.arg({ type: SetCanRequestAdminInput, required: true }) },
+    resolve: async (_, { input }, context) => ({ user: await set(input.userId, input.canRequestAdmin, context) }),
+  }),
+);
+
+/** @returns undefined when there is no such account */
+async function set(nodeId: string, isAdmin: boolean, context: AccountContext): Promise<UserModel | undefined> {
+  const admin = requireAdmin(context);
+  const { clock, database, log } = context.core;
+  const user = await findUser(idOf('User', nodeId), context);
+  if (user === undefined) return undefined;
+  const mark = { user: user.id, isAdmin, by: adminActor(admin), now: clock.now() };
+  const isChanged = await database.transaction((transaction) => setAdmin(transaction, mark), { isRepeatable: true });
+  context.forget();
+  if (isChanged) {
+    log.info('account.admin_set', 'an administrator changed who may ask for admin scopes', {
+      user: user.id,
+      may_ask: isAdmin,
+      client: admin.clientId,
+      admin: admin.userId,
+    });
+  }
+  return user;
+}

@@ -1,0 +1,61 @@
+/** What others call a person (account-graphql 5.3). */
+import { setDisplayName } from '#domain/accounts/set-display-name.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { AccountContext } from '../context/account-context.ts';
+import { actorOf } from '../context/actor.ts';
+import { requireSelf } from '../context/authorization.ts';
+import { homeserverUnavailable, refusal } from '../context/graphql-refusal.ts';
+import { builder } from './builder.ts';
+import { findUser } from './find-objects.ts';
+import { User, type UserModel } from './models.ts';
+import { idOf } from './node.ts';
+
+const STATUSES = ['INVALID', 'SET'] as const;
+
+interface SetDisplayName {
+  readonly status: (typeof STATUSES)[number];
+  readonly user?: UserModel | undefined;
+}
+
+const SetDisplayNameStatus = builder.enumType('SetDisplayNameStatus', { values: STATUSES });
+const SetDisplayNameInput = builder.inputType('SetDisplayNameInput', {
+  fields: (t) => ({
+    userId: t.id({ required: true }),
+    displayName: t.string({ description: 'At most 255 characters; null takes the name away.' }),
+  }),
+});
+const SetDisplayNamePayload = builder.objectRef<SetDisplayName>('SetDisplayNamePayload').implement({
+  fields: (t) => ({
+    status: t.expose('status', { type: SetDisplayNameStatus }),
+    user: t.field({ type: User, nullable: true, resolve: ({ user }) => user }),
+  }),
+});
+
+builder.mutationField('setDisplayName', (t) =>
+  t.field({
+    type: SetDisplayNamePayload,
+    description: 'Changes what others call a person, or takes the name away.',
+    args: { input: t.arg({ type: SetDisplayNameInput, required: true }) },
+    resolve: async (_, { input }, context) => await set(input.userId, input.displayName ?? undefined, context),
+  }),
+);
+
+async function set(nodeId: string, displayName: string | undefined, context: AccountContext): Promise<SetDisplayName> {
+  const id = idOf('User', nodeId);
+  requireSelf(context, id);
+  const { core, reads } = context;
+  if (reads !== 'anybody' && !core.config.account.displayNameChangeAllowed)
+    throw refusal('FEATURE_DISABLED', 'display names cannot be changed here');
+  const user = await findUser(id, context);
+  if (user === undefined) throw new LatchkeyError('not_found');
+  const outcome = await setDisplayName(core, { user, displayName, by: actorOf(context, id) });
+  context.forget();
+  switch (outcome) {
+    case 'set':
+      return { status: 'SET', user };
+    case 'invalid':
+      return { status: 'INVALID', user };
+    case 'unavailable':
+      throw homeserverUnavailable();
+  }
+}

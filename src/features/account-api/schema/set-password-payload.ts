@@ -1,0 +1,61 @@
+/** What becomes of a new password, however its owner proves who they are (account-graphql 5.2). */
+import { passwordSuggestions } from '#browser/password-suggestions.ts';
+import type { NewPasswordProblem } from '#domain/accounts/passwords/new-password.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { AccountContext } from '../context/account-context.ts';
+import { builder } from './builder.ts';
+
+const STATUSES = [
+  'ACCOUNT_LOCKED',
+  'ALLOWED',
+  'EXPIRED_RECOVERY_TICKET',
+  'INVALID_NEW_PASSWORD',
+  'NOT_ALLOWED',
+  'NOT_FOUND',
+  'NO_CURRENT_PASSWORD',
+  'NO_SUCH_RECOVERY_TICKET',
+  'PASSWORD_CHANGES_DISABLED',
+  'RECOVERY_TICKET_ALREADY_USED',
+  'WRONG_PASSWORD',
+] as const;
+
+export interface SetPassword {
+  readonly status: (typeof STATUSES)[number];
+  readonly score?: number | undefined;
+  readonly suggestions?: readonly string[];
+}
+
+const SetPasswordStatus = builder.enumType('SetPasswordStatus', { values: STATUSES });
+
+export const SetPasswordPayload = builder.objectRef<SetPassword>('SetPasswordPayload').implement({
+  fields: (t) => ({
+    status: t.expose('status', { type: SetPasswordStatus }),
+    score: t.exposeInt('score', {
+      nullable: true,
+      description:
+        'How hard a refused password is to guess, by zxcvbn from 0 to 4; null where that was not the reason.',
+    }),
+    suggestions: t.stringList({
+      nullable: true,
+      description: 'Why a password was refused, and what would make it better, in the language of the reader.',
+      resolve: ({ suggestions }) => (suggestions === undefined ? undefined : [...suggestions]),
+    }),
+  }),
+});
+
+/** The answer for a new password that may not be used. */
+export function invalidPassword(rejected: NewPasswordProblem, context: AccountContext): SetPassword {
+  const { browser, core, request } = context;
+  const translations = browser.pages.language(request);
+  const suggestions = passwordSuggestions(translations, rejected, core.config.passwords.minimumLength);
+  return { status: 'INVALID_NEW_PASSWORD', score: rejected.strength?.score, suggestions };
+}
+
+/** What ends a field where the payload has no status for it. */
+export function limited(outcome: {
+  readonly reason: 'rate-limited' | 'overloaded';
+  readonly retryAfterSeconds: number;
+}): LatchkeyError {
+  const { reason, retryAfterSeconds } = outcome;
+  return new LatchkeyError(reason === 'overloaded' ? 'overloaded' : 'rate_limited', { retryAfterSeconds });
+}

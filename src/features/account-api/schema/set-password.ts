@@ -1,0 +1,158 @@
+/** The password of an account, for who knows the present one and for administrators (account-graphql 5.2). */
+import { type FoundPasswordOwner, findPasswordOwner } from '#domain/accounts/passwords/find-password-owner.ts';
+import { judgePassword } from '#domain/accounts/passwords/password-rules.ts';
+import type { User as Account } from '#domain/accounts/user.ts';
+import { changePassword } from '#domain/password-changes/change-password.ts';
+import { changePasswordByToken } from '#domain/password-changes/change-password-by-token.ts';
+import { setPasswordOfUser } from '#domain/password-changes/set-password-of-user.ts';
+import type { UserId } from '#platform/base/ids.ts';
+import { addressKey } from '#platform/base/ip-address.ts';
+import type { AccountContext } from '../context/account-context.ts';
+import { requireSelf } from '../context/authorization.ts';
+import type { Caller } from '../context/caller.ts';
+import { refusal } from '../context/graphql-refusal.ts';
+import { builder } from './builder.ts';
+import { idOf } from './node.ts';
+import { invalidPassword, limited, type SetPassword, SetPasswordPayload } from './set-password-payload.ts';
+
+const SetPasswordInput = builder.inputType('SetPasswordInput', {
+  fields: (t) => ({
+    userId: t.id({ required: true }),
+    currentPassword: t.string({ description: 'Administrators need none.' }),
+    newPassword: t.string({ required: true }),
+    keepOtherSessions: t.boolean({ defaultValue: false, description: 'Stay signed in in other browsers.' }),
+    endApplicationSessions: t.boolean({
+      defaultValue: false,
+      description: 'Signs applications and devices out as well.',
+    }),
+  }),
+});
+
+type Input = typeof SetPasswordInput.$inferInput;
+
+builder.mutationField('setPassword', (t) =>
+  t.field({
+    type: SetPasswordPayload,
+    description: 'Gives an account another password.',
+    args: { input: t.arg({ type: SetPasswordInput, required: true }) },
+    resolve: async (_, { input }, context) => await setPassword(input, context),
+  }),
+);
+
+async function setPassword(input: Input, context: AccountContext): Promise<SetPassword> {
+  const { core, caller, reads } = context;
+  const id = idOf('User', input.userId);
+  requireSelf(context, id);
+  const { newPassword } = input;
+  if (newPassword === '') return invalidPassword({ problem: 'required' }, context);
+  if (!core.config.passwords.enabled) return { status: 'PASSWORD_CHANGES_DISABLED' };
+  const owner = await findPasswordOwner(core.database, id);
+  const rejected = await judge(newPassword, owner, context);
+  if (rejected !== undefined) return invalidPassword(rejected, context);
+  if (owner === undefined) return { status: 'NOT_FOUND' };
+  if (reads === 'anybody' && caller.kind === 'oauth') return await setAsAdmin(id, input, caller, context);
+  if (!core.config.account.passwordChangeAllowed) return { status: 'PASSWORD_CHANGES_DISABLED' };
+  if (!owner.hasPassword) return { status: 'NO_CURRENT_PASSWORD' };
+  const { currentPassword } = input;
+  if (currentPassword === undefined || currentPassword === null) {
+    throw refusal('BAD_USER_INPUT', 'currentPassword: the current password is needed');
+  }
+  // One that is empty is wrong; no password is.
+  if (currentPassword === '') return { status: 'WRONG_PASSWORD' };
+  return caller.kind === 'browser'
+    ? await changeInBrowser(owner.user, currentPassword, input, context)
+    : await changeInApplication(id, currentPassword, input, context);
+}
+
+/** An account that does not exist has no words that are easy to guess. @throws LatchkeyError `overloaded` */
+async function judge(newPassword: string, owner: FoundPasswordOwner | undefined, { core, request }: AccountContext) {
+  const { branding, passwords } = core.config;
+  const { username = '', displayName } = owner?.user ?? {};
+  const words = { username, displayName, emails: owner?.emails ?? [], serviceName: branding.serviceName };
+  const asker = { address: addressKey(request.clientAddress), signal: request.signal };
+  return await judgePassword(passwords, core.estimator, newPassword, words, asker);
+}
+
+/** What all ways of changing a password take from the request. */
+function changeOf(
+  { newPassword, keepOtherSessions, endApplicationSessions }: Input,
+  { browser, request }: AccountContext,
+) {
+  return {
+    newPassword,
+    endsOtherBrowsers: keepOtherSessions !== true,
+    endsApplications: endApplicationSessions === true,
+    language: browser.pages.language(request).language,
+    address: request.clientAddress,
+    userAgent: request.userAgent,
+    signal: request.signal,
+  };
+}
+
+async function changeInBrowser(
+  user: Account,
+  password: string,
+  input: Input,
+  context: AccountContext,
+): Promise<SetPassword> {
+  const { core, browser, request } = context;
+  const { csrf, viewers } = browser;
+  const cookie = viewers.cookie(request);
+  if (cookie === undefined) throw new Error('a viewer is active without a session cookie');
+  const change = { ...changeOf(input, context), user, password, cookie, knownBrowsers: viewers.knownBrowsers(request) };
+  const outcome = await changePassword(core, change);
+  if (outcome.ok) {
+    if (outcome.session !== undefined) viewers.rotate(request, outcome.session);
+    csrf.rotate(request);
+    context.forget();
+    return { status: 'ALLOWED' };
+  }
+  // Ended, by too many wrong passwords for example, or locked in the meantime.
+  if ('user' in outcome) throw refusal('UNAUTHENTICATED', 'Unauthorized');
+  return refusedChange(outcome, context);
+}
+
+async function changeInApplication(
+  user: UserId,
+  password: string,
+  input: Input,
+  context: AccountContext,
+): Promise<SetPassword> {
+  const outcome = await changePasswordByToken(context.core, { ...changeOf(input, context), user, password });
+  if (!outcome.ok) return refusedChange(outcome, context);
+  context.forget();
+  return { status: 'ALLOWED' };
+}
+
+async function setAsAdmin(
+  user: UserId,
+  input: Input,
+  { clientId, user: admin }: Extract<Caller, { readonly kind: 'oauth' }>,
+  context: AccountContext,
+): Promise<SetPassword> {
+  const change = { ...changeOf(input, context), user, admin: { clientId, userId: admin?.id } };
+  const outcome = await setPasswordOfUser(context.core, change);
+  if (outcome.ok) {
+    context.forget();
+    return { status: 'ALLOWED' };
+  }
+  if (outcome.reason === 'gone') return { status: 'NOT_FOUND' };
+  throw limited(outcome);
+}
+
+type Refused = Exclude<
+  Awaited<ReturnType<typeof changePasswordByToken | typeof changePassword>>,
+  { readonly ok: true } | { readonly user: Account }
+>;
+
+function refusedChange(outcome: Refused, context: AccountContext): SetPassword {
+  switch (outcome.reason) {
+    case 'required':
+    case 'invalid-credentials':
+      return { status: 'WRONG_PASSWORD' };
+    case 'rejected':
+      return invalidPassword(outcome.rejected, context);
+    default:
+      throw limited(outcome);
+  }
+}

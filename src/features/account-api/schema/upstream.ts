@@ -1,0 +1,108 @@
+/** Accounts at other services by which people sign in here (account-graphql 4.4, 7.3). */
+import { providerName } from '#domain/upstream/upstream-providers.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { builder } from './builder.ts';
+import { connection, connectionOfAll, connectionType, PAGE_ARGUMENTS } from './connection.ts';
+import { findLink, findProvider, findUser } from './find-objects.ts';
+import { linkModel, UpstreamOAuth2Link, UpstreamOAuth2Provider, type UpstreamProviderModel, User } from './models.ts';
+import { CreationEvent, idOf, Node } from './node.ts';
+
+builder.objectType(UpstreamOAuth2Provider, {
+  description: 'Another service that people may sign in with.',
+  interfaces: [Node, CreationEvent],
+  fields: (t) => ({
+    issuer: t.string({ nullable: true, resolve: ({ provider }) => provider.issuer }),
+    clientId: t.string({ description: 'Of this service there.', resolve: ({ provider }) => provider.clientId }),
+    humanName: t.string({ nullable: true, resolve: ({ provider }) => provider.humanName }),
+    brandName: t.string({
+      nullable: true,
+      description: 'Whose mark its button has, such as google.',
+      resolve: ({ provider }) => provider.brandName,
+    }),
+    name: t.string({ description: 'What people call it.', resolve: ({ provider }) => providerName(provider) }),
+    linkingAllowed: t.boolean({
+      description: 'Whether people may link an account there to the one that they have here.',
+      resolve: ({ provider }) => provider.isLinkingEnabled,
+    }),
+    unlinkingAllowed: t.boolean({
+      description: 'Whether people may take away such a link themselves.',
+      resolve: ({ provider }) => provider.isUnlinkAllowed,
+    }),
+    linkUrl: t.field({
+      type: 'Url',
+      description: 'Page that links an account there to the account of who visits it.',
+      resolve: ({ id }, _, { browser }) => browser.urls.origin + browser.urls.upstreamAuthorize(id),
+    }),
+  }),
+});
+
+builder.objectType(UpstreamOAuth2Link, {
+  description: 'An account at another service that belongs to an account here.',
+  interfaces: [Node, CreationEvent],
+  fields: (t) => ({
+    subject: t.exposeString('subject', { description: 'What the service knows the person by.' }),
+    humanAccountName: t.exposeString('accountName', {
+      nullable: true,
+      description: 'What the account there is called.',
+    }),
+    lastUsedAt: t.expose('lastUsedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When somebody last signed in with it.',
+    }),
+    provider: t.field({
+      type: UpstreamOAuth2Provider,
+      resolve: async ({ providerId }, _, context): Promise<UpstreamProviderModel> => {
+        const found = await findProvider(providerId, context);
+        // Switched off in the meantime.
+        if (found === undefined) throw new LatchkeyError('not_found');
+        return found;
+      },
+    }),
+    user: t.field({
+      type: User,
+      nullable: true,
+      resolve: async ({ userId }, _, context) => await findUser(userId, context),
+    }),
+  }),
+});
+
+const ProviderConnection = connectionType('UpstreamOAuth2Provider', UpstreamOAuth2Provider);
+const LinkConnection = connectionType('UpstreamOAuth2Link', UpstreamOAuth2Link);
+
+builder.objectField(User, 'upstreamOauth2Links', (t) =>
+  t.field({
+    type: LinkConnection,
+    description: 'Accounts of this person at other services.',
+    args: PAGE_ARGUMENTS,
+    resolve: ({ id }, given, { load }) =>
+      connection('upstream_oauth2_link', load.linksOfUser, id, {}, given, linkModel),
+  }),
+);
+
+builder.queryFields((t) => ({
+  upstreamOauth2Providers: t.field({
+    type: ProviderConnection,
+    description: 'Other services that people may sign in with.',
+    args: PAGE_ARGUMENTS,
+    resolve: (_, given, context) => {
+      const inOrder = context.core.upstreamProviders.enabled.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+      return connectionOfAll('upstream_oauth2_provider', inOrder, given, async (page) =>
+        Promise.all(page.map(({ id }) => findProvider(id, context))),
+      );
+    },
+  }),
+  upstreamOauth2Provider: t.field({
+    type: UpstreamOAuth2Provider,
+    nullable: true,
+    args: { id: t.arg.id({ required: true }) },
+    resolve: async (_, { id }, context) => await findProvider(idOf('UpstreamOAuth2Provider', id), context),
+  }),
+  upstreamOauth2Link: t.field({
+    type: UpstreamOAuth2Link,
+    nullable: true,
+    description: 'A linked account of one’s own.',
+    args: { id: t.arg.id({ required: true }) },
+    resolve: async (_, { id }, context) => await findLink(idOf('UpstreamOAuth2Link', id), context),
+  }),
+}));

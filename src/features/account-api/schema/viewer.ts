@@ -1,0 +1,58 @@
+import { findAppSessions } from '#domain/oauth-sessions/list-app-sessions.ts';
+import type { AccountContext } from '../context/account-context.ts';
+import { builder } from './builder.ts';
+import { findBrowserSession } from './find-objects.ts';
+import { ANONYMOUS, Anonymous, appSessionModel, BrowserSession, Oauth2Session, User, userModel } from './models.ts';
+import { Node } from './node.ts';
+
+builder.objectType(Anonymous, { description: 'Nobody is signed in.', interfaces: [Node] });
+
+const Viewer = builder.unionType('Viewer', { types: [User, Anonymous], resolveType: ({ type }) => type });
+const ViewerSession = builder.unionType('ViewerSession', {
+  types: [BrowserSession, Oauth2Session, Anonymous],
+  resolveType: ({ type }) => type,
+});
+
+builder.queryFields((t) => ({
+  viewer: t.field({
+    type: Viewer,
+    description: 'Who asks.',
+    resolve: (_, __, context) => currentUser(context) ?? ANONYMOUS,
+  }),
+  viewerSession: t.field({
+    type: ViewerSession,
+    description: 'By which session they ask.',
+    resolve: async (_, __, context) => (await currentSession(context)) ?? ANONYMOUS,
+  }),
+  currentUser: t.field({
+    type: User,
+    nullable: true,
+    deprecationReason: 'Use viewer.',
+    resolve: (_, __, context) => currentUser(context),
+  }),
+  currentBrowserSession: t.field({
+    type: BrowserSession,
+    nullable: true,
+    deprecationReason: 'Use viewerSession.',
+    resolve: async (_, __, context) => await currentBrowserSession(context),
+  }),
+}));
+
+function currentUser({ caller }: AccountContext) {
+  return caller.kind === 'anonymous' || caller.user === undefined ? undefined : userModel(caller.user);
+}
+
+async function currentSession(context: AccountContext) {
+  const { caller } = context;
+  if (caller.kind !== 'oauth') return await currentBrowserSession(context);
+  const { database } = context.core;
+  // Also the one of a client that has no person, which nobody owns.
+  const [found] = await findAppSessions(database, [caller.sessionId], 'anybody');
+  const model = found === undefined ? undefined : appSessionModel(found);
+  return model?.type === 'Oauth2Session' ? model : undefined;
+}
+
+async function currentBrowserSession(context: AccountContext) {
+  const { caller } = context;
+  return caller.kind === 'browser' ? await findBrowserSession(caller.session.id, context) : undefined;
+}

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newId, parseId, toUuid } from '#platform/base/ids.ts';
+import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const AMPLE = { burst: 100_000, per_second: 1000 };
+const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T6W';
+const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
+
+const clock = new FakeClock();
+let service: TestService;
+let orla: GraphqlClient;
+let orlaId: string;
+let stranger: GraphqlClient;
+
+beforeAll(async () => {
+  const login = { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE };
+  service = await startService(
+    {
+      rate_limiting: { graphql: { authenticated: AMPLE, anonymous: AMPLE }, login },
+      clients: [chatClientSettings(CLIENT)],
+    },
+    { clock },
+  );
+  orlaId = await service.registerUser('orla', PASSWORD);
+  clock.advanceSeconds(60);
+  orla = await GraphqlClient.signedIn(service, 'orla', PASSWORD);
+  await service.registerUser('stranger', PASSWORD);
+  stranger = await GraphqlClient.signedIn(service, 'stranger', PASSWORD);
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const FIELDS =
+  'id createdAt kind outcome actor ip userAgent { raw } session { id } client { clientName } subject count';
+
+interface Event {
+  readonly id: string;
+  readonly kind: string;
+  readonly createdAt: string;
+  readonly [field: string]: unknown;
+}
+
+async function list(given = 'first: 100', fields = FIELDS): Promise<readonly Event[]> {
+  const answer = await orla.query(`{ viewer { ... on User { securityEvents(${given}) { nodes { ${fields} } } } } }`);
+  expect(answer.errors).toEqual([]);
+  return Object(answer.data).viewer.securityEvents.nodes;
+}
+
+async function insertEvent(kind: string, detail: object | null, more: { at?: number; client?: string } = {}) {
+  const { at = clock.now(), client } = more;
+  const id = newId(at);
+  await sql(
+    service.database,
+    `insert into audit_events (id, kind, user_id, client_id, detail, created_at, ip)
+     values ($1::uuid, $2::text, $3::uuid, $4::uuid, $5::jsonb, $6::timestamptz, '198.51.100.7')`,
+    [toUuid(id), kind, uuid(orlaId), client === undefined ? null : uuid(client), JSON.stringify(detail), new Date(at)],
+  );
+  return `security_event:${id}`;
+}
+
+function uuid(id: string): string {
+  return toUuid(parseId(id) ?? expect.fail(`no id: ${id}`));
+}
+
+const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
+
+test('what happened is told in order, with where and by whom', async () => {
+  const events = await list();
+  const [registered, login] = [events.find(({ kind }) => kind === 'REGISTERED'), events.at(-1)];
+  const { data } = await orla.query('{ viewerSession { ... on Node { id } } }');
+  // The account was made by a command.
+  expect(registered).toMatchObject({ kind: 'REGISTERED', actor: 'ADMIN', ip: null, session: null, count: 1 });
+  expect(login).toEqual({
+    id: expect.stringMatching(/^security_event:/),
+    createdAt: new Date(clock.now()).toISOString(),
+    kind: 'LOGIN',
+    outcome: 'SUCCESS',
+    actor: 'SELF',
+    ip: '127.0.0.1',
+    userAgent: { raw: expect.any(String) },
+    session: { id: Object(data).viewerSession.id },
+    client: null,
+    subject: null,
+    count: 1,
+  });
+  clock.advanceSeconds(1);
+  await new ChatOAuthClient(service, CLIENT).signIn(orla.browser ?? expect.fail('no browser'), 'openid');
+  const since = await list(`since: "${new Date(clock.now()).toISOString()}"`);
+  expect(since.map(({ kind, client }) => ({ kind, client }))).toEqual(
+    expect.arrayContaining([
+      { kind: 'CONSENT_GIVEN', client: { clientName: 'Harbour' } },
+      { kind: 'SESSION_STARTED', client: { clientName: 'Harbour' } },
+    ]),
+  );
+});
+
+test('wrong passwords are ten rows of an hour, the newest of which says how many more there were', async () => {
+  clock.advanceSeconds(7200);
+  for (let index = 0; index < 13; index += 1) {
+    clock.advanceSeconds(1);
+    await GraphqlClient.signedIn(service, 'orla', 'wrong').catch(() => undefined);
+  }
+  const failures = await list('first: 100, kind: [LOGIN_FAILED]', 'kind outcome actor count');
+  expect(failures.map(({ count }) => count)).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1, 4]);
+  expect(failures[0]).toMatchObject({ outcome: 'FAILURE', actor: 'SELF' });
+});
+
+test('a subject is an address in part, a provider, or the name of a session', async () => {
+  clock.advanceSeconds(7200);
+  const since = `since: "${new Date(clock.now()).toISOString()}"`;
+  await insertEvent('email_added', { email: 'o…@mail.example' });
+  await insertEvent('upstream_linked', { provider: 'Harbour' }, { at: clock.now() + 1 });
+  await insertEvent('email_removed', { email: 'p…@mail.example', admin: ABSENT }, { at: clock.now() + 2 });
+  await insertEvent('session_ended', { reason: 'inactive' }, { at: clock.now() + 3 });
+  await insertEvent('session_ended', { reason: 'admin' }, { at: clock.now() + 4 });
+  await insertEvent('account_reactivated', null, { at: clock.now() + 5 });
+  // Of who was made an administrator people do not read, nor of what this version does not know.
+  await insertEvent('admin_granted', null, { at: clock.now() + 6 });
+  await insertEvent('of_tomorrow', null, { at: clock.now() + 7 });
+  expect(await list(since, 'kind actor subject')).toEqual([
+    { kind: 'EMAIL_ADDED', actor: 'SELF', subject: 'o…@mail.example' },
+    { kind: 'UPSTREAM_LINKED', actor: 'SELF', subject: 'Harbour' },
+    { kind: 'EMAIL_REMOVED', actor: 'ADMIN', subject: 'p…@mail.example' },
+    { kind: 'SESSION_ENDED', actor: 'SYSTEM', subject: null },
+    { kind: 'SESSION_ENDED', actor: 'ADMIN', subject: null },
+    { kind: 'ACCOUNT_UNLOCKED', actor: 'ADMIN', subject: null },
+  ]);
+});
+
+test('events are filtered by kind and time, paged, and cost as many statements for few as for many', async () => {
+  clock.advanceSeconds(7200);
+  const start = clock.now();
+  for (let index = 0; index < 30; index += 1) {
+    await insertEvent(index % 2 === 0 ? 'login' : 'logout', null, { at: start + index * 1000, client: CLIENT });
+  }
+  const time = (index: number) => new Date(start + index * 1000).toISOString();
+  const between = await list(`since: "${time(4)}", until: "${time(9)}", kind: [LOGIN, SESSIONS_ENDED]`);
+  expect(between.map(({ createdAt }) => createdAt)).toEqual([time(4), time(6), time(8)]);
+  expect(await list('kind: []')).toEqual([]);
+  const last = await list('last: 2');
+  expect(last.map(({ createdAt }) => createdAt)).toEqual([time(28), time(29)]);
+  const queries: (number | undefined)[] = [];
+  for (const size of [1, 25]) {
+    await list(`last: ${size}`);
+    queries.push(service.requestLines().at(-1)?.queries);
+  }
+  expect(queries[0]).toBe(queries[1]);
+  const counted = await orla.query(
+    `{ viewer { ... on User { securityEvents(first: 0, since: "${time(0)}") { totalCount } } } }`,
+  );
+  expect(counted.data).toEqual({ viewer: { securityEvents: { totalCount: 30 } } });
+});
+
+test('events of others are answered as those that are not there (S-84, S-128)', async () => {
+  const id = await insertEvent('login', null);
+  const hidden = await insertEvent('admin_granted', null);
+  const node = 'query($id: ID!) { node(id: $id) { id __typename } }';
+  expect((await orla.query(node, { id })).data).toEqual({ node: { id, __typename: 'SecurityEvent' } });
+  expect((await orla.query(node, { id: hidden })).data).toEqual({ node: null });
+  const absent = await stranger.query(node, { id: `security_event:${ABSENT}` });
+  for (const caller of [stranger, new GraphqlClient(service)]) {
+    const foreign = await caller.query(node, { id });
+    expect(foreign.data).toEqual({ node: null });
+    expect(body(foreign)).toBe(body(absent));
+  }
+  expect(codesOf(await orla.query(node, { id: 'security_event:x' }))).toEqual(['BAD_USER_INPUT']);
+});

@@ -1,0 +1,67 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { HeldChange } from '#test/attacks/held-change.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { codesOf, GraphqlClient } from '#test/support/graphql-client.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T6Z';
+const SETTINGS = {
+  limits: { handler_timeout: '10m' },
+  graphql: { timeout: '5m' },
+  clients: [{ client_id: CLIENT, client_auth_method: 'none', redirect_uris: ['https://app.example/cb'] }],
+};
+
+let service: TestService;
+/** Answers only what is held up, so that it does not matter how fast it is. */
+let impatient: TestService;
+
+beforeAll(async () => {
+  service = await startService(SETTINGS);
+  impatient = await startService({ ...SETTINGS, graphql: { timeout: '1s' } }, { like: service });
+  await service.registerUser('lotte', PASSWORD);
+});
+
+afterAll(async () => {
+  await impatient.stop();
+  await service.stop();
+});
+
+test('fields that are not answered in time fail, and the others are answered (account-graphql 1.7)', async () => {
+  const client = new pg.Client({ connectionString: service.connectionString });
+  await client.connect();
+  await client.query('begin; lock table oauth2_clients in access exclusive mode');
+  const answer = await new GraphqlClient(impatient).query(
+    `{ siteConfig { id } oauth2Client(id: "oauth2_client:${CLIENT}") { clientId } }`,
+  );
+  await client.query('rollback');
+  await client.end();
+  expect([answer.status, codesOf(answer), answer.errors[0]?.path]).toEqual([200, ['TIMEOUT'], ['oauth2Client']]);
+  expect(answer.data).toEqual({ siteConfig: { id: 'site_config' }, oauth2Client: null });
+});
+
+const END = `mutation EndBrowserSession($id: ID!) {
+  endBrowserSession(input: { browserSessionId: $id }) { status }
+  again: endBrowserSession(input: { browserSessionId: $id }) { status }
+}`;
+
+test('a change that is not done in time does not take effect afterwards either (S-134)', async () => {
+  const lotte = await GraphqlClient.signedIn(service, 'lotte', PASSWORD);
+  const { data } = await lotte.query('{ viewerSession { ... on Node { id } } }');
+  const { id } = Object(data).viewerSession;
+  const held = await HeldChange.make(
+    service.connectionString,
+    'update user_sessions set user_agent = user_agent where finished_at is null',
+    [],
+  );
+  const answer = await new GraphqlClient(impatient, {}, lotte.browser).query(END, { id });
+  expect([answer.status, codesOf(answer), answer.data]).toEqual([200, ['TIMEOUT'], null]);
+  // Waits behind the statement of the mutation, and so for what becomes of it.
+  const [row] = await held.commitDuring(
+    sql<{ finished_at: unknown }>(service.database, 'select finished_at from user_sessions for update'),
+    2,
+  );
+  expect(row).toEqual({ finished_at: null });
+  expect((await lotte.query('{ viewer { __typename } }')).data).toEqual({ viewer: { __typename: 'User' } });
+});

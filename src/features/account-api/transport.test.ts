@@ -1,0 +1,379 @@
+import { getIntrospectionQuery } from 'graphql';
+import { auditServer } from 'graphql-http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { codesOf, GraphqlClient } from '#test/support/graphql-client.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const AMPLE = { burst: 100_000, per_second: 1000 };
+const WHO = 'query Who { viewer { ... on User { username } } }';
+
+let service: TestService;
+let nobody: GraphqlClient;
+let gita: GraphqlClient;
+let origin: string;
+
+beforeAll(async () => {
+  service = await startService(
+    { rate_limiting: { graphql: { authenticated: AMPLE, anonymous: AMPLE } } },
+    { clock: new FakeClock() },
+  );
+  await service.registerUser('gita', PASSWORD);
+  nobody = new GraphqlClient(service);
+  gita = await GraphqlClient.signedIn(service, 'gita', PASSWORD);
+  origin = new URL(service.publicBase).origin;
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+/** What the last line of the log tells of the operation. */
+function logged(): string | undefined {
+  const line = service.logLines().findLast((text) => text.includes(' http.server.response ')) ?? '';
+  return / (graphql\.operation\.\S+(?: graphql\.operation\.\S+)?)$/
+    .exec(line)?.[1]
+    ?.replaceAll('graphql.operation.', '');
+}
+
+test('the audit of GraphQL over HTTP finds nothing that must or should be otherwise', async () => {
+  const results = await auditServer({ url: `${service.address}/graphql`, fetchFn: fetch });
+  expect(results.length).toBeGreaterThan(50);
+  expect(results.filter(({ status }) => status !== 'ok').map(({ name }) => name)).toEqual([]);
+});
+
+describe('a body (account-graphql 1.2, S-135)', () => {
+  const valid = JSON.stringify({ query: '{ __typename }' });
+
+  test.each([
+    ['another type', valid, { 'content-type': 'text/plain' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    [
+      'a form',
+      'query={__typename}',
+      { 'content-type': 'application/x-www-form-urlencoded' },
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+    ],
+    ['an upload', valid, { 'content-type': 'multipart/form-data; boundary=x' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    ['a bare document', '{ __typename }', { 'content-type': 'application/graphql' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    [
+      'another character set',
+      valid,
+      { 'content-type': 'application/json; charset=latin1' },
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+    ],
+    ['compressed', valid, { 'content-encoding': 'gzip' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    ['no JSON', '{', {}, 400, 'BAD_REQUEST'],
+    ['no object', '"x"', {}, 400, 'BAD_REQUEST'],
+    ['a list of one', `[${valid}]`, {}, 400, 'BATCHING_NOT_SUPPORTED'],
+    ['without a document', '{}', {}, 400, 'BAD_REQUEST'],
+    ['with an empty document', '{"query":""}', {}, 400, 'BAD_REQUEST'],
+    ['with only the hash of one', '{"extensions":{"persistedQuery":{"version":1}}}', {}, 400, 'BAD_REQUEST'],
+    ['with a number as name', '{"query":"{__typename}","operationName":1}', {}, 400, 'BAD_REQUEST'],
+    ['with a list of variables', '{"query":"{__typename}","variables":[]}', {}, 400, 'BAD_REQUEST'],
+    ['with extensions of text', '{"query":"{__typename}","extensions":"x"}', {}, 400, 'BAD_REQUEST'],
+    ['with NUL', '{"query":"{__typename}","variables":{"a":"\\u0000"}}', {}, 400, 'BAD_REQUEST'],
+    ['with half a character', '{"query":"{__typename}","variables":{"a":"\\ud800"}}', {}, 400, 'BAD_REQUEST'],
+    [
+      'with variables 11 deep',
+      `{"query":"{__typename}","variables":${'{"a":'.repeat(11)}1${'}'.repeat(11)}}`,
+      {},
+      400,
+      'BAD_REQUEST',
+    ],
+    [
+      'above 256 KiB',
+      JSON.stringify({ query: '{ __typename }', x: 'x'.repeat(262_144) }),
+      {},
+      413,
+      'PAYLOAD_TOO_LARGE',
+    ],
+  ])('%s is refused', async (_, body, headers, status, code) => {
+    const answer = await nobody.post(body, headers);
+    expect([answer.status, codesOf(answer), answer.data]).toEqual([status, [code], undefined]);
+    expect(answer.errors[0]?.extensions['requestId']).toMatch(/^POST-\d+$/);
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(logged()).toBeUndefined();
+  });
+
+  test.each([
+    ['a type in capitals with its character set', valid, { 'content-type': 'Application/JSON; charset="UTF-8"' }],
+    [
+      'null for what may be left out',
+      '{"query":"{__typename}","variables":null,"operationName":null,"extensions":null}',
+      {},
+    ],
+    ['members that nobody knows', '{"query":"{__typename}","__proto__":{"query":"x"},"id":1}', {}],
+    ['the last of two documents', '{"query":"{nothing}","query":"{__typename}"}', {}],
+    ['variables 10 deep', `{"query":"{__typename}","variables":${'{"a":'.repeat(10)}1${'}'.repeat(10)}}`, {}],
+  ])('%s is read', async (_, body, headers) => {
+    expect((await nobody.post(body, headers)).data).toEqual({ __typename: 'Query' });
+  });
+});
+
+describe('a query in the address (1.3, S-138)', () => {
+  test('is answered as one in a body', async () => {
+    const answer = await nobody.get({
+      query: 'query A($x: Boolean!) { __typename @include(if: $x) }',
+      variables: '{"x":true}',
+    });
+    expect([answer.status, answer.data]).toEqual([200, { __typename: 'Query' }]);
+    expect(logged()).toBe('type=query name=A');
+  });
+
+  test.each([
+    ['/graphql', 400],
+    ['/graphql?query=', 400],
+    ['/graphql?query={__typename}&query={__typename}', 400],
+    ['/graphql?query={__typename}&variables={', 400],
+    ['/graphql?query={__typename}&access_token=x', 400],
+    [`/graphql?query={__typename}&x=${'x'.repeat(8200)}`, 414],
+    ['/graphql/', 404],
+  ])('%.60s is %i', async (path, status) => {
+    expect((await fetch(service.address + path)).status).toBe(status);
+  });
+
+  test('a mutation there is refused before it runs, from another site as well', async () => {
+    const answer = await gita.with({ origin: 'https://evil.example' }).get({ query: 'mutation M { __typename }' });
+    expect([answer.status, answer.headers.get('allow'), codesOf(answer)]).toEqual([
+      405,
+      'POST',
+      ['METHOD_NOT_ALLOWED'],
+    ]);
+    expect(logged()).toBe('type=mutation name=M');
+  });
+
+  test.each(['PUT', 'DELETE'])('%s is 405 and told what is answered', async (method) => {
+    const answer = await fetch(`${service.address}/graphql`, { method });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST, OPTIONS']);
+  });
+});
+
+describe('the answer (1.4)', () => {
+  test.each([
+    ['{', 'GRAPHQL_PARSE_FAILED'],
+    ['{ nothing }', 'GRAPHQL_VALIDATION_FAILED'],
+    ['fragment A on User { id }', 'GRAPHQL_VALIDATION_FAILED'],
+    ['query A { __typename } query B { __typename }', 'OPERATION_RESOLUTION_FAILURE'],
+    ['subscription { x }', 'GRAPHQL_VALIDATION_FAILED'],
+    [
+      'query A($x: Int!) { __typename @skip(if: false) viewer @include(if: true) { __typename } node(id: "x") { id } user(id: $y) { id } }',
+      'GRAPHQL_VALIDATION_FAILED',
+    ],
+  ])('to %.40s is 200, or 400 where the caller knows the media type', async (query, code) => {
+    const [plain, typed] = await Promise.all([
+      nobody.query(query),
+      nobody.with({ accept: 'application/graphql-response+json' }).query(query),
+    ]);
+    for (const answer of [plain, typed]) {
+      expect([answer.data, codesOf(answer)[0]]).toEqual([undefined, code]);
+      expect(answer.text).not.toMatch(/"stack|select /i);
+    }
+    expect([plain.status, typed.status]).toEqual([200, 400]);
+    expect(typed.headers.get('content-type')).toBe('application/graphql-response+json; charset=utf-8');
+  });
+
+  test('variables of another type are named', async () => {
+    const answer = await nobody.query('query A($id: ID!) { user(id: $id) { id } }', { id: true });
+    expect([answer.status, codesOf(answer), answer.data]).toEqual([200, ['BAD_USER_INPUT'], undefined]);
+    expect(answer.errors[0]?.message).toContain('$id');
+  });
+
+  test.each([
+    ['application/json;q=0.5, application/graphql-response+json;q=0.5', 'application/graphql-response+json'],
+    ['application/json, application/graphql-response+json;q=0.9', 'application/json'],
+    ['text/html', 'application/json'],
+    ['*/*', 'application/json'],
+  ])('is of the type that Accept: %s prefers, kept by nobody', async (accept, type) => {
+    const { headers } = await nobody.with({ accept }).query('{ __typename }');
+    expect(headers.get('content-type')).toBe(`${type}; charset=utf-8`);
+    expect([headers.get('cache-control'), headers.get('vary'), headers.get('x-content-type-options')]).toEqual([
+      'no-store',
+      'Origin, Accept',
+      'nosniff',
+    ]);
+  });
+
+  test('a variable of text stands where an identifier is wanted, and may be null no more than that', async () => {
+    expect((await nobody.query('query A($id: String!) { user(id: $id) { id } }', { id: 'user:x' })).data).toEqual({
+      user: null,
+    });
+    expect(codesOf(await nobody.query('query A($id: String) { user(id: $id) { id } }'))).toEqual([
+      'GRAPHQL_VALIDATION_FAILED',
+    ]);
+    expect(codesOf(await nobody.query('query A($id: Int!) { user(id: $id) { id } }'))).toEqual([
+      'GRAPHQL_VALIDATION_FAILED',
+    ]);
+  });
+});
+
+describe('pages of other sites (1.6, S-58)', () => {
+  test.each([
+    ['the page of the service', () => ({ origin, 'sec-fetch-site': 'same-origin' }), 'gita'],
+    ['a program', () => ({}), 'gita'],
+    ['another origin', () => ({ origin: 'https://evil.example' }), undefined],
+    ['no origin that can be told', () => ({ origin: 'null' }), undefined],
+    ['another site', () => ({ 'sec-fetch-site': 'cross-site' }), undefined],
+    ['a sibling of the host', () => ({ 'sec-fetch-site': 'same-site' }), undefined],
+    ['the address bar', () => ({ 'sec-fetch-site': 'none' }), undefined],
+  ])('with the cookie, %s', async (_, headers, username) => {
+    const caller = gita.with(headers());
+    expect((await caller.query(WHO)).data).toEqual({ viewer: username === undefined ? {} : { username } });
+    expect(service.requestLines().at(-1)?.requester?.includes('gita')).toBe(username === undefined ? undefined : true);
+    const mutation = await caller.query('mutation M { __typename }');
+    expect(mutation.status).toBe(username === undefined ? 403 : 200);
+    if (username === undefined) expect(codesOf(mutation)).toEqual(['CSRF_REJECTED']);
+    expect(logged()).toBe('type=mutation name=M');
+  });
+
+  test('without a cookie they cannot change anything either', async () => {
+    const answer = await nobody.with({ origin: 'https://evil.example' }).query('mutation { __typename }');
+    expect(answer.status).toBe(403);
+  });
+
+  test('a query in the address bar is answered to who is signed in', async () => {
+    expect((await gita.with({ 'sec-fetch-site': 'none' }).get({ query: WHO })).data).toEqual({
+      viewer: { username: 'gita' },
+    });
+  });
+});
+
+describe('limits of a document (1.7, S-134)', () => {
+  const aliases = (count: number): string =>
+    `{ viewer { __typename ${Array.from({ length: count }, (_, index) => `a${index}: __typename`).join(' ')} } }`;
+  const nested = (depth: number): string => {
+    const levels = Math.floor((depth - 2) / 2);
+    const open = 'browserSessions(first: 0) { nodes { user { ... on User { '.repeat(levels);
+    const rest = (depth - 2) % 2 === 0 ? 'username' : 'browserSessions(first: 0) { nodes { id } }';
+    return `{ viewer { ... on User { ${open}${rest}${' } } } }'.repeat(levels)} } } }`;
+  };
+  const ofRoots = (count: number): string => `{ ${'__typename '.repeat(count)} }`;
+
+  test.each([
+    ['30 aliases', aliases(30), []],
+    ['31 aliases', aliases(31), ['QUERY_TOO_COMPLEX']],
+    ['12 levels', nested(12), []],
+    ['13 levels', nested(13), ['QUERY_TOO_COMPLEX']],
+    ['20 fields', ofRoots(20), []],
+    ['21 fields', ofRoots(21), ['QUERY_TOO_COMPLEX']],
+    ['11 fields of a mutation', `mutation { ${'__typename '.repeat(11)} }`, ['QUERY_TOO_COMPLEX']],
+    [
+      '50 directives',
+      `{ __typename ${'@include(if: true) '.repeat(1)}viewer { ${'__typename @include(if: true) '.repeat(49)} } }`,
+      [],
+    ],
+    ['51 directives', `{ viewer { ${'__typename @include(if: true) '.repeat(51)} } }`, ['QUERY_TOO_COMPLEX']],
+    ['250 fields in a selection', `{ viewer { ${'__typename '.repeat(250)} } }`, []],
+    ['251 fields in a selection', `{ viewer { ${'__typename '.repeat(251)} } }`, ['QUERY_TOO_COMPLEX']],
+    [
+      'many equal fields in several selections',
+      `{ ${`viewer { ${'__typename '.repeat(240)} } `.repeat(15)} }`,
+      ['QUERY_TOO_COMPLEX'],
+    ],
+    ['4,001 tokens', `{ ${'__typename '.repeat(3999)} }`, ['QUERY_TOO_COMPLEX']],
+    ['more than 64 KiB', `{ __typename } #${'x'.repeat(65_536)}`, ['QUERY_TOO_COMPLEX']],
+    ['1,300 levels', `${'{a'.repeat(1300)}${'}'.repeat(1300)}`, ['QUERY_TOO_COMPLEX']],
+    [
+      'a fragment of itself',
+      '{ viewer { ...A } } fragment A on User { browserSessions { nodes { user { ...A } } } }',
+      ['GRAPHQL_VALIDATION_FAILED'],
+    ],
+    [
+      'fragments that double 20 times',
+      `{ viewer { ...F0 } } ${Array.from({ length: 20 }, (_, index) => `fragment F${index} on User { ...F${index + 1} ...F${index + 1} }`).join(' ')} fragment F20 on User { id }`,
+      ['QUERY_TOO_COMPLEX'],
+    ],
+    [
+      'pages of 100 sessions with 3 objects each',
+      '{ viewer { ... on User { browserSessions(first: 100) { nodes { user { id } userAgent { raw } lastAuthentication { id } } } } } }',
+      [],
+    ],
+    [
+      'a page within pages',
+      '{ viewer { ... on User { browserSessions(first: 40) { nodes { user { browserSessions(first: 30) { nodes { id } } } } } } } }',
+      ['QUERY_TOO_COMPLEX'],
+    ],
+    ['pages of 101', '{ viewer { ... on User { browserSessions(first: 101) { nodes { id } } } } }', ['BAD_USER_INPUT']],
+    [
+      'pages of 2147483647',
+      '{ viewer { ... on User { browserSessions(last: 2147483647) { nodes { id } } } } }',
+      ['BAD_USER_INPUT'],
+    ],
+    ['pages of -1', '{ viewer { ... on User { browserSessions(first: -1) { nodes { id } } } } }', ['BAD_USER_INPUT']],
+    [
+      'pages from both ends',
+      '{ viewer { ... on User { browserSessions(first: 1, last: 1) { nodes { id } } } } }',
+      ['BAD_USER_INPUT'],
+    ],
+  ])('%s', async (_, document, codes) => {
+    const answer = await gita.query(document);
+    expect([answer.status, codesOf(answer)]).toEqual([200, codes]);
+    if (codes.length > 0) expect([answer.data, service.requestLines().at(-1)?.queries]).toEqual([undefined, 2]);
+  });
+
+  test('the schema can be read by the tools that ask for it', async () => {
+    expect(
+      (await nobody.query(getIntrospectionQuery({ specifiedByUrl: true, inputValueDeprecation: true }))).errors,
+    ).toEqual([]);
+  });
+});
+
+describe('the name of the operation in the log (1.8, S-137)', () => {
+  test.each([
+    ['{', undefined, undefined],
+    ['{ __typename }', undefined, 'type=query'],
+    ['{ __typename }', 'A', undefined],
+    ['{ __typename }', '', 'type=query'],
+    ['query A { __typename }', undefined, 'type=query name=A'],
+    ['query A { __typename }', 'A', 'type=query name=A'],
+    ['query A { __typename }', 'B', undefined],
+    ['query A { __typename } mutation B { __typename }', 'B', 'type=mutation name=B'],
+    ['query A { __typename } mutation B { __typename }', undefined, undefined],
+    ['query A { nothing }', undefined, 'type=query name=A'],
+    ['subscription S { nothing }', undefined, 'type=subscription name=S'],
+    ['fragment A on User { id }', undefined, undefined],
+    [`query ${'A'.repeat(200)} { __typename }`, undefined, `type=query name=${'A'.repeat(128)}`],
+    ['query A { __typename }', 'A requester=user:x\n2026', undefined],
+  ])('%.50s with %j', async (query, name, expected) => {
+    const lines = service.requestLines().length;
+    await nobody.query(query, undefined, name);
+    expect(service.requestLines().length).toBe(lines + 1);
+    expect(logged()).toBe(expected);
+  });
+});
+
+test('without introspection the schema is not told, nor guessed for those who mistype it (S-136)', async () => {
+  const closed = await startService(
+    { graphql: { introspection: false }, rate_limiting: { graphql: { anonymous: AMPLE } } },
+    { like: service, clock: new FakeClock() },
+  );
+  const caller = new GraphqlClient(closed);
+  expect(codesOf(await caller.query('{ __schema { types { name } } }'))).toEqual(['INTROSPECTION_DISABLED']);
+  const mistyped = await caller.query('{ viewr { __typename } }');
+  expect(mistyped.errors[0]?.message).not.toContain('Did you mean');
+  expect((await nobody.query('{ viewr { __typename } }')).errors[0]?.message).toContain('Did you mean "viewer"');
+  expect((await caller.query('{ __typename }')).data).toEqual({ __typename: 'Query' });
+  await closed.stop();
+});
+
+test('requests are counted for each session, and for each address of those without one', async () => {
+  const small = { burst: 2, per_second: 0.1 };
+  const clock = new FakeClock();
+  // What the tests before have used up is given back.
+  clock.advanceSeconds(60);
+  const counted = await startService(
+    { rate_limiting: { graphql: { authenticated: small, anonymous: { burst: 1, per_second: 0.1 } } } },
+    { clock, like: service },
+  );
+  const again = await GraphqlClient.signedIn(counted, 'gita', PASSWORD);
+  const statuses = [];
+  for (const caller of [again, again, again, new GraphqlClient(counted), new GraphqlClient(counted)]) {
+    statuses.push((await caller.query(WHO)).status);
+  }
+  expect(statuses).toEqual([200, 200, 429, 200, 429]);
+  const refused = await again.query(WHO);
+  expect([codesOf(refused), refused.headers.get('retry-after')]).toEqual([['RATE_LIMITED'], '10']);
+  await counted.stop();
+});

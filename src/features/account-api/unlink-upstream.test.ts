@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { newId, parseId, toUuid } from '#platform/base/ids.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const AMPLE = { burst: 100_000, per_second: 1000 };
+const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
+const PROVIDER = '01JD3Q5Z8W2N4K6M7P9R0S1T4A';
+const OTHER = '01JD3Q5Z8W2N4K6M7P9R0S1T4B';
+const MANAGED = '01JD3Q5Z8W2N4K6M7P9R0S1T4C';
+const OFF = '01JD3Q5Z8W2N4K6M7P9R0S1T4D';
+
+const clock = new FakeClock();
+let service: TestService;
+/** The same without passwords. */
+let passwordless: TestService;
+let count = 0;
+/** Somebody new for each test. */
+let person: GraphqlClient;
+let personId: string;
+
+beforeAll(async () => {
+  const shared = { issuer: 'https://accounts.example', client_id: 'latchkey', token_endpoint_auth_method: 'none' };
+  const settings = (enabled: boolean) => ({
+    passwords: { enabled },
+    email: { transport: 'file' },
+    rate_limiting: { graphql: { authenticated: AMPLE, anonymous: AMPLE }, login: { per_ip: AMPLE } },
+    upstream_oauth2: {
+      providers: [
+        { id: PROVIDER, human_name: 'Harbour', ...shared },
+        { id: OTHER, ...shared },
+        { id: MANAGED, allow_unlink: false, ...shared },
+        { id: OFF, enabled: false, ...shared },
+      ],
+    },
+  });
+  service = await startService(settings(true), { clock });
+  passwordless = await startService(settings(false), { clock, like: service });
+});
+
+afterAll(async () => {
+  await passwordless.stop();
+  await service.stop();
+});
+
+beforeEach(async () => {
+  count += 1;
+  personId = await service.registerUser(`person${count}`, PASSWORD);
+  person = await GraphqlClient.signedIn(service, `person${count}`, PASSWORD);
+});
+
+function uuid(id: string): string {
+  return toUuid(parseId(id) ?? expect.fail(`no id: ${id}`));
+}
+
+/** Gives the person an account at a provider. */
+async function link(provider: string): Promise<string> {
+  const id = newId(clock.now());
+  await sql(
+    service.database,
+    `insert into upstream_links (id, provider_id, user_id, subject, created_at)
+     values ($1::uuid, $2::uuid, $3::uuid, $4::text, $5::timestamptz)`,
+    [toUuid(id), uuid(provider), uuid(personId), `subject ${count}`, new Date(clock.now())],
+  );
+  return `upstream_oauth2_link:${id}`;
+}
+
+async function dropPassword(): Promise<void> {
+  await sql(service.database, 'delete from user_passwords where user_id = $1::uuid', [uuid(personId)]);
+}
+
+const UNLINK = `mutation UnlinkUpstreamAccount($id: ID!) {
+  unlinkUpstreamAccount(input: { linkId: $id }) { status user { id upstreamOauth2Links { totalCount } } }
+}`;
+
+async function unlink(id: string): Promise<unknown> {
+  const { data, errors } = await person.query(UNLINK, { id });
+  expect(errors).toEqual([]);
+  return Object(data).unlinkUpstreamAccount;
+}
+
+async function loginMethods(caller = person): Promise<unknown> {
+  const { data } = await caller.query('{ viewer { ... on User { loginMethods } } }');
+  return Object(data).viewer.loginMethods;
+}
+
+async function events(): Promise<readonly { kind: string; detail: unknown }[]> {
+  return await sql(
+    service.database,
+    `select kind, detail from audit_events where user_id = $1::uuid and kind like 'upstream%'`,
+    [uuid(personId)],
+  );
+}
+
+const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
+
+test('a linked account is taken away, of which an event tells and a mail', async () => {
+  await sql(
+    service.database,
+    `insert into user_emails (id, user_id, email, email_key, created_at)
+     values (gen_random_uuid(), $1::uuid, $2::text, $2::text, now())`,
+    [uuid(personId), `person${count}@mail.example`],
+  );
+  const id = await link(PROVIDER);
+  expect(await unlink(id)).toEqual({
+    status: 'UNLINKED',
+    user: { id: `user:${personId}`, upstreamOauth2Links: { totalCount: 0 } },
+  });
+  expect(service.requestLines().at(-1)).toMatchObject({ status: 200 });
+  expect(service.logLines().at(-1)).toMatch(/graphql\.operation\.name=UnlinkUpstreamAccount$/);
+  expect(await events()).toEqual([
+    { kind: 'upstream_unlinked', detail: expect.objectContaining({ provider: 'Harbour' }) },
+  ]);
+  const mails = await sql<{ notice: string }>(
+    service.database,
+    `select payload ->> 'notice' as notice from queue_jobs where payload ->> 'to' = $1::text`,
+    [`person${count}@mail.example`],
+  );
+  expect(mails).toEqual([{ notice: 'upstream_unlinked' }]);
+  // It is nobody's now, like one that never was.
+  expect(await unlink(id)).toEqual({ status: 'NOT_FOUND', user: null });
+});
+
+test('a provider whose links are managed there keeps them', async () => {
+  const id = await link(MANAGED);
+  expect(await unlink(id)).toEqual({
+    status: 'MANAGED_BY_PROVIDER',
+    user: { id: `user:${personId}`, upstreamOauth2Links: { totalCount: 1 } },
+  });
+  expect(await events()).toEqual([]);
+});
+
+test('the last way to sign in cannot be taken away; providers that are off and passwords that are off are none', async () => {
+  const id = await link(PROVIDER);
+  await link(OFF);
+  expect(await loginMethods()).toEqual(['PASSWORD', 'UPSTREAM']);
+  const there = new GraphqlClient(passwordless, {}, person.browser);
+  expect(await loginMethods(there)).toEqual(['UPSTREAM']);
+  expect(Object((await there.query(UNLINK, { id })).data).unlinkUpstreamAccount).toMatchObject({
+    status: 'LAST_LOGIN_METHOD',
+  });
+  await dropPassword();
+  expect(await loginMethods()).toEqual(['UPSTREAM']);
+  expect(await unlink(id)).toEqual({
+    status: 'LAST_LOGIN_METHOD',
+    user: { id: `user:${personId}`, upstreamOauth2Links: { totalCount: 1 } },
+  });
+  expect(await events()).toEqual([]);
+  await link(OTHER);
+  expect(await unlink(id)).toMatchObject({ status: 'UNLINKED' });
+  expect(await loginMethods()).toEqual(['UPSTREAM']);
+});
+
+test('of two removals of the last two ways at once one is refused', async () => {
+  const ids = [await link(PROVIDER), await link(OTHER)];
+  await dropPassword();
+  const outcomes = await Promise.all(ids.map(async (id) => Object(await unlink(id)).status));
+  expect(outcomes.toSorted()).toEqual(['LAST_LOGIN_METHOD', 'UNLINKED']);
+  expect(await loginMethods()).toEqual(['UPSTREAM']);
+});
+
+test('who was not recently asked who they are is asked first, but not for what is not there (2.5, 7.3)', async () => {
+  const id = await link(PROVIDER);
+  clock.advanceSeconds(601);
+  const refused = await person.query(UNLINK, { id });
+  expect(codesOf(refused)).toEqual(['REAUTH_REQUIRED']);
+  expect(refused.errors[0]?.extensions).toMatchObject({ maxAge: 600, reauthUrl: '/reauth?kind=manage_account' });
+  expect(await loginMethods()).toEqual(['PASSWORD', 'UPSTREAM']);
+  expect(await unlink(`upstream_oauth2_link:${ABSENT}`)).toEqual({ status: 'NOT_FOUND', user: null });
+});
+
+test('links of others are answered as those that are not there (S-84, S-128)', async () => {
+  const id = await link(PROVIDER);
+  const stranger = await GraphqlClient.signedIn(service, 'person1', PASSWORD);
+  const foreign = await stranger.query(UNLINK, { id });
+  expect(body(foreign)).toBe(body(await stranger.query(UNLINK, { id: `upstream_oauth2_link:${ABSENT}` })));
+  expect(foreign.data).toEqual({ unlinkUpstreamAccount: { status: 'NOT_FOUND', user: null } });
+  const nobody = await new GraphqlClient(service).query(UNLINK, { id });
+  expect([codesOf(nobody), nobody.data]).toEqual([['UNAUTHENTICATED'], null]);
+  expect(codesOf(await person.query(UNLINK, { id: `user:${personId}` }))).toEqual(['BAD_USER_INPUT']);
+  expect(await loginMethods()).toEqual(['PASSWORD', 'UPSTREAM']);
+});

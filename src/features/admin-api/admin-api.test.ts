@@ -1,0 +1,633 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ClientId, fromUuid, newId, parseId, toUuid } from '#platform/base/ids.ts';
+import { insertTestAccount } from '#test/support/accounts.ts';
+import { AdminClient } from '#test/support/admin-client.ts';
+import { ChatClient } from '#test/support/chat-client.ts';
+import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { insertBrowserSession, insertClient, sql } from '#test/support/fixtures.ts';
+import { GraphqlClient } from '#test/support/graphql-client.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+import { bundleWorker } from '#test/support/worker-entry.ts';
+import { OPERATIONS, TAGS } from './operations.ts';
+
+const STRENGTH_WORKER = new URL('../../domain/accounts/passwords/strength.worker.ts', import.meta.url);
+const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
+const STRANGER = '01JD3Q5Z8W2N4K6M7P9R0S1T5X';
+const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
+const PROVIDER = '01JD3Q5Z8W2N4K6M7P9R0S1T6X';
+const PASSWORD = 'correct horse battery staple';
+const AMPLE = { burst: 100_000, per_second: 1000 };
+const SCOPE = 'urn:mas:admin';
+
+const settings = {
+  rate_limiting: {
+    admin_token: { per_ip: { burst: 5, per_second: 0.001 } },
+    login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
+  },
+  limits: { handler_timeout: '10m' },
+  clients: [
+    chatClientSettings(CLIENT, { grant_types: ['client_credentials', 'authorization_code', 'refresh_token'] }),
+    chatClientSettings(STRANGER, { grant_types: ['client_credentials'] }),
+  ],
+  policy: { data: { admin_clients: [CLIENT], admin_users: ['root'] } },
+  upstream_oauth2: {
+    providers: [
+      {
+        id: PROVIDER,
+        issuer: 'https://login.example',
+        human_name: 'Harbour Login',
+        client_id: 'latchkey',
+        token_endpoint_auth_method: 'none',
+      },
+    ],
+  },
+};
+
+const clock = new FakeClock();
+let service: TestService;
+let program: ChatOAuthClient;
+let admin: AdminClient;
+let people = 0;
+
+beforeAll(async () => {
+  service = await startService(settings, { clock, strengthWorker: await bundleWorker(STRENGTH_WORKER) });
+  program = new ChatOAuthClient(service, CLIENT);
+  const { body } = await program.post('/oauth2/token', { grant_type: 'client_credentials', scope: SCOPE });
+  admin = new AdminClient(service, String(body['access_token']));
+});
+afterAll(async () => await service.stop());
+
+async function person(more: Readonly<Record<string, unknown>> = {}) {
+  people += 1;
+  const username = `maren${people}`;
+  const account = { username, password: PASSWORD, ...more };
+  const id = await insertTestAccount(service.database, account, { hasher: service.core.hasher, now: clock.now() });
+  return { id, username };
+}
+
+const codes = ({ body }: { readonly body: { readonly errors?: readonly { readonly code: string }[] } }) =>
+  body.errors?.map(({ code }) => code);
+
+describe('who may call (operations 4.1)', () => {
+  const raw = (headers: Readonly<Record<string, string>>, path = '/api/admin/v1/users') =>
+    fetch(service.address + path, { headers });
+
+  test('an application with its own right, and a person with theirs', async () => {
+    expect((await admin.get('users')).status).toBe(200);
+    expect(service.requestLines().at(-1)?.requester).toBe(`oauth2-client:${CLIENT}`);
+    await insertTestAccount(
+      service.database,
+      { username: 'root', password: PASSWORD },
+      { hasher: service.core.hasher, now: clock.now() },
+    );
+    const { browser } = await GraphqlClient.signedIn(service, 'root', PASSWORD);
+    const { accessToken } = await program.signIn(browser ?? expect.fail('no browser'), SCOPE);
+    expect((await new AdminClient(service, accessToken).get('users')).status).toBe(200);
+    expect(service.requestLines().at(-1)?.requester).toMatch(/^user:.*root/);
+  });
+
+  test('nobody without a token, with a wrong one, or with one of another scope', async () => {
+    const none = await raw({});
+    expect(none.status).toBe(401);
+    expect(none.headers.get('www-authenticate')).toBe('Bearer');
+    expect(await none.json()).toMatchObject({ errors: [{ code: 'missing_token', status: '401' }] });
+    const wrong = await raw({ authorization: 'Bearer mat_nothing' });
+    expect([wrong.status, wrong.headers.get('www-authenticate')]).toEqual([401, 'Bearer error="invalid_token"']);
+    const { body } = await program.post('/oauth2/token', { grant_type: 'client_credentials', scope: 'openid' });
+    const other = await raw({ authorization: `Bearer ${body['access_token']}` });
+    expect(other.status === 403 || body['access_token'] === undefined).toBe(true);
+  });
+
+  test('wrong tokens are counted by address, and right ones go on', async () => {
+    const statuses: number[] = [];
+    for (let count = 0; count < 6; count += 1) statuses.push((await raw({ authorization: 'Bearer x' })).status);
+    expect(statuses.at(-1)).toBe(429);
+    expect((await admin.get('users')).status).toBe(200);
+  });
+
+  test('unknown paths and methods answer in the format of the API', async () => {
+    const unknown = await raw({}, '/api/admin/v1/nothing');
+    expect([unknown.status, codes({ body: await unknown.json() })]).toEqual([404, ['not_found']]);
+    const method = await fetch(`${service.address}/api/admin/v1/users`, { method: 'PUT' });
+    expect([method.status, method.headers.get('allow')]).toEqual([405, expect.stringContaining('GET')]);
+  });
+});
+
+describe('lists (operations 4.2)', () => {
+  test('go on by their links in both directions, and count', async () => {
+    for (let count = 0; count < 5; count += 1) {
+      await person();
+      clock.advanceSeconds(1);
+    }
+    const { body } = await admin.get('users?page[first]=2');
+    expect(body.data).toHaveLength(2);
+    const total = body.meta?.count ?? 0;
+    const seen: string[] = [];
+    for (let path: string | undefined = 'users?page[first]=2'; path !== undefined; ) {
+      const { body: page }: Awaited<ReturnType<AdminClient['get']>> = await admin.get(path);
+      seen.push(...(page.data ?? []).map(({ id }) => id));
+      path = page.links?.['next'];
+    }
+    expect(seen).toHaveLength(total);
+    expect(seen).toEqual(seen.toSorted());
+    const last = await admin.get('users?page[last]=2');
+    expect(last.body.data?.map(({ id }) => id)).toEqual(seen.slice(-2));
+    const before = await admin.get(last.body.links?.['prev'] ?? '');
+    expect(before.body.data?.map(({ id }) => id)).toEqual(seen.slice(-4, -2));
+  });
+
+  test('count alone, or not at all', async () => {
+    const only = await admin.get('users?count=only');
+    expect(only.body.data).toBeUndefined();
+    expect(Object.keys(only.body.links ?? {})).toEqual(['self']);
+    const without = await admin.get('users?count=false');
+    expect(without.body.meta).toBeUndefined();
+  });
+
+  test.each([
+    ['page[first]=0', 'page[first]'],
+    ['page[first]=101', 'page[first]'],
+    ['page[first]=1&page[last]=1', 'page[last]'],
+    ['page[after]=x', 'page[after]'],
+    ['count=maybe', 'count'],
+    ['filter[admin]=yes', 'filter[admin]'],
+    ['filter[admin]=true&filter[admin]=true', 'filter[admin]'],
+    ['filter[nothing]=1', 'filter[nothing]'],
+    ['page[size]=1', 'page[size]'],
+  ])('refuse %s', async (query, parameter) => {
+    const answer = await admin.get(`users?${query}`);
+    expect([answer.status, codes(answer)]).toEqual([400, ['invalid_parameter']]);
+    expect(answer.body.errors?.[0]?.source).toEqual({ parameter });
+  });
+
+  test('keep their filters in links, and are 404 for what a filter names that does not exist', async () => {
+    const { body } = await admin.get('users?filter[status]=active&filter[search]=MAREN&page[first]=1');
+    expect(body.data?.[0]?.attributes['username']).toMatch(/^maren/);
+    expect(body.links?.['next']).toMatch(/filter\[search\]=MAREN.*filter\[status\]=active|filter\[status\]=active/);
+    expect((await admin.get(`users?filter[active-oauth2-client]=${ABSENT}`)).status).toBe(404);
+    expect((await admin.get(`user-emails?filter[user]=${ABSENT}`)).status).toBe(404);
+    expect((await admin.get(`oauth2-sessions?filter[client]=${ABSENT}`)).status).toBe(404);
+    expect((await admin.get(`user-sessions?filter[user]=${ABSENT}`)).status).toBe(404);
+    expect((await admin.get(`compat-sessions?filter[user-session]=${ABSENT}`)).status).toBe(404);
+    expect((await admin.get(`upstream-oauth-links?filter[provider]=${ABSENT}`)).status).toBe(404);
+  });
+});
+
+describe('accounts (operations 4.4)', () => {
+  test('are made, read, and found by name', async () => {
+    const made = await admin.post('users', { username: 'fresh' });
+    expect(made.status).toBe(201);
+    const { id } = made.body.data ?? expect.fail('nothing was made');
+    expect(made.body.data).toMatchObject({
+      type: 'user',
+      attributes: { username: 'fresh', locked_at: null, deactivated_at: null, admin: false, legacy_guest: false },
+      links: { self: `/api/admin/v1/users/${id}` },
+    });
+    expect((await admin.get(`users/${id.toLowerCase()}`)).body).toEqual((await admin.get(`users/${id}`)).body);
+    expect((await admin.get('users/by-username/fresh')).body.data?.id).toBe(id);
+    expect((await admin.get('users/by-username/Fresh')).status).toBe(404);
+    expect((await admin.get('users/by-username/fresh%00')).status).toBe(404);
+    expect(codes(await admin.post('users', { username: 'FRESH'.toLowerCase() }))).toEqual(['user_exists']);
+    expect(codes(await admin.post('users', { username: '_x' }))).toEqual(['invalid_username']);
+  });
+
+  test('refuse ids and bodies that make no sense, and say where', async () => {
+    expect(codes(await admin.get('users/x'))).toEqual(['invalid_id']);
+    expect((await admin.get(`users/${ABSENT}`)).status).toBe(404);
+    const unknown = await admin.post('users', { username: 'a', colour: 'red' });
+    expect(unknown.body.errors).toMatchObject([{ code: 'invalid_body', source: { pointer: '/colour' } }]);
+    const typed = await admin.post('users', { username: 1 });
+    expect(typed.body.errors).toMatchObject([{ code: 'invalid_body', source: { pointer: '/username' } }]);
+  });
+
+  test('are locked and unlocked, and get and lose the right to administer; each change is in the log', async () => {
+    const { id } = await person();
+    const locked = await admin.post(`users/${id}/lock`);
+    expect(locked.body.links?.['self']).toBe(`/api/admin/v1/users/${id}/lock`);
+    const at = locked.body.data?.attributes['locked_at'];
+    expect(at).toMatch(/^\d{4}-.*\.\d{6}Z$/);
+    clock.advanceSeconds(5);
+    expect((await admin.post(`users/${id}/lock`)).body.data?.attributes['locked_at']).toBe(at);
+    expect((await admin.post(`users/${id}/unlock`)).body.data?.attributes['locked_at']).toBeNull();
+    expect((await admin.post(`users/${id}/set-admin`, { admin: true })).body.data?.attributes['admin']).toBe(true);
+    expect((await admin.get('users?filter[admin]=true')).body.data?.map((user) => user.id)).toContain(id);
+    expect((await admin.post(`users/${id}/set-admin`, { admin: false })).body.data?.attributes['admin']).toBe(false);
+    const lines = service.logLines().filter((line) => line.includes(' admin.action ') && line.includes(id));
+    expect(lines).toHaveLength(5);
+    expect(lines[0]).toContain(`client=${CLIENT}`);
+    expect(lines[0]).toContain('operation=lockUser');
+  });
+
+  test('are deactivated with everything that they had, and reactivated without it', async () => {
+    const { id, username } = await person();
+    const { browser } = await GraphqlClient.signedIn(service, username, PASSWORD);
+    const { accessToken } = await program.signIn(browser ?? expect.fail('no browser'), 'openid');
+    expect((await admin.get(`users?filter[active-oauth2-client]=${CLIENT}`)).body.data?.map((u) => u.id)).toContain(id);
+    const gone = await admin.post(`users/${id}/deactivate`, { skip_erase: true });
+    expect(gone.body.data?.attributes['deactivated_at']).not.toBeNull();
+    const asked = await fetch(`${service.address}/oauth2/userinfo`, {
+      headers: { authorization: `Bearer ${accessToken}` },
+    });
+    expect(asked.status).toBe(401);
+    expect((await admin.post(`users/${id}/deactivate`)).status).toBe(200);
+    expect((await admin.post(`users/${id}/reactivate`)).body.data?.attributes['deactivated_at']).toBeNull();
+    expect((await admin.get(`oauth2-sessions?filter[user]=${id}&filter[status]=active`)).body.meta?.count).toBe(0);
+  });
+
+  test('get passwords that are good enough, or any when it is asked for', async () => {
+    const { id, username } = await person();
+    expect(codes(await admin.post(`users/${id}/set-password`, { password: 'abc' }))).toEqual(['password_too_weak']);
+    const skipped = await admin.post(`users/${id}/set-password`, { password: 'abc', skip_password_check: true });
+    expect(skipped.status).toBe(204);
+    await GraphqlClient.signedIn(service, username, 'abc');
+  });
+});
+
+describe('all sessions of an account (operations 4.4)', () => {
+  test('end at once, of the kinds that are named', async () => {
+    const { id, username } = await person();
+    const { browser } = await GraphqlClient.signedIn(service, username, PASSWORD);
+    const { accessToken } = await program.signIn(browser ?? expect.fail('no browser'), 'openid');
+    const chat = await new ChatClient(service).login(username, PASSWORD);
+    const kill = async (body?: unknown) => await admin.post(`users/${id}/kill-sessions`, body);
+    expect((await kill({ kinds: ['compat'] })).body.meta).toEqual({ browser: 0, oauth2: 0, compat: 1 });
+    const after = await new ChatClient(service).post('/logout', undefined, {
+      authorization: `Bearer ${chat.accessToken}`,
+    });
+    expect(after.status).toBe(401);
+    const all = await kill();
+    expect([all.status, all.body.meta]).toEqual([200, { browser: 1, oauth2: 1, compat: 0 }]);
+    const userinfo = await fetch(`${service.address}/oauth2/userinfo`, {
+      headers: { authorization: `Bearer ${accessToken}` },
+    });
+    expect(userinfo.status).toBe(401);
+    expect((await kill()).body.meta).toEqual({ browser: 0, oauth2: 0, compat: 0 });
+    expect(service.logLines().filter((line) => line.includes('operation=killUserSessions'))).toHaveLength(3);
+    const [event] = await sql<{ client_id: string; detail: object }>(
+      service.database,
+      `select client_id, detail from audit_events where kind = 'sessions_ended' order by id desc limit 1`,
+    );
+    expect(event).toMatchObject({ client_id: toUuid(parseId(CLIENT) ?? expect.fail()), detail: { actor: 'admin' } });
+  });
+
+  test.each([{ kinds: [] }, { kinds: ['all'] }, { kind: 'browser' }])('are not ended by %j', async (body) => {
+    const { id } = await person();
+    expect(codes(await admin.post(`users/${id}/kill-sessions`, body))).toEqual(['invalid_body']);
+  });
+
+  test('of nobody are 404', async () => {
+    expect((await admin.post(`users/${ABSENT}/kill-sessions`)).status).toBe(404);
+  });
+});
+
+describe('addresses (operations 4.5)', () => {
+  test('are added, found in any case, and taken away', async () => {
+    const { id } = await person();
+    const added = await admin.post('user-emails', { user_id: id, email: 'Maren@Mail.Example' });
+    expect(added.status).toBe(201);
+    const found = await admin.get('user-emails?filter[email]=maren@mail.example');
+    expect(found.body.data).toHaveLength(1);
+    const address = added.body.data?.id ?? '';
+    expect((await admin.get(`user-emails/${address}`)).body.data?.attributes['user_id']).toBe(id);
+    const other = await person();
+    const taken = await admin.post('user-emails', { user_id: other.id, email: 'maren@mail.example' });
+    expect([taken.status, codes(taken)]).toEqual([409, ['email_in_use']]);
+    expect(codes(await admin.post('user-emails', { user_id: id, email: 'x' }))).toEqual(['invalid_email']);
+    expect((await admin.post('user-emails', { user_id: ABSENT, email: 'a@b.example' })).status).toBe(404);
+    expect((await admin.delete(`user-emails/${address}`)).status).toBe(204);
+    expect((await admin.get(`user-emails/${address}`)).status).toBe(404);
+  });
+});
+
+describe('sessions (operations 4.6)', () => {
+  test('of browsers and applications are listed and ended; one that is over is refused', async () => {
+    const { id, username } = await person();
+    const { browser } = await GraphqlClient.signedIn(service, username, PASSWORD);
+    await program.signIn(browser ?? expect.fail('no browser'), 'openid');
+    const [signedIn] = (await admin.get(`user-sessions?filter[user]=${id}&filter[status]=active`)).body.data ?? [];
+    const [session] = (await admin.get(`oauth2-sessions?filter[user]=${id}&filter[scope]=openid`)).body.data ?? [];
+    expect(session?.attributes).toMatchObject({ user_id: id, client_id: CLIENT, scope: 'openid', finished_at: null });
+    expect(session?.attributes['user_session_id']).toBe(signedIn?.id);
+    for (const [kind, one] of [
+      ['oauth2-sessions', session],
+      ['user-sessions', signedIn],
+    ] as const) {
+      expect(one).toMatchObject((await admin.get(`${kind}/${one?.id}`)).body.data ?? {});
+      const finished = await admin.post(`${kind}/${one?.id}/finish`);
+      expect(finished.body.data?.attributes['finished_at']).not.toBeNull();
+      expect(codes(await admin.post(`${kind}/${one?.id}/finish`))).toEqual(['already_finished']);
+    }
+    expect((await admin.get(`user-sessions?filter[user]=${id}&filter[status]=active`)).body.meta?.count).toBe(0);
+  });
+
+  test('of chat clients as well', async () => {
+    const { id, username } = await person();
+    const signedIn = await fetch(`${service.address}/_chat/client/v3/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        type: 'm.login.password',
+        identifier: { type: 'm.id.user', user: username },
+        password: PASSWORD,
+      }),
+    });
+    expect(signedIn.status).toBe(200);
+    const [session] = (await admin.get(`compat-sessions?filter[user]=${id}`)).body.data ?? [];
+    expect(session?.attributes).toMatchObject({ user_id: id, redirect_uri: null, finished_at: null });
+    expect((await admin.post(`compat-sessions/${session?.id}/finish`)).status).toBe(200);
+    expect(codes(await admin.post(`compat-sessions/${session?.id}/finish`))).toEqual(['already_finished']);
+  });
+
+  test('are filtered by time', async () => {
+    const { id, username } = await person();
+    await GraphqlClient.signedIn(service, username, PASSWORD);
+    const now = new Date(clock.now()).toISOString();
+    const later = new Date(clock.now() + 1000).toISOString();
+    const count = async (query: string) =>
+      (await admin.get(`user-sessions?filter[user]=${id}&${query}`)).body.meta?.count;
+    expect(await count(`filter[created-before]=${later}`)).toBe(1);
+    expect(await count(`filter[created-after]=${now}`)).toBe(0);
+    expect((await admin.get('user-sessions?filter[created-after]=yesterday')).status).toBe(400);
+  });
+});
+
+describe('registration tokens (operations 4.8)', () => {
+  test('are made, found, changed, revoked and made good again', async () => {
+    const made = await admin.post('user-registration-tokens', { token: 'welcome', usage_limit: 2 });
+    expect(made.status).toBe(201);
+    const { id } = made.body.data ?? expect.fail('nothing was made');
+    const path = `user-registration-tokens/${id}`;
+    expect(made.body.data?.attributes).toMatchObject({ token: 'welcome', valid: true, usage_limit: 2, times_used: 0 });
+    expect(codes(await admin.post('user-registration-tokens', { token: 'welcome' }))).toEqual(['token_exists']);
+    const random = await admin.post('user-registration-tokens', {});
+    expect(random.body.data?.attributes).toMatchObject({
+      token: expect.stringMatching(/^[A-Za-z0-9]{12}$/),
+      usage_limit: null,
+      expires_at: null,
+    });
+    const until = new Date(clock.now() + 60_000).toISOString();
+    const changed = await admin.send('PUT', path, { expires_at: until, usage_limit: null });
+    expect(changed.body.data?.attributes).toMatchObject({ usage_limit: null, expires_at: until.replace('Z', '000Z') });
+    expect((await admin.send('PUT', path, { usage_limit: 3 })).body.data?.attributes).toMatchObject({
+      usage_limit: 3,
+      expires_at: until.replace('Z', '000Z'),
+    });
+    const count = async (filter: string) =>
+      (await admin.get(`user-registration-tokens?filter[${filter}]=true`)).body.meta?.count;
+    expect([await count('valid'), await count('expired'), await count('used')]).toEqual([2, 0, 0]);
+    clock.advanceSeconds(61);
+    expect([await count('valid'), await count('expired')]).toEqual([1, 1]);
+    expect((await admin.get(path)).body.data?.attributes['valid']).toBe(false);
+    expect((await admin.post(`${path}/revoke`)).body.data?.attributes['revoked_at']).not.toBeNull();
+    expect(await count('revoked')).toBe(1);
+    expect(codes(await admin.post(`${path}/revoke`))).toEqual(['already_revoked']);
+    expect((await admin.post(`${path}/unrevoke`)).body.data?.attributes['revoked_at']).toBeNull();
+    expect(codes(await admin.post(`${path}/unrevoke`))).toEqual(['not_revoked']);
+  });
+
+  test('let people in as often as they say, and not less often than they did', async () => {
+    const made = await admin.post('user-registration-tokens', { usage_limit: 2 });
+    const { id } = made.body.data ?? expect.fail('nothing was made');
+    await sql(service.database, 'update user_registration_tokens set times_used = 2 where id = $1::uuid', [
+      toUuid(parseId(id) ?? expect.fail('no id')),
+    ]);
+    const path = `user-registration-tokens/${id}`;
+    expect((await admin.get(path)).body.data?.attributes).toMatchObject({ times_used: 2, valid: false });
+    const lowered = await admin.send('PUT', path, { usage_limit: 1 });
+    expect(lowered.body.errors).toMatchObject([{ code: 'invalid_body', source: { pointer: '/usage_limit' } }]);
+  });
+
+  test.each([
+    [{ token: 'with a blank' }, '/token'],
+    [{ token: '' }, '/token'],
+    [{ usage_limit: 0 }, '/usage_limit'],
+    [{ usage_limit: 2 ** 31 }, '/usage_limit'],
+    [{ usage_limit: 1.5 }, '/usage_limit'],
+    [{ expires_at: '2020-01-01T00:00:00Z' }, '/expires_at'],
+    [{ expires_at: 'tomorrow' }, '/expires_at'],
+    [{ times_used: 0 }, '/times_used'],
+  ])('are not made of %j', async (body, pointer) => {
+    const refused = await admin.post('user-registration-tokens', body);
+    expect(refused.body.errors).toMatchObject([{ code: 'invalid_body', source: { pointer } }]);
+  });
+});
+
+test('applications are listed without a secret (operations 4.9)', async () => {
+  const { body } = await admin.get('oauth2-clients?filter[client-name]=HARBOUR&filter[grant-type]=client_credentials');
+  expect(body.data?.map(({ id }) => id)).toEqual([CLIENT, STRANGER]);
+  expect(JSON.stringify(body)).not.toMatch(/secret-of|client_secret"/);
+  expect((await admin.get(`oauth2-clients/${CLIENT}`)).body.data?.attributes['is_static']).toBe(true);
+});
+
+test('an application that registered itself is deleted, one of the configuration is not (operations 4.9)', async () => {
+  expect(codes(await admin.delete(`oauth2-clients/${STRANGER}`))).toEqual(['client_is_static']);
+  expect((await admin.delete(`oauth2-clients/${STRANGER}`)).status).toBe(409);
+  expect((await admin.delete(`oauth2-clients/${ABSENT}`)).status).toBe(404);
+  const registered = await program.post('/oauth2/token', { grant_type: 'client_credentials', scope: 'openid' });
+  expect(registered.status).toBe(200);
+  const { database, core } = service;
+  const client = await insertClient(database, core.keyRing, clock.now(), { isStatic: false, metadata: {} });
+  const { username } = await person();
+  await startOAuth2Session(client, username);
+  expect((await admin.delete(`oauth2-clients/${client}`)).status).toBe(204);
+  expect((await admin.get(`oauth2-clients/${client}`)).status).toBe(404);
+  expect(await sql(database, 'select 1 from oauth2_sessions where client_id = $1::uuid', [toUuid(client)])).toEqual([]);
+});
+
+async function startOAuth2Session(client: ClientId, username: string): Promise<void> {
+  await sql(
+    service.database,
+    `insert into oauth2_sessions (id, user_id, client_id, scope, refresh_family, created_at)
+     select $1::uuid, id, $2::uuid, '{openid}', $1::text::bytea, $3::timestamptz from users where username = $4::text`,
+    [toUuid(newId(clock.now())), toUuid(client), new Date(clock.now()), username],
+  );
+}
+
+describe('identities at sign-in providers (operations 4.10)', () => {
+  const identity = (user: string, subject: string) => ({ user_id: user, provider_id: PROVIDER, subject });
+
+  test('are given to accounts, listed and forgotten; the person is told of it', async () => {
+    const { id: user } = await person({ email: 'linked@mail.example' });
+    const { id: other } = await person();
+    expect((await admin.get('upstream-oauth-providers?filter[enabled]=true')).body.meta?.count).toBe(1);
+    const made = await admin.post('upstream-oauth-links', { ...identity(user, 'sub-1'), human_account_name: 'Maren' });
+    expect([made.status, made.body.data?.attributes]).toMatchObject([
+      201,
+      { user_id: user, provider_id: PROVIDER, subject: 'sub-1', human_account_name: 'Maren' },
+    ]);
+    const id = made.body.data?.id;
+    for (const again of [user, other]) {
+      expect(codes(await admin.post('upstream-oauth-links', identity(again, 'sub-1')))).toEqual(['link_exists']);
+    }
+    await sql(service.database, `update upstream_links set user_id = null where subject = 'sub-1'`);
+    const attached = await admin.post('upstream-oauth-links', identity(other, 'sub-1'));
+    expect([attached.status, attached.body.data?.id]).toEqual([200, id]);
+    expect(attached.body.data?.attributes).toMatchObject({ user_id: other, human_account_name: 'Maren' });
+    expect((await admin.get(`upstream-oauth-links?filter[user]=${other}`)).body.meta?.count).toBe(1);
+    expect((await admin.delete(`upstream-oauth-links/${id}`)).status).toBe(204);
+    expect((await admin.delete(`upstream-oauth-links/${id}`)).status).toBe(404);
+    const events = await sql(
+      service.database,
+      `select kind, detail ->> 'actor' as actor from audit_events where kind like 'upstream_%' order by kind`,
+    );
+    expect(events).toEqual(
+      ['upstream_linked', 'upstream_linked', 'upstream_unlinked'].map((kind) => ({ kind, actor: 'admin' })),
+    );
+  });
+
+  test('are forgotten with the sign-ins that wait, not with those that led to a session', async () => {
+    const { id: user } = await person();
+    const id = (await admin.post('upstream-oauth-links', identity(user, 'sub-2'))).body.data?.id ?? '';
+    const session = await insertBrowserSession(
+      service.database,
+      fromUuid(toUuid(parseId(user) ?? expect.fail())),
+      clock.now(),
+    );
+    for (const owner of [null, toUuid(session)]) {
+      await sql(
+        service.database,
+        `insert into upstream_authorizations (id, provider_id, state_hash, secrets_sealed, created_at, link_id, user_session_id)
+         values (gen_random_uuid(), $1::uuid, sha256(gen_random_uuid()::text::bytea), '', now(), $2::uuid, $3::uuid)`,
+        [toUuid(parseId(PROVIDER) ?? expect.fail()), toUuid(parseId(id) ?? expect.fail()), owner],
+      );
+    }
+    expect((await admin.delete(`upstream-oauth-links/${id}`)).status).toBe(204);
+    expect(await sql(service.database, 'select user_session_id from upstream_authorizations')).toEqual([
+      { user_session_id: toUuid(session) },
+    ]);
+  });
+
+  test('of nobody, or at no provider, are refused', async () => {
+    const { id: user } = await person();
+    expect((await admin.post('upstream-oauth-links', identity(ABSENT, 'x'))).status).toBe(404);
+    const elsewhere = { ...identity(user, 'x'), provider_id: ABSENT };
+    expect((await admin.post('upstream-oauth-links', elsewhere)).status).toBe(404);
+    expect(codes(await admin.post('upstream-oauth-links', identity(user, '')))).toEqual(['invalid_body']);
+    expect(codes(await admin.post('upstream-oauth-links', identity(user, 'x'.repeat(256))))).toEqual(['invalid_body']);
+  });
+
+  test('are given once, however many ask at the same time (S-100)', async () => {
+    const { id: user } = await person();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => admin.post('upstream-oauth-links', identity(user, 'sub-race'))),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
+  });
+});
+
+describe('policy data (operations 4.11)', () => {
+  const set = async (data: unknown) => await admin.post('policy-data', { data });
+
+  test('is stored, read again, and the last ten are kept', async () => {
+    expect(codes(await admin.get('policy-data/latest'))).toEqual(['not_found']);
+    const made = await set({ banned_domains: ['first.example'] });
+    expect([made.status, made.body.data?.attributes['data']]).toEqual([201, { banned_domains: ['first.example'] }]);
+    const first = made.body.data?.id ?? expect.fail('nothing was stored');
+    expect((await admin.get(made.body.data?.links.self ?? '')).body).toEqual(made.body);
+    for (let count = 1; count <= 9; count += 1) await set({ banned_domains: [`d${count}.example`] });
+    expect((await admin.get(`policy-data/${first}`)).status).toBe(200);
+    const last = await set({});
+    expect((await admin.get(`policy-data/${first}`)).status).toBe(404);
+    expect((await admin.get('policy-data/latest')).body.data?.id).toBe(last.body.data?.id);
+    expect(service.logLines().filter((line) => line.includes('operation=setPolicyData'))).toHaveLength(11);
+  });
+
+  test('that is stored at one instant has one order, and the last is in force', async () => {
+    const answers = await Promise.all(Array.from({ length: 5 }, (_, index) => set({ admin_users: [`turn${index}`] })));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
+    const latest = (await admin.get('policy-data/latest')).body.data;
+    const names = answers.find(({ body }) => body.data?.id === latest?.id)?.body.data?.attributes['data'];
+    expect(service.core.policy.data.adminUsers).toEqual(['root', ...Object.values(names ?? {}).flat()]);
+    await set({});
+  });
+
+  test('rules from the next request on: applications, people, addresses and requesters', async () => {
+    const stranger = new ChatOAuthClient(service, STRANGER);
+    const ask = async () => await stranger.post('/oauth2/token', { grant_type: 'client_credentials', scope: SCOPE });
+    expect((await ask()).status).toBe(400);
+    await set({ admin_clients: [STRANGER] });
+    const granted = await ask();
+    expect(granted.status).toBe(200);
+    const other = new AdminClient(service, String(granted.body['access_token']));
+    expect((await other.get('version')).status).toBe(200);
+    await set({});
+    expect((await other.get('version')).status).not.toBe(200);
+
+    await set({ requester: { banned_ips: ['127.0.0.1'] } });
+    expect((await program.post('/oauth2/token', { grant_type: 'client_credentials' })).status).toBe(400);
+    await set({ registration: { banned_usernames: { prefixes: ['troll'] } } });
+    expect((await program.post('/oauth2/token', { grant_type: 'client_credentials' })).status).toBe(200);
+  });
+
+  test('is in force on another instance a moment later; what cannot be used there is logged and changes nothing', async () => {
+    const other = await startService(settings, { clock, like: service, expectedErrors: ['policy.invalid'] });
+    try {
+      other.core.policy.start();
+      await set({ admin_users: ['elsewhere'] });
+      await expect.poll(() => other.core.policy.data.adminUsers, { timeout: 20_000 }).toEqual(['root', 'elsewhere']);
+      await sql(
+        service.database,
+        `insert into policy_data (id, data, created_at) values ($1::uuid, '{"of_a_later_version": 1}', now())`,
+        ['ffffffff-0000-0000-0000-000000000000'],
+      );
+      await expect.poll(() => other.logLines().join('\n'), { timeout: 20_000 }).toContain('policy.invalid');
+      expect(other.core.policy.data.adminUsers).toEqual(['root', 'elsewhere']);
+      expect(other.logLines().filter((line) => line.includes('policy.invalid'))).toHaveLength(1);
+    } finally {
+      other.core.policy.stop();
+      await other.stop();
+      await sql(service.database, 'delete from policy_data where id = $1::uuid', [
+        'ffffffff-0000-0000-0000-000000000000',
+      ]);
+    }
+  });
+
+  test.each([
+    [{ data: { admin_users: ['ok', 7] } }, 'invalid_policy_data', '/data/admin_users/2'],
+    [{ data: { unknown: [] } }, 'invalid_policy_data', '/data/unknown'],
+    [{ data: { requester: { banned_ips: ['192.0.2.1/8'] } } }, 'invalid_policy_data', '/data/requester/banned_ips/0'],
+    [{ data: [] }, 'invalid_body', '/data'],
+    [{ data: {}, more: 1 }, 'invalid_body', '/more'],
+    [{}, 'invalid_body', '/data'],
+  ])('is refused with the place of what is wrong: %j', async (body, code, pointer) => {
+    const before = (await admin.get('policy-data/latest')).body.data?.id;
+    expect((await admin.post('policy-data', body)).body.errors).toMatchObject([{ code, source: { pointer } }]);
+    expect((await admin.get('policy-data/latest')).body.data?.id).toBe(before);
+  });
+});
+
+describe('the service (operations 4.3)', () => {
+  test('says what people may do, and its version', async () => {
+    expect((await admin.get('site-config')).status).toBe(200);
+    expect((await admin.get('version')).body).toEqual({ version: service.core.version });
+  });
+});
+
+describe('the description (operations 4.13)', () => {
+  test('is public, names every operation once, and is not sent again to who has it', async () => {
+    const response = await fetch(`${service.address}/api/spec.json`);
+    expect(response.headers.get('cache-control')).toBe('public, max-age=300');
+    const { openapi, paths, components } = await response.json();
+    expect(openapi).toBe('3.1.0');
+    const operations = Object.values<Record<string, { operationId: string }>>(paths).flatMap((path) =>
+      Object.values(path).map(({ operationId }) => operationId),
+    );
+    expect(new Set(operations).size).toBe(operations.length);
+    expect(operations).toEqual(expect.arrayContaining(['listUsers', 'finishOAuth2Session', 'getUpstreamOAuthLink']));
+    expect(new Set(OPERATIONS.map(({ tag }) => tag))).toEqual(new Set(TAGS));
+    expect(Object.keys(components.securitySchemes)).toEqual(['oauth2', 'token']);
+    const etag = response.headers.get('etag') ?? '';
+    const again = await fetch(`${service.address}/api/spec.json`, { headers: { 'if-none-match': etag } });
+    expect(again.status).toBe(304);
+  });
+
+  test('and the API itself may be read by pages of any origin, without cookies', async () => {
+    const preflight = await fetch(`${service.address}/api/admin/v1/users`, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://admin.example', 'access-control-request-method': 'DELETE' },
+    });
+    expect(preflight.headers.get('access-control-allow-methods')).toBe('GET, POST, PUT, DELETE, OPTIONS');
+    expect(preflight.headers.get('access-control-allow-credentials')).toBeNull();
+  });
+});

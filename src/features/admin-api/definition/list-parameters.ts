@@ -1,0 +1,108 @@
+/** Parameters of lists: pages, counts and filters (operations 4.2). What is unknown or given twice is refused. */
+import { z } from 'zod';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { parseId, type Ulid } from '#platform/base/ids.ts';
+import type { FormParameters } from '#platform/http/form-parameters.ts';
+import type { PageWindow } from '#platform/postgres/page.ts';
+
+export interface ListQuery {
+  readonly window: PageWindow;
+  /** `only`: no items. */
+  readonly count: 'true' | 'false' | 'only';
+  /** Parameters that links repeat, without cursors. */
+  readonly repeated: readonly (readonly [name: string, value: string])[];
+}
+
+const DEFAULT_SIZE = 10;
+const MAX_SIZE = 100;
+const PAGE_PARAMETERS = ['page[first]', 'page[last]', 'page[after]', 'page[before]', 'count'];
+
+/** @throws LatchkeyError `invalid_parameter`, `invalid_id` */
+export function readListQuery(query: FormParameters, filters: z.ZodObject): ListQuery {
+  const known = new Map(
+    Object.entries(filters.shape).map(([name, schema]) => [`filter[${name}]`, isRepeatable(schema)]),
+  );
+  for (const name of PAGE_PARAMETERS) known.set(name, false);
+  for (const name of query.names()) {
+    const mayRepeat = known.get(name);
+    if (mayRepeat === undefined) throw badParameter(name, 'there is no such parameter');
+    if (query.isRepeated(name) && !mayRepeat) throw badParameter(name, 'it may be given once');
+  }
+  const first = query.get('page[first]');
+  const last = query.get('page[last]');
+  if (first !== undefined && last !== undefined) {
+    throw badParameter('page[last]', 'a page is counted from the first or from the last item');
+  }
+  const [sizeName, sizeText] = last === undefined ? ['page[first]', first] : ['page[last]', last];
+  const window = {
+    size: sizeText === undefined ? DEFAULT_SIZE : readSize(sizeName, sizeText),
+    isFromEnd: last !== undefined,
+    after: readCursor(query, 'page[after]'),
+    before: readCursor(query, 'page[before]'),
+  };
+  return {
+    window,
+    count: readCount(query),
+    repeated: repeatedParameters(query, filters, [sizeName, String(window.size)]),
+  };
+}
+
+/** Values of the filters. @throws LatchkeyError `invalid_parameter` */
+export function readFilters<Filters extends z.ZodObject>(query: FormParameters, filters: Filters): z.output<Filters> {
+  const given: Record<string, string | readonly string[]> = {};
+  for (const [name, schema] of Object.entries(filters.shape)) {
+    const parameter = `filter[${name}]`;
+    if (query.has(parameter)) given[name] = isRepeatable(schema) ? query.all(parameter) : (query.get(parameter) ?? '');
+  }
+  const read = filters.safeParse(given);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw badParameter(`filter[${String(issue?.path[0] ?? '')}]`, issue?.message ?? 'it cannot be read');
+}
+
+/** Whether a filter is a list, of which each value is a parameter of its own. */
+export function isRepeatable(filter: unknown): boolean {
+  return filter instanceof z.ZodOptional && filter.unwrap() instanceof z.ZodArray;
+}
+
+/** The query of a link. @param page further parameters */
+export function linkQuery(
+  repeated: ListQuery['repeated'],
+  page: readonly (readonly [name: string, value: string])[] = [],
+): string {
+  const fields = [...repeated, ...page].map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+  return fields.length === 0 ? '' : `?${fields.join('&')}`;
+}
+
+function repeatedParameters(
+  query: FormParameters,
+  filters: z.ZodObject,
+  size: readonly [name: string, value: string],
+): ListQuery['repeated'] {
+  const names = [...Object.keys(filters.shape).map((name) => `filter[${name}]`), 'count'];
+  return [...names.flatMap((name) => query.all(name).map((value) => [name, value] as const)), size];
+}
+
+function readSize(name: string, text: string): number {
+  const size = /^[0-9]{1,3}$/.test(text) ? Number(text) : 0;
+  if (size < 1 || size > MAX_SIZE) throw badParameter(name, `a page has 1 to ${MAX_SIZE} items`);
+  return size;
+}
+
+function readCursor(query: FormParameters, name: string): Ulid | undefined {
+  const text = query.get(name);
+  if (text === undefined) return undefined;
+  const id = parseId(text);
+  if (id === undefined) throw badParameter(name, 'a cursor is the id of an item');
+  return id;
+}
+
+function readCount(query: FormParameters): ListQuery['count'] {
+  const text = query.get('count') ?? 'true';
+  if (text !== 'true' && text !== 'false' && text !== 'only') throw badParameter('count', 'true, false or only');
+  return text;
+}
+
+function badParameter(name: string, problem: string): LatchkeyError {
+  return new LatchkeyError('invalid_parameter', { description: `${name}: ${problem}`, members: { parameter: name } });
+}

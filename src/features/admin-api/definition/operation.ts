@@ -1,0 +1,293 @@
+/** What an operation of the API is: how it is called, described and answered. */
+import { z } from 'zod';
+import type { Core } from '#domain/core.ts';
+import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
+import { parseId, type Ulid } from '#platform/base/ids.ts';
+import type { JsonRules } from '#platform/http/json-body.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import { type HttpResponse, json, noStore } from '#platform/http/response.ts';
+import type { Route } from '#platform/http/route.ts';
+import type { Chosen, Listing } from '#platform/postgres/listing.ts';
+import type { Page, PageWindow } from '#platform/postgres/page.ts';
+import type { AdminCaller } from './caller.ts';
+import { document, type Resource, single } from './documents.ts';
+import { linkQuery, readFilters, readListQuery } from './list-parameters.ts';
+
+export interface AdminCall {
+  readonly core: Core;
+  readonly context: RequestContext;
+  readonly caller: AdminCaller;
+  /** Address of the API as the request has it. */
+  readonly base: string;
+}
+
+/** What an operation answers with when it succeeds. */
+export interface Answer {
+  readonly status: number;
+  /** Undefined: no body. */
+  readonly schema: z.ZodType | undefined;
+  readonly description: string;
+}
+
+export interface Operation {
+  /** `operationId` of the description, and the name in the log. */
+  readonly id: string;
+  readonly method: Route['method'];
+  /** Below the API: `users/:id`. */
+  readonly path: string;
+  readonly tag: string;
+  readonly summary: string;
+  /** Of a list. */
+  readonly filters?: z.ZodObject;
+  readonly body?: z.ZodType;
+  readonly answers: readonly Answer[];
+  readonly errors: readonly ErrorCode[];
+  run(call: AdminCall): Promise<HttpResponse>;
+}
+
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/** Where records are read from. */
+export interface Source<Item> {
+  find(core: Core, id: Ulid): Promise<Item | undefined>;
+}
+
+export interface ListSource<Item, Filters> extends Source<Item> {
+  page(core: Core, filters: Filters, window: PageWindow): Promise<Page<Item>>;
+  count(core: Core, filters: Filters): Promise<number>;
+}
+
+/** The records of a list, as they are stored. */
+export function stored<Item extends { readonly id: string }, Filters extends object>(
+  listing: Listing<Item, Filters>,
+): ListSource<Item, Chosen<Filters>> {
+  return {
+    find: ({ database }, id) => listing.find(database, id),
+    page: ({ database }, filters, window) => listing.page(database, filters, window),
+    count: ({ database }, filters) => listing.count(database, filters),
+  };
+}
+
+interface GetDefinition<Item extends { readonly id: string }> {
+  readonly id: string;
+  readonly summary: string;
+  readonly resource: Resource<Item>;
+  readonly source: Source<Item>;
+}
+
+/** `GET /{resource}/{id}` */
+export function getOperation<Item extends { readonly id: string }>(definition: GetDefinition<Item>): Operation {
+  const { id, summary, resource, source } = definition;
+  return {
+    id,
+    method: 'GET',
+    path: `${resource.path}/:id`,
+    tag: resource.type,
+    summary,
+    answers: [singleAnswer(200, resource)],
+    errors: ['invalid_id', 'not_found'],
+    run: async (call) => single(200, resource, await findOr404(call, source, resource), call),
+  };
+}
+
+interface ListDefinition<Item extends { readonly id: string }, Rules extends z.ZodObject, Filters> {
+  readonly id: string;
+  readonly summary: string;
+  readonly resource: Resource<Item>;
+  readonly source: ListSource<Item, Filters>;
+  readonly filters: Rules;
+  readonly select: (values: z.output<Rules>) => Filters;
+  /** Finds out whether what the filters name exists. @throws LatchkeyError `not_found` */
+  readonly check?: (call: AdminCall, values: z.output<Rules>) => Promise<void>;
+}
+
+/** `GET /{resource}`: at most two statements, and those that look whether what filters name exists. */
+export function listOperation<Item extends { readonly id: string }, Rules extends z.ZodObject, Filters>(
+  definition: ListDefinition<Item, Rules, Filters>,
+): Operation {
+  const { id, summary, resource, source, filters, select, check } = definition;
+  return {
+    id,
+    method: 'GET',
+    path: resource.path,
+    tag: resource.type,
+    summary,
+    filters,
+    answers: [{ status: 200, schema: listSchema(resource), description: 'A page.' }],
+    errors: ['invalid_parameter', ...(check === undefined ? [] : (['not_found'] as const))],
+    run: async (call) => {
+      const { core, context, base } = call;
+      const { window, count, repeated } = readListQuery(context.query, filters);
+      const values = readFilters(context.query, filters);
+      await check?.(call, values);
+      const selected = select(values);
+      const [page, total] = await Promise.all([
+        count === 'only' ? undefined : source.page(core, selected, window),
+        count === 'false' ? undefined : source.count(core, selected),
+      ]);
+      const path = `${base}/${resource.path}`;
+      const link = (parameters: readonly (readonly [string, string])[] = []) => path + linkQuery(repeated, parameters);
+      const meta = total === undefined ? undefined : { count: total };
+      if (page === undefined) return json(200, { meta, links: { self: link(cursors(window)) } });
+      const data = page.items.map((item) => {
+        const shown = document(resource, item, call);
+        return { ...shown, meta: { page: { cursor: shown.id } } };
+      });
+      const ends = endsOf(path, repeated, window);
+      return json(200, {
+        meta,
+        data,
+        links: { self: link(cursors(window)), ...ends, ...neighbours(link, page, data) },
+      });
+    },
+  };
+}
+
+function cursors({ after, before }: PageWindow): (readonly [string, string])[] {
+  return [
+    ...(after === undefined ? [] : [['page[after]', after] as const]),
+    ...(before === undefined ? [] : [['page[before]', before] as const]),
+  ];
+}
+
+/** The two ends of the list, with its filters and size. */
+function endsOf(path: string, repeated: readonly (readonly [string, string])[], { size }: PageWindow) {
+  const kept = repeated.filter(([name]) => !name.startsWith('page['));
+  const end = (name: string) => path + linkQuery([...kept, [name, String(size)]]);
+  return { first: end('page[first]'), last: end('page[last]') };
+}
+
+function neighbours(
+  link: (parameters: readonly (readonly [string, string])[]) => string,
+  { hasNext, hasPrevious }: Page<unknown>,
+  data: readonly { readonly id: string }[],
+) {
+  const last = data.at(-1);
+  const first = data[0];
+  return {
+    ...(hasNext && last !== undefined && { next: link([['page[after]', last.id]]) }),
+    ...(hasPrevious && first !== undefined && { prev: link([['page[before]', first.id]]) }),
+  };
+}
+
+interface ActionDefinition<Item extends { readonly id: string }> {
+  readonly id: string;
+  readonly method?: 'POST' | 'PUT' | 'DELETE';
+  /** Rest of the path behind the id of the record. */
+  readonly action?: string;
+  readonly summary: string;
+  readonly resource: Resource<Item>;
+  readonly source: Source<Item>;
+  /** What `run` reads with `readBody`; undefined: a body is ignored. */
+  readonly body?: z.ZodType;
+  readonly errors?: readonly ErrorCode[];
+  /** The record is gone, or nothing of it is to be shown. */
+  readonly isSilent?: boolean;
+  /** Changes the record; what it is afterwards is read anew. */
+  readonly run: (call: AdminCall, item: Item) => Promise<void>;
+}
+
+/** A change of one record, which the answer shows. */
+export function actionOperation<Item extends { readonly id: string }>(definition: ActionDefinition<Item>): Operation {
+  const { id, method = 'POST', action, summary, resource, source, body, errors = [], isSilent = false } = definition;
+  return {
+    id,
+    method,
+    path: [resource.path, ':id', ...(action === undefined ? [] : [action])].join('/'),
+    tag: resource.type,
+    summary,
+    ...(body !== undefined && { body }),
+    answers: [isSilent ? NOTHING : singleAnswer(200, resource)],
+    errors: ['invalid_id', 'not_found', ...errors],
+    run: async (call) => {
+      const { core, context } = call;
+      const target = idOfPath(context);
+      const item = await findOr404(call, source, resource);
+      await definition.run(call, item);
+      logAction(call, id, target);
+      if (isSilent) return { status: 204, headers: noStore };
+      const changed = (await source.find(core, target)) ?? item;
+      return single(200, resource, changed, { ...call, action });
+    },
+  };
+}
+
+/** One line for each change: who, what, of whom (operations 4.1). */
+export function logAction({ core, caller }: AdminCall, operation: string, target: string): void {
+  const { clientId: client, user } = caller;
+  core.log.info('admin.action', 'an administrator changed something', {
+    operation,
+    target,
+    client,
+    ...(user !== undefined && { admin: user.id }),
+  });
+}
+
+/** @throws LatchkeyError `invalid_body`, and those of `readJson` */
+export async function readBody<Body extends z.ZodType>(
+  context: RequestContext,
+  body: Body,
+  rules: Pick<JsonRules, 'maxMembers'> = {},
+): Promise<z.output<Body>> {
+  const optional = body.safeParse({}).success;
+  const value = optional
+    ? await context.readOptionalJson()
+    : await context.readJson({ ...rules, maxBytes: MAX_BODY_BYTES });
+  const read = body.safeParse(value ?? {});
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  const keys = issue?.code === 'unrecognized_keys' ? issue.keys : [];
+  const pointer = ['', ...(issue?.path ?? []).map(String), ...keys.slice(0, 1)].join('/');
+  throw new LatchkeyError('invalid_body', {
+    description: `${pointer}: ${keys.length > 0 ? 'there is no such member' : (issue?.message ?? 'it cannot be read')}`,
+    members: { pointer },
+  });
+}
+
+/** The identifier in the path. @throws LatchkeyError `invalid_id` */
+export function idOfPath<Kind extends string>({ params }: RequestContext): Ulid<Kind> {
+  const id = parseId<Kind>(params['id'] ?? '');
+  if (id === undefined) throw new LatchkeyError('invalid_id');
+  return id;
+}
+
+async function findOr404<Item extends { readonly id: string }>(
+  { core, context }: AdminCall,
+  source: Source<Item>,
+  { type }: Resource<Item>,
+): Promise<Item> {
+  const item = await source.find(core, idOfPath(context));
+  if (item === undefined) throw missing(type);
+  return item;
+}
+
+/** @param type what there is none of; @param by what names it */
+export function missing(type: string, by = 'id'): LatchkeyError {
+  return new LatchkeyError('not_found', { description: `there is no ${type} with this ${by}` });
+}
+
+export const NOTHING: Answer = { status: 204, schema: undefined, description: 'Done.' };
+
+const links = z.object({ self: z.string() });
+
+function resourceSchema<Item extends { readonly id: string }>({ type, attributes }: Resource<Item>) {
+  return z.object({ type: z.literal(type), id: z.string(), attributes, links });
+}
+
+export function singleAnswer<Item extends { readonly id: string }>(status: number, resource: Resource<Item>): Answer {
+  return { status, schema: z.object({ data: resourceSchema(resource), links }), description: 'The record.' };
+}
+
+function listSchema<Item extends { readonly id: string }>(resource: Resource<Item>) {
+  const listed = resourceSchema(resource).extend({ meta: z.object({ page: z.object({ cursor: z.string() }) }) });
+  return z.object({
+    meta: z.object({ count: z.int() }).optional(),
+    data: z.array(listed).optional(),
+    links: links.extend({
+      first: z.string().optional(),
+      last: z.string().optional(),
+      next: z.string().optional(),
+      prev: z.string().optional(),
+    }),
+  });
+}

@@ -1,0 +1,33 @@
+import { ERRORS, type ErrorCode } from '#platform/base/errors.ts';
+import { describeForDevelopers, errorHeaders, type RenderError } from '#platform/http/error-format.ts';
+import { json } from '#platform/http/response.ts';
+
+const TITLES = { refusal: 'The request was refused', fault: 'The service could not do this' } as const;
+const RETRY_SECONDS = '5';
+
+/** Where the API has another status than other audiences (operations 4.9). */
+export function adminStatus(code: ErrorCode): number {
+  return code === 'client_is_static' ? 409 : ERRORS[code].status;
+}
+
+/** `{ errors: [{ title, status, code, detail?, source?, id? }] }` (operations 4.2). */
+export const adminJsonFormat: RenderError = (error, { requestId }) => {
+  const { kind } = ERRORS[error.code];
+  const status = adminStatus(error.code);
+  const detail = describeForDevelopers(error, requestId);
+  const { pointer, parameter } = error.members;
+  const source = pointer === undefined ? parameter && { parameter } : { pointer };
+  const body = {
+    title: detail ?? TITLES[kind],
+    status: String(status),
+    code: error.code === 'temporarily_unavailable' ? 'unavailable' : error.code,
+    detail,
+    source,
+    id: requestId,
+  };
+  return json(
+    status,
+    { errors: [body] },
+    { ...(status === 503 && { 'retry-after': RETRY_SECONDS }), ...errorHeaders(error) },
+  );
+};

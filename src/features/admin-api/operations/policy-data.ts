@@ -1,0 +1,71 @@
+/** Data that the policy consults, beyond that of the configuration (operations 4.11). */
+import { z } from 'zod';
+import { type PolicyDataRecord, policyDataRecords } from '#domain/administration/policy-data-listing.ts';
+import { storePolicyData } from '#domain/policy/store-policy-data.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { toUuid } from '#platform/base/ids.ts';
+import { type Resource, single, time } from '../definition/documents.ts';
+import { getOperation, logAction, type Operation, readBody, singleAnswer, stored } from '../definition/operation.ts';
+
+const POLICY_DATA: Resource<PolicyDataRecord> = {
+  type: 'policy-data',
+  path: 'policy-data',
+  attributes: z.object({ data: z.record(z.string(), z.unknown()), created_at: z.iso.datetime() }),
+  attributesOf: ({ data, created_at }) => ({ data, created_at: time(created_at) }),
+};
+
+const source = stored(policyDataRecords);
+/** Lists of names may be written as mappings by those who make them. */
+const MAX_MEMBERS = 10_000;
+const dataBody = z.strictObject({ data: z.record(z.string(), z.unknown()) });
+
+export const policyDataOperations: readonly Operation[] = [
+  {
+    id: 'setPolicyData',
+    method: 'POST',
+    path: POLICY_DATA.path,
+    tag: POLICY_DATA.type,
+    summary: 'Stores data that is added to `policy.data`, in place of what was stored before',
+    body: dataBody,
+    answers: [singleAnswer(201, POLICY_DATA)],
+    errors: ['invalid_body', 'invalid_policy_data'],
+    run: async (call) => {
+      const { core, context } = call;
+      const { data } = await readBody(context, dataBody, { maxMembers: MAX_MEMBERS });
+      const judged = core.policy.judge(data);
+      if (!judged.ok) {
+        const pointer = ['', ...judged.path].join('/');
+        throw new LatchkeyError('invalid_policy_data', {
+          description: `${pointer}: ${judged.problem}`,
+          members: { pointer },
+        });
+      }
+      const now = core.clock.now();
+      const id = await storePolicyData(core.database, data, now);
+      core.policy.adopt(toUuid(id), judged.data);
+      logAction(call, 'setPolicyData', id);
+      return single(201, POLICY_DATA, { id: toUuid(id), data, created_at: now }, call);
+    },
+  },
+  {
+    id: 'getLatestPolicyData',
+    method: 'GET',
+    path: `${POLICY_DATA.path}/latest`,
+    tag: POLICY_DATA.type,
+    summary: 'Reads the data that was stored last',
+    answers: [singleAnswer(200, POLICY_DATA)],
+    errors: ['not_found'],
+    run: async (call) => {
+      const window = { size: 1, isFromEnd: true, after: undefined, before: undefined };
+      const [latest] = (await source.page(call.core, {}, window)).items;
+      if (latest === undefined) throw new LatchkeyError('not_found', { description: 'no policy data is stored' });
+      return single(200, POLICY_DATA, latest, call);
+    },
+  },
+  getOperation({
+    id: 'getPolicyData',
+    summary: 'Reads data that was stored; the last ten are kept',
+    resource: POLICY_DATA,
+    source,
+  }),
+];

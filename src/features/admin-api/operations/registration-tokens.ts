@@ -1,0 +1,180 @@
+/** Invitations for people who register themselves (operations 4.8). */
+import { z } from 'zod';
+import {
+  changeRegistrationToken,
+  revokeRegistrationToken,
+  unrevokeRegistrationToken,
+} from '#domain/accounts/registrations/change-registration-token.ts';
+import {
+  issueRegistrationToken,
+  openRegistrationToken,
+} from '#domain/accounts/registrations/issue-registration-token.ts';
+import { isRegistrationToken } from '#domain/accounts/registrations/registration-token.ts';
+import { type RegistrationTokenRecord, registrationTokens } from '#domain/administration/registration-token-listing.ts';
+import type { Core } from '#domain/core.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { fromUuid } from '#platform/base/ids.ts';
+import { type Resource, single, time, timeOrNull } from '../definition/documents.ts';
+import { flag, instant } from '../definition/fields.ts';
+import {
+  actionOperation,
+  getOperation,
+  type ListSource,
+  listOperation,
+  logAction,
+  missing,
+  type Operation,
+  readBody,
+  singleAnswer,
+} from '../definition/operation.ts';
+
+const TOKEN: Resource<RegistrationTokenRecord> = {
+  type: 'user-registration-token',
+  path: 'user-registration-tokens',
+  attributes: z.object({
+    token: z.string(),
+    valid: z.boolean(),
+    usage_limit: z.int().nullable(),
+    times_used: z.int(),
+    created_at: z.iso.datetime(),
+    last_used_at: z.iso.datetime().nullable(),
+    expires_at: z.iso.datetime().nullable(),
+    revoked_at: z.iso.datetime().nullable(),
+  }),
+  attributesOf: (token, { keyRing }) => ({
+    token: openRegistrationToken(keyRing, fromUuid(token.id), token.token_sealed),
+    valid: token.valid,
+    usage_limit: token.usage_limit,
+    times_used: token.times_used,
+    created_at: time(token.created_at),
+    last_used_at: timeOrNull(token.last_used_at),
+    expires_at: timeOrNull(token.expires_at),
+    revoked_at: timeOrNull(token.revoked_at),
+  }),
+};
+
+interface Wanted {
+  readonly isUsed: boolean | undefined;
+  readonly isRevoked: boolean | undefined;
+  readonly isExpired: boolean | undefined;
+  readonly isValid: boolean | undefined;
+}
+
+/** Whether a token is valid depends on when that is asked. */
+const source: ListSource<RegistrationTokenRecord, Wanted> = {
+  find: ({ database, clock }, id) => registrationTokens.find(database, id, { now: new Date(clock.now()) }),
+  page: ({ database, clock }, wanted, window) =>
+    registrationTokens.page(database, { ...wanted, now: new Date(clock.now()) }, window),
+  count: ({ database, clock }, wanted) => registrationTokens.count(database, { ...wanted, now: new Date(clock.now()) }),
+};
+
+const SHARED = { resource: TOKEN, source };
+const MAX_USES = 2_147_483_647;
+const usageLimit = z.int('a whole number').min(1, 'at least 1').max(MAX_USES, `at most ${MAX_USES}`);
+const newTokenBody = z.strictObject({
+  token: z.string().refine(isRegistrationToken, '1 to 64 letters, digits and . _ ~ -').optional(),
+  usage_limit: usageLimit.nullable().optional(),
+  expires_at: instant().nullable().optional(),
+});
+const changeBody = z.strictObject({
+  usage_limit: usageLimit.nullable().optional(),
+  expires_at: instant().nullable().optional(),
+});
+
+export const registrationTokenOperations: readonly Operation[] = [
+  listOperation({
+    id: 'listUserRegistrationTokens',
+    summary: 'Lists registration tokens',
+    ...SHARED,
+    filters: z.object({
+      used: flag().optional(),
+      revoked: flag().optional(),
+      expired: flag().optional(),
+      valid: flag().optional(),
+    }),
+    select: ({ used, revoked, expired, valid }) => ({
+      isUsed: used,
+      isRevoked: revoked,
+      isExpired: expired,
+      isValid: valid,
+    }),
+  }),
+  getOperation({ id: 'getUserRegistrationToken', summary: 'Reads a registration token', ...SHARED }),
+  {
+    id: 'addUserRegistrationToken',
+    method: 'POST',
+    path: TOKEN.path,
+    tag: TOKEN.type,
+    summary: 'Makes a registration token',
+    body: newTokenBody,
+    answers: [singleAnswer(201, TOKEN)],
+    errors: ['invalid_body', 'token_exists'],
+    run: async (call) => {
+      const { core, context } = call;
+      const { token, usage_limit, expires_at } = await readBody(context, newTokenBody);
+      checkEnd(core, expires_at);
+      const issued = await issueRegistrationToken(core, {
+        token,
+        usageLimit: usage_limit ?? undefined,
+        expiresAt: expires_at ?? undefined,
+      });
+      if (issued === undefined) throw new LatchkeyError('token_exists');
+      const made = await source.find(core, issued.id);
+      if (made === undefined) throw missing(TOKEN.type);
+      logAction(call, 'addUserRegistrationToken', issued.id);
+      return single(201, TOKEN, made, call);
+    },
+  },
+  actionOperation({
+    id: 'updateUserRegistrationToken',
+    method: 'PUT',
+    summary: 'Changes how often and how long a token is good; null takes a limit away',
+    ...SHARED,
+    body: changeBody,
+    errors: ['invalid_body'],
+    run: async ({ core, context }, { id }) => {
+      const { usage_limit, expires_at } = await readBody(context, changeBody);
+      checkEnd(core, expires_at);
+      const change = { usageLimit: usage_limit, expiresAt: expires_at };
+      if (await changeRegistrationToken(core.database, fromUuid<'registration-token'>(id), change)) return;
+      throw new LatchkeyError('invalid_body', {
+        description: '/usage_limit: the token was used more often',
+        members: { pointer: '/usage_limit' },
+      });
+    },
+  }),
+  actionOperation({
+    id: 'revokeUserRegistrationToken',
+    action: 'revoke',
+    summary: 'Makes a token worthless',
+    ...SHARED,
+    errors: ['already_revoked'],
+    run: async ({ core }, { id }) => {
+      const isRevoked = await revokeRegistrationToken(
+        core.database,
+        fromUuid<'registration-token'>(id),
+        core.clock.now(),
+      );
+      if (!isRevoked) throw new LatchkeyError('already_revoked');
+    },
+  }),
+  actionOperation({
+    id: 'unrevokeUserRegistrationToken',
+    action: 'unrevoke',
+    summary: 'Makes a revoked token good again',
+    ...SHARED,
+    errors: ['not_revoked'],
+    run: async ({ core }, { id }) => {
+      const isGood = await unrevokeRegistrationToken(core.database, fromUuid<'registration-token'>(id));
+      if (!isGood) throw new LatchkeyError('not_revoked');
+    },
+  }),
+];
+
+function checkEnd({ clock }: Core, expiresAt: Date | null | undefined): void {
+  if (expiresAt === undefined || expiresAt === null || expiresAt.getTime() > clock.now()) return;
+  throw new LatchkeyError('invalid_body', {
+    description: '/expires_at: it is over',
+    members: { pointer: '/expires_at' },
+  });
+}

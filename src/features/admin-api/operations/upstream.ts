@@ -1,0 +1,174 @@
+/** Sign-in providers, which come from the configuration, and identities that accounts have there (operations 4.10). */
+import { z } from 'zod';
+import {
+  type UpstreamLinkRecord,
+  type UpstreamProviderRecord,
+  upstreamLinks,
+  upstreamProviders,
+} from '#domain/administration/upstream-listings.ts';
+import { users } from '#domain/administration/user-listing.ts';
+import { type AddLinkOutcome, addLink } from '#domain/upstream/add-link.ts';
+import { deleteLink } from '#domain/upstream/delete-link.ts';
+import { providerName } from '#domain/upstream/upstream-providers.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { fromUuid } from '#platform/base/ids.ts';
+import { containing } from '#platform/postgres/like.ts';
+import { actorOf } from '../definition/caller.ts';
+import { idOrNull, type Resource, single, time, timeOrNull } from '../definition/documents.ts';
+import { flag, text, ulid } from '../definition/fields.ts';
+import {
+  actionOperation,
+  getOperation,
+  listOperation,
+  logAction,
+  missing,
+  type Operation,
+  readBody,
+  singleAnswer,
+  stored,
+} from '../definition/operation.ts';
+
+const LINK: Resource<UpstreamLinkRecord> = {
+  type: 'upstream-oauth-link',
+  path: 'upstream-oauth-links',
+  attributes: z.object({
+    created_at: z.iso.datetime(),
+    provider_id: z.string(),
+    subject: z.string(),
+    user_id: z.string().nullable(),
+    human_account_name: z.string().nullable(),
+  }),
+  attributesOf: ({ created_at, provider_id, subject, user_id, human_account_name }) => ({
+    created_at: time(created_at),
+    provider_id: fromUuid(provider_id),
+    subject,
+    user_id: idOrNull(user_id),
+    human_account_name,
+  }),
+};
+
+const PROVIDER: Resource<UpstreamProviderRecord> = {
+  type: 'upstream-oauth-provider',
+  path: 'upstream-oauth-providers',
+  attributes: z.object({
+    issuer: z.string().nullable(),
+    human_name: z.string().nullable(),
+    brand_name: z.string().nullable(),
+    created_at: z.iso.datetime(),
+    disabled_at: z.iso.datetime().nullable(),
+    registration_token_required: z.boolean(),
+  }),
+  attributesOf: ({ id, issuer, human_name, created_at, disabled_at }, { config }) => {
+    const configured = config.upstreamOauth2.providers.find((provider) => provider.id === fromUuid(id));
+    return {
+      issuer,
+      human_name,
+      brand_name: configured?.brandName ?? null,
+      created_at: time(created_at),
+      disabled_at: timeOrNull(disabled_at),
+      registration_token_required: configured?.isRegistrationTokenRequired ?? false,
+    };
+  },
+};
+
+const linkBody = z.strictObject({
+  user_id: ulid(),
+  provider_id: ulid(),
+  subject: text(255),
+  human_account_name: text(255).optional(),
+});
+
+const LINKS = { resource: LINK, source: stored(upstreamLinks) };
+const PROVIDERS = { resource: PROVIDER, source: stored(upstreamProviders) };
+
+export const upstreamOperations: readonly Operation[] = [
+  listOperation({
+    id: 'listUpstreamOAuthLinks',
+    summary: 'Lists identities at sign-in providers',
+    ...LINKS,
+    filters: z.object({
+      user: ulid().optional(),
+      provider: ulid().optional(),
+      subject: text(255).optional(),
+      'human-account-name': text(255).optional(),
+    }),
+    select: (values) => ({
+      user: values.user,
+      provider: values.provider,
+      subject: values.subject,
+      accountName: values['human-account-name'] && containing(values['human-account-name']),
+    }),
+    check: async ({ core }, { user, provider }) => {
+      if (user !== undefined && (await users.find(core.database, fromUuid(user))) === undefined) throw missing('user');
+      if (provider === undefined) return;
+      const found = await upstreamProviders.find(core.database, fromUuid(provider));
+      if (found === undefined) throw missing('upstream-oauth-provider');
+    },
+  }),
+  {
+    id: 'addUpstreamOAuthLink',
+    method: 'POST',
+    path: LINK.path,
+    tag: LINK.type,
+    summary: 'Gives an account an identity at a provider; 200 when it was known and nobody had it',
+    body: linkBody,
+    answers: [singleAnswer(201, LINK), singleAnswer(200, LINK)],
+    errors: ['invalid_body', 'not_found', 'link_exists'],
+    run: async (call) => {
+      const { core, context, caller } = call;
+      const { user_id, provider_id, subject, human_account_name } = await readBody(context, linkBody);
+      const provider = core.upstreamProviders.find(fromUuid(provider_id));
+      if (provider === undefined) throw missing(PROVIDER.type);
+      const outcome = await addLink(core, {
+        user: fromUuid<'user'>(user_id),
+        provider,
+        subject,
+        accountName: human_account_name,
+        by: actorOf(caller),
+        now: core.clock.now(),
+      });
+      if (!outcome.ok) throw linkRefusal(outcome.reason);
+      const link = await upstreamLinks.find(core.database, outcome.id);
+      if (link === undefined) throw missing(LINK.type);
+      logAction(call, 'addUpstreamOAuthLink', outcome.id);
+      return single(outcome.isNew ? 201 : 200, LINK, link, call);
+    },
+  },
+  getOperation({ id: 'getUpstreamOAuthLink', summary: 'Reads an identity', ...LINKS }),
+  actionOperation({
+    id: 'deleteUpstreamOAuthLink',
+    method: 'DELETE',
+    summary: 'Forgets an identity, also when it was the last way into its account',
+    ...LINKS,
+    isSilent: true,
+    run: async ({ core, caller }, { id, provider_id }) => {
+      const provider = core.upstreamProviders.find(fromUuid(provider_id));
+      const deletion = {
+        link: fromUuid<'upstream-link'>(id),
+        providerName: provider === undefined ? fromUuid(provider_id) : providerName(provider),
+        by: actorOf(caller),
+        now: core.clock.now(),
+      };
+      if (!(await deleteLink(core, deletion))) throw missing(LINK.type);
+    },
+  }),
+  listOperation({
+    id: 'listUpstreamOAuthProviders',
+    summary: 'Lists sign-in providers',
+    ...PROVIDERS,
+    filters: z.object({ enabled: flag().optional() }),
+    select: ({ enabled }) => ({ isEnabled: enabled }),
+  }),
+  getOperation({ id: 'getUpstreamOAuthProvider', summary: 'Reads a sign-in provider', ...PROVIDERS }),
+];
+
+function linkRefusal(reason: Extract<AddLinkOutcome, { ok: false }>['reason']): LatchkeyError {
+  switch (reason) {
+    case 'unknown-user':
+      return missing('user');
+    case 'unknown-provider':
+      return missing(PROVIDER.type);
+    case 'taken':
+      return new LatchkeyError('link_exists');
+  }
+}

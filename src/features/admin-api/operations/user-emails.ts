@@ -1,0 +1,99 @@
+/** Confirmed e-mail addresses of accounts (operations 4.5). */
+import { z } from 'zod';
+import { parseEmailAddress, parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
+import { removeEmail } from '#domain/accounts/user-emails.ts';
+import { type UserEmailRecord, userEmails } from '#domain/administration/email-listing.ts';
+import { users } from '#domain/administration/user-listing.ts';
+import { addEmailUnproven } from '#domain/email-changes/add-email-unproven.ts';
+import { type ChangedBy, recordEmailChange } from '#domain/email-changes/record-email-change.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { fromUuid } from '#platform/base/ids.ts';
+import { type Resource, single, time } from '../definition/documents.ts';
+import { ulid } from '../definition/fields.ts';
+import {
+  type AdminCall,
+  actionOperation,
+  getOperation,
+  listOperation,
+  logAction,
+  missing,
+  type Operation,
+  readBody,
+  singleAnswer,
+  stored,
+} from '../definition/operation.ts';
+
+const USER_EMAIL: Resource<UserEmailRecord> = {
+  type: 'user-email',
+  path: 'user-emails',
+  attributes: z.object({ created_at: z.iso.datetime(), user_id: z.string(), email: z.string() }),
+  attributesOf: ({ created_at, user_id, email }) => ({
+    created_at: time(created_at),
+    user_id: fromUuid(user_id),
+    email,
+  }),
+};
+
+const SHARED = { resource: USER_EMAIL, source: stored(userEmails) };
+const addressBody = z.strictObject({ user_id: ulid(), email: z.string() });
+
+export const userEmailOperations: readonly Operation[] = [
+  listOperation({
+    id: 'listUserEmails',
+    summary: 'Lists confirmed addresses',
+    ...SHARED,
+    filters: z.object({ user: ulid().optional(), email: z.string().max(255).optional() }),
+    select: ({ user, email }) => ({ user, key: email?.toLowerCase() }),
+    check: async ({ core }, { user }) => {
+      if (user !== undefined && (await users.find(core.database, fromUuid(user))) === undefined) throw missing('user');
+    },
+  }),
+  getOperation({ id: 'getUserEmail', summary: 'Reads an address', ...SHARED }),
+  {
+    id: 'addUserEmail',
+    method: 'POST',
+    path: USER_EMAIL.path,
+    tag: USER_EMAIL.type,
+    summary: 'Gives an account an address that counts as confirmed',
+    body: addressBody,
+    answers: [singleAnswer(201, USER_EMAIL)],
+    errors: ['invalid_body', 'not_found', 'invalid_email', 'email_in_use'],
+    run: async (call) => {
+      const { core, context } = call;
+      const { user_id, email: typed } = await readBody(context, addressBody);
+      const email = parseEmailAddress(typed);
+      if (email === undefined) throw new LatchkeyError('invalid_email', { members: { pointer: '/email' } });
+      const outcome = await addEmailUnproven(core, fromUuid<'user'>(user_id), email, changedBy(call));
+      if (!outcome.ok) {
+        throw outcome.reason === 'deactivated' ? missing('user') : new LatchkeyError('email_in_use');
+      }
+      const added = await userEmails.find(core.database, outcome.id);
+      if (added === undefined) throw missing('user-email');
+      logAction(call, 'addUserEmail', outcome.id);
+      return single(201, USER_EMAIL, added, call);
+    },
+  },
+  actionOperation({
+    id: 'deleteUserEmail',
+    method: 'DELETE',
+    summary: 'Takes an address from its account',
+    ...SHARED,
+    isSilent: true,
+    run: async (call, { user_id, email: stored }) => {
+      const { core } = call;
+      const email = parseStoredEmailAddress(stored);
+      if (email === undefined) throw new TypeError('an address is stored that cannot be read');
+      const user = fromUuid<'user'>(user_id);
+      const change = { ...changedBy(call), user, email, now: core.clock.now() };
+      await core.database.transaction(async (transaction) => {
+        // Told at the removed address as well.
+        await recordEmailChange(core, transaction, 'email_removed', change);
+        if (!(await removeEmail(transaction, user, email.key))) throw missing('user-email');
+      });
+    },
+  }),
+];
+
+function changedBy({ caller }: AdminCall): ChangedBy {
+  return { client: caller.clientId, admin: caller.user?.id };
+}

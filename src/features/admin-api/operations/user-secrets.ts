@@ -1,0 +1,140 @@
+/** Accounts that administrators make, and the passwords that they set (operations 4.4). */
+import { z } from 'zod';
+import { parseDisplayName, usernameProblems } from '#domain/accounts/account-names.ts';
+import { findUserByName } from '#domain/accounts/find-user.ts';
+import { findPasswordOwner } from '#domain/accounts/passwords/find-password-owner.ts';
+import { judgePassword } from '#domain/accounts/passwords/password-rules.ts';
+import { registerUser } from '#domain/accounts/registrations/register-user.ts';
+import { users } from '#domain/administration/user-listing.ts';
+import { setPasswordOfUser } from '#domain/password-changes/set-password-of-user.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { fromUuid } from '#platform/base/ids.ts';
+import { addressKey } from '#platform/base/ip-address.ts';
+import { single } from '../definition/documents.ts';
+import { text } from '../definition/fields.ts';
+import { HOMESERVER_ERRORS, homeserverFailure } from '../definition/homeserver-failure.ts';
+import {
+  type AdminCall,
+  actionOperation,
+  logAction,
+  missing,
+  type Operation,
+  readBody,
+  singleAnswer,
+  stored,
+} from '../definition/operation.ts';
+import { USER } from './users.ts';
+
+const newUserBody = z.strictObject({
+  username: z.string(),
+  skip_homeserver_check: z.boolean().default(false),
+  displayname: z
+    .string()
+    .refine((name) => parseDisplayName(name) !== undefined, 'it is no display name')
+    .optional(),
+});
+
+const passwordBody = z.strictObject({ password: text(8192), skip_password_check: z.boolean().default(false) });
+
+export const userSecretOperations: readonly Operation[] = [
+  {
+    id: 'createUser',
+    method: 'POST',
+    path: USER.path,
+    tag: USER.type,
+    summary: 'Makes an account',
+    body: newUserBody,
+    answers: [singleAnswer(201, USER)],
+    errors: ['invalid_body', 'invalid_username', 'user_exists', 'username_reserved', ...HOMESERVER_ERRORS],
+    run: async (call) => {
+      const { core, context } = call;
+      const { username, skip_homeserver_check, displayname } = await readBody(context, newUserBody);
+      await checkName(call, username, skip_homeserver_check);
+      const registration = {
+        username,
+        displayName: displayname === undefined ? undefined : parseDisplayName(displayname),
+        locale: core.config.i18n.defaultLanguage,
+        canRequestAdmin: false,
+        emails: [],
+        password: undefined,
+        now: core.clock.now(),
+      };
+      const outcome = await registerUser(core, registration);
+      if (!outcome.ok) throw new LatchkeyError('user_exists');
+      const user = await users.find(core.database, outcome.id);
+      if (user === undefined) throw missing('user');
+      logAction(call, 'createUser', outcome.id);
+      return single(201, USER, user, call);
+    },
+  },
+  actionOperation({
+    id: 'setUserPassword',
+    action: 'set-password',
+    summary: 'Gives an account a password; its sessions go on',
+    resource: USER,
+    source: stored(users),
+    body: passwordBody,
+    errors: ['invalid_body', 'password_auth_disabled', 'password_too_weak', 'overloaded'],
+    isSilent: true,
+    run: async (call, { id }) => {
+      const { core, context, caller } = call;
+      const { password, skip_password_check } = await readBody(context, passwordBody);
+      if (!core.config.passwords.enabled) throw new LatchkeyError('password_auth_disabled');
+      const user = fromUuid<'user'>(id);
+      if (Buffer.byteLength(password) > core.config.passwords.maximumLength) {
+        throw new LatchkeyError('password_too_weak', { description: 'the password is too long' });
+      }
+      if (!skip_password_check) await checkPassword(call, user, password);
+      const outcome = await setPasswordOfUser(core, {
+        user,
+        newPassword: password,
+        endsOtherBrowsers: false,
+        endsApplications: false,
+        language: core.config.i18n.defaultLanguage,
+        address: context.clientAddress,
+        userAgent: context.userAgent,
+        signal: context.signal,
+        admin: { clientId: caller.clientId, userId: caller.user?.id },
+      });
+      if (outcome.ok) return;
+      if (outcome.reason === 'gone') throw missing('user');
+      throw new LatchkeyError('overloaded', { retryAfterSeconds: outcome.retryAfterSeconds });
+    },
+  }),
+];
+
+/** @throws LatchkeyError `invalid_username`, `user_exists`, `username_reserved`, and those of the homeserver */
+async function checkName({ core }: AdminCall, username: string, skipsHomeserver: boolean): Promise<void> {
+  if (usernameProblems(username, core.config.homeserver.homeserver).length > 0) {
+    throw new LatchkeyError('invalid_username', { members: { pointer: '/username' } });
+  }
+  if ((await findUserByName(core.database, username)) !== undefined) throw new LatchkeyError('user_exists');
+  if (skipsHomeserver) {
+    core.log.warn('admin.unchecked_name', 'an account is made without asking the homeserver for its name', {
+      username,
+    });
+    return;
+  }
+  const free = await core.homeserver.isLocalpartAvailable(username, { kind: 'admin' });
+  if (!free.ok) throw homeserverFailure(free);
+  if (!free.value) throw new LatchkeyError('username_reserved');
+}
+
+/** @throws LatchkeyError `password_too_weak` with what would make it better, `overloaded` */
+async function checkPassword(
+  { core, context }: AdminCall,
+  user: Parameters<typeof findPasswordOwner>[1],
+  password: string,
+) {
+  const owner = await findPasswordOwner(core.database, user);
+  const { branding, passwords } = core.config;
+  const { username = '', displayName } = owner?.user ?? {};
+  const words = { username, displayName, emails: owner?.emails ?? [], serviceName: branding.serviceName };
+  const asker = { address: addressKey(context.clientAddress), signal: context.signal };
+  const rejected = await judgePassword(passwords, core.estimator, password, words, asker);
+  if (rejected === undefined) return;
+  throw new LatchkeyError('password_too_weak', {
+    description: `the password may not be used: ${rejected.problem}`,
+    members: { pointer: '/password' },
+  });
+}

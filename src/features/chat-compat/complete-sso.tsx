@@ -1,0 +1,215 @@
+import type { PageDeps } from '#browser/browser.ts';
+import type { ShownClient } from '#browser/components/client.tsx';
+import type { FormProblem } from '#browser/components/form.tsx';
+import { decidingAccount } from '#browser/deciding-account.ts';
+import { type Viewer, type ViewerRow, viewerColumns, viewerJoin } from '#domain/browser-sessions/viewer.ts';
+import { fulfillSsoLogin } from '#domain/compat-sessions/sso-logins/fulfill-sso-login.ts';
+import {
+  type SsoLogin,
+  type SsoLoginRow,
+  ssoLoginColumns,
+  toSsoLogin,
+} from '#domain/compat-sessions/sso-logins/sso-login.ts';
+import {
+  type OpenSessionsRow,
+  openSessionsColumns,
+  openSessionsJoin,
+  toOpenSessions,
+} from '#domain/oauth-sessions/session-limit.ts';
+import { banSettingOf, describeViolations, findViolations, type Violation } from '#domain/policy/violations.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { parseId, toUuid } from '#platform/base/ids.ts';
+import type { FormParameters } from '#platform/http/form-parameters.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { type SsoTarget, ssoTarget, withLoginToken } from '#protocol/chat/sso-redirect.ts';
+import { uriForLog } from '#protocol/oauth/uris-in-logs.ts';
+import type { PostAuthAction } from '#protocol/post-auth-action.ts';
+import { CompleteSsoPage, SsoForbiddenPage } from './complete-sso.page.tsx';
+import { readSsoAction } from './sso-action.ts';
+
+type ActiveViewer = Extract<Viewer, { readonly kind: 'active' }>;
+
+/** A client that waits for the person who is signed in. */
+interface WaitingClient {
+  readonly login: SsoLogin;
+  readonly viewer: ActiveViewer;
+  /** Why this person may not sign it in. */
+  readonly violations: readonly Violation[];
+}
+
+const FORM_LIFETIME_MS = 10 * 60_000;
+const RENDERED_LABEL = 'compat-sso-form';
+
+/** `GET /complete-compat-sso/{grant_id}`: asks whether the client may have a session (chat-compat 9.1). */
+export async function showSso(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
+  const opened = await openSso(deps, context);
+  if ('status' in opened) return opened;
+  return await showDecision(deps, context, opened);
+}
+
+/** `POST /complete-compat-sso/{grant_id}`: the person agreed; the browser takes a login token to the client (9.2). */
+export async function submitSso(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
+  const form = await context.readForm();
+  const isExpired = deps.csrf.check(context, form) === 'expired';
+  const opened = await openSso(deps, context);
+  if ('status' in opened) return opened;
+  if (opened.violations.length > 0) return await showDecision(deps, context, opened);
+  const { login, viewer } = opened;
+  const now = deps.clock.now();
+  if (isExpired || !isFresh(deps, form, login, now)) return await showDecision(deps, context, opened, true);
+  const token = await fulfillSsoLogin(deps.database, {
+    id: login.id,
+    userId: viewer.user.id,
+    browserSessionId: viewer.session.id,
+    address: context.clientAddress,
+    userAgent: context.userAgent,
+    now,
+  });
+  // The sign-on, the session or the account changed since they were read: the page finds out which.
+  if (token === undefined) return await showSso(deps, context);
+  return redirect(withLoginToken(login.redirectUri, token), { 'referrer-policy': 'no-referrer' });
+}
+
+/**
+ * Reads the sign-on and judges whether the person who is signed in may complete it, by one statement. Makes the viewer
+ * the request's requester.
+ * @throws LatchkeyError `sso_login_not_found`, `sso_login_used`, `sso_login_expired`
+ */
+async function openSso(deps: PageDeps, context: RequestContext): Promise<WaitingClient | HttpResponse> {
+  const { database, clock, viewers } = deps;
+  const id = parseId<'compat-sso-login'>(context.params['grant_id'] ?? '');
+  const cookie = viewers.cookie(context);
+  const now = clock.now();
+  const row = await database.first(readSsoLogin, {
+    loginId: id === undefined ? null : toUuid(id),
+    browserSessionId: cookie === undefined ? null : toUuid(cookie.id),
+    countedSince: deps.sessionLimit.countedSince(now),
+    now: new Date(now),
+  });
+  const viewer = await viewers.accept(context, row);
+  if (row === undefined || row.login_id === null) throw new LatchkeyError('sso_login_not_found');
+  const login = toSsoLogin(row);
+  if (login.isFulfilled) throw new LatchkeyError('sso_login_used');
+  if (login.expiresAt <= now) throw new LatchkeyError('sso_login_expired');
+  if (viewer.kind === 'anonymous') return redirect(signInPath(deps, context, login));
+  if (viewer.kind !== 'active') {
+    return deps.interstitials.answer(context, viewer, {
+      action: continuation(login),
+      formActions: addressesAfterSignOut(deps, login),
+    });
+  }
+  const bannedBy = deps.requesterPolicy.ban(context.clientAddress, context.userAgent);
+  const violations = findViolations(
+    { user: viewer.user, scope: [], bannedBy, openSessions: toOpenSessions(row) },
+    deps,
+  );
+  return { login, viewer, violations };
+}
+
+/** The sign-on and who is signed in; without the sign-on there is a row, too. Primary keys. */
+const readSsoLogin = statement<
+  ViewerRow & OpenSessionsRow & (SsoLoginRow | { readonly login_id: null }),
+  {
+    readonly loginId: string | null;
+    readonly browserSessionId: string | null;
+    readonly countedSince: Date | null;
+    readonly now: Date;
+  }
+>(
+  'complete-compat-sso.page',
+  `select ${ssoLoginColumns('login')}, ${viewerColumns}, ${openSessionsColumns}
+     from (select 1) as one
+     left join compat_sso_logins login on login.id = :loginId::uuid
+     ${viewerJoin(':browserSessionId::uuid')}
+     ${openSessionsJoin('viewer_user.id', ':countedSince::timestamptz', ':now::timestamptz')}`,
+);
+
+function continuation({ id }: SsoLogin): PostAuthAction {
+  return { kind: 'continue_compat_sso_login', id };
+}
+
+function signInPath(deps: PageDeps, context: RequestContext, login: SsoLogin): string {
+  const { urls } = deps;
+  const action = continuation(login);
+  const isNew = readSsoAction(context.query, deps.config.protocolName) === 'register';
+  if (isNew && deps.isRegistrationOpen) return urls.register(action);
+  const provider = deps.upstreamProviders.find(login.providerId);
+  return provider === undefined ? urls.login(action) : urls.upstreamAuthorize(provider.id, action);
+}
+
+/** "Use another account" comes back here, which sends on to the provider that the client proposed. */
+function addressesAfterSignOut({ upstreamProviders }: PageDeps, { providerId }: SsoLogin): readonly string[] {
+  const provider = upstreamProviders.find(providerId);
+  const address = provider?.authorizationEndpoint ?? provider?.issuer;
+  return address === undefined ? [] : [address];
+}
+
+async function showDecision(
+  deps: PageDeps,
+  context: RequestContext,
+  { login, viewer, violations }: WaitingClient,
+  isStale = false,
+): Promise<HttpResponse> {
+  const account = await decidingAccount(deps, viewer.user, continuation(login));
+  const translations = deps.pages.language(context);
+  const target = ssoTarget(login.redirectUri);
+  const csrf = deps.csrf.field(context);
+  const formActions = [login.redirectUri, ...addressesAfterSignOut(deps, login)];
+  if (violations.length > 0) {
+    deps.log.info('auth.refused', 'a chat client may not be signed in', {
+      code: 'access_denied',
+      description: describeViolations(violations),
+      setting: banSettingOf(violations),
+      redirect_uri: uriForLog(login.redirectUri),
+      user: viewer.user.id,
+    });
+    return deps.pages.answer({
+      status: 403,
+      title: translations.t('problem.refused.title'),
+      translations,
+      width: 'decision',
+      formActions: addressesAfterSignOut(deps, login),
+      content: (
+        <SsoForbiddenPage
+          {...{ translations, violations, account, csrf }}
+          client={unknownClient(target)}
+          retryPath={deps.urls.completeSso(login.id)}
+          sessionsPath={deps.urls.account('sessions')}
+        />
+      ),
+    });
+  }
+  const rendered = deps.keyRing.seal(RENDERED_LABEL, String(deps.clock.now()), login.id).toString('base64url');
+  return deps.pages.answer({
+    title: translations.t('sso.title', { target: target.name }),
+    translations,
+    width: 'decision',
+    isRejected: isStale,
+    formActions,
+    content: (
+      <CompleteSsoPage
+        {...{ translations, target, account }}
+        form={{ path: deps.urls.completeSso(login.id), csrf, fields: [['rendered', rendered]] }}
+        problems={isStale ? [staleProblem(translations.t('form.csrf_expired'))] : []}
+      />
+    ),
+  });
+}
+
+/** A page that lies open somewhere must not sign a client in long afterwards (security S-72). */
+function isFresh({ keyRing }: PageDeps, form: FormParameters, login: SsoLogin, now: number): boolean {
+  const sealed = Buffer.from(form.get('rendered') ?? '', 'base64url');
+  const opened = keyRing.open(RENDERED_LABEL, sealed, login.id);
+  return opened !== undefined && now - Number(opened.toString()) <= FORM_LIFETIME_MS;
+}
+
+function staleProblem(message: string): FormProblem {
+  return { code: 'csrf_expired', message };
+}
+
+/** Nothing is known of it but where it wants the token to go. */
+function unknownClient(target: SsoTarget): ShownClient {
+  return { name: target.name, host: undefined, isVerified: false };
+}

@@ -1,0 +1,405 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type ChatAnswer, ChatClient, textOf } from '#test/support/chat-client.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import {
+  type StandInHomeserver,
+  startStandInHomeserver,
+} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const SECRET = 'shared-secret-of-the-test';
+/** Lines of refused logins. */
+const EXPECTED = ['homeserver.refused', '" 500 Internal', '" 503 Service'];
+/** Passwords are checked in the meantime. */
+const AMPLE = { burst: 100_000, per_second: 1000 };
+
+const clock = new FakeClock();
+let homeserver: StandInHomeserver;
+let service: TestService;
+let chat: ChatClient;
+
+beforeAll(async () => {
+  homeserver = await startStandInHomeserver(SECRET, 'chat.example');
+  service = await startService(settings(), { clock, expectedErrors: EXPECTED });
+  chat = new ChatClient(service);
+  for (const name of ['amira', 'lena', 'dana', 'newcomer']) await service.registerUser(name, PASSWORD);
+  await sql(service.database, `update users set locked_at = created_at where username = 'lena'`);
+  await sql(service.database, `update users set deactivated_at = created_at where username = 'dana'`);
+});
+
+beforeEach(async () => {
+  await homeserver.setFault(undefined);
+  // The rest after failures in a row.
+  clock.advanceSeconds(11);
+  await sql(service.database, 'delete from queue_jobs where failed_at is null');
+  await sql(service.database, 'delete from homeserver_leases');
+  await sql(service.database, 'delete from compat_sessions');
+  homeserver.state.users.clear();
+  for (const name of ['amira', 'lena', 'dana']) homeserver.addUser(name);
+  homeserver.requests.length = 0;
+});
+
+afterEach(async () => {
+  expect(await rowsOf('homeserver_leases'), 'every lease was given back').toEqual([]);
+});
+
+afterAll(async () => {
+  await service.stop();
+  await homeserver.stop();
+});
+
+function settings() {
+  const { endpoint, serverName } = homeserver;
+  return {
+    homeserver: { kind: 'synapse', homeserver: serverName, endpoint, secret: SECRET },
+    rate_limiting: { login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE } },
+  };
+}
+
+async function rowsOf(table: 'homeserver_leases' | 'compat_sessions') {
+  return await sql<{ user_id: string }>(service.database, `select user_id from ${table}`);
+}
+
+async function liveDevices(): Promise<readonly string[]> {
+  const rows = await sql<{ device_id: string }>(
+    service.database,
+    'select device_id from compat_sessions where finished_at is null order by device_id',
+  );
+  return rows.map(({ device_id: id }) => id);
+}
+
+async function queuedSyncs(): Promise<readonly string[]> {
+  const rows = await sql<{ username: string }>(
+    service.database,
+    `select u.username from queue_jobs j join users u on u.id::text = j.payload ->> 'user_id'
+      where j.queue = 'sync-devices' order by 1`,
+  );
+  return rows.map(({ username }) => username);
+}
+
+const calls = () => homeserver.requests.map(({ path }) => path.replace('/_synapse/mas/', ''));
+
+function logIn(deviceId: string, fields: Readonly<Record<string, unknown>> = {}): Promise<ChatAnswer> {
+  return chat.tryLogin('amira', PASSWORD, { device_id: deviceId, ...fields });
+}
+
+function expectError(answer: ChatAnswer, status: number, errcode: string, retryAfter: string | null = null): void {
+  expect([answer.status, answer.body['errcode']]).toEqual([status, errcode]);
+  expect(answer.body['error']).toEqual(expect.any(String));
+  expect(answer.headers.get('retry-after')).toBe(retryAfter);
+  expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+}
+
+async function takeLease(seconds: number): Promise<void> {
+  await sql(
+    service.database,
+    `insert into homeserver_leases (user_id, owner, expires_at)
+     select id, gen_random_uuid(), $1::timestamptz from users where username = 'amira'`,
+    [new Date(clock.now() + seconds * 1000)],
+  );
+}
+
+/** Holds the answers of the homeserver back. @returns lets them go */
+async function holdAnswers(): Promise<() => Promise<void>> {
+  let resolve = () => {};
+  const until = new Promise<void>((resolved) => {
+    resolve = resolved;
+  });
+  await homeserver.setFault({ kind: 'wait', until });
+  return async () => {
+    resolve();
+    await homeserver.setFault(undefined);
+  };
+}
+
+describe('the homeserver knows a device before its session exists (chat-compat 5.5)', () => {
+  test('I-02: it was told of the device with its name when the login is answered, in three statements', async () => {
+    const answer = await logIn('PHONE', { initial_device_display_name: 'Phone' });
+    expect(answer.status).toBe(200);
+    expect(homeserver.requests.map(({ body }) => body)).toEqual([
+      { localpart: 'amira', device_id: 'PHONE', display_name: 'Phone' },
+    ]);
+    expect(homeserver.user('amira')?.devices.get('PHONE')).toBe('Phone');
+    expect(service.requestLines().at(-1)).toMatchObject({ queries: 3 });
+    expect(await queuedSyncs()).toEqual([]);
+  });
+
+  test('while it is asked, nothing is stored, and no transaction is open', async () => {
+    const letGo = await holdAnswers();
+    const answer = logIn('PHONE');
+    await expect.poll(calls).toEqual(['upsert_device']);
+    expect(await rowsOf('compat_sessions')).toEqual([]);
+    const open = await sql(
+      service.database,
+      `select pid from pg_stat_activity where datname = current_database() and backend_type = 'client backend' and xact_start is not null
+         and pid <> pg_backend_pid()`,
+    );
+    expect(open).toEqual([]);
+    await letGo();
+    expect((await answer).status).toBe(200);
+  });
+
+  test('I-11: a login on a device of a live session keeps its name there, and ends that session alone', async () => {
+    const first = await chat.login('amira', PASSWORD, { device_id: 'PHONE', initial_device_display_name: 'First' });
+    await logIn('LAPTOP');
+    await logIn('PHONE', { initial_device_display_name: 'Second' });
+    expect([...(homeserver.user('amira')?.devices ?? [])]).toEqual([
+      ['PHONE', 'First'],
+      ['LAPTOP', undefined],
+    ]);
+    expect(await liveDevices()).toEqual(['LAPTOP', 'PHONE']);
+    expect((await chat.post('/logout', undefined, { authorization: `Bearer ${first.accessToken}` })).status).toBe(401);
+    expect(await queuedSyncs(), 'the device lives on').toEqual([]);
+  });
+
+  test('I-23: somebody whom it does not know yet is made known, and the login succeeds', async () => {
+    const answer = await chat.tryLogin('newcomer', PASSWORD, { device_id: 'PHONE' });
+    expect(answer.status).toBe(200);
+    expect(calls()).toEqual(['upsert_device', 'provision_user', 'upsert_device']);
+    expect([...(homeserver.user('newcomer')?.devices.keys() ?? [])]).toEqual(['PHONE']);
+  });
+
+  test.each(['of three words', 'ä/ö?#%', '📱'])('I-25: the device id %s', async (id) => {
+    expect((await logIn(id)).body['device_id']).toBe(id);
+    expect([...(homeserver.user('amira')?.devices.keys() ?? [])]).toEqual([id]);
+  });
+
+  test('I-25: a name of 200 characters is cut to what it takes', async () => {
+    expect((await logIn('PHONE', { initial_device_display_name: 'x'.repeat(200) })).status).toBe(200);
+    expect(homeserver.user('amira')?.devices.get('PHONE')).toBe('x'.repeat(100));
+  });
+
+  test('I-25: a device id that it reserves is refused, and the client may try another one', async () => {
+    homeserver.state.hiddenDevice = 'KEY';
+    expectError(await logIn('KEY'), 403, 'M_FORBIDDEN');
+    expect(await liveDevices()).toEqual([]);
+    expect((await logIn('OTHER')).status).toBe(200);
+  });
+
+  test.each([
+    ['lena', 'M_USER_LOCKED', 401],
+    ['dana', 'M_USER_DEACTIVATED', 403],
+  ])('it is not asked for %s', async (name, errcode, status) => {
+    expectError(await chat.tryLogin(name, PASSWORD), status, errcode);
+    expect(calls()).toEqual([]);
+  });
+});
+
+describe('a homeserver that cannot be told (chat-compat 5.5, 11.9)', () => {
+  test('I-22: refuses connections: 503, nothing is stored, and a sync follows when it is back', async () => {
+    await logIn('OLD');
+    await homeserver.setFault({ kind: 'refuse' });
+    expectError(await logIn('NEW'), 503, 'M_UNKNOWN', '5');
+    expectError(await logIn('OLD'), 503, 'M_UNKNOWN', '5');
+    expect(await liveDevices(), 'the older session goes on').toEqual(['OLD']);
+    expect(await queuedSyncs(), 'one for both').toEqual(['amira']);
+    await homeserver.setFault(undefined);
+    homeserver.requests.length = 0;
+    await tellHomeserver(service.core);
+    expect(homeserver.requests.map(({ body }) => body)).toEqual([{ localpart: 'amira', devices: ['OLD'] }]);
+  });
+
+  test('I-22: refuses connections: who is signed in refreshes, is known to it, and signs out', async () => {
+    const { refreshToken } = await chat.login('amira', PASSWORD, { refresh_token: true });
+    await homeserver.setFault({ kind: 'refuse' });
+    const refreshed = await chat.post('/refresh', { refresh_token: refreshToken });
+    expect(refreshed.status).toBe(200);
+    const token = textOf(refreshed, 'access_token');
+    const introspection = await fetch(`${service.address}/oauth2/introspect`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${SECRET}`, 'x-mas-supports-device-id': '1' },
+      body: new URLSearchParams({ token }),
+    });
+    expect(await introspection.json()).toMatchObject({ active: true, username: 'amira' });
+    expect((await chat.post('/logout', undefined, { authorization: `Bearer ${token}` })).status).toBe(200);
+  });
+
+  test('the answer was lost: the device that it has now goes with the sync', async () => {
+    await homeserver.setFault({ kind: 'answer', status: 502 });
+    expectError(await logIn('LOST'), 503, 'M_UNKNOWN', '5');
+    expect([...(homeserver.user('amira')?.devices.keys() ?? [])]).toEqual(['LOST']);
+    await homeserver.setFault(undefined);
+    await tellHomeserver(service.core);
+    expect([...(homeserver.user('amira')?.devices.keys() ?? [])]).toEqual([]);
+  });
+
+  test.each([
+    ['has too much to do, and says for how long', { status: 429, headers: { 'retry-after': '17' } }, '17'],
+    ['answers something else', { status: 200, body: '<html>sign in to the network</html>' }, '5'],
+    ['answers nothing', { status: 200, body: '' }, '5'],
+  ])('it %s', async (_what, fault, retryAfter) => {
+    await homeserver.setFault({ kind: 'answer', ...fault });
+    expectError(await logIn('PHONE'), 503, 'M_UNKNOWN', retryAfter);
+    expect(await liveDevices()).toEqual([]);
+    expect(await queuedSyncs()).toEqual(['amira']);
+  });
+
+  test.each([
+    ['another secret is set there', { status: 403, body: '{"errcode":"M_UNKNOWN"}' }],
+    ['its interface is off', { status: 404, body: '{"errcode":"M_UNRECOGNIZED"}' }],
+    ['it refuses for another reason', { status: 400, body: '{"errcode":"M_INVALID_PARAM"}' }],
+  ])('%s: 500, and an operator is told', async (_what, fault) => {
+    await homeserver.setFault({ kind: 'answer', ...fault });
+    const before = service.logLines().length;
+    expectError(await logIn('PHONE'), 500, 'M_UNKNOWN');
+    expect(await liveDevices()).toEqual([]);
+    const errors = service
+      .logLines()
+      .slice(before)
+      .filter((line) => line.includes(' homeserver.refused '));
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatch(new RegExp(` ERROR .* reason="?${fault.status} `));
+    expect(errors[0]).not.toContain(SECRET);
+  });
+
+  test('after five failures in a row nobody waits for it, and then one at a time asks', async () => {
+    await homeserver.setFault({ kind: 'answer', status: 500 });
+    for (let count = 0; count < 5; count += 1) await logIn('PHONE');
+    homeserver.requests.length = 0;
+    expectError(await logIn('PHONE'), 503, 'M_UNKNOWN', '5');
+    expect(calls()).toEqual([]);
+    await homeserver.setFault(undefined);
+    clock.advanceSeconds(10);
+    expect((await logIn('PHONE')).status).toBe(200);
+  });
+
+  test('a right password costs nothing of the limits, whatever the homeserver does', async () => {
+    const limited = await startService(
+      {
+        ...settings(),
+        rate_limiting: {
+          login: { per_ip: { burst: 2, per_second: 0.001 }, per_account: AMPLE, per_known_browser: AMPLE },
+        },
+      },
+      { clock, like: service, expectedErrors: EXPECTED },
+    );
+    await homeserver.setFault({ kind: 'answer', status: 500 });
+    const statuses: number[] = [];
+    for (let count = 0; count < 4; count += 1)
+      statuses.push((await new ChatClient(limited).tryLogin('amira', PASSWORD)).status);
+    expect(statuses).toEqual([503, 503, 503, 503]);
+    await limited.stop();
+  });
+});
+
+describe('a session that the database cannot store, although the homeserver has the device (F-12)', () => {
+  async function refuseRowsOf(table: string): Promise<void> {
+    await sql(
+      service.database,
+      `create or replace function refuse_row() returns trigger language plpgsql as
+        $$ begin raise exception 'no space left' using errcode = '53100'; end $$`,
+    );
+    await sql(
+      service.database,
+      `create trigger refused before insert on ${table} for each row execute function refuse_row()`,
+    );
+  }
+  const acceptRowsOf = (table: string) => sql(service.database, `drop trigger refused on ${table}`);
+
+  test('is answered 503, and the device goes with the sync', async () => {
+    await refuseRowsOf('compat_sessions');
+    expectError(await logIn('PHONE'), 503, 'M_UNKNOWN', '5');
+    await acceptRowsOf('compat_sessions');
+    expect(await queuedSyncs()).toEqual(['amira']);
+    await tellHomeserver(service.core);
+    expect([...(homeserver.user('amira')?.devices.keys() ?? [])]).toEqual([]);
+    expect((await logIn('PHONE')).status).toBe(200);
+  });
+
+  test('nor that a sync is owed: the lease runs out, and who takes it next queues the sync', async () => {
+    await refuseRowsOf('compat_sessions');
+    await refuseRowsOf('queue_jobs');
+    expectError(await logIn('PHONE'), 503, 'M_UNKNOWN', '5');
+    await acceptRowsOf('compat_sessions');
+    await acceptRowsOf('queue_jobs');
+    expect(await queuedSyncs()).toEqual([]);
+    expect(await rowsOf('homeserver_leases')).toHaveLength(1);
+    clock.advanceSeconds(60);
+    expect((await logIn('LAPTOP')).status).toBe(200);
+    expect(await queuedSyncs()).toEqual(['amira']);
+  });
+});
+
+describe('the lease of a person (chat-compat 11.7)', () => {
+  test('a login waits for it, and goes on when it is free', async () => {
+    await takeLease(60);
+    const answer = logIn('PHONE');
+    await expect.poll(async () => service.requestLines().length).toBeGreaterThan(0);
+    expect(calls()).toEqual([]);
+    await sql(service.database, 'delete from homeserver_leases');
+    expect((await answer).status).toBe(200);
+  });
+
+  test('a login that waited for five seconds is answered 503, and asked nobody', async () => {
+    await takeLease(60);
+    const answer = logIn('PHONE');
+    const isAnswered = answer.then(() => true);
+    // The password is checked first: the five seconds begin after that.
+    while (!(await Promise.race([isAnswered, new Promise((resolve) => setTimeout(resolve, 100, false))]))) {
+      clock.advanceSeconds(1);
+    }
+    expectError(await answer, 503, 'M_UNKNOWN', '5');
+    expect(calls()).toEqual([]);
+    await sql(service.database, 'delete from homeserver_leases');
+  });
+
+  test('that of a process that died is taken over, and the person gets a sync', async () => {
+    await takeLease(-1);
+    expect((await logIn('PHONE')).status).toBe(200);
+    expect(await queuedSyncs()).toEqual(['amira']);
+  });
+
+  test('a login that lost it while the homeserver was asked stores nothing', async () => {
+    const letGo = await holdAnswers();
+    const answer = logIn('PHONE');
+    await expect.poll(calls).toEqual(['upsert_device']);
+    await sql(service.database, 'update homeserver_leases set owner = gen_random_uuid()');
+    await letGo();
+    expectError(await answer, 503, 'M_UNKNOWN', '5');
+    expect(await liveDevices()).toEqual([]);
+    expect(await queuedSyncs(), 'the device is there').toEqual(['amira']);
+    await sql(service.database, 'delete from homeserver_leases');
+  });
+
+  test('a sync runs after the login that holds it, and deletes nothing of it', async () => {
+    const letGo = await holdAnswers();
+    const answer = logIn('PHONE');
+    await expect.poll(calls).toEqual(['upsert_device']);
+    await sql(
+      service.database,
+      `insert into queue_jobs (id, queue, payload, created_at, due_at)
+       select gen_random_uuid(), 'sync-devices', jsonb_build_object('user_id', id), created_at, created_at
+         from users where username = 'amira'`,
+    );
+    await tellHomeserver(service.core);
+    expect(calls()).toEqual(['upsert_device']);
+    await letGo();
+    expect((await answer).status).toBe(200);
+    clock.advanceSeconds(2);
+    await tellHomeserver(service.core);
+    expect(homeserver.requests.at(-1)?.body).toEqual({ localpart: 'amira', devices: ['PHONE'] });
+  });
+
+  test('a client that leaves while the homeserver is asked gets no session', async () => {
+    const letGo = await holdAnswers();
+    const leaving = new AbortController();
+    const left = chat.request('/login', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ type: 'm.login.password', user: 'amira', password: PASSWORD, device_id: 'GONE' }),
+      signal: leaving.signal,
+    });
+    await expect.poll(calls).toEqual(['upsert_device']);
+    leaving.abort();
+    await expect(left).rejects.toThrow();
+    // By its answer the service has noticed.
+    await chat.request('/login');
+    await expect.poll(async () => (await sql(service.database, `select from homeserver_leases`)).length).toBe(1);
+    await letGo();
+    await expect.poll(queuedSyncs).toEqual(['amira']);
+    expect(await liveDevices()).toEqual([]);
+  });
+});

@@ -1,0 +1,278 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Browser } from '#test/support/browser.ts';
+import { type ChatAnswer, ChatClient, textOf } from '#test/support/chat-client.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const SECRET = 'a-secret-of-16-chars';
+const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
+const CALLBACK = 'https://app.example/callback';
+const API = 'urn:chat:client:api:*';
+const AMPLE = { burst: 100_000, per_second: 1000 };
+const SETTINGS = {
+  clients: [
+    {
+      client_id: CLIENT_ID,
+      client_auth_method: 'client_secret_basic',
+      client_secret: SECRET,
+      redirect_uris: [CALLBACK],
+      first_party: true,
+    },
+  ],
+  rate_limiting: { login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE } },
+};
+const ONLY_COMPAT = 'io.element.only_compat_is_fine';
+
+const clock = new FakeClock();
+let service: TestService;
+let other: TestService;
+let chat: ChatClient;
+let people = 0;
+let username: string;
+let userId: string;
+
+beforeAll(async () => {
+  service = await startService(SETTINGS, { clock });
+  other = await startService({ ...SETTINGS, compat: { logout_all: 'compat_only' } }, { clock, like: service });
+  chat = new ChatClient(service);
+  await service.registerUser('stranger', PASSWORD);
+});
+afterAll(async () => {
+  await other.stop();
+  await service.stop();
+});
+beforeEach(async () => {
+  people += 1;
+  username = `person${people}`;
+  userId = await service.registerUser(username, PASSWORD);
+});
+
+async function begin(name = username) {
+  const { accessToken, refreshToken = '' } = await chat.login(name, PASSWORD, { refresh_token: true });
+  return { access: accessToken, refresh: refreshToken };
+}
+
+function bearer(token: string): Record<string, string> {
+  return { authorization: `Bearer ${token}` };
+}
+
+async function isGone(refreshToken: string): Promise<boolean> {
+  return (await chat.post('/refresh', { refresh_token: refreshToken })).status === 401;
+}
+
+function refusal({ status, body }: ChatAnswer): unknown[] {
+  return [status, body['errcode'], body['soft_logout']];
+}
+
+const UNKNOWN = [401, 'M_UNKNOWN_TOKEN', false];
+const STALE = [401, 'M_UNKNOWN_TOKEN', true];
+
+/** An application signs the person in by OAuth. */
+async function application(scope: string): Promise<{ access: string; refresh: string }> {
+  const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
+  await browser.get('/login');
+  await browser.submit({ username, password: PASSWORD });
+  const query = { client_id: CLIENT_ID, redirect_uri: CALLBACK, response_type: 'code', scope };
+  await browser.get(`/authorize?${new URLSearchParams(query)}`);
+  if (browser.shown.location?.startsWith(CALLBACK) !== true) {
+    await browser.follow();
+    await browser.submit({ action: 'consent' }, { action: '/authorize' });
+  }
+  const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? '';
+  const tokens = await exchange({ grant_type: 'authorization_code', code, redirect_uri: CALLBACK });
+  return { access: tokens.access_token ?? '', refresh: tokens.refresh_token ?? '' };
+}
+
+async function exchange(form: Readonly<Record<string, string>>) {
+  const headers = { authorization: `Basic ${btoa(`${CLIENT_ID}:${SECRET}`)}` };
+  const response = await fetch(`${service.address}/oauth2/token`, {
+    method: 'POST',
+    headers,
+    body: new URLSearchParams(form),
+  });
+  const tokens: { access_token?: string; refresh_token?: string; error?: string } = await response.json();
+  return tokens;
+}
+
+async function isApplicationGone(refreshToken: string): Promise<boolean> {
+  return (await exchange({ grant_type: 'refresh_token', refresh_token: refreshToken })).error === 'invalid_grant';
+}
+
+async function events() {
+  return await sql(
+    service.database,
+    `select e.detail, e.session_id is not null as names_session from audit_events e join users u on u.id = e.user_id
+      where u.username = $1::text and e.kind = 'session_ended'`,
+    [username],
+  );
+}
+
+describe('logout', () => {
+  test('ends the session with all its tokens, and no other', async () => {
+    const one = await begin();
+    const two = await begin();
+    const answer = await chat.post('/logout', undefined, bearer(one.access));
+    expect([answer.status, answer.text]).toEqual([200, '{}']);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    expect(service.requestLines().at(-1)).toMatchObject({ requester: `user:${userId}(${username})`, queries: 1 });
+    expect(await isGone(one.refresh)).toBe(true);
+    expect(await isGone(two.refresh)).toBe(false);
+    expect(await events()).toEqual([{ detail: { reason: 'logout' }, names_session: true }]);
+    expect(refusal(await chat.post('/logout', undefined, bearer(one.access)))).toEqual(UNKNOWN);
+    expect(service.requestLines().at(-1)?.requester).toBeUndefined();
+  });
+
+  test.each(['r0', 'v1', 'unstable', 'v99'])('is the same in version %s, and any body is ignored', async (version) => {
+    const { access } = await begin();
+    const client = new ChatClient(service, `/_chat/client/${version}`);
+    const headers = { ...bearer(access), 'content-type': 'text/plain' };
+    expect((await client.post('/logout', 'not { json', headers)).status).toBe(200);
+  });
+
+  test('of a token that was rotated away or has expired is soft: the client refreshes and signs out', async () => {
+    const { access, refresh } = await begin();
+    const refreshed = await chat.post('/refresh', { refresh_token: refresh });
+    expect(refusal(await chat.post('/logout', undefined, bearer(access)))).toEqual(STALE);
+    const successor = textOf(refreshed, 'access_token');
+    clock.advanceSeconds(301);
+    expect(refusal(await chat.post('/logout', undefined, bearer(successor)))).toEqual(STALE);
+    const again = await chat.post('/refresh', { refresh_token: textOf(refreshed, 'refresh_token') });
+    expect((await chat.post('/logout', undefined, bearer(textOf(again, 'access_token')))).status).toBe(200);
+    expect(refusal(await chat.post('/logout', undefined, bearer(access)))).toEqual(UNKNOWN);
+  });
+
+  test('is open to people who are locked', async () => {
+    const { access, refresh } = await begin();
+    await sql(service.database, 'update users set locked_at = now() where username = $1::text', [username]);
+    expect((await chat.post('/logout', undefined, bearer(access))).status).toBe(200);
+    await sql(service.database, 'update users set locked_at = null where username = $1::text', [username]);
+    expect(await isGone(refresh)).toBe(true);
+  });
+
+  test.each([
+    ['no header', {}],
+    ['another scheme', { authorization: 'Basic YWxpY2U6c2VjcmV0' }],
+    ['no token', { authorization: 'Bearer ' }],
+  ])('without a token is told so: %s', async (_, headers: Record<string, string>) => {
+    const { access } = await begin();
+    const answer = await chat.post(`/logout?access_token=${access}`, undefined, headers);
+    expect([answer.status, answer.body['errcode']]).toEqual([401, 'M_MISSING_TOKEN']);
+  });
+
+  test('knows no refresh token, no text of another form, and nothing that is made up', async () => {
+    const { refresh } = await begin();
+    const made = 'mct_000000000000000000000000000000_000000';
+    for (const token of [refresh, made, 'mct_x', 'x', 'a b', 'ä']) {
+      const headers = { authorization: `bearer ${Buffer.from(token).toString('latin1')}` };
+      expect(refusal(await chat.post('/logout', undefined, headers)), token).toEqual(UNKNOWN);
+    }
+    expect(await isGone(refresh)).toBe(false);
+  });
+
+  test('with a token of an application that reaches the client API ends its session', async () => {
+    const { access, refresh } = await application(`openid ${API}`);
+    const chatSession = await begin();
+    expect((await chat.post('/logout', undefined, bearer(access))).status).toBe(200);
+    expect(await isApplicationGone(refresh)).toBe(true);
+    expect(await isGone(chatSession.refresh)).toBe(false);
+  });
+
+  test('with any other token of an application does nothing', async () => {
+    const { access, refresh } = await application('openid');
+    expect(refusal(await chat.post('/logout', undefined, bearer(access)))).toEqual(UNKNOWN);
+    expect(refusal(await chat.post('/logout/all', undefined, bearer(access)))).toEqual(UNKNOWN);
+    expect(await isApplicationGone(refresh)).toBe(false);
+  });
+
+  test('does nothing for a token that is bound to a key (S-48)', async () => {
+    const { access, refresh } = await application(`openid ${API}`);
+    await sql(
+      service.database,
+      `update oauth2_access_tokens t set dpop_jkt = 'thumbprint'
+         from oauth2_sessions s join users u on u.id = s.user_id
+        where s.id = t.session_id and u.username = $1::text`,
+      [username],
+    );
+    expect(refusal(await chat.post('/logout', undefined, bearer(access)))).toEqual(UNKNOWN);
+    expect(await isApplicationGone(refresh)).toBe(false);
+  });
+
+  test('at once by many: one succeeds, the session is ended once', async () => {
+    const { access } = await begin();
+    const elsewhere = new ChatClient(other);
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => (n % 2 === 0 ? chat : elsewhere).post('/logout', undefined, bearer(access))),
+    );
+    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
+    expect(answers.filter((answer) => answer.status === 401)).toHaveLength(39);
+    expect(await events()).toHaveLength(1);
+  });
+});
+
+describe('logout/all', () => {
+  test.each([
+    ['without a body', undefined],
+    ['with an empty one', {}],
+    ['with the flag off', { [ONLY_COMPAT]: false }],
+    ['with the flag null', { [ONLY_COMPAT]: null }],
+  ])('%s ends the sessions of chat clients and of applications for the client API', async (_, body) => {
+    const one = await begin();
+    const two = await begin();
+    const reaching = await application(`openid ${API}`);
+    const plain = await application('openid');
+    const stranger = await begin('stranger');
+
+    const answer = await chat.post('/logout/all', body, bearer(one.access));
+    expect([answer.status, answer.text]).toEqual([200, '{}']);
+    expect(service.requestLines().at(-1)).toMatchObject({ requester: `user:${userId}(${username})`, queries: 1 });
+    expect([await isGone(one.refresh), await isGone(two.refresh)]).toEqual([true, true]);
+    expect([await isApplicationGone(reaching.refresh), await isApplicationGone(plain.refresh)]).toEqual([true, false]);
+    expect(await isGone(stranger.refresh)).toBe(false);
+    expect(await events()).toEqual([{ detail: { reason: 'logout', sessions: 3 }, names_session: false }]);
+  });
+
+  test('with the flag on spares applications', async () => {
+    const one = await begin();
+    const reaching = await application(`openid ${API}`);
+    expect((await chat.post('/logout/all', { [ONLY_COMPAT]: true }, bearer(one.access))).status).toBe(200);
+    expect(await isGone(one.refresh)).toBe(true);
+    expect(await isApplicationGone(reaching.refresh)).toBe(false);
+  });
+
+  test('takes the token of an application that reaches the client API', async () => {
+    const one = await begin();
+    const reaching = await application(`openid ${API}`);
+    expect((await chat.post('/logout/all', { [ONLY_COMPAT]: true }, bearer(reaching.access))).status).toBe(200);
+    expect(await isGone(one.refresh)).toBe(true);
+    expect((await chat.post('/logout/all', undefined, bearer(reaching.access))).status).toBe(200);
+    expect(await isApplicationGone(reaching.refresh)).toBe(true);
+  });
+
+  test('with compat_only is there for clients that say so alone', async () => {
+    const { access, refresh } = await begin();
+    const elsewhere = new ChatClient(other);
+    for (const body of [undefined, {}, { [ONLY_COMPAT]: false }]) {
+      const answer = await elsewhere.post('/logout/all', body, bearer(access));
+      expect([answer.status, answer.body['errcode']]).toEqual([404, 'M_UNRECOGNIZED']);
+    }
+    expect(await isGone(refresh)).toBe(false);
+    const { access: current } = await begin();
+    expect((await elsewhere.post('/logout/all', { [ONLY_COMPAT]: true }, bearer(current))).status).toBe(200);
+  });
+
+  test('refuses what is no JSON object, and a flag that is none', async () => {
+    const { access, refresh } = await begin();
+    for (const [body, code] of [
+      ['{', 'M_NOT_JSON'],
+      ['[]', 'M_BAD_JSON'],
+      [{ [ONLY_COMPAT]: 'true' }, 'M_BAD_JSON'],
+    ] as const) {
+      const answer = await chat.post('/logout/all', body, bearer(access));
+      expect([answer.status, answer.body['errcode']]).toEqual([400, code]);
+    }
+    expect(await isGone(refresh)).toBe(false);
+  });
+});

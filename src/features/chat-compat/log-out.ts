@@ -1,0 +1,65 @@
+import { logOut } from '#domain/compat-sessions/logins/log-out.ts';
+import type { Core } from '#domain/core.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import { type HttpResponse, json } from '#platform/http/response.ts';
+import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
+import { membersOf, optionalFlag } from './json-members.ts';
+
+/** Spares the sessions of OAuth clients. Clients send it under this name. */
+const ONLY_COMPAT = 'io.element.only_compat_is_fine';
+
+/** Signs the client out (chat-compat 6.1). A body means nothing. */
+export async function logOutHere(core: Core, context: RequestContext): Promise<HttpResponse> {
+  return await signOut(core, context, presentedToken(context), 'own');
+}
+
+/** Signs all clients of the person out (chat-compat 6.2). Browsers stay signed in. */
+export async function logOutEverywhere(core: Core, context: RequestContext): Promise<HttpResponse> {
+  const token = presentedToken(context);
+  const body = hasBody(context) ? membersOf(await context.readJson()) : new Map<string, unknown>();
+  const isOnlyCompat = optionalFlag(body, ONLY_COMPAT);
+  if (!isOnlyCompat && core.config.compat.logoutAll === 'compat_only') {
+    throw new LatchkeyError('not_found', { description: `only with "${ONLY_COMPAT}": true` });
+  }
+  return await signOut(core, context, token, isOnlyCompat ? 'compat' : 'all');
+}
+
+function presentedToken(context: RequestContext): string {
+  const credentials = parseBearer(context.headers.authorization);
+  if (credentials.kind === 'token') return credentials.token;
+  if (credentials.kind === 'absent' || credentials.text.trim() === '') throw new LatchkeyError('missing_token');
+  throw unknownToken(false);
+}
+
+function hasBody({ headers }: RequestContext): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+async function signOut(
+  core: Core,
+  context: RequestContext,
+  token: string,
+  which: 'own' | 'compat' | 'all',
+): Promise<HttpResponse> {
+  const { clientAddress: address, userAgent } = context;
+  const { clientApi: clientApiScopes } = core.scopeRules;
+  const outcome = await logOut(core.database, {
+    token,
+    which,
+    clientApiScopes,
+    now: core.clock.now(),
+    address,
+    userAgent,
+    syncsDevices: core.homeserver.isConnected,
+  });
+  if (!outcome.ok) throw unknownToken(outcome.reason === 'stale');
+  const { id, username } = outcome.user;
+  context.setRequester({ kind: 'user', id, username });
+  return json(200, {});
+}
+
+/** @param isSoft the client may go on with its refresh token, or by signing in on the same device */
+function unknownToken(isSoft: boolean): LatchkeyError {
+  return new LatchkeyError('unknown_token', { members: { soft_logout: isSoft } });
+}

@@ -1,0 +1,28 @@
+import type { Core } from '#domain/core.ts';
+import { providerName, type UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
+import { type HttpResponse, json } from '#platform/http/response.ts';
+import { chatNames } from '#protocol/chat/names.ts';
+import { type LoginRules, PASSWORD_LOGIN, TOKEN_LOGIN } from './login-request.ts';
+
+/** Brands that clients draw a button for (client-server specification, "Authentication via SSO"). */
+const KNOWN_BRANDS = new Set(['apple', 'facebook', 'github', 'gitlab', 'google', 'twitter']);
+
+/** `GET login`: the ways to sign in (chat-compat 4). Clients that know OpenID Connect need none of them. */
+export function loginFlows({ config, upstreamProviders }: Core, { isPasswordAllowed }: LoginRules): HttpResponse {
+  const { actionPrefix } = chatNames(config.protocolName);
+  const advertised = config.compat.advertisesUpstreamProviders ? upstreamProviders.enabled : [];
+  const sso = {
+    type: 'm.login.sso',
+    oauth_aware_preferred: true,
+    [`${actionPrefix}msc3824.delegated_oidc_compatibility`]: true,
+    ...(advertised.length > 0 && { identity_providers: advertised.map(identityProvider) }),
+  };
+  const password = isPasswordAllowed ? [{ type: PASSWORD_LOGIN }] : [];
+  return json(200, { flows: [...password, sso, { type: TOKEN_LOGIN }] });
+}
+
+function identityProvider(provider: UpstreamProvider): Readonly<Record<string, string>> {
+  const { id, brandName } = provider;
+  const isKnown = brandName !== undefined && KNOWN_BRANDS.has(brandName);
+  return { id, name: providerName(provider), ...(isKnown && { brand: brandName }) };
+}

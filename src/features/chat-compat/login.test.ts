@@ -1,0 +1,484 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ChatAnswer, ChatClient } from '#test/support/chat-client.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const AMPLE = { burst: 100_000, per_second: 1000 };
+const SETTINGS = {
+  homeserver: { kind: 'none', homeserver: 'chat.example:8008' },
+  account: { login_with_email_allowed: true },
+  rate_limiting: { login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE } },
+};
+const TOKEN = /^mct_[0-9A-Za-z]{30}_[0-9A-Za-z]{6}$/;
+
+const clock = new FakeClock();
+let service: TestService;
+let chat: ChatClient;
+let amira: string;
+
+beforeAll(async () => {
+  service = await startService(SETTINGS, { clock });
+  chat = new ChatClient(service);
+  amira = await service.registerUser('amira', PASSWORD);
+  await service.registerUser('lena', PASSWORD);
+  await service.registerUser('dana', PASSWORD);
+  await sql(service.database, `update users set locked_at = created_at where username = 'lena'`);
+  await sql(service.database, `update users set deactivated_at = created_at where username = 'dana'`);
+  await sql(
+    service.database,
+    `insert into user_emails (id, user_id, email, email_key, created_at)
+         select gen_random_uuid(), id, 'Amira@mail.example', 'amira@mail.example', created_at from users where username = 'amira'`,
+  );
+});
+afterAll(async () => await service.stop());
+
+async function sessionsOf(username: string, deviceId?: string) {
+  return await sql<{ device_id: string; human_name: string | null; finish_reason: string | null }>(
+    service.database,
+    `select s.device_id, s.human_name, s.finish_reason from compat_sessions s join users u on u.id = s.user_id
+      where u.username = $1::text and ($2::text is null or s.device_id = $2::text) order by s.id`,
+    [username, deviceId ?? null],
+  );
+}
+
+function expectError(answer: ChatAnswer, status: number, errcode: string): void {
+  expect([answer.status, answer.body['errcode']]).toEqual([status, errcode]);
+  expect(answer.body['error']).toEqual(expect.any(String));
+  expect(answer.headers.get('content-type')).toBe('application/json');
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+}
+
+const SSO = {
+  type: 'm.login.sso',
+  oauth_aware_preferred: true,
+  'org.chat.msc3824.delegated_oidc_compatibility': true,
+};
+
+describe('GET login', () => {
+  test.each(['r0', 'v1', 'v3', 'unstable', 'v99', '%20'])('lists the ways that work, below %s', async (version) => {
+    const answer = await new ChatClient(service, `/_chat/client/${version}`).request('/login');
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({ flows: [{ type: 'm.login.password' }, SSO, { type: 'm.login.token' }] });
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(service.requestLines().at(-1)).toMatchObject({ queries: 0, requester: undefined });
+  });
+});
+
+describe('POST login with a password', () => {
+  test('gives a token that does not expire, the device and the whole user id', async () => {
+    const answer = await chat.tryLogin('amira', PASSWORD, { initial_device_display_name: 'Phone' });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.body).toEqual({
+      access_token: expect.stringMatching(TOKEN),
+      device_id: expect.stringMatching(/^[0-9A-Za-z]{10}$/),
+      user_id: '@amira:chat.example:8008',
+    });
+    expect(service.requestLines().at(-1)).toMatchObject({ requester: `user:${amira}(amira)` });
+    const [session] = await sessionsOf('amira', String(answer.body['device_id']));
+    expect(session).toEqual({ device_id: answer.body['device_id'], human_name: 'Phone', finish_reason: null });
+  });
+
+  test('gives tokens that are not kept readable, and records where the person was active', async () => {
+    const { accessToken, deviceId } = await chat.login('amira', PASSWORD, { device_id: 'WHERE' });
+    const rows = await sql<{ dump: string }>(
+      service.database,
+      `select s::text || t::text as dump from compat_sessions s join compat_access_tokens t on t.session_id = s.id
+        where s.device_id = $1::text and s.last_active_ip = '127.0.0.1' and s.last_active_at = s.created_at`,
+      [deviceId],
+    );
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.dump).not.toContain(accessToken.slice(4, 34));
+  });
+
+  test('gives a client that can refresh an access token for a while', async () => {
+    const { body } = await chat.tryLogin('amira', PASSWORD, { refresh_token: true });
+    expect(body['expires_in_ms']).toBe(300_000);
+    expect(body['refresh_token']).toMatch(/^mcr_[0-9A-Za-z]{30}_[0-9A-Za-z]{6}$/);
+  });
+
+  test.each([
+    ['the name in any case', { identifier: { type: 'm.id.user', user: 'AMIRA' } }],
+    ['the whole user id', { identifier: { type: 'm.id.user', user: '@amira:chat.example:8008' } }],
+    ['the old member, which wins', { user: 'amira', identifier: { type: 'm.id.phone' } }],
+    ['an e-mail address in place of the name', { identifier: { type: 'm.id.user', user: 'amira@MAIL.example' } }],
+    ['an e-mail address', { identifier: { type: 'm.id.thirdparty', medium: 'email', address: 'AMIRA@mail.example' } }],
+    ['an e-mail address in old members', { identifier: null, medium: 'email', address: 'amira@mail.example' }],
+    ['members that nobody knows', { identifier: { type: 'm.id.user', user: 'amira', more: 1 }, more: {} }],
+    ['null for what is not given', { device_id: null, initial_device_display_name: null, refresh_token: null }],
+  ])('takes %s', async (_what, fields) => {
+    const answer = await chat.tryLogin('amira', PASSWORD, fields);
+    expect([answer.status, answer.body['user_id']]).toEqual([200, '@amira:chat.example:8008']);
+  });
+
+  test('ignores a stale Authorization header, and cookies', async () => {
+    const headers = { authorization: 'Bearer mct_stale', cookie: 'latchkey_session=x' };
+    const answer = await chat.post('/login', { type: 'm.login.password', user: 'amira', password: PASSWORD }, headers);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('set-cookie')).toBeNull();
+  });
+
+  test.each([
+    ['', undefined],
+    ['of JSON in another encoding', 'application/json; charset=iso-8859-1'],
+    ['of a document that is JSON', 'application/vnd.example+json'],
+  ])('takes a body with a type %s', async (_what, type) => {
+    const bytes = new TextEncoder().encode(
+      JSON.stringify({ type: 'm.login.password', user: 'amira', password: PASSWORD }),
+    );
+    // fetch adds no type of its own to bytes.
+    const init: RequestInit = { method: 'POST', body: bytes };
+    const answer = await chat.request(
+      '/login',
+      type === undefined ? init : { ...init, headers: { 'content-type': type } },
+    );
+    expect(answer.status).toBe(200);
+  });
+
+  test('cuts the name of a device to 100 characters and removes what cannot be seen', async () => {
+    const name = `\u{1F4F1}\u0007${'x'.repeat(200)}`;
+    await chat.login('amira', PASSWORD, { device_id: 'NAMED', initial_device_display_name: name });
+    await chat.login('amira', PASSWORD, { device_id: 'BLANK', initial_device_display_name: ' \n ' });
+    expect(await sessionsOf('amira', 'NAMED')).toMatchObject([{ human_name: `\u{1F4F1}${'x'.repeat(99)}` }]);
+    expect(await sessionsOf('amira', 'BLANK')).toMatchObject([{ human_name: null }]);
+  });
+
+  test('takes a device id with spaces and characters beyond the first plane', async () => {
+    const id = `my device ${'\u{1F4F1}'.repeat(245)}`;
+    const answer = await chat.tryLogin('amira', PASSWORD, { device_id: id });
+    expect(answer.body['device_id']).toBe(id);
+  });
+
+  test('takes the place of the session on the same device, which keeps its name', async () => {
+    await chat.login('amira', PASSWORD, { device_id: 'TWICE', initial_device_display_name: 'First' });
+    clock.advanceSeconds(1);
+    await chat.login('amira', PASSWORD, { device_id: 'TWICE', initial_device_display_name: 'Second' });
+    expect(await sessionsOf('amira', 'TWICE')).toEqual([
+      { device_id: 'TWICE', human_name: 'First', finish_reason: 'device_replaced' },
+      { device_id: 'TWICE', human_name: 'First', finish_reason: null },
+    ]);
+  });
+
+  test('costs two statements, and four on a device that the client names', async () => {
+    await chat.login('amira', PASSWORD);
+    expect(service.requestLines().at(-1)?.queries).toBe(2);
+    await chat.login('amira', PASSWORD, { device_id: 'NAMED' });
+    // Others may sign in on it at the same time: the account is held, in a transaction.
+    expect(service.requestLines().at(-1)?.queries).toBe(4);
+  });
+});
+
+describe('POST login refuses', () => {
+  test.each<[string, unknown, number, string]>([
+    ['a list', [], 400, 'M_BAD_JSON'],
+    ['no type', { user: 'amira', password: PASSWORD }, 400, 'M_BAD_JSON'],
+    ['a type that is no text', { type: 1 }, 400, 'M_BAD_JSON'],
+    ['an application service', { type: 'm.login.application_service' }, 400, 'M_APPSERVICE_LOGIN_UNSUPPORTED'],
+    ['another type', { type: 'm.login.recaptcha' }, 400, 'M_UNKNOWN'],
+    ['nobody', { type: 'm.login.password', password: PASSWORD }, 400, 'M_BAD_JSON'],
+    ['no password', { type: 'm.login.password', user: 'amira' }, 400, 'M_BAD_JSON'],
+    ['a flag as text', { type: 'm.login.password', user: 'a', password: 'b', refresh_token: 'yes' }, 400, 'M_BAD_JSON'],
+    ['an identifier that is text', { type: 'm.login.password', identifier: 'amira', password: 'b' }, 400, 'M_BAD_JSON'],
+    [
+      'a phone',
+      { type: 'm.login.password', identifier: { type: 'm.id.phone', country: 'GB', phone: '1' }, password: 'b' },
+      400,
+      'M_UNKNOWN',
+    ],
+    [
+      'a number as third party',
+      { type: 'm.login.password', medium: 'msisdn', address: '1', password: 'b' },
+      400,
+      'M_UNKNOWN',
+    ],
+    [
+      'an empty device id',
+      { type: 'm.login.password', user: 'a', password: 'b', device_id: '' },
+      400,
+      'M_INVALID_PARAM',
+    ],
+    [
+      'a device id with a control character',
+      { type: 'm.login.password', user: 'a', password: 'b', device_id: 'a\u0085b' },
+      400,
+      'M_INVALID_PARAM',
+    ],
+    [
+      'a device id of 256 characters',
+      { type: 'm.login.password', user: 'a', password: 'b', device_id: 'x'.repeat(256) },
+      400,
+      'M_INVALID_PARAM',
+    ],
+    ['a wrong password', { type: 'm.login.password', user: 'amira', password: 'wrong' }, 403, 'M_FORBIDDEN'],
+    ['an unknown name', { type: 'm.login.password', user: 'nobody', password: PASSWORD }, 403, 'M_FORBIDDEN'],
+    [
+      'a user id of another server',
+      { type: 'm.login.password', user: '@amira:other.example', password: PASSWORD },
+      403,
+      'M_FORBIDDEN',
+    ],
+    [
+      'a wrong password of a locked account',
+      { type: 'm.login.password', user: 'lena', password: 'x' },
+      403,
+      'M_FORBIDDEN',
+    ],
+    [
+      'a wrong password of a deactivated account',
+      { type: 'm.login.password', user: 'dana', password: 'x' },
+      403,
+      'M_FORBIDDEN',
+    ],
+    [
+      'a deactivated account',
+      { type: 'm.login.password', user: 'dana', password: PASSWORD },
+      403,
+      'M_USER_DEACTIVATED',
+    ],
+    ['not JSON', '{"type":', 400, 'M_NOT_JSON'],
+    ['an empty text', '', 400, 'M_NOT_JSON'],
+    ['a repeated member', '{"type":"a","type":"b"}', 400, 'M_BAD_JSON'],
+    ['33 levels', `${'['.repeat(33)}${']'.repeat(33)}`, 400, 'M_BAD_JSON'],
+    ['half a character', '{"type":"\\ud800"}', 400, 'M_BAD_JSON'],
+    ['64 KiB and more', `{"type":"${'x'.repeat(65_536)}"}`, 413, 'M_TOO_LARGE'],
+  ])('%s', async (_what, body, status, errcode) => {
+    expectError(await chat.post('/login', body), status, errcode);
+    expect(service.requestLines().at(-1)?.requester).toBeUndefined();
+  });
+
+  test('a locked account, which keeps what the client stores', async () => {
+    const answer = await chat.tryLogin('lena', PASSWORD);
+    expectError(answer, 401, 'M_USER_LOCKED');
+    expect(answer.body['soft_logout']).toBe(true);
+    expect(await sessionsOf('lena')).toEqual([]);
+  });
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'json', 'application/jsonp'])(
+    'a body of type %s',
+    async (type) => {
+      expectError(await chat.post('/login', '{}', { 'content-type': type }), 400, 'M_NOT_JSON');
+    },
+  );
+
+  test('bytes that are not UTF-8', async () => {
+    const answer = await chat.request('/login', { method: 'POST', body: new Uint8Array([0x22, 0xff, 0x22]) });
+    expectError(answer, 400, 'M_NOT_JSON');
+  });
+
+  test('the same text for every wrong name and password (S-85)', async () => {
+    const wrong = await Promise.all(
+      [
+        ['amira', 'wrong'],
+        ['nobody', 'wrong'],
+        ['lena', 'wrong'],
+        ['dana', 'wrong'],
+        ['amira', 'x'.repeat(2000)],
+      ].map(async ([user = '', password = '']) => (await chat.tryLogin(user, password)).text),
+    );
+    expect(new Set(wrong).size).toBe(1);
+  });
+});
+
+describe('around the handlers', () => {
+  test.each(['PUT', 'DELETE', 'PATCH'])('%s is not offered', async (method) => {
+    const answer = await chat.request('/login', { method });
+    expectError(answer, 405, 'M_UNRECOGNIZED');
+    expect(answer.headers.get('allow')).toBe('GET, HEAD, POST, OPTIONS');
+  });
+
+  test.each(['/login/', '/register', '/account/whoami', '/login/get_token', '//login'])(
+    '%s is unknown, and a browser may read that',
+    async (path) => {
+      expectError(await chat.post(path, {}), 404, 'M_UNRECOGNIZED');
+    },
+  );
+
+  test('a preflight costs no statement and allows what clients send', async () => {
+    const answer = await chat.request('/login', { method: 'OPTIONS' });
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+    expect(answer.headers.get('access-control-allow-methods')).toBe('GET, POST, PUT, DELETE, OPTIONS');
+    for (const name of [
+      'Authorization',
+      'Content-Type',
+      'Accept',
+      'Accept-Language',
+      'Content-Language',
+      'X-Requested-With',
+    ]) {
+      expect(answer.headers.get('access-control-allow-headers')?.split(', ')).toContain(name);
+    }
+    expect(answer.headers.get('access-control-max-age')).toBe('3600');
+    expect(service.requestLines().at(-1)?.queries).toBe(0);
+  });
+
+  test('the paths of another protocol name are unknown pages', async () => {
+    const answer = await new ChatClient(service, '/_matrix/client/v3').post('/login', {});
+    expect(answer.status).toBe(404);
+    expect(answer.body['errcode']).toBeUndefined();
+  });
+});
+
+describe('settings', () => {
+  async function withService(settings: Readonly<Record<string, unknown>>, use: (own: TestService) => Promise<void>) {
+    const own = await startService({ ...SETTINGS, ...settings }, { clock, like: service });
+    try {
+      await use(own);
+    } finally {
+      await own.stop();
+    }
+  }
+
+  test('with another protocol name the paths follow it', async () => {
+    await withService({ protocol_name: 'matrix' }, async (own) => {
+      const matrix = new ChatClient(own, '/_matrix/client/v3');
+      expect((await matrix.tryLogin('amira', PASSWORD)).status).toBe(200);
+      expect((await new ChatClient(own).request('/login')).status).toBe(404);
+    });
+  });
+
+  test.each([{ passwords: { enabled: false } }, { compat: { password_login: false } }])(
+    'without passwords none is offered or taken: %j',
+    async (settings) => {
+      await withService(settings, async (own) => {
+        const client = new ChatClient(own);
+        expect((await client.request('/login')).body).toEqual({ flows: [SSO, { type: 'm.login.token' }] });
+        expectError(await client.tryLogin('amira', PASSWORD), 400, 'M_UNKNOWN');
+      });
+    },
+  );
+
+  test('switched off, the routes are not there', async () => {
+    await withService({ compat: { enabled: false } }, async (own) => {
+      expectError(await new ChatClient(own).request('/login'), 404, 'M_UNRECOGNIZED');
+    });
+  });
+
+  test('without sign-in by e-mail an address is not supported', async () => {
+    await withService({ account: { login_with_email_allowed: false } }, async (own) => {
+      const client = new ChatClient(own);
+      const fields = { identifier: { type: 'm.id.thirdparty', medium: 'email', address: 'amira@mail.example' } };
+      expectError(await client.tryLogin('amira', PASSWORD, fields), 400, 'M_UNKNOWN');
+      expectError(await client.tryLogin('amira@mail.example', PASSWORD), 403, 'M_FORBIDDEN');
+    });
+  });
+
+  test('a banned requester is refused before the password is looked at', async () => {
+    const policy = { data: { requester: { banned_ips: ['127.0.0.1/32'] } } };
+    await withService({ policy }, async (own) => {
+      expectError(await new ChatClient(own).tryLogin('amira', PASSWORD), 403, 'M_FORBIDDEN');
+      expect(own.requestLines().at(-1)?.queries).toBe(0);
+    });
+  });
+
+  test('wrong passwords use up the limit of the address, which says how long to wait', async () => {
+    const limits = { login: { per_ip: { burst: 2, per_second: 0.05 }, per_account: AMPLE, per_known_browser: AMPLE } };
+    // What earlier tests took has come back by then.
+    clock.advanceSeconds(60);
+    await withService({ rate_limiting: limits }, async (own) => {
+      const client = new ChatClient(own);
+      // Right ones give their tokens back.
+      for (let round = 0; round < 4; round += 1) await client.login('amira', PASSWORD);
+      await client.tryLogin('amira', 'wrong');
+      await client.tryLogin('nobody', 'wrong');
+      const answer = await client.tryLogin('amira', PASSWORD);
+      expectError(answer, 429, 'M_LIMIT_EXCEEDED');
+      expect(answer.body['retry_after_ms']).toBe(20_000);
+      expect(answer.headers.get('retry-after')).toBe('20');
+      expect(answer.headers.get('access-control-expose-headers')).toBe('Retry-After');
+      clock.advanceSeconds(60);
+    });
+  });
+
+  describe('limits of sessions', () => {
+    const people: string[] = [];
+    async function newPerson(): Promise<string> {
+      const name = `person${people.length}`;
+      people.push(name);
+      await service.registerUser(name, PASSWORD);
+      return name;
+    }
+
+    test('at the hard limit a login is refused, but for one on a device that is there', async () => {
+      const name = await newPerson();
+      await withService({ experimental: { session_limit: { soft_limit: 1, hard_limit: 2 } } }, async (own) => {
+        const client = new ChatClient(own);
+        await client.login(name, PASSWORD, { device_id: 'ONE' });
+        clock.advanceSeconds(1);
+        await client.login(name, PASSWORD, { device_id: 'TWO' });
+        clock.advanceSeconds(1);
+        const answer = await client.tryLogin(name, PASSWORD, { device_id: 'THREE' });
+        expectError(answer, 403, 'M_FORBIDDEN');
+        expect(answer.body['info_uri']).toBe(`${own.publicBase}account/`);
+        await client.login(name, PASSWORD, { device_id: 'TWO' });
+        expect((await sessionsOf(name)).map((session) => session.finish_reason)).toEqual([
+          null,
+          'device_replaced',
+          null,
+        ]);
+      });
+    });
+
+    test('of many logins at once no more than the limit come through', async () => {
+      const name = await newPerson();
+      await withService({ experimental: { session_limit: { hard_limit: 3 } } }, async (own) => {
+        const client = new ChatClient(own);
+        const answers = await Promise.all(Array.from({ length: 12 }, () => client.tryLogin(name, PASSWORD)));
+        expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+        expect(answers.filter(({ status }) => status === 403)).toHaveLength(9);
+      });
+    });
+
+    test('with eviction the sessions that were used least lately end', async () => {
+      const name = await newPerson();
+      const session_limit = { hard_limit: 2, dangerous_hard_limit_eviction: true };
+      await withService({ experimental: { session_limit } }, async (own) => {
+        const client = new ChatClient(own);
+        for (const device_id of ['ONE', 'TWO', 'THREE', 'FOUR']) {
+          await client.login(name, PASSWORD, { device_id });
+          clock.advanceSeconds(1);
+        }
+        expect((await sessionsOf(name)).map((session) => session.finish_reason)).toEqual([
+          'evicted',
+          'evicted',
+          null,
+          null,
+        ]);
+        expect(own.logLines().filter((line) => line.includes('session.evicted'))).toHaveLength(2);
+      });
+    });
+
+    test('who has more sessions than the threshold is not limited', async () => {
+      const name = await newPerson();
+      for (let round = 0; round < 4; round += 1) await chat.login(name, PASSWORD);
+      const session_limit = { hard_limit: 2, max_session_threshold: 3 };
+      await withService({ experimental: { session_limit } }, async (own) => {
+        expect((await new ChatClient(own).tryLogin(name, PASSWORD)).status).toBe(200);
+      });
+    });
+  });
+});
+
+describe('two instances', () => {
+  test('a hundred rounds of logins on one device at once leave one session each (S-100)', async () => {
+    const other = await startService(SETTINGS, { clock, like: service });
+    try {
+      await service.registerUser('races', PASSWORD);
+      const clients = [chat, new ChatClient(other)];
+      for (let round = 0; round < 100; round += 1) {
+        const device_id = `DEVICE${round}`;
+        const logins = clients.flatMap((client) => [client, client]);
+        await Promise.all(logins.map((client) => client.login('races', PASSWORD, { device_id })));
+      }
+      const live = (await sessionsOf('races')).filter(({ finish_reason }) => finish_reason === null);
+      expect(new Set(live.map(({ device_id }) => device_id)).size).toBe(100);
+      expect(live).toHaveLength(100);
+    } finally {
+      await other.stop();
+    }
+  }, 120_000);
+});

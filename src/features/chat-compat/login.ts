@@ -1,0 +1,114 @@
+import type { Urls } from '#browser/urls.ts';
+import { judgeLoginToken } from '#domain/compat-sessions/logins/judge-login-token.ts';
+import type {
+  OpenCompatSessionDeps,
+  OpenCompatSessionOutcome,
+  OpenedCompatSession,
+} from '#domain/compat-sessions/logins/open-compat-session.ts';
+import { openCompatSessionWithLoginToken } from '#domain/compat-sessions/logins/open-with-login-token.ts';
+import { openCompatSessionWithPassword } from '#domain/compat-sessions/logins/open-with-password.ts';
+import type { Core } from '#domain/core.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import { type HttpResponse, json } from '#platform/http/response.ts';
+import {
+  type LoginRequest,
+  type LoginRules,
+  PASSWORD_LOGIN,
+  parseLoginRequest,
+  type TOKEN_LOGIN,
+} from './login-request.ts';
+
+export interface LoginDeps extends Core, Pick<OpenCompatSessionDeps, 'accessTokenTtlSeconds'> {
+  readonly loginRules: LoginRules;
+  readonly urls: Urls;
+}
+
+/** Signs in a client with the password of its person, or with a login token (chat-compat 5). */
+export async function logIn(deps: LoginDeps, context: RequestContext): Promise<HttpResponse> {
+  const request = parseLoginRequest(await context.readJson(), deps.loginRules);
+  const bannedBy = deps.requesterPolicy.ban(context.clientAddress, context.userAgent);
+  if (bannedBy !== undefined) {
+    deps.log.info('auth.refused', 'the policy bans the requester', { code: 'requester_banned', setting: bannedBy });
+    throw new LatchkeyError('login_refused', { description: 'The policy here forbids it to this requester.' });
+  }
+  const session = await openSession(deps, context, request);
+  const { user, deviceId, accessToken, refresh } = session;
+  context.setRequester({ kind: 'user', id: user.id, username: user.username }, { replace: true });
+  return json(200, {
+    access_token: accessToken,
+    device_id: deviceId,
+    user_id: `@${user.username}:${deps.loginRules.serverName}`,
+    refresh_token: refresh?.token,
+    expires_in_ms: refresh?.expiresInMs,
+  });
+}
+
+async function openSession(
+  deps: LoginDeps,
+  context: RequestContext,
+  request: LoginRequest,
+): Promise<OpenedCompatSession> {
+  const isByPassword = request.type === PASSWORD_LOGIN;
+  const outcome = isByPassword
+    ? await openByPassword(deps, context, request)
+    : await openByToken(deps, context, request);
+  if (outcome.ok) return outcome.session;
+  switch (outcome.reason) {
+    case 'deactivated':
+      // With a password the person has just shown whose account it is.
+      throw isByPassword ? new LatchkeyError('account_deactivated') : tokenRefused();
+    case 'locked':
+      throw new LatchkeyError('account_locked', { members: { soft_logout: true } });
+    case 'lost':
+      throw isByPassword ? new LatchkeyError('login_refused') : tokenRefused();
+    case 'too-many-sessions':
+      throw new LatchkeyError('too_many_sessions', { members: { info_uri: deps.urls.absolute('account/') } });
+  }
+}
+
+async function openByPassword(
+  deps: LoginDeps,
+  context: RequestContext,
+  { account, password, device }: Extract<LoginRequest, { readonly type: typeof PASSWORD_LOGIN }>,
+): Promise<OpenCompatSessionOutcome> {
+  const { clientAddress: address, userAgent, signal } = context;
+  const check = await deps.passwordChecks.check({ account, password, address, userAgent, knownBrowsers: [], signal });
+  if (!check.ok) {
+    if (check.reason === 'invalid-credentials') throw new LatchkeyError('login_refused');
+    const code = check.reason === 'overloaded' ? 'overloaded' : 'rate_limited';
+    throw new LatchkeyError(code, { retryAfterSeconds: check.retryAfterSeconds });
+  }
+  return await openCompatSessionWithPassword(deps, check.accepted, { ...device, address, userAgent }, context);
+}
+
+async function openByToken(
+  deps: LoginDeps,
+  context: RequestContext,
+  { token, device }: Extract<LoginRequest, { readonly type: typeof TOKEN_LOGIN }>,
+): Promise<OpenCompatSessionOutcome> {
+  const { clientAddress: address, userAgent } = context;
+  const ttlSeconds = deps.config.compat.loginTokenTtlSeconds;
+  const syncsDevices = deps.homeserver.isConnected;
+  const presented = { token, ttlSeconds, now: deps.clock.now(), address, userAgent, syncsDevices };
+  const judgement = await judgeLoginToken(deps.database, presented);
+  if (!judgement.ok) {
+    if (judgement.reason === 'replayed') {
+      deps.log.warn('token.reuse', 'the login token of a chat client came a second time: its session ended', {
+        user: judgement.userId,
+      });
+    }
+    throw tokenRefused();
+  }
+  return await openCompatSessionWithLoginToken(
+    deps,
+    judgement.valid,
+    ttlSeconds,
+    { ...device, address, userAgent },
+    context,
+  );
+}
+
+function tokenRefused(): LatchkeyError {
+  return new LatchkeyError('login_refused', { description: 'the login token is unknown, used up or too old' });
+}

@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ChatAnswer, ChatClient, textOf } from '#test/support/chat-client.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const SECRET = 'the-secret-that-the-homeserver-shares';
+const AMPLE = { burst: 100_000, per_second: 1000 };
+const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
+const SETTINGS = {
+  homeserver: { kind: 'none', homeserver: 'chat.example', secret: SECRET },
+  clients: [{ client_id: CLIENT_ID, client_auth_method: 'client_secret_basic', client_secret: 'a-secret-of-16-chars' }],
+  rate_limiting: { login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE } },
+};
+
+const clock = new FakeClock();
+let service: TestService;
+let other: TestService;
+let chat: ChatClient;
+let amira: string;
+
+beforeAll(async () => {
+  service = await startService(SETTINGS, { clock });
+  other = await startService(SETTINGS, { clock, like: service });
+  chat = new ChatClient(service);
+  amira = await service.registerUser('amira', PASSWORD);
+});
+afterAll(async () => {
+  await other.stop();
+  await service.stop();
+});
+
+async function begin(): Promise<{ access: string; refresh: string; device: string }> {
+  const { accessToken, refreshToken, deviceId } = await chat.login('amira', PASSWORD, { refresh_token: true });
+  return { access: accessToken, refresh: refreshToken ?? '', device: deviceId };
+}
+
+async function refresh(token: unknown, through = chat): Promise<ChatAnswer> {
+  return await through.post('/refresh', { refresh_token: token }, { authorization: 'Bearer mct_stale' });
+}
+
+async function introspect(
+  token: string,
+  fields: Readonly<Record<string, string>> = {},
+  headers: Readonly<Record<string, string>> = { 'x-mas-supports-device-id': '1' },
+): Promise<Record<string, unknown>> {
+  const response = await fetch(`${service.address}/oauth2/introspect`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${SECRET}`, ...headers },
+    body: new URLSearchParams({ token, ...fields }),
+  });
+  expect(response.status).toBe(200);
+  const body: Record<string, unknown> = await response.json();
+  return body;
+}
+
+function expectUnknown(answer: ChatAnswer): void {
+  expect([answer.status, answer.body['errcode'], answer.body['soft_logout']]).toEqual([401, 'M_UNKNOWN_TOKEN', false]);
+  expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+}
+
+async function setAccount(column: 'locked_at' | 'deactivated_at', value: 'now()' | 'null'): Promise<void> {
+  await sql(service.database, `update users set ${column} = ${value} where username = 'amira'`);
+}
+
+describe('refresh', () => {
+  test('gives a new pair; the old access token stops working at once', async () => {
+    const { access, refresh: token } = await begin();
+    const answer = await refresh(token);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.body).toEqual({
+      access_token: expect.stringMatching(/^mct_[0-9A-Za-z]{30}_[0-9A-Za-z]{6}$/),
+      refresh_token: expect.stringMatching(/^mcr_[0-9A-Za-z]{30}_[0-9A-Za-z]{6}$/),
+      expires_in_ms: 300_000,
+    });
+    expect(service.requestLines().at(-1)).toMatchObject({ requester: `user:${amira}`, queries: 2 });
+    expect(await introspect(access)).toEqual({ active: false });
+    expect(await introspect(textOf(answer, 'access_token'))).toMatchObject({ active: true });
+  });
+
+  test('within the grace the same pair comes again, used or not', async () => {
+    const { refresh: token } = await begin();
+    const first = await refresh(token);
+    await introspect(textOf(first, 'access_token'));
+    clock.advanceSeconds(20);
+    const again = await refresh(token, new ChatClient(other, '/_chat/client/r0'));
+    expect(again.body).toEqual({ ...first.body, expires_in_ms: 280_000 });
+  });
+
+  test('after it a lost answer is made up for: the same refresh token, another access token', async () => {
+    const { refresh: token } = await begin();
+    const lost = await refresh(token);
+    clock.advanceSeconds(31);
+    const answer = await refresh(token);
+    expect(answer.body['refresh_token']).toBe(lost.body['refresh_token']);
+    expect(answer.body['access_token']).not.toBe(lost.body['access_token']);
+    expect(await introspect(textOf(lost, 'access_token'))).toEqual({ active: false });
+    expect(await introspect(textOf(answer, 'access_token'))).toMatchObject({ active: true });
+  });
+
+  test('a token that comes back after its successor was used ends the session (S-43)', async () => {
+    const { refresh: token, device } = await begin();
+    const thief = await refresh(token);
+    await introspect(textOf(thief, 'access_token'));
+    clock.advanceSeconds(31);
+    expectUnknown(await refresh(token));
+    expect(await introspect(textOf(thief, 'access_token'))).toEqual({ active: false });
+    expectUnknown(await refresh(textOf(thief, 'refresh_token')));
+    const [session] = await sql<{ finish_reason: string }>(
+      service.database,
+      'select finish_reason from compat_sessions where device_id = $1::text',
+      [device],
+    );
+    expect(session?.finish_reason).toBe('refresh_token_reused');
+    expect(service.logLines().some((line) => line.includes('token.reuse'))).toBe(true);
+  });
+
+  test('a token two generations old ends the session at any time', async () => {
+    const { refresh: token } = await begin();
+    const second = await refresh(token);
+    const third = await refresh(textOf(second, 'refresh_token'));
+    expectUnknown(await refresh(token));
+    expect(await introspect(textOf(third, 'access_token'))).toEqual({ active: false });
+  });
+
+  test('of a locked account nothing is used up; of a deactivated one it is unknown', async () => {
+    const { refresh: token } = await begin();
+    await setAccount('locked_at', 'now()');
+    const locked = await refresh(token);
+    expect([locked.status, locked.body['errcode'], locked.body['soft_logout']]).toEqual([401, 'M_USER_LOCKED', true]);
+    await setAccount('locked_at', 'null');
+    await setAccount('deactivated_at', 'now()');
+    expectUnknown(await refresh(token));
+    await setAccount('deactivated_at', 'null');
+    expect((await refresh(token)).status).toBe(200);
+  });
+
+  test('tokens of other kinds, shapes and sessions that ended are unknown', async () => {
+    const { access, refresh: token, device } = await begin();
+    expectUnknown(await refresh(access));
+    expect(service.requestLines().at(-1)?.queries).toBe(0);
+    expectUnknown(await refresh('mcr_000000000000000000000000000000_000000'));
+    expectUnknown(await refresh(''));
+    expectUnknown(await refresh(`${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`));
+    await chat.login('amira', PASSWORD, { device_id: device });
+    expectUnknown(await refresh(token));
+  });
+
+  test.each([[[]], [{}], [{ refresh_token: 1 }], [{ refresh_token: null }]])('%j is refused', async (body) => {
+    const answer = await chat.post('/refresh', body);
+    expect([answer.status, answer.body['errcode']]).toEqual([400, 'M_BAD_JSON']);
+  });
+
+  test('in two hundred rounds all of several requests at once get one pair, on two instances (S-43)', async () => {
+    const clients = [chat, new ChatClient(other)];
+    let { refresh: token } = await begin();
+    for (let round = 0; round < 200; round += 1) {
+      const answers = await Promise.all([...clients, ...clients].map((client) => refresh(token, client)));
+      const pairs = answers.map(({ status, body }) => [status, body['access_token'], body['refresh_token']].join());
+      expect([round, new Set(pairs).size, answers[0]?.status]).toEqual([round, 1, 200]);
+      token = textOf(answers[0] ?? (await refresh(token)), 'refresh_token');
+    }
+  }, 120_000);
+});
+
+describe('introspection of tokens of chat clients', () => {
+  test('tells the homeserver of the device, and times in whole seconds', async () => {
+    const { access, device } = await begin();
+    clock.advanceSeconds(10.5);
+    const now = Math.floor(clock.now() / 1000);
+    const body = await introspect(access, { token_type_hint: 'access_token' });
+    expect(body).toEqual({
+      active: true,
+      scope: 'urn:chat:client:api:* urn:chat:org.chat.msc2967.client:api:*',
+      client_id: 'legacy',
+      username: 'amira',
+      sub: amira,
+      token_type: 'Bearer',
+      device_id: device,
+      iss: service.issuer,
+      iat: expect.any(Number),
+      nbf: body['iat'],
+      exp: Number(body['iat']) + 300,
+      expires_in: expect.toSatisfy(Number.isInteger),
+    });
+    expect(Number(body['exp'])).toBeLessThanOrEqual(now + 290);
+    expect(service.requestLines().at(-1)).toMatchObject({ requester: 'homeserver', queries: 2 });
+    await introspect(access);
+    expect(service.requestLines().at(-1)?.queries).toBe(1);
+  });
+
+  test('names the device in scopes for who does not read it, and not at all what no scope can hold', async () => {
+    const { accessToken } = await chat.login('amira', PASSWORD, { device_id: 'PHONE' });
+    const { scope, exp } = await introspect(accessToken, {}, {});
+    expect(scope).toContain('urn:chat:client:device:PHONE urn:chat:org.chat.msc2967.client:device:PHONE');
+    expect(exp).toBeUndefined();
+    const strange = await chat.login('amira', PASSWORD, { device_id: 'my phone' });
+    expect(await introspect(strange.accessToken, {}, {})).toEqual({ active: false });
+    expect(await introspect(strange.accessToken)).toMatchObject({ active: true, device_id: 'my phone' });
+  });
+
+  test('an administrator of the homeserver has its scope', async () => {
+    const { accessToken, deviceId } = await chat.login('amira', PASSWORD);
+    await sql(service.database, 'update compat_sessions set is_homeserver_admin = true where device_id = $1::text', [
+      deviceId,
+    ]);
+    expect((await introspect(accessToken))['scope']).toContain('urn:synapse:admin:*');
+  });
+
+  test('a token that expired, or of an account that may not be used, is inactive', async () => {
+    const { access } = await begin();
+    await setAccount('locked_at', 'now()');
+    expect(await introspect(access)).toEqual({ active: false });
+    await setAccount('locked_at', 'null');
+    expect(await introspect(access)).toMatchObject({ active: true });
+    clock.advanceSeconds(300);
+    expect(await introspect(access)).toEqual({ active: false });
+  });
+
+  test('a hint that does not fit makes it inactive', async () => {
+    const { access, refresh: token } = await begin();
+    expect(await introspect(access, { token_type_hint: 'refresh_token' })).toEqual({ active: false });
+    expect(await introspect(token, { token_type_hint: 'access_token' })).toEqual({ active: false });
+    expect(await introspect(token)).toMatchObject({ active: true, token_type: 'refresh_token', client_id: 'legacy' });
+  });
+
+  test('a configured client sees them', async () => {
+    const { access } = await begin();
+    const response = await fetch(`${service.address}/oauth2/introspect`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${Buffer.from(`${CLIENT_ID}:a-secret-of-16-chars`).toString('base64')}` },
+      body: new URLSearchParams({ token: access }),
+    });
+    expect(await response.json()).toMatchObject({ active: true, username: 'amira' });
+  });
+});

@@ -1,0 +1,40 @@
+import {
+  type CompatRefreshRules,
+  refreshCompatSession,
+} from '#domain/compat-sessions/logins/refresh-compat-session.ts';
+import type { Core } from '#domain/core.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import { type HttpResponse, json } from '#platform/http/response.ts';
+import { membersOf, requiredText } from './json-members.ts';
+
+export interface RefreshDeps extends Core {
+  readonly refreshRules: CompatRefreshRules;
+}
+
+/** Exchanges the refresh token of a chat client for a new pair (chat-compat 7). */
+export async function refreshTokens(deps: RefreshDeps, context: RequestContext): Promise<HttpResponse> {
+  const refreshToken = requiredText(membersOf(await context.readJson()), 'refresh_token');
+  const { clientAddress: address, userAgent } = context;
+  const now = deps.clock.now();
+  const outcome = await refreshCompatSession(
+    deps.database,
+    { refreshToken, address, userAgent },
+    deps.refreshRules,
+    now,
+  );
+  if (outcome.ok) {
+    context.setRequester({ kind: 'user', id: outcome.userId });
+    deps.activity.recordCompatSession(outcome.sessionId, now, address, userAgent);
+    const { accessToken, expiresInMs } = outcome;
+    return json(200, { access_token: accessToken, refresh_token: outcome.refreshToken, expires_in_ms: expiresInMs });
+  }
+  const { reason, userId } = outcome;
+  if (reason === 'locked') throw new LatchkeyError('account_locked', { members: { soft_logout: true } });
+  if (reason === 'reuse') {
+    deps.log.warn('token.reuse', 'a refresh token of a chat client came a second time: its session ended', {
+      user: userId,
+    });
+  }
+  throw new LatchkeyError('unknown_token', { members: { soft_logout: false } });
+}

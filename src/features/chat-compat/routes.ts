@@ -1,0 +1,94 @@
+/**
+ * The routes of chat clients that sign in by their own protocol (chat-compat 3 to 9). `login`, `logout` and `refresh` below
+ * `/_{protocol}/client/{version}/` read and set no cookie, code of every origin may call them, and every error is
+ * `{ errcode, error }`. Nothing depends on the version. Single sign-on is what people see: `login/sso/redirect` there, and
+ * `/complete-compat-sso/{grant_id}`.
+ */
+import type { Browser } from '#browser/browser.ts';
+import type { Core } from '#domain/core.ts';
+import type { Route } from '#platform/http/route.ts';
+import { chatNames } from '#protocol/chat/names.ts';
+import { showSso, submitSso } from './complete-sso.tsx';
+import { logOutEverywhere, logOutHere } from './log-out.ts';
+import { logIn } from './login.ts';
+import { loginFlows } from './login-flows.ts';
+import { refreshTokens } from './refresh.ts';
+import { beginSso } from './sso-redirect.ts';
+
+/** Up to five for the lease of the person, and for each of three calls of the homeserver. */
+const LOGIN_SECONDS = 30;
+
+export function mount(core: Core, browser: Browser): Route[] {
+  const { urls } = browser;
+  const { account, compat, experimental, homeserver, oauth, protocolName } = core.config;
+  if (!compat.enabled) return [];
+  const names = chatNames(protocolName);
+  const route = { resource: 'compat', errorFormat: 'chat-json', cors: 'chat', capacity: 'sign-in' } as const;
+  const loginRules = {
+    serverName: homeserver.homeserver,
+    isEmailAllowed: account.loginWithEmailAllowed,
+    isPasswordAllowed: compat.passwordLogin,
+  };
+  const accessTokenTtlSeconds = experimental.compatTokenTtlSeconds;
+  const refreshRules = {
+    accessTokenTtlSeconds,
+    graceSeconds: oauth.refreshGraceSeconds,
+    keys: core.keyRing.deriveAll('refresh-rotation'),
+    syncsDevices: core.homeserver.isConnected,
+  };
+  const pageDeps = { ...core, ...browser };
+  // HEAD would write a row as well.
+  const ssoRedirect = { resource: 'compat', errorFormat: 'page', method: 'GET', headRefused: true } as const;
+  const completeSso = { resource: 'human', errorFormat: 'page', path: '/complete-compat-sso/:grant_id' } as const;
+  const deps = { ...core, urls, loginRules, accessTokenTtlSeconds, refreshRules };
+  return [
+    {
+      ...route,
+      method: 'GET',
+      path: `${names.pathPrefix}client/:version/login`,
+      handle: () => loginFlows(core, loginRules),
+    },
+    {
+      ...route,
+      method: 'POST',
+      timeLimitSeconds: LOGIN_SECONDS,
+      path: `${names.pathPrefix}client/:version/login`,
+      handle: (context) => logIn(deps, context),
+    },
+    {
+      ...route,
+      method: 'POST',
+      path: `${names.pathPrefix}client/:version/logout`,
+      handle: (context) => logOutHere(core, context),
+    },
+    {
+      ...route,
+      method: 'POST',
+      path: `${names.pathPrefix}client/:version/logout/all`,
+      handle: (context) => logOutEverywhere(core, context),
+    },
+    {
+      ...route,
+      method: 'POST',
+      path: `${names.pathPrefix}client/:version/refresh`,
+      handle: (context) => refreshTokens(deps, context),
+    },
+    {
+      ...ssoRedirect,
+      path: `${names.pathPrefix}client/:version/login/sso/redirect`,
+      handle: (context) => beginSso(pageDeps, context),
+    },
+    {
+      ...ssoRedirect,
+      path: `${names.pathPrefix}client/:version/login/sso/redirect/`,
+      handle: (context) => beginSso(pageDeps, context),
+    },
+    {
+      ...ssoRedirect,
+      path: `${names.pathPrefix}client/:version/login/sso/redirect/:idp`,
+      handle: (context) => beginSso(pageDeps, context),
+    },
+    { ...completeSso, method: 'GET', handle: (context) => showSso(pageDeps, context) },
+    { ...completeSso, method: 'POST', handle: (context) => submitSso(pageDeps, context) },
+  ];
+}

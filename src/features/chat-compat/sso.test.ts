@@ -1,0 +1,598 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseId, toUuid } from '#platform/base/ids.ts';
+import { Browser, type Shown } from '#test/support/browser.ts';
+import { ChatClient } from '#test/support/chat-client.ts';
+import { agreeToSso, loginTokenOf, ssoPath } from '#test/support/chat-sso.ts';
+import { cleanUpAll } from '#test/support/clean-up.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const AMPLE = { burst: 100_000, per_second: 1000 };
+const PROVIDER = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
+const SWITCHED_OFF = '01HZX7T3Q8V3M5N6P7R8S9T0AC';
+const CLIENT = 'https://app.example/signed-in?a=%2F+x#/room';
+const UNKNOWN = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
+const OLD_ACTION = 'org.chat.msc3824.action';
+const MINUTE = 60;
+
+const provider = (id: string, more: object = {}) => ({
+  id,
+  issuer: 'https://idp.example/',
+  client_id: 'latchkey',
+  token_endpoint_auth_method: 'none',
+  ...more,
+});
+
+const SETTINGS = {
+  http: { trusted_proxies: ['127.0.0.1'], client_ip_header: 'x-forwarded-for' },
+  homeserver: { kind: 'none', homeserver: 'chat.example:8008' },
+  account: { password_registration_enabled: true, password_registration_email_required: false },
+  upstream_oauth2: {
+    providers: [provider(PROVIDER, { synapse_idp_id: 'oidc-harbour' }), provider(SWITCHED_OFF, { enabled: false })],
+  },
+  policy: { data: { requester: { banned_user_agents: { literals: ['Banned'] } } } },
+  rate_limiting: {
+    login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
+    sso_redirect: { per_ip: AMPLE },
+  },
+};
+
+const clock = new FakeClock();
+let service: TestService;
+let amira: string;
+let browsers = 0;
+
+beforeAll(async () => {
+  service = await startService(SETTINGS, { clock });
+  amira = await service.registerUser('amira', PASSWORD);
+  await service.registerUser('lena', PASSWORD);
+});
+afterAll(async () => await service.stop());
+
+function newBrowser(of: TestService = service, more: { userAgent?: string } = {}): Browser {
+  browsers += 1;
+  return new Browser({
+    listener: of.address,
+    publicBase: of.publicBase,
+    headers: { 'x-forwarded-for': `198.51.100.${browsers}` },
+    ...more,
+  });
+}
+
+async function signedIn(username: string, browser: Browser = newBrowser()): Promise<Browser> {
+  await browser.get('/login');
+  await browser.submit({ username, password: PASSWORD });
+  expect(browser.shown.status).toBe(303);
+  return browser;
+}
+
+/** Begins a single sign-on. @returns the path that it goes on at, with its query */
+async function begin(browser: Browser, redirectUrl = CLIENT, more: Readonly<Record<string, string>> = {}, end = '') {
+  const { status, location } = await browser.get(ssoPath(redirectUrl, more, end));
+  expect(status).toBe(303);
+  const { pathname, search } = new URL(location ?? '');
+  return pathname + search;
+}
+
+async function countRows(): Promise<number> {
+  const [row] = await sql<{ n: number }>(service.database, 'select count(*)::integer as n from compat_sso_logins');
+  return row?.n ?? expect.fail('no row');
+}
+
+function tokenOf({ location }: Shown): string {
+  return new URL(location ?? '').searchParams.get('loginToken') ?? expect.fail(`no token in ${location}`);
+}
+
+function lastLine() {
+  return service.requestLines().at(-1) ?? expect.fail('no request line');
+}
+
+describe('GET login/sso/redirect (chat-compat 8)', () => {
+  test.each([
+    ['', {}, ''],
+    ['/', {}, ''],
+    [`/${PROVIDER}`, {}, ''],
+    ['/oidc-google', {}, ''],
+    ['', { action: 'register' }, '?action=register&org.chat.msc3824.action=register'],
+    ['', { action: 'login' }, '?action=login&org.chat.msc3824.action=login'],
+    ['/', { [OLD_ACTION]: 'register' }, '?action=register&org.chat.msc3824.action=register'],
+    ['', { action: 'login', [OLD_ACTION]: 'register' }, '?action=login&org.chat.msc3824.action=login'],
+    ['', { action: 'dance', [OLD_ACTION]: 'register' }, '?action=register&org.chat.msc3824.action=register'],
+    ['', { action: 'dance' }, ''],
+    ['', { 'org.matrix.msc3824.action': 'register' }, ''],
+  ])('%s with %j leads to the page of the sign-on', async (end, query, expected) => {
+    const browser = newBrowser();
+    const { status, location, headers } = await browser.get(ssoPath(CLIENT, query, end));
+    expect(status).toBe(303);
+    expect(location).toMatch(new RegExp(`^${service.publicBase}complete-compat-sso/[0-9A-HJKMNP-TV-Z]{26}(?:\\?|$)`));
+    expect(new URL(location ?? '').search).toBe(expected);
+    expect(headers).toMatchObject({ 'cache-control': 'no-store' });
+    expect(headers['set-cookie']).toBeUndefined();
+    expect(headers['access-control-allow-origin']).toBeUndefined();
+    const [row] = await sql<{ redirect_uri: string; upstream_provider_id: string | null }>(
+      service.database,
+      'select redirect_uri, upstream_provider_id from compat_sso_logins where id = $1::uuid',
+      [
+        toUuid(
+          parseId(location?.slice(-26 - expected.length, -expected.length || undefined) ?? '') ?? expect.fail('no id'),
+        ),
+      ],
+    );
+    expect(row?.redirect_uri).toBe(CLIENT);
+    expect(row?.upstream_provider_id !== null).toBe(end === `/${PROVIDER}`);
+    expect(lastLine()).toMatchObject({ status: 303, queries: 1, requester: undefined });
+  });
+
+  test.each(['r0', 'v1', 'unstable', 'v99'])('is the same below %s', async (version) => {
+    const path = ssoPath(CLIENT).replace('v3', version);
+    expect((await newBrowser().get(path)).status).toBe(303);
+  });
+
+  test.each<[string, string]>([
+    ['missing', ssoPath(undefined)],
+    ['empty', ssoPath('')],
+    ['given twice', `${ssoPath(CLIENT)}&redirectUrl=https://app.example/`],
+    ['given twice, once empty', `${ssoPath(CLIENT)}&redirectUrl=`],
+    ['relative', ssoPath('/signed-in')],
+    ['of a browser’s own scheme', ssoPath('javascript:alert(1)')],
+    ['with a name in front of the host', ssoPath('https://amira@evil.example/')],
+    ['with a line break', ssoPath('https://app.example/\r\nX: y')],
+    ['of 100 KiB', ssoPath(`https://app.example/${'x'.repeat(7000)}`)],
+  ])('an address that is %s is refused by a page without a link to it (S-70)', async (_what, path) => {
+    const before = await countRows();
+    const shown = await newBrowser().get(path);
+    expect(shown.status).toBe(400);
+    expect(shown.errorCodes).toEqual(['invalid_redirect_uri']);
+    expect(shown.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
+    expect(shown.body).not.toMatch(/evil\.example|alert\(1\)|app\.example/);
+    expect(await countRows()).toBe(before);
+  });
+
+  test('the operator reads whose client was refused, without what its query holds', async () => {
+    await newBrowser().get(ssoPath('https://amira@evil.example/path?secret=1'));
+    const line = service.logLines().findLast((text) => text.includes('auth.refused'));
+    expect(line).toContain('description="redirectUrl must not hold a user name or password"');
+    expect(line).toContain('redirect_uri=https://...@evil.example/path?...');
+  });
+
+  test('an undecodable query is a page as well', async () => {
+    const shown = await newBrowser().get('/_chat/client/v3/login/sso/redirect?redirectUrl=%ff');
+    expect([shown.status, shown.headers['content-type']]).toEqual([400, 'text/html; charset=utf-8']);
+  });
+
+  test('HEAD and POST write nothing: 405, as a page', async () => {
+    const before = await countRows();
+    const browser = newBrowser();
+    expect(await browser.head(ssoPath(CLIENT))).toMatchObject({ status: 405, headers: { allow: 'GET, OPTIONS' } });
+    const posted = await browser.post(ssoPath(CLIENT), new URLSearchParams());
+    expect([posted.status, posted.errorCodes]).toEqual([405, ['method_not_allowed']]);
+    expect(await countRows()).toBe(before);
+  });
+
+  test('what is below it is not there, which a page says', async () => {
+    const shown = await newBrowser().get('/_chat/client/v3/login/sso/redirect/a/b');
+    expect([shown.status, shown.errorCodes]).toEqual([404, ['not_found']]);
+  });
+
+  test('one address begins 30 at once, then one a second (rate_limiting.sso_redirect)', async () => {
+    const own = await startService({ ...SETTINGS, rate_limiting: {} }, { clock, like: service });
+    const browser = newBrowser(own);
+    for (let count = 0; count < 30; count += 1) {
+      expect((await browser.get(ssoPath(CLIENT))).status).toBe(303);
+    }
+    const shown = await browser.get(ssoPath(CLIENT));
+    expect([shown.status, shown.errorCodes, shown.headers['retry-after']]).toEqual([429, ['rate_limited'], '1']);
+    expect((await newBrowser(own).get(ssoPath(CLIENT))).status).toBe(303);
+    clock.advanceSeconds(1);
+    expect((await browser.get(ssoPath(CLIENT))).status).toBe(303);
+    expect((await browser.get(ssoPath(CLIENT))).status).toBe(429);
+    await own.stop();
+  });
+
+  test('one address has a hundred at most in which nobody has agreed yet', async () => {
+    const browser = newBrowser();
+    for (let count = 0; count < 100; count += 1) await begin(browser);
+    const shown = await browser.get(ssoPath(CLIENT));
+    expect([shown.status, shown.headers['retry-after']]).toEqual([429, '1800']);
+    expect((await newBrowser().get(ssoPath(CLIENT))).status).toBe(303);
+    clock.advanceSeconds(30 * MINUTE);
+    expect((await browser.get(ssoPath(CLIENT))).status).toBe(303);
+  });
+
+  test('only what the operator allows is taken (compat.sso_allowed_redirects)', async () => {
+    const compat = { sso_allowed_redirects: ['https://app.example/signed-in', 'element://vector/'] };
+    const own = await startService({ ...SETTINGS, compat }, { clock, like: service });
+    const browser = newBrowser(own);
+    expect((await browser.get(ssoPath(CLIENT))).status).toBe(303);
+    expect((await browser.get(ssoPath('element://vector/webapp/'))).status).toBe(303);
+    const shown = await browser.get(ssoPath('https://app.example/'));
+    expect([shown.status, shown.errorCodes]).toEqual([400, ['invalid_redirect_uri']]);
+    expect(shown.text).toContain('redirectUrl is not among the addresses that are allowed here');
+    await own.stop();
+  });
+
+  test('switched off, it is a page that is not there (compat.enabled)', async () => {
+    const own = await startService({ ...SETTINGS, compat: { enabled: false } }, { clock, like: service });
+    for (const path of [ssoPath(CLIENT), ssoPath(CLIENT, {}, '/'), `/complete-compat-sso/${UNKNOWN}`]) {
+      const shown = await newBrowser(own).get(path);
+      expect([shown.status, shown.errorCodes]).toEqual([404, ['not_found']]);
+    }
+    await own.stop();
+  });
+});
+
+describe('GET /complete-compat-sso/{grant_id} (chat-compat 9.1)', () => {
+  test.each<[string, string | undefined, Record<string, string>, string, string]>([
+    ['signs in', undefined, {}, '', '/login?kind=continue_compat_sso_login&id='],
+    ['registers', undefined, { action: 'register' }, '', '/register?kind=continue_compat_sso_login&id='],
+    ['signs in where they propose it', undefined, { action: 'login' }, '', '/login?kind=continue_compat_sso_login&id='],
+    [
+      'signs in through the provider that the client proposes (I-14)',
+      undefined,
+      {},
+      `/${PROVIDER}`,
+      `/upstream/authorize/${PROVIDER}?kind=continue_compat_sso_login&id=`,
+    ],
+    [
+      'signs in through the provider that a Synapse called so',
+      undefined,
+      {},
+      '/oidc-harbour',
+      `/upstream/authorize/${PROVIDER}?kind=continue_compat_sso_login&id=`,
+    ],
+    ['signs in where that is switched off', undefined, {}, `/${SWITCHED_OFF}`, '/login?kind='],
+    ['signs in where nobody knows it (I-14)', undefined, {}, '/oidc-google', '/login?kind='],
+    ['signs in, with a slash at the end (I-14)', undefined, {}, '/', '/login?kind='],
+    ['registers, whatever the provider', undefined, { action: 'register' }, `/${PROVIDER}`, '/register?kind='],
+  ])('a person whom nobody knows %s', async (_what, _user, query, end, expected) => {
+    const browser = newBrowser();
+    const path = await begin(browser, CLIENT, query, end);
+    const { status, location } = await browser.get(path);
+    expect(status).toBe(303);
+    const { pathname, search } = new URL(location ?? '');
+    expect((pathname + search).slice(0, expected.length)).toBe(expected);
+    expect(new URLSearchParams(search).get('id')).toBe(path.split(/[/?]/)[2]);
+    expect(lastLine()).toMatchObject({ queries: 1, requester: undefined });
+  });
+
+  test('where nobody may register, "register" is for signing in', async () => {
+    const own = await startService({ ...SETTINGS, account: {}, upstream_oauth2: {} }, { clock, like: service });
+    const browser = newBrowser(own);
+    const path = await begin(browser, CLIENT, { action: 'register' });
+    expect(new URL((await browser.get(path)).location ?? '').pathname).toBe('/login');
+    await own.stop();
+  });
+
+  test('asks a person who is signed in, with all that they need to decide', async () => {
+    const browser = await signedIn('amira');
+    await sql(service.database, `update users set display_name = 'Amira Haddad' where username = 'amira'`);
+    const shown = await browser.get(await begin(browser));
+    expect(shown.status).toBe(200);
+    expect(shown.text).toContain('Sign in to app.example ?');
+    expect(shown.text).toContain('Amira Haddad');
+    expect(shown.text).toContain('@amira:chat.example:8008');
+    expect(shown.text).toContain('adds a new session');
+    expect(shown.text).toContain('Use another account');
+    expect(shown.text).not.toContain('not encrypted');
+    expect(shown.headers).toMatchObject({ 'cache-control': 'no-store', 'x-frame-options': 'DENY' });
+    const policy = String(shown.headers['content-security-policy']);
+    expect(policy).toContain("form-action 'self' https:;");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(shown.body).not.toContain('signed-in?a=');
+    expect(lastLine()).toMatchObject({ queries: 1, requester: `user:${amira}(amira)` });
+  });
+
+  test.each([
+    ['https://bücher.example:8443/x', 'xn--bcher-kva.example:8443', "'self' https:", false],
+    ['http://app.example/x', 'http://app.example', "'self' http:", true],
+    ['http://localhost:8765/x', 'http://localhost:8765', "'self' http:", false],
+    [
+      'io.element.desktop:/vector/webapp/?x=1',
+      'io.element.desktop:/vector/webapp/',
+      "'self' io.element.desktop:",
+      false,
+    ],
+  ])('names the target %s as it is, and lets a form lead there alone', async (address, name, formAction, isWarned) => {
+    const browser = await signedIn('amira');
+    const shown = await browser.get(await begin(browser, address));
+    expect(shown.text).toContain(`Sign in to ${name} ?`);
+    expect(shown.text.includes('not encrypted')).toBe(isWarned);
+    expect(shown.headers['content-security-policy']).toContain(`form-action ${formAction};`);
+  });
+
+  test('lets "use another account" lead to the provider that the client proposes', async () => {
+    const browser = await signedIn('amira');
+    const shown = await browser.get(await begin(browser, 'element://vector/', {}, `/${PROVIDER}`));
+    expect(shown.headers['content-security-policy']).toContain("form-action 'self' element: https:;");
+    await browser.submit({}, { action: '/logout' });
+    expect(browser.shown.status).toBe(303);
+    await browser.get(browser.shown.location ?? '');
+    expect(new URL(browser.shown.location ?? '').pathname).toBe(`/upstream/authorize/${PROVIDER}`);
+  });
+
+  test.each([
+    ['malformed', 'not-an-id'],
+    ['unknown', UNKNOWN],
+  ])('an id that is %s is not found, whoever asks (S-83)', async (_what, id) => {
+    for (const browser of [newBrowser(), await signedIn('amira')]) {
+      const shown = await browser.get(`/complete-compat-sso/${id}`);
+      expect([shown.status, shown.errorCodes]).toEqual([404, ['sso_login_not_found']]);
+    }
+  });
+
+  test('after half an hour it is too late (compat.sso_login_ttl)', async () => {
+    const browser = newBrowser();
+    const path = await begin(browser);
+    clock.advanceSeconds(30 * MINUTE - 1);
+    expect((await browser.get(path)).status).toBe(303);
+    clock.advanceSeconds(1);
+    for (const visitor of [browser, await signedIn('amira')]) {
+      const shown = await visitor.get(path);
+      expect([shown.status, shown.errorCodes]).toEqual([410, ['sso_login_expired']]);
+      expect(shown.text).toContain('start again');
+    }
+  });
+
+  test('a session that was ended elsewhere gets the page that says so, which leads back', async () => {
+    const browser = await signedIn('lena');
+    const path = await begin(browser);
+    await sql(
+      service.database,
+      `update user_sessions set finished_at = now() where user_id = (select id from users where username = 'lena')`,
+    );
+    const shown = await browser.get(path);
+    expect([shown.status, shown.text]).toEqual([200, expect.stringContaining('You were signed out')]);
+    await browser.submit({}, { action: '/logout' });
+    expect(new URL(browser.shown.location ?? '').pathname).toBe(path);
+  });
+
+  test.each([
+    ['locked', 'Account locked'],
+    ['deactivated', 'Account deactivated'],
+  ])('a person who is %s reads that', async (state, text) => {
+    const browser = await signedIn('lena');
+    const path = await begin(browser);
+    await sql(service.database, `update users set ${state}_at = now() where username = 'lena'`);
+    const shown = await browser.get(path);
+    await sql(service.database, `update users set ${state}_at = null where username = 'lena'`);
+    expect([shown.status, shown.text]).toEqual([200, expect.stringContaining(text)]);
+    expect(lastLine().requester).toBeUndefined();
+  });
+
+  test('a browser that the policy bans is refused', async () => {
+    const browser = newBrowser(service, { userAgent: 'Banned' });
+    const path = await begin(browser);
+    await signedIn('amira', browser);
+    const shown = await browser.get(path);
+    expect([shown.status, shown.errorCodes]).toEqual([403, ['requester-banned']]);
+    expect(shown.text).toContain('app.example cannot be connected from here');
+    expect(shown.text).toContain('Use another account');
+    expect(shown.forms.map(({ action }) => action)).toEqual(['/logout']);
+  });
+});
+
+describe('POST /complete-compat-sso/{grant_id} (chat-compat 9.2)', () => {
+  test('takes a token to the client, in its query and nowhere else', async () => {
+    const browser = await signedIn('amira');
+    const path = await begin(browser);
+    await browser.get(path);
+    const shown = await agreeToSso(browser);
+    expect(shown.status).toBe(303);
+    expect(shown.location).toMatch(/^https:\/\/app\.example\/signed-in\?a=%2F\+x&loginToken=[A-Za-z0-9]{32}#\/room$/);
+    expect(shown.headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
+    expect(shown.body).toBe('');
+    expect(lastLine()).toMatchObject({ queries: 2, requester: `user:${amira}(amira)` });
+    const token = tokenOf(shown);
+    const [row] = await sql<{ dump: string }>(
+      service.database,
+      `select l::text as dump from compat_sso_logins l where fulfilled_at is not null order by fulfilled_at desc limit 1`,
+    );
+    expect(row?.dump).not.toContain(token);
+    expect(service.logLines().join('\n')).not.toContain(token);
+  });
+
+  test.each([
+    ['element://vector/webapp/', /^element:\/\/vector\/webapp\/\?loginToken=\w{32}$/],
+    ['http://localhost:8765/cb', /^http:\/\/localhost:8765\/cb\?loginToken=\w{32}$/],
+    ['https://app.example/?x=1&loginToken=planted#f', /^https:\/\/app\.example\/\?x=1&loginToken=\w{32}#f$/],
+    ['https://app.example/ä?b c', /^https:\/\/app\.example\/%C3%A4\?b%20c&loginToken=\w{32}$/],
+  ])('to %s as it is (I-13)', async (address, expected) => {
+    const browser = await signedIn('amira');
+    await browser.get(await begin(browser, address));
+    const shown = await agreeToSso(browser);
+    expect(String(shown.headers.location)).toMatch(expected);
+  });
+
+  test('once: the form sent again, the page opened again, by whomever, tell that it is over (S-72)', async () => {
+    const browser = await signedIn('amira');
+    const path = await begin(browser);
+    const form = await browser.get(path);
+    await agreeToSso(browser);
+    const again = new URLSearchParams([...(form.forms.find(({ action }) => action === path)?.inputs ?? [])]);
+    for (const shown of [
+      await browser.post(path, again),
+      await browser.get(path),
+      await (await signedIn('lena')).get(path),
+      await newBrowser().get(path),
+    ]) {
+      expect([shown.status, shown.errorCodes]).toEqual([410, ['sso_login_used']]);
+      expect(shown.location).toBeUndefined();
+      expect(shown.text).not.toContain('amira');
+    }
+  });
+
+  test('twice at the same moment: one token is made', async () => {
+    const browser = await signedIn('amira');
+    const path = await begin(browser);
+    const form = await browser.get(path);
+    const fields = new URLSearchParams([...(form.forms.find(({ action }) => action === path)?.inputs ?? [])]);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => browser.post(path, fields)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, ...Array.from({ length: 7 }, () => 410)]);
+  });
+
+  test('after ten minutes the page is shown again, and then it works (S-72)', async () => {
+    const browser = await signedIn('amira');
+    await browser.get(await begin(browser));
+    clock.advanceSeconds(10 * MINUTE + 1);
+    const shown = await agreeToSso(browser);
+    expect([shown.status, shown.errorCodes]).toEqual([200, ['csrf_expired']]);
+    expect(shown.text).toContain('Sign in to app.example ?');
+    expect((await agreeToSso(browser)).status).toBe(303);
+  });
+
+  test.each([
+    ['without the time at which the page was made', ''],
+    ['with one that somebody made up', Buffer.from('1'.repeat(60)).toString('base64url')],
+  ])('%s it is shown again', async (_what, rendered) => {
+    const browser = await signedIn('amira');
+    await browser.get(await begin(browser));
+    expect([(await agreeToSso(browser, { rendered })).status, browser.shown.errorCodes]).toEqual([
+      200,
+      ['csrf_expired'],
+    ]);
+  });
+
+  test('the time of another sign-on’s page does not count', async () => {
+    const browser = await signedIn('amira');
+    const other = await browser.get(await begin(browser, 'https://other.example/'));
+    const rendered = other.forms.at(-1)?.inputs.get('rendered') ?? expect.fail('no time');
+    clock.advanceSeconds(1);
+    await browser.get(await begin(browser));
+    expect((await agreeToSso(browser, { rendered })).status).toBe(200);
+  });
+
+  test('a stranger’s form does nothing: without proof, of another browser, of another site (S-57)', async () => {
+    const browser = await signedIn('amira');
+    const path = await begin(browser);
+    const form = await browser.get(path);
+    const fields = new URLSearchParams([...(form.forms.find(({ action }) => action === path)?.inputs ?? [])]);
+    const thief = await signedIn('lena');
+    await thief.get(path);
+    const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+    for (const shown of [
+      await browser.post(path, new URLSearchParams()),
+      await thief.post(path, fields),
+      await browser.post(path, fields, foreign),
+    ]) {
+      expect(shown.status).toBe(403);
+    }
+    expect((await browser.post(path, fields)).status).toBe(303);
+  });
+
+  test('signed out in another tab, the person is asked who they are, and nothing is made', async () => {
+    const browser = newBrowser();
+    const path = await begin(browser);
+    await browser.get('/login');
+    const { inputs } = browser.shown.forms[0] ?? expect.fail('no form');
+    const shown = await browser.post(path, new URLSearchParams([...inputs]));
+    expect([shown.status, new URL(shown.location ?? '').pathname]).toEqual([303, '/login']);
+  });
+
+  test.each([
+    ['ended', `update user_sessions set finished_at = now() where finished_at is null`],
+    ['locked', `update users set locked_at = now() where username = 'amira'`],
+  ])('a person whose session or account is %s meanwhile gets no token (S-102)', async (_what, change) => {
+    const browser = await signedIn('amira');
+    await browser.get(await begin(browser));
+    await sql(service.database, change);
+    const shown = await agreeToSso(browser);
+    await sql(service.database, `update users set locked_at = null where username = 'amira'`);
+    expect([shown.status, shown.location]).toEqual([200, undefined]);
+  });
+
+  test('too late, unknown and refused by policy as on the page', async () => {
+    const browser = await signedIn('amira');
+    await browser.get(await begin(browser));
+    clock.advanceSeconds(31 * MINUTE);
+    expect([(await agreeToSso(browser)).status, browser.shown.errorCodes]).toEqual([410, ['sso_login_expired']]);
+    await browser.get('/');
+    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    expect((await browser.post(`/complete-compat-sso/${UNKNOWN}`, new URLSearchParams({ csrf }))).status).toBe(404);
+    const banned = newBrowser(service, { userAgent: 'Banned' });
+    const path = await begin(banned);
+    await signedIn('amira', banned);
+    await banned.get(path);
+    const proof = banned.shown.forms[0]?.inputs.get('csrf') ?? '';
+    expect((await banned.post(path, new URLSearchParams({ csrf: proof }))).status).toBe(403);
+  });
+});
+
+describe('the whole way of a person', () => {
+  test('who signs in with a password on the way', async () => {
+    const browser = newBrowser();
+    await browser.open(ssoPath(CLIENT));
+    expect(browser.shown.text).toContain('to continue to app.example');
+    expect(browser.shown.headers['content-security-policy']).toContain("form-action 'self';");
+    await browser.submit({ username: 'amira', password: PASSWORD });
+    const shown = await browser.follow();
+    expect(shown.text).toContain('Sign in to app.example ?');
+    expect(tokenOf(await agreeToSso(browser))).toHaveLength(32);
+  });
+
+  test('who changes to another account', async () => {
+    const browser = await signedIn('amira');
+    await browser.get(await begin(browser));
+    await browser.submit({}, { action: '/logout' });
+    await browser.follow();
+    await browser.submit({ username: 'lena', password: PASSWORD });
+    const shown = await browser.follow();
+    expect(shown.text).toContain('@lena:chat.example:8008');
+    expect((await agreeToSso(browser)).status).toBe(303);
+  });
+
+  test('with more sessions than the soft limit: it says how many must go (chat-compat 10.5)', async () => {
+    const own = await startService(
+      { ...SETTINGS, experimental: { session_limit: { soft_limit: 1, hard_limit: 3 } } },
+      { clock, like: service },
+    );
+    await own.registerUser('dora', PASSWORD);
+    await sql(
+      service.database,
+      `insert into compat_sessions (id, user_id, device_id, created_at)
+       select gen_random_uuid(), id, 'D' || n, now() from users, generate_series(1, 2) n where username = 'dora'`,
+    );
+    const browser = await signedIn('dora', newBrowser(own));
+    const path = await begin(browser);
+    const shown = await browser.get(path);
+    expect([shown.status, shown.errorCodes]).toEqual([403, ['too-many-sessions']]);
+    expect(shown.text).toContain('Sign out of 2 applications or devices');
+    await sql(service.database, `update compat_sessions set finished_at = now() where finished_at is null`);
+    expect((await browser.get(path)).status).toBe(200);
+    await own.stop();
+  });
+});
+
+test('what led to no session is forgotten after a day (chat-compat 15)', async () => {
+  const browser = await signedIn('amira');
+  const path = await begin(browser);
+  await browser.get(path);
+  await agreeToSso(browser);
+  clock.advanceSeconds(86_400);
+  const fresh = await begin(browser);
+  await cleanUpAll({ database: service.database, clock });
+  expect((await newBrowser().get(path)).status).toBe(410);
+  clock.advanceSeconds(1);
+  await cleanUpAll({ database: service.database, clock });
+  expect(await countRows()).toBe(1);
+  expect((await newBrowser().get(path)).status).toBe(404);
+  expect((await newBrowser().get(fresh)).status).toBe(303);
+});
+
+test('the browser session that a client grew out of is kept as long as that one’s (operations 6.4)', async () => {
+  const browser = await signedIn('amira');
+  const token = await loginTokenOf(browser);
+  const { status } = await new ChatClient(service).post('/login', { type: 'm.login.token', token });
+  expect(status).toBe(200);
+  await browser.get('/');
+  await browser.submit({}, { action: '/logout' });
+  const count = async (from: string) => (await sql(service.database, `select from ${from}`)).length;
+  clock.advanceSeconds(31 * 86_400);
+  await cleanUpAll({ database: service.database, clock });
+  const referred = 'user_sessions where id in (select user_session_id from compat_sessions)';
+  expect([await count('compat_sso_logins'), await count(referred)]).toEqual([1, 1]);
+  await sql(service.database, 'update compat_sessions set finished_at = created_at');
+  await cleanUpAll({ database: service.database, clock });
+  expect([await count('compat_sso_logins'), await count(referred)]).toEqual([0, 0]);
+});

@@ -1,0 +1,53 @@
+/** What an application proposes as the name to sign in with (browser-flows 3.2.1). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { type PageService, startPages } from '#test/support/page-service.ts';
+
+let testDatabase: TestDatabase;
+let service: PageService;
+let withoutEmail: PageService;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  service = await startPages(testDatabase.database);
+  withoutEmail = await startPages(testDatabase.database, { isEmailAllowed: false });
+});
+
+afterAll(async () => {
+  await service.stop();
+  await withoutEmail.stop();
+  await testDatabase.drop();
+});
+
+async function proposed(hint: string, at = service): Promise<string | undefined> {
+  const { forms } = await at.browser().get(`/login?login_hint=${encodeURIComponent(hint)}`);
+  return forms[0]?.inputs.get('username');
+}
+
+describe('login_hint at /login', () => {
+  test.each([
+    ['amira', 'amira'],
+    ['mxid:@amira:example.org', 'amira'],
+    ['amira@mail.example', 'amira@mail.example'],
+    ['mxid:@amira:elsewhere.example', ''],
+    ['mxid:amira', ''],
+    ['+49 30 1234', ''],
+    ['"><script>alert(1)</script>', ''],
+    ['a'.repeat(257), ''],
+    ['', ''],
+  ])('%.40j proposes %j', async (hint, name) => {
+    expect(await proposed(hint)).toBe(name);
+  });
+
+  test('proposes no address where none signs in', async () => {
+    expect(await proposed('amira@mail.example', withoutEmail)).toBe('');
+    expect(await proposed('amira', withoutEmail)).toBe('amira');
+  });
+
+  test('never replaces what was typed', async () => {
+    const browser = service.browser();
+    await browser.get('/login?login_hint=amira');
+    await browser.submit({ username: 'bruno', password: 'wrong' });
+    expect(browser.shown.forms[0]?.inputs.get('username')).toBe('bruno');
+  });
+});

@@ -1,0 +1,134 @@
+import type { VNode } from 'preact';
+import { Button } from '#browser/components/buttons.tsx';
+import { ErrorSummary, Form, type FormProblem } from '#browser/components/form.tsx';
+import { Alternative, Heading } from '#browser/components/text.tsx';
+import { type CommonRefusal, commonRefusalProblem } from '#browser/form-problems.ts';
+import type { Translations } from '#browser/i18n/translations.ts';
+import { type NoticeCode, NoticeLine } from '#browser/notices.tsx';
+import { boundRecovery } from '#browser/recoveries-cookie.ts';
+import {
+  findRecoverySession,
+  type RecoverySession,
+  recoverySessionState,
+} from '#domain/recoveries/recovery-session.ts';
+import { resendRecovery } from '#domain/recoveries/start-recovery.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
+import { answerElsewhere, type RecoveryDeps, showClosed, showMessage } from './recovery-deps.tsx';
+
+/** `GET /recover/progress/{session_id}`. */
+export async function showProgress(deps: RecoveryDeps, context: RequestContext): Promise<HttpResponse> {
+  const session = await openSession(deps, context);
+  return 'status' in session ? session : showWaiting(deps, context, session);
+}
+
+/** `POST /recover/progress/{session_id}`: another mail for the same address. */
+export async function submitResend(deps: RecoveryDeps, context: RequestContext): Promise<HttpResponse> {
+  const form = await context.readForm();
+  if (!deps.isRecoveryOpen) return showClosed(deps, context);
+  const isExpired = deps.csrf.check(context, form) === 'expired';
+  const session = await openSession(deps, context);
+  if ('status' in session) return session;
+  if (isExpired) return showWaiting(deps, context, session, { reason: 'csrf-expired' });
+  const sent = await resendRecovery(deps, session, context.clientAddress);
+  if (!sent.ok) return showWaiting(deps, context, session, { ...sent, reason: 'rate-limited' });
+  return redirect(deps.urls.recoveryProgress(session.id, [deps.notices.field('email_sent')]));
+}
+
+/** The open recovery that the address names; else the answer that stands in for it. */
+async function openSession(deps: RecoveryDeps, context: RequestContext): Promise<RecoverySession | HttpResponse> {
+  const elsewhere = await answerElsewhere(deps, context);
+  if (elsewhere !== undefined) return elsewhere;
+  const id = boundRecovery(context, context.params['session_id']);
+  const session = id === undefined ? undefined : await findRecoverySession(deps.database, id);
+  // The same for an id that does not exist and one of another browser.
+  if (session === undefined) return redirect(deps.urls.recover());
+  switch (recoverySessionState(session, deps.sessionTtlSeconds, deps.clock.now())) {
+    case 'open':
+      return session;
+    case 'consumed':
+      return showMessage(deps, context, {
+        title: 'recover.consumed.title',
+        text: 'recover.consumed.text',
+        link: { text: 'recover.sign_in_link', href: deps.urls.login() },
+        languageLinks: languageLinks(deps, session),
+      });
+    case 'expired':
+      return showMessage(deps, context, {
+        title: 'recover.expired.title',
+        text: 'recover.expired.text',
+        link: { text: 'recover.start_over', href: deps.urls.recover() },
+        languageLinks: languageLinks(deps, session),
+      });
+  }
+}
+
+function languageLinks({ pages, urls }: RecoveryDeps, session: RecoverySession) {
+  return pages.languageLinks((language) => urls.recoveryProgress(session.id, [['ui_locales', language]]));
+}
+
+function showWaiting(
+  deps: RecoveryDeps,
+  context: RequestContext,
+  session: RecoverySession,
+  refusal?: CommonRefusal,
+): HttpResponse {
+  const { csrf, notices, pages, urls } = deps;
+  const translations = pages.language(context);
+  return pages.answer({
+    title: translations.t('recover.progress.title'),
+    translations,
+    isRejected: refusal !== undefined,
+    languageLinks: languageLinks(deps, session),
+    content: (
+      <ProgressPage
+        translations={translations}
+        email={session.email}
+        minutes={Math.round(deps.ticketTtlSeconds / 60)}
+        notice={refusal === undefined ? notices.read(context) : undefined}
+        form={{
+          path: urls.recoveryProgress(session.id),
+          csrf: csrf.field(context),
+          problems: refusal === undefined ? [] : [commonRefusalProblem(translations, refusal)],
+        }}
+        recoverPath={urls.recover()}
+      />
+    ),
+  });
+}
+
+/** Says where to look for the mail, whether or not one was sent. */
+export function ProgressPage({
+  translations,
+  email,
+  minutes,
+  notice,
+  form,
+  recoverPath,
+}: {
+  translations: Translations;
+  /** As it was typed. */
+  email: string;
+  /** How long the link works. */
+  minutes: number;
+  notice: NoticeCode | undefined;
+  form: { readonly path: string; readonly csrf: string; readonly problems: readonly FormProblem[] };
+  recoverPath: string;
+}): VNode {
+  return (
+    <>
+      <Heading title={translations.t('recover.progress.title')}>
+        {translations.rich('recover.progress.text', { email: <bdi class="name">{email}</bdi> })}
+      </Heading>
+      <NoticeLine translations={translations} code={notice} />
+      <ErrorSummary translations={translations} problems={form.problems} />
+      <p>{translations.t('recover.progress.hint', { minutes })}</p>
+      <Form action={form.path} csrf={form.csrf}>
+        <Button kind="secondary">{translations.t('recover.progress.resend')}</Button>
+      </Form>
+      <Alternative>
+        <a href={recoverPath}>{translations.t('recover.progress.other')}</a>
+      </Alternative>
+    </>
+  );
+}

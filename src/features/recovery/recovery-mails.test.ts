@@ -1,0 +1,247 @@
+/** The mails of a recovery, as the server of the recipient takes them (browser-flows 7.1, 11.2, 11.3). */
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadYaml } from '#config/fixture.test-support.ts';
+import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import { UpstreamProviders } from '#domain/upstream/upstream-providers.ts';
+import { parseId, toUuid } from '#platform/base/ids.ts';
+import { lookAtTicket, recoverPassword } from '#test/support/account-operations.ts';
+import { insertTestAccount, type TestAccount } from '#test/support/accounts.ts';
+import type { Browser } from '#test/support/browser.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { type Mails, startMails } from '#test/support/mails.ts';
+import { type PageService, type RecoveryOptions, startPages } from '#test/support/page-service.ts';
+import { NEW_PASSWORD, openEstimator } from '#test/support/registering.ts';
+
+const PASSWORD = 'correct horse battery staple';
+
+let testDatabase: TestDatabase;
+let estimator: StrengthEstimator;
+let mails: Mails;
+let service: PageService;
+let people = 0;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  estimator = await openEstimator();
+  mails = await startMails();
+  service = await start({});
+});
+
+afterAll(async () => {
+  await service.stop();
+  await mails.stop();
+  await estimator.close();
+  await testDatabase.drop();
+});
+
+async function start(recovery: RecoveryOptions, email: Partial<Mails['config']> = {}): Promise<PageService> {
+  return await startPages(testDatabase.database, {
+    registration: { estimator },
+    recovery,
+    email: { ...mails.config, ...email },
+    ...(people > 0 && { clock: service.clock }),
+  });
+}
+
+async function person(account: Partial<TestAccount> = {}): Promise<string> {
+  people += 1;
+  const username = `person${people}`;
+  const email = `${username}@mail.example`;
+  const made = { username, password: PASSWORD, email, ...account };
+  await insertTestAccount(testDatabase.database, made, { now: service.clock.now() });
+  return email;
+}
+
+async function ask(email: string, browser: Browser = service.browser()): Promise<Browser> {
+  await browser.get('/recover');
+  await browser.submit({ email }, { action: '/recover' });
+  expect(browser.shown.status).toBe(303);
+  return browser;
+}
+
+/** The link of a mail, which stands there twice: as a button and as text. */
+function linkIn(mail: { readonly html: string; readonly text: string }): string {
+  const [, link] = /(https:\/\/auth\.example\.org\S+)\n/.exec(mail.text) ?? expect.fail('no link');
+  expect(mail.html.split(link ?? '')).toHaveLength(3);
+  return link ?? '';
+}
+
+describe('acceptance 17: what arrives for an address of', () => {
+  test('an active account: one link, its life, and who asked for it', async () => {
+    const email = await person();
+    await ask(email.toUpperCase(), service.browser({ address: '203.0.113.9' }));
+    const [mail, ...more] = await mails.deliver(service.core);
+    expect(more).toEqual([]);
+    expect(mail).toMatchObject({ to: email, subject: 'Set a new password' });
+    const { html, text } = mail ?? expect.fail('no mail');
+    expect(text).toContain('10 minutes');
+    expect(text).toContain('203.0.113.9');
+    expect(text).toContain(`person${people}`);
+    const link = linkIn({ html, text });
+    expect(link).toMatch(/^https:\/\/auth\.example\.org\/account\/password\/recovery\?ticket=[0-9A-Za-z]{32}$/);
+    const browser = service.browser();
+    await browser.get(link);
+    const ticket = link.slice(-32);
+    expect(await recoverPassword(browser, { ticket, newPassword: NEW_PASSWORD })).toBe('ALLOWED');
+    const [told] = await mails.deliver(service.core);
+    expect(told).toMatchObject({ to: email, subject: expect.stringContaining('password') });
+    expect(told?.text).toContain('https://auth.example.org/recover');
+    // Neither the job's row nor the log has the ticket.
+    expect(service.lines.join('\n')).not.toContain(ticket);
+    expect(
+      await sql(testDatabase.database, `select id from queue_jobs where payload::text like '%' || $1::text || '%'`, [
+        ticket,
+      ]),
+    ).toEqual([]);
+  });
+
+  test.each([
+    ['de', 'Neues Passwort setzen'],
+    ['fr', 'Définir un nouveau mot de passe'],
+    ['es', 'Establecer una contraseña nueva'],
+    ['ar', 'تعيين كلمة مرور جديدة'],
+  ])('an active account, in the language of the page: %s', async (acceptLanguage, subject) => {
+    const email = await person();
+    await ask(email, service.browser({ acceptLanguage }));
+    const [mail] = await mails.deliver(service.core);
+    expect(mail?.subject).toBe(subject);
+    expect(mail?.html).toContain(`<html lang="${acceptLanguage}"`);
+  });
+
+  test('an account without a password: how else to sign in, and no link to set one', async () => {
+    const email = await person();
+    await sql(
+      testDatabase.database,
+      'delete from user_passwords where user_id = (select user_id from user_emails where email = $1::text)',
+      [email],
+    );
+    await ask(email);
+    const [mail] = await mails.deliver(service.core);
+    expect(mail).toMatchObject({ to: email, subject: 'Your account has no password' });
+    expect(linkIn(mail ?? expect.fail('no mail'))).toBe('https://auth.example.org/login');
+  });
+
+  test('an account without a password that signs in elsewhere: where, in words, but no service that is switched off', async () => {
+    const ids = ['01JD3Q5Z8W2N4K6M7P9R0S1T2V', '01JD3Q5Z8W2N4K6M7P9R0S1T3W', '01JD3Q5Z8W2N4K6M7P9R0S1T4X'];
+    const names = ['Acme', 'Old Club', 'Forge'];
+    const providers = ids.map((id, index) => ({
+      ...{ id, human_name: names[index], enabled: index !== 1, client_id: 'us' },
+      ...{ issuer: `https://${index}.example`, token_endpoint_auth_method: 'none' },
+    }));
+    const { upstreamOauth2 } = loadYaml(JSON.stringify({ upstream_oauth2: { providers } }));
+    const email = await person();
+    await sql(
+      testDatabase.database,
+      `with owner as (select user_id from user_emails where email = $1::text), removed as (
+         delete from user_passwords p using owner where p.user_id = owner.user_id
+       ), provider as (
+         insert into upstream_providers (id, client_id, ui_order, created_at)
+         select id, 'us', 0, now() from unnest($2::uuid[]) as id returning id
+       )
+       insert into upstream_links (id, provider_id, subject, user_id, created_at)
+       select gen_random_uuid(), provider.id, 'her', owner.user_id, now() from provider, owner`,
+      [email, ids.map((id) => toUuid(parseId(id) ?? expect.fail('no id')))],
+    );
+    await ask(email);
+    const [mail] = await mails.deliver({ ...service.core, upstreamProviders: new UpstreamProviders(upstreamOauth2) });
+    const readable = mail?.text.replaceAll(/[\u2068\u2069]/g, '');
+    expect(readable).toContain('Sign in the way you did before, with Acme or Forge.');
+    expect(readable).not.toContain('Old Club');
+  });
+
+  test.each([['isLocked'], ['isDeactivated']])('an account with %s: nothing (S-127)', async (state) => {
+    await ask(await person({ [state]: true }));
+    expect(await mails.deliver(service.core)).toEqual([]);
+  });
+
+  test('nobody: nothing, unless the operator wants it said', async () => {
+    await ask('stranger@mail.example');
+    expect(await mails.deliver(service.core)).toEqual([]);
+    const talkative = await start({}, { notifyUnknownRecovery: true });
+    try {
+      await ask('Stranger@mail.example', talkative.browser());
+      const [mail] = await mails.deliver(talkative.core);
+      expect(mail).toMatchObject({ to: 'Stranger@mail.example', subject: 'No account has this address' });
+      expect(mail?.text).not.toContain('ticket');
+    } finally {
+      await talkative.stop();
+    }
+  });
+});
+
+test('each mail that is asked for brings a link of its own, and all work until one is used', async () => {
+  const email = await person();
+  const browser = await ask(email);
+  await browser.follow();
+  const [first] = await mails.deliver(service.core);
+  await browser.submit({}, { action: new URL(browser.shown.url).pathname });
+  const [second] = await mails.deliver(service.core);
+  const links = [first, second].map((mail) => linkIn(mail ?? expect.fail('no mail')));
+  expect(new Set(links).size).toBe(2);
+  for (const link of links) {
+    const { body } = await lookAtTicket(service.browser(), link.slice(-32));
+    expect(JSON.parse(body).data.userRecoveryTicket.status).toBe('VALID');
+  }
+});
+
+test('asking again before the first mail left sends one', async () => {
+  const browser = await ask(await person());
+  await browser.follow();
+  await browser.submit({}, { action: new URL(browser.shown.url).pathname });
+  expect(await mails.deliver(service.core)).toHaveLength(1);
+});
+
+test('a mail that could not be sent within the hour is not sent any more', async () => {
+  await ask(await person());
+  service.clock.advanceSeconds(3601);
+  expect(await mails.deliver(service.core)).toEqual([]);
+});
+
+describe('an address that everybody asks about (S-94)', () => {
+  const limits = { perIp: { burst: 3, perSecond: 3 / 3600 }, perAddress: { burst: 3, perSecond: 1 / 3600 } };
+  const CLIENTS = 1000;
+  const AT_ONCE = 40;
+
+  test(`${CLIENTS} clients on two instances: three mails in the first hour, one in the next`, async () => {
+    // They take the clock of the first service once somebody is there.
+    const email = await person();
+    const instances = [await start({ limits }), await start({ limits })] as const;
+    try {
+      const spellings = [email, email.toUpperCase(), ` ${email} `];
+      const askAs = async (index: number): Promise<number> => {
+        const browser = instances[index % 2 === 0 ? 0 : 1].browser({ address: `2001:db8:${index.toString(16)}::1` });
+        await browser.get('/recover');
+        const { errorCodes, status } = await browser.submit({ email: spellings[index % 3] ?? email });
+        expect([303, 200]).toContain(status);
+        expect(errorCodes).toEqual(status === 303 ? [] : ['rate_limit_exceeded']);
+        if (status !== 303) return 0;
+        // Asking again on the page of the accepted ones costs as much.
+        await browser.follow();
+        await browser.submit({}, { action: new URL(browser.shown.url).pathname });
+        return 1;
+      };
+      const askTogether = async (clients: number): Promise<number> => {
+        let accepted = 0;
+        for (let first = 0; first < clients; first += AT_ONCE) {
+          const statuses = await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => askAs(first + index)));
+          accepted += statuses.reduce((sum, count) => sum + count, 0);
+          await mails.deliver(service.core).then((sent) => received.push(...sent));
+        }
+        return accepted;
+      };
+      const received: { readonly to: string }[] = [];
+      expect(await askTogether(CLIENTS)).toBeGreaterThan(0);
+      const first = received.length;
+      expect(first).toBeGreaterThan(0);
+      expect(first).toBeLessThanOrEqual(3);
+      service.clock.advanceSeconds(3600);
+      await askTogether(CLIENTS / 10);
+      expect(received.length - first).toBe(1);
+      expect(new Set(received.map(({ to }) => to))).toEqual(new Set([email]));
+    } finally {
+      for (const instance of instances) await instance.stop();
+    }
+  }, 300_000);
+});

@@ -1,0 +1,307 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import { Secret } from '#platform/base/secret.ts';
+import type { Browser } from '#test/support/browser.ts';
+import { expectCleanPage } from '#test/support/clean-page.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { type PageService, startPages } from '#test/support/page-service.ts';
+import { beginRegistration, openEstimator, registerUpToFinish, registerWholly } from '#test/support/registering.ts';
+import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import {
+  type StandInHomeserver,
+  startStandInHomeserver,
+} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+
+const ORIGIN = 'https://auth.example.org';
+const SECRET = 'shared-secret-of-the-test';
+
+let testDatabase: TestDatabase;
+let estimator: StrengthEstimator;
+let homeserver: StandInHomeserver;
+let service: PageService;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  estimator = await openEstimator();
+  homeserver = await startStandInHomeserver(SECRET);
+  homeserver.state.exclusive = /^bridge-/;
+  service = await startPages(testDatabase.database, {
+    registration: { estimator },
+    homeserver: { kind: 'synapse', endpoint: homeserver.endpoint, secret: new Secret(SECRET) },
+  });
+});
+
+beforeEach(async () => {
+  await homeserver.setFault(undefined);
+  // The time that people are not made to wait after an outage.
+  service.clock.advanceSeconds(11);
+  homeserver.requests.length = 0;
+});
+
+afterAll(async () => {
+  await service.stop();
+  await homeserver.stop();
+  await estimator.close();
+  await testDatabase.drop();
+});
+
+async function rows<Row extends object>(text: string, ...params: unknown[]): Promise<Row[]> {
+  return await sql<Row>(testDatabase.database, text, params);
+}
+
+async function count(table: 'user_registrations' | 'users', username: string): Promise<number> {
+  return (await rows(`select from ${table} where username = $1::text`, username)).length;
+}
+
+interface JobState {
+  readonly payload: object;
+  readonly attempt: number;
+  readonly failed_reason: string | null;
+  readonly is_dead: boolean;
+}
+
+async function provisioning(username: string): Promise<JobState[]> {
+  return await rows<JobState>(
+    `select payload - 'user_id' as payload, attempt, failed_reason, failed_at is not null as is_dead from queue_jobs
+      where queue = 'provision-user'
+        and payload ->> 'user_id' = (select id::text from users where username = $1::text)`,
+    username,
+  );
+}
+
+describe('a name that somebody wants', () => {
+  test.each([
+    ['taken-there', 'is somebody else at the homeserver'],
+    ['bridge-bot', 'is reserved by an application service'],
+  ])('%s is not to be had: it %s (browser-flows 5.5, S-82)', async (username) => {
+    homeserver.addUser('taken-there');
+    const answer = await beginRegistration(service.browser(), { username });
+    expect(answer).toMatchObject({ status: 200, errorCodes: ['exists'] });
+    expectCleanPage(answer.body);
+    expect(await count('user_registrations', username)).toBe(0);
+  });
+
+  test.each([
+    ['Dana', 'breaks a rule'],
+    ['admin', 'is banned'],
+  ])('%s, which %s, is not asked for', async (username) => {
+    await beginRegistration(service.browser(), { username });
+    expect(homeserver.requests).toEqual([]);
+  });
+
+  test('is asked for by what passes all other checks only, so that questions are bounded', async () => {
+    await beginRegistration(service.browser(), { username: 'weak', password: 'short', password_confirm: 'short' });
+    expect(homeserver.requests).toEqual([]);
+  });
+
+  test('is asked for once by the form, and once at the end', async () => {
+    await registerWholly(service.browser(), 'asked');
+    const asked = homeserver.requests.map(({ path, query }) => `${path} ${query.get('localpart')}`);
+    // `finish` is opened twice: it decides each time what comes next.
+    expect(asked).toEqual(Array(3).fill('/_synapse/mas/is_localpart_available asked'));
+  });
+
+  test('in the step for another name: taken there as well', async () => {
+    const browser = service.browser();
+    const finish = await registerUpToFinish(browser, 'lost-there');
+    homeserver.addUser('lost-there');
+    const lost = await browser.get(finish);
+    expect(lost).toMatchObject({ status: 303, location: finish.replace('finish', 'username') });
+    await browser.follow();
+    expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['exists'] });
+    homeserver.addUser('also-there');
+    expect(await browser.submit({ username: 'also-there' })).toMatchObject({ status: 200, errorCodes: ['exists'] });
+    expect(await browser.submit({ username: 'found-here' })).toMatchObject({ status: 303, location: finish });
+    expect(await browser.get(finish)).toMatchObject({ status: 303, location: `${ORIGIN}/` });
+    expect(await count('users', 'lost-there')).toBe(0);
+    expect(await count('users', 'found-here')).toBe(1);
+  });
+
+  test('that became free again leads back to the end', async () => {
+    const browser = service.browser();
+    const finish = await registerUpToFinish(browser, 'free-again');
+    homeserver.addUser('free-again');
+    const { location = '' } = await browser.get(finish);
+    homeserver.state.users.delete('free-again');
+    expect(await browser.get(location)).toMatchObject({ status: 303, location: finish });
+  });
+});
+
+describe('while the homeserver does not answer', () => {
+  test.each([
+    ['refuses connections', { kind: 'refuse' }],
+    ['answers 500', { kind: 'answer', status: 500 }],
+    ['answers 429', { kind: 'answer', status: 429, headers: { 'retry-after': '60' } }],
+    ['answers a page', { kind: 'answer', status: 200, body: '<html>' }],
+    ['answers another error', { kind: 'answer', status: 400, body: '{"errcode":"M_UNKNOWN"}' }],
+  ] as const)(
+    '(it %s) the form says so, keeps what was typed, and nothing is written (F-17, S-82)',
+    async (_, fault) => {
+      await homeserver.setFault(fault);
+      const browser = service.browser();
+      const answer = await beginRegistration(browser, { username: 'early-bird' });
+      expect(answer).toMatchObject({ status: 200, errorCodes: ['homeserver_unavailable'] });
+      expect(answer.forms[0]?.inputs.get('username')).toBe('early-bird');
+      expectCleanPage(answer.body);
+      expect(await count('user_registrations', 'early-bird')).toBe(0);
+      expect(service.lines.filter((line) => line.includes('homeserver.failed')).length).toBeGreaterThan(0);
+    },
+  );
+
+  test('the form counts for its address only as one that was looked at', async () => {
+    await homeserver.setFault({ kind: 'refuse' });
+    const limited = await startPages(testDatabase.database, {
+      clock: service.clock,
+      registration: { estimator, limits: { registration: { burst: 1, perSecond: 1 / 3600 } } },
+      homeserver: { kind: 'synapse', endpoint: homeserver.endpoint, secret: new Secret(SECRET) },
+    });
+    const browser = limited.browser({ address: '198.51.100.33' });
+    await beginRegistration(browser, { username: 'patient' });
+    await homeserver.setFault(undefined);
+    expect((await beginRegistration(browser, { username: 'patient' })).status).toBe(303);
+    await limited.stop();
+  });
+
+  test('the step for another name says so as well', async () => {
+    const browser = service.browser();
+    const finish = await registerUpToFinish(browser, 'stuck');
+    homeserver.addUser('stuck');
+    const { location = '' } = await browser.get(finish);
+    await homeserver.setFault({ kind: 'refuse' });
+    expect(await browser.get(location)).toMatchObject({ status: 200, errorCodes: ['homeserver_unavailable'] });
+    const answer = await browser.submit({ username: 'unstuck' });
+    expect(answer).toMatchObject({ status: 200, errorCodes: ['homeserver_unavailable'] });
+    expect(await count('user_registrations', 'unstuck')).toBe(0);
+  });
+
+  test('the end waits: nothing is created, and the same address finishes later', async () => {
+    const browser = service.browser();
+    const finish = await registerUpToFinish(browser, 'late');
+    await homeserver.setFault({ kind: 'refuse' });
+    const answer = await browser.get(finish);
+    expect(answer).toMatchObject({ status: 503, errorCodes: ['homeserver_unavailable'] });
+    expect(answer.headers['retry-after']).toBe('5');
+    expect(answer.body).toContain(`href="${new URL(finish).pathname}"`);
+    expectCleanPage(answer.body);
+    expect(service.lastRequest().requester).toBeUndefined();
+    expect(await count('users', 'late')).toBe(0);
+    await homeserver.setFault(undefined);
+    expect(await browser.get(finish)).toMatchObject({ status: 303, location: `${ORIGIN}/` });
+    expect(await count('users', 'late')).toBe(1);
+  });
+
+  test('registrations that are over are not held up by it', async () => {
+    const browser = service.browser();
+    const finish = await registerUpToFinish(browser, 'over');
+    await browser.get(finish);
+    await homeserver.setFault({ kind: 'refuse' });
+    expect(await browser.get(finish)).toMatchObject({ status: 303, location: `${ORIGIN}/` });
+  });
+});
+
+describe('somebody who has registered', () => {
+  async function register(username: string, displayName: string | undefined): Promise<Browser> {
+    const browser = service.browser();
+    await beginRegistration(browser, { username });
+    await browser.follow();
+    await browser.submit(displayName === undefined ? { action: 'skip' } : { display_name: displayName });
+    await browser.follow();
+    return browser;
+  }
+
+  test('exists at the homeserver as soon as the one job has run (check 11)', async () => {
+    await register('amira', 'Amira Öz');
+    expect(await provisioning('amira')).toMatchObject([{ payload: { display_name: 'Amira Öz' }, attempt: 0 }]);
+    expect(homeserver.user('amira')).toBeUndefined();
+    await tellHomeserver(service.core);
+    expect(homeserver.user('amira')).toMatchObject({ displayName: 'Amira Öz', emails: [], isLocked: false });
+    expect(await provisioning('amira')).toEqual([]);
+  });
+
+  test('who chose no display name is called by the username', async () => {
+    await register('plain', undefined);
+    await tellHomeserver(service.core);
+    expect(homeserver.user('plain')).toMatchObject({ displayName: 'plain' });
+  });
+
+  test('while it is away exists there once it is back: the job waits longer each time, a quarter of an hour at most', async () => {
+    await register('patient-one', undefined);
+    await homeserver.setFault({ kind: 'refuse' });
+    const waits: number[] = [];
+    for (let run = 0; run < 12; run += 1) {
+      await tellHomeserver(service.core);
+      const [wait] = await rows<{ seconds: number }>(
+        `select extract(epoch from due_at - $1::timestamptz)::float8 as seconds from queue_jobs
+          where queue = 'provision-user' and dedup_key like '%named'`,
+        new Date(service.clock.now()),
+      );
+      waits.push(wait?.seconds ?? -1);
+      service.clock.advanceSeconds(wait?.seconds ?? 0);
+    }
+    for (const [index, wait] of waits.entries()) {
+      expect(wait).toBeGreaterThanOrEqual(Math.min(900, 5 * 2 ** index * 0.8));
+      expect(wait).toBeLessThanOrEqual(Math.min(900, 5 * 2 ** index * 1.2));
+    }
+    expect(await provisioning('patient-one')).toMatchObject([{ attempt: 12, is_dead: false }]);
+    await homeserver.setFault(undefined);
+    await tellHomeserver(service.core);
+    expect(homeserver.user('patient-one')).toBeDefined();
+  });
+
+  test('is given up after three days, and then the job says why', async () => {
+    await register('forgotten', undefined);
+    await homeserver.setFault({ kind: 'answer', status: 503 });
+    service.clock.advanceSeconds(72 * 3600 - 1);
+    await tellHomeserver(service.core);
+    expect(await provisioning('forgotten')).toMatchObject([{ is_dead: false }]);
+    service.clock.advanceSeconds(3600);
+    await tellHomeserver(service.core);
+    expect(await provisioning('forgotten')).toMatchObject([
+      { is_dead: true, failed_reason: expect.stringMatching(/^user \w{26}: 503$/) },
+    ]);
+  });
+
+  test('is tried again when the homeserver asks for it, and not before', async () => {
+    await register('throttled', undefined);
+    await homeserver.setFault({ kind: 'answer', status: 429, headers: { 'retry-after': '300' } });
+    await tellHomeserver(service.core);
+    await homeserver.setFault(undefined);
+    service.clock.advanceSeconds(299);
+    await tellHomeserver(service.core);
+    expect(await provisioning('throttled')).toMatchObject([{ attempt: 1 }]);
+    service.clock.advanceSeconds(1);
+    await tellHomeserver(service.core);
+    expect(await provisioning('throttled')).toEqual([]);
+  });
+
+  test('is not tried again when the homeserver refuses for good', async () => {
+    await register('refused', undefined);
+    await homeserver.setFault({ kind: 'answer', status: 400, body: '{"errcode":"M_INVALID_PARAM"}' });
+    await tellHomeserver(service.core);
+    const failed_reason = expect.stringMatching(/^user \w{26}: 400 M_INVALID_PARAM$/);
+    expect(await provisioning('refused')).toMatchObject([{ attempt: 1, is_dead: true, failed_reason }]);
+    expect(service.lines.filter((line) => line.includes('ERROR job.dead')).at(-1)).toContain('M_INVALID_PARAM');
+  });
+
+  test('is created there once, however often the job runs (S-96)', async () => {
+    await register('twice', undefined);
+    await rows(`update queue_jobs set due_at = due_at where queue = 'provision-user'`);
+    await homeserver.setFault({ kind: 'answer', status: 500 });
+    await tellHomeserver(service.core);
+    await homeserver.setFault(undefined);
+    const before = homeserver.user('twice');
+    expect(before, 'the homeserver did what it was asked before it failed').toBeDefined();
+    service.clock.advanceSeconds(10);
+    await tellHomeserver(service.core);
+    expect(homeserver.user('twice')).toBe(before);
+    expect(await provisioning('twice')).toEqual([]);
+  });
+});
+
+test('without a homeserver nothing is asked and no job is written', async () => {
+  const alone = await startPages(testDatabase.database, { clock: service.clock, registration: { estimator } });
+  await registerWholly(alone.browser(), 'alone');
+  expect(await provisioning('alone')).toEqual([]);
+  await alone.stop();
+});

@@ -1,0 +1,45 @@
+import type { VNode } from 'preact';
+import { LinkButton } from '#browser/components/buttons.tsx';
+import { Heading } from '#browser/components/text.tsx';
+import type { Translations } from '#browser/i18n/translations.ts';
+import { findDestination } from '#domain/authorizations/destination.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { HttpResponse } from '#platform/http/response.ts';
+import type { PostAuthAction } from '#protocol/post-auth-action.ts';
+import type { RegistrationDeps } from './step.ts';
+
+/** 403 in place of an account: the operator lets nobody register from there, wherever the form was sent from. */
+export async function showRequesterBanned(
+  deps: RegistrationDeps,
+  context: RequestContext,
+  action: PostAuthAction | undefined,
+): Promise<HttpResponse> {
+  const { pages, urls } = deps;
+  const destination = await findDestination(deps, action);
+  const translations = pages.language(context, destination?.uiLocales);
+  return pages.answer({
+    status: 403,
+    title: translations.t('problem.refused.title'),
+    translations,
+    content: <RequesterBannedPage translations={translations} loginPath={urls.login(action)} />,
+  });
+}
+
+/** Who has an account already may still sign in to it. */
+export function RequesterBannedPage({
+  translations,
+  loginPath,
+}: {
+  translations: Translations;
+  loginPath: string;
+}): VNode {
+  return (
+    <>
+      <Heading title={translations.t('problem.refused.title')} />
+      <p data-error-code="requester-banned">{translations.t('register.requester_banned')}</p>
+      <LinkButton kind="primary" href={loginPath}>
+        {translations.t('recover.sign_in_link')}
+      </LinkButton>
+    </>
+  );
+}

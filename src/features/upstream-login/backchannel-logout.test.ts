@@ -1,0 +1,543 @@
+/** A provider says that somebody signed out there (OpenID Connect Back-Channel Logout 1.0, browser-flows 8.8). */
+import { randomUUID } from 'node:crypto';
+import { SignJWT } from 'jose';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { Browser } from '#test/support/browser.ts';
+import { ChatClient, textOf } from '#test/support/chat-client.ts';
+import { loginTokenOf } from '#test/support/chat-sso.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+import { linkAccount, startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+
+const MODES = {
+  do_nothing: '01HZX7T3Q8V3M5N6P7R8S9T0AB',
+  logout_browser_only: '01HZX7T3Q8V3M5N6P7R8S9T0AC',
+  logout_all: '01HZX7T3Q8V3M5N6P7R8S9T0AD',
+} as const;
+type Mode = keyof typeof MODES;
+const ID = MODES.logout_all;
+const OFF_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AE';
+const OTHER_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AF';
+const MAC_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AG';
+const CLIENT_ID = '01HZX7T3Q8V3M5N6P7R8S9T0C1';
+const TOLD_CLIENT_ID = '01HZX7T3Q8V3M5N6P7R8S9T0C2';
+const CALLBACK = 'https://app.example/callback';
+const SECRET = 'a secret that both sides know, and nobody else';
+const PASSWORD = 'correct horse battery staple';
+const HOMESERVER_SECRET = 'what the homeserver shares';
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+
+let peer: UpstreamPeer;
+let other: UpstreamPeer;
+let service: TestService;
+let second: TestService;
+
+beforeAll(async () => {
+  peer = await startUpstreamPeer();
+  other = await startUpstreamPeer();
+  const shared = { client_id: 'latchkey', client_secret: SECRET, token_endpoint_auth_method: 'client_secret_basic' };
+  const app = { client_auth_method: 'client_secret_basic', client_secret: SECRET, redirect_uris: [CALLBACK] };
+  const settings = {
+    homeserver: { kind: 'none', homeserver: 'chat.example', secret: HOMESERVER_SECRET },
+    rate_limiting: { upstream: { per_ip: { burst: 100_000 } } },
+    clients: [
+      { client_id: CLIENT_ID, first_party: true, ...app },
+      { client_id: TOLD_CLIENT_ID, first_party: true, backchannel_logout_uri: 'https://app.example/logout', ...app },
+    ],
+    upstream_oauth2: {
+      providers: [
+        ...Object.entries(MODES).map(([mode, id]) => ({
+          id,
+          issuer: peer.issuer,
+          on_backchannel_logout: mode,
+          ...shared,
+        })),
+        { id: OFF_ID, issuer: peer.issuer, enabled: false, ...shared },
+        { id: OTHER_ID, issuer: other.issuer, on_backchannel_logout: 'logout_all', ...shared },
+        { id: MAC_ID, issuer: peer.issuer, id_token_signed_response_alg: 'HS256', ...shared },
+      ],
+    },
+  };
+  service = await startService(settings, { expectedErrors: [' 503 '] });
+  second = await startService(settings, { like: service, expectedErrors: [' 503 '] });
+});
+afterAll(async () => {
+  await second.stop();
+  await service.stop();
+  await peer.stop();
+  await other.stop();
+});
+afterEach(async () => {
+  peer.handlers.clear();
+  // Each test begins with a full bucket.
+  await sql(service.database, `delete from rate_limits where key like 'upstream-logout%'`);
+});
+
+let people = 0;
+
+interface SignedIn {
+  readonly userId: string;
+  readonly sub: string;
+  readonly sid: string;
+  readonly browser: Browser;
+}
+
+async function person(providerId: string) {
+  people += 1;
+  const sub = `subject ${people}`;
+  const userId = await service.registerUser(`person${people}`, PASSWORD);
+  await linkAccount(service.database, { providerId, userId, subject: sub });
+  return { userId, sub };
+}
+
+/** Up to the last button. */
+async function atLastButton(providerId: string, of: UpstreamPeer, sub: string, sid: string): Promise<Browser> {
+  const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
+  await browser.get(`/upstream/authorize/${providerId}`);
+  await browser.get(of.signIn(browser.shown.location ?? '', { claims: { sub, sid } }));
+  await browser.follow();
+  return browser;
+}
+
+async function signedIn(providerId: string = ID, of = peer): Promise<SignedIn> {
+  return await signInAgain({ ...(await person(providerId)) }, providerId, of);
+}
+
+async function signInAgain(who: { userId: string; sub: string }, providerId: string = ID, of = peer) {
+  const sid = randomUUID();
+  const browser = await atLastButton(providerId, of, who.sub, sid);
+  expect((await browser.submit()).status).toBe(303);
+  return { ...who, sid, browser };
+}
+
+async function refreshToken(browser: Browser, clientId: string, scope: string): Promise<string> {
+  const query = { client_id: clientId, redirect_uri: CALLBACK, response_type: 'code', scope };
+  await browser.get(`/authorize?${new URLSearchParams(query)}`);
+  if (browser.shown.location?.includes('/consent/') === true) {
+    await browser.follow();
+    await browser.submit({ action: 'consent' }, { action: '/authorize' });
+  }
+  const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? '';
+  const tokens = await token(clientId, { grant_type: 'authorization_code', code, redirect_uri: CALLBACK });
+  return tokens.refresh_token ?? '';
+}
+
+async function token(clientId: string, form: Readonly<Record<string, string>>) {
+  const headers = { authorization: `Basic ${btoa(`${clientId}:${encodeURIComponent(SECRET)}`)}` };
+  const response = await fetch(`${service.address}/oauth2/token`, {
+    method: 'POST',
+    headers,
+    body: new URLSearchParams(form),
+  });
+  const body: { refresh_token?: string; error?: string } = await response.json();
+  return body;
+}
+
+async function isRefreshed(clientId: string, refresh_token: string): Promise<boolean> {
+  const { error } = await token(clientId, { grant_type: 'refresh_token', refresh_token });
+  return error === undefined;
+}
+
+async function isSignedIn({ browser }: SignedIn): Promise<boolean> {
+  return (await browser.get('/')).text.includes('Sign out');
+}
+
+/** A chat client that was signed in through the browser session. @returns its access token */
+async function chatSession({ browser }: SignedIn): Promise<string> {
+  const token = await loginTokenOf(browser);
+  return textOf(await new ChatClient(service).post('/login', { type: 'm.login.token', token }), 'access_token');
+}
+
+async function isChatting(accessToken: string): Promise<boolean> {
+  const headers = { authorization: `Bearer ${HOMESERVER_SECRET}` };
+  const body = new URLSearchParams({ token: accessToken });
+  const response = await fetch(`${service.address}/oauth2/introspect`, { method: 'POST', headers, body });
+  const { active }: { active?: boolean } = await response.json();
+  return active === true;
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+function logoutClaims(claims: Claims): Claims {
+  const now = Math.floor(Date.now() / 1000);
+  const honest = { iss: peer.issuer, aud: 'latchkey', iat: now, exp: now + 120, jti: randomUUID() };
+  const all = { ...honest, events: { [EVENT]: {} }, ...claims };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+}
+
+async function logoutToken(claims: Claims): Promise<string> {
+  return await peer.sign(logoutClaims(claims), { typ: 'logout+jwt' });
+}
+
+async function send(
+  body: string | URLSearchParams,
+  { id = ID as string, to = service, headers = {} }: { id?: string; to?: TestService; headers?: HeadersInit } = {},
+) {
+  return await fetch(`${to.address}/upstream/backchannel-logout/${id}`, { method: 'POST', headers, body });
+}
+
+async function sendToken(text: string, options: Parameters<typeof send>[1] = {}) {
+  return await send(new URLSearchParams({ logout_token: text }), options);
+}
+
+describe('a logout token of the provider (check 25)', () => {
+  test.each([
+    ['do_nothing', true, true],
+    ['logout_browser_only', false, true],
+    ['logout_all', false, false],
+  ] as const)('%s: the browser session stays: %s, those of applications: %s', async (mode: Mode, browser, apps) => {
+    const id = MODES[mode];
+    const one = await signedIn(id);
+    const elsewhere = await signInAgain(one, id);
+    const plain = await refreshToken(one.browser, CLIENT_ID, 'openid');
+    const told = await refreshToken(one.browser, TOLD_CLIENT_ID, 'openid offline_access');
+    const chatClient = await chatSession(one);
+    const elsewhereInChat = await chatSession(elsewhere);
+    const answer = await sendToken(await logoutToken({ sub: one.sub, sid: one.sid }), { id });
+    expect([answer.status, await answer.text()]).toEqual([200, '']);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(await isSignedIn(one)).toBe(browser);
+    expect(await isRefreshed(CLIENT_ID, plain)).toBe(apps);
+    expect(await isRefreshed(TOLD_CLIENT_ID, told)).toBe(apps);
+    expect([await isChatting(chatClient), await isChatting(elsewhereInChat)]).toEqual([apps, true]);
+    // Another session of the same person at the provider goes on.
+    expect(await isSignedIn(elsewhere)).toBe(true);
+    const jobs = await sql(
+      service.database,
+      `select id from queue_jobs where queue = 'backchannel-logout' and payload ->> 'user_id' = '${toUuid(one.userId as UserId)}'`,
+    );
+    expect(jobs).toHaveLength(apps ? 0 : 1);
+    const line = service.logLines().findLast((text) => text.includes('upstream.logout'));
+    expect(line).toContain(`mode=${mode}`);
+    expect(line).toContain(`sessions=${browser ? 0 : 1}`);
+    expect(line).toContain(`applications=${apps ? 0 : 3}`);
+    expect(line).not.toContain(one.sub);
+  });
+
+  test('is an event of the account', async () => {
+    const one = await signedIn();
+    await refreshToken(one.browser, CLIENT_ID, 'openid');
+    await sendToken(await logoutToken({ sid: one.sid }));
+    const events = await sql<{ detail: unknown }>(
+      service.database,
+      `select detail from audit_events where user_id = '${toUuid(one.userId as UserId)}' and kind = 'session_ended'`,
+    );
+    const detail = { reason: 'upstream_logout', sessions: 1 };
+    expect(events.map((event) => event.detail)).toEqual([detail, detail]);
+  });
+
+  test('with a sub alone ends all sessions of that person, with a sid alone that one', async () => {
+    const one = await signedIn();
+    const two = await signInAgain(one);
+    const three = await signInAgain(one);
+    await sendToken(await logoutToken({ sid: two.sid }));
+    expect(await Promise.all([one, two, three].map(isSignedIn))).toEqual([true, false, true]);
+    await sendToken(await logoutToken({ sub: one.sub }));
+    expect(await Promise.all([one, three].map(isSignedIn))).toEqual([false, false]);
+  });
+
+  test('ends nothing of another person, another session or another provider (S-113)', async () => {
+    const one = await signedIn();
+    const stranger = await signedIn(OTHER_ID, other);
+    const same = await signedIn(MODES.logout_browser_only);
+    for (const claims of [
+      { sub: 'nobody' },
+      { sid: randomUUID() },
+      { sub: one.sub, sid: randomUUID() },
+      { sub: 'nobody', sid: one.sid },
+      { sub: stranger.sub },
+      { sid: stranger.sid },
+      { sub: same.sub, sid: same.sid },
+    ]) {
+      expect((await sendToken(await logoutToken(claims))).status).toBe(200);
+    }
+    expect(await Promise.all([one, stranger, same].map(isSignedIn))).toEqual([true, true, true]);
+  });
+
+  test('signs out a session that was there before and was authenticated by the provider again', async () => {
+    const one = await signedIn();
+    const sid = randomUUID();
+    await one.browser.get(`/upstream/authorize/${ID}`);
+    await one.browser.get(peer.signIn(one.browser.shown.location ?? '', { claims: { sub: one.sub, sid } }));
+    await one.browser.follow();
+    expect(await isSignedIn(one)).toBe(true);
+    await sendToken(await logoutToken({ sid }));
+    expect(await isSignedIn(one)).toBe(false);
+  });
+
+  test('stops a sign-in that waits for its last button', async () => {
+    const { userId, sub } = await person(ID);
+    const sid = randomUUID();
+    const browser = await atLastButton(ID, peer, sub, sid);
+    await sendToken(await logoutToken({ sub, sid }));
+    expect((await browser.submit()).status).toBe(404);
+    expect(
+      await sql(service.database, `select id from user_sessions where user_id = '${toUuid(userId as UserId)}'`),
+    ).toEqual([]);
+  });
+
+  test('leaves no session when the last button is pressed at the same time', async () => {
+    for (let round = 0; round < 40; round += 1) {
+      const who = await person(ID);
+      const sid = randomUUID();
+      const browser = await atLastButton(ID, peer, who.sub, sid);
+      const logout = await logoutToken({ sid });
+      const [, answer] = await Promise.all([browser.submit(), sendToken(logout, { to: second })]);
+      expect(answer.status).toBe(200);
+      expect(await isSignedIn({ ...who, sid, browser })).toBe(false);
+      await sql(service.database, `delete from rate_limits where key like 'upstream-logout%'`);
+    }
+  });
+
+  test('may name its type or not, and be signed with the shared secret where ID tokens are', async () => {
+    for (const typ of ['logout+jwt', 'JWT', 'application/logout+jwt']) {
+      expect((await sendToken(await peer.sign(logoutClaims({ sub: 'x' }), { typ }))).status, typ).toBe(200);
+    }
+    const signed = await new SignJWT({ ...logoutClaims({ sub: 'x' }) })
+      .setProtectedHeader({ alg: 'HS256' })
+      .sign(new TextEncoder().encode(SECRET));
+    expect((await sendToken(signed, { id: MAC_ID })).status).toBe(200);
+    expect((await sendToken(signed)).status).toBe(400);
+  });
+
+  test('needs neither cookie nor form token, is read by no page of another origin, and costs six statements', async () => {
+    const one = await signedIn();
+    const text = await logoutToken({ sub: one.sub });
+    const answer = await sendToken(text, { headers: { origin: 'https://evil.example' } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+    expect(answer.headers.getSetCookie()).toEqual([]);
+    const line = service.requestLines().findLast(({ path }) => path.includes('backchannel-logout'));
+    expect(line?.requester).toBeUndefined();
+    expect(line?.queries).toBeLessThanOrEqual(6);
+    expect((await fetch(`${service.address}/upstream/backchannel-logout/${ID}`)).status).toBe(405);
+  });
+});
+
+describe('a logout token that is not right (check 25, S-113)', () => {
+  const now = Math.floor(Date.now() / 1000);
+  const wrong: readonly (readonly [string, Claims])[] = [
+    ['with a nonce', { nonce: 'n' }],
+    ['with an empty nonce', { nonce: null }],
+    ['without events', { events: undefined }],
+    ['with other events', { events: { 'http://schemas.openid.net/event/other': {} } }],
+    ['with an event that is no object', { events: { [EVENT]: true } }],
+    ['with an event that is a list', { events: { [EVENT]: [] } }],
+    ['with events that are a list', { events: [EVENT] }],
+    ['with neither sub nor sid', { sub: undefined, sid: undefined }],
+    ['with an empty sub', { sub: '' }],
+    ['with a number as sub', { sub: 7 }],
+    ['with a list as sid', { sid: ['a'] }],
+    ['with a sid of 10 KiB', { sid: 's'.repeat(10_240) }],
+    ['for another audience', { aud: 'another' }],
+    ['for several without azp', { aud: ['latchkey', 'another'] }],
+    ['without audience', { aud: undefined }],
+    ['of another issuer', { iss: 'https://evil.example' }],
+    ['without issuer', { iss: undefined }],
+    ['expired', { exp: now - 120 }],
+    ['without end', { exp: undefined }],
+    ['from the future', { iat: now + 3600 }],
+    ['of eleven minutes ago', { iat: now - 660, exp: now + 600 }],
+    ['without time of issue', { iat: undefined }],
+    ['without jti', { jti: undefined }],
+    ['with an empty jti', { jti: '' }],
+    ['with a number as jti', { jti: 7 }],
+  ];
+
+  test.each(wrong)('%s', async (_, claims) => {
+    const one = await signedIn();
+    const before = service.logLines().length;
+    const answer = await sendToken(await logoutToken({ sub: one.sub, sid: one.sid, ...claims }));
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ error: 'invalid_request' });
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(await isSignedIn(one)).toBe(true);
+    const lines = service.logLines().slice(before);
+    expect(lines.filter((line) => line.includes('upstream.failed'))).toHaveLength(1);
+  });
+
+  const forged: readonly (readonly [string, (sub: string) => Promise<string>])[] = [
+    ['unsigned', async (sub) => `${encoded({ alg: 'none' })}.${encoded(logoutClaims({ sub }))}.`],
+    ['signed by another provider', async (sub) => await other.sign(logoutClaims({ sub }))],
+    ['with a key that is not there', async (sub) => await peer.sign(logoutClaims({ sub }), { kid: 'two' })],
+    ['with another algorithm', async (sub) => await peer.sign(logoutClaims({ sub }), { alg: 'PS256' })],
+    ['of another type', async (sub) => await peer.sign(logoutClaims({ sub }), { typ: 'at+jwt' })],
+    ['with a changed claim', async (sub) => changed(await logoutToken({ sub: 'x' }), logoutClaims({ sub }))],
+    ['longer than 16 KiB', async (sub) => await logoutToken({ sub, more: 'x'.repeat(16_384) })],
+    ['no JWT', async () => 'nonsense'],
+    ['empty', async () => ''],
+    [
+      'an ID token in its place (S-36)',
+      async (sub) =>
+        await peer.sign({ iss: peer.issuer, sub, aud: 'latchkey', iat: now, exp: now + 300, nonce: 'n', jti: 'id' }),
+    ],
+  ];
+
+  test.each(forged)('%s', async (_, make) => {
+    const one = await signedIn();
+    const answer = await sendToken(await make(one.sub));
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ error: 'invalid_request' });
+    expect(await isSignedIn(one)).toBe(true);
+  });
+
+  test('an ID token of the sign-in itself is none (S-36)', async () => {
+    const { userId, sub } = await person(ID);
+    const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
+    await browser.get(`/upstream/authorize/${ID}`);
+    let idToken = '';
+    const sign = async (claims: Claims) => {
+      idToken = await peer.sign(claims);
+      return idToken;
+    };
+    await browser.get(peer.signIn(browser.shown.location ?? '', { claims: { sub }, sign }));
+    await browser.follow();
+    await browser.submit();
+    expect((await sendToken(idToken)).status).toBe(400);
+    expect(await isSignedIn({ userId, sub, sid: '', browser })).toBe(true);
+  });
+
+  test.each([
+    ['none', ''],
+    ['two', 'logout_token=a&logout_token=b'],
+    ['one among other fields alone', 'id_token=a'],
+  ])('a body with %s of it', async (_, body) => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const answer = await send(body, { headers });
+    expect([answer.status, (await answer.json()).error]).toEqual([400, 'invalid_request']);
+  });
+
+  test('a body that is no form', async () => {
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ logout_token: await logoutToken({ sub: 'x' }) });
+    expect((await send(body, { headers })).status).toBe(400);
+  });
+
+  test.each(['nonsense', '01HZX7T3Q8V3M5N6P7R8S9T0ZZ', OFF_ID])('%s is no provider', async (id) => {
+    const answer = await sendToken(await logoutToken({ sub: 'x' }), { id });
+    expect([answer.status, await answer.json()]).toEqual([
+      404,
+      { error: 'invalid_request', error_description: expect.any(String) },
+    ]);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    // The provider comes before the body (browser-flows 8.8).
+    expect((await send('no form', { id })).status).toBe(404);
+  });
+});
+
+describe('a jti', () => {
+  test('is accepted once, by whichever instance (check 25, S-113)', async () => {
+    const one = await signedIn();
+    const text = await logoutToken({ sub: one.sub });
+    expect((await sendToken(text)).status).toBe(200);
+    const two = await signInAgain(one);
+    for (const to of [service, second]) {
+      const answer = await sendToken(text, { to });
+      expect([answer.status, (await answer.json()).error]).toEqual([400, 'invalid_request']);
+    }
+    expect(await isSignedIn(two)).toBe(true);
+  });
+
+  test('is accepted once of many at the same time on two instances (S-100)', async () => {
+    for (let round = 0; round < 25; round += 1) {
+      const text = await logoutToken({ sub: 'x' });
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, (_, index) => sendToken(text, { to: index % 2 === 0 ? service : second })),
+      );
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+      await sql(service.database, `delete from rate_limits where key like 'upstream-logout%'`);
+    }
+  });
+
+  test('counts for its provider alone', async () => {
+    const jti = randomUUID();
+    expect((await sendToken(await logoutToken({ sub: 'x', jti }))).status).toBe(200);
+    const id = MODES.logout_browser_only;
+    expect((await sendToken(await logoutToken({ sub: 'x', jti }), { id })).status).toBe(200);
+  });
+
+  test('of a token that was refused is not used up by it', async () => {
+    const jti = randomUUID();
+    expect((await sendToken(await other.sign(logoutClaims({ sub: 'x', jti })))).status).toBe(400);
+    expect((await sendToken(await logoutToken({ sub: 'x', jti }))).status).toBe(200);
+  });
+
+  test('is kept no longer than the token could be used', async () => {
+    await sql(service.database, 'delete from replayed_values');
+    await sendToken(await logoutToken({ sub: 'x', exp: Math.floor(Date.now() / 1000) + 365 * 86_400 }));
+    const [row] = await sql<{ seconds: number }>(
+      service.database,
+      'select extract(epoch from expires_at - now())::integer as seconds from replayed_values',
+    );
+    expect(row?.seconds).toBeLessThanOrEqual(601);
+    expect(row?.seconds).toBeGreaterThan(300);
+  });
+});
+
+describe('what can be had', () => {
+  test('10 a second of each provider; what is refused takes nothing away from the provider', async () => {
+    const statuses = async (count: number, text: () => Promise<string>, id: string = ID) => {
+      const answers = await Promise.all(Array.from({ length: count }, async () => sendToken(await text(), { id })));
+      return answers.map(({ status }) => status);
+    };
+    const garbage = await statuses(40, async () => 'a.b.c');
+    expect(garbage.filter((status) => status === 400).length).toBeGreaterThanOrEqual(10);
+    expect(garbage).toContain(429);
+    expect(new Set(garbage)).toEqual(new Set([400, 429]));
+    const good = await statuses(40, async () => await logoutToken({ sub: 'x' }));
+    expect(good.filter((status) => status === 200).length).toBeGreaterThanOrEqual(10);
+    expect(new Set(good)).toEqual(new Set([200, 429]));
+    expect(await statuses(1, async () => await logoutToken({ sub: 'x' }), MODES.do_nothing)).toEqual([200]);
+    const limited = await sendUntilLimited();
+    expect(limited.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(await limited.json()).toMatchObject({ error: 'temporarily_unavailable' });
+  });
+
+  async function sendUntilLimited() {
+    for (;;) {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => sendToken('a.b.c')));
+      const limited = answers.find(({ status }) => status === 429);
+      if (limited !== undefined) return limited;
+    }
+  }
+
+  test('503 while the keys of the provider cannot be fetched, and the token may be sent again', async () => {
+    const fresh = await startService(
+      {
+        upstream_oauth2: {
+          providers: [
+            { id: ID, issuer: peer.issuer, client_id: 'latchkey', token_endpoint_auth_method: 'none' },
+            { id: OTHER_ID, issuer: 'http://127.0.0.1:1', client_id: 'x', token_endpoint_auth_method: 'none' },
+          ],
+        },
+      },
+      { expectedErrors: [' 503 '] },
+    );
+    try {
+      peer.handlers.set('/keys', (_request, response) => response.writeHead(500).end());
+      const text = await logoutToken({ sub: 'x' });
+      for (const id of [ID, OTHER_ID]) {
+        const answer = await sendToken(text, { id, to: fresh });
+        expect([answer.status, await answer.json()]).toEqual([
+          503,
+          { error: 'temporarily_unavailable', error_description: expect.any(String) },
+        ]);
+        expect(answer.headers.get('retry-after')).toBe('60');
+      }
+    } finally {
+      await fresh.stop();
+    }
+    peer.handlers.clear();
+    expect((await sendToken(await logoutToken({ sub: 'x' }))).status).toBe(200);
+  });
+});
+
+function encoded(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+function changed(text: string, claims: Claims): string {
+  const [head, , signature] = text.split('.');
+  return `${head}.${encoded(claims)}.${signature}`;
+}

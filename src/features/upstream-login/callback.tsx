@@ -1,0 +1,122 @@
+import type { PageDeps } from '#browser/browser.ts';
+import { rememberEntry, UPSTREAM_COOKIE, type UpstreamEntry, upstreamEntries } from '#browser/upstream-cookie.ts';
+import { askProvider } from '#domain/upstream/ask-provider.ts';
+import { accountNameOf, subjectOf } from '#domain/upstream/claim-templates.ts';
+import { completeAuthorization } from '#domain/upstream/complete-authorization.ts';
+import { receiveAnswer } from '#domain/upstream/receive-answer.ts';
+import type { UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
+import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
+import type { FormParameters } from '#platform/http/form-parameters.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
+import { RepostPage } from './upstream.page.tsx';
+
+/** A field of the form with which a page of ours repeats what a provider posted. */
+const REPOSTED = 'reposted';
+/** LinkedIn has names of its own for a person who does not want to. */
+const CANCELLED: ReadonlySet<string> = new Set(['access_denied', 'user_cancelled_authorize', 'user_cancelled_login']);
+const STANDARD_FIELDS: ReadonlySet<string> = new Set([
+  'code',
+  'state',
+  'iss',
+  'error',
+  'error_description',
+  'error_uri',
+  REPOSTED,
+]);
+const MAX_EXTRA_BYTES = 8 * 1024;
+const MAX_ERROR_CHARACTERS = 200;
+
+/** `GET`, `POST /upstream/callback/{id}`: takes the provider's answer, in the order of browser-flows 8.3. */
+export async function receiveCallback(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
+  const { clock, config, urls } = deps;
+  const provider = deps.upstreamProviders.find(context.params['id']);
+  if (provider === undefined) throw new LatchkeyError('not_found', { restartPath: urls.login() });
+  const isPost = context.method === 'POST';
+  const fields = isPost ? await context.readForm() : context.query;
+  const refuse = (code: ErrorCode, entry?: UpstreamEntry, description?: string): LatchkeyError =>
+    new LatchkeyError(code, {
+      restartPath: urls.login(entry?.action),
+      ...(description !== undefined && { description }),
+    });
+  const state = single(fields, 'state');
+  const code = single(fields, 'code');
+  const error = single(fields, 'error');
+  if (state === undefined && code === undefined && error === undefined) throw refuse('missing_parameters');
+  const { responseMode } = provider;
+  if (responseMode !== undefined && isPost !== (responseMode === 'form_post')) throw refuse('invalid_response_mode');
+  const isFirstPost = isPost && context.cookies.open(UPSTREAM_COOKIE) === undefined && !fields.has(REPOSTED);
+  if (isFirstPost) return showRepost(deps, context, provider, fields);
+  const entry = upstreamEntries(context, config.protocolName, clock.now()).find(
+    (candidate) => candidate.providerId === provider.id && candidate.state === state && candidate.linkId === undefined,
+  );
+  if (entry === undefined) throw refuse('upstream_session_missing');
+
+  // Before the answer is used up, so that the same page may be opened again when they cannot be had.
+  const restartPath = urls.login(entry.action);
+  const metadata = error === undefined ? await deps.upstreamMetadata.get(provider, { restartPath }) : undefined;
+  const received = await receiveAnswer(deps, { id: entry.id, provider, state: entry.state });
+  if (!received.ok) throw refuse(`upstream_session_${received.reason}`, entry);
+  if (error !== undefined && CANCELLED.has(error))
+    return redirect(urls.login(entry.action, undefined, deps.notices.field('upstream_cancelled')));
+  if (metadata === undefined) {
+    throw refuse('upstream_error', entry, errorText(error ?? '', single(fields, 'error_description')));
+  }
+  // RFC 9207 2.4: before anything is sent, so that no other provider gets to see the code.
+  const issuer = single(fields, 'iss');
+  if (metadata.namesIssuer && issuer !== metadata.issuer) throw refuse('upstream_issuer_mismatch', entry);
+  if (code === undefined) throw refuse('missing_code', entry);
+
+  const redirectUri = urls.absolute(`upstream/callback/${provider.id}`);
+  const question = { provider, metadata, redirectUri, code, secrets: received.secrets };
+  const claims = await askProvider(deps, question);
+  if (claims === undefined) throw refuse('upstream_invalid_response', entry);
+  const answer = { ...claims, extraCallbackParameters: extraFields(fields) };
+  const subject = subjectOf(deps, provider, answer);
+  if (subject === undefined) throw refuse('upstream_no_subject', entry);
+  const accountName = accountNameOf(deps, provider, answer);
+  const linkId = await completeAuthorization(deps, { id: entry.id, provider, subject, accountName, answer });
+  rememberEntry(context, config.protocolName, clock.now(), { ...entry, linkId });
+  return redirect(urls.upstreamLink(linkId));
+}
+
+/** A cross-site POST comes without our cookies; a form of our own page brings them. */
+function showRepost(
+  deps: PageDeps,
+  context: RequestContext,
+  provider: UpstreamProvider,
+  fields: FormParameters,
+): HttpResponse {
+  const translations = deps.pages.language(context);
+  return deps.pages.answer({
+    title: translations.t('upstream.repost.title'),
+    translations,
+    content: (
+      <RepostPage
+        translations={translations}
+        path={deps.urls.upstreamCallback(provider.id)}
+        fields={[...pairsOf(fields), [REPOSTED, '1']]}
+      />
+    ),
+  });
+}
+
+function single(fields: FormParameters, name: string): string | undefined {
+  return fields.isRepeated(name) ? undefined : fields.get(name);
+}
+
+function pairsOf(fields: FormParameters): [string, string][] {
+  return [...fields.names()].flatMap((name) => fields.all(name).map((value): [string, string] => [name, value]));
+}
+
+/** What Apple sends along at the first sign-in, for example; nothing when it is too much to keep. */
+function extraFields(fields: FormParameters): Readonly<Record<string, string>> {
+  const extra = pairsOf(fields).filter(([name]) => !STANDARD_FIELDS.has(name));
+  const size = extra.reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(value), 0);
+  return size > MAX_EXTRA_BYTES ? {} : Object.fromEntries(extra);
+}
+
+function errorText(error: string, description: string | undefined): string {
+  const texts = description === undefined ? [error] : [error, description];
+  return texts.map((text) => text.slice(0, MAX_ERROR_CHARACTERS)).join(': ');
+}

@@ -1,0 +1,541 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newId, parseId, toUuid } from '#platform/base/ids.ts';
+import { Browser, type Shown } from '#test/support/browser.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+import { linkAccount, startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+
+const ACTIONS = ['ignore', 'suggest', 'force', 'require'] as const;
+const CONFLICTS = ['fail', 'add', 'set', 'replace'] as const;
+const VERIFICATIONS = ['import', 'always', 'never'] as const;
+const PASSWORD = 'correct horse battery staple';
+
+/** Providers by what they do, in the order of the configuration. */
+const IMPORTS = new Map<string, Readonly<Record<string, unknown>>>([
+  ...ACTIONS.map((action) => [`localpart ${action}`, { localpart: { action } }] as const),
+  ...ACTIONS.map((action) => [`displayname ${action}`, { displayname: { action } }] as const),
+  ...ACTIONS.map((action) => [`email ${action}`, { email: { action } }] as const),
+  ...VERIFICATIONS.map(
+    (set) => [`verified ${set}`, { email: { action: 'force', set_email_verification: set } }] as const,
+  ),
+  ...CONFLICTS.map(
+    (on_conflict) => [`conflict ${on_conflict}`, { localpart: { action: 'force', on_conflict } }] as const,
+  ),
+  ['all forced', { localpart: { action: 'force' }, displayname: { action: 'force' }, email: { action: 'force' } }],
+  ['skipping', { localpart: { action: 'require' }, displayname: { action: 'force' }, skip_confirmation: true }],
+  ['templates', { localpart: { action: 'suggest', template: '{{ user.email.split("@")[0] | lower }}' } }],
+]);
+const IDS = new Map([...IMPORTS.keys()].map((name, index) => [name, newId<'upstream-provider'>(index + 1)]));
+const OTHER_ID = newId(1000);
+
+let peer: UpstreamPeer;
+let service: TestService;
+let count = 0;
+
+beforeAll(async () => {
+  peer = await startUpstreamPeer();
+  const shared = { issuer: peer.issuer, client_id: 'latchkey', token_endpoint_auth_method: 'none' };
+  const unlimited = { burst: 100_000, per_second: 100_000 };
+  service = await startService({
+    email: { transport: 'file' },
+    rate_limiting: {
+      upstream: { per_ip: unlimited },
+      registration: unlimited,
+      registration_check: unlimited,
+      email_authentication: { per_ip: unlimited },
+    },
+    policy: { data: { emails: { banned_addresses: { suffixes: ['@banned.example'] } } } },
+    upstream_oauth2: {
+      providers: [
+        ...[...IMPORTS].map(([name, imports]) => ({ id: IDS.get(name), ...shared, claims_imports: imports })),
+        { id: OTHER_ID, ...shared },
+      ],
+    },
+  });
+});
+afterAll(async () => {
+  await service.stop();
+  await peer.stop();
+});
+
+type Claims = Readonly<Record<string, unknown>>;
+
+function newName(): string {
+  count += 1;
+  return `person${count}`;
+}
+
+function newBrowser(): Browser {
+  return new Browser({ listener: service.address, publicBase: service.publicBase });
+}
+
+/** Comes back from the provider, and shows the page. */
+async function comeBack(provider: string, claims: Claims, browser = newBrowser()): Promise<Browser> {
+  await browser.get(`/upstream/authorize/${IDS.get(provider)}`);
+  await browser.get(peer.signIn(browser.shown.location ?? '', { claims: { sub: `subject ${newName()}`, ...claims } }));
+  await browser.get(browser.shown.location ?? '');
+  return browser;
+}
+
+function inputOf({ forms }: Shown, name: string): string | undefined {
+  return forms[0]?.inputs.get(name);
+}
+
+/** Sends the page and everything that is asked afterwards but a code; the account. */
+async function register(browser: Browser, fields: Readonly<Record<string, string>> = {}) {
+  await browser.submit(fields);
+  await browser.follow();
+  if (browser.shown.url.endsWith('display-name')) {
+    await browser.submit({ action: 'skip' });
+    await browser.follow();
+  }
+  const { status, url } = browser.shown;
+  const requester = service.requestLines().findLast(({ path }) => path.endsWith('/finish'))?.requester ?? '';
+  const [account] = await sql<{ username: string; display_name: string; email: string | null }>(
+    service.database,
+    `select u.username, u.display_name, (select e.email from user_emails e where e.user_id = u.id) as email
+       from users u where u.username = '${/\((.*)\)/.exec(requester)?.[1] ?? ''}'`,
+  );
+  return { status, path: new URL(url).pathname, account };
+}
+
+function uuidOf(id: string): string {
+  return toUuid(parseId(id) ?? expect.fail(`no id: ${id}`));
+}
+
+/** A claim is there, or not there, or is one that cannot be used. */
+describe.each(ACTIONS)('a username with the action %s', (action) => {
+  const provider = `localpart ${action}`;
+  const isFixed = action === 'force' || action === 'require';
+
+  test('that can be had', async () => {
+    const name = newName();
+    const browser = await comeBack(provider, { preferred_username: ` ${name} ` });
+    expect(browser.shown.status).toBe(200);
+    expect(inputOf(browser.shown, 'username')).toBe(
+      { ignore: '', suggest: name, force: undefined, require: undefined }[action],
+    );
+    if (isFixed) expect(browser.shown.text).toContain(`@${name}:`);
+    const typed = newName();
+    // Where the provider decides, what is typed does not count.
+    const { account } = await register(browser, { username: typed });
+    expect(account?.username).toBe(isFixed ? name : typed);
+  });
+
+  test.each([
+    ['is not there', undefined],
+    ['is empty', '  '],
+    ['is a list', ['amira']],
+    ['is an object', { name: 'amira' }],
+  ])('that %s', async (_, preferred_username) => {
+    const { shown } = await comeBack(provider, { preferred_username });
+    if (action === 'require') {
+      expect(shown).toMatchObject({ status: 422, errorCodes: ['upstream_claim_missing'] });
+      expect(shown.text).toContain('localpart');
+    } else {
+      expect(inputOf(shown, 'username')).toBe('');
+    }
+  });
+
+  test.each([
+    ['capitals', 'Amira', 'username-invalid-chars'],
+    ['other letters', 'amira<script>', 'username-invalid-chars'],
+    ['control characters', 'ami\u0007\r\nra', 'username-invalid-chars'],
+    ['too many characters', 'a'.repeat(4000), 'username-too-long'],
+    ['a reserved name', '_amira', 'username-reserved'],
+    ['digits', '12345', 'username-all-numeric'],
+  ])('that breaks the rules: %s (S-112)', async (_, preferred_username, code) => {
+    const { shown } = await comeBack(provider, { preferred_username });
+    if (isFixed) {
+      expect(shown).toMatchObject({ status: 409, errorCodes: ['upstream_username_rejected'] });
+      expect(shown.text).toContain(code);
+    } else {
+      expect(shown.status).toBe(200);
+      expect(inputOf(shown, 'username')).toBe('');
+    }
+  });
+
+  test('that is longer than a template may write is none (S-112)', async () => {
+    const { shown } = await comeBack(provider, { preferred_username: 'a'.repeat(20_000) });
+    expect(shown.status).toBe({ ignore: 200, suggest: 200, force: 200, require: 422 }[action]);
+  });
+
+  test('that somebody has, in whatever case (S-105)', async () => {
+    const name = newName();
+    await service.registerUser(name, PASSWORD);
+    for (const preferred_username of [name, name.toUpperCase()]) {
+      const { shown } = await comeBack(provider, { preferred_username });
+      expect(shown.text).not.toContain(`Continue as ${name}`);
+      if (isFixed) expect(shown).toMatchObject({ status: 409, errorCodes: ['upstream_user_exists'] });
+      else expect(inputOf(shown, 'username')).toBe('');
+    }
+    expect(await linksOf(name)).toEqual([]);
+  });
+});
+
+describe.each(ACTIONS)('a display name with the action %s', (action) => {
+  const provider = `displayname ${action}`;
+  const isUsed = action !== 'ignore';
+
+  test.each([
+    ['that is plain', 'Amira Okafor', 'Amira Okafor'],
+    ['that is too long is cut', 'ä'.repeat(300), 'ä'.repeat(255)],
+    ['with markup stays text', '<b>Amira</b>', '<b>Amira</b>'],
+  ])('%s', async (_, name, kept) => {
+    const browser = await comeBack(provider, { name });
+    expect(browser.shown.text.includes(kept)).toBe(isUsed);
+    expect(browser.shown.body).not.toContain('<b>Amira');
+    expect(inputOf(browser.shown, 'import_display_name')).toBe(action === 'suggest' ? 'on' : undefined);
+    const username = newName();
+    const { account } = await register(browser, { username });
+    expect(account?.display_name).toBe(isUsed ? kept : username);
+  });
+
+  test.each([
+    ['that is not there', undefined],
+    ['with control characters', 'Amira\u0007'],
+    ['that turns the text around (S-112)', 'Amira\u202e'],
+  ])('%s', async (_, name) => {
+    const { shown } = await comeBack(provider, { name });
+    if (action === 'require') {
+      expect(shown).toMatchObject({ status: 422, errorCodes: ['upstream_claim_missing'] });
+      expect(shown.text).toContain('displayname');
+    } else {
+      expect(shown.status).toBe(200);
+      expect(inputOf(shown, 'import_display_name')).toBeUndefined();
+    }
+  });
+});
+
+test('who does not take the suggested display name is asked for one', async () => {
+  const browser = await comeBack('displayname suggest', { name: 'Amira' });
+  const form = browser.shown.forms[0] ?? expect.fail('no form');
+  const fields = new URLSearchParams([...form.inputs].filter(([name]) => name !== 'import_display_name'));
+  fields.set('username', newName());
+  await browser.post(form.action, fields);
+  await browser.follow();
+  expect(browser.shown.url).toMatch(/display-name$/);
+});
+
+describe.each(ACTIONS)('an e-mail address with the action %s', (action) => {
+  const provider = `email ${action}`;
+  const isUsed = action !== 'ignore';
+
+  test('that the provider has verified belongs to the account at once', async () => {
+    const email = `${newName()}@mail.example`;
+    const browser = await comeBack(provider, { email, email_verified: true });
+    expect(browser.shown.text.includes(email)).toBe(isUsed);
+    expect(inputOf(browser.shown, 'import_email')).toBe(action === 'suggest' ? 'on' : undefined);
+    const { account } = await register(browser, { username: newName() });
+    expect(account?.email).toBe(isUsed ? email : null);
+  });
+
+  test('that it has not verified takes a code (check 23)', async () => {
+    const email = `${newName()}@mail.example`;
+    const browser = await comeBack(provider, { email, email_verified: false });
+    const { path } = await register(browser, { username: newName() });
+    if (!isUsed) return expect(path).toBe('/');
+    expect(path).toMatch(/verify-email$/);
+    expect(browser.shown.text).toContain(email);
+    const rows = await sql(service.database, `select id from user_emails where email = '${email}'`);
+    expect(rows).toEqual([]);
+    return undefined;
+  });
+
+  test.each([
+    ['that is not there', undefined],
+    ['that is none', 'nonsense'],
+    ['with line breaks', 'amira@mail.example\r\nBcc: eve@evil.example'],
+    ['that is too long', `${'a'.repeat(300)}@mail.example`],
+    ['that is a list', ['amira@mail.example']],
+  ])('%s (S-112)', async (_, email) => {
+    const { shown } = await comeBack(provider, { email, email_verified: true });
+    if (action === 'require') {
+      expect(shown).toMatchObject({ status: 422, errorCodes: ['upstream_claim_missing'] });
+      expect(shown.text).toContain('email');
+    } else {
+      expect(shown.status).toBe(200);
+      expect(shown.text).not.toContain('mail.example');
+    }
+  });
+
+  test('that the operator has banned makes no account with it', async () => {
+    const email = `${newName()}@banned.example`;
+    const browser = await comeBack(provider, { email, email_verified: true });
+    const sent = await browser.submit({ username: newName() });
+    if (action === 'force' || action === 'require') {
+      expect(sent).toMatchObject({ status: 200, errorCodes: ['email-banned'] });
+    } else {
+      expect(sent.status).toBe(303);
+    }
+  });
+});
+
+test('who does not take the suggested address registers without it', async () => {
+  const browser = await comeBack('email suggest', { email: `${newName()}@mail.example`, email_verified: true });
+  const form = browser.shown.forms[0] ?? expect.fail('no form');
+  const fields = new URLSearchParams([...form.inputs].filter(([name]) => name !== 'import_email'));
+  const username = newName();
+  fields.set('username', username);
+  await browser.post(form.action, fields);
+  await browser.follow();
+  await browser.submit({ action: 'skip' });
+  await browser.follow();
+  const rows = `select e.email from user_emails e join users u on u.id = e.user_id where u.username = '${username}'`;
+  expect(await sql(service.database, rows)).toEqual([]);
+});
+
+describe('whether a provider vouches for an address (S-104)', () => {
+  test.each([
+    ['import', true, true],
+    ['import', 'true', true],
+    ['import', false, false],
+    ['import', 'false', false],
+    ['import', 1, false],
+    ['import', undefined, false],
+    ['always', false, true],
+    ['always', undefined, true],
+    ['never', true, false],
+  ])('%s with email_verified %s: %s', async (set, email_verified, isProven) => {
+    const browser = await comeBack(`verified ${set}`, { email: `${newName()}@mail.example`, email_verified });
+    const { path } = await register(browser, { username: newName() });
+    expect(path).toMatch(isProven ? /^\/$/ : /verify-email$/);
+  });
+
+  test('an address that it decides cannot be replaced by another in the step', async () => {
+    const email = `${newName()}@mail.example`;
+    const browser = await comeBack('verified never', { email });
+    await register(browser, { username: newName() });
+    expect(browser.shown.forms).toHaveLength(2);
+    const other = `${newName()}@mail.example`;
+    const sent = await browser.submit({ action: 'change', email: other });
+    expect(sent).toMatchObject({ status: 200, errorCodes: ['invalid_action'] });
+    expect(sent.text).toContain(email);
+    expect(await sql(service.database, `select id from user_email_authentications where email = '${other}'`)).toEqual(
+      [],
+    );
+  });
+});
+
+test.each([false, undefined, 'true', 1, true])(
+  'the address of somebody else, email_verified %s, gives nobody their account (S-104)',
+  async (email_verified) => {
+    const owner = newName();
+    const email = `${owner}@mail.example`;
+    const ownerId = await service.registerUser(owner, PASSWORD);
+    await sql(
+      service.database,
+      `insert into user_emails (id, user_id, email, email_key, created_at)
+       values (gen_random_uuid(), '${uuidOf(ownerId)}', '${email}', '${email}', now())`,
+    );
+    const browser = await comeBack('email force', { email, email_verified });
+    expect(browser.shown.text).not.toContain(`Continue as ${owner}`);
+    const username = newName();
+    const { path, status } = await register(browser, { username });
+    expect(status).toBe(200);
+    expect(path).toMatch(/(finish|verify-email)$/);
+    expect(await linksOf(owner)).toEqual([]);
+    expect(await sql(service.database, `select id from users where username = '${username}'`)).toEqual([]);
+    expect(await sql(service.database, `select id from user_sessions where user_id = '${uuidOf(ownerId)}'`)).toEqual(
+      [],
+    );
+  },
+);
+
+async function linksOf(username: string): Promise<string[]> {
+  const rows = await sql<{ subject: string }>(
+    service.database,
+    `select l.subject from upstream_links l join users u on u.id = l.user_id where u.username = '${username}' order by 1`,
+  );
+  return rows.map(({ subject }) => subject);
+}
+
+describe.each(CONFLICTS)('check 22: a username that somebody has, on_conflict %s', (rule) => {
+  const provider = `conflict ${rule}`;
+
+  /** @param links to whom the account is linked: somebody else at this provider, or somebody at another */
+  async function owner(links: readonly ('same' | 'other')[], state?: 'locked' | 'deactivated') {
+    const name = newName();
+    const userId = await service.registerUser(name, PASSWORD);
+    for (const link of links) {
+      const providerId = link === 'same' ? (IDS.get(provider) ?? '') : OTHER_ID;
+      await linkAccount(service.database, { providerId, userId, subject: `${link} ${name}` });
+    }
+    await sql(
+      service.database,
+      `insert into user_emails (id, user_id, email, email_key, created_at)
+       values (gen_random_uuid(), '${uuidOf(userId)}', '${name}@mail.example', '${name}@mail.example', now())`,
+    );
+    if (state !== undefined) {
+      await sql(service.database, `update users set ${state}_at = now() where id = '${uuidOf(userId)}'`);
+    }
+    return { name, userId };
+  }
+
+  const notices = async (name: string): Promise<number> =>
+    (
+      await sql(
+        service.database,
+        `select id from queue_jobs where payload ->> 'notice' = 'upstream_linked' and payload ->> 'to' = '${name}@mail.example'`,
+      )
+    ).length;
+
+  test.each([
+    ['nobody', []],
+    ['somebody at another provider', ['other']],
+    ['somebody else there', ['same']],
+    ['both', ['other', 'same']],
+  ] as const)('and is linked to %s (S-105)', async (_, links) => {
+    const { name, userId } = await owner(links);
+    const before = await linksOf(name);
+    const subject = `new ${name}`;
+    const browser = await comeBack(provider, { sub: subject, preferred_username: name.toUpperCase() });
+    expect(await linksOf(name)).toEqual(before);
+    if (rule === 'fail') {
+      return expect(browser.shown).toMatchObject({ status: 409, errorCodes: ['upstream_user_exists'] });
+    }
+    if (rule === 'set' && (links as readonly string[]).includes('same')) {
+      return expect(browser.shown).toMatchObject({ status: 409, errorCodes: ['upstream_user_has_link'] });
+    }
+    expect(browser.shown.text).toContain(`Continue as ${name}`);
+    expect(service.requestLines().at(-1)?.requester).toBeUndefined();
+    const done = await browser.submit();
+    expect(done.status).toBe(303);
+    expect(service.requestLines().at(-1)?.requester).toBe(`user:${userId}(${name})`);
+    const kept = rule === 'replace' ? before.filter((one) => one.startsWith('other')) : before;
+    expect(await linksOf(name)).toEqual([...kept, subject].toSorted());
+    expect(await notices(name)).toBe(1);
+    const kinds = await sql<{ kind: string }>(
+      service.database,
+      `select kind from audit_events where user_id = '${uuidOf(userId)}' order by kind`,
+    );
+    expect(kinds.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['login', 'upstream_linked']));
+    return undefined;
+  });
+
+  test('and is deactivated is given to nobody, though it was not yet when the page was shown', async () => {
+    const { name } = await owner([], 'deactivated');
+    const { shown } = await comeBack(provider, { preferred_username: name });
+    expect(shown).toMatchObject({ status: 409, errorCodes: ['upstream_user_exists'] });
+    expect(await linksOf(name)).toEqual([]);
+    if (rule === 'fail') return;
+    const late = await owner([]);
+    const browser = await comeBack(provider, { preferred_username: late.name });
+    await sql(service.database, `update users set deactivated_at = now() where id = '${uuidOf(late.userId)}'`);
+    expect((await browser.submit()).errorCodes).toEqual(['upstream_user_exists']);
+    expect(await linksOf(late.name)).toEqual([]);
+  });
+
+  test('and is locked stays locked, and gets no link', async () => {
+    const { name } = await owner([], 'locked');
+    const browser = await comeBack(provider, { preferred_username: name });
+    if (rule === 'fail') return expect(browser.shown.errorCodes).toEqual(['upstream_user_exists']);
+    expect(browser.shown.text).toContain('locked');
+    const late = await owner([]);
+    await comeBack(provider, { preferred_username: late.name }, browser);
+    await sql(service.database, `update users set locked_at = now() where id = '${uuidOf(late.userId)}'`);
+    expect((await browser.submit()).text).toContain('locked');
+    expect([...(await linksOf(name)), ...(await linksOf(late.name))]).toEqual([]);
+    return undefined;
+  });
+});
+
+test('an account that is linked to as many as it can be is not linked to another', async () => {
+  const name = newName();
+  const userId = await service.registerUser(name, PASSWORD);
+  for (let index = 0; index < 20; index += 1) {
+    await linkAccount(service.database, { providerId: OTHER_ID, userId, subject: `${name} ${index}` });
+  }
+  const browser = await comeBack('conflict add', { preferred_username: name });
+  expect(await browser.submit()).toMatchObject({ status: 200, errorCodes: ['too_many_links'] });
+  expect(await linksOf(name)).toHaveLength(20);
+});
+
+test('what a template says of a list or a text is a name like any other', async () => {
+  const name = newName();
+  const { shown } = await comeBack('templates', { email: `${name.toUpperCase()}@mail.example` });
+  expect(inputOf(shown, 'username')).toBe(name);
+});
+
+test('template syntax in a claim is text (S-112)', async () => {
+  const { shown } = await comeBack('displayname force', { name: '{{ user.sub }}{% for x in [1] %}' });
+  expect(shown.text).toContain('{{ user.sub }}{% for x in [1] %}');
+});
+
+describe('without confirmation', () => {
+  test('coming back begins the registration, and the account is made without a question', async () => {
+    const name = newName();
+    const browser = newBrowser();
+    await browser.get(`/upstream/authorize/${IDS.get('skipping')}`);
+    const claims = { sub: `subject of ${name}`, preferred_username: name, name: 'Amira' };
+    await browser.get(peer.signIn(browser.shown.location ?? '', { claims }));
+    const came = await browser.get(browser.shown.location ?? '');
+    expect(came.location).toMatch(/\/register\/steps\/\w{26}\/finish$/);
+    expect(service.requestLines().at(-1)?.requester).toBeUndefined();
+    await browser.follow();
+    expect(service.requestLines().findLast(({ path }) => path.endsWith('/finish'))?.requester).toContain(`(${name})`);
+    expect(await linksOf(name)).toEqual([`subject of ${name}`]);
+  });
+
+  test('a name that is missing or taken stops it', async () => {
+    expect((await comeBack('skipping', { name: 'Amira' })).shown.errorCodes).toEqual(['upstream_claim_missing']);
+    const preferred_username = newName();
+    await service.registerUser(preferred_username, PASSWORD);
+    const { shown } = await comeBack('skipping', { preferred_username, name: 'Amira' });
+    expect(shown.errorCodes).toEqual(['upstream_user_exists']);
+  });
+});
+
+describe('a name that the provider decides', () => {
+  test('and that is lost before the end cannot be replaced by another', async () => {
+    const name = newName();
+    const browser = await comeBack('localpart force', { preferred_username: name });
+    await browser.submit();
+    await browser.follow();
+    const finish = new URL(browser.shown.url).pathname.replace('display-name', 'finish');
+    await browser.submit({ action: 'skip' });
+    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    const other = newName();
+    await browser.get(finish.replace('finish', 'display-name'));
+    const token = browser.shown.forms[0]?.inputs.get('csrf') ?? csrf;
+    const renamed = await browser.post(
+      finish.replace('finish', 'username'),
+      new URLSearchParams({ csrf: token, username: other }),
+    );
+    expect(renamed).toMatchObject({ status: 303, location: `${service.publicBase}${finish.slice(1)}` });
+    await service.registerUser(name, PASSWORD);
+    expect(await browser.get(finish)).toMatchObject({ status: 409, errorCodes: ['username_taken'] });
+    expect(await sql(service.database, `select id from users where username = '${other}'`)).toEqual([]);
+  });
+
+  test('and the rest of it makes the account that the page shows', async () => {
+    const name = newName();
+    const claims = {
+      preferred_username: name,
+      name: 'Amira Okafor',
+      email: `${name}@mail.example`,
+      email_verified: true,
+    };
+    const browser = await comeBack('all forced', claims);
+    for (const text of [`@${name}:`, 'Amira Okafor', `${name}@mail.example`])
+      expect(browser.shown.text).toContain(text);
+    const { account } = await register(browser);
+    expect(account).toEqual({ username: name, display_name: 'Amira Okafor', email: `${name}@mail.example` });
+  });
+});
+
+test('the page costs one statement, and two more for a name that is decided; its form six, and five to get an account', async () => {
+  const costs = (): number | undefined => service.requestLines().at(-1)?.queries;
+  await comeBack('localpart ignore', {});
+  expect(costs()).toBe(1);
+  const browser = await comeBack('localpart force', { preferred_username: newName() });
+  expect(costs()).toBe(3);
+  await browser.submit();
+  expect(costs()).toBe(6);
+  const preferred_username = newName();
+  await service.registerUser(preferred_username, PASSWORD);
+  const other = await comeBack('conflict add', { preferred_username });
+  expect(costs()).toBe(2);
+  await other.submit();
+  expect(costs()).toBe(5);
+});

@@ -1,0 +1,147 @@
+import type { VNode } from 'preact';
+import type { MessageKey } from '#browser/i18n/translations.ts';
+import { forgetEntry } from '#browser/upstream-cookie.ts';
+import { destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
+import type { Viewer } from '#domain/browser-sessions/viewer.ts';
+import { linkAccount } from '#domain/upstream/link-account.ts';
+import { renewWithUpstream } from '#domain/upstream/renew-with-upstream.ts';
+import { signInWithLink } from '#domain/upstream/sign-in-with-link.ts';
+import { accountThere } from '#domain/upstream/upstream-providers.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
+import { finishSignIn, showAccount } from './account.tsx';
+import { alreadyUsed, openStep, type Step, type StepRefusal, stepProblem, whence } from './link-step.ts';
+import { type LinkDeps, showNewcomer, submitRegistration, takeOver } from './newcomer.tsx';
+import { LinkPage, MismatchPage } from './upstream.page.tsx';
+
+/** `GET /upstream/link/{id}`: asks the person to go on; opens no session. */
+export async function showLink(deps: LinkDeps, context: RequestContext): Promise<HttpResponse> {
+  const step = await openStep(deps, context, context);
+  const { viewer, provider, completed, entry } = step;
+  const cookie = deps.viewers.cookie(context);
+  if (cookie !== undefined && viewer.kind === 'active' && completed.owner?.id === viewer.user.id) {
+    const outcome = await renewWithUpstream(deps, { provider, completed, cookie, ...whence(context) });
+    if (!outcome.ok) throw alreadyUsed(deps, entry);
+    if (outcome.session !== undefined) {
+      deps.viewers.rotate(context, outcome.session);
+      deps.csrf.rotate(context);
+    }
+    forgetEntry(context, deps.config.protocolName, deps.clock.now(), entry);
+    return redirect(deps.urls.afterAuthentication(entry.action));
+  }
+  return await showStep(deps, context, step);
+}
+
+/** `POST /upstream/link/{id}`: the last step. */
+export async function submitLink(deps: LinkDeps, context: RequestContext): Promise<HttpResponse> {
+  const form = await context.readForm();
+  const isExpired = deps.csrf.check(context, form) === 'expired';
+  // Only a sign-in is attributed to somebody.
+  const { cookies, clientAddress, headers, userAgent } = context;
+  const step = await openStep(deps, context, { cookies, clientAddress, headers, userAgent, setRequester: () => {} });
+  if (isExpired) return await showStep(deps, context, step, { reason: 'csrf-expired' });
+  const { viewer, completed } = step;
+  const isAnonymous = viewer.kind !== 'active';
+  const isOwned = completed.owner !== undefined;
+  const action = form.get('action');
+  if (action === 'link' && viewer.kind === 'active' && !isOwned) return await link(deps, context, step, viewer);
+  if (action === 'register' && isAnonymous && !isOwned) return await submitRegistration(deps, context, step, form);
+  if (action === 'login' && isAnonymous && isOwned) return await signIn(deps, context, step);
+  if (action === 'login' && isAnonymous) return await takeOver(deps, context, step);
+  return await showStep(deps, context, step, { reason: 'state-changed' });
+}
+
+async function signIn(deps: LinkDeps, context: RequestContext, step: Step): Promise<HttpResponse> {
+  const { provider, completed, entry } = step;
+  const outcome = await signInWithLink(deps, {
+    provider,
+    completed,
+    knownBrowsers: deps.viewers.knownBrowsers(context),
+    language: deps.pages.language(context).language,
+    ...whence(context),
+  });
+  if (outcome.ok) return finishSignIn(deps, context, entry, outcome);
+  switch (outcome.reason) {
+    case 'used':
+      throw alreadyUsed(deps, entry);
+    case 'no-account':
+      return await showStep(deps, context, step, { reason: 'state-changed' });
+    case 'locked':
+    case 'deactivated':
+      return await showAccount(deps, context, step, outcome.user);
+  }
+}
+
+async function link(
+  deps: LinkDeps,
+  context: RequestContext,
+  step: Step,
+  viewer: Extract<Viewer, { readonly kind: 'active' }>,
+): Promise<HttpResponse> {
+  const { config, urls } = deps;
+  const { provider, completed, entry } = step;
+  if (!provider.isLinkingEnabled) return await showStep(deps, context, step, { reason: 'state-changed' });
+  const { reauthMaxAgeSeconds } = config.account;
+  const { language } = deps.pages.language(context);
+  const linking = { provider, completed, session: viewer.session, language, ...whence(context) };
+  const outcome = await linkAccount({ ...deps, reauthMaxAgeSeconds }, linking);
+  switch (outcome) {
+    case 'reauthentication-needed':
+      return redirect(urls.reauth({ kind: 'link_upstream', id: completed.linkId }));
+    case 'too-many-links':
+      return await showStep(deps, context, step, { reason: 'too-many-links' });
+    case 'used':
+      throw alreadyUsed(deps, entry);
+    case 'linked': {
+      const { id, username } = viewer.user;
+      context.setRequester({ kind: 'user', id, username });
+      forgetEntry(context, config.protocolName, deps.clock.now(), entry);
+      return redirect(urls.afterAuthentication(entry.action));
+    }
+  }
+}
+
+/** The page for what the sign-in needs now. A dead session counts as none (browser-flows 2.5). */
+async function showStep(
+  deps: LinkDeps,
+  context: RequestContext,
+  step: Step,
+  refusal?: StepRefusal,
+): Promise<HttpResponse> {
+  const { provider, entry, completed, viewer } = step;
+  const { owner, linkId } = completed;
+  const { urls } = deps;
+  if (viewer.kind !== 'active') {
+    if (owner === undefined) return await showNewcomer(deps, context, step, refusal);
+    return await showAccount(deps, context, step, owner, refusal);
+  }
+  const destination = await findDestination(deps, entry.action);
+  const translations = deps.pages.language(context, destination?.uiLocales);
+  const problems = refusal === undefined ? [] : [stepProblem(translations, refusal)];
+  const action = { kind: 'link_upstream', id: linkId } as const;
+  const shared = {
+    translations,
+    csrf: deps.csrf.field(context),
+    provider: accountThere(provider, completed.accountName),
+    problems,
+    viewer: viewer.user,
+    logoutPath: urls.logout(),
+    action,
+    stayHref: urls.afterAuthentication(entry.action),
+  };
+  const isAllowed = provider.isLinkingEnabled;
+  const [title, content]: [MessageKey, VNode] =
+    owner === undefined
+      ? [
+          isAllowed ? 'upstream.link.title' : 'upstream.link.off_title',
+          <LinkPage {...shared} path={urls.upstreamLink(linkId)} isAllowed={isAllowed} />,
+        ]
+      : ['upstream.mismatch.title', <MismatchPage {...shared} />];
+  return deps.pages.answer({
+    title: translations.t(title),
+    translations,
+    isRejected: problems.length > 0,
+    formActions: destinationFormActions(destination),
+    content,
+  });
+}

@@ -1,0 +1,237 @@
+import type { Browser, PageDeps } from '#browser/browser.ts';
+import type { FormProblem } from '#browser/components/form.tsx';
+import { emailProblem } from '#browser/email-problems.ts';
+import type { Translations } from '#browser/i18n/translations.ts';
+import { bindRegistration } from '#browser/registrations-cookie.ts';
+import { rejectedName } from '#browser/username-problems.ts';
+import { emailPolicyOf } from '#domain/accounts/email-authentications/email-policy.ts';
+import { namePolicyOf } from '#domain/accounts/registrations/registration-policy.ts';
+import { type Destination, destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
+import type { Core } from '#domain/core.ts';
+import { type Identity, identifyNewcomer, type Newcomer } from '#domain/upstream/identify-newcomer.ts';
+import {
+  startUpstreamRegistration,
+  type UpstreamRegistrationDeps,
+  type UpstreamSubmissionProblem,
+} from '#domain/upstream/start-registration.ts';
+import { takeOverAccount } from '#domain/upstream/take-over-account.ts';
+import { accountThere, providerName } from '#domain/upstream/upstream-providers.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { FormParameters } from '#platform/http/form-parameters.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import { type HttpResponse, redirect } from '#platform/http/response.ts';
+import { finishSignIn, showAccount } from './account.tsx';
+import { alreadyUsed, type Step, type StepRefusal, stepProblem, whence } from './link-step.ts';
+import { UpstreamRegisterPage } from './register.page.tsx';
+import { NoAccountPage } from './upstream.page.tsx';
+
+export type LinkDeps = PageDeps & UpstreamRegistrationDeps;
+
+export function linkDeps(core: Core, browser: Browser): LinkDeps {
+  const { branding, rateLimiting } = core.config;
+  return {
+    ...core,
+    ...browser,
+    limits: rateLimiting,
+    namePolicy: namePolicyOf(core),
+    emailPolicy: emailPolicyOf(core),
+    sendsMail: core.config.email.transport.kind !== 'blackhole',
+    tosUri: branding.tosUri,
+  };
+}
+
+/** The page of somebody whose identity at the provider belongs to no account here. */
+export async function showNewcomer(
+  deps: LinkDeps,
+  context: RequestContext,
+  step: Step,
+  refusal?: StepRefusal,
+): Promise<HttpResponse> {
+  const { provider } = step;
+  const identity = await identify(deps, step);
+  if (identity.kind === 'existing') return await showAccount(deps, context, step, identity.user, refusal);
+  const page = await readPage(deps, context, step, identity);
+  const problems = refusal === undefined ? [] : [stepProblem(page.translations, refusal)];
+  if (!provider.isRegistrationEnabled) return showNoAccount(deps, page, problems);
+  // Terms have to be accepted by a person.
+  const skips = provider.claimsImports.skipsConfirmation && deps.tosUri === undefined && refusal === undefined;
+  return skips ? await register(deps, context, page, UNTOUCHED) : showForm(deps, context, page, UNTOUCHED, problems);
+}
+
+/** `POST /upstream/link/{id}` with `action=register`: begins a registration, which goes on in its steps. */
+export async function submitRegistration(
+  deps: LinkDeps,
+  context: RequestContext,
+  step: Step,
+  form: FormParameters,
+): Promise<HttpResponse> {
+  if (!step.provider.isRegistrationEnabled) return await showNewcomer(deps, context, step, STATE_CHANGED);
+  const identity = await identify(deps, step);
+  if (identity.kind === 'existing') return await showAccount(deps, context, step, identity.user, STATE_CHANGED);
+  return await register(deps, context, await readPage(deps, context, step, identity), {
+    username: form.get('username') ?? '',
+    takesDisplayName: form.get('import_display_name') === 'on',
+    takesEmail: form.get('import_email') === 'on',
+    hasAcceptedTerms: form.get('accept_terms') === 'on',
+  });
+}
+
+/** `action=login` of somebody who gets the account that has their name. */
+export async function takeOver(deps: LinkDeps, context: RequestContext, step: Step): Promise<HttpResponse> {
+  const { provider, completed, entry } = step;
+  const identity = await identify(deps, step);
+  if (identity.kind === 'new') return await showNewcomer(deps, context, step, STATE_CHANGED);
+  const { user } = identity;
+  const { language } = deps.pages.language(context);
+  const outcome = await takeOverAccount(deps, { provider, completed, user, language, ...whence(context) });
+  if (outcome.ok) return finishSignIn(deps, context, entry, { session: outcome.session, user });
+  switch (outcome.reason) {
+    case 'used':
+      throw alreadyUsed(deps, entry);
+    case 'too-many-links':
+      return await showAccount(deps, context, step, user, { reason: 'too-many-links' });
+    case 'has-link':
+    case 'unusable':
+      // What has changed shows by itself.
+      return await showNewcomer(deps, context, step, STATE_CHANGED);
+  }
+}
+
+const STATE_CHANGED: StepRefusal = { reason: 'state-changed' };
+
+/** Throws what the claims are refused for. */
+async function identify(
+  deps: LinkDeps,
+  { provider, completed, entry }: Step,
+): Promise<Exclude<Identity, { readonly kind: 'refused' }>> {
+  const identity = await identifyNewcomer(deps, provider, completed);
+  if (identity.kind !== 'refused') return identity;
+  const { code, description } = identity;
+  throw new LatchkeyError(code, { description, restartPath: deps.urls.login(entry.action) });
+}
+
+/** What a person has typed and ticked. */
+interface Typed {
+  /** Undefined: nothing yet. */
+  readonly username: string | undefined;
+  readonly takesDisplayName: boolean;
+  readonly takesEmail: boolean;
+  readonly hasAcceptedTerms: boolean;
+}
+
+const UNTOUCHED: Typed = { username: undefined, takesDisplayName: true, takesEmail: true, hasAcceptedTerms: false };
+
+async function register(
+  deps: LinkDeps,
+  context: RequestContext,
+  page: PageContext,
+  typed: Typed,
+): Promise<HttpResponse> {
+  const { step, newcomer, translations } = page;
+  const outcome = await startUpstreamRegistration(deps, {
+    completed: step.completed,
+    newcomer,
+    username: typed.username ?? '',
+    takesDisplayName: typed.takesDisplayName,
+    takesEmail: typed.takesEmail,
+    acceptsTerms: typed.hasAcceptedTerms,
+    action: step.entry.action,
+    locale: translations.language,
+    ...whence(context),
+  });
+  if (outcome.ok) {
+    bindRegistration(context, outcome.id, deps.config.account.registrationTtlSeconds, deps.clock.now());
+    return redirect(deps.urls.registrationStep(outcome.id, 'finish'));
+  }
+  if (outcome.reason !== 'rejected') {
+    return showForm(deps, context, page, typed, [stepProblem(translations, outcome)]);
+  }
+  const names = outcome.problems.flatMap((found) => (found.field === 'username' ? [found.problem] : []));
+  const { username, problems } = rejectedName(translations, typed.username ?? '', names, deps.namePolicy);
+  const others = outcome.problems.flatMap((found) => problemOf(translations, found));
+  return showForm(deps, context, page, { ...typed, username }, [...problems, ...others]);
+}
+
+function problemOf(translations: Translations, found: UpstreamSubmissionProblem): FormProblem[] {
+  switch (found.field) {
+    case 'username':
+      return [];
+    case 'email':
+      // No input of this page holds it.
+      return [{ code: found.problem, message: emailProblem(translations, found.problem).message }];
+    case 'accept_terms':
+      return [{ code: found.problem, field: found.field, message: translations.t('register.terms_required') }];
+  }
+}
+
+interface PageContext {
+  readonly step: Step;
+  readonly newcomer: Newcomer;
+  readonly destination: Destination | undefined;
+  readonly translations: Translations;
+}
+
+async function readPage(deps: LinkDeps, context: RequestContext, step: Step, newcomer: Newcomer): Promise<PageContext> {
+  const destination = await findDestination(deps, step.entry.action);
+  return { step, newcomer, destination, translations: deps.pages.language(context, destination?.uiLocales) };
+}
+
+function showForm(
+  deps: LinkDeps,
+  context: RequestContext,
+  { step, newcomer, destination, translations }: PageContext,
+  typed: Typed,
+  problems: readonly FormProblem[],
+): HttpResponse {
+  const { urls, tosUri } = deps;
+  const { provider, completed } = step;
+  const { linkId } = completed;
+  const { username, displayName, email } = newcomer;
+  return deps.pages.answer({
+    title: translations.t('register.title'),
+    translations,
+    isRejected: problems.length > 0,
+    formActions: destinationFormActions(destination),
+    content: (
+      <UpstreamRegisterPage
+        translations={translations}
+        provider={{ name: providerName(provider), brand: provider.brandName, accountName: completed.accountName }}
+        path={urls.upstreamLink(linkId)}
+        csrf={deps.csrf.field(context)}
+        problems={problems}
+        username={
+          username?.isFixed === true ? { fixed: username.value } : { typed: typed.username ?? username?.value ?? '' }
+        }
+        email={email && { value: email.value.email.address, isFixed: email.isFixed, isTaken: typed.takesEmail }}
+        displayName={displayName && { ...displayName, isTaken: typed.takesDisplayName }}
+        serverName={deps.namePolicy.serverName}
+        terms={tosUri === undefined ? undefined : { uri: tosUri, isAccepted: typed.hasAcceptedTerms }}
+        linkPath={provider.isLinkingEnabled ? urls.login({ kind: 'link_upstream', id: linkId }) : undefined}
+      />
+    ),
+  });
+}
+
+function showNoAccount(
+  { pages, urls }: LinkDeps,
+  { step, destination, translations }: PageContext,
+  problems: readonly FormProblem[],
+): HttpResponse {
+  const { provider, completed, entry } = step;
+  const action = { kind: 'link_upstream', id: completed.linkId } as const;
+  return pages.answer({
+    title: translations.t('upstream.no_account.title'),
+    translations,
+    isRejected: problems.length > 0,
+    formActions: destinationFormActions(destination),
+    content: (
+      <NoAccountPage
+        translations={translations}
+        provider={accountThere(provider, completed.accountName)}
+        problems={problems}
+        linkPath={provider.isLinkingEnabled ? urls.login(action) : undefined}
+        loginPath={urls.login(entry.action)}
+      />
+    ),
+  });
+}

@@ -1,0 +1,131 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { Button } from '#browser/components/buttons.tsx';
+import { CheckField, TextField } from '#browser/components/fields.tsx';
+import { ErrorSummary, Form, type FormProblem, HiddenFields } from '#browser/components/form.tsx';
+import { IdentifierPreview } from '#browser/components/identifier-preview.tsx';
+import type { ShownProvider } from '#browser/components/provider-buttons.tsx';
+import { ProviderMark } from '#browser/components/provider-mark.tsx';
+import { type AcceptedTerms, TermsField } from '#browser/components/terms-field.tsx';
+import { Alternative, Heading, ProviderName } from '#browser/components/text.tsx';
+import type { Translations } from '#browser/i18n/translations.ts';
+import type { Imported } from '#domain/upstream/import-claims.ts';
+
+/** `isTaken`: the person wants it. */
+type Offered = Imported<string> & { readonly isTaken: boolean };
+
+/** Makes an account for somebody who signed in at a provider. */
+export function UpstreamRegisterPage({
+  translations,
+  provider,
+  path,
+  csrf,
+  problems,
+  username,
+  email,
+  displayName,
+  serverName,
+  terms,
+  linkPath,
+}: {
+  translations: Translations;
+  provider: Pick<ShownProvider, 'name' | 'brand'> & {
+    /** What the person's account is called there. */
+    readonly accountName: string | undefined;
+  };
+  /** Where the form posts to. */
+  path: string;
+  csrf: string;
+  problems: readonly FormProblem[];
+  /** Decided by the provider, or what was typed before or is suggested. */
+  username: { readonly fixed: string } | { readonly typed: string };
+  email: Offered | undefined;
+  displayName: Offered | undefined;
+  /** Second part of chat identifiers. */
+  serverName: string;
+  terms: AcceptedTerms | undefined;
+  /** Where a person signs in to link an account that they have; undefined: nobody may. */
+  linkPath: string | undefined;
+}): VNode {
+  const isFixed = 'fixed' in username;
+  return (
+    <>
+      <Heading title={translations.t('register.title')}>
+        {translations.rich(isFixed ? 'upstream.register.text_fixed' : 'upstream.register.text', {
+          provider: <ProviderName name={provider.name} />,
+        })}
+      </Heading>
+      {(provider.brand !== undefined || provider.accountName !== undefined) && (
+        <div class="account">
+          {provider.brand !== undefined && <ProviderMark brand={provider.brand} />}
+          <div class="account-name">
+            <bdi class="name">{provider.name}</bdi>
+            {provider.accountName !== undefined && <bdi class="meta">{provider.accountName}</bdi>}
+          </div>
+        </div>
+      )}
+      <ErrorSummary translations={translations} problems={problems} />
+      <Form action={path} csrf={csrf}>
+        <HiddenFields fields={[['action', 'register']]} />
+        {isFixed ? (
+          <ImportedFact name={translations.t('login.username')} value={`@${username.fixed}:${serverName}`} />
+        ) : (
+          <>
+            <TextField
+              name="username"
+              label={translations.t('login.username')}
+              autocomplete="username"
+              hint={translations.t('username.hint')}
+              value={username.typed}
+              problems={problems}
+            />
+            <IdentifierPreview translations={translations} of="username" serverName={serverName} />
+          </>
+        )}
+        {email !== undefined && (
+          <ImportedFact name={translations.t('recover.email')} value={email.value}>
+            {!email.isFixed && (
+              <CheckField
+                name="import_email"
+                label={translations.t('upstream.register.take_email')}
+                isChecked={email.isTaken}
+                isRequired={false}
+                problems={problems}
+              />
+            )}
+          </ImportedFact>
+        )}
+        {displayName !== undefined && (
+          <ImportedFact name={translations.t('display_name.label')} value={displayName.value}>
+            {!displayName.isFixed && (
+              <CheckField
+                name="import_display_name"
+                label={translations.t('upstream.register.take_display_name')}
+                isChecked={displayName.isTaken}
+                isRequired={false}
+                problems={problems}
+              />
+            )}
+          </ImportedFact>
+        )}
+        {terms !== undefined && <TermsField translations={translations} terms={terms} problems={problems} />}
+        <Button>{translations.t('register.button')}</Button>
+      </Form>
+      {linkPath !== undefined && (
+        <Alternative>
+          <a href={linkPath}>{translations.t('upstream.register.link')}</a>
+        </Alternative>
+      )}
+    </>
+  );
+}
+
+/** What the provider says, which cannot be changed here. `children`: whether it is used. */
+function ImportedFact({ name, value, children }: { name: string; value: string; children?: ComponentChildren }): VNode {
+  return (
+    <div class="imported">
+      <span class="meta">{name}</span>
+      <bdi class="name">{value}</bdi>
+      {children}
+    </div>
+  );
+}

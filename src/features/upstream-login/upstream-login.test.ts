@@ -1,0 +1,783 @@
+import { createHash, createHmac } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { Browser } from '#test/support/browser.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+import {
+  linkAccount,
+  type PeerAnswer,
+  startUpstreamPeer,
+  UPSTREAM_SUBJECT,
+  type UpstreamPeer,
+} from '#test/support/upstream-peer.ts';
+
+const ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
+const OTHER_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AC';
+const POST_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AD';
+const OFF_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AE';
+const INFO_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AF';
+const CLOSED_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AG';
+const PASSWORD = 'correct horse battery staple';
+const SECRET = 'a secret that both sides know, and nobody else';
+
+let peer: UpstreamPeer;
+let other: UpstreamPeer;
+let service: TestService;
+
+beforeAll(async () => {
+  peer = await startUpstreamPeer();
+  other = await startUpstreamPeer();
+  const shared = { client_id: 'latchkey', client_secret: SECRET, token_endpoint_auth_method: 'client_secret_basic' };
+  service = await startService(
+    {
+      rate_limiting: { upstream: { per_ip: { burst: 100_000 } } },
+      email: { transport: 'file' },
+      upstream_oauth2: {
+        providers: [
+          { id: ID, issuer: peer.issuer, human_name: 'Harbour', ...shared },
+          { id: OTHER_ID, issuer: other.issuer, ...shared },
+          { id: POST_ID, issuer: peer.issuer, human_name: 'Posted', response_mode: 'form_post', ...shared },
+          { id: OFF_ID, issuer: peer.issuer, enabled: false, ...shared },
+          {
+            id: INFO_ID,
+            issuer: peer.issuer,
+            fetch_userinfo: true,
+            scope: 'openid profile',
+            linking_enabled: false,
+            ...shared,
+          },
+          { id: CLOSED_ID, issuer: peer.issuer, registration_enabled: false, ...shared },
+        ],
+      },
+    },
+    { expectedErrors: [' 502 '] },
+  );
+});
+afterAll(async () => {
+  await service.stop();
+  await peer.stop();
+  await other.stop();
+});
+afterEach(() => {
+  peer.handlers.clear();
+  other.handlers.clear();
+});
+
+function newBrowser(): Browser {
+  return new Browser({ listener: service.address, publicBase: service.publicBase });
+}
+
+/** To the provider and back. */
+async function signIn(browser: Browser, answer?: PeerAnswer, { id = ID, action = '' } = {}) {
+  await browser.get(`/upstream/authorize/${id}${action}`);
+  return await browser.get(peer.signIn(browser.shown.location ?? '', answer));
+}
+
+let people = 0;
+
+/** A person whose account is linked to a subject of its own at the provider. */
+async function linkedPerson(id = ID): Promise<{ name: string; subject: string; userId: string }> {
+  people += 1;
+  const name = `person${people}`;
+  const subject = `subject of ${name}`;
+  const userId = await service.registerUser(name, PASSWORD);
+  await linkAccount(service.database, { providerId: id, userId, subject });
+  return { name, subject, userId };
+}
+
+function uuid(id: string): string {
+  return toUuid(id as UserId);
+}
+
+function lastLine() {
+  return service.requestLines().at(-1);
+}
+
+describe('the sign-in page', () => {
+  test('has a button for each provider that is switched on, in the order of the configuration', async () => {
+    const { body, text } = await newBrowser().get('/login?kind=change_password');
+    const targets = [...body.matchAll(/href="\/upstream\/authorize\/(\w+)\?kind=change_password"/g)].map(
+      ([, id]) => id,
+    );
+    expect(targets).toEqual([ID, OTHER_ID, POST_ID, INFO_ID, CLOSED_ID]);
+    expect(text).toContain('Continue with Harbour');
+    expect(text).toContain(`Continue with ${other.issuer.replace('http://', '')}`);
+  });
+});
+
+describe('GET /upstream/authorize/{id}', () => {
+  test('sends the person to the provider with state, nonce and PKCE, and keeps what is in its address', async () => {
+    const browser = newBrowser();
+    const shown = await browser.get(`/upstream/authorize/${ID}`);
+    expect(shown.status).toBe(303);
+    const location = new URL(shown.location ?? '');
+    expect(location.origin + location.pathname).toBe(`${peer.issuer}/authorize`);
+    expect(Object.fromEntries(location.searchParams)).toEqual({
+      keep: 'this',
+      response_type: 'code',
+      client_id: 'latchkey',
+      redirect_uri: `${service.publicBase}upstream/callback/${ID}`,
+      scope: 'openid',
+      state: expect.stringMatching(/^[\w-]{43}$/),
+      nonce: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge_method: 'S256',
+    });
+    expect(lastLine()?.requester).toBeUndefined();
+    await browser.get(peer.signIn(location.href));
+    const { form } = peer.tokenRequests.at(-1) ?? { form: new URLSearchParams() };
+    const verifier = form.get('code_verifier') ?? '';
+    expect(createHash('sha256').update(verifier).digest('base64url')).toBe(location.searchParams.get('code_challenge'));
+  });
+
+  test.each(['nonsense', '01HZX7T3Q8V3M5N6P7R8S9T0ZZ', OFF_ID])('%s is no provider', async (id) => {
+    expect((await newBrowser().get(`/upstream/authorize/${id}`)).status).toBe(404);
+    expect((await newBrowser().get(`/upstream/callback/${id}`)).status).toBe(404);
+    // The provider comes before the body (browser-flows 8.3).
+    const headers = { 'content-type': 'application/json' };
+    const posted = await fetch(`${service.address}/upstream/callback/${id}`, { method: 'POST', headers, body: '{' });
+    expect(posted.status).toBe(404);
+  });
+
+  test('and the other routes that change something refuse HEAD', async () => {
+    for (const path of [`authorize/${ID}`, `callback/${ID}`, `link/${ID}`]) {
+      expect((await newBrowser().head(`/upstream/${path}`)).status, path).toBe(405);
+    }
+  });
+});
+
+describe('a person whose account is linked to the provider (check 19)', () => {
+  test('is signed in by the POST alone, and goes on where they wanted to', async () => {
+    const { name, subject, userId } = await linkedPerson();
+    const browser = newBrowser();
+    const answered = await signIn(browser, { claims: { sub: subject } }, { action: '?kind=change_password' });
+    expect(answered.status).toBe(303);
+    expect(answered.location).toMatch(/\/upstream\/link\/\w{26}$/);
+    expect(lastLine()?.requester).toBeUndefined();
+
+    const page = await browser.get(answered.location ?? '');
+    expect(page.status).toBe(200);
+    expect(page.text).toContain(`Continue as ${name}`);
+    expect(page.body).toContain('data-submit-at-once');
+    expect(lastLine()?.requester).toBeUndefined();
+    expect((await browser.get('/')).text).not.toContain(name);
+
+    await browser.get(answered.location ?? '');
+    const done = await browser.submit();
+    expect(done.status).toBe(303);
+    expect(new URL(done.location ?? '').pathname).toBe('/account/password/change');
+    expect(lastLine()).toMatchObject({ requester: `user:${userId}(${name})` });
+    expect((await browser.get('/')).text).toContain(name);
+    const [row] = await sql<{ kinds: string[] }>(
+      service.database,
+      `select array_agg(a.kind) as kinds from user_session_authentications a join user_sessions s on s.id = a.user_session_id
+        where s.user_id = '${uuid(userId)}'`,
+    );
+    expect(row?.kinds).toEqual(['upstream']);
+  });
+
+  test('costs the provider one token request, and the database two, one and two statements', async () => {
+    const { subject } = await linkedPerson();
+    // With the metadata and keys of the provider in memory.
+    await signIn(newBrowser(), { claims: { sub: subject } });
+    const browser = newBrowser();
+    const before = peer.tokenRequests.length;
+    const answered = await signIn(browser, { claims: { sub: subject } });
+    expect(peer.tokenRequests.length).toBe(before + 1);
+    await browser.get(answered.location ?? '');
+    await browser.submit();
+    const queries = service
+      .requestLines()
+      .slice(-4)
+      .map((line) => line.queries);
+    expect(queries).toEqual([2, 2, 1, 2]);
+  });
+
+  test('is told by mail of a browser that is new to the account, but not of the same one again', async () => {
+    const { subject, userId } = await linkedPerson();
+    await sql(
+      service.database,
+      `insert into user_emails (id, user_id, email, email_key, created_at)
+       select '${toUuid(newId(Date.now()))}', '${uuid(userId)}', 'told@example.org', 'told@example.org', now()`,
+    );
+    const browser = newBrowser();
+    const enter = async (from: Browser): Promise<void> => {
+      await from.get((await signIn(from, { claims: { sub: subject } })).location ?? '');
+      expect((await from.submit()).status).toBe(303);
+      from.cookies.delete('latchkey_session');
+    };
+    const notices = async () =>
+      await sql<{ payload: Readonly<Record<string, unknown>> }>(
+        service.database,
+        `select payload from queue_jobs where payload ->> 'user_id' = '${uuid(userId)}'`,
+      );
+    await enter(browser);
+    expect(await notices(), 'the first sign-in of the account').toEqual([]);
+    await sql(
+      service.database,
+      `update users set created_at = created_at - interval '2 hours' where id = '${uuid(userId)}'`,
+    );
+    await enter(browser);
+    expect(await notices()).toEqual([]);
+    await enter(newBrowser());
+    expect((await notices()).map(({ payload }) => payload)).toMatchObject([
+      { notice: 'new_signin', to: 'told@example.org', language: 'en', detail: { method: 'upstream' } },
+    ]);
+  });
+
+  test('sees the page of a locked or deactivated account, and no session is made', async () => {
+    for (const state of ['locked', 'deactivated']) {
+      const { subject, userId } = await linkedPerson();
+      const browser = newBrowser();
+      const answered = await signIn(browser, { claims: { sub: subject } });
+      await browser.get(answered.location ?? '');
+      const form = browser.shown.forms[0];
+      await sql(service.database, `update users set ${state}_at = now() where id = '${uuid(userId)}'`);
+      const posted = await browser.post(form?.action ?? '', new URLSearchParams([...(form?.inputs ?? [])]));
+      expect(posted.status).toBe(200);
+      expect(posted.text).toContain(state);
+      expect(lastLine()?.requester).toBeUndefined();
+      expect((await browser.get(answered.location ?? '')).text).toContain(state);
+      const rows = await sql(service.database, `select id from user_sessions where user_id = '${uuid(userId)}'`);
+      expect(rows).toEqual([]);
+    }
+  });
+
+  test('signs in once for each answer of the provider, however often the form is sent (S-100, S-110)', async () => {
+    const { subject, userId } = await linkedPerson();
+    const browser = newBrowser();
+    const answered = await signIn(browser, { claims: { sub: subject } });
+    await browser.get(answered.location ?? '');
+    const form = browser.shown.forms[0];
+    const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const body = new URLSearchParams([...(form?.inputs ?? [])]).toString();
+    const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded', origin: service.address };
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        fetch(`${service.address}${form?.action}`, { method: 'POST', headers, body, redirect: 'manual' }),
+      ),
+    );
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 303)).toHaveLength(1);
+    // What comes after the session is there finds no sign-in any more.
+    for (const status of statuses) expect([303, 404, 409]).toContain(status);
+    const rows = await sql(service.database, `select id from user_sessions where user_id = '${uuid(userId)}'`);
+    expect(rows).toHaveLength(1);
+  });
+});
+
+describe('somebody whom no account belongs to', () => {
+  test('is told so where no account can be made, and who they are there is remembered as a link without account', async () => {
+    const browser = newBrowser();
+    const stranger = { claims: { sub: 'a stranger' } };
+    const answered = await signIn(browser, stranger, { id: CLOSED_ID });
+    const page = await browser.get(answered.location ?? '');
+    expect(page).toMatchObject({ status: 200, forms: [] });
+    expect(page.text).toContain('No account');
+    const again = await signIn(newBrowser(), stranger, { id: CLOSED_ID });
+    expect(again.location).toBe(answered.location);
+  });
+});
+
+describe('linking an account', () => {
+  async function personWithPassword() {
+    people += 1;
+    const name = `person${people}`;
+    const userId = await service.registerUser(name, PASSWORD);
+    return { name, userId, subject: `subject of ${name}` };
+  }
+
+  async function ownerOf(subject: string): Promise<string | undefined> {
+    const rows = await sql<{ user_id: string | null }>(
+      service.database,
+      `select user_id from upstream_links where subject = '${subject}'`,
+    );
+    return rows[0]?.user_id ?? undefined;
+  }
+
+  test('somebody with an account here signs in to it, confirms, and can sign in with the provider from then on', async () => {
+    const { name, userId, subject } = await personWithPassword();
+    const browser = newBrowser();
+    const answered = await signIn(browser, { claims: { sub: subject } }, { action: '?kind=change_password' });
+    const { body } = await browser.get(answered.location ?? '');
+    expect(body).toContain('href="/login?kind=link_upstream&amp;id=');
+    await browser.get(`/login?kind=link_upstream&id=${(answered.location ?? '').split('/').at(-1)}`);
+    expect(browser.shown.text).toContain('Sign in to link your account here to the one that you use at Harbour');
+    await browser.submit({ username: name, password: PASSWORD });
+    expect(browser.shown.location).toBe(answered.location);
+    const page = await browser.follow();
+    expect(page.text).toContain('Link your accounts?');
+    expect(page.body).toMatch(/href="\/account\/password\/change"[^>]*>Do not link</);
+    expect(await ownerOf(subject)).toBeUndefined();
+    const done = await browser.submit({}, { action: new URL(answered.location ?? '').pathname });
+    expect(done.status).toBe(303);
+    expect(new URL(done.location ?? '').pathname).toBe('/account/password/change');
+    expect(lastLine()?.requester).toBe(`user:${userId}(${name})`);
+    expect(await ownerOf(subject)).toBe(uuid(userId));
+    const events = await sql(
+      service.database,
+      `select kind from audit_events where user_id = '${uuid(userId)}' and kind = 'upstream_linked'`,
+    );
+    expect(events).toHaveLength(1);
+    const other = newBrowser();
+    await other.get((await signIn(other, { claims: { sub: subject } })).location ?? '');
+    expect((await other.submit()).status).toBe(303);
+  });
+
+  async function atLinkPage(person: { name: string; subject: string }) {
+    const browser = newBrowser();
+    await browser.get('/login');
+    await browser.submit({ username: person.name, password: PASSWORD });
+    const answered = await signIn(browser, { claims: { sub: person.subject } });
+    await browser.get(answered.location ?? '');
+    return { browser, path: new URL(answered.location ?? '').pathname };
+  }
+
+  test('is told by mail', async () => {
+    const person = await personWithPassword();
+    await sql(
+      service.database,
+      `insert into user_emails (id, user_id, email, email_key, created_at)
+       select '${toUuid(newId(Date.now()))}', '${uuid(person.userId)}', 'amira@example.org', 'amira@example.org', now()`,
+    );
+    const { browser, path } = await atLinkPage(person);
+    await browser.submit({}, { action: path });
+    const jobs = await sql<{ payload: Readonly<Record<string, unknown>> }>(
+      service.database,
+      `select payload from queue_jobs where payload ->> 'notice' = 'upstream_linked'`,
+    );
+    const detail = { provider: 'Harbour' };
+    expect(jobs.map(({ payload }) => payload)).toMatchObject([{ to: 'amira@example.org', language: 'en', detail }]);
+  });
+
+  test('needs a recent authentication, and goes on after it (S-111)', async () => {
+    const person = await personWithPassword();
+    const { browser, path } = await atLinkPage(person);
+    const age = `update user_sessions set authenticated_at = authenticated_at - interval '11 minutes'`;
+    await sql(service.database, `${age} where user_id = '${uuid(person.userId)}'`);
+    const shown = await browser.submit({}, { action: path });
+    expect(new URL(shown.location ?? '').pathname).toBe('/reauth');
+    expect(lastLine()?.requester).toBeUndefined();
+    expect(await ownerOf(person.subject)).toBeUndefined();
+    await browser.follow();
+    await browser.submit({ password: PASSWORD }, { action: browser.shown.forms.at(-1)?.action ?? '' });
+    await browser.follow();
+    expect((await browser.submit({}, { action: path })).status).toBe(303);
+    expect(await ownerOf(person.subject)).toBe(uuid(person.userId));
+  });
+
+  test('needs the form of the page, and never moves a link from one account to another (S-57, S-110)', async () => {
+    const person = await personWithPassword();
+    const { browser, path } = await atLinkPage(person);
+    expect((await browser.post(path, new URLSearchParams({ action: 'link' }))).status).toBe(403);
+    await browser.get(path);
+    const rival = await personWithPassword();
+    await sql(
+      service.database,
+      `update upstream_links set user_id = '${uuid(rival.userId)}' where subject = '${person.subject}'`,
+    );
+    const shown = await browser.submit({}, { action: path });
+    expect(shown).toMatchObject({ status: 200, errorCodes: ['state_changed'] });
+    expect(await ownerOf(person.subject)).toBe(uuid(rival.userId));
+  });
+
+  test('of six people who want one subject at once, one gets it (S-100)', async () => {
+    const subject = 'wanted by many';
+    const all: ({ person: { userId: string } } & Awaited<ReturnType<typeof atLinkPage>>)[] = [];
+    // One after the other: passwords that are being checked count against the limit of their address.
+    for (let count = 0; count < 6; count += 1) {
+      const person = await personWithPassword();
+      all.push({ person, ...(await atLinkPage({ name: person.name, subject })) });
+    }
+    const shown = await Promise.all(all.map(({ browser, path }) => browser.submit({}, { action: path })));
+    expect(shown.filter(({ status }) => status === 303)).toHaveLength(1);
+    expect(all.map(({ person }) => uuid(person.userId))).toContain(await ownerOf(subject));
+  });
+
+  test('ends at 20 accounts at providers', async () => {
+    const person = await personWithPassword();
+    for (let count = 0; count < 20; count += 1) {
+      await linkAccount(service.database, {
+        providerId: ID,
+        userId: person.userId,
+        subject: `${person.name} ${count}`,
+      });
+    }
+    const { browser, path } = await atLinkPage(person);
+    expect((await browser.submit({}, { action: path })).errorCodes).toEqual(['too_many_links']);
+  });
+
+  test('is not offered where the operator does not want it', async () => {
+    const person = await personWithPassword();
+    const browser = newBrowser();
+    await browser.get('/login');
+    await browser.submit({ username: person.name, password: PASSWORD });
+    const both = { claims: { sub: person.subject }, userinfo: { sub: person.subject } };
+    const answered = await signIn(browser, both, { id: INFO_ID });
+    const page = await browser.get(answered.location ?? '');
+    expect(page.text).toContain('cannot be linked');
+    expect(page.body).toMatch(/href="\/"[^>]*>Continue</);
+    const csrf = page.forms[0]?.inputs.get('csrf') ?? '';
+    const forced = await browser.post(answered.location ?? '', new URLSearchParams({ csrf, action: 'link' }));
+    expect(forced).toMatchObject({ status: 200, errorCodes: ['state_changed'] });
+    expect(await ownerOf(person.subject)).toBeUndefined();
+  });
+});
+
+describe('a link in another browser, or in one that is signed in', () => {
+  test('another browser finds no sign-in, whatever the id is (S-110, S-83)', async () => {
+    const { subject } = await linkedPerson();
+    const answered = await signIn(newBrowser(), { claims: { sub: subject } });
+    for (const address of [answered.location ?? '', `/upstream/link/${newId(Date.now())}`, '/upstream/link/x']) {
+      const shown = await newBrowser().get(address);
+      expect(shown).toMatchObject({ status: 404, errorCodes: ['upstream_link_not_found'] });
+    }
+  });
+
+  test('a link of somebody else is not taken over by who is signed in (S-110)', async () => {
+    const owner = await linkedPerson();
+    const viewer = await linkedPerson();
+    const browser = newBrowser();
+    await browser.get((await signIn(browser, { claims: { sub: viewer.subject } })).location ?? '');
+    await browser.submit();
+    const answered = await signIn(browser, { claims: { sub: owner.subject } });
+    const page = await browser.get(answered.location ?? '');
+    expect(page.text).toContain(`You are signed in as ${viewer.name}`);
+    expect(page.body).toMatch(/<a [^>]*href="\/?[^"]*"[^>]*><span>Stay signed in as/);
+    const rows = await sql<{ user_id: string }>(
+      service.database,
+      `select user_id from upstream_links where subject = '${owner.subject}'`,
+    );
+    expect(rows).toEqual([{ user_id: uuid(owner.userId) }]);
+    // Signing out there leads back to the sign-in as its owner.
+    await browser.submit();
+    const after = await browser.follow();
+    expect(after.text).toContain(`Continue as ${owner.name}`);
+  });
+
+  test('coming back as oneself ends the sign-in without a second session', async () => {
+    const { subject, userId } = await linkedPerson();
+    const browser = newBrowser();
+    await browser.get((await signIn(browser, { claims: { sub: subject } })).location ?? '');
+    await browser.submit();
+    const answered = await signIn(browser, { claims: { sub: subject } }, { action: '?kind=change_password' });
+    const shown = await browser.get(answered.location ?? '');
+    expect(shown.status).toBe(303);
+    expect(new URL(shown.location ?? '').pathname).toBe('/account/password/change');
+    const rows = await sql(service.database, `select id from user_sessions where user_id = '${uuid(userId)}'`);
+    expect(rows).toHaveLength(1);
+  });
+});
+
+describe('authenticating again through the provider', () => {
+  async function signedIn() {
+    const person = await linkedPerson();
+    const browser = newBrowser();
+    await browser.get((await signIn(browser, { claims: { sub: person.subject } })).location ?? '');
+    await browser.submit();
+    await sql(
+      service.database,
+      `update user_sessions set authenticated_at = authenticated_at - interval '1 hour' where user_id = '${uuid(person.userId)}'`,
+    );
+    return { ...person, browser };
+  }
+
+  async function age(userId: string): Promise<number> {
+    const [row] = await sql<{ age: number }>(
+      service.database,
+      `select extract(epoch from now() - authenticated_at)::integer as age from user_sessions where user_id = '${uuid(userId)}'`,
+    );
+    return row?.age ?? -1;
+  }
+
+  test('asks the provider to have the person sign in again, and gives the session a fresh authentication', async () => {
+    const { browser, subject, userId } = await signedIn();
+    const { body } = await browser.get('/reauth?kind=change_password');
+    const [, href = ''] = /href="(\/upstream\/authorize\/[^"]*reauth=[^"]*)"/.exec(body) ?? [];
+    const before = browser.cookies.get('latchkey_session');
+    await browser.get(href.replaceAll('&amp;', '&'));
+    const asked = new URL(browser.shown.location ?? '').searchParams;
+    expect([asked.get('prompt'), asked.get('max_age')]).toEqual(['login', '0']);
+    const claims = { sub: subject, auth_time: Math.floor(Date.now() / 1000) };
+    await browser.get(peer.signIn(browser.shown.location ?? '', { claims }));
+    const done = await browser.get(browser.shown.location ?? '');
+    expect(new URL(done.location ?? '').pathname).toBe('/account/password/change');
+    expect(await age(userId)).toBeLessThan(60);
+    expect(browser.cookies.get('latchkey_session')).not.toBe(before);
+    expect((await browser.get('/')).text).toContain('Sign out');
+  });
+
+  test('a provider that let the person pass without asking is no proof', async () => {
+    const { browser, subject, userId } = await signedIn();
+    const { body } = await browser.get('/reauth');
+    const [, href = ''] = /href="(\/upstream\/authorize\/[^"]*reauth=[^"]*)"/.exec(body) ?? [];
+    await browser.get(href.replaceAll('&amp;', '&'));
+    const claims = { sub: subject, auth_time: Math.floor(Date.now() / 1000) - 600 };
+    const shown = await browser.get(peer.signIn(browser.shown.location ?? '', { claims }));
+    expect(shown).toMatchObject({ status: 502, errorCodes: ['upstream_invalid_response'] });
+    // Nor is a sign-in that was not asked to be one.
+    const answered = await signIn(browser, { claims: { sub: subject } });
+    await browser.get(answered.location ?? '');
+    expect(await age(userId)).toBeGreaterThan(3000);
+  });
+});
+
+describe('answers that nobody here asked for (check 20, S-59, S-106)', () => {
+  test.each([
+    ['nothing', '', 400, 'missing_parameters'],
+    ['a code without state', '?code=x', 400, 'upstream_session_missing'],
+    ['a made-up state', '?code=x&state=y', 400, 'upstream_session_missing'],
+  ])('%s is refused', async (_, query, status, code) => {
+    const shown = await newBrowser().get(`/upstream/callback/${ID}${query}`);
+    expect(shown).toMatchObject({ status, errorCodes: [code] });
+  });
+
+  test('the answer to another browser, a second time, too late, or at another provider', async () => {
+    const browser = newBrowser();
+    await browser.get(`/upstream/authorize/${ID}`);
+    const address = peer.signIn(browser.shown.location ?? '');
+    const requests = peer.tokenRequests.length;
+    expect((await newBrowser().get(address)).errorCodes).toEqual(['upstream_session_missing']);
+    const elsewhere = address.replace(ID, OTHER_ID);
+    expect((await browser.get(elsewhere)).errorCodes).toEqual(['upstream_session_missing']);
+    expect(peer.tokenRequests.length).toBe(requests);
+    const cookies = new Map(browser.cookies);
+    expect((await browser.get(address)).status).toBe(303);
+    expect((await browser.get(address)).errorCodes).toEqual(['upstream_session_missing']);
+    for (const [name, value] of cookies) browser.cookies.set(name, value);
+    expect((await browser.get(address)).errorCodes).toEqual(['upstream_session_used']);
+
+    await browser.get(`/upstream/authorize/${ID}`);
+    const late = peer.signIn(browser.shown.location ?? '');
+    await sql(
+      service.database,
+      `update upstream_authorizations set created_at = created_at - interval '10 minutes' where received_at is null`,
+    );
+    expect((await browser.get(late)).errorCodes).toEqual(['upstream_session_expired']);
+    expect(peer.tokenRequests.length).toBe(requests + 1);
+  });
+
+  test('a state that was not sent, in the browser that began a sign-in', async () => {
+    const browser = newBrowser();
+    await browser.get(`/upstream/authorize/${ID}`);
+    const right = peer.signIn(browser.shown.location ?? '');
+    const requests = peer.tokenRequests.length;
+    const state = new URL(right).searchParams.get('state') ?? '';
+    for (const wrong of ['', 'x', state.slice(0, -1), `${state}x`, state.toUpperCase()]) {
+      const address = new URL(right);
+      address.searchParams.set('state', wrong);
+      const shown = await browser.get(address.href);
+      expect(shown, wrong).toMatchObject({ status: 400, errorCodes: ['upstream_session_missing'] });
+    }
+    expect(peer.tokenRequests.length).toBe(requests);
+    expect((await browser.get(right)).status).toBe(303);
+  });
+
+  test('two tabs do not disturb each other', async () => {
+    const browser = newBrowser();
+    await browser.get(`/upstream/authorize/${ID}`);
+    const first = peer.signIn(browser.shown.location ?? '');
+    await browser.get(`/upstream/authorize/${ID}`);
+    const second = peer.signIn(browser.shown.location ?? '');
+    expect((await browser.get(first)).status).toBe(303);
+    expect((await browser.get(second)).status).toBe(303);
+  });
+
+  test('a code is sent to the provider once, however often its answer is repeated at once', async () => {
+    const browser = newBrowser();
+    await browser.get(`/upstream/authorize/${ID}`);
+    const address = peer.signIn(browser.shown.location ?? '');
+    const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const before = peer.tokenRequests.length;
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => fetch(address, { headers: { cookie }, redirect: 'manual' })),
+    );
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 400)).toHaveLength(19);
+    expect(peer.tokenRequests.length).toBe(before + 1);
+  });
+});
+
+describe('errors of the provider', () => {
+  test.each(['access_denied', 'user_cancelled_authorize'])('%s leads back to the sign-in page', async (error) => {
+    const browser = newBrowser();
+    await browser.get(`/upstream/authorize/${ID}?kind=change_password`);
+    const state = new URL(browser.shown.location ?? '').searchParams.get('state') ?? '';
+    await browser.get(`/upstream/callback/${ID}?error=${error}&state=${state}`);
+    expect(browser.shown.status).toBe(303);
+    const shown = await browser.follow();
+    expect(shown.url).toContain('kind=change_password');
+    expect(shown.text).toContain('You did not sign in with the other service');
+  });
+
+  test('others are shown as text, cut, and lead nowhere (S-74)', async () => {
+    const browser = newBrowser();
+    await browser.get(`/upstream/authorize/${ID}`);
+    const state = new URL(browser.shown.location ?? '').searchParams.get('state') ?? '';
+    const fields = new URLSearchParams({
+      error: 'server_error<script>',
+      error_description: `it broke ${'x'.repeat(300)}`,
+      error_uri: 'https://evil.example/',
+      state,
+    });
+    const shown = await browser.get(`/upstream/callback/${ID}?${fields}`);
+    expect(shown).toMatchObject({ status: 400, errorCodes: ['upstream_error'] });
+    expect(shown.text).toContain('server_error');
+    expect(shown.text).not.toContain('x'.repeat(200));
+    expect(shown.body).not.toContain('<script>');
+    expect(shown.body).not.toContain('evil.example');
+  });
+
+  test('an answer without a code is none', async () => {
+    const browser = newBrowser();
+    await browser.get(`/upstream/authorize/${ID}`);
+    const state = new URL(browser.shown.location ?? '').searchParams.get('state') ?? '';
+    expect((await browser.get(`/upstream/callback/${ID}?state=${state}`)).errorCodes).toEqual(['missing_code']);
+  });
+});
+
+describe('ID tokens that are not right (check 20, S-107, S-108)', () => {
+  const now = Math.floor(Date.now() / 1000);
+  const wrong: readonly (readonly [string, () => PeerAnswer])[] = [
+    ['another nonce', () => ({ claims: { nonce: 'another' } })],
+    ['no nonce', () => ({ claims: { nonce: undefined } })],
+    ['another audience', () => ({ claims: { aud: 'another' } })],
+    ['several audiences without azp', () => ({ claims: { aud: ['latchkey', 'another'] } })],
+    ['several audiences for another', () => ({ claims: { aud: ['latchkey', 'another'], azp: 'another' } })],
+    ['another issuer', () => ({ claims: { iss: other.issuer } })],
+    ['no issuer', () => ({ claims: { iss: undefined } })],
+    ['expired', () => ({ claims: { exp: now - 120 } })],
+    ['without end', () => ({ claims: { exp: undefined } })],
+    ['from the future', () => ({ claims: { iat: now + 3600 } })],
+    ['no subject', () => ({ claims: { sub: undefined } })],
+    ['an empty subject', () => ({ claims: { sub: '' } })],
+    ['a number as subject', () => ({ claims: { sub: 7 } })],
+    ['a subject of 10 KiB', () => ({ claims: { sub: 's'.repeat(10_240) } })],
+    ['a wrong at_hash', () => ({ claims: { at_hash: 'nonsense' } })],
+    ['a wrong c_hash', () => ({ claims: { c_hash: 'nonsense' } })],
+    ['unsigned', () => ({ sign: async (claims) => `${encoded({ alg: 'none' })}.${encoded(claims)}.` })],
+    ['signed with the client secret', () => ({ sign: async (claims) => macOf(claims) })],
+    ['signed by another provider', () => ({ sign: async (claims) => await other.sign(claims) })],
+    ['with another key name', () => ({ sign: async (claims) => await peer.sign(claims, { kid: 'two' }) })],
+    ['another algorithm of the key', () => ({ sign: async (claims) => await peer.sign(claims, { alg: 'PS256' }) })],
+    ['none at all', () => ({ idToken: null })],
+    ['not a JWT', () => ({ idToken: 'nonsense' })],
+  ];
+
+  test.each(wrong)('%s', async (_, answer) => {
+    const browser = newBrowser();
+    const before = service.logLines().length;
+    const shown = await signIn(browser, answer());
+    expect(shown).toMatchObject({ status: 502, errorCodes: ['upstream_invalid_response'] });
+    const lines = service
+      .logLines()
+      .slice(before)
+      .filter((line) => line.includes('upstream.failed'));
+    expect(lines).toHaveLength(1);
+    const rows = await sql(
+      service.database,
+      `select id from upstream_authorizations where received_at is not null and link_id is not null and completed_at is null`,
+    );
+    expect(rows).toEqual([]);
+  });
+
+  test('several audiences with our azp, and right hashes, are fine', async () => {
+    const shown = await signIn(newBrowser(), { claims: { aud: ['latchkey', 'another'], azp: 'latchkey' } });
+    expect(shown.status).toBe(303);
+  });
+
+  test('an answer that names no issuer, or another, where the provider always does, costs no token request', async () => {
+    other.metadata = { authorization_response_iss_parameter_supported: true };
+    const before = other.tokenRequests.length;
+    for (const iss of ['', peer.issuer]) {
+      const browser = newBrowser();
+      await browser.get(`/upstream/authorize/${OTHER_ID}`);
+      const shown = await browser.get(other.signIn(browser.shown.location ?? '', {}, { iss }));
+      expect(shown.errorCodes, iss).toEqual(['upstream_issuer_mismatch']);
+    }
+    expect(other.tokenRequests.length).toBe(before);
+    const browser = newBrowser();
+    await browser.get(`/upstream/authorize/${OTHER_ID}`);
+    const shown = await browser.get(other.signIn(browser.shown.location ?? '', {}, { iss: other.issuer }));
+    expect(shown.status).toBe(303);
+  });
+});
+
+describe('a provider that misbehaves (S-109)', () => {
+  test.each([
+    ['HTML', 200, 'text/html', '<html>'],
+    ['an error with status 200', 200, 'application/json', '{"error":"bad_verification_code"}'],
+    ['a list', 200, 'application/json', '[]'],
+    ['a status of its own', 500, 'application/json', '{}'],
+    ['too much', 200, 'application/json', `{"a":"${'x'.repeat(300_000)}"}`],
+  ])('the token endpoint answers with %s', async (_, status, type, body) => {
+    peer.handlers.set('/token', (_request, response) => response.writeHead(status, { 'content-type': type }).end(body));
+    expect(await signIn(newBrowser())).toMatchObject({ status: 502, errorCodes: ['upstream_invalid_response'] });
+  });
+
+  test('redirects are not followed', async () => {
+    peer.handlers.set('/token', (_request, response) => response.writeHead(307, { location: '/elsewhere' }).end());
+    expect((await signIn(newBrowser())).status).toBe(502);
+    expect(peer.count('/elsewhere')).toBe(0);
+  });
+
+  test('a broken connection is tried once more', async () => {
+    const before = peer.count('/token');
+    peer.handlers.set('/token', (request) => request.socket.destroy());
+    expect((await signIn(newBrowser())).status).toBe(502);
+    expect(peer.count('/token')).toBe(before + 2);
+  });
+});
+
+describe('answers that are posted (check 21)', () => {
+  test('a POST from the provider comes without cookies: a page of ours repeats it, once', async () => {
+    const { subject } = await linkedPerson(POST_ID);
+    const browser = newBrowser();
+    await browser.get(`/upstream/authorize/${POST_ID}`);
+    const address = new URL(browser.shown.location ?? '');
+    expect(address.searchParams.get('response_mode')).toBe('form_post');
+    const back = new URL(peer.signIn(address.href, { claims: { sub: subject } }));
+    const kept = new Map(browser.cookies);
+    const requests = peer.tokenRequests.length;
+    browser.cookies.clear();
+    const headers = { origin: peer.issuer, 'sec-fetch-site': 'cross-site' };
+    const user = '{"name":{"firstName":"Ada"}}';
+    back.searchParams.set('user', user);
+    const repost = await browser.post(`/upstream/callback/${POST_ID}`, back.searchParams, headers);
+    expect(repost.status).toBe(200);
+    expect(repost.body).toContain('data-submit-at-once');
+    expect(peer.tokenRequests.length).toBe(requests);
+    expect((await browser.submit()).errorCodes).toEqual(['upstream_session_missing']);
+    for (const [name, value] of kept) browser.cookies.set(name, value);
+    await browser.post(`/upstream/callback/${POST_ID}`, new URLSearchParams([...(repost.forms[0]?.inputs ?? [])]));
+    expect(browser.shown.status).toBe(303);
+    await browser.get(browser.shown.location ?? '');
+    expect((await browser.submit()).status).toBe(303);
+  });
+
+  test('only in the mode that the provider is set to', async () => {
+    const shown = await newBrowser().get(`/upstream/callback/${POST_ID}?code=x&state=y`);
+    expect(shown.errorCodes).toEqual(['invalid_response_mode']);
+  });
+});
+
+describe('userinfo', () => {
+  test('is read with the access token, and has to be about the same person', async () => {
+    const good = await signIn(newBrowser(), { userinfo: { sub: UPSTREAM_SUBJECT, name: 'Ada' } }, { id: INFO_ID });
+    expect(good.status).toBe(303);
+    for (const userinfo of [{ sub: 'another' }, { name: 'Ada' }, 'a JWT']) {
+      const shown = await signIn(newBrowser(), { userinfo }, { id: INFO_ID });
+      expect(shown.errorCodes).toEqual(['upstream_invalid_response']);
+    }
+  });
+});
+
+function encoded(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+function macOf(claims: Readonly<Record<string, unknown>>): string {
+  const content = `${encoded({ alg: 'HS256', typ: 'JWT' })}.${encoded(claims)}`;
+  return `${content}.${createHmac('sha256', SECRET).update(content).digest('base64url')}`;
+}

@@ -1,0 +1,11 @@
+/**
+ * An absolute address; undefined for what is none. `URL.canParse` of Node.js 20 is not asked: once compiled, it refuses
+ * addresses with characters between U+0080 and U+00FF.
+ */
+export function parseUrl(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * Work that is due at a minute of every hour, or several times in it. Its job is one row with an id that all instances
+ * compute alike, which comes back with its next time: it cannot run twice at once, pile up or get lost, and what was due
+ * while no process ran is done once.
+ */
+import { createHash } from 'node:crypto';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import type { JobQueue } from './queue.ts';
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Writes the rows of periodic work that this database does not have yet. One that is dead, as only versions ran that
+ * did not know it, begins again.
+ */
+export async function schedulePeriodicJobs(
+  database: Queryable,
+  queues: readonly JobQueue[],
+  now: number,
+): Promise<void> {
+  const periodic = queues.flatMap(({ name, minuteOfHour, everyMinutes }) =>
+    minuteOfHour === undefined ? [] : [{ name, dueAt: new Date(nextRun(minuteOfHour, everyMinutes, now)) }],
+  );
+  if (periodic.length === 0) return;
+  await database.execute(scheduleJobs, {
+    ids: periodic.map(({ name }) => scheduledId(name)),
+    queues: periodic.map(({ name }) => name),
+    dueAt: periodic.map(({ dueAt }) => dueAt),
+    now: new Date(now),
+  });
+}
+
+/** The next time after `now` at which a clock shows this minute (UTC), or one that lies whole periods from it. */
+export function nextRun(minuteOfHour: number, everyMinutes: number | undefined, now: number): number {
+  const period = (everyMinutes ?? 60) * MINUTE_MS;
+  const first = minuteOfHour * MINUTE_MS;
+  return first + (Math.floor((now - first) / period) + 1) * period;
+}
+
+/** Hourly work has one id on all instances, and so one row. */
+function scheduledId(queue: string): string {
+  const hex = createHash('sha256').update(`hourly:${queue}`).digest('hex');
+  return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+const scheduleJobs = statement<
+  never,
+  {
+    readonly ids: readonly string[];
+    readonly queues: readonly string[];
+    readonly dueAt: readonly Date[];
+    readonly now: Date;
+  }
+>(
+  'schedule-jobs',
+  `insert into queue_jobs (id, queue, payload, created_at, due_at)
+   select hourly.id, hourly.queue, '{}', :now::timestamptz, hourly.due_at
+     from unnest(:ids::uuid[], :queues::text[], :dueAt::timestamptz[]) as hourly (id, queue, due_at)
+    order by hourly.id
+   on conflict (id) do update
+     set due_at = excluded.due_at, attempt = 0, worker = null, failed_at = null, failed_reason = null
+     where queue_jobs.failed_at is not null`,
+);

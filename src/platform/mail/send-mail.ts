@@ -1,0 +1,46 @@
+import { outside } from '#platform/base/tasks.ts';
+import type { Mail, Mailbox, MailOutcome, MailTransport } from './mail.ts';
+
+/** RFC 3834 5: nobody answers to it automatically. */
+const HEADERS = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' } as const;
+/** Nothing that could be read as a second address, an option of a program, or the end of a line (security S-76). */
+const ONE_ADDRESS = /^[^\p{C}\s<>()[\],;:\\"@-][^\p{C}\s<>()[\],;:\\"@]*@[^\p{C}\s<>(),;\\"@]+$/u;
+
+/** Composes a mail and hands it over. */
+export async function sendMail(transport: MailTransport, mail: Mail, signal: AbortSignal): Promise<MailOutcome> {
+  const { from, id, to } = mail;
+  if (!ONE_ADDRESS.test(to.address)) return { kind: 'refused', reason: 'the recipient is not one address' };
+  const content = await compose(mail, transport.newline);
+  return await transport.send({ id, sender: from.address, recipient: to.address, content }, signal);
+}
+
+/** Text and HTML as alternatives (RFC 5322, RFC 2046 5.1.4). */
+async function compose(mail: Mail, newline: 'win' | 'linux'): Promise<Buffer> {
+  const { from, replyTo, to, id, date, subject, text, html } = mail;
+  // Loaded with the first mail: most processes send none.
+  const { default: MailComposer } = await outside(import('nodemailer/lib/mail-composer'));
+  const composer = new MailComposer({
+    from: mailbox(from),
+    to: mailbox(to),
+    ...(replyTo !== undefined && { replyTo: mailbox(replyTo) }),
+    // A header ends at a line break: what people chose as their names has none (security S-76).
+    subject: oneLine(subject),
+    messageId: `<${id}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`,
+    date,
+    text,
+    html,
+    headers: HEADERS,
+    newline,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  return await outside(composer.compile().build());
+}
+
+function mailbox({ name, address }: Mailbox) {
+  return { name: oneLine(name ?? ''), address };
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/[\p{C}\u2028\u2029]+/gu, ' ').trim();
+}

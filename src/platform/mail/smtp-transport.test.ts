@@ -1,0 +1,238 @@
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { Secret } from '#platform/base/secret.ts';
+import { certificate } from '#test/support/https-peer.ts';
+import { STEPS, startScriptedSmtp } from '#test/support/scripted-smtp.ts';
+import { startSmtpPeer } from '#test/support/smtp-peer.ts';
+import type { Mail } from './mail.ts';
+import { sendMail } from './send-mail.ts';
+import { type SmtpOptions, SmtpTransport } from './smtp-transport.ts';
+
+const MAIL: Mail = {
+  from: { name: 'Würzburg Club', address: 'noreply@club.example' },
+  replyTo: { address: 'help@club.example' },
+  to: { name: 'amira', address: 'amira@mail.example' },
+  id: '01JD3Q5Z8W2N4K6M7P9R0S1T2V',
+  date: new Date('2026-11-22T10:00:00Z'),
+  subject: 'Ihr Passwort wurde geändert',
+  text: 'Guten Tag',
+  html: '<p>Guten Tag</p>',
+};
+
+const NEVER = new AbortController().signal;
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+async function peer(...options: Parameters<typeof startSmtpPeer>) {
+  const started = await startSmtpPeer(...options);
+  closers.push(started.stop);
+  return started;
+}
+
+function transport(port: number, options: Partial<SmtpOptions> = {}): SmtpTransport {
+  return new SmtpTransport({
+    hostname: 'localhost',
+    port,
+    mode: 'plain',
+    credentials: undefined,
+    timeoutSeconds: 10,
+    trustedCertificates: certificate().cert,
+    ...options,
+  });
+}
+
+/** A server that is no SMTP server, or a broken one. */
+async function rawPeer(answer: (socket: Socket) => void): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    answer(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closers.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await once(server, 'close');
+  });
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string') throw new Error('bound to no port');
+  return bound.port;
+}
+
+function headOf(source: string): string[] {
+  return (source.split('\r\n\r\n')[0] ?? '').replaceAll(/\r\n[ \t]/g, ' ').split('\r\n');
+}
+
+describe('a mail', () => {
+  test('arrives as text and HTML with the headers of browser-flows 11', async () => {
+    const { port, mails } = await peer();
+    expect(await sendMail(transport(port), MAIL, NEVER)).toEqual({ kind: 'sent' });
+    expect(mails).toMatchObject([{ sender: 'noreply@club.example', recipients: ['amira@mail.example'] }]);
+    const source = mails[0]?.source ?? '';
+    expect(headOf(source)).toEqual(
+      expect.arrayContaining([
+        'From: =?UTF-8?Q?W=C3=BCrzburg_Club?= <noreply@club.example>',
+        'To: amira <amira@mail.example>',
+        'Reply-To: help@club.example',
+        'Message-ID: <01JD3Q5Z8W2N4K6M7P9R0S1T2V@club.example>',
+        'Auto-Submitted: auto-generated',
+        'X-Auto-Response-Suppress: All',
+        'Date: Sun, 22 Nov 2026 10:00:00 +0000',
+        expect.stringMatching(/^Subject: =\?UTF-8\?Q\?Ihr_Passwort_wurde_ge=C3=A4ndert\?=$/),
+        expect.stringMatching(/^Content-Type: multipart\/alternative;/),
+      ]),
+    );
+    expect(source.indexOf('text/plain')).toBeLessThan(source.indexOf('text/html'));
+  });
+
+  test('is one mail to one recipient, whatever people call themselves (S-76)', async () => {
+    const { port, mails } = await peer();
+    const evil = 'amira\r\nBcc: b@evil.example\r\n\r\nbody\u2028\u0000<x@evil.example>, c@evil.example';
+    const mail = {
+      ...MAIL,
+      to: { name: evil, address: MAIL.to.address },
+      subject: evil,
+      from: { ...MAIL.from, name: evil },
+    };
+    expect(await sendMail(transport(port), mail, NEVER)).toEqual({ kind: 'sent' });
+    expect(mails.map(({ recipients }) => recipients)).toEqual([['amira@mail.example']]);
+    const names = headOf(mails[0]?.source ?? '').map((line) => line.split(':')[0]);
+    expect(names).not.toContain('Bcc');
+    for (const name of ['From', 'To', 'Subject']) expect(names.filter((found) => found === name)).toHaveLength(1);
+  });
+
+  test.each(['amira@mail.example\r\nRCPT TO:<b@evil.example>', 'a@mail.example,b@evil.example', '<a@mail.example>'])(
+    'to the address %j reaches nobody (S-76)',
+    async (address) => {
+      const { port, mails } = await peer();
+      const outcome = await sendMail(transport(port), { ...MAIL, to: { address } }, NEVER);
+      expect(outcome).toEqual({ kind: 'refused', reason: 'the recipient is not one address' });
+      expect(mails).toEqual([]);
+    },
+  );
+});
+
+describe('the connection', () => {
+  test.each([
+    ['tls', { secure: true }],
+    ['starttls', {}],
+  ] as const)('is encrypted by %s, and the password goes over it', async (mode, options) => {
+    const { port, mails } = await peer(options);
+    const credentials = { username: 'latchkey', password: new Secret('a secret') };
+    expect(await sendMail(transport(port, { mode, credentials }), MAIL, NEVER)).toEqual({ kind: 'sent' });
+    expect(mails).toMatchObject([{ isEncrypted: true, username: 'latchkey' }]);
+  });
+
+  test('is not used when STARTTLS is asked for and not offered', async () => {
+    const { port, mails } = await peer({ disabledCommands: ['STARTTLS'] });
+    const outcome = await sendMail(transport(port, { mode: 'starttls' }), MAIL, NEVER);
+    expect([outcome.kind, mails]).toEqual(['retry', []]);
+  });
+
+  test('is not used when the certificate is not trusted', async () => {
+    const { port, mails } = await peer({ secure: true });
+    const outcome = await sendMail(transport(port, { mode: 'tls', trustedCertificates: undefined }), MAIL, NEVER);
+    expect([outcome.kind, mails]).toEqual(['retry', []]);
+  });
+});
+
+function refusal(responseCode: number): Error {
+  return Object.assign(new Error('no amira@mail.example here'), { responseCode });
+}
+
+describe('what is refused', () => {
+  test.each([
+    ['the recipient for good', 550, 'refused'],
+    ['the recipient for now', 450, 'retry'],
+  ] as const)('%s', async (_, code, kind) => {
+    const { port } = await peer({ onRcptTo: (_address, _session, done) => done(refusal(code)) });
+    const outcome = await sendMail(transport(port), MAIL, NEVER);
+    expect(outcome).toEqual({ kind, reason: `the SMTP server answered ${code} to RCPT TO` });
+  });
+
+  test.each([
+    [554, 'refused'],
+    [451, 'retry'],
+  ] as const)('the content, with %i', async (code, kind) => {
+    const { port } = await peer({
+      onData: (stream, _session, done) => {
+        stream.resume();
+        stream.on('end', () => done(refusal(code)));
+      },
+    });
+    expect((await sendMail(transport(port), MAIL, NEVER)).kind).toBe(kind);
+  });
+
+  test('the sender: a matter of the operator, so the mail waits', async () => {
+    const { port } = await peer({ onMailFrom: (_address, _session, done) => done(refusal(553)) });
+    const outcome = await sendMail(transport(port), MAIL, NEVER);
+    expect(outcome).toEqual({ kind: 'retry', reason: 'the SMTP server answered 553 to MAIL FROM' });
+  });
+
+  test('the password: a matter of the operator, so the mail waits', async () => {
+    const { port } = await peer({ onAuth: (_auth, _session, done) => done(refusal(535)) });
+    const credentials = { username: 'latchkey', password: new Secret('wrong') };
+    const outcome = await sendMail(transport(port, { mode: 'starttls', credentials }), MAIL, NEVER);
+    expect(outcome).toMatchObject({ kind: 'retry' });
+    expect(JSON.stringify(outcome)).not.toContain('wrong');
+  });
+});
+
+describe('a server that fails at a step (F-16)', () => {
+  const failures = STEPS.flatMap((step) => [
+    [step, 421, 'retry'] as const,
+    [step, 550, ['RCPT TO', 'DATA', 'content'].includes(step) ? 'refused' : 'retry'] as const,
+    [step, 'silent', 'retry'] as const,
+    [step, 'drip', 'retry'] as const,
+    [step, 'close', 'retry'] as const,
+  ]);
+
+  test.each(failures)('%s: %s: %s', async (step, reaction, kind) => {
+    const server = await startScriptedSmtp();
+    closers.push(server.stop);
+    server.reactions = { [step]: reaction };
+    const timeoutSeconds = reaction === 'silent' || reaction === 'drip' ? 0.5 : 10;
+    expect(await sendMail(transport(server.port, { timeoutSeconds }), MAIL, NEVER)).toMatchObject({ kind });
+    expect(server.mails).toEqual([]);
+    server.reactions = {};
+    expect(await sendMail(transport(server.port), MAIL, NEVER)).toEqual({ kind: 'sent' });
+    expect(server.mails).toHaveLength(1);
+  });
+
+  test('is told to stop by the process, and does not: the connection is closed', async () => {
+    const server = await startScriptedSmtp();
+    closers.push(server.stop);
+    server.reactions = { content: 'silent' };
+    const stopping = new AbortController();
+    const sending = sendMail(transport(server.port, { timeoutSeconds: 600 }), MAIL, stopping.signal);
+    await expect.poll(() => server.steps).toContain('content');
+    stopping.abort();
+    expect(await sending).toMatchObject({ kind: 'retry' });
+    await expect.poll(server.connections).toBe(0);
+  });
+});
+
+describe('a server that is none (F-16)', () => {
+  test('is not there', async () => {
+    expect(await sendMail(transport(1), MAIL, NEVER)).toMatchObject({ kind: 'retry' });
+  });
+
+  test.each<[string, (socket: Socket) => void]>([
+    ['is no SMTP server', (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
+  ])('%s: the attempt ends', async (_, answer) => {
+    const port = await rawPeer(answer);
+    expect((await sendMail(transport(port, { timeoutSeconds: 1 }), MAIL, NEVER)).kind).toBe('retry');
+  });
+});
+
+test('a test of the transport says what is wrong, without a mail', async () => {
+  const { port, mails } = await peer();
+  expect(await transport(port).test(NEVER)).toBeUndefined();
+  expect(await transport(1).test(NEVER)).toMatch(/^no SMTP answer/);
+  expect(mails).toEqual([]);
+});

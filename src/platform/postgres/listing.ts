@@ -1,0 +1,117 @@
+/**
+ * Lists of whole tables with filters of which each call names some. One generic plan does not fit all of them (decision
+ * 0007), so there is a statement for each set of filters that is asked for, made when it is first needed.
+ */
+import { toUuid, type Ulid } from '#platform/base/ids.ts';
+import type { Queryable } from './database.ts';
+import { type Page, type PageWindow, selectedColumns } from './page.ts';
+import { type Statement, statement } from './statement.ts';
+
+/** What a statement takes as a parameter. */
+export type FilterValue = string | boolean | Date | readonly string[];
+
+export interface ListingDefinition<Filters> {
+  /** SQL expressions by the name of their column; `id` orders the list. */
+  readonly columns: Readonly<Record<string, string>> & { readonly id: string };
+  readonly from: string;
+  /** What is in the list at all; undefined: everything. */
+  readonly where?: string;
+  /** Condition of each filter, whose value is the parameter of the same name. */
+  readonly filters: { readonly [Name in keyof Filters]: string };
+}
+
+/** Values of the filters that a call names. */
+export type Chosen<Filters> = { readonly [Name in keyof Filters]?: FilterValue | undefined };
+
+type Parameters = Record<string, FilterValue | number | null>;
+
+const LOWEST = '00000000-0000-0000-0000-000000000000';
+const HIGHEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** @template Row its columns */
+export class Listing<Row extends { readonly id: string }, Filters extends object> {
+  readonly #label: string;
+  readonly #definition: ListingDefinition<Filters>;
+  readonly #columns: string;
+
+  constructor(label: string, definition: ListingDefinition<Filters>) {
+    this.#label = label;
+    this.#definition = definition;
+    this.#columns = selectedColumns(definition.columns);
+  }
+
+  /** A page in the order of creation. Index of the filter with the identifier, or the primary key. */
+  async page(
+    queryable: Queryable,
+    filters: Chosen<Filters>,
+    { size, isFromEnd, after, before }: PageWindow,
+  ): Promise<Page<Row>> {
+    const chosen = this.#chosen(filters);
+    const rows = await queryable.rows(this.#pageStatement(Object.keys(chosen), isFromEnd), {
+      ...chosen,
+      after: after === undefined ? LOWEST : toUuid(after),
+      before: before === undefined ? HIGHEST : toUuid(before),
+      // One more tells whether the list goes on.
+      limit: size + 1,
+    });
+    const items = rows.slice(0, size);
+    const goesOn = rows.length > size;
+    return {
+      items: isFromEnd ? items.toReversed() : items,
+      hasPrevious: isFromEnd && goesOn,
+      hasNext: !isFromEnd && goesOn,
+    };
+  }
+
+  async count(queryable: Queryable, filters: Chosen<Filters>): Promise<number> {
+    const chosen = this.#chosen(filters);
+    const { from } = this.#definition;
+    const counting: Statement<{ total: number }, Parameters> = statement(
+      this.#labelOf('count', Object.keys(chosen)),
+      `select count(*)::float8 as total from ${from} where ${this.#where(Object.keys(chosen))}`,
+    );
+    const row = await queryable.first(counting, chosen);
+    return row?.total ?? 0;
+  }
+
+  async find(queryable: Queryable, id: Ulid, filters: Chosen<Filters> = {}): Promise<Row | undefined> {
+    const chosen = this.#chosen(filters);
+    const { columns, from } = this.#definition;
+    const finding: Statement<Row, Parameters> = statement(
+      this.#labelOf('one', Object.keys(chosen)),
+      `select ${this.#columns} from ${from} where ${this.#where(Object.keys(chosen))} and ${columns.id} = :id::uuid`,
+    );
+    return await queryable.first(finding, { ...chosen, id: toUuid(id) });
+  }
+
+  #pageStatement(names: readonly string[], isFromEnd: boolean): Statement<Row, Parameters> {
+    const { columns, from } = this.#definition;
+    return statement(
+      this.#labelOf(isFromEnd ? 'last' : 'first', names),
+      `select ${this.#columns} from ${from} where ${this.#where(names)}
+        and ${columns.id} > :after::uuid and ${columns.id} < :before::uuid
+      order by ${columns.id} ${isFromEnd ? 'desc' : 'asc'} limit :limit::integer`,
+    );
+  }
+
+  #labelOf(part: string, names: readonly string[]): string {
+    return [`${this.#label}-${part}`, ...names].join('+');
+  }
+
+  #where(names: readonly string[]): string {
+    const { where = 'true', filters } = this.#definition;
+    const conditions = Object.entries<string>(filters).filter(([name]) => names.includes(name));
+    return [`(${where})`, ...conditions.map(([, condition]) => `(${condition})`)].join(' and ');
+  }
+
+  /** In the order of the definition, so that one set has one statement. */
+  #chosen(filters: Chosen<Filters>): Record<string, FilterValue> {
+    const given = new Map(Object.entries<FilterValue | undefined>(filters));
+    const chosen: Record<string, FilterValue> = {};
+    for (const name of Object.keys(this.#definition.filters)) {
+      const value = given.get(name);
+      if (value !== undefined) chosen[name] = value;
+    }
+    return chosen;
+  }
+}

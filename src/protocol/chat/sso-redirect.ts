@@ -1,0 +1,130 @@
+/** Addresses to which a browser takes a login token after a single sign-on (chat-compat 8, 9). */
+
+import { parseUrl } from '#platform/base/url.ts';
+
+const MAX_CHARACTERS = 2048;
+const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):/;
+/** Control characters, also those that some programs take for line breaks, and what some parsers take for a slash. */
+const REFUSED_CHARACTERS = /[\p{Cc}\u2028\u2029\\]/u;
+/** Schemes that a browser executes, displays or treats as its own, and those of other protocols. */
+const REFUSED_SCHEMES = new Set(
+  ['about', 'blob', 'data', 'file', 'filesystem', 'ftp', 'javascript', 'vbscript', 'view-source', 'ws', 'wss'].map(
+    (name) => `${name}:`,
+  ),
+);
+const AUTHORITY = /^[^:]+:\/\/([^/?#]*)/;
+const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+const TOKEN_PARAMETER = 'loginToken';
+/** Of a private address, which begins with what tells whose it is. */
+const MAX_SHOWN_CHARACTERS = 100;
+
+/**
+ * Why no token may be sent to an address, as a sentence for the developer of the client; undefined when it may.
+ * @param allowed prefixes of which it has to begin with one; undefined: any
+ */
+export function ssoRedirectProblem(address: string, allowed: readonly string[] | undefined): string | undefined {
+  if ([...address].length > MAX_CHARACTERS) return `redirectUrl must have at most ${MAX_CHARACTERS} characters`;
+  if (REFUSED_CHARACTERS.test(address)) return 'redirectUrl must not hold a control character or a backslash';
+  const scheme = SCHEME.exec(address)?.[0].toLowerCase();
+  if (scheme === undefined || parseUrl(address) === undefined) return 'redirectUrl must be an absolute URL';
+  if (REFUSED_SCHEMES.has(scheme)) return `redirectUrl must not have the scheme ${scheme.slice(0, -1)}`;
+  const authority = AUTHORITY.exec(address)?.[1];
+  // The URL parser repairs `https:host` and `https:///host`.
+  if (isWeb(scheme) && (authority === undefined || authority === '')) return 'redirectUrl must name a host after ://';
+  if (authority?.includes('@')) return 'redirectUrl must not hold a user name or password';
+  if (allowed !== undefined && !allowed.some((prefix) => beginsWith(address, prefix))) {
+    return 'redirectUrl is not among the addresses that are allowed here';
+  }
+  return undefined;
+}
+
+/** The same origin, and the same path or one below it. */
+function beginsWith(address: string, prefix: string): boolean {
+  const url = new URL(address);
+  const allowed = new URL(prefix);
+  if (url.protocol !== allowed.protocol || url.host !== allowed.host) return false;
+  if (allowed.search !== '' || allowed.hash !== '') return url.href === allowed.href;
+  // A host or an application may resolve what the parser here leaves alone.
+  if (/%2e|%2f|%5c/i.test(url.pathname)) return false;
+  const path = isWeb(url.protocol) ? url.pathname : pathWithoutDots(url.pathname);
+  const base = allowed.pathname;
+  if (path === undefined) return false;
+  return path === base || path.startsWith(base.endsWith('/') ? base : `${base}/`);
+}
+
+/** Undefined when a segment of it is `.` or `..`, which the parser resolves only where there is a host. */
+function pathWithoutDots(path: string): string | undefined {
+  return path.split('/').some((segment) => segment === '.' || segment === '..') ? undefined : path;
+}
+
+/** What a person is shown of an address that was accepted. */
+export interface SsoTarget {
+  /**
+   * Host and port in ASCII, with the scheme unless it is https; of the private address of an application all that comes
+   * before a query.
+   */
+  readonly name: string;
+  /** The token could be read on its way there. */
+  readonly isUnprotected: boolean;
+}
+
+export function ssoTarget(address: string): SsoTarget {
+  const url = new URL(address);
+  if (!isWeb(url.protocol)) return { name: beforeQuery(url.href), isUnprotected: false };
+  const isPlain = url.protocol === 'http:';
+  return {
+    name: isPlain ? `http://${url.host}` : url.host,
+    isUnprotected: isPlain && !LOOPBACK.test(url.hostname),
+  };
+}
+
+function beforeQuery(address: string): string {
+  const end = address.search(/[?#]/);
+  const text = end === -1 ? address : address.slice(0, end);
+  return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
+}
+
+/**
+ * The address with the token as the last parameter of its query, before a fragment. A token that it has already is
+ * removed; everything else stays as it is, but for characters that no header may hold, which are encoded.
+ */
+export function withLoginToken(address: string, token: string): string {
+  const hash = address.indexOf('#');
+  const fragment = hash === -1 ? '' : address.slice(hash);
+  const whole = hash === -1 ? address : address.slice(0, hash);
+  const mark = whole.indexOf('?');
+  const query = mark === -1 ? '' : whole.slice(mark + 1);
+  const base = mark === -1 ? whole : whole.slice(0, mark);
+  const kept = query.split('&').filter((pair) => !isToken(pair));
+  const parameters = query === '' || kept.length === 0 ? '' : `${kept.join('&')}&`;
+  return ascii(`${base}?${parameters}${TOKEN_PARAMETER}=${token}`) + asciiText(fragment);
+}
+
+/** However its name is written. */
+function isToken(pair: string): boolean {
+  const [name = ''] = pair.split('=', 1);
+  try {
+    return decodeURIComponent(name.replaceAll('+', ' ')) === TOKEN_PARAMETER;
+  } catch {
+    return false;
+  }
+}
+
+/** The same address in ASCII: a host in the way that DNS writes it, everything else in UTF-8 and percent-encoded. */
+function ascii(address: string): string {
+  const authority = AUTHORITY.exec(address)?.[1];
+  if (authority === undefined || !NOT_PRINTABLE_ASCII.test(authority)) return asciiText(address);
+  const { host } = new URL(address);
+  const start = address.indexOf('://') + 3;
+  return address.slice(0, start) + host + asciiText(address.slice(start + authority.length));
+}
+
+const NOT_PRINTABLE_ASCII = /[^\x21-\x7e]/;
+
+function asciiText(text: string): string {
+  return text.replace(/[^\x21-\x7e]+/g, encodeURIComponent);
+}
+
+function isWeb(scheme: string): boolean {
+  return scheme === 'https:' || scheme === 'http:';
+}

@@ -1,0 +1,174 @@
+/** Steps 7 to 12 of oauth 6.3: one check for each thing that can be wrong with a request whose redirect URI is proven. */
+import type { FormParameters } from '#platform/http/form-parameters.ts';
+import { parseClaimsParameter } from '../oidc/claims-parameter.ts';
+import type { AuthorizationErrorCode } from './authorization-response.ts';
+import { isThumbprint } from './dpop-proof.ts';
+import { CODE_CHALLENGE_METHOD, challengeProblem } from './pkce.ts';
+import {
+  MAX_AGE_LIMIT_SECONDS,
+  MAX_CHARACTERS,
+  maxAgeOf,
+  promptValues,
+  SINGLE_PARAMETERS,
+} from './request-parameters.ts';
+
+/** What the checks need to know of the client. */
+export interface RequestingClient {
+  /** It has no secret, so nothing but PKCE protects its codes. */
+  readonly isPublic: boolean;
+  readonly redirectUris: readonly string[];
+  readonly grantTypes: readonly string[];
+  /** Maximum, and default when the request names none; undefined: no restriction. */
+  readonly scope: readonly string[] | undefined;
+  /** Seconds. */
+  readonly defaultMaxAge: number | undefined;
+  /** Used when the request has no `acr_values`. */
+  readonly defaultAcrValues: readonly string[];
+  /** Undefined: it may learn the identifiers of accounts. */
+  readonly sector: string | undefined;
+  /** Its requests have to be pushed (RFC 9126 6). */
+  readonly requiresPushedRequests: boolean;
+  /** It takes only access tokens that are bound to a key. */
+  readonly hasBoundTokens: boolean;
+  /** Its requests have to be signed (RFC 9101 10.5). */
+  readonly requiresSignedRequests: boolean;
+}
+
+/** Parameters of a request, and how they came, as far as a client may insist on that. */
+export interface ReceivedRequest {
+  readonly parameters: FormParameters;
+  readonly isPushed: boolean;
+  /** They came in a request object of the client. */
+  readonly isSigned: boolean;
+}
+
+/** Why a request is refused. */
+export interface Refusal<Code> {
+  readonly error: Code;
+  /** A sentence for the developer. */
+  readonly description: string;
+  /** Names of the parameters that it is about. */
+  readonly about?: readonly string[];
+  /** What they have to be, where a value says it better than the sentence. */
+  readonly expected?: string | undefined;
+}
+
+export type AuthorizationRefusal = Refusal<AuthorizationErrorCode>;
+type Check = (
+  parameters: FormParameters,
+  client: RequestingClient,
+  received: ReceivedRequest,
+) => AuthorizationRefusal | undefined;
+
+/** Step 7, to which a wrong `id_token_hint` belongs as well. All these are answered by a redirect. */
+export const MALFORMED: readonly Check[] = [
+  repetition,
+  tooLong,
+  malformedMaxAge,
+  contradictoryPrompts,
+  malformedKey,
+  malformedClaims,
+];
+
+/** Steps 8 to 12. */
+export const UNACCEPTED: readonly Check[] = [unsupportedParameter, insistence, responseType, grantType, codeChallenge];
+
+export function firstRefusal(checks: readonly Check[], ...judged: Parameters<Check>): AuthorizationRefusal | undefined {
+  for (const check of checks) {
+    const refusal = check(...judged);
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
+}
+
+function repetition(parameters: FormParameters): AuthorizationRefusal | undefined {
+  const name = SINGLE_PARAMETERS.find((candidate) => parameters.isRepeated(candidate));
+  return name === undefined ? undefined : invalid(`${name} is given more than once`, name);
+}
+
+function tooLong(parameters: FormParameters): AuthorizationRefusal | undefined {
+  const found = MAX_CHARACTERS.find(([name, characters]) => (parameters.get(name)?.length ?? 0) > characters);
+  if (found === undefined) return undefined;
+  const [name, characters] = found;
+  return invalid(`${name} must have at most ${characters} characters`, name);
+}
+
+function malformedMaxAge(parameters: FormParameters): AuthorizationRefusal | undefined {
+  if (!parameters.has('max_age') || maxAgeOf(parameters) !== undefined) return undefined;
+  return invalid(`max_age must be a whole number of seconds from 0 to ${MAX_AGE_LIMIT_SECONDS}`, 'max_age');
+}
+
+function contradictoryPrompts(parameters: FormParameters): AuthorizationRefusal | undefined {
+  const values = promptValues(parameters);
+  if (!values.includes('none') || values.every((value) => value === 'none')) return undefined;
+  return invalid('prompt none cannot be combined with other values', 'prompt');
+}
+
+function malformedKey(parameters: FormParameters): AuthorizationRefusal | undefined {
+  const thumbprint = parameters.get('dpop_jkt');
+  if (thumbprint === undefined || isThumbprint(thumbprint)) return undefined;
+  return invalid('dpop_jkt must be the SHA-256 thumbprint of a key, 43 characters of base64url', 'dpop_jkt');
+}
+
+function malformedClaims(parameters: FormParameters): AuthorizationRefusal | undefined {
+  const claims = parameters.get('claims');
+  if (claims === undefined || parseClaimsParameter(claims) !== undefined) return undefined;
+  const description =
+    'claims must be a JSON object of at most 4096 characters with the members id_token and userinfo; a sub in them is asked for by texts';
+  return invalid(description, 'claims');
+}
+
+/** Parameters that must not be ignored, since the client would believe that they were heeded. */
+const UNSUPPORTED: readonly (readonly [name: string, error: AuthorizationErrorCode])[] = [
+  ['authorization_details', 'invalid_request'],
+  ['request_uri', 'request_uri_not_supported'],
+  ['registration', 'registration_not_supported'],
+];
+
+function unsupportedParameter(parameters: FormParameters): AuthorizationRefusal | undefined {
+  const found = UNSUPPORTED.find(([name]) => parameters.has(name));
+  if (found === undefined) return undefined;
+  const [name, error] = found;
+  return { error, description: `${name} is not supported`, about: [name] };
+}
+
+/** Step 9: what was agreed with the client protects its users only if a plain request in its name is refused. */
+function insistence(
+  _: FormParameters,
+  client: RequestingClient,
+  { isPushed, isSigned }: ReceivedRequest,
+): AuthorizationRefusal | undefined {
+  if (client.requiresPushedRequests && !isPushed) {
+    return invalid('the client is registered to push its requests: send them to the PAR endpoint first', 'request_uri');
+  }
+  if (!client.requiresSignedRequests || isSigned) return undefined;
+  return invalid('the client is registered to sign its requests: send them as a request object', 'request');
+}
+
+function responseType(parameters: FormParameters): AuthorizationRefusal | undefined {
+  const type = parameters.get('response_type');
+  if (type === 'code') return undefined;
+  const about = ['response_type'];
+  const expected = 'code';
+  if (type === undefined) return { ...invalid('response_type is required; it must be code', ...about), expected };
+  const description = 'the only supported response_type is code';
+  return { error: 'unsupported_response_type', description, about, expected };
+}
+
+function grantType(_: FormParameters, client: RequestingClient): AuthorizationRefusal | undefined {
+  if (client.grantTypes.includes('authorization_code')) return undefined;
+  const description = 'the client is not registered for the grant type authorization_code';
+  return { error: 'unauthorized_client', description, expected: client.grantTypes.join(', ') };
+}
+
+function codeChallenge(parameters: FormParameters, client: RequestingClient): AuthorizationRefusal | undefined {
+  const method = parameters.get('code_challenge_method');
+  const problem = challengeProblem(parameters.get('code_challenge'), method, client.isPublic);
+  if (problem === undefined) return undefined;
+  const expected = `code_challenge_method=${CODE_CHALLENGE_METHOD} with a code_challenge of 43 characters`;
+  return { ...invalid(problem, 'code_challenge', 'code_challenge_method'), expected };
+}
+
+export function invalid(description: string, ...about: readonly string[]): Refusal<'invalid_request'> {
+  return { error: 'invalid_request', description, about };
+}

@@ -1,0 +1,62 @@
+/** What a logout token of a provider has to be once its signature was checked (Back-Channel Logout 1.0, 2.4 and 2.6). */
+import type { CompactJws } from '../jose/compact-jws.ts';
+import { issuedForUsProblem, lifetimeProblem } from './id-token-checks.ts';
+import { LOGOUT_EVENT, LOGOUT_TOKEN_TYPE } from './logout-token-claims.ts';
+
+export interface ExpectedLogoutToken {
+  /** As for ID tokens. */
+  readonly issuer: string | undefined;
+  readonly clientId: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Who is signed out at the provider: a person, one session of theirs, or a session whose person is not named. */
+export interface ProviderLogout {
+  readonly subject: string | undefined;
+  readonly sid: string | undefined;
+  /** Of the token (`jti`). */
+  readonly tokenId: string;
+  /** Milliseconds since the epoch; from then on the token is refused for its age. */
+  readonly acceptedUntil: number;
+}
+
+export type LogoutTokenReading =
+  | { readonly ok: true; readonly logout: ProviderLogout }
+  /** What is wrong, in words. */
+  | { readonly ok: false; readonly problem: string };
+
+/** Those of tokens that name a type; ID tokens have the second one as well. */
+const TYPES: ReadonlySet<string> = new Set([LOGOUT_TOKEN_TYPE, 'jwt']);
+const MAX_AGE_SECONDS = 600;
+const MAX_CHARACTERS = 255;
+
+export function readLogoutToken({ type, claims }: CompactJws, expected: ExpectedLogoutToken): LogoutTokenReading {
+  const { issuer, clientId, now } = expected;
+  if (type !== undefined && !TYPES.has(type)) return wrong('wrong typ');
+  const problem = issuedForUsProblem(claims, { issuer, clientId, now }) ?? lifetimeProblem(claims, now);
+  if (problem !== undefined) return wrong(problem);
+  const { iat, jti, sub, sid, events } = claims;
+  const oldAt = typeof iat === 'number' ? (iat + MAX_AGE_SECONDS) * 1000 : 0;
+  if (oldAt < now) return wrong('old iat');
+  if (!isAbsentOrName(sub) || !isAbsentOrName(sid)) return wrong('unusable sub or sid');
+  if (sub === undefined && sid === undefined) return wrong('neither sub nor sid');
+  if (!isObject(events) || !isObject(new Map(Object.entries(events)).get(LOGOUT_EVENT)))
+    return wrong('no logout event');
+  // 2.4: what tells it from an ID token, which would be easier to come by.
+  if (Object.hasOwn(claims, 'nonce')) return wrong('a nonce');
+  if (!isAbsentOrName(jti) || jti === undefined) return wrong('no usable jti');
+  return { ok: true, logout: { subject: sub, sid, tokenId: jti, acceptedUntil: oldAt } };
+}
+
+function isAbsentOrName(value: unknown): value is string | undefined {
+  return value === undefined || (typeof value === 'string' && value !== '' && value.length <= MAX_CHARACTERS);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function wrong(problem: string): LogoutTokenReading {
+  return { ok: false, problem };
+}

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { buildAccountSchema } from '#features/account-api/schema/schema.ts';
+import { namesOf, readNotBuilt, specifiedSchema } from './names.ts';
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+const specified = namesOf(specifiedSchema(ROOT));
+const built = namesOf(buildAccountSchema());
+const listed = new Set(readNotBuilt(ROOT));
+
+test('every name that was specified is there with its type, or listed as not built yet', () => {
+  const missing = [...specified.keys()].filter((name) => !built.has(name));
+  expect(missing.filter((name) => !listed.has(name))).toEqual([]);
+  const others = [...specified].flatMap(([name, what]) => {
+    const is = built.get(name);
+    return is === undefined || is === what ? [] : [`${name} is ${is}, and was specified as ${what}`];
+  });
+  expect(others).toEqual([]);
+});
+
+test('what is listed as not built was specified, and is taken off the list when it is built', () => {
+  expect([...listed].filter((name) => !specified.has(name))).toEqual([]);
+  expect([...listed].filter((name) => built.has(name))).toEqual([]);
+});

@@ -1,0 +1,178 @@
+/** A person with one object of every kind, and the identifiers of them. */
+import { type GraphQLSchema, getNamedType, isObjectType } from 'graphql';
+import { newId, parseId, toUuid } from '#platform/base/ids.ts';
+import { ChatClient } from '../support/chat-client.ts';
+import { ChatOAuthClient, chatClientSettings } from '../support/chat-oauth-client.ts';
+import type { FakeClock } from '../support/fake-clock.ts';
+import { sql } from '../support/fixtures.ts';
+import { GraphqlClient } from '../support/graphql-client.ts';
+import type { TestService } from '../support/service.ts';
+
+export const PASSWORD = 'correct horse battery staple';
+const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T3W';
+/** Of which the owner knows nothing. */
+const OTHER_CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T3X';
+const PROVIDER = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
+const SCOPE = 'openid urn:mas:graphql:*';
+const AMPLE = { burst: 100_000, per_second: 1000 };
+
+/** Settings with which no limit is reached by chance. */
+export const SETTINGS = {
+  rate_limiting: {
+    graphql: { authenticated: AMPLE, anonymous: AMPLE },
+    login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
+    email_authentication: {
+      per_ip: AMPLE,
+      per_address: AMPLE,
+      emails_per_session: AMPLE,
+      attempt_per_session: AMPLE,
+    },
+    account_recovery: { per_ip: AMPLE, per_address: AMPLE },
+  },
+  homeserver: { kind: 'none', homeserver: 'example.test', secret: 'the-secret-that-the-homeserver-shares' },
+  account: { login_with_email_allowed: true, password_recovery_enabled: true },
+  graphql: { oauth2_access: true },
+  clients: [chatClientSettings(CLIENT), chatClientSettings(OTHER_CLIENT)],
+  upstream_oauth2: {
+    providers: [
+      {
+        id: PROVIDER,
+        issuer: 'https://provider.example',
+        human_name: 'Provider',
+        client_id: 'us',
+        client_secret: 'a-secret-of-at-least-16-characters',
+        token_endpoint_auth_method: 'client_secret_basic',
+        scope: 'openid',
+      },
+    ],
+  },
+};
+
+/** Those who ask. */
+export interface Callers {
+  /** Whose objects they are, by the browser session that made them. */
+  readonly owner: GraphqlClient;
+  /** Nobody may learn anything of the objects of others. */
+  readonly others: Readonly<
+    Record<'another person' | 'their application' | 'an application by itself' | 'nobody', GraphqlClient>
+  >;
+}
+
+/** An address of the owner, and the device of a chat client. */
+export interface Owned {
+  readonly callers: Callers;
+  /** Identifiers by the type of the object. */
+  readonly ids: ReadonlyMap<string, string>;
+  readonly deviceId: string;
+  /** Of the owner. */
+  readonly username: string;
+}
+
+/**
+ * Makes the owner, and another person who has nothing to do with them.
+ * @param username of the owner
+ */
+export async function makeOwned(
+  service: TestService,
+  schema: GraphQLSchema,
+  clock: FakeClock,
+  username = 'olga',
+): Promise<Owned> {
+  const other = `not-${username}`;
+  for (const name of [username, other]) await service.registerUser(name, PASSWORD);
+  const otherClient = new ChatOAuthClient(service, OTHER_CLIENT);
+  const owner = await GraphqlClient.signedIn(service, username, PASSWORD);
+  const stranger = await GraphqlClient.signedIn(service, other, PASSWORD);
+  await new ChatOAuthClient(service, CLIENT).signIn(browserOf(owner), 'openid');
+  const { accessToken } = await otherClient.signIn(browserOf(stranger), SCOPE);
+  const { body } = await otherClient.post('/oauth2/token', { grant_type: 'client_credentials', scope: 'openid' });
+  // No client is granted this for itself; those that have it from another server are held to it here as well.
+  await sql(
+    service.database,
+    `update oauth2_access_tokens set scope = $1
+     where session_id in (select id from oauth2_sessions where user_id is null)`,
+    [SCOPE.split(' ')],
+  );
+  const deviceId = `PHONE-${username}`;
+  await new ChatClient(service).login(username, PASSWORD, { device_id: deviceId });
+  await addRows(service, username, clock.now());
+  const callers = {
+    owner,
+    others: {
+      'another person': stranger,
+      'their application': new GraphqlClient(service, { authorization: `Bearer ${accessToken}` }),
+      'an application by itself': new GraphqlClient(service, { authorization: `Bearer ${body['access_token']}` }),
+      nobody: new GraphqlClient(service),
+    },
+  };
+  return { callers, ids: await findIds(schema, owner), deviceId, username };
+}
+
+function browserOf({ browser }: GraphqlClient) {
+  if (browser === undefined) throw new Error('not signed in by a browser');
+  return browser;
+}
+
+async function addRows({ database }: TestService, username: string, now: number): Promise<void> {
+  const at = new Date(now);
+  await sql(
+    database,
+    `insert into user_emails (id, user_id, email, email_key, created_at)
+     select $1, id, $3, $3, $2 from users where username = $4`,
+    [toUuid(newId(now)), at, `${username}@mail.example`, username],
+  );
+  await sql(
+    database,
+    `insert into upstream_links (id, provider_id, subject, user_id, created_at)
+     select $1, $2, $4, id, $3 from users where username = $4`,
+    [toUuid(newId(now)), toUuid(parseId(PROVIDER) ?? newId(now)), at, username],
+  );
+}
+
+/** What anybody may ask for. */
+const PUBLIC_IDS = new Map([
+  ['Oauth2Client', `oauth2_client:${CLIENT}`],
+  ['UpstreamOAuth2Provider', `upstream_oauth2_provider:${PROVIDER}`],
+]);
+
+/** What cannot be found by way of lists, by the mutation that makes it. */
+const MADE_BY: Readonly<Record<string, { readonly mutation: string; readonly document: string }>> = {
+  UserEmailAuthentication: {
+    mutation: 'startEmailAuthentication',
+    document: `mutation { made: startEmailAuthentication(input: { email: "new-address@mail.example", password: "${PASSWORD}" }) {
+      object: authentication { id }
+    } }`,
+  },
+  DataExport: { mutation: 'startDataExport', document: 'mutation { made: startDataExport { object: export { id } } }' },
+};
+
+/** The first object of each list of the owner, and what mutations make. */
+async function findIds(schema: GraphQLSchema, owner: GraphqlClient): Promise<Map<string, string>> {
+  const mutations = schema.getMutationType()?.getFields() ?? {};
+  const made = new Map<string, string>();
+  for (const [type, { mutation, document }] of Object.entries(MADE_BY)) {
+    if (mutations[mutation] === undefined) continue;
+    const { data, text } = await owner.query(document);
+    const id: unknown = Object(Object(Object(data).made).object).id;
+    if (typeof id !== 'string') throw new Error(`${mutation} made nothing: ${text}`);
+    made.set(type, id);
+  }
+  const user = schema.getType('User');
+  const lists = isObjectType(user)
+    ? Object.values(user.getFields()).filter(({ type }) => getNamedType(type).name.endsWith('Connection'))
+    : [];
+  const selection = lists.map(({ name }) => `${name}(first: 1) { nodes { __typename ... on Node { id } } }`).join(' ');
+  const { data, text } = await owner.query(
+    `{ viewer { __typename ... on Node { id } ... on User { ${selection} } }
+       viewerSession { __typename ... on Node { id } ... on BrowserSession { lastAuthentication { __typename id } } } }`,
+  );
+  const found: { readonly __typename: string; readonly id: string }[] = [];
+  JSON.parse(text, (_, value: unknown) => {
+    const { __typename, id } = Object(value);
+    if (typeof __typename === 'string' && typeof id === 'string') found.push({ __typename, id });
+    return value;
+  });
+  if (data === undefined) throw new Error(text);
+  const ids = found.map(({ __typename, id }) => [__typename, id] as const);
+  return new Map([...PUBLIC_IDS, ...ids, ...made]);
+}

@@ -1,0 +1,197 @@
+/** Nobody learns of the objects of others, nor changes them: the whole schema is asked for them (S-84, S-128). */
+import { isNonNullType } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildAccountSchema } from '#features/account-api/schema/schema.ts';
+import { newId } from '#platform/base/ids.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { codesOf, type GraphqlAnswer, type GraphqlClient } from '../support/graphql-client.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { absent, idOfType, isIdentifier, naming, outputOf } from './naming.ts';
+import { makeOwned, type Owned, SETTINGS } from './owned-objects.ts';
+import { type Asked, ask, membersOf, nodeTypes, rootFields } from './schema-walk.ts';
+
+const schema = buildAccountSchema();
+const clock = new FakeClock();
+let service: TestService;
+let owned: Owned;
+
+beforeAll(async () => {
+  service = await startService(SETTINGS, { clock });
+  owned = await makeOwned(service, schema, clock);
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+/** `node` never gives these, not even to their owner. */
+const NEVER_NODES = ['Authentication', 'CompatSsoLogin', 'TotpEnrolment', 'UserRecoveryTicket'];
+/** Anybody may know of these. */
+const PUBLIC = ['Anonymous', 'Oauth2Client', 'SiteConfig', 'UpstreamOAuth2Provider'];
+/** What a recovery ticket opens is for whoever holds it, signed in or not. */
+const BY_TICKET = ['resendRecoveryEmail', 'setPasswordByRecovery', 'userRecoveryTicket'];
+/** For administrators alone. */
+const ADMIN = ['addEmail', 'addUser', 'createOauth2Session', 'lockUser', 'setCanRequestAdmin', 'unlockUser', 'users'];
+
+async function send(caller: GraphqlClient, { document, variables }: Asked): Promise<GraphqlAnswer> {
+  return await caller.query(document, variables);
+}
+
+/** The answer without what names the request, or the object that was asked for. */
+function body({ status, text }: GraphqlAnswer, asked: Asked): string {
+  const named = JSON.stringify(asked.variables).match(/\w+:[0-9A-Z]{26}/g) ?? [];
+  const plain = named.reduce((all, id) => all.replaceAll(id, 'ID'), text);
+  return `${status} ${plain.replaceAll(/POST-\d+/g, 'POST')}`;
+}
+
+/** Everything that the owner can see of the own account, but when a session was last active. */
+async function whatOwnerSees(): Promise<string> {
+  const user = rootFields(schema, 'query').find(({ name }) => name === 'user') ?? expect.fail('no query user');
+  const views = [ask('query', user, { id: idOfType(owned, 'User') })];
+  for (const name of ['browserSession', 'compatSession', 'oauth2Session']) {
+    const field = rootFields(schema, 'query').find((one) => one.name === name) ?? expect.fail(`no query ${name}`);
+    views.push(ask('query', field, naming(owned, field, 'owner')));
+  }
+  const seen = [];
+  for (const view of views)
+    seen.push(body(await send(owned.callers.owner, view), view).replace(/"lastActive\w+":[^,}]*/g, ''));
+  return seen.join('\n');
+}
+
+/** It is known who asks, and that it is no person. */
+const BY_ITSELF = ['FORBIDDEN', 'UNAUTHENTICATED'];
+
+const CALLERS = ['another person', 'their application', 'an application by itself', 'nobody'] as const;
+
+describe.each(
+  nodeTypes(schema)
+    .map(({ name }) => name)
+    .filter((name) => !PUBLIC.includes(name)),
+)('node of the type %s (S-84, S-128)', (type) => {
+  const node = rootFields(schema, 'query').find(({ name }) => name === 'node') ?? expect.fail('no query node');
+  const isNever = NEVER_NODES.includes(type);
+
+  test('is there for its owner, and for nobody else, as one that nobody has', async () => {
+    const id = isNever ? (owned.ids.get(type) ?? `${prefixOf(type)}:${newId(clock.now())}`) : idOfType(owned, type);
+    const [own, none] = [ask('query', node, { id }), ask('query', node, { id: absent(id) })];
+    const answer = await send(owned.callers.owner, own);
+    expect([answer.errors, Object(Object(answer.data).node).__typename]).toEqual([[], isNever ? undefined : type]);
+    for (const name of CALLERS) {
+      const foreign = await send(owned.callers.others[name], own);
+      expect([name, foreign.data], foreign.text).toEqual([name, { node: null }]);
+      expect(body(foreign, own), name).toBe(body(await send(owned.callers.others[name], none), none));
+    }
+  });
+
+  test('is not named by what is no ULID behind its prefix', async () => {
+    for (const wrong of ['x', '', '0193f1d6-0000-7000-8000-000000000000', 'ILOU'.repeat(7), '8'.repeat(26)]) {
+      const asked = ask('query', node, { id: `${prefixOf(type)}:${wrong}` });
+      for (const caller of [owned.callers.owner, ...Object.values(owned.callers.others)]) {
+        const answer = await send(caller, asked);
+        expect([wrong, answer.status, codesOf(answer)]).toEqual([wrong, 200, ['BAD_USER_INPUT']]);
+      }
+    }
+  });
+});
+
+/** As the specification makes them: `UserEmail` is `user_email`, `UpstreamOAuth2Link` is `upstream_oauth2_link`. */
+function prefixOf(type: string): string {
+  return type
+    .replace('OAuth2', 'Oauth2')
+    .replaceAll(/(?<=[a-z0-9])[A-Z]/g, (letter) => `_${letter}`)
+    .toLowerCase();
+}
+
+const NAMING_QUERIES = rootFields(schema, 'query').filter(
+  (field) => field.args.some(({ type }) => isNonNullType(type)) && !['node', ...BY_TICKET].includes(field.name),
+);
+
+test.each(
+  NAMING_QUERIES.filter((field) => !PUBLIC.includes(outputOf(field))).map((field) => [field.name, field] as const),
+)(
+  'the query %s tells its owner, and others what it tells of objects that nobody has (S-84, S-128)',
+  async (name, field) => {
+    const [own, none] = [
+      ask('query', field, naming(owned, field, 'owner')),
+      ask('query', field, naming(owned, field, 'nobody')),
+    ];
+    const answer = await send(owned.callers.owner, own);
+    expect([answer.errors, Object(answer.data)[name]]).toEqual([[], expect.any(Object)]);
+    for (const caller of CALLERS) {
+      const foreign = await send(owned.callers.others[caller], own);
+      expect([caller, foreign.data], foreign.text).toEqual([caller, { [name]: null }]);
+      expect(body(foreign, own), caller).toBe(body(await send(owned.callers.others[caller], none), none));
+    }
+  },
+);
+
+const OPEN_QUERIES = [
+  'currentBrowserSession',
+  'currentUser',
+  'siteConfig',
+  'upstreamOauth2Providers',
+  'viewer',
+  'viewerSession',
+];
+
+test('no query but those without a person in them is open to everybody', () => {
+  const nameless = rootFields(schema, 'query').filter((field) => field.args.every(({ type }) => !isNonNullType(type)));
+  expect(nameless.map(({ name }) => name).filter((name) => ![...OPEN_QUERIES, ...ADMIN].includes(name))).toEqual([]);
+});
+
+const MUTATIONS = rootFields(schema, 'mutation').filter(({ name }) => !BY_TICKET.includes(name));
+const NAMING_MUTATIONS = MUTATIONS.filter((field) => membersOf(field).some(isIdentifier));
+
+test.each(NAMING_MUTATIONS.map((field) => [field.name, field] as const))(
+  'the mutation %s does nothing to what belongs to others, and answers as for what nobody has (S-128)',
+  async (_, field) => {
+    const before = await whatOwnerSees();
+    const [own, none] = [
+      ask('mutation', field, naming(owned, field, 'owner')),
+      ask('mutation', field, naming(owned, field, 'nobody')),
+    ];
+    for (const caller of CALLERS) {
+      const foreign = await send(owned.callers.others[caller], own);
+      expect(body(foreign, own), caller).toBe(body(await send(owned.callers.others[caller], none), none));
+    }
+    expect(await whatOwnerSees()).toBe(before);
+  },
+);
+
+test.each(MUTATIONS.map((field) => [field.name, field] as const))(
+  'the mutation %s is refused to nobody and to an application by itself (S-128)',
+  async (name, field) => {
+    for (const [caller, allowed] of [
+      ['nobody', ['UNAUTHENTICATED']],
+      ['an application by itself', BY_ITSELF],
+    ] as const) {
+      const answer = await send(owned.callers.others[caller], ask('mutation', field, naming(owned, field, 'owner')));
+      const { status } = Object(Object(Object(answer.data)[name]));
+      // What others have is not found where the answer can say so.
+      if (status === undefined) expect(allowed, answer.text).toContain(codesOf(answer)[0]);
+      else expect(['NOT_FOUND', 'COMPLETED', 'INVALID_CODE'], answer.text).toContain(status);
+    }
+  },
+);
+
+test.each(
+  [
+    ...rootFields(schema, 'query').map((field) => ['query', field] as const),
+    ...MUTATIONS.map((field) => ['mutation', field] as const),
+  ]
+    .filter(([, { name }]) => ADMIN.includes(name))
+    .map(([of, field]) => [field.name, of, field] as const),
+)('%s is for administrators alone (S-129)', async (_, of, field) => {
+  const { owner, others } = owned.callers;
+  for (const [caller, allowed] of [
+    [owner, ['FORBIDDEN']],
+    [others['another person'], ['FORBIDDEN']],
+    [others['their application'], ['FORBIDDEN']],
+    [others['an application by itself'], BY_ITSELF],
+    [others.nobody, ['UNAUTHENTICATED']],
+  ] as const) {
+    const answer = await send(caller, ask(of, field, naming(owned, field, 'owner')));
+    expect([answer.errors.length, answer.data ?? null], answer.text).toEqual([1, null]);
+    expect(allowed, answer.text).toContain(codesOf(answer)[0]);
+  }
+});

@@ -1,0 +1,331 @@
+/** OAuth specification, fact 4 of section 20: nothing in a copy of the database works as a token, a code or a password. */
+import { randomUUID } from 'node:crypto';
+import { beforeAll, expect, test } from 'vitest';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
+import type { Browser } from '../support/browser.ts';
+import { ChatClient, textOf } from '../support/chat-client.ts';
+import { loginTokenOf } from '../support/chat-sso.ts';
+import { assertionFields, newClientKey, signAssertion } from '../support/client-assertions.ts';
+import { ProofKey } from '../support/dpop-proofs.ts';
+import { sql } from '../support/fixtures.ts';
+import { beginRegistration, NEW_PASSWORD } from '../support/registering.ts';
+import {
+  attackedService,
+  basic,
+  C1,
+  CHALLENGE,
+  HOMESERVER_SECRET,
+  ISSUER,
+  isConsent,
+  P1,
+  PASSWORD,
+  VERIFIER,
+} from './attacked-service.ts';
+import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
+
+const WRONG_PASSWORD = 'what amira types by mistake';
+/** Shorter texts are no secrets, and would be found by chance. */
+const LEAST_LENGTH = 8;
+const attacked = attackedService({}, { arePasswordsChosen: true });
+const { secrets } = attacked;
+
+/** Cookies and form tokens that a browser was given. */
+function remember(browser: Browser): void {
+  for (const value of browser.cookies.values()) if (value.length >= 2 * LEAST_LENGTH) secrets.add(value);
+  for (const { inputs } of browser.shown.forms) secrets.add(inputs.get('csrf') ?? '');
+}
+
+function rememberTokens(answer: RawAnswer): RawAnswer {
+  expect(answer.status).toBe(200);
+  for (const name of ['access_token', 'refresh_token', 'id_token']) secrets.add(textMember(answer, name));
+  return answer;
+}
+
+async function codeFrom(browser: Browser, address: string): Promise<string> {
+  await browser.open(address);
+  remember(browser);
+  if (isConsent(browser.shown)) await browser.submit({ action: 'consent' }, { action: '/authorize' });
+  const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? expect.fail('no code');
+  secrets.add(code);
+  return code;
+}
+
+async function signInByForm(): Promise<Browser> {
+  const browser = attacked.browser();
+  await browser.get('/login');
+  remember(browser);
+  await browser.submit({ username: 'amira', password: WRONG_PASSWORD });
+  await attacked.signedIn('amira', browser);
+  remember(browser);
+  await browser.open('/');
+  remember(browser);
+  // The next sign-in of this browser is one that it is known for.
+  await browser.submit({}, { action: '/logout' });
+  await attacked.signedIn('amira', browser);
+  expect([...browser.cookies.keys()].some((name) => name.endsWith('known'))).toBe(true);
+  remember(browser);
+  return browser;
+}
+
+async function registerByForm(): Promise<void> {
+  const browser = attacked.browser();
+  await beginRegistration(browser, { username: 'newcomer' });
+  remember(browser);
+  await browser.follow();
+  remember(browser);
+  await browser.submit({ action: 'skip' });
+  await browser.follow();
+  expect(browser.cookies.has('__Host-latchkey_session')).toBe(true);
+  remember(browser);
+}
+
+async function codeAndRefresh(browser: Browser): Promise<void> {
+  for (const asking of [C1, P1]) {
+    const pkce = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
+    const code = await codeFrom(browser, attacked.authorizeUrl(asking, pkce));
+    const issued = rememberTokens(await attacked.exchange(asking, code, { code_verifier: VERIFIER }));
+    const refreshed = await attacked.refresh(asking, textMember(issued, 'refresh_token'));
+    // A repeated refresh is answered with the same pair once more, which the database must not hold for that.
+    const repeated = await attacked.refresh(asking, textMember(issued, 'refresh_token'));
+    expect(textMember(repeated, 'access_token')).toBe(textMember(refreshed, 'access_token'));
+    expect(await attacked.introspect(textMember(refreshed, 'access_token'))).toMatchObject({ active: true });
+  }
+}
+
+async function device(browser: Browser): Promise<void> {
+  const begun = await attacked.post('/oauth2/device', { scope: 'openid' }, basic(C1));
+  const [deviceCode, userCode] = [textMember(begun, 'device_code'), textMember(begun, 'user_code')];
+  for (const secret of [deviceCode, userCode, userCode.replace('-', '')]) secrets.add(secret);
+  await browser.get('/link');
+  await browser.submit({ code: userCode });
+  await browser.follow();
+  remember(browser);
+  await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: new URL(browser.shown.url).pathname });
+  const form = { grant_type: DEVICE_CODE_GRANT_TYPE, device_code: deviceCode };
+  rememberTokens(await attacked.post('/oauth2/token', form, basic(C1)));
+  // One that nobody decided yet.
+  const waiting = await attacked.post('/oauth2/device', { scope: 'openid' }, basic(C1));
+  const waitingCode = textMember(waiting, 'user_code');
+  for (const secret of [textMember(waiting, 'device_code'), waitingCode, waitingCode.replace('-', '')]) {
+    secrets.add(secret);
+  }
+}
+
+async function pushed(browser: Browser): Promise<void> {
+  const form = { client_id: C1.id, redirect_uri: C1.callback, response_type: 'code', scope: 'openid' };
+  const uris = [];
+  for (let count = 0; count < 2; count += 1) {
+    const uri = textMember(await attacked.post('/oauth2/par', form, basic(C1)), 'request_uri');
+    secrets.add(uri.slice(-43));
+    uris.push(uri);
+  }
+  const address = `/authorize?${new URLSearchParams({ client_id: C1.id, request_uri: uris[0] ?? '' })}`;
+  rememberTokens(await attacked.exchange(C1, await codeFrom(browser, address)));
+  await codeFrom(browser, attacked.authorizeUrl(C1));
+}
+
+/** A client that registered itself: a signed request, and tokens for an assertion and a key. */
+async function registeredClient(browser: Browser): Promise<void> {
+  const key = await newClientKey('own');
+  const registered = await attacked.ask({
+    method: 'POST',
+    target: '/oauth2/registration',
+    headers: [['Content-Type', 'application/json']],
+    body: JSON.stringify({
+      client_uri: 'https://app.example/',
+      redirect_uris: [C1.callback],
+      grant_types: ['authorization_code', 'refresh_token'],
+      token_endpoint_auth_method: 'client_secret_jwt',
+      token_endpoint_auth_signing_alg: 'HS256',
+      jwks: { keys: [key.publicJwk] },
+    }),
+  });
+  const [id, secret] = [textMember(registered, 'client_id'), textMember(registered, 'client_secret')];
+  const managementToken = textMember(registered, 'registration_access_token');
+  const jtis = Array.from({ length: 3 }, () => randomUUID());
+  const [requestJti = '', assertionJti = '', proofJti = ''] = jtis;
+  const parts = { clientId: id, audience: ISSUER, now: attacked.clock.now() };
+  const parameters = { client_id: id, redirect_uri: C1.callback, response_type: 'code', scope: 'openid' };
+  const request = await signAssertion({
+    ...parts,
+    key: key.privateKey,
+    claims: {
+      ...parameters,
+      sub: undefined,
+      jti: requestJti,
+      code_challenge: CHALLENGE,
+      code_challenge_method: 'S256',
+    },
+  });
+  const code = await codeFrom(browser, `/authorize?${new URLSearchParams({ client_id: id, request })}`);
+  const assertion = await assertionFields({ ...parts, key: secret, claims: { jti: assertionJti } });
+  const url = `${ISSUER}oauth2/token`;
+  const proof = new ProofKey().proof({ url, now: attacked.clock.now(), claims: { jti: proofJti } });
+  const grant = { grant_type: 'authorization_code', code, redirect_uri: C1.callback, code_verifier: VERIFIER };
+  const answer = await attacked.ask({
+    method: 'POST',
+    target: '/oauth2/token',
+    headers: [
+      ['Content-Type', 'application/x-www-form-urlencoded'],
+      ['DPoP', proof],
+    ],
+    body: new URLSearchParams({ ...grant, ...assertion }).toString(),
+  });
+  expect(jsonOf(rememberTokens(answer))).toMatchObject({ token_type: 'DPoP' });
+  const managed = await attacked.ask({
+    target: `/oauth2/registration/${id}`,
+    headers: [['Authorization', `Bearer ${managementToken}`]],
+  });
+  expect(managed.status).toBe(200);
+  for (const sent of [secret, managementToken, ...jtis, request, assertion['client_assertion'] ?? '', proof]) {
+    secrets.add(sent);
+  }
+}
+
+/** A chat client that sends the person to the browser, and has exchanged a token and one more not. */
+async function chatClient(browser: Browser): Promise<void> {
+  const client = new ChatClient(attacked.service);
+  for (const isExchanged of [true, false]) {
+    const token = await loginTokenOf(browser);
+    remember(browser);
+    secrets.add(token);
+    if (!isExchanged) continue;
+    const answer = await client.post('/login', { type: 'm.login.token', token, refresh_token: true });
+    const refreshToken = textOf(answer, 'refresh_token');
+    const refreshed = await client.post('/refresh', { refresh_token: refreshToken });
+    secrets.add(textOf(answer, 'access_token')).add(refreshToken);
+    secrets.add(textOf(refreshed, 'access_token')).add(textOf(refreshed, 'refresh_token'));
+  }
+}
+
+interface Cell {
+  readonly column: string;
+  /** One character for each byte of a `bytea`. */
+  readonly value: string;
+  readonly isBinary: boolean;
+}
+
+/** Every value of every table. */
+async function dump(database: Queryable): Promise<Cell[]> {
+  const columns = await sql<{ table: string; column: string; type: string }>(
+    database,
+    `select table_name::text as table, column_name::text as column, data_type::text as type
+       from information_schema.columns
+      where table_schema not in ('pg_catalog', 'information_schema')`,
+  );
+  const cells: Cell[] = [];
+  for (const { table, column, type } of columns) {
+    const isBinary = type === 'bytea';
+    const value = isBinary ? `encode("${column}", 'hex')` : `"${column}"::text`;
+    const rows = await sql<{ value: string }>(
+      database,
+      `select ${value} as value from "${table}" where "${column}" is not null`,
+    );
+    for (const row of rows) {
+      const text = isBinary ? Buffer.from(row.value, 'hex').toString('latin1') : row.value;
+      cells.push({ column: `${table}.${column}`, value: text, isBinary });
+    }
+  }
+  return cells;
+}
+
+/** How a value of the database may be written where it is copied from. */
+function writings({ value, isBinary }: Cell): string[] {
+  if (!isBinary) return [value, value.toLowerCase()];
+  const bytes = Buffer.from(value, 'latin1');
+  return [value, bytes.toString('hex'), bytes.toString('base64'), bytes.toString('base64url')];
+}
+
+/** How a secret, or the part of it that is drawn by chance, may be written into the database. */
+function traces(secret: string): string[] {
+  const parts = [secret, ...secret.split(/[._]/)].filter((part) => part.length >= LEAST_LENGTH);
+  return parts.flatMap((part) => {
+    const bytes = Buffer.from(part);
+    const decoded = part.length >= 20 ? [Buffer.from(part, 'base64url')] : [];
+    return [
+      part,
+      part.toLowerCase(),
+      bytes.toString('hex'),
+      bytes.toString('base64').replaceAll('=', ''),
+      bytes.toString('base64url'),
+      ...decoded.flatMap((raw) => [raw.toString('latin1'), raw.toString('hex')]),
+    ];
+  });
+}
+
+/** Columns that hold a secret, with the first characters of what was found there. */
+async function leaks(): Promise<string[]> {
+  const cells = (await dump(attacked.service.database)).map((cell) => ({ ...cell, texts: writings(cell) }));
+  const wanted = new Set([...secrets].filter((secret) => secret !== '').flatMap(traces));
+  const found = cells.flatMap(({ column, texts }) =>
+    [...wanted]
+      .filter((trace) => texts.some((text) => text.includes(trace)))
+      .map((trace) => `${column}: ${trace.slice(0, 12)}`),
+  );
+  return [...new Set(found)];
+}
+
+beforeAll(async () => {
+  for (const secret of [PASSWORD, WRONG_PASSWORD, NEW_PASSWORD, HOMESERVER_SECRET, VERIFIER]) secrets.add(secret);
+  await registerByForm();
+  const browser = await signInByForm();
+  await codeAndRefresh(browser);
+  await device(browser);
+  await pushed(browser);
+  await registeredClient(browser);
+  await chatClient(browser);
+});
+
+test('a dump of the database after every flow holds nothing that was handed out or sent as a secret', async () => {
+  for (const table of [
+    'audit_events',
+    'compat_access_tokens',
+    'compat_refresh_tokens',
+    'compat_sso_logins',
+    'oauth2_access_tokens',
+    'oauth2_authorization_grants',
+    'oauth2_clients',
+    'oauth2_device_code_grants',
+    'oauth2_pushed_requests',
+    'oauth2_refresh_tokens',
+    'oauth2_sessions',
+    'rate_limits',
+    'replayed_values',
+    'user_passwords',
+    'user_registrations',
+    'user_sessions',
+  ]) {
+    expect(await attacked.count(table), table).toBeGreaterThan(0);
+  }
+  expect(secrets.size).toBeGreaterThan(50);
+  expect(await leaks()).toEqual([]);
+});
+
+test.each([
+  ['a token as it is', 'users', 'display_name', (token: string) => token],
+  ['a token inside of JSON', 'audit_events', 'detail', (token: string) => JSON.stringify({ sent: token })],
+  ['a token as bytes', 'oauth2_refresh_tokens', 'token_hash', (token: string) => Buffer.from(token)],
+  [
+    'what a token was made of',
+    'oauth2_refresh_tokens',
+    'token_hash',
+    (token: string) => Buffer.from(token.split('_')[1] ?? '', 'base64url'),
+  ],
+])('%s would be found', async (_, table, column, written) => {
+  const token = [...secrets].findLast((secret) => secret.startsWith('mar_')) ?? expect.fail('no refresh token');
+  const rows = await sql<{ id: string; kept: unknown }>(
+    attacked.service.database,
+    `select id, ${column} as kept from ${table} order by id limit 1`,
+  );
+  const [row] = rows;
+  const type = { display_name: 'text', detail: 'jsonb', token_hash: 'bytea' }[column] ?? 'text';
+  const change = `update ${table} set ${column} = $1::${type} where id = $2::uuid`;
+  const kept = type === 'jsonb' && row?.kept !== null ? JSON.stringify(row?.kept) : row?.kept;
+  await attacked.change(change, [written(token), row?.id]);
+  try {
+    expect(await leaks()).toContainEqual(expect.stringContaining(`${table}.${column}: `));
+  } finally {
+    await attacked.change(change, [kept, row?.id]);
+  }
+});

@@ -1,0 +1,92 @@
+import type { Protection } from './protection.ts';
+
+const UPSTREAM = 'src/features/account-api/upstream.test.ts';
+const UNLINK = 'src/features/account-api/unlink-upstream.test.ts';
+const APPLICATIONS = 'src/features/account-api/applications.test.ts';
+const EVENTS = 'src/features/account-api/security-events.test.ts';
+
+/** What people see of links, applications and events, and what they end. */
+export const ACCOUNT_ACTIVITY: readonly Protection[] = [
+  {
+    name: 'account-links-owner',
+    what: 'links of others are not found',
+    attack: 128,
+    removals: [{ text: '(:owner::uuid is null or l.user_id = :owner::uuid)', instead: 'true' }],
+    test: UPSTREAM,
+    testName: '(S-84, S-128)',
+  },
+  {
+    name: 'account-unlink-last',
+    what: 'the last way to sign in cannot be taken away',
+    attack: 128,
+    removals: [{ text: 'where l.id = own.id and own.has_other', instead: 'where l.id = own.id' }],
+    test: UNLINK,
+    testName: 'the last way to sign in',
+  },
+  {
+    name: 'account-unlink-freshness',
+    what: 'a link is taken away only by somebody who was recently asked who they are',
+    attack: 66,
+    removals: [
+      {
+        text: 'requireRecentAuthentication(context);\n  if (!provider.isUnlinkAllowed)',
+        instead: 'if (!provider.isUnlinkAllowed)',
+      },
+    ],
+    test: UNLINK,
+    testName: '(2.5, 7.3)',
+  },
+  {
+    name: 'account-end-all-freshness',
+    what: 'somebody signs out everywhere only when they were recently asked who they are',
+    attack: 66,
+    removals: [{ text: 'requireRecentAuthentication(context);\n  const ended =', instead: 'const ended =' }],
+    test: APPLICATIONS,
+    testName: '(2.5, 7.6)',
+  },
+  {
+    name: 'account-consents-owner',
+    what: 'consents of others are not found',
+    attack: 128,
+    removals: [{ text: '(:owner::uuid is null or consent.user_id = :owner::uuid)', instead: 'true' }],
+    test: APPLICATIONS,
+    testName: 'are listed with what they may do',
+  },
+  {
+    name: 'account-revoke-consent-owner',
+    what: 'nobody takes back the consent of somebody else',
+    attack: 128,
+    removals: [
+      {
+        text: 'where id = :consentId::uuid and user_id = :userId::uuid',
+        instead: 'where id = :consentId::uuid and :userId::uuid is not null',
+      },
+    ],
+    test: APPLICATIONS,
+    testName: '(S-84, S-128)',
+  },
+  {
+    name: 'account-revoked-codes',
+    what: 'an application that lost everything cannot exchange its last code',
+    attack: 102,
+    removals: [{ text: 'await cancelGrantsOfUser(transaction, userId, clientId, now);' }],
+    test: APPLICATIONS,
+    testName: '(S-102)',
+  },
+  {
+    name: 'account-events-owner',
+    what: 'security events of others are not found',
+    attack: 128,
+    removals: [{ text: 'is not null and (:owner::uuid is null or e.user_id = :owner::uuid)', instead: 'is not null' }],
+    test: EVENTS,
+    testName: '(S-84, S-128)',
+  },
+  {
+    name: 'account-failure-rows',
+    what: 'a flood of wrong passwords makes ten rows an hour',
+    attack: 87,
+    removals: [{ text: 'is not null and (select count(*) from recent) <', instead: 'is not null and 0 <' }],
+    test: EVENTS,
+    testName: 'wrong passwords are ten rows',
+  },
+];

@@ -1,0 +1,107 @@
+/** Forms, cookies, browser sessions and signing out. */
+import type { Protection } from './protection.ts';
+
+export const BROWSER: readonly Protection[] = [
+  {
+    name: 'account-area-opener',
+    what: 'a window that opened the account area keeps no handle on it',
+    attack: 68,
+    removals: [
+      { text: '  if (isCrossSigningReset(wanted)) return answer;\n', instead: '  if (wanted) return answer;\n' },
+    ],
+    test: 'src/features/account-area/account-area.test.ts',
+    testName: '(S-68)',
+  },
+  {
+    name: 'account-area-dot-segments',
+    what: 'an address with a dot segment is no page of the account area',
+    attack: 152,
+    removals: [{ text: "  if (DOT_SEGMENT.test(context.params['*'] ?? '')) throw new LatchkeyError('not_found');\n" }],
+    test: 'test/attacks/proxies-and-framing.test.ts',
+    testName: 'is not found, or exactly the same page',
+  },
+  {
+    name: 'form-origin',
+    what: 'a form that another site sends is refused by its headers',
+    attack: 57,
+    removals: [
+      { text: "    if (!this.#isSameOrigin(context.headers)) throw new LatchkeyError('cross_site_request');\n" },
+    ],
+    test: 'test/attacks/forms-cookies-sessions.test.ts',
+    testName: '(S-57)',
+  },
+  {
+    name: 'form-expiry',
+    what: 'a form ends an hour after it was rendered',
+    attack: 57,
+    removals: [{ text: "return cookie.exp > this.#now() ? 'valid' : 'expired';", instead: "return 'valid';" }],
+    test: 'test/attacks/forms-cookies-sessions.test.ts',
+    testName: '(S-57)',
+  },
+  {
+    name: 'logout-proof',
+    what: 'a client signs out without asking only the session that its ID token was issued in',
+    attack: 67,
+    removals: [{ text: '      and hinted.user_session_id = viewer_session.id\n' }],
+    test: 'test/attacks/forms-cookies-sessions.test.ts',
+    testName: '(S-67)',
+  },
+  {
+    name: 'logout-address',
+    what: 'after a sign-out only a registered address of the client is gone to',
+    attack: 67,
+    removals: [{ text: '  return redirectUriMatches(owner, uri);', instead: '  return true;' }],
+    test: 'test/attacks/forms-cookies-sessions.test.ts',
+    testName: '(S-67)',
+  },
+  {
+    name: 'form-session',
+    what: 'the token of a form belongs to one browser session',
+    attack: 62,
+    removals: [{ text: ' || cookie.session !== currentSession(context.cookies)' }],
+    test: 'test/attacks/forms-cookies-sessions.test.ts',
+    testName: '(S-62)',
+  },
+  {
+    name: 'doubled-cookies',
+    what: 'of two cookies of one name that open, neither counts',
+    attack: 62,
+    removals: [
+      {
+        text: 'if (opened.length === 1) return opened[0]?.document;',
+        instead: 'if (opened.length > 0) return opened[0]?.document;',
+      },
+    ],
+    test: 'test/attacks/forms-cookies-sessions.test.ts',
+    testName: '(S-62)',
+  },
+  {
+    name: 'session-key-rotation',
+    what: 'a fresh confirmation replaces the key of the session',
+    attack: 61,
+    removals: [
+      {
+        text: 'key_hash = case when s.key_hash = :keyHash::bytea then :newKeyHash::bytea else s.key_hash end,',
+        instead: 'key_hash = case when :newKeyHash::bytea is null then s.key_hash else s.key_hash end,',
+      },
+    ],
+    test: 'test/attacks/forms-cookies-sessions.test.ts',
+    testName: '(S-61)',
+  },
+  {
+    name: 'previous-session-key',
+    what: 'the key before the last one fits for half a minute only',
+    attack: 61,
+    removals: [{ text: '    now - rotatedAt < PREVIOUS_KEY_FITS_MS &&\n' }],
+    test: 'test/attacks/forms-cookies-sessions.test.ts',
+    testName: '(S-61)',
+  },
+  {
+    name: 'embedding',
+    what: 'a page is not served into an image, script or frame',
+    attack: 68,
+    removals: [{ text: "  throw new LatchkeyError('embedding_refused');\n" }],
+    test: 'test/attacks/forms-cookies-sessions.test.ts',
+    testName: '(S-68)',
+  },
+];

@@ -1,0 +1,81 @@
+/** Sessions and tokens of chat clients that sign in by the routes of their own protocol. */
+import type { Protection } from './protection.ts';
+
+export const CHAT_COMPAT: readonly Protection[] = [
+  {
+    name: 'imported-keeps-family',
+    what: 'an imported refresh token does not take the place of the tokens that a session has already',
+    attack: 42,
+    removals: [{ text: ' and s.refresh_family is null\n', instead: '\n' }],
+    test: 'src/features/chat-compat/imported-tokens.test.ts',
+    testName: 'that came too late',
+  },
+  {
+    name: 'imported-left-behind',
+    what: 'the other imported refresh tokens of a session stop working with the exchange of one',
+    attack: 42,
+    removals: [{ text: ' and o.id <> consumed.id and ', instead: ' and false and ' }],
+    test: 'src/features/chat-compat/imported-tokens.test.ts',
+    testName: 'is left behind when another one',
+  },
+  {
+    name: 'provider-signs-out-chat',
+    what: 'a logout token that ends everything ends the chat clients that the browser session signed in',
+    attack: 126,
+    removals: [
+      {
+        text: '`select s.id from compat_sessions s where $',
+        instead: '`select s.id from compat_sessions s where false and $',
+      },
+    ],
+    test: 'src/features/upstream-login/backchannel-logout.test.ts',
+    testName: 'the browser session stays',
+  },
+  {
+    name: 'clean-up-keeps-reuse',
+    what: 'the clean-up keeps the refresh token that a thief may come back with',
+    attack: 38,
+    removals: [{ text: 'where n.id = t.successor_id and ', instead: 'where false and ' }],
+    test: 'src/features/chat-compat/clean-up.test.ts',
+    testName: 'still lead to the same refresh token',
+  },
+  {
+    name: 'clean-up-keeps-use',
+    what: 'the clean-up keeps the access token by whose use a lost answer is told from a reuse',
+    attack: 38,
+    removals: [
+      {
+        text: 'where n.session_id = t.session_id and n.access_token_id = t.id\n',
+        instead: 'where false\n',
+      },
+    ],
+    test: 'src/features/chat-compat/clean-up.test.ts',
+    testName: 'still end the session, however late',
+  },
+  {
+    name: 'chat-refresh-locks-session',
+    what: 'a refresh of a chat client locks its session',
+    attack: 102,
+    removals: [{ text: '\n   limit 1 for share of s`,', instead: '`,' }],
+    test: 'test/attacks/locks.test.ts',
+    testName: 'the end of the session: a refresh gives no token',
+  },
+  {
+    name: 'chat-introspection-of-locked',
+    what: 'a token of a chat client whose person is locked or gone is dead',
+    attack: 45,
+    removals: [{ text: "{accountIsUsable('u')} as is_live,", instead: "{compatSessionIsLive('s')} as is_live," }],
+    test: 'test/attacks/tokens.test.ts',
+    testName: 'of chat clients: says of every dead one the same',
+  },
+  {
+    name: 'chat-token-shape',
+    what: 'what is no token of a chat client by its form is refused without a query',
+    attack: 45,
+    removals: [
+      { text: "  if (text?.kind !== 'refresh-token') return {", instead: '  if (text === undefined) return {' },
+    ],
+    test: 'src/features/chat-compat/refresh.test.ts',
+    testName: 'tokens of other kinds, shapes and sessions',
+  },
+];

@@ -1,0 +1,68 @@
+/** Devices of chat clients that sign in by OAuth. */
+import type { Protection } from './protection.ts';
+
+export const CHAT_DEVICES: readonly Protection[] = [
+  {
+    name: 'device-with-client-api',
+    what: 'a client that may not use the client API gets no device, although it is registered for one',
+    attack: 103,
+    removals: [{ text: "this.classify(scope) === 'chat-device' ? this.#stableApi : scope", instead: 'scope' }],
+    test: 'test/journeys/client-scopes.test.ts',
+    testName: 'dropped with the client API',
+  },
+  {
+    name: 'narrowed-scopes-fit-together',
+    what: 'a refresh makes no access token for a device alone',
+    attack: 27,
+    removals: [{ text: ' || rules.setProblem(scopes, client.sector !== undefined) !== undefined' }],
+    test: 'test/journeys/client-scopes.test.ts',
+    testName: 'never one of a device alone',
+  },
+  {
+    name: 'code-state-with-lease',
+    what: 'who waited for the lease with a code that was used in the meantime makes no call',
+    attack: 17,
+    removals: [{ text: ' || !claimed.is_redeemable) return', instead: ') return' }],
+    test: 'test/homeserver/oauth-devices.test.ts',
+    testName: 'by one call; the others are answered',
+  },
+  {
+    name: 'code-fenced-by-lease',
+    what: 'who lost the lease while the homeserver was told does not redeem the code',
+    attack: 103,
+    removals: [
+      {
+        text: ":oldest::timestamptz')}\n       and exists (select from fenced)",
+        instead: ":oldest::timestamptz')}\n       and exists (select from sign_in)",
+      },
+    ],
+    test: 'test/homeserver/oauth-devices.test.ts',
+    testName: 'who loses the lease',
+  },
+  {
+    name: 'device-of-chat-session-replaced',
+    what: 'a sign-in by OAuth ends the session of a chat client on the same device',
+    attack: 103,
+    removals: [
+      {
+        text: "compatSessionIsLive('compat_sessions')}\n           and exists (select from consumed)",
+        instead: "compatSessionIsLive('compat_sessions')} and false",
+      },
+    ],
+    test: 'test/homeserver/oauth-devices.test.ts',
+    testName: '(I-17)',
+  },
+  {
+    name: 'code-device-before-session',
+    what: 'a session for a device is stored after the homeserver knows the device',
+    attack: 'F-17',
+    removals: [
+      {
+        text: 'if (device.id === undefined) return (await write(null)).outcome;',
+        instead: 'if (device.id !== "") return (await write(null)).outcome;',
+      },
+    ],
+    test: 'test/homeserver/oauth-devices.test.ts',
+    testName: '(I-22)',
+  },
+];

@@ -1,0 +1,218 @@
+/** Proof of who the client is, and the keys that clients publish. */
+import type { Protection } from './protection.ts';
+
+export const CLIENT_AUTHENTICATION: readonly Protection[] = [
+  {
+    name: 'client-secret',
+    what: 'the secret of a client is compared',
+    attack: 28,
+    removals: [
+      {
+        text: 'const fits = (client?.secret ?? NO_SECRET).matches(secret);',
+        instead: "const fits = secret !== '' || client?.authMethod === 'none';",
+      },
+    ],
+    test: 'test/attacks/client-authentication.test.ts',
+    testName: '401 invalid_client with a challenge',
+  },
+  {
+    name: 'client-method',
+    what: 'a secret that signs assertions does not prove its client by itself',
+    attack: 28,
+    removals: [
+      {
+        text: "    case 'private_key_jwt':\n      return false;",
+        instead: "    case 'private_key_jwt':\n      return true;",
+      },
+    ],
+    test: 'test/attacks/client-authentication.test.ts',
+    testName: '401 invalid_client with a challenge',
+  },
+  {
+    name: 'client-strict',
+    what: 'a strict client sends its secret in the registered place alone',
+    attack: 28,
+    removals: [
+      {
+        text: '  if (client.hasStrictAuthMethod) return presented.method === client.authMethod && !isInTwoPlaces;\n',
+        instead: "  if (isInTwoPlaces && client.id === '') return false;\n",
+      },
+    ],
+    test: 'test/attacks/client-authentication.test.ts',
+    testName: '401 invalid_client with a challenge',
+  },
+  {
+    name: 'public-client-token',
+    what: 'a public client gets no token for itself',
+    attack: 29,
+    removals: [
+      {
+        text: "  if (client.authMethod === 'none') {\n    throw new LatchkeyError('unauthorized_client'",
+        instead:
+          "  if (client.authMethod === 'none' && client.id === '') {\n    throw new LatchkeyError('unauthorized_client'",
+      },
+    ],
+    test: 'test/attacks/client-authentication.test.ts',
+    testName: 'gets no token for itself',
+  },
+  {
+    name: 'jws-extensions',
+    what: 'an extension of a signature that nobody here knows is refused',
+    attack: 31,
+    removals: [
+      { text: ' || crit !== undefined || b64 !== undefined) return undefined;', instead: ') return undefined;' },
+    ],
+    test: 'test/attacks/client-assertions.test.ts',
+    testName: '(S-31)',
+  },
+  {
+    name: 'jws-key-name',
+    what: 'a key that the header names is the one that is tried',
+    attack: 31,
+    removals: [
+      {
+        text: 'const isNamed = kid === undefined || keyId === undefined || kid === keyId;',
+        instead: "const isNamed = kid !== '' || keyId !== '';",
+      },
+    ],
+    test: 'test/attacks/client-assertions.test.ts',
+    testName: '(S-31)',
+  },
+  {
+    name: 'published-keys-bound',
+    what: 'of a published set fifty keys count',
+    attack: 35,
+    removals: [{ text: 'const MAX_FETCHED_KEYS = 50;', instead: 'const MAX_FETCHED_KEYS = 50_000;' }],
+    test: 'test/attacks/hostile-key-servers.test.ts',
+    testName: 'hostile key sets',
+  },
+  {
+    name: 'published-keys-pause',
+    what: 'a set of keys is asked for once a minute',
+    attack: 35,
+    removals: [{ text: 'const RETRY_MS = 60_000;', instead: 'const RETRY_MS = 0;' }],
+    test: 'test/attacks/hostile-key-servers.test.ts',
+    testName: 'hostile key sets',
+  },
+  {
+    name: 'rsa-size',
+    what: 'an RSA key has 2048 bits at least',
+    attack: 35,
+    removals: [{ text: 'const MIN_RSA_BITS = 2048;', instead: 'const MIN_RSA_BITS = 64;' }],
+    test: 'test/attacks/hostile-key-servers.test.ts',
+    testName: 'only the usable keys',
+  },
+  {
+    name: 'unknown-clients',
+    what: 'ids that no client has share one counter',
+    attack: 179,
+    removals: [
+      {
+        text: 'origin: headers.origin }, client?.id);',
+        instead: 'origin: headers.origin }, client?.id ?? claimed);',
+      },
+    ],
+    test: 'test/attacks/random-client-ids.test.ts',
+    testName: '(S-179)',
+  },
+  {
+    name: 'unknown-clients-in-memory',
+    what: 'few ids that no client has are remembered',
+    attack: 179,
+    removals: [{ text: '      dropOldest(this.#unknown, MAX_UNKNOWN);\n' }],
+    test: 'test/attacks/random-client-ids.test.ts',
+    testName: '(S-179)',
+  },
+  {
+    name: 'failures-of-public-clients',
+    what: 'failures of clients without a secret are not counted',
+    attack: 182,
+    removals: [
+      { text: "if (hasSecret(presented) && client?.authMethod !== 'none')", instead: 'if (hasSecret(presented))' },
+    ],
+    test: 'src/features/token/client-authentication.test.ts',
+    testName: '(S-182)',
+  },
+  {
+    name: 'failures-by-foreign-pages',
+    what: 'failures that a foreign page causes are not counted',
+    attack: 182,
+    removals: [{ text: '    if (source.origin !== undefined && source.origin !== origin) return;\n' }],
+    test: 'src/features/token/client-authentication.test.ts',
+    testName: '(S-182)',
+  },
+  {
+    name: 'failures-by-address',
+    what: 'failures shut a client for one address',
+    attack: 182,
+    removals: [{ text: 'addressKey(clientAddress)}`;', instead: 'typeof clientAddress}`;' }],
+    test: 'src/features/token/client-authentication.test.ts',
+    testName: '(S-182)',
+  },
+  {
+    name: 'waiting-for-keys',
+    what: 'few requests wait for keys that clients publish',
+    attack: 35,
+    removals: [
+      {
+        text: 'if (waiting >= MAX_WAITING_FOR_SET || this.#waitingCount >= MAX_WAITING) {',
+        instead: 'if (waiting >= MAX_WAITING_FOR_SET) {',
+      },
+    ],
+    test: 'test/attacks/hostile-key-servers.test.ts',
+    testName: 'requests that wait',
+  },
+  {
+    name: 'published-keys',
+    what: 'so many published keys are kept in memory',
+    attack: 35,
+    removals: [{ text: ' && this.#publishedKeyCount <= MAX_PUBLISHED_KEYS' }],
+    test: 'src/domain/clients/client-keys.test.ts',
+    testName: 'five thousand keys',
+  },
+  {
+    name: 'clients-in-memory',
+    what: 'clients that registered a lot are kept in memory within a bound',
+    attack: 54,
+    removals: [{ text: ' && this.#bytes <= MAX_BYTES' }],
+    test: 'src/domain/clients/clients.test.ts',
+    testName: 'as far as there is room',
+  },
+  {
+    name: 'assertion-algorithm-family',
+    what: 'an assertion is judged by the secret or the keys of its client, as the method is registered',
+    attack: 30,
+    removals: [
+      { text: "if (!mayUse(client, jws.algorithm)) return { ok: false, reason: 'wrong_auth_method', client };" },
+    ],
+    test: 'src/features/token/client-assertions.test.ts',
+    testName: 'decides: a key signs for nobody but clients with private_key_jwt',
+  },
+  {
+    name: 'assertion-audience',
+    what: 'an assertion names this service as its audience, and nobody else',
+    attack: 32,
+    removals: [
+      {
+        text: 'named.length > 0 && named.every((one) => audiences.some((audience) => audience === one))',
+        instead: 'named.length > 0 && named.some((one) => audiences.some((audience) => audience === one))',
+      },
+    ],
+    test: 'src/features/token/client-assertions.test.ts',
+    testName: 'is refused, and its developer is told why (S-32)',
+  },
+  {
+    name: 'assertion-once',
+    what: 'an assertion is used up with the work that it proves',
+    attack: 33,
+    removals: [
+      { text: 'if (oneTime !== undefined) once ??= this.#onceFor(client, oneTime);' },
+      {
+        text: 'let once: GuardedDatabase | undefined;',
+        instead: 'const once = undefined as GuardedDatabase | undefined;',
+      },
+    ],
+    test: 'test/attacks/client-assertions.test.ts',
+    testName: '20 times at once over two instances: one is served',
+  },
+];

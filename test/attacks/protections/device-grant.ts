@@ -1,0 +1,78 @@
+/** Device codes and the page where people enter them. */
+import type { Protection } from './protection.ts';
+
+export const DEVICE_GRANT: readonly Protection[] = [
+  {
+    name: 'device-host',
+    what: 'the page of a device shows whose the client is',
+    attack: 116,
+    removals: [{ text: 'host: shown.host ?? commonHost(client.redirectUris)', instead: 'host: shown.host' }],
+    test: 'test/attacks/device-grant.test.ts',
+    testName: 'without a home page',
+  },
+  {
+    name: 'device-code-single-use',
+    what: 'the update that redeems a device code finds it unredeemed',
+    attack: 115,
+    removals: [{ text: '.exchanged_at is null\n', instead: '.fulfilled_at is not null\n' }],
+    test: 'test/attacks/device-grant.test.ts',
+    testName: 'one token response',
+  },
+  {
+    name: 'device-code-own-client',
+    what: 'a device code is redeemed by the client it was issued to',
+    attack: 115,
+    removals: [
+      {
+        text: "if (!row.is_own_client) return refuse('other-client');\n  const { is_exchanged",
+        instead: 'const { is_exchanged',
+      },
+    ],
+    test: 'test/attacks/device-grant.test.ts',
+    testName: 'leave the code to its own',
+  },
+  {
+    name: 'device-page-bound',
+    what: 'the page of a device answers where its code was entered',
+    attack: 117,
+    removals: [
+      { text: ' || id === undefined || !isGrantBound(context, id, now)) {', instead: ' || id === undefined) {' },
+    ],
+    test: 'test/attacks/device-grant.test.ts',
+    testName: '(S-117)',
+  },
+  {
+    name: 'user-code-charged-first',
+    what: 'a try at a user code is charged before the code is looked up',
+    attack: 114,
+    removals: [
+      {
+        text: "if (!taken.ok) {\n      log.warn('device.user_code'",
+        instead: "if (!taken.ok && false) {\n      log.warn('device.user_code'",
+      },
+    ],
+    test: 'test/attacks/device-grant.test.ts',
+    testName: '(S-114)',
+  },
+  {
+    name: 'device-polls-in-turn',
+    what: 'of several polls at once each judges the time that the one before left',
+    attack: 115,
+    removals: [
+      {
+        text: 'where device_code_hash = :deviceCodeHash::bytea\n       for no key update',
+        instead: 'where device_code_hash = :deviceCodeHash::bytea',
+      },
+    ],
+    test: 'test/attacks/device-grant.test.ts',
+    testName: '(S-115)',
+  },
+  {
+    name: 'device-grants-of-address',
+    what: 'an address has a hundred device codes at most that led to nothing',
+    attack: 179,
+    removals: [{ text: 'const MAX_WAITING = 100;', instead: 'const MAX_WAITING = 1000;' }],
+    test: 'test/attacks/device-grant.test.ts',
+    testName: 'a hundred in all',
+  },
+];

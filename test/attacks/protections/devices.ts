@@ -1,0 +1,171 @@
+/** Devices at the homeserver: none is deleted that has a session, and none is left that has lost it (chat-compat 5.5, 11). */
+import type { Protection } from './protection.ts';
+
+const LOGIN = 'src/features/chat-compat/device-at-homeserver.test.ts';
+const LEASE = 'src/domain/homeserver/user-lease.test.ts';
+const SYNC = 'test/homeserver/device-syncs.test.ts';
+
+export const DEVICES: readonly Protection[] = [
+  {
+    name: 'device-lease',
+    what: 'a sync of devices waits for a sign-in that the homeserver is just told of',
+    attack: 103,
+    removals: [
+      {
+        text: 'and not exists (select from homeserver_leases held',
+        instead: 'and true or exists (select from homeserver_leases held',
+      },
+      {
+        text: 'on conflict (user_id) do update set owner = excluded.owner, expires_at = excluded.expires_at\n     where ',
+        instead:
+          'on conflict (user_id) do update set owner = excluded.owner, expires_at = excluded.expires_at\n     where true or ',
+      },
+    ],
+    test: LOGIN,
+    testName: 'a sync runs after the login that holds it',
+  },
+  {
+    name: 'device-lease-expiry',
+    what: 'the lease of a process that died is over after a minute',
+    attack: 'F-01',
+    removals: [
+      {
+        text: 'on conflict (user_id) do update set owner = excluded.owner, expires_at = excluded.expires_at\n     where ',
+        instead:
+          'on conflict (user_id) do update set owner = excluded.owner, expires_at = excluded.expires_at\n     where false and ',
+      },
+    ],
+    test: LOGIN,
+    testName: 'that of a process that died is taken over',
+  },
+  {
+    name: 'device-lease-owed',
+    what: 'whoever takes the lease of a process that died owes the person a sync',
+    attack: 'F-02',
+    removals: [
+      { text: 'select user_id from abandoned where exists', instead: 'select user_id from abandoned where not exists' },
+    ],
+    test: LOGIN,
+    testName: 'that of a process that died is taken over',
+  },
+  {
+    name: 'device-lease-renewal',
+    what: 'a lease is prolonged while the homeserver is asked',
+    attack: 'F-09',
+    removals: [
+      {
+        text: 'update homeserver_leases set expires_at = :until::timestamptz\n',
+        instead: 'update homeserver_leases set expires_at = least(expires_at, :until::timestamptz)\n',
+      },
+    ],
+    test: LEASE,
+    testName: 'is prolonged while the work goes on',
+  },
+  {
+    name: 'device-lease-lost',
+    what: 'work ends when its lease was lost',
+    attack: 'F-08',
+    removals: [{ text: 'return clock.now() < this.#endsAt;', instead: 'return this.#endsAt > 0;' }],
+    test: LEASE,
+    testName: 'that could not be prolonged ends the work',
+  },
+  {
+    name: 'device-fence',
+    what: 'the statement that stores a session stores nothing without the lease',
+    attack: 103,
+    removals: [
+      {
+        text: ' and owner = :leaseOwner::uuid and exists',
+        instead: ' and :leaseOwner::uuid is not null and exists',
+      },
+    ],
+    test: LOGIN,
+    testName: 'a login that lost it while the homeserver was asked',
+  },
+  {
+    name: 'device-write-in-time',
+    what: 'nothing is stored for a client that has left',
+    attack: 'O-03',
+    removals: [{ text: '    if (this.isAnswered || this.signal.aborted) return false;\n' }],
+    test: LOGIN,
+    testName: 'a client that leaves while the homeserver is asked',
+  },
+  {
+    name: 'device-write-waited-for',
+    what: 'what is being stored is not answered 503',
+    attack: 'O-03',
+    removals: [
+      { text: '    this.deadline = Number.POSITIVE_INFINITY;\n    return true;', instead: '    return true;' },
+    ],
+    test: 'src/platform/http/limits.test.ts',
+    testName: 'what is being written is waited for',
+  },
+  {
+    name: 'device-before-session',
+    what: 'no session is stored whose device the homeserver was not told of',
+    attack: 'F-17',
+    removals: [
+      {
+        text: 'if (!told.ok) throw await failureOf(',
+        instead: 'if (!told.ok) await failureOf(',
+      },
+    ],
+    test: LOGIN,
+    testName: 'another secret is set there',
+  },
+  {
+    name: 'device-left-behind',
+    what: 'a device that got no session is deleted',
+    attack: 'F-17',
+    removals: [{ text: '    await lease.releaseOwing();\n    const afterSeconds', instead: '    const afterSeconds' }],
+    test: LOGIN,
+    testName: 'the answer was lost: the device that it has now',
+  },
+  {
+    name: 'device-of-locked',
+    what: 'the homeserver is told of no device of a locked account',
+    attack: 127,
+    removals: [{ text: "      if (row.is_locked) return refuse(log, proof.user, 'locked');\n" }],
+    test: LOGIN,
+    testName: 'it is not asked for',
+  },
+  {
+    name: 'device-sync-of-ended',
+    what: 'the statement that ends sessions queues the sync of their devices',
+    attack: 126,
+    removals: [
+      {
+        text: '     where :syncsDevices::boolean and gone.user_id is not null',
+        instead: '     where :syncsDevices::boolean and gone.user_id is null',
+      },
+    ],
+    test: SYNC,
+    testName: 'a chat client signs out',
+  },
+  {
+    name: 'device-sync-of-left',
+    what: 'a sync keeps the devices of live sessions',
+    attack: 103,
+    removals: [
+      {
+        text: '   union\n   select s.device_id from oauth2_sessions s\n    where ',
+        instead: '   union\n   select s.device_id from oauth2_sessions s\n    where false and ',
+      },
+    ],
+    test: SYNC,
+    testName: 'tells the devices of the sessions that are left',
+  },
+  {
+    name: 'device-breaker',
+    what: 'one sign-in at a time asks whether a homeserver that failed is back',
+    attack: 'F-17',
+    removals: [
+      {
+        text: 'if (this.#isTrying || this.#clock.now() < this.#restsUntil) return false;',
+        instead: 'if (this.#clock.now() < this.#restsUntil) return false;',
+      },
+    ],
+    test: 'src/domain/homeserver/homeserver.test.ts',
+    testName: 'one at a time tries whether it is back',
+  },
+];

@@ -1,0 +1,127 @@
+/** Tokens and codes bound to a key. */
+import type { Protection } from './protection.ts';
+
+export const DPOP: readonly Protection[] = [
+  {
+    name: 'bound-token-needs-key',
+    what: 'an access token that is bound to a key is live with that key alone',
+    attack: 48,
+    removals: [{ text: ' and t.dpop_jkt is not distinct from :tokenKey::text' }],
+    test: 'test/attacks/dpop.test.ts',
+    testName: 'stolen is worth nothing as Bearer',
+  },
+  {
+    name: 'proof-once',
+    what: 'a DPoP proof is accepted once',
+    attack: 48,
+    removals: [{ text: 'if (await consumeOnce(database, oneTime(proof, now), now)) return;', instead: 'return;' }],
+    test: 'test/attacks/dpop.test.ts',
+    testName: 'a proof is good once, on all instances (S-48)',
+  },
+  {
+    name: 'session-needs-key',
+    what: 'the session of a public client refreshes with its key alone',
+    attack: 48,
+    removals: [
+      {
+        text: "if (row.dpop_jkt !== null && row.dpop_jkt !== request.provenKey?.thumbprint) return { ok: false, reason: 'key' };",
+      },
+    ],
+    test: 'test/attacks/dpop.test.ts',
+    testName: 'refreshes with its key alone',
+  },
+  {
+    name: 'code-needs-key',
+    what: 'a code that is bound to a key is redeemed with that key alone',
+    attack: 48,
+    removals: [{ text: "if (!isKeyOf(row, request)) return refuse('key');" }],
+    test: 'test/attacks/dpop.test.ts',
+    testName: 'is redeemed with that key alone',
+  },
+  {
+    name: 'proof-needs-its-token',
+    what: 'a proof holds the hash of the access token that it comes with',
+    attack: 48,
+    removals: [{ text: 'accessToken !== undefined && ath !==', instead: 'accessToken === null && ath !==' }],
+    test: 'test/attacks/dpop.test.ts',
+    testName: 'without a proof, or with one that does not fit the request',
+  },
+  {
+    name: 'proof-method',
+    what: 'a proof is for one method',
+    attack: 48,
+    removals: [
+      { text: "if (htm !== request.method) return 'the htm of the proof must be the method of the request';" },
+    ],
+    test: 'src/protocol/oauth/dpop-proof.test.ts',
+    testName: 'for another method',
+  },
+  {
+    name: 'proof-url',
+    what: 'a proof is for one URL',
+    attack: 48,
+    removals: [{ text: "typeof htu !== 'string' || !isSameUrl(htu, request.url)", instead: "typeof htu !== 'string'" }],
+    test: 'src/protocol/oauth/dpop-proof.test.ts',
+    testName: 'for another host',
+  },
+  {
+    name: 'proof-age',
+    what: 'a proof is good for a minute',
+    attack: 48,
+    removals: [{ text: 'age > MAX_AGE_MS || age < -MAX_AHEAD_MS', instead: 'age < -MAX_AHEAD_MS' }],
+    test: 'src/protocol/oauth/dpop-proof.test.ts',
+    testName: '61 s old',
+  },
+  {
+    name: 'proof-future',
+    what: 'a proof is not made in advance',
+    attack: 48,
+    removals: [{ text: 'age > MAX_AGE_MS || age < -MAX_AHEAD_MS', instead: 'age > MAX_AGE_MS' }],
+    test: 'src/protocol/oauth/dpop-proof.test.ts',
+    testName: '11 s ahead',
+  },
+  {
+    name: 'proof-signature',
+    what: 'the signature of a proof is that of its key',
+    attack: 48,
+    removals: [
+      {
+        text: "if (!(await isSignedBy(jws, key.key))) return wrong('the signature of the proof does not fit its jwk');",
+      },
+    ],
+    test: 'src/protocol/oauth/dpop-proof.test.ts',
+    testName: 'with the key of another',
+  },
+  {
+    name: 'proof-type',
+    what: 'a JWT of another type is no proof',
+    attack: 48,
+    removals: [{ text: "if (jws.type !== 'dpop+jwt') return wrong('the typ of the proof must be dpop+jwt');" }],
+    test: 'src/protocol/oauth/dpop-proof.test.ts',
+    testName: 'of another type',
+  },
+  {
+    name: 'proof-nonce',
+    what: 'a nonce is one of this service',
+    attack: 48,
+    removals: [{ text: 'if (madeAt === undefined) return false;', instead: 'if (madeAt === undefined) return true;' }],
+    test: 'test/attacks/dpop.test.ts',
+    testName: 'made up are refused',
+  },
+  {
+    name: 'bound-clients',
+    what: 'a client that takes only bound tokens gets no other',
+    attack: 48,
+    removals: [{ text: 'if (key !== undefined || !client.hasBoundTokens) return key;', instead: 'return key;' }],
+    test: 'test/attacks/dpop.test.ts',
+    testName: 'registered for bound tokens gets nothing without a proof',
+  },
+  {
+    name: 'bound-token-signs-out',
+    what: 'a bound token signs nobody out at the routes of chat clients, which read no proof',
+    attack: 48,
+    removals: [{ text: 'and t.dpop_jkt is null and t.scope &&', instead: 'and t.scope &&' }],
+    test: 'src/features/chat-compat/log-out.test.ts',
+    testName: 'is bound to a key (S-48)',
+  },
+];

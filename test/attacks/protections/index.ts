@@ -1,0 +1,89 @@
+/**
+ * What keeps an attack from succeeding, and the test that would notice its loss. `mutations.js` takes each
+ * out of a copy of the tree and expects the test to fail; the page of attack tests lists them.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ACCOUNT_ACTIONS } from './account-actions.ts';
+import { ACCOUNT_ACTIVITY } from './account-activity.ts';
+import { ADMIN_API } from './admin-api.ts';
+import { AUTHORIZATION_REQUESTS } from './authorization-requests.ts';
+import { BROWSER } from './browser.ts';
+import { CHAT_COMPAT } from './chat-compat.ts';
+import { CHAT_DEVICES } from './chat-devices.ts';
+import { CHAT_SSO } from './chat-sso.ts';
+import { CLIENT_AUTHENTICATION } from './client-authentication.ts';
+import { CLIENT_REGISTRATION } from './client-registration.ts';
+import { CODES } from './codes.ts';
+import { DEVICE_GRANT } from './device-grant.ts';
+import { DEVICES } from './devices.ts';
+import { DPOP } from './dpop.ts';
+import { GRAPHQL } from './graphql.ts';
+import { GUESSING } from './guessing.ts';
+import { KEYS } from './keys.ts';
+import { LOCKS } from './locks.ts';
+import { MAILS } from './mails.ts';
+import { OUTBOUND_HTTP } from './outbound-http.ts';
+import { PASSWORDS } from './passwords.ts';
+import type { Protection } from './protection.ts';
+import { QUEUE } from './queue.ts';
+import { RECOVERY } from './recovery.ts';
+import { REGISTRATION } from './registration.ts';
+import { REQUESTS } from './requests.ts';
+import { TOKENS } from './tokens.ts';
+import { UPSTREAM } from './upstream.ts';
+
+export const PROTECTIONS: readonly Protection[] = [
+  ...ADMIN_API,
+  ...AUTHORIZATION_REQUESTS,
+  ...CODES,
+  ...CLIENT_AUTHENTICATION,
+  ...CLIENT_REGISTRATION,
+  ...TOKENS,
+  ...CHAT_COMPAT,
+  ...DPOP,
+  ...DEVICE_GRANT,
+  ...CHAT_SSO,
+  ...DEVICES,
+  ...CHAT_DEVICES,
+  ...BROWSER,
+  ...GUESSING,
+  ...REGISTRATION,
+  ...PASSWORDS,
+  ...RECOVERY,
+  ...UPSTREAM,
+  ...MAILS,
+  ...QUEUE,
+  ...LOCKS,
+  ...OUTBOUND_HTTP,
+  ...REQUESTS,
+  ...GRAPHQL,
+  ...ACCOUNT_ACTIVITY,
+  ...ACCOUNT_ACTIONS,
+  ...KEYS,
+];
+
+/** As the specification writes it. */
+export function labelOf(attack: Protection['attack']): string {
+  return typeof attack === 'number' ? `S-${String(attack).padStart(2, '0')}` : attack;
+}
+
+/** The files of the product below a root, without their tests: path and text. */
+export function readSource(root: string): ReadonlyMap<string, string> {
+  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name) && !/\.test(-support)?\.tsx?$/.test(name))
+    .map((name) => join('src', name));
+  return new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
+}
+
+/** Where a text is in the source, or what is wrong with it. */
+export function placeOf(
+  source: ReadonlyMap<string, string>,
+  text: string,
+): { readonly file: string; readonly problem?: string } {
+  const places = [...source].flatMap(([file, content]) => new Array<string>(content.split(text).length - 1).fill(file));
+  const [file = ''] = places;
+  if (places.length === 1) return { file };
+  const found = places.length === 0 ? 'nowhere' : `${places.length} times`;
+  return { file, problem: `found ${found} in the source: ${JSON.stringify(text)}` };
+}

@@ -1,0 +1,47 @@
+/** Signing keys and the root secret. */
+import type { Protection } from './protection.ts';
+
+export const KEYS: readonly Protection[] = [
+  {
+    name: 'owner-of-files',
+    what: 'a service that runs as root refuses files of other users',
+    attack: 184,
+    removals: [
+      {
+        text: 'if (account.uid === ROOT && status.uid !== ROOT) {',
+        instead: 'if (account.uid !== ROOT && status.uid !== ROOT && status.uid !== account.uid) {',
+      },
+    ],
+    test: 'src/app/data-directory/data-directory.test.ts',
+    testName: 'S-184',
+  },
+  {
+    name: 'next-key-waits',
+    what: 'a key that is only published signs nothing',
+    attack: 166,
+    removals: [
+      {
+        text: 'if (key.isActive && !signers.has(key.algorithm))',
+        instead: 'if (!signers.has(key.algorithm))',
+      },
+    ],
+    test: 'src/domain/signing-keys/signing-keys.test.ts',
+    testName: '(S-166)',
+  },
+  {
+    name: 'former-root-needed',
+    what: 'a start without a root key that rows are sealed under is refused',
+    attack: 166,
+    removals: [{ text: 'if (unknown.length > 0) {', instead: 'if (unknown.length === stored.length) {' }],
+    test: 'src/domain/server-state/server-state.test.ts',
+    testName: '(S-166',
+  },
+  {
+    name: 'removed-key-verifies-nothing',
+    what: 'a signing key that left the set verifies nothing more',
+    attack: 167,
+    removals: [{ text: 'this.#keys = other.#keys;', instead: 'this.#keys = [...this.#keys, ...other.#keys];' }],
+    test: 'src/domain/signing-keys/signing-keys.test.ts',
+    testName: '(S-167)',
+  },
+];

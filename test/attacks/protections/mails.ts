@@ -1,0 +1,173 @@
+/** Mails and security notices. */
+import type { Protection } from './protection.ts';
+
+const EMAILS_TEST = 'src/features/account-api/emails.test.ts';
+
+export const MAILS: readonly Protection[] = [
+  {
+    name: 'mail-one-recipient',
+    what: 'a mail is handed over only when its recipient is one address',
+    attack: 76,
+    removals: [
+      {
+        text: "if (!ONE_ADDRESS.test(to.address)) return { kind: 'refused', reason: 'the recipient is not one address' };",
+      },
+    ],
+    test: 'src/platform/mail/other-transports.test.ts',
+    testName: '(S-76)',
+  },
+  {
+    name: 'notices-limited',
+    what: 'notices of an account take a token each',
+    attack: 94,
+    removals: [{ text: 'where (select count(*) from charged) = (select count(*) from wanted)' }],
+    test: 'src/browser/mails/security-notice.test.ts',
+    testName: '(S-94)',
+  },
+  {
+    name: 'notice-language',
+    what: 'who signs in with the password of somebody else does not choose the language in which the owner reads of it',
+    attack: 123,
+    removals: [
+      {
+        text: 'coalesce((select owner.locale from users owner where owner.id = told_user.user_id), :language::text)',
+        instead: ':language::text',
+      },
+    ],
+    test: 'src/browser/mails/security-notice.test.ts',
+    testName: 'whatever the new browser asks for (S-123)',
+  },
+  {
+    name: 'email-change-told',
+    what: 'an added or removed address is told at the others, and in part',
+    attack: 123,
+    removals: [
+      { text: 'if (sendsNotices) await queueNotice(transaction, kind, { user, eventId, detail, language, now });' },
+    ],
+    test: 'src/cli/accounts.test.ts',
+    testName: 'adds a confirmed address, and tells the others',
+  },
+  {
+    name: 'account-end-told',
+    what: 'the end of an account is told at the addresses that it had',
+    attack: 123,
+    removals: [{ text: "if (isTold) await queueNotice(transaction, 'account_deactivated', told);" }],
+    test: 'src/cli/accounts.test.ts',
+    testName: 'the end of an account is told at every address',
+  },
+  {
+    name: 'notices-undone',
+    what: 'what was undone is not told afterwards',
+    attack: 123,
+    removals: [
+      {
+        text: `when 'account_locked' then \${accountIsLocked('u')} and not (\${accountIsDeactivated('u')})
+            when 'account_deactivated' then \${accountIsDeactivated('u')}`,
+        instead: "when 'nothing' then false",
+      },
+    ],
+    test: 'src/cli/accounts.test.ts',
+    testName: 'a lock is told by mail',
+  },
+  {
+    name: 'mail-template-runs-nothing',
+    what: 'a mail that an operator writes runs and fetches nothing',
+    attack: 76,
+    removals: [
+      {
+        text: "if (part === 'html') {\n    for (const { index",
+        instead: 'if (part.length === 0) {\n    for (const { index',
+      },
+    ],
+    test: 'src/config/template-files.test.ts',
+    testName: 'is refused at start',
+  },
+  {
+    name: 'mail-template-escapes',
+    what: 'values in a mail that an operator writes are no markup',
+    attack: 76,
+    removals: [
+      {
+        text: "return part !== 'html' || isMarkup ? values[variable] : escapeHtml(values[variable]);",
+        instead: "return part !== 'html' || isMarkup ? values[variable] : values[variable];",
+      },
+    ],
+    test: 'src/browser/mails/security-notice.test.ts',
+    testName: 'has the parts that files replace',
+  },
+  {
+    name: 'mail-attempt-limit',
+    what: 'an attempt to hand a mail over ends, whatever the server does',
+    attack: 'F-16',
+    removals: [
+      { text: 'return await Promise.race([work(connection), ended]);', instead: 'return await work(connection);' },
+    ],
+    test: 'src/platform/mail/smtp-transport.test.ts',
+    testName: 'a server that fails at a step',
+  },
+  {
+    name: 'mail-final-refusal',
+    what: 'a recipient that a server refuses for good is not tried again',
+    attack: 'F-16',
+    removals: [
+      { text: "isAboutMail && responseCode >= 500 ? 'refused' : 'retry'", instead: "isAboutMail ? 'retry' : 'retry'" },
+    ],
+    test: 'src/platform/mail/smtp-transport.test.ts',
+    testName: 'a server that fails at a step',
+  },
+  {
+    name: 'email-change-password',
+    what: 'who adds or removes an address gives the password of the account',
+    attack: 123,
+    removals: [{ text: "return await checkPassword(context, caller, password ?? '');", instead: 'return CONFIRMED;' }],
+    test: EMAILS_TEST,
+    testName: 'gives the password',
+  },
+  {
+    name: 'email-change-recent',
+    what: 'who has no password signed in lately',
+    attack: 123,
+    removals: [
+      {
+        text: "if (caller.kind === 'browser' && core.clock.now() - caller.session.authenticatedAt <= maxAge * 1000) return;",
+        instead: "if (caller.kind === 'browser') return;",
+      },
+    ],
+    test: EMAILS_TEST,
+    testName: '(2.5, S-123)',
+  },
+  {
+    name: 'email-code-of-session',
+    what: 'a code for a further address works only in the browser session that asked for it',
+    attack: 91,
+    removals: [
+      {
+        text: 'a.user_session_id = :sessionId::uuid`',
+        instead: '(a.user_session_id = :sessionId::uuid or a.id is not null)`',
+      },
+    ],
+    test: EMAILS_TEST,
+    testName: 'of another session is unknown there',
+  },
+  {
+    name: 'email-owner',
+    what: 'an address is removed by its owner alone',
+    attack: 128,
+    removals: [
+      {
+        text: 'e.id = any(:ids::uuid[]) and (:owner::uuid is null or e.user_id = :owner::uuid)',
+        instead: 'e.id = any(:ids::uuid[]) and (:owner::uuid is null or true)',
+      },
+    ],
+    test: 'src/features/account-api/change-emails.test.ts',
+    testName: 'by nobody else',
+  },
+  {
+    name: 'last-email',
+    what: 'the last address stays while there is no other way into the account',
+    attack: 101,
+    removals: [{ text: "if (row?.has_other_way !== true) return 'last';" }],
+    test: 'src/features/account-api/change-emails.test.ts',
+    testName: 'but not the last',
+  },
+];

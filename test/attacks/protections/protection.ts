@@ -1,0 +1,22 @@
+export interface Protection {
+  /** For the command line. */
+  readonly name: string;
+  /** What is taken out. */
+  readonly what: string;
+  /** Number of the attack; or the promise or fault that it is about. */
+  readonly attack: number | `${'O' | 'F'}-${number}`;
+  readonly removals: readonly Removal[];
+  /** File of the test. */
+  readonly test: string;
+  /** Part of the name of the test, or of several. */
+  readonly testName: string;
+  /** The test runs the built program. */
+  readonly isBuilt?: boolean;
+}
+
+export interface Removal {
+  /** Found exactly once in the source, in whatever file. */
+  readonly text: string;
+  /** What takes its place; nothing unless given. */
+  readonly instead?: string;
+}

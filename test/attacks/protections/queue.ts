@@ -1,0 +1,221 @@
+/** Promises of the queue (operations 6.1, 6.2). */
+import type { Protection } from './protection.ts';
+
+export const QUEUE: readonly Protection[] = [
+  {
+    name: 'queue-taken-once',
+    what: 'a job is locked by the one process that takes it',
+    attack: 'O-05',
+    removals: [
+      {
+        text: '     order by due_at limit :room::integer\n       for update skip locked',
+        instead: '     order by due_at limit :room::integer',
+      },
+    ],
+    test: 'src/platform/jobs/worker.test.ts',
+    testName: 'each job is run by one of them',
+  },
+  {
+    name: 'queue-room',
+    what: 'a process takes five jobs at once, and no more than it has room for',
+    attack: 'O-11',
+    removals: [
+      {
+        text: 'Math.min(MAX_TAKEN, concurrency - this.#running.size)',
+        instead: 'Math.max(MAX_TAKEN, concurrency - this.#running.size)',
+      },
+    ],
+    test: 'src/platform/jobs/worker.test.ts',
+    testName: 'one takes five jobs of a backlog',
+  },
+  {
+    name: 'queue-waiting-job-held',
+    what: 'a waiting job stands for a new one, and is held until that is committed',
+    attack: 'O-05',
+    removals: [
+      { text: 'do update set payload = excluded.payload, created_at = excluded.created_at`', instead: 'do nothing`' },
+    ],
+    test: 'src/platform/jobs/worker.test.ts',
+    testName: 'a waiting one does not start before',
+  },
+  {
+    name: 'queue-lease',
+    what: 'the job of a dead process is due again after a minute',
+    attack: 'O-05',
+    removals: [
+      {
+        text: 'set worker = :worker::uuid, due_at = :leaseUntil::timestamptz,',
+        instead: "set worker = :worker::uuid, due_at = :leaseUntil::timestamptz + interval '10 minutes',",
+      },
+    ],
+    test: 'src/platform/jobs/worker.test.ts',
+    testName: 'the job of a process that died is taken over',
+  },
+  {
+    name: 'queue-lease-prolonged',
+    what: 'a process keeps the job that it runs',
+    attack: 'O-05',
+    removals: [
+      {
+        text: 'update queue_jobs set due_at = :leaseUntil::timestamptz\n',
+        instead: 'update queue_jobs set due_at = least(due_at, :leaseUntil::timestamptz)\n',
+      },
+    ],
+    test: 'src/platform/jobs/worker.test.ts',
+    testName: 'the job of a process that died is taken over',
+  },
+  {
+    name: 'queue-own-jobs',
+    what: 'a process that lost its job changes nothing about it',
+    attack: 'O-05',
+    removals: [
+      {
+        text: '          payload = coalesce(:payload::jsonb, payload)\n    where id = :id::uuid and worker = :worker::uuid',
+        instead:
+          '          payload = coalesce(:payload::jsonb, payload)\n    where id = :id::uuid and :worker::uuid is not null',
+      },
+    ],
+    test: 'src/platform/jobs/worker.test.ts',
+    testName: 'a process that stood still and lost its job',
+  },
+  {
+    name: 'queue-growing-delays',
+    what: 'each retry waits twice as long as the one before',
+    attack: 'O-05',
+    removals: [
+      {
+        text: 'FIRST_RETRY_SECONDS * 2 ** (attempt - 1) * spread',
+        instead: 'FIRST_RETRY_SECONDS * spread * Math.sign(attempt)',
+      },
+    ],
+    test: 'src/platform/jobs/worker.test.ts',
+    testName: 'again after 5, 10, 20 s',
+  },
+  {
+    name: 'queue-jitter',
+    what: 'jobs that failed together are spread',
+    attack: 'O-05',
+    removals: [{ text: 'const spread = randomInt(80, 121) / 100;', instead: 'const spread = 1;' }],
+    test: 'src/platform/jobs/worker.test.ts',
+    testName: 'jobs that failed together do not come back together',
+  },
+  {
+    name: 'queue-retry-after',
+    what: 'a retry waits as long as the other side asks',
+    attack: 'O-05',
+    removals: [
+      {
+        text: 'return Math.max(delay, Math.min(askedSeconds ?? 0, MAX_RETRY_AFTER_SECONDS));',
+        instead: 'return Math.max(delay, Math.min(askedSeconds ?? 0, delay));',
+      },
+    ],
+    test: 'src/platform/jobs/worker.test.ts',
+    testName: 'not before the other side wants it',
+  },
+  {
+    name: 'queue-retry-after-bound',
+    what: 'the other side cannot put a job off for more than an hour',
+    attack: 'O-11',
+    removals: [
+      {
+        text: 'return Math.max(delay, Math.min(askedSeconds ?? 0, MAX_RETRY_AFTER_SECONDS));',
+        instead: 'return Math.max(delay, askedSeconds ?? 0);',
+      },
+    ],
+    test: 'src/platform/jobs/worker.test.ts',
+    testName: 'not before the other side wants it',
+  },
+  {
+    name: 'queue-dead-letters',
+    what: 'a job is retried so often, then kept as dead',
+    attack: 'O-05',
+    removals: [
+      {
+        text: "if (outcome.kind === 'retry' && this.#mayRetry(row, queue)) {",
+        instead: "if (outcome.kind === 'retry') {",
+      },
+    ],
+    test: 'src/platform/jobs/worker.test.ts',
+    testName: 'after the last retry it is dead',
+  },
+  {
+    name: 'queue-crashes-count',
+    what: 'a job whose process dies each time is dead in the end',
+    attack: 'F-24',
+    removals: [
+      {
+        text: "    if (row.attempt > this.#options.maxRetries + 1 && !this.#mayRetry(row, queue))\n      return { kind: 'failed', reason: 'its process ended each time' };\n",
+      },
+    ],
+    test: 'src/platform/jobs/worker.test.ts',
+    testName: 'one whose process dies each time',
+  },
+  {
+    name: 'queue-time-limit',
+    what: 'a job that does not end is aborted',
+    attack: 'F-24',
+    removals: [
+      { text: `resumeTask(task, () => aborting.abort(new Error(\`took longer than \${queue.timeLimitSeconds} s\`)));` },
+    ],
+    test: 'src/platform/jobs/worker.test.ts',
+    testName: 'one that never ends is aborted at its limit',
+  },
+  {
+    name: 'queue-any-reason',
+    what: 'a job is dead whatever its error says',
+    attack: 'F-24',
+    removals: [{ text: "Buffer.from(reason.replaceAll('\\0', ' '))", instead: 'Buffer.from(reason)' }],
+    test: 'src/platform/jobs/worker.test.ts',
+    testName: 'a reason that the database could not keep',
+  },
+  {
+    name: 'queue-hourly-once',
+    what: 'hourly work is one row, on however many instances',
+    attack: 'O-05',
+    removals: [
+      { text: `.update(\`hourly:\${queue}\`)`, instead: `.update(\`hourly:\${queue}:\${performance.now()}\`)` },
+    ],
+    test: 'src/platform/jobs/periodic-jobs.test.ts',
+    testName: 'runs once at its minute',
+  },
+  {
+    name: 'queue-unknown-jobs-wait',
+    what: 'jobs of another version wait for it for a day',
+    attack: 'O-09',
+    removals: [{ text: 'const UNCLAIMED_MS = 24 * 3_600_000;', instead: 'const UNCLAIMED_MS = 3_600_000;' }],
+    test: 'src/platform/jobs/unknown-jobs.test.ts',
+    testName: 'are left to those that do for a day',
+  },
+  {
+    name: 'queue-known-jobs-wait',
+    what: 'only jobs of unknown queues are given up unclaimed',
+    attack: 'O-05',
+    removals: [{ text: 'and queue <> all (:known::text[])', instead: 'and :known::text[] is not null' }],
+    test: 'src/platform/jobs/unknown-jobs.test.ts',
+    testName: 'one of this version may wait for days',
+  },
+  {
+    name: 'queue-hourly-revived',
+    what: 'hourly work that was given up begins again',
+    attack: 'O-09',
+    removals: [{ text: '     where queue_jobs.failed_at is not null`,', instead: '     where false`,' }],
+    test: 'src/platform/jobs/unknown-jobs.test.ts',
+    testName: 'hourly work that is dead by that begins again',
+  },
+  {
+    name: 'queue-late-mails',
+    what: 'no mail is promised while background work is far behind',
+    attack: 'O-11',
+    removals: [{ text: 'return isQueueBehind ? {', instead: 'return isQueueBehind && false ? {' }],
+    test: 'src/features/recovery/recovery.test.ts',
+    testName: 'while background work is far behind',
+  },
+  {
+    name: 'queue-watched',
+    what: 'an instance notices that background work is far behind',
+    attack: 'O-11',
+    removals: [{ text: 'state.isQueueBehind = isBehind;' }],
+    test: 'src/cli/watch-database.test.ts',
+    testName: 'a job that was due ten minutes ago',
+  },
+];

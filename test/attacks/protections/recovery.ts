@@ -1,0 +1,114 @@
+/** Recovery of accounts by a link. */
+import type { Protection } from './protection.ts';
+
+export const RECOVERY: readonly Protection[] = [
+  {
+    name: 'freed-addresses',
+    what: 'nothing that was begun with an address outlives the account that had it',
+    attack: 119,
+    removals: [
+      { text: 'await deleteOpenRegistrations(transaction, freedEmailKeys);' },
+      { text: 'await deletePendingRecoveries(transaction, freedEmailKeys);' },
+    ],
+    test: 'src/cli/accounts.test.ts',
+    testName: 'forgets what others began with its addresses',
+  },
+  {
+    name: 'erased-display-name',
+    what: 'erasing an account erases the display name',
+    attack: 133,
+    removals: [{ text: 'await transaction.execute(eraseDisplayName, { userId, now: new Date(now) });' }],
+    test: 'src/cli/lock-user.test.ts',
+    testName: '(S-133)',
+  },
+  {
+    name: 'recovery-ticket-once',
+    what: 'a recovery ticket sets one password, however many requests bring it',
+    attack: 100,
+    removals: [{ text: `\n       and \${recoverySessionIsOpen('s')} and \${passwordIsUnchanged('t')}` }],
+    test: 'src/features/account-api/recover-password.test.ts',
+    testName: 'of eight requests with one ticket',
+  },
+  {
+    name: 'recovery-ticket-lifetime',
+    what: 'a recovery ticket is good for ten minutes',
+    attack: 119,
+    removals: [
+      {
+        text: 'const isExpired = now - row.created_at >= ticketTtlSeconds * 1000;',
+        instead: 'const isExpired = false;',
+      },
+    ],
+    test: 'src/features/account-api/recover-password.test.ts',
+    testName: 'works for ten minutes (S-119)',
+  },
+  {
+    name: 'recovery-ends-browsers',
+    what: 'a recovery signs all browsers out',
+    attack: 119,
+    removals: [
+      {
+        text: 'browsers = await signOut({ ...deps, database: transaction }, all);',
+        instead: 'browsers = all ? 0 : 1;',
+      },
+    ],
+    test: 'src/features/account-api/recover-password.test.ts',
+    testName: 'sets the password, ends every browser session',
+  },
+  {
+    name: 'recovery-of-usable-accounts',
+    what: 'a locked or deactivated account gets no ticket',
+    attack: 127,
+    removals: [{ text: 'where account.is_usable and (account.password_id', instead: 'where (account.password_id' }],
+    test: 'src/features/recovery/recovery.test.ts',
+    testName: ': nothing',
+  },
+  {
+    name: 'recovery-of-one-browser',
+    what: 'the page of a recovery is for the browser that asked',
+    attack: 83,
+    removals: [{ text: 'id !== undefined && boundRecoveries(context).includes(id) ? id : undefined', instead: 'id' }],
+    test: 'test/attacks/recovery.test.ts',
+    testName: 'that of another browser get the same answer',
+  },
+  {
+    name: 'recovery-mails-per-address',
+    what: 'mails to one address take a token each, from wherever they are asked for',
+    attack: 94,
+    removals: [
+      {
+        text: `{ key: \`recovery:address:\${unknownNameKey(keyRing, emailKey)}\`, limiter: recoveryLimits.perAddress },`,
+      },
+    ],
+    test: 'src/features/recovery/recovery-mails.test.ts',
+    testName: 'an address that everybody asks about (S-94)',
+  },
+  {
+    name: 'recovery-ticket-looks',
+    what: 'looks at recovery tickets are counted for each address',
+    attack: 119,
+    removals: [
+      {
+        text: "if (!taken.ok) return { kind: 'rate-limited', retryAfterSeconds: taken.retryAfterSeconds };",
+      },
+    ],
+    test: 'src/features/account-api/recover-password.test.ts',
+    testName: 'by all fields together (S-119)',
+  },
+  {
+    name: 'recovery-signed-out',
+    what: 'who is signed in cannot use a recovery ticket, which may be of another account',
+    attack: 119,
+    removals: [{ text: "if (caller.kind !== 'anonymous') throw refusal('FORBIDDEN', 'Unauthorized');" }],
+    test: 'src/features/account-api/recover-password.test.ts',
+    testName: 'is for people who are not signed in',
+  },
+  {
+    name: 'recovery-page-referrer',
+    what: 'no request that the page of a recovery mail makes tells the ticket in its address',
+    attack: 120,
+    removals: [{ text: "{ 'referrer-policy': 'no-referrer', 'cross-origin", instead: "{ 'cross-origin" }],
+    test: 'src/features/account-area/account-area.test.ts',
+    testName: 'keeps the ticket in its address',
+  },
+];

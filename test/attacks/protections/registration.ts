@@ -1,0 +1,218 @@
+/** Creating accounts. */
+import type { Protection } from './protection.ts';
+
+export const REGISTRATION: readonly Protection[] = [
+  {
+    name: 'registration-name-at-homeserver',
+    what: 'nobody registers a name that is somebody else at the homeserver, or reserved there',
+    attack: 82,
+    removals: [
+      {
+        text: "if (asked.ok) return asked.value ? 'available' : 'exists';",
+        instead: "if (asked.ok) return 'available';",
+      },
+    ],
+    test: 'src/features/registration/homeserver.test.ts',
+    testName: 'is not to be had',
+  },
+  {
+    name: 'registration-name-unknown',
+    what: 'nobody registers a name of which the homeserver says nothing',
+    attack: 82,
+    removals: [{ text: "  return 'homeserver-unavailable';", instead: "  return 'available';" }],
+    test: 'src/features/registration/homeserver.test.ts',
+    testName: 'the form says so, keeps what was typed, and nothing is written',
+  },
+  {
+    name: 'registration-tokens-of-address',
+    what: 'one address tries only so many registration tokens',
+    attack: 92,
+    removals: [
+      {
+        text: "{ name: 'registration-token', limiter, address }",
+        instead: "{ name: 'registration-token', limiter: { burst: 1000, perSecond: limiter.perSecond }, address }",
+      },
+    ],
+    test: 'src/features/registration/token.test.ts',
+    testName: 'is tried so often from one address',
+  },
+  {
+    name: 'registration-token-limit',
+    what: 'a registration token is counted only while it is good for one more account',
+    attack: 100,
+    removals: [
+      {
+        text: 'where r.id = :registrationId::uuid)\n    and ',
+        instead: 'where r.id = :registrationId::uuid) or false and ',
+      },
+    ],
+    test: 'src/features/registration/token.test.ts',
+    testName: 'acceptance check 14',
+  },
+  {
+    name: 'registrations-of-address',
+    what: 'one address begins only so many registrations',
+    attack: 95,
+    removals: [{ text: "  if (!charged.ok) return { ...charged, reason: 'rate-limited' };\n" }],
+    test: 'test/attacks/flows-begun.test.ts',
+    testName: '(S-95)',
+  },
+  {
+    name: 'reserved-names',
+    what: 'the names of administrators are reserved',
+    attack: 177,
+    removals: [{ text: "if (policy.reservedUsernames.has(foldUsername(name))) problems.add('username-reserved');" }],
+    test: 'test/attacks/registration.test.ts',
+    testName: 'S-177',
+  },
+  {
+    name: 'former-session-ends',
+    what: 'a session whose cookie is replaced by that of a new account is over, for copies of the cookie as well',
+    attack: 61,
+    removals: [{ text: '  await finish.endFormerSession?.(transaction, now);\n' }],
+    test: 'src/features/registration/steps.test.ts',
+    testName: 'is signed out in this browser by the end of the registration',
+  },
+  {
+    name: 'email-policy-at-the-end',
+    what: 'an address that policy bans while a registration is under way gets no account',
+    attack: 124,
+    removals: [
+      {
+        text: `      if (row.email !== null && !judgeEmail(row.email, deps.emailPolicy).ok)
+        return { ok: false, reason: 'outdated', action };
+`,
+      },
+    ],
+    test: 'src/features/registration/verify-email.test.ts',
+    testName: 'that policy bans in the meantime',
+  },
+  {
+    name: 'estimates-of-address',
+    what: 'one address has one estimate at work',
+    attack: 183,
+    removals: [{ text: '      if (busy.has(address)) continue;\n' }],
+    test: 'src/domain/accounts/passwords/strength-estimator.test.ts',
+    testName: '(S-183)',
+  },
+  {
+    name: 'estimates-waiting',
+    what: 'few estimates of one address wait',
+    attack: 183,
+    removals: [
+      {
+        text: "    if (hasTooMany) throw overloaded('too many password estimates of one address are waiting');\n",
+      },
+    ],
+    test: 'test/attacks/registration.test.ts',
+    testName: 'sixteen passwords',
+  },
+  {
+    name: 'email-code-tries',
+    what: 'few codes in a row can be tried for an address',
+    attack: 91,
+    removals: [
+      {
+        text: '      and exists (select from charged)\n    returning a.tries',
+        instead: '    returning a.tries',
+      },
+      { text: '  if (row === undefined || !row.is_charged) {', instead: '  if (row === undefined) {' },
+    ],
+    test: 'src/features/registration/verify-email.test.ts',
+    testName: 'guesses in parallel',
+  },
+  {
+    name: 'email-code-tries-in-all',
+    what: 'after 30 codes an address has to begin once more',
+    attack: 91,
+    removals: [{ text: `\${authentication}.tries < \${MAX_CODE_TRIES}`, instead: 'true' }],
+    test: 'src/features/registration/verify-email.test.ts',
+    testName: 'after 30 tries',
+  },
+  {
+    name: 'email-code-of-last-mail',
+    what: 'only the code of the last mail that was asked for works',
+    attack: 91,
+    removals: [{ text: '  const mail = row.mails;', instead: '  const mail = row.mails - row.mails + 1;' }],
+    test: 'src/features/registration/verify-email.test.ts',
+    testName: 'is void once another was asked for',
+  },
+  {
+    name: 'email-code-lifetime',
+    what: 'a code works for five minutes',
+    attack: 91,
+    removals: [{ text: 'a.code_expires_at <= :now::timestamptz as is_late', instead: 'false as is_late' }],
+    test: 'src/features/registration/verify-email.test.ts',
+    testName: 'works for five minutes',
+  },
+  {
+    name: 'email-code-mails',
+    what: 'an address gets only so many codes in an hour',
+    attack: 94,
+    removals: [
+      {
+        text: 'unknownNameKey(keyRing, mail.emailKey)',
+        instead: 'unknownNameKey(keyRing, mail.authentication)',
+      },
+    ],
+    test: 'src/features/registration/verify-email.test.ts',
+    testName: 'three mails in an hour',
+  },
+  {
+    name: 'email-taken-untold',
+    what: 'an address that an account has gets no code',
+    attack: 82,
+    removals: [
+      { text: 'and a.mails = asked.mails and not exists (select from owner)', instead: 'and a.mails = asked.mails' },
+    ],
+    test: 'src/features/registration/verify-email.test.ts',
+    testName: 'check 15',
+  },
+  {
+    name: 'email-proven-before-account',
+    what: 'no account is made before its address is proven',
+    attack: 124,
+    removals: [
+      {
+        text: "      if (row.has_email && row.is_email_proven !== true) return { ok: false, reason: 'verify-email', action };\n",
+      },
+    ],
+    test: 'src/features/registration/verify-email.test.ts',
+    testName: 'stands before the end',
+  },
+  {
+    name: 'email-proven-stays',
+    what: 'an address that is proven is not exchanged for another',
+    attack: 124,
+    removals: [
+      { text: 'former.completed_at is not null', instead: 'false' },
+      {
+        text: "  if (email === undefined || email.state === 'proven') return",
+        instead: '  if (email === undefined) return',
+      },
+    ],
+    test: 'src/features/registration/verify-email.test.ts',
+    testName: 'is not taken once one is proven',
+  },
+  {
+    name: 'email-of-one-account',
+    what: 'of registrations that prove one address, one becomes an account',
+    attack: 99,
+    removals: [
+      { text: "      if (row.is_email_taken) return { ok: false, reason: 'email-in-use', action };\n" },
+      { text: "    if (!isAdded) return { ok: false, reason: 'email-in-use', action };\n" },
+    ],
+    test: 'src/domain/accounts/registrations/races.test.ts',
+    testName: 'one proven address',
+  },
+  {
+    name: 'registration-of-banned-requesters',
+    what: 'whom the operator has banned gets no account, wherever the form was sent from',
+    attack: 95,
+    removals: [
+      { text: "      if (bannedBy !== undefined) return { ok: false, reason: 'requester-banned', action };\n" },
+    ],
+    test: 'src/features/registration/register-with-password.test.ts',
+    testName: 'makes no account for a banned requester',
+  },
+];

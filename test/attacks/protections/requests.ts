@@ -1,0 +1,167 @@
+/** Connections, parsers and load. */
+import type { Protection } from './protection.ts';
+
+export const REQUESTS: readonly Protection[] = [
+  {
+    name: 'idle-connections',
+    what: 'a connection that asks nothing more is closed',
+    attack: 139,
+    removals: [{ text: 'keepAliveTimeout: limits.keepAliveTimeoutSeconds * 1000,', instead: 'keepAliveTimeout: 0,' }],
+    test: 'test/attacks/slow-connections.test.ts',
+    testName: '(S-139)',
+  },
+  {
+    name: 'two-hashes',
+    what: 'two hashes are computed at a time',
+    attack: 143,
+    removals: [
+      {
+        text: 'if (this.#running < this.#options.concurrency) this.#running += 1;',
+        instead: 'if (this.#running < 4 * this.#options.concurrency) this.#running += 1;',
+      },
+    ],
+    test: 'test/attacks/exhaustion.test.ts',
+    testName: '(S-143)',
+  },
+  {
+    name: 'linear-expressions',
+    what: 'expressions read a text in linear time (a quadratic one is planted)',
+    attack: 144,
+    removals: [{ text: 'const PLAIN = /^[A-Za-z0-9', instead: 'const PLAIN = /^(?!.*\\.+-$)[A-Za-z0-9' }],
+    test: 'test/attacks/exhaustion.test.ts',
+    testName: '(S-144)',
+  },
+  {
+    name: 'last-request',
+    what: 'what follows the last request of a connection is not served',
+    attack: 150,
+    removals: [
+      {
+        text: '    if (connection === undefined || connection.isOver) return;\n    const task',
+        instead: '    if (connection === undefined) return;\n    const task',
+      },
+    ],
+    test: 'test/attacks/proxies-and-framing.test.ts',
+    testName: '(S-150)',
+  },
+  {
+    name: 'nul',
+    what: 'a NUL in a field is refused',
+    attack: 159,
+    removals: [
+      {
+        text: "if (PLAIN.test(text)) return text;\n  try {\n    const decoded = decodeURIComponent(text.replaceAll('+', ' '));\n    return decoded.includes('\\0') ? undefined : decoded;",
+        instead:
+          "if (PLAIN.test(text)) return text;\n  try {\n    return decodeURIComponent(text.replaceAll('+', ' '));",
+      },
+    ],
+    test: 'test/attacks/parsers.test.ts',
+    testName: '(S-159)',
+  },
+  {
+    name: 'pipelined-requests',
+    what: 'at most 16 requests wait on a connection',
+    attack: 175,
+    removals: [
+      {
+        text: 'if (this.#waiting.length === MAX_PIPELINED) {',
+        instead: 'if (this.#waiting.length === 1000 * MAX_PIPELINED) {',
+      },
+    ],
+    test: 'src/platform/http/limits.test.ts',
+    testName: '(S-175)',
+  },
+  {
+    name: 'turns-of-connections',
+    what: 'requests that were read together wait for the turns of other connections',
+    attack: 175,
+    removals: [
+      {
+        text: 'if (this.socket.bytesRead === this.#bytesReadWhenIdle) setImmediate(() => this.#goOn());',
+        instead: 'if (this.isOver) return false;',
+      },
+    ],
+    test: 'src/platform/http/limits.test.ts',
+    testName: '(S-175)',
+  },
+  {
+    name: 'unread-answers',
+    what: 'the next request is served once the answer before it was taken',
+    attack: 175,
+    removals: [{ text: 'if (this.#previous?.isSent === false) {', instead: 'if (this.#previous === undefined) {' }],
+    test: 'src/platform/http/limits.test.ts',
+    testName: '(S-175)',
+  },
+  {
+    name: 'order-of-refusals',
+    what: 'bytes that are not a request are answered in their turn',
+    attack: 185,
+    removals: [
+      {
+        text: 'connection.admit(new RawRefusal(connection, rejection.status));',
+        instead: 'new RawRefusal(connection, rejection.status).start();',
+      },
+    ],
+    test: 'src/platform/http/limits.test.ts',
+    testName: '(S-185)',
+  },
+  {
+    name: 'bodies-take-no-place',
+    what: 'a request takes a place among those in flight once its body is there',
+    attack: 176,
+    removals: [
+      {
+        text: '    this.#settings.inFlight.leave(this);\n    const bytes = await reading;',
+        instead: '    const bytes = await reading;',
+      },
+    ],
+    test: 'src/platform/http/limits.test.ts',
+    testName: '(S-176)',
+  },
+  {
+    name: 'kept-capacity',
+    what: 'health, discovery, introspection and sign-in have places of their own',
+    attack: 176,
+    removals: [
+      { text: 'if (this.isFull && !isKept) throw overloaded();', instead: 'if (this.isFull) throw overloaded();' },
+    ],
+    test: 'src/platform/http/limits.test.ts',
+    testName: '(S-176)',
+  },
+  {
+    name: 'connections-of-network',
+    what: 'connections are counted by the /64 of an IPv6 address',
+    attack: 180,
+    removals: [
+      {
+        text: 'const counted = peer.isTrusted ? undefined : addressKey(peer.address);',
+        instead: 'const counted = peer.isTrusted ? undefined : peer.address;',
+      },
+    ],
+    test: 'test/attacks/connections.test.ts',
+    testName: '(S-180)',
+  },
+  {
+    name: 'descriptors',
+    what: 'idle connections are closed when file descriptors run out',
+    attack: 187,
+    removals: [
+      {
+        text: 'return this.#bySocket.size < this.#descriptors.connections || this.#closeOne();',
+        instead: 'return true;',
+      },
+      { text: '      if (!this.#closeOne()) return;\n' },
+    ],
+    test: 'test/attacks/process-limits.test.ts',
+    testName: '(S-187)',
+    isBuilt: true,
+  },
+  {
+    name: 'paths-as-received',
+    what: 'fixed segments of a path are compared as received',
+    attack: 152,
+    removals: [{ text: 'if (!isSpelledAs(route.path, path)) return undefined;' }],
+    test: 'src/platform/http/answers-over-http.test.ts',
+    testName: '(security S-152)',
+  },
+];

@@ -1,0 +1,186 @@
+/** Security 4.14: getting an account by its recovery. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask, recoverPassword } from '../support/account-operations.ts';
+import type { Browser, Shown } from '../support/browser.ts';
+import { startMails } from '../support/mails.ts';
+import { NEW_PASSWORD } from '../support/registering.ts';
+import { attackedService, ISSUER, PASSWORD } from './attacked-service.ts';
+import { headerOf } from './raw-http.ts';
+import { changedTables } from './table-states.ts';
+
+const mails = await startMails();
+const attacked = attackedService({ email: mails.settings }, { arePasswordsChosen: true });
+attacked.secrets.add(NEW_PASSWORD);
+const PATH = '/account/password/recovery';
+
+beforeAll(async () => {
+  await attacked.change(
+    `insert into user_emails (id, user_id, email, email_key, created_at)
+     select gen_random_uuid(), id, username || '@mail.example', username || '@mail.example', created_at from users`,
+  );
+});
+afterAll(async () => await mails.stop());
+
+async function begin(email: string, browser: Browser = attacked.browser()): Promise<Shown> {
+  await browser.get('/recover');
+  return await browser.submit({ email }, { action: '/recover' });
+}
+
+/** @returns the ticket of the mail that went to `email` */
+async function ticketOf(email: string): Promise<string> {
+  expect((await begin(email)).status).toBe(303);
+  const [mail] = await mails.deliver(attacked.service.core);
+  expect(mail?.to).toBe(email);
+  const [, ticket = ''] = /ticket=([0-9A-Za-z]+)/.exec(mail?.text ?? '') ?? [];
+  attacked.secrets.add(ticket);
+  return ticket;
+}
+
+const KINDS = ['amira@mail.example', 'absent@mail.example', 'lena@mail.example', 'dana@mail.example'];
+
+describe('telling whether an address is known (S-81)', () => {
+  /** Everything that an observer sees, and what the request cost, without what is different each time. */
+  function seen({ status, headers, body }: Shown) {
+    const { date: _, 'set-cookie': cookies = [], ...others } = headers;
+    const lengths = cookies.map((cookie) => cookie.replace(/=[^;]*/, ({ length }) => `=${length}`));
+    const { queries, fetched, requester } = attacked.service.requestLines().at(-1) ?? expect.fail('no line');
+    const neutral = (text: string) =>
+      text
+        .replaceAll(/[0-9A-HJKMNP-TV-Z]{26}/g, 'ID')
+        .replaceAll(/\w+@mail\.example/g, 'ADDRESS')
+        .replaceAll(/(notice=|name="csrf" value=")[\w-]+/g, '$1X');
+    return {
+      status,
+      headers: JSON.parse(neutral(JSON.stringify({ ...others, 'content-length': undefined }))),
+      lengths,
+      body: neutral(body),
+      queries,
+      fetched,
+      requester,
+    };
+  }
+
+  test('known, unknown, locked and deactivated: the same answers, statements, tables and log lines', async () => {
+    const observed = [];
+    for (const email of KINDS) {
+      const browser = attacked.browser();
+      const lines = attacked.service.logLines().length;
+      const before = await attacked.tableStates();
+      const answers = [seen(await begin(email, browser)), seen(await browser.follow())];
+      const { pathname } = new URL(browser.shown.url);
+      answers.push(seen(await browser.submit({}, { action: pathname })), seen(await browser.follow()));
+      const written = attacked.service.logLines().slice(lines);
+      const events = written.map((line) => line.split(' ')[2]);
+      observed.push({ answers, events, tables: changedTables(before, await attacked.tableStates()) });
+    }
+    for (const one of observed.slice(1)) expect(one).toEqual(observed[0]);
+    await mails.deliver(attacked.service.core);
+  });
+});
+
+describe('a link of somebody else’s making (S-121)', () => {
+  test.each<[string, Record<string, string>]>([
+    ['X-Forwarded-Host', { 'x-forwarded-host': 'evil.example' }],
+    ['Forwarded', { forwarded: 'host=evil.example;proto=javascript' }],
+    ['X-Original-URL', { 'x-original-url': 'https://evil.example/recover' }],
+    ['X-Forwarded-Proto', { 'x-forwarded-proto': 'javascript' }],
+    ['X-Forwarded-Port', { 'x-forwarded-port': '8443' }],
+    ['Host', { host: 'evil.example' }],
+    ['Host with a port', { host: 'auth.example.test:8443' }],
+  ])('%s changes nothing about it', async (_, headers) => {
+    const browser = attacked.browser();
+    await browser.get('/recover');
+    const { status } = await browser.submit({ email: 'amira@mail.example' }, { action: '/recover', headers });
+    expect(status).toBe(303);
+    const [mail] = await mails.deliver(attacked.service.core);
+    const links = [...`${mail?.text} ${mail?.html}`.matchAll(/https?:\/\/[^\s"<]+/g)].map(([link]) => link);
+    expect(links.length).toBeGreaterThan(2);
+    expect(links.filter((link) => !link.startsWith(ISSUER))).toEqual([]);
+    attacked.secrets.add(/ticket=(\w+)/.exec(mail?.text ?? '')?.[1] ?? PASSWORD);
+  });
+});
+
+describe('an address that looks like another (S-98)', () => {
+  test.each([
+    ['a+tag', 'amira+tag@mail.example'],
+    ['a full-width letter in the domain', 'amira@ｍail.example'],
+    ['a Cyrillic letter in the domain', 'amira@mаil.example'],
+    ['a dot more', 'a.mira@mail.example'],
+    ['a long s', 'amira@mail.example'.replace('a', 'ª')],
+  ])('%s: a mail only to the address that is stored, or none', async (_, typed) => {
+    await begin(typed);
+    const sent = await mails.deliver(attacked.service.core);
+    expect(sent.filter(({ to }) => to !== 'amira@mail.example')).toEqual([]);
+  });
+
+  test('in other letter case it is the same address, and the mail goes to the stored one', async () => {
+    await begin('AMIRA@Mail.Example');
+    expect(await mails.deliver(attacked.service.core)).toMatchObject([{ to: 'amira@mail.example' }]);
+  });
+
+  test.each([
+    'amira@mail.example\r\nBcc: eve@evil.example',
+    'amira@mail.example,eve@evil.example',
+    '<amira@mail.example>',
+  ])('%j is not an address (S-76)', async (typed) => {
+    expect((await begin(typed)).errorCodes).toEqual(['invalid']);
+    expect(await mails.deliver(attacked.service.core)).toEqual([]);
+  });
+});
+
+describe('a ticket (S-119)', () => {
+  test('of one account sets no password of another that is named with it', async () => {
+    const ticket = await ticketOf('amira@mail.example');
+    const browser = attacked.browser();
+    // Fields that the API does not have are no way to name somebody else.
+    for (const other of ['userId: "bruno"', 'username: "bruno"', 'email: "bruno@mail.example"']) {
+      const input = `{ ticket: "${ticket}", newPassword: "${NEW_PASSWORD}", ${other} }`;
+      const { body } = await ask(browser, `mutation { setPasswordByRecovery(input: ${input}) { status } }`);
+      expect(JSON.parse(body).errors[0].extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
+    }
+    expect(await recoverPassword(browser, { ticket, newPassword: NEW_PASSWORD })).toBe('ALLOWED');
+    expect(await tryPassword('bruno', PASSWORD)).toBe(303);
+    expect(await tryPassword('amira', PASSWORD)).toBe(200);
+    expect(await tryPassword('amira', NEW_PASSWORD)).toBe(303);
+    await mails.deliver(attacked.service.core);
+  });
+
+  test('planted session cookies are worth nothing after a recovery, which signs nobody in (S-61)', async () => {
+    const thief = await attacked.signedIn('bruno');
+    const ticket = await ticketOf('bruno@mail.example');
+    const victim = attacked.browser();
+    expect(await recoverPassword(victim, { ticket, newPassword: NEW_PASSWORD })).toBe('ALLOWED');
+    expect(victim.cookies.has('__Host-latchkey_session')).toBe(false);
+    expect((await thief.get('/')).text).toContain('You were signed out');
+    await mails.deliver(attacked.service.core);
+  });
+
+  test('stays out of every request that the page makes, and out of other origins (S-120)', async () => {
+    const ticket = await ticketOf('adele@mail.example');
+    const answer = await attacked.ask({ method: 'GET', target: `${PATH}?ticket=${ticket}` });
+    expect(headerOf(answer, 'referrer-policy')).toBe('no-referrer');
+    expect(headerOf(answer, 'cache-control')).toBe('no-store');
+    expect(headerOf(answer, 'content-security-policy')).toContain("default-src 'none'");
+    const addresses = [...answer.body.matchAll(/(?:src|href|action)="([^"]*)"/g)].map(([, address = '']) => address);
+    expect(addresses.filter((address) => !address.startsWith('/') || address.includes(ticket))).toEqual([]);
+  });
+
+  async function tryPassword(username: string, password: string): Promise<number> {
+    const browser = attacked.browser();
+    await browser.get('/login');
+    return (await browser.submit({ username, password })).status;
+  }
+});
+
+describe('records of other browsers (S-83)', () => {
+  test('an id that does not exist and that of another browser get the same answer', async () => {
+    const { location = '' } = await begin('amira@mail.example');
+    await mails.deliver(attacked.service.core);
+    const stranger = attacked.browser();
+    for (const id of [location.slice(-26), '01JD3Q5Z8W2N4K6M7P9R0S1T00', 'x', '../../etc/passwd']) {
+      const { body, status } = await stranger.get(`/recover/progress/${encodeURIComponent(id)}`);
+      expect([id, status, body]).toEqual([id, 303, '']);
+      expect(stranger.shown.location).toBe(`${ISSUER}recover`);
+    }
+  });
+});

@@ -1,0 +1,447 @@
+/** Sign-in providers that are broken or hostile, and answers that come twice (security 4.12). */
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import { SignJWT } from 'jose';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { refreshMetadataQueue } from '#domain/upstream/refresh-job.ts';
+import { JobWorker } from '#platform/jobs/worker.ts';
+import { Browser } from '../support/browser.ts';
+import { sql } from '../support/fixtures.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { linkAccount, type PeerAnswer, startUpstreamPeer, type UpstreamPeer } from '../support/upstream-peer.ts';
+import { HeldChange } from './held-change.ts';
+
+const ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
+const PASSWORD = 'correct horse battery staple';
+const DISCOVERY = '/.well-known/openid-configuration';
+
+type Answerer = (response: ServerResponse) => void;
+
+function json(value: unknown): Answerer {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return (response) => response.writeHead(200, { 'content-type': 'application/json' }).end(text);
+}
+
+/** Sends for as long as somebody listens. */
+const endless: Answerer = (response) => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  const chunk = Buffer.alloc(65_536, 'x');
+  response.write('{"a":"');
+  const more = (): void => {
+    while (!response.destroyed && response.write(chunk));
+    if (!response.destroyed) response.once('drain', more);
+  };
+  more();
+};
+
+/** Begins an answer and never ends it. */
+const slow: Answerer = (response) => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.write('{"a":');
+};
+
+const FORM = 'access_token=a&token_type=bearer';
+const DEEP = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
+/** 256 MiB of spaces in 256 KiB. */
+const BOMB = gzipSync(Buffer.alloc(256 * 1024 * 1024, ' '));
+
+/** Documents by issuer. */
+const DOCUMENTS: readonly (readonly [string, (issuer: string) => Answerer])[] = [
+  ['a status of its own', () => (response) => response.writeHead(500).end('{}')],
+  ['HTML', () => (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
+  ['a list', () => json([])],
+  ['nothing', () => json('')],
+  ['no end', () => endless],
+  ['a depth of 10,000', () => json(DEEP)],
+  ['a gzip bomb', () => (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(BOMB)],
+  ['a redirect', () => (response) => response.writeHead(302, { location: `${DISCOVERY}?elsewhere` }).end()],
+  ['another issuer', (issuer) => json(honest(issuer, { issuer: 'https://accounts.example' }))],
+  ['no issuer', (issuer) => json(honest(issuer, { issuer: undefined }))],
+  ['an issuer that is a list', (issuer) => json(honest(issuer, { issuer: [issuer] }))],
+  ['two issuers', (issuer) => json(JSON.stringify(honest(issuer)).replace('{', '{"issuer":"https://evil.example",'))],
+  ['a plain http endpoint', (issuer) => json(honest(issuer, { token_endpoint: 'http://evil.example/token' }))],
+  ['a script as endpoint', (issuer) => json(honest(issuer, { authorization_endpoint: 'javascript:alert(1)' }))],
+  ['an endpoint with a password', (issuer) => json(honest(issuer, { token_endpoint: 'https://a:b@evil.example/' }))],
+  ['no token endpoint', (issuer) => json(honest(issuer, { token_endpoint: undefined }))],
+  ['an endpoint from __proto__', (issuer) => json(withPrototype(issuer))],
+];
+
+function honest(issuer: string, more: Readonly<Record<string, unknown>> = {}) {
+  const { origin } = new URL(issuer);
+  return {
+    issuer,
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${origin}/token`,
+    jwks_uri: `${origin}/keys`,
+    ...more,
+  };
+}
+
+function withPrototype(issuer: string): string {
+  const { token_endpoint, ...rest } = honest(issuer);
+  return JSON.stringify(rest).replace('{', `{"__proto__":{"token_endpoint":"${token_endpoint}"},`);
+}
+
+let peer: UpstreamPeer;
+let service: TestService;
+let second: TestService;
+let offset = 0;
+const clock = { now: () => Date.now() + offset };
+
+beforeAll(async () => {
+  peer = await startUpstreamPeer();
+  const shared = { client_id: 'latchkey', token_endpoint_auth_method: 'none' };
+  const settings = {
+    rate_limiting: { upstream: { per_ip: { burst: 100_000 } } },
+    upstream_oauth2: {
+      providers: [
+        { id: ID, issuer: peer.issuer, ...shared },
+        ...DOCUMENTS.map((_, index) => ({ id: idOf(index), issuer: `${peer.issuer}/${index}`, ...shared })),
+      ],
+    },
+  };
+  const options = { clock, expectedErrors: [' 502 '] };
+  service = await startService(settings, options);
+  second = await startService(settings, { ...options, like: service });
+});
+afterAll(async () => {
+  await second.stop();
+  await service.stop();
+  await peer.stop();
+});
+afterEach(() => {
+  offset = 0;
+  peer.handlers.clear();
+});
+
+function idOf(index: number): string {
+  return `01HZX7T3Q8V3M5N6P7R8S9T1${String(index).padStart(2, '0')}`;
+}
+
+function newBrowser(of = service): Browser {
+  return new Browser({ listener: of.address, publicBase: of.publicBase });
+}
+
+async function signIn(answer?: PeerAnswer, browser = newBrowser()) {
+  await browser.get(`/upstream/authorize/${ID}`);
+  return await browser.get(peer.signIn(browser.shown.location ?? '', answer));
+}
+
+let people = 0;
+
+async function linkedPerson(): Promise<{ name: string; sub: string; uuid: string }> {
+  people += 1;
+  const name = `person${people}`;
+  const userId = await service.registerUser(name, PASSWORD);
+  await linkAccount(service.database, { providerId: ID, userId, subject: name });
+  const rows = await sql<{ id: string }>(service.database, `select id from users where username = '${name}'`);
+  return { name, sub: name, uuid: rows[0]?.id ?? '' };
+}
+
+function cookiesOf(browser: Browser): string {
+  return [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+}
+
+describe('metadata that cannot be used (S-109)', () => {
+  test.each(DOCUMENTS.map(([name, make], index) => [name, make, index] as const))('%s', async (_, make, index) => {
+    const path = `/${index}${DISCOVERY}`;
+    peer.handlers.set(path, (_request, response) => make(`${peer.issuer}/${index}`)(response));
+    const shown = await newBrowser().get(`/upstream/authorize/${idOf(index)}?kind=change_password`);
+    expect(shown).toMatchObject({ status: 502, errorCodes: ['upstream_unavailable'] });
+    expect(shown.body).toContain(`href="/upstream/authorize/${idOf(index)}?kind=change_password"`);
+    expect(shown.body).toContain('href="/login?kind=change_password"');
+    expect(shown.body).not.toContain('evil.example');
+    expect(peer.count('/elsewhere')).toBe(0);
+    const line = service.logLines().findLast((text) => text.includes('upstream.failed'));
+    expect(line).toContain(idOf(index));
+    expect(line).not.toContain('evil.example');
+    const [row] = await sql<{ metadata: unknown }>(
+      service.database,
+      `select metadata from upstream_providers where issuer = '${peer.issuer}/${index}'`,
+    );
+    expect(row).toEqual({ metadata: null });
+    expect((await signIn()).status, 'another provider').toBe(303);
+  });
+
+  test('the pages that do not need it go on, and it is asked for again when it is better', async () => {
+    const path = `/0${DISCOVERY}`;
+    peer.handlers.set(path, (_request, response) => response.writeHead(500).end());
+    offset = 600_000;
+    const before = peer.count(path);
+    for (let count = 0; count < 5; count += 1) {
+      expect((await newBrowser().get(`/upstream/authorize/${idOf(0)}`)).status).toBe(502);
+    }
+    expect(peer.count(path)).toBe(before + 1);
+    expect((await newBrowser().get('/login')).status).toBe(200);
+    peer.handlers.set(path, (_request, response) => json(honest(`${peer.issuer}/0`))(response));
+    offset += 11_000;
+    expect((await newBrowser().get(`/upstream/authorize/${idOf(0)}`)).status).toBe(303);
+  });
+});
+
+describe('a token endpoint that answers anything else (S-109)', () => {
+  test.each<readonly [string, Answerer]>([
+    ['no end', endless],
+    ['a gzip bomb', (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(BOMB)],
+    ['a depth of 10,000', json(DEEP)],
+    ['a member twice', json('{"access_token":"a","access_token":"b","token_type":"Bearer"}')],
+    ['tokens that are no text', json({ access_token: 1, id_token: {} })],
+    ['an ID token of 100 KiB', json({ access_token: 'a', id_token: 'x'.repeat(100_000) })],
+    ['an error with markup', json({ error: '<script>alert(1)</script>', error_description: '<b>' })],
+    ['nothing', json('')],
+    ['a form that says it is JSON', (response) => response.setHeader('content-type', 'application/json').end(FORM)],
+    ['a form', (response) => response.setHeader('content-type', 'application/x-www-form-urlencoded').end(FORM)],
+    ['a page', (response) => response.setHeader('content-type', 'text/html').end('<!doctype html>')],
+  ])('%s', async (_, answerer) => {
+    peer.handlers.set('/token', (_request, response) => answerer(response));
+    const shown = await signIn();
+    expect(shown).toMatchObject({ status: 502, errorCodes: ['upstream_invalid_response'] });
+    expect(shown.body).not.toContain('alert(1)');
+    expect(service.logLines().findLast((text) => text.includes('upstream.failed'))).not.toContain('alert(1)');
+  });
+
+  test('slow ones end after the time that there is for them, and the page says so', async () => {
+    const cases = [`/1${DISCOVERY}`, '/token', '/keys'];
+    offset = 700_000;
+    const begun = newBrowser();
+    await begun.get(`/upstream/authorize/${ID}`);
+    for (const path of cases) peer.handlers.set(path, (_request, response) => slow(response));
+    const shown = await Promise.all([
+      newBrowser().get(`/upstream/authorize/${idOf(1)}`),
+      begun.get(peer.signIn(begun.shown.location ?? '')),
+      newBrowser().get('/login'),
+    ]);
+    expect(shown.map(({ status }) => status)).toEqual([502, 502, 200]);
+    const reasons = service.logLines().filter((line) => line.includes('outbound.failed') && line.includes('timeout'));
+    expect(reasons.length).toBeGreaterThanOrEqual(2);
+  }, 60_000);
+});
+
+describe('JSON that is called something else (S-109)', () => {
+  test.each([undefined, 'text/html', 'text/plain; charset=utf-8', 'application/jwt', 'nonsense'])(
+    'as %s is read, since it is the text that counts: no page ever shows it',
+    async (type) => {
+      const renamed = (response: ServerResponse, text: string): void => {
+        if (type !== undefined) response.setHeader('content-type', type);
+        response.end(text);
+      };
+      peer.handlers.set('/token', (request, response) => {
+        peer.handlers.delete('/token');
+        void (async () => {
+          const { authorization = '', 'content-type': contentType = '' } = request.headers;
+          const headers = { authorization, 'content-type': contentType };
+          const answer = await fetch(`${peer.issuer}/token`, { method: 'POST', headers, body: await text(request) });
+          renamed(response, await answer.text());
+        })();
+      });
+      expect((await signIn()).status).toBe(303);
+      offset = 800_000;
+      peer.handlers.set(`/2${DISCOVERY}`, (_request, response) =>
+        renamed(response, JSON.stringify(honest(`${peer.issuer}/2`))),
+      );
+      expect((await newBrowser().get(`/upstream/authorize/${idOf(2)}`)).status).toBe(303);
+      await sql(service.database, `update upstream_providers set metadata = null, metadata_fetched_at = null`);
+    },
+  );
+});
+
+describe('keys of a provider (S-108)', () => {
+  const next = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const jwk = { ...createPublicKey(next.privateKey).export({ format: 'jwk' }), kid: 'two', alg: 'RS256' };
+  const byNext: PeerAnswer = {
+    sign: async (claims) =>
+      await new SignJWT({ ...claims }).setProtectedHeader({ alg: 'RS256', kid: 'two' }).sign(next.privateKey),
+  };
+
+  test('an unknown kid has them fetched again at once, but once a minute, however often it comes', async () => {
+    expect((await signIn()).status).toBe(303);
+    offset = 61_000;
+    const before = peer.count('/keys');
+    for (let count = 0; count < 15; count += 1) expect((await signIn(byNext)).status).toBe(502);
+    expect(peer.count('/keys')).toBe(before + 1);
+    expect((await signIn()).status, 'the former key').toBe(303);
+    const { keys } = await (await fetch(`${peer.issuer}/keys`)).json();
+    peer.handlers.set('/keys', (_request, response) => json({ keys: [...keys, jwk] })(response));
+    const published = peer.count('/keys');
+    expect((await signIn(byNext)).status).toBe(502);
+    expect(peer.count('/keys')).toBe(published);
+    offset = 122_000;
+    expect((await signIn(byNext)).status).toBe(303);
+    expect(peer.count('/keys')).toBe(published + 1);
+  });
+});
+
+describe('a key of a provider that names no algorithm (S-108)', () => {
+  test('is good for the configured one alone', async () => {
+    const { keys } = await (await fetch(`${peer.issuer}/keys`)).json();
+    const [{ alg, ...bare }] = keys;
+    expect(alg).toBe('RS256');
+    peer.handlers.set('/keys', (_request, response) => json({ keys: [bare] })(response));
+    offset = 500_000;
+    const claims = { exp: Math.floor(Date.now() / 1000) + 3600 };
+    expect((await signIn({ claims })).status).toBe(303);
+    for (const other of ['PS256', 'RS512']) {
+      const shown = await signIn({ claims, sign: async (all) => await peer.sign(all, { alg: other }) });
+      expect(shown.errorCodes, other).toEqual(['upstream_invalid_response']);
+    }
+  });
+});
+
+describe('sign-ins begun by the thousand (S-95)', () => {
+  test('429 beyond the limit, with a page that says when, and no further rows', async () => {
+    const limited = await startService({
+      rate_limiting: { upstream: { per_ip: { burst: 5, per_second: 0.01 } } },
+      upstream_oauth2: {
+        providers: [{ id: ID, issuer: peer.issuer, client_id: 'latchkey', token_endpoint_auth_method: 'none' }],
+      },
+    });
+    try {
+      const shown = [];
+      for (let count = 0; count < 30; count += 1)
+        shown.push(await newBrowser(limited).get(`/upstream/authorize/${ID}`));
+      expect(shown.map(({ status }) => status)).toEqual([
+        ...new Array<number>(5).fill(303),
+        ...new Array<number>(25).fill(429),
+      ]);
+      const last = shown.at(-1);
+      expect(last?.errorCodes).toEqual(['rate_limited']);
+      expect(Number(last?.headers['retry-after'])).toBeGreaterThan(0);
+      expect(last?.headers['set-cookie']).toBeUndefined();
+      expect(await sql(limited.database, 'select id from upstream_authorizations')).toHaveLength(5);
+    } finally {
+      await limited.stop();
+    }
+  });
+});
+
+describe('on two instances at the same time (S-100, S-106, S-110)', () => {
+  const ROUNDS = 150;
+
+  test('two identities that an account is to be linked to are counted one after the other (R-44)', async () => {
+    const { name, uuid } = await linkedPerson();
+    const more = `insert into upstream_links (id, provider_id, user_id, subject, created_at)
+      select gen_random_uuid(), l.provider_id, l.user_id, '${name} ' || n, now()
+        from upstream_links l, generate_series(2, 19) n where l.user_id = '${uuid}'`;
+    await sql(service.database, more);
+    const pages = [];
+    for (const of of [service, second]) {
+      const browser = newBrowser(of);
+      await browser.get('/login');
+      await browser.submit({ username: name, password: PASSWORD });
+      const { location = '' } = await signIn({ claims: { sub: `${name} of ${of.address}` } }, browser);
+      await browser.get(location);
+      pages.push({ browser, action: new URL(location).pathname });
+    }
+    const change = 'update users set display_name = display_name where id = $1::uuid';
+    const held = await HeldChange.make(service.connectionString, change, [uuid]);
+    const both = Promise.all(pages.map(({ browser, action }) => browser.submit({}, { action })));
+    const shown = await held.commitDuring(both, 2);
+    expect(shown.map(({ status }) => status).toSorted()).toEqual([200, 303]);
+    expect(shown.flatMap(({ errorCodes }) => errorCodes)).toEqual(['too_many_links']);
+    const links = `select id from upstream_links where user_id = '${uuid}'`;
+    expect(await sql(service.database, links)).toHaveLength(20);
+  });
+
+  test('an answer of the provider counts once', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const browser = newBrowser();
+      await browser.get(`/upstream/authorize/${ID}`);
+      const { pathname, search } = new URL(peer.signIn(browser.shown.location ?? ''));
+      const requests = peer.tokenRequests.length;
+      const headers = { cookie: cookiesOf(browser) };
+      const answers = await Promise.all(
+        [service, second].map(async ({ address }) => {
+          const answer = await fetch(`${address}${pathname}${search}`, { headers, redirect: 'manual' });
+          await answer.arrayBuffer();
+          return answer.status;
+        }),
+      );
+      expect(answers.toSorted()).toEqual([303, 400]);
+      expect(peer.tokenRequests.length).toBe(requests + 1);
+    }
+  }, 120_000);
+
+  test('a sign-in opens one session', async () => {
+    const { sub, uuid } = await linkedPerson();
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const browser = newBrowser();
+      await browser.get((await signIn({ claims: { sub } }, browser)).location ?? '');
+      const form = browser.shown.forms[0];
+      const body = new URLSearchParams([...(form?.inputs ?? [])]).toString();
+      const cookie = cookiesOf(browser);
+      const answers = await Promise.all(
+        [service, second].map(async ({ address, publicBase }) => {
+          const answer = await fetch(`${address}${form?.action}`, {
+            method: 'POST',
+            headers: {
+              cookie,
+              'content-type': 'application/x-www-form-urlencoded',
+              origin: new URL(publicBase).origin,
+            },
+            body,
+            redirect: 'manual',
+          });
+          await answer.arrayBuffer();
+          return answer.status;
+        }),
+      );
+      expect(answers.filter((status) => status === 303)).toHaveLength(1);
+      for (const status of answers) expect([303, 404, 409]).toContain(status);
+      const open = await sql(service.database, `delete from user_sessions where user_id = '${uuid}' returning id`);
+      expect(open).toHaveLength(1);
+    }
+  }, 120_000);
+
+  test('a lock of the account comes first, or shuts what came before it (S-102)', async () => {
+    for (let round = 0; round < 40; round += 1) {
+      const { sub, uuid } = await linkedPerson();
+      const browser = newBrowser();
+      await browser.get((await signIn({ claims: { sub } }, browser)).location ?? '');
+      const lock = `update users set locked_at = now() where id = '${uuid}'`;
+      await Promise.all([browser.submit(), sql(second.database, lock)]);
+      expect((await browser.get('/account/')).body).not.toContain('<div id="root"');
+    }
+  }, 120_000);
+});
+
+describe('metadata over time', () => {
+  const HOUR = 3_600_000;
+
+  async function statusAt(at: number, of = service): Promise<number> {
+    offset = at;
+    return (await newBrowser(of).get(`/upstream/authorize/${ID}`)).status;
+  }
+
+  test('a copy serves all instances for a day while the provider is out of reach', async () => {
+    // The last tests: others would find rows from the future.
+    expect(await statusAt(30 * HOUR)).toBe(303);
+    peer.handlers.set(DISCOVERY, (_request, response) => response.writeHead(503).end());
+    expect(await statusAt(53 * HOUR)).toBe(303);
+    expect(await statusAt(53 * HOUR + 1, second)).toBe(303);
+    for (const of of [service, second]) expect(await statusAt(55 * HOUR, of)).toBe(502);
+    peer.handlers.clear();
+    expect(await statusAt(55 * HOUR + 11_000)).toBe(303);
+  });
+
+  test('is fetched by the job on one of many instances, once a quarter of an hour', async () => {
+    const providers = service.core.upstreamProviders.enabled.slice(0, 1);
+    let now = clock.now() + 100 * HOUR;
+    const ticking = { now: () => now };
+    const workers = [service, second].map(
+      ({ core, database }) =>
+        new JobWorker({
+          ...{ database, clock: ticking, log: core.log, concurrency: 1, pollIntervalSeconds: 1, maxRetries: 2 },
+          queues: [refreshMetadataQueue({ ...core, database, clock: ticking, providers })],
+        }),
+    );
+    const before = peer.count(DISCOVERY);
+    for (let minute = 0; minute <= 60; minute += 1) {
+      await Promise.all(workers.map(async (worker) => await worker.poll()));
+      await Promise.all(workers.map(async (worker) => await worker.idle()));
+      now += 60_000;
+    }
+    expect(peer.count(DISCOVERY)).toBe(before + 4);
+  });
+});

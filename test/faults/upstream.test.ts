@@ -1,0 +1,331 @@
+/** Sign-ins through a provider by processes that die (browser-flows 5.10 and 8, security O-01, O-02). */
+import type { ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { Browser } from '../support/browser.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { sql } from '../support/fixtures.ts';
+import { freePort } from '../support/free-port.js';
+import { killProcess, Program, stopProcess } from '../support/program.js';
+import { startUpstreamPeer, type UpstreamPeer } from '../support/upstream-peer.ts';
+
+const PROVIDER = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
+const KILLS = 4;
+const AT_ONCE = 4;
+/** Written to by the transaction that makes an account, in this order. */
+const TABLES = ['users', 'user_sessions', 'audit_events'];
+const WAIT = { timeout: 60_000, interval: 20 };
+
+let folder: string;
+let base: string;
+let db: TestDatabase;
+let peer: UpstreamPeer;
+let program: Program;
+let service: ChildProcess | undefined;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'latchkey-upstream-'));
+  chmodSync(folder, 0o711);
+  db = await createTestDatabase();
+  peer = await startUpstreamPeer();
+  const port = await freePort();
+  base = `http://127.0.0.1:${port}/`;
+  const plenty = { burst: 1000 };
+  program = new Program(folder, {
+    data_dir: join(folder, 'data'),
+    database: { uri: db.connectionString },
+    http: {
+      public_base: base,
+      listeners: [{ resources: ['human', 'health'], binds: [{ address: `127.0.0.1:${port}` }] }],
+    },
+    upstream_oauth2: {
+      providers: [
+        {
+          ...{ id: PROVIDER, human_name: 'Harbour', issuer: peer.issuer, client_id: 'latchkey' },
+          ...{ client_secret: 'x'.repeat(32), token_endpoint_auth_method: 'client_secret_basic' },
+        },
+      ],
+    },
+    rate_limiting: { upstream: { per_ip: plenty }, registration: plenty, registration_check: plenty },
+    logging: { level: 'error' },
+  });
+});
+
+afterEach(async () => {
+  peer.handlers.clear();
+  if (service !== undefined) await stopProcess(service);
+  service = undefined;
+});
+
+afterAll(async () => {
+  await peer.stop();
+  await db.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function start(): Promise<ChildProcess> {
+  service = await program.serve(base);
+  return service;
+}
+
+/** As the operating system ends a process: it gets to do nothing more. */
+async function kill(): Promise<void> {
+  if (service !== undefined) await killProcess(service);
+  service = undefined;
+}
+
+function newBrowser(): Browser {
+  return new Browser({ listener: base.slice(0, -1), publicBase: base });
+}
+
+/** @returns where the browser comes back to, signed in at the provider */
+async function visitProvider(browser: Browser, subject: string): Promise<string> {
+  await browser.get(`/upstream/authorize/${PROVIDER}`);
+  return peer.signIn(browser.shown.location ?? '', { claims: { sub: subject } });
+}
+
+/** @returns the address of the last step */
+async function comeBack(browser: Browser, subject: string): Promise<string> {
+  const { status, location } = await browser.get(await visitProvider(browser, subject));
+  expect(status).toBe(303);
+  return location ?? '';
+}
+
+/** From the form of a new account to the last step but one. @returns the address of `finish` */
+async function registerUpToFinish(browser: Browser, username: string): Promise<string> {
+  expect((await browser.submit({ username })).status).toBe(303);
+  await browser.follow();
+  const { status, location } = await browser.submit({ action: 'skip' });
+  expect(status).toBe(303);
+  return location ?? '';
+}
+
+async function register(subject: string): Promise<void> {
+  const browser = newBrowser();
+  await browser.get(await comeBack(browser, subject));
+  await browser.get(await registerUpToFinish(browser, subject));
+  expect(await isSignedIn(browser, subject)).toBe(true);
+}
+
+async function isSignedIn(browser: Browser, username: string): Promise<boolean> {
+  const { status, text, forms } = await browser.get('/');
+  expect(status).toBe(200);
+  return text.includes(username) && forms.some(({ action }) => action === '/logout');
+}
+
+/** What there is of somebody, by the name that is their subject as well. */
+interface Traces {
+  readonly accounts: number;
+  /** Accounts that the subject at the provider belongs to. */
+  readonly owners: number;
+  readonly sessions: number;
+  /** Sign-ins through the provider that were used up. */
+  readonly consumed: number;
+  readonly events: number;
+}
+
+const NOTHING: Traces = { accounts: 0, owners: 0, sessions: 0, consumed: 0, events: 0 };
+const WHOLE: Traces = { accounts: 1, owners: 1, sessions: 1, consumed: 1, events: 1 };
+
+async function tracesOf(name: string): Promise<Traces | undefined> {
+  const [traces] = await sql<Traces>(
+    db.database,
+    `select (select count(*)::integer from users where username = $1::text) as accounts,
+            (select count(*)::integer from upstream_links l join users u on u.id = l.user_id
+              where l.subject = $1::text and u.username = $1::text) as owners,
+            (select count(*)::integer from user_sessions s join users u on u.id = s.user_id
+              where u.username = $1::text) as sessions,
+            (select count(*)::integer from upstream_authorizations a join upstream_links l on l.id = a.link_id
+               join user_sessions s on s.id = a.user_session_id and s.user_id = l.user_id
+              where l.subject = $1::text and a.consumed_at is not null) as consumed,
+            (select count(*)::integer from audit_events e join users u on u.id = e.user_id
+              where u.username = $1::text and e.kind = 'registered') as events`,
+    [name],
+  );
+  return traces;
+}
+
+/** The database has ended what the killed process had begun. */
+async function untilAlone(): Promise<void> {
+  const others = `select pid from pg_stat_activity
+                   where datname = current_database() and backend_type = 'client backend' and xact_start is not null
+                     and pid <> pg_backend_pid()`;
+  await expect.poll(async () => (await sql(db.database, others)).length, WAIT).toBe(0);
+}
+
+test('killed after the callback of a provider: nobody is signed in, and the last step can be taken after the restart (O-01, O-02)', async () => {
+  await start();
+  await register('amira');
+  const [amira, bela] = [newBrowser(), newBrowser()];
+  await amira.get(await comeBack(amira, 'amira'));
+  const belasStep = await comeBack(bela, 'bela');
+  await kill();
+  expect(await tracesOf('amira')).toEqual(WHOLE);
+  expect(await tracesOf('bela')).toEqual(NOTHING);
+
+  await start();
+  // The form was shown by the process that is gone.
+  const step = amira.shown;
+  expect(await isSignedIn(newBrowserLike(amira), 'amira')).toBe(false);
+  expect(await isSignedIn(newBrowserLike(bela), 'bela')).toBe(false);
+  expect(amira.shown).toBe(step);
+  expect(await amira.submit()).toMatchObject({ status: 303, location: base });
+  expect(await isSignedIn(amira, 'amira')).toBe(true);
+  expect(await tracesOf('amira')).toEqual({ ...WHOLE, sessions: 2, consumed: 2 });
+
+  expect((await bela.get(belasStep)).status).toBe(200);
+  expect(await tracesOf('bela')).toEqual(NOTHING);
+  await bela.get(await registerUpToFinish(bela, 'bela'));
+  expect(await isSignedIn(bela, 'bela')).toBe(true);
+  expect(await tracesOf('bela')).toEqual(WHOLE);
+  expect(await bela.get(belasStep)).toMatchObject({ status: 404, errorCodes: ['upstream_link_not_found'] });
+}, 180_000);
+
+/** With the cookies of now; what the other one shows stays. */
+function newBrowserLike(browser: Browser): Browser {
+  const like = newBrowser();
+  for (const [name, value] of browser.cookies) like.cookies.set(name, value);
+  return like;
+}
+
+test('killed after the callback, in a browser that lost its cookies: only a sign-in from the start leads on, to one account (O-02)', async () => {
+  await start();
+  const step = await comeBack(newBrowser(), 'chen');
+  await kill();
+  await start();
+  const browser = newBrowser();
+  expect(await browser.get(step)).toMatchObject({ status: 404, errorCodes: ['upstream_link_not_found'] });
+  expect(await tracesOf('chen')).toEqual(NOTHING);
+  await register('chen');
+  expect(await tracesOf('chen')).toEqual(WHOLE);
+}, 180_000);
+
+test('killed while the provider is asked: the answer counts no second time, and the sign-in can be begun again (O-01, O-02)', async () => {
+  const dying = await start();
+  const browser = newBrowser();
+  const callback = await visitProvider(browser, 'dora');
+  // The process dies between its question and what it makes of the answer.
+  peer.handlers.set('/token', (request) => {
+    dying.kill('SIGKILL');
+    request.socket.destroy();
+  });
+  await expect(browser.get(callback)).rejects.toThrow();
+  await kill();
+  peer.handlers.clear();
+  await start();
+  const again = await browser.get(callback);
+  expect(again).toMatchObject({ status: 400, errorCodes: ['upstream_session_used'] });
+  expect(await tracesOf('dora')).toEqual(NOTHING);
+  expect(await sql(db.database, `select from upstream_links where subject = 'dora'`)).toEqual([]);
+  await browser.get(await comeBack(browser, 'dora'));
+  await browser.get(await registerUpToFinish(browser, 'dora'));
+  expect(await isSignedIn(browser, 'dora')).toBe(true);
+  expect(await tracesOf('dora')).toEqual(WHOLE);
+}, 180_000);
+
+test(`${KILLS} kills while registrations through a provider finish: who was answered has account, link and session, others all of it or nothing (O-01, O-02)`, async () => {
+  let acknowledged = 0;
+  for (let round = 0; round < KILLS; round += 1) {
+    const running = await start();
+    const people: { readonly name: string; readonly browser: Browser; readonly finish: string }[] = [];
+    for (let index = 0; index < AT_ONCE; index += 1) {
+      const browser = newBrowser();
+      const name = `person${round}-${index}`;
+      await browser.get(await comeBack(browser, name));
+      people.push({ name, browser, finish: await registerUpToFinish(browser, name) });
+    }
+    const enough = randomInt(1, AT_ONCE);
+    let count = 0;
+    const outcomes = await Promise.all(
+      people.map(async (person) => {
+        const isAnswered = await finishes(person.browser, person.finish);
+        if (isAnswered) count += 1;
+        // The others are on their way.
+        if (count >= enough) running.kill('SIGKILL');
+        return { ...person, isAnswered };
+      }),
+    );
+    await kill();
+    await untilAlone();
+    await start();
+    for (const person of outcomes) await expectAllOrNothing(person);
+    acknowledged += count;
+    await kill();
+  }
+  expect(acknowledged).toBeGreaterThanOrEqual(KILLS);
+}, 300_000);
+
+/** @returns whether the service answered that the account is made */
+async function finishes(browser: Browser, finish: string): Promise<boolean> {
+  try {
+    return (await browser.get(finish)).status === 303;
+  } catch {
+    return false;
+  }
+}
+
+/** After a kill; in the end the person has the account, whichever it was. */
+async function expectAllOrNothing({
+  name,
+  browser,
+  finish,
+  isAnswered,
+}: {
+  readonly name: string;
+  readonly browser: Browser;
+  readonly finish: string;
+  readonly isAnswered: boolean;
+}): Promise<void> {
+  const traces = await tracesOf(name);
+  const isWhole = isAnswered || traces?.accounts === 1;
+  expect([name, traces]).toEqual([name, isWhole ? WHOLE : NOTHING]);
+  if (isAnswered) {
+    expect(await isSignedIn(browser, name)).toBe(true);
+    return;
+  }
+  if (isWhole) {
+    // The cookie of the session was lost with the answer; the account is reached from the provider.
+    await browser.get(await comeBack(browser, name));
+    expect((await browser.submit()).status).toBe(303);
+  } else {
+    expect((await browser.get(finish)).status).toBe(303);
+  }
+  expect(await isSignedIn(browser, name)).toBe(true);
+  expect(await tracesOf(name)).toMatchObject({ accounts: 1, owners: 1, events: 1 });
+}
+
+test.each(TABLES)(
+  'killed while a registration through a provider writes %s: nothing of it is there (O-02)',
+  async (table) => {
+    await start();
+    const browser = newBrowser();
+    const name = `writer-of-${table.replace('_', '-')}`;
+    await browser.get(await comeBack(browser, name));
+    const finish = await registerUpToFinish(browser, name);
+    const holder = new pg.Client({ connectionString: db.connectionString });
+    await holder.connect();
+    try {
+      await holder.query(`begin; lock table ${table} in share mode`);
+      const finishing = finishes(browser, finish);
+      await expect.poll(async () => (await holder.query(WAITING, [table])).rows.length, WAIT).toBeGreaterThan(0);
+      await kill();
+      expect(await finishing).toBe(false);
+      // Or the server would still carry out what it was sent.
+      await holder.query(`select pg_terminate_backend(pid) from (${WAITING}) as waiting`, [table]);
+    } finally {
+      await holder.end();
+    }
+    await untilAlone();
+    expect(await tracesOf(name)).toEqual(NOTHING);
+    await start();
+    await expectAllOrNothing({ name, browser, finish, isAnswered: false });
+    expect(await tracesOf(name)).toEqual(WHOLE);
+  },
+  180_000,
+);
+
+const WAITING = `select pid from pg_locks where not granted and relation = $1::regclass`;

@@ -1,0 +1,56 @@
+/** What administrators hear when the homeserver does not do its part within their request (operations 4.2). */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { AdminClient } from '../support/admin-client.ts';
+import { ChatOAuthClient, chatClientSettings } from '../support/chat-oauth-client.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { type StandInHomeserver, startStandInHomeserver } from '../support/stand-in-homeserver/stand-in-homeserver.ts';
+
+const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
+const SECRET = 'shared-secret-of-the-homeserver';
+
+let homeserver: StandInHomeserver;
+let service: TestService;
+let admin: AdminClient;
+
+beforeAll(async () => {
+  homeserver = await startStandInHomeserver(SECRET, 'chat.example');
+  const { endpoint, serverName } = homeserver;
+  service = await startService(
+    {
+      homeserver: { kind: 'synapse', homeserver: serverName, endpoint, secret: SECRET, timeout: '1s' },
+      clients: [chatClientSettings(CLIENT, { grant_types: ['client_credentials'] })],
+      policy: { data: { admin_clients: [CLIENT] } },
+    },
+    { expectedErrors: ['502 Bad Gateway', '504 Gateway Timeout', 'homeserver_'] },
+  );
+  const program = new ChatOAuthClient(service, CLIENT);
+  const form = { grant_type: 'client_credentials', scope: 'urn:mas:admin' };
+  const { body } = await program.post('/oauth2/token', form);
+  admin = new AdminClient(service, String(body['access_token']));
+});
+afterAll(async () => {
+  await service.stop();
+  await homeserver.stop();
+});
+
+test('a homeserver that does not answer is 504, one that answers with an error is 502, and nothing is stored', async () => {
+  await homeserver.setFault({ kind: 'hang' });
+  const slow = await admin.post('users', { username: 'slow' });
+  expect([slow.status, slow.body.errors?.[0]?.code]).toEqual([504, 'homeserver_timeout']);
+  await homeserver.setFault({ kind: 'answer', status: 500 });
+  const failed = await admin.post('users', { username: 'failed' });
+  expect([failed.status, failed.body.errors?.[0]?.code]).toEqual([502, 'homeserver_error']);
+  await homeserver.setFault(undefined);
+  expect((await admin.get('users')).body.meta?.count).toBe(0);
+});
+
+test('an account that cannot be reactivated there stays deactivated here', async () => {
+  const id = (await admin.post('users', { username: 'amira' })).body.data?.id;
+  await admin.post(`users/${id}/deactivate`);
+  await homeserver.setFault({ kind: 'hang' });
+  const slow = await admin.post(`users/${id}/reactivate`);
+  expect([slow.status, slow.body.errors?.[0]?.code]).toEqual([504, 'homeserver_timeout']);
+  await homeserver.setFault(undefined);
+  expect((await admin.get(`users/${id}`)).body.data?.attributes['deactivated_at']).not.toBeNull();
+  expect((await admin.post(`users/${id}/reactivate`)).body.data?.attributes['deactivated_at']).toBeNull();
+});

@@ -1,0 +1,192 @@
+/** Sign-ins and sign-outs of one person at once, in every way, at two instances (I-24, S-103). */
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Browser } from '#test/support/browser.ts';
+import { ChatClient, textOf } from '#test/support/chat-client.ts';
+import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import {
+  type StandInHomeserver,
+  startStandInHomeserver,
+} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+
+const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1TWB';
+const SECRET = 'shared-secret-of-the-test';
+const PASSWORD = 'correct horse battery staple';
+const AMPLE = { burst: 100_000, per_second: 1000 };
+const CLIENTS = 100;
+const DEVICES = ['DEVICEAAAA', 'DEVICEBBBB', 'DEVICECCCC', 'DEVICEDDDD'];
+const API = 'urn:chat:client:api:*';
+const TIMEOUT_MS = 120_000;
+/** A slow machine does not get through all of them within the time that each waits for its turn. */
+const BUSY = ['503 Service Unavailable'];
+
+/** What one client did, and when; in the time of this process, which also runs the homeserver. */
+interface Life {
+  readonly device: string;
+  readonly asked: number;
+  /** Undefined: it was not let in. */
+  answered: number | undefined;
+  token: string | undefined;
+  leaving: number | undefined;
+}
+
+const clock = new FakeClock();
+const lives: Life[] = [];
+const deletions: { readonly device: string; readonly at: number }[] = [];
+
+let homeserver: StandInHomeserver;
+let first: TestService;
+let second: TestService;
+
+beforeAll(async () => {
+  homeserver = await startStandInHomeserver(SECRET);
+  const { endpoint, serverName } = homeserver;
+  const settings = {
+    http: { public_base: 'https://auth.example.test/' },
+    homeserver: { kind: 'synapse', homeserver: serverName, endpoint, secret: SECRET },
+    clients: [chatClientSettings(CLIENT, { first_party: true })],
+    passwords: { schemes: [{ version: 1, algorithm: 'argon2id', memory_kib: 64, iterations: 1 }] },
+    rate_limiting: { login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE } },
+  };
+  first = await startService(settings, { clock, expectedErrors: BUSY });
+  second = await startService(settings, { clock, like: first, expectedErrors: BUSY });
+  await first.registerUser('amira', PASSWORD);
+  await tellHomeserver(first.core);
+  const devices = homeserver.user('amira')?.devices ?? expect.fail('the homeserver was not told');
+  const forget = devices.delete.bind(devices);
+  devices.delete = (device) => {
+    deletions.push({ device, at: performance.now() });
+    return forget(device);
+  };
+});
+
+afterAll(async () => {
+  await second.stop();
+  await first.stop();
+  await homeserver.stop();
+});
+
+async function introspect(token: string): Promise<boolean> {
+  const response = await fetch(`${first.address}/oauth2/introspect`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${SECRET}` },
+    body: new URLSearchParams({ token }),
+  });
+  const body: Record<string, unknown> = await response.json();
+  return body['active'] === true;
+}
+
+async function activeDevices(): Promise<string[]> {
+  const rows = await sql<{ device_id: string }>(
+    first.database,
+    `select device_id from oauth2_sessions where finished_at is null
+     union all select device_id from compat_sessions where finished_at is null order by 1`,
+    [],
+  );
+  return rows.map(({ device_id }) => device_id);
+}
+
+async function live(
+  life: Life,
+  signIn: () => Promise<string | undefined>,
+  signOut: (token: string) => Promise<unknown>,
+) {
+  life.token = await signIn();
+  if (life.token === undefined) return;
+  life.answered = performance.now();
+  if (lives.indexOf(life) % 3 === 0) return;
+  await pause(Math.random() * 50);
+  life.leaving = performance.now();
+  await signOut(life.token);
+}
+
+/** From when to when its device had to be there: until it left, or another sign-in may have taken its place. */
+function hadToExist(life: Life): { from: number; until: number } | undefined {
+  const { answered, device, leaving = Number.POSITIVE_INFINITY } = life;
+  if (answered === undefined) return undefined;
+  const replaced = lives
+    .filter((other) => other !== life && other.device === device)
+    .filter((other) => (other.answered ?? Number.POSITIVE_INFINITY) > answered)
+    .map((other) => Math.max(other.asked, answered));
+  return { from: answered, until: Math.min(leaving, ...replaced) };
+}
+
+test(
+  `${CLIENTS} sign-ins and sign-outs at once leave one session for each device, and take none from a living one (I-24)`,
+  async () => {
+    const browser = new Browser({ listener: first.address, publicBase: first.publicBase });
+    await browser.open('/login');
+    await browser.submit({ username: 'amira', password: PASSWORD });
+    clock.advanceSeconds(1);
+    const deviceOf = (index: number) => DEVICES[index % DEVICES.length] ?? '';
+    const codes: string[] = [];
+    for (let index = 0; index < CLIENTS; index += 2) {
+      const scope = `${API} urn:chat:client:device:${deviceOf(index / 2)}`;
+      codes.push(await new ChatOAuthClient(first, CLIENT).code(browser, scope));
+    }
+    const storm = codes.flatMap((code, index) => {
+      const device = deviceOf(index);
+      const at = index % 2 === 0 ? first : second;
+      const asked = performance.now();
+      const begun = [1, 2].map(() => ({ device, asked, answered: undefined, token: undefined, leaving: undefined }));
+      const [byCode, byPassword] = begun;
+      if (byCode === undefined || byPassword === undefined) return [];
+      lives.push(...begun);
+      const oauth = new ChatOAuthClient(at, CLIENT);
+      const compat = new ChatClient(at);
+      return [
+        live(
+          byCode,
+          async () => {
+            const { status, body } = await oauth.exchange(code);
+            expect([200, 503]).toContain(status);
+            return status === 200 ? String(body['access_token']) : undefined;
+          },
+          async (token) => await oauth.revoke(token),
+        ),
+        live(
+          byPassword,
+          async () => {
+            const answer = await compat.tryLogin('amira', PASSWORD, { device_id: device });
+            expect([200, 503]).toContain(answer.status);
+            return answer.status === 200 ? textOf(answer, 'access_token') : undefined;
+          },
+          async (token) => await compat.post('/logout', undefined, { authorization: `Bearer ${token}` }),
+        ),
+      ];
+    });
+    let isStorming = true;
+    const jobs = [first, second].map(async ({ core }) => {
+      while (isStorming) {
+        await tellHomeserver(core);
+        await pause(5);
+      }
+    });
+    await Promise.all(storm);
+    isStorming = false;
+    await Promise.all(jobs);
+    // What was put off because somebody else had the lease.
+    clock.advanceSeconds(10);
+    await tellHomeserver(first.core);
+
+    expect(lives.filter(({ answered }) => answered !== undefined).length).toBeGreaterThan(CLIENTS / 4);
+    const active = await activeDevices();
+    expect(new Set(active).size, 'one session for each device').toBe(active.length);
+    expect([...(homeserver.user('amira')?.devices.keys() ?? [])].toSorted()).toEqual(active);
+    const alive: string[] = [];
+    for (const { token, device } of lives) if (token !== undefined && (await introspect(token))) alive.push(device);
+    expect(alive.toSorted()).toEqual(active);
+    const wrong = lives.flatMap((life) => {
+      const time = hadToExist(life);
+      if (time === undefined) return [];
+      return deletions.filter(({ device, at }) => device === life.device && at > time.from && at < time.until);
+    });
+    expect(wrong, 'devices that were deleted under a living session').toEqual([]);
+    expect(deletions.length).toBeGreaterThan(0);
+  },
+  TIMEOUT_MS,
+);

@@ -1,0 +1,30 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PlainHttpApp } from '#test/support/chat-apps/plain-http.ts';
+import { ANY_PROTOCOL } from './sequences/sequences.ts';
+import { startWorld, type World } from './world.ts';
+
+describe('I-28: a chat client without a library, of a protocol of another name', () => {
+  let world: World;
+
+  beforeAll(async () => {
+    world = await startWorld({
+      protocolName: 'chat',
+      make: (address, protocolName) => new PlainHttpApp(address, protocolName),
+      secret: 'shared-secret-of-the-test',
+    });
+  });
+
+  afterAll(async () => await world.stop());
+
+  test.each(ANY_PROTOCOL.map((sequence) => [sequence.id, sequence.claim, sequence] as const))(
+    '%s: %s',
+    async (_id, _claim, sequence) => await sequence.run(world),
+  );
+
+  test('the names of the other protocol are unknown paths', async () => {
+    for (const address of [world.front.address, world.service.address]) {
+      const answer = await fetch(`${address}/_matrix/client/v3/login`);
+      expect(answer.status).toBe(404);
+    }
+  });
+});

@@ -1,0 +1,329 @@
+/**
+ * A real Synapse on SQLite (chat-compat 18.4). `.ci/run` installs one; elsewhere `LATCHKEY_TEST_SYNAPSE` names a Python
+ * that has `matrix-synapse`, and without it these tests are skipped, and count as such.
+ */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { askOverHttp } from '#cli/doctor/ask.ts';
+import { checkHomeserver } from '#cli/doctor/homeserver-checks.ts';
+import type { Config } from '#config/config.ts';
+import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import { Secret } from '#platform/base/secret.ts';
+import { MatrixJsSdkApp } from '#test/support/chat-apps/matrix-js-sdk.ts';
+import { ChatClient } from '#test/support/chat-client.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { freePort } from '#test/support/free-port.js';
+import { type PageService, startPages } from '#test/support/page-service.ts';
+import { type RealSynapse, startRealSynapse } from '#test/support/real-synapse.ts';
+import { beginRegistration, openEstimator, registerWholly } from '#test/support/registering.ts';
+import { until } from '#test/support/route-server.ts';
+import { type ScriptedIntrospection, startScriptedIntrospection } from '#test/support/scripted-introspection.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import {
+  CLIENT_CONFORMANCE,
+  CLIENT_OF_CONFORMANCE,
+  CROSS_SIGNING,
+  replaceCrossSigningKey,
+  takeClientStep,
+} from './client-conformance.ts';
+import { CONFORMANCE, EXCLUSIVE_NAMES, takeStep } from './conformance.ts';
+import { expectRefusal } from './sequences/sequence.ts';
+import { SEQUENCES } from './sequences/sequences.ts';
+import { PASSWORD, startWorld, type World } from './world.ts';
+
+const PYTHON = process.env['LATCHKEY_TEST_SYNAPSE'] ?? '';
+const NIO = fileURLToPath(new URL('nio-client.py', import.meta.url));
+const SECRET = 'shared-secret-of-the-test';
+
+describe.skipIf(PYTHON === '')('a real Synapse', () => {
+  let synapse: RealSynapse;
+
+  let ports: { readonly service: number; readonly front: number };
+
+  beforeAll(async () => {
+    ports = { service: await freePort(), front: await freePort() };
+    synapse = await startRealSynapse({
+      python: PYTHON,
+      secret: SECRET,
+      service: `http://127.0.0.1:${ports.service}/`,
+      publicBase: `http://127.0.0.1:${ports.front}/`,
+      exclusiveNames: EXCLUSIVE_NAMES,
+    });
+  }, 120_000);
+
+  afterAll(async () => await synapse?.remove());
+
+  /** What Synapse is held to, the homeserver of the other tests is as well: `stand-in.test.ts`. */
+  describe('answers as the homeserver of the tests does', () => {
+    let tokens: ScriptedIntrospection;
+
+    beforeAll(async () => {
+      tokens = await startScriptedIntrospection(ports.service);
+    });
+
+    afterAll(async () => await tokens?.stop());
+
+    test.each(CONFORMANCE.map((step) => [step.name, step] as const))('the service: %s', async (_, step) => {
+      const answer = await takeStep(synapse.endpoint, SECRET, step);
+      expect(answer.status).toBe(step.status);
+      if (step.errcode !== undefined) expect(answer.errcode).toBe(step.errcode);
+      expect(answer.members).toMatchObject(step.members ?? {});
+    });
+
+    test('the service: who signs in below', async () => {
+      const { localpart, device_id } = CLIENT_OF_CONFORMANCE;
+      const provision = { name: '', method: 'POST', path: 'provision_user', body: { localpart }, status: 201 } as const;
+      expect(await takeStep(synapse.endpoint, SECRET, provision)).toMatchObject({ status: 201 });
+      const upsert = { ...provision, path: 'upsert_device', body: { localpart, device_id } };
+      expect(await takeStep(synapse.endpoint, SECRET, upsert)).toMatchObject({ status: 201 });
+    });
+
+    test.each(CLIENT_CONFORMANCE.map((step) => [step.name, step] as const))('clients: %s', async (_, step) => {
+      const answer = await takeClientStep(synapse.endpoint, tokens, step);
+      expect(answer.status).toBe(step.status);
+      if (step.errcode !== undefined) expect(answer.errcode).toBe(step.errcode);
+      expect(answer.members).toMatchObject(step.members ?? {});
+    });
+
+    test('clients: another cross-signing key has to be allowed by the service', async () => {
+      expect(await replaceCrossSigningKey(synapse, SECRET, tokens)).toEqual(CROSS_SIGNING);
+    });
+  });
+
+  describe('with the service and a chat client', () => {
+    let world: World;
+
+    beforeAll(async () => {
+      const make = (address: string) => new MatrixJsSdkApp(address);
+      world = await startWorld({ protocolName: 'matrix', make, secret: SECRET, ports, synapse });
+    });
+
+    afterAll(async () => await world?.stop());
+
+    /** The same ones as with the homeserver of the tests: `matrix-js-sdk.test.ts`. */
+    test.each(SEQUENCES.map((sequence) => [sequence.id, sequence.claim, sequence] as const))(
+      '%s: %s',
+      async (_id, _claim, sequence) => await sequence.run(world),
+    );
+
+    test('a client with matrix-nio signs in, learns who it is, and signs out', async () => {
+      await world.person('nio');
+      const userId = world.userId('nio');
+      const { stdout } = await promisify(execFile)(PYTHON, [NIO, world.front.address, userId, PASSWORD, 'Terminal']);
+      const { flows, login, who, devices, token } = JSON.parse(stdout);
+      const [, deviceId] = login;
+      expect(flows).toContain('m.login.password');
+      expect(who).toEqual(login);
+      expect([login[0], devices]).toEqual([userId, [[deviceId, 'Terminal']]]);
+      await world.settle();
+      const app = world.app();
+      app.use({ userId, deviceId, accessToken: token, refreshToken: undefined });
+      await expectRefusal(app.whoAmI(), 401, 'M_UNKNOWN_TOKEN');
+      expect(await world.devices('nio')).toEqual([]);
+    });
+
+    test('who administers it is said by the token alone', async () => {
+      await world.person('plain-person');
+      const app = world.app();
+      await app.logIn({ identifier: { type: 'm.id.user', user: 'plain-person' }, password: PASSWORD });
+      const tokens = [await world.administratorToken(), app.credentials.accessToken];
+      const statuses = tokens.map(async (token) => {
+        const headers = { authorization: `Bearer ${token}` };
+        return (await fetch(new URL('_synapse/admin/v2/users?guests=false', synapse.endpoint), { headers })).status;
+      });
+      expect(await Promise.all(statuses)).toEqual([200, 403]);
+    });
+
+    test('latchkey doctor finds that both work together, and says what is wrong when they do not', async () => {
+      const diagnose = async (changes: Partial<Config['homeserver']> = {}, clientApi = world.front.address) =>
+        await problemsFound(world.service.core.config, changes, clientApi);
+      expect(await diagnose()).toEqual([]);
+      expect(await diagnose({ secret: new Secret('another-secret-than-there') })).toEqual(['homeserver.secret fail']);
+      expect(await diagnose({}, synapse.endpoint)).toEqual(['compat.login warn']);
+      const found = await diagnose({ endpoint: world.service.publicBase });
+      expect(found).toEqual(['homeserver.versions fail', 'homeserver.whoami skip', 'homeserver.secret skip']);
+    });
+
+    test('killed in the middle of sign-ins and sign-outs: once it is back, devices and sessions agree', async () => {
+      await world.person('survivor');
+      expect(await world.devices('survivor')).toEqual([]);
+      const held = new Map<string, string>();
+      const counts = { signedIn: 0, refused: 0 };
+      let isUnderLoad = true;
+      const use = async (device: string, keeps: boolean): Promise<void> => {
+        while (isUnderLoad) {
+          const { status, body } = await world.plain.tryLogin('survivor', PASSWORD, { device_id: device });
+          if (status === 503) counts.refused += 1;
+          if (status !== 200) continue;
+          counts.signedIn += 1;
+          const token = String(body['access_token']);
+          held.set(device, token);
+          if (keeps) continue;
+          held.delete(device);
+          await world.plain.post('/logout', undefined, { authorization: `Bearer ${token}` });
+        }
+      };
+      const load = [use('KEPT-A', true), use('KEPT-B', true), use('LEFT-A', false), use('LEFT-B', false)];
+      await until(() => counts.signedIn >= 12);
+      await synapse.kill();
+      await until(() => counts.refused > 0);
+      isUnderLoad = false;
+      await Promise.all(load);
+      await synapse.start();
+      // The breaker, leases and retries.
+      world.clock.advanceSeconds(3600);
+      await world.settle();
+      expect(await world.devices('survivor')).toEqual(await world.sessions('survivor'));
+      expect([...held.keys()].toSorted()).toEqual(['KEPT-A', 'KEPT-B']);
+      for (const [device, token] of held) {
+        expect((await world.introspect(token))['active'], `the token on ${device} that was answered`).toBe(true);
+      }
+    }, 120_000);
+
+    test('an application service registers people of its own, and signs nobody in', async () => {
+      const register = async (username: string, fields: object) => {
+        const answer = await fetch(`${world.front.address}/_matrix/client/v3/register`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${synapse.applicationServiceToken}` },
+          body: JSON.stringify({ type: 'm.login.application_service', username, ...fields }),
+        });
+        const members: Record<string, unknown> = await answer.json();
+        return [answer.status, members['errcode'] ?? members['user_id']];
+      };
+      expect(await register('bridge-carla', { inhibit_login: true })).toEqual([200, world.userId('bridge-carla')]);
+      expect(await register('bridge-emil', {})).toEqual([400, 'M_APPSERVICE_LOGIN_UNSUPPORTED']);
+      const login = { type: 'm.login.application_service', identifier: { type: 'm.id.user', user: 'bridge-carla' } };
+      const { status, body } = await world.plain.post('/login', login);
+      expect([status, body['errcode']]).toEqual([400, 'M_APPSERVICE_LOGIN_UNSUPPORTED']);
+    });
+  });
+
+  describe('with the service', () => {
+    let testDatabase: TestDatabase;
+    let estimator: StrengthEstimator;
+    let service: PageService;
+
+    beforeAll(async () => {
+      testDatabase = await createTestDatabase();
+      estimator = await openEstimator();
+      const { serverName: homeserver, endpoint } = synapse;
+      service = await startPages(testDatabase.database, {
+        registration: { estimator },
+        homeserver: { kind: 'synapse', homeserver, endpoint, secret: new Secret(SECRET) },
+      });
+    });
+
+    afterAll(async () => {
+      await service?.stop();
+      await estimator?.close();
+      await testDatabase?.drop();
+    });
+
+    const known = (localpart: string) => service.core.homeserver.queryUser(localpart, { kind: 'page' });
+
+    test('latchkey doctor says that the homeserver cannot ask the service', async () => {
+      const found = await problemsFound({ ...service.core.config, protocolName: 'matrix' }, {}, synapse.endpoint);
+      expect(found).toContain('homeserver.whoami fail');
+    });
+
+    test('people who register exist there, with the name that they chose', async () => {
+      const browser = service.browser();
+      await beginRegistration(browser, { username: 'registered' });
+      await browser.follow();
+      await browser.submit({ display_name: 'Dana Öz' });
+      await browser.follow();
+      expect(await known('registered')).toMatchObject({ ok: false, reason: 'unknown-user' });
+      await tellHomeserver(service.core);
+      expect(await known('registered')).toEqual({ ok: true, value: { displayName: 'Dana Öz', isDeactivated: false } });
+    });
+
+    test.each([
+      ['plain', 'is somebody else there'],
+      ['bridge-bot', 'is reserved by an application service'],
+    ])('%s cannot be registered: it %s', async (username) => {
+      const answer = await beginRegistration(service.browser(), { username });
+      expect(answer).toMatchObject({ status: 200, errorCodes: ['exists'] });
+    });
+
+    describe('knows the devices of sessions, and no others', () => {
+      const PASSWORD = 'correct horse battery staple';
+      let own: TestService;
+      let chat: ChatClient;
+
+      beforeAll(async () => {
+        const { serverName: homeserver, endpoint } = synapse;
+        const expectedErrors = ['503 Service Unavailable'];
+        own = await startService(
+          { homeserver: { kind: 'synapse', homeserver, endpoint, secret: SECRET } },
+          { expectedErrors },
+        );
+        chat = new ChatClient(own);
+      });
+      afterAll(async () => await own?.stop());
+
+      /** Asking makes one where there is none. */
+      async function hadDevice(localpart: string, id: string): Promise<boolean> {
+        const step = { name: 'ask', method: 'POST', path: 'upsert_device', status: 200 } as const;
+        const { status } = await takeStep(synapse.endpoint, SECRET, { ...step, body: { localpart, device_id: id } });
+        expect([200, 201]).toContain(status);
+        return status === 200;
+      }
+
+      test('I-02, I-09, I-23: from the login of somebody whom it does not know on, until they sign out', async () => {
+        await own.registerUser('deviceowner', PASSWORD);
+        const fields = { device_id: 'PHONE', initial_device_display_name: 'x'.repeat(200) };
+        const { accessToken } = await chat.login('deviceowner', PASSWORD, fields);
+        expect(await hadDevice('deviceowner', 'PHONE')).toBe(true);
+        expect(await hadDevice('deviceowner', 'SURPLUS')).toBe(false);
+        await chat.login('deviceowner', PASSWORD, { device_id: 'of two words/é' });
+        await chat.post('/logout', undefined, { authorization: `Bearer ${accessToken}` });
+        await tellHomeserver(own.core);
+        expect(await hadDevice('deviceowner', 'of two words/é')).toBe(true);
+        expect(await hadDevice('deviceowner', 'PHONE')).toBe(false);
+        expect(await hadDevice('deviceowner', 'SURPLUS')).toBe(false);
+      });
+
+      test('I-22: while it is stopped nobody signs in, and signs out nonetheless', async () => {
+        await own.registerUser('stranded', PASSWORD);
+        const { accessToken } = await chat.login('stranded', PASSWORD, { device_id: 'PHONE' });
+        await synapse.stop();
+        const refused = await chat.tryLogin('stranded', PASSWORD, { device_id: 'LAPTOP' });
+        expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+        expect((await chat.post('/logout', undefined, { authorization: `Bearer ${accessToken}` })).status).toBe(200);
+        await synapse.start();
+        await tellHomeserver(own.core);
+        expect(await hadDevice('stranded', 'PHONE')).toBe(false);
+        expect((await chat.tryLogin('stranded', PASSWORD)).status).toBe(200);
+      }, 120_000);
+    });
+
+    test('while it is stopped nobody registers, and those who had are told to it afterwards', async () => {
+      await registerWholly(service.browser(), 'waiting');
+      await synapse.stop();
+      await tellHomeserver(service.core);
+      const answer = await beginRegistration(service.browser(), { username: 'early' });
+      expect(answer).toMatchObject({ status: 200, errorCodes: ['homeserver_unavailable'] });
+      await synapse.start();
+      service.clock.advanceSeconds(60);
+      await tellHomeserver(service.core);
+      expect(await known('waiting')).toMatchObject({ ok: true, value: { displayName: 'waiting' } });
+    }, 120_000);
+  });
+});
+
+/** What `latchkey doctor` finds, but what is fine. @param clientApi where the well-known document leads clients */
+async function problemsFound(config: Config, changes: Partial<Config['homeserver']>, clientApi: string) {
+  const ask = askOverHttp('1.2.3');
+  const findings = await checkHomeserver({
+    config: { ...config, homeserver: { ...config.homeserver, ...changes } },
+    ask: async (url, bearer) => {
+      if (!url.pathname.startsWith('/.well-known/')) return await ask(url, bearer);
+      const members = new Map(Object.entries({ 'm.homeserver': { base_url: clientApi } }));
+      return { ok: true, sentAt: undefined, status: 200, members };
+    },
+  });
+  return findings.flatMap(({ name, status }) => (status === 'ok' ? [] : [`${name} ${status}`]));
+}

@@ -1,0 +1,38 @@
+import { expect } from 'vitest';
+import { type ChatApp, ChatRefusal, type PasswordLogin } from '#test/support/chat-apps/chat-app.ts';
+import { PASSWORD, type World } from '../world.ts';
+
+/** What a chat client does, and what must hold then. Names of people and devices differ from those of the others. */
+export interface Sequence {
+  /** Of chat-compat 18.3. */
+  readonly id: string;
+  readonly claim: string;
+  run(world: World): Promise<void>;
+}
+
+export function passwordOf(user: string, more: Partial<PasswordLogin> = {}): PasswordLogin {
+  return { identifier: { type: 'm.id.user', user }, password: PASSWORD, ...more };
+}
+
+/** A client of its own of that person. */
+export async function signedIn(world: World, user: string, more: Partial<PasswordLogin> = {}): Promise<ChatApp> {
+  const app = world.app();
+  await app.logIn(passwordOf(user, more));
+  return app;
+}
+
+/** What a request is refused with; it has to be. */
+export async function refusalOf(request: Promise<unknown>): Promise<ChatRefusal> {
+  try {
+    await request;
+  } catch (error) {
+    if (error instanceof ChatRefusal) return error;
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
+
+export async function expectRefusal(request: Promise<unknown>, status: number, errcode?: string): Promise<void> {
+  const refusal = await refusalOf(request);
+  expect([refusal.status, refusal.errcode]).toEqual([status, errcode ?? refusal.errcode]);
+}

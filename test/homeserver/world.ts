@@ -1,0 +1,264 @@
+/**
+ * The service, a homeserver and one origin in front of both, as a chat client meets them (chat-compat 18.1). The
+ * homeserver is the stand-in of the tests or a real Synapse; the same sequences are walked with either.
+ */
+import { z } from 'zod';
+import { lockUserCommand, unlockUserCommand } from '#cli/lock-user.ts';
+import { manageDeps } from '#cli/manage-deps.test-support.ts';
+import { Browser } from '#test/support/browser.ts';
+import type { ChatApp, ChatAppMake } from '#test/support/chat-apps/chat-app.ts';
+import { ChatClient } from '#test/support/chat-client.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { freePort } from '#test/support/free-port.js';
+import { startFrontOrigin } from '#test/support/front-origin.ts';
+import type { RealSynapse } from '#test/support/real-synapse.ts';
+import { startService } from '#test/support/service.ts';
+import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import { startStandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+import { bundleWorker } from '#test/support/worker-entry.ts';
+
+export const PASSWORD = 'correct horse battery staple';
+export const PROVIDER = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
+const STRENGTH_WORKER = new URL('../../src/domain/accounts/passwords/strength.worker.ts', import.meta.url);
+/** Of access tokens that can be refreshed. */
+export const TOKEN_SECONDS = 60;
+/** Longer than a job waits for another one. */
+const BUSY_SECONDS = 3;
+const AMPLE = { burst: 100_000, per_second: 1000 };
+const SERVER_NAME = 'localhost:8448';
+
+export interface WorldOptions {
+  readonly protocolName: string;
+  readonly make: ChatAppMake;
+  readonly secret: string;
+  /** Where everybody has to find the service and what is in front; free ports unless given. */
+  readonly ports?: { readonly service: number; readonly front: number };
+  /** In place of the stand-in. */
+  readonly synapse?: RealSynapse;
+}
+
+/** Of a person at the homeserver. */
+export interface Standing {
+  readonly isLocked: boolean;
+  readonly isDeactivated: boolean;
+  readonly isErased: boolean;
+}
+
+export type World = Awaited<ReturnType<typeof startWorld>>;
+
+export async function startWorld({ protocolName, make, secret, synapse, ...options }: WorldOptions) {
+  const ports = options.ports ?? { service: await freePort(), front: await freePort() };
+  const standIn = synapse === undefined ? await startStandInHomeserver(secret, SERVER_NAME) : undefined;
+  const { serverName, endpoint } = standIn ?? synapse ?? { serverName: '', endpoint: '' };
+  // Libraries compare times with their own clock.
+  const clock = new FakeClock(Date.now());
+  const settings = {
+    protocol_name: protocolName,
+    homeserver: { kind: 'synapse', homeserver: serverName, endpoint, secret },
+    account: {
+      login_with_email_allowed: true,
+      password_registration_enabled: true,
+      password_registration_email_required: false,
+    },
+    upstream_oauth2: {
+      providers: [
+        { id: PROVIDER, issuer: 'https://idp.example/', client_id: 'chat', token_endpoint_auth_method: 'none' },
+      ],
+    },
+    experimental: { compat_token_ttl: TOKEN_SECONDS },
+    rate_limiting: { login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE } },
+  };
+  const service = await startService(
+    { ...settings, http: listeningAt(ports.service) },
+    {
+      clock,
+      strengthWorker: await bundleWorker(STRENGTH_WORKER),
+      // While the homeserver is away.
+      expectedErrors: [' 503 Service Unavailable '],
+    },
+  );
+  if (standIn !== undefined) {
+    Object.assign(standIn.state, { protocolName, service: service.publicBase, clock });
+  }
+  const front = await startFrontOrigin({
+    port: ports.front,
+    protocolName,
+    service: service.address,
+    homeserver: endpoint,
+  });
+  const { core } = service;
+  const manage = manageDeps(service, { out: '', err: '' });
+  const plain = new ChatClient(front, `/_${protocolName}/client/v3`);
+  let administrator: string | undefined;
+
+  /** Runs the jobs that are due, and those that wait for another one about the same person. */
+  const settle = async () => {
+    for (let count = 0; count < 3; count += 1) {
+      await tellHomeserver(core);
+      clock.advanceSeconds(BUSY_SECONDS);
+    }
+  };
+
+  const register = async (username: string) => await service.registerUser(username, PASSWORD);
+
+  return {
+    protocolName,
+    serverName,
+    service,
+    clock,
+    front,
+    /** Undefined with a real Synapse. */
+    standIn,
+    synapse,
+    plain,
+    app: (): ChatApp => make(front.address, protocolName),
+    settle,
+    /** An account that the homeserver has not heard of. @returns its identifier */
+    register,
+    /** Somebody whom the homeserver knows. */
+    person: async (username: string): Promise<string> => {
+      const id = await register(username);
+      await settle();
+      return id;
+    },
+    userId: (username: string) => `@${username}:${serverName}`,
+    addEmail: async (username: string, address: string): Promise<void> => {
+      await sql(
+        service.database,
+        `insert into user_emails (id, user_id, email, email_key, created_at)
+         select gen_random_uuid(), id, $2::text, $2::text, created_at from users where username = $1::text`,
+        [username, address],
+      );
+    },
+    /** Device ids of the sessions that are not over. */
+    sessions: async (username: string): Promise<string[]> => {
+      const rows = await sql<{ device_id: string }>(
+        service.database,
+        `select s.device_id from compat_sessions s join users u on u.id = s.user_id
+          where u.username = $1::text and s.finished_at is null order by s.device_id`,
+        [username],
+      );
+      return rows.map((row) => row.device_id);
+    },
+    /** Device ids as the homeserver has them, in order. */
+    devices: async (username: string): Promise<string[]> => {
+      if (standIn !== undefined) return [...(standIn.user(username)?.devices.keys() ?? [])].sort();
+      const { devices }: { devices: readonly { readonly device_id: string }[] } = await administer(
+        username,
+        '/devices',
+      );
+      return devices.map((device) => device.device_id).sort();
+    },
+    /** As clients of other people see them. */
+    displayName: async (username: string): Promise<string | undefined> => {
+      const of = encodeURIComponent(`@${username}:${serverName}`);
+      const answer = await fetch(`${front.address}/_${protocolName}/client/v3/profile/${of}/displayname`);
+      if (answer.status !== 200) throw new Error(`${username}: ${answer.status} ${await answer.text()}`);
+      return z.object({ displayname: z.string().optional() }).parse(await answer.json()).displayname;
+    },
+    /** What the homeserver makes of a person. */
+    standing: async (username: string): Promise<Standing> => {
+      if (standIn === undefined) {
+        const { locked, deactivated, erased } = await administer(username);
+        return { isLocked: locked, isDeactivated: deactivated, isErased: erased };
+      }
+      const user = standIn.user(username);
+      if (user === undefined) throw new Error(`${username} is unknown there`);
+      return { isLocked: user.isLocked, isDeactivated: user.isDeactivated, isErased: user.isErased };
+    },
+    /** A token that administers a homeserver. */
+    administratorToken,
+    /** As the homeserver asks. */
+    introspect: async (token: string): Promise<Readonly<Record<string, unknown>>> => {
+      const answer = await fetch(`${service.address}/oauth2/introspect`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}` },
+        body: new URLSearchParams({ token, token_type_hint: 'access_token' }),
+      });
+      return await answer.json();
+    },
+    browser: () => new Browser({ listener: service.address, publicBase: service.publicBase }),
+    /** @returns the browser of somebody who has signed in with their password */
+    signInBrowser: async (username: string): Promise<Browser> => {
+      const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
+      await browser.open('login');
+      const { status } = await browser.submit({ username, password: PASSWORD });
+      if (status !== 303) throw new Error(`${username} was not signed in: ${status}`);
+      return browser;
+    },
+    lock: async (username: string, { deactivate = false, erase = false } = {}): Promise<void> =>
+      await lockUserCommand(manage, { user: username, deactivate, erase, json: false }),
+    unlock: async (username: string, { reactivate = false } = {}): Promise<void> =>
+      await unlockUserCommand(manage, { user: username, reactivate, json: false }),
+    /** A further instance on the database, with a front of its own. */
+    alsoWith: async (more: Readonly<Record<string, unknown>>) => {
+      const other = await startService({ ...settings, ...more }, { clock, like: service });
+      const before = await startFrontOrigin({
+        port: await freePort(),
+        protocolName,
+        service: other.address,
+        homeserver: endpoint,
+      });
+      return {
+        address: before.address,
+        app: (): ChatApp => make(before.address, protocolName),
+        stop: async () => {
+          await before.stop();
+          await other.stop();
+        },
+      };
+    },
+    /** What failed is asked again at once. */
+    outage: async (work: () => Promise<void>): Promise<void> => {
+      await (standIn === undefined ? synapse?.stop() : standIn.setFault({ kind: 'refuse' }));
+      try {
+        await work();
+      } finally {
+        await (standIn === undefined ? synapse?.start() : standIn.setFault(undefined));
+        // The breaker and the retries of jobs.
+        clock.advanceSeconds(3600);
+      }
+    },
+    stop: async (): Promise<void> => {
+      await front.stop();
+      await service.stop();
+      await standIn?.stop();
+    },
+  };
+
+  /** Asks a real Synapse, with a token that administers it. */
+  async function administer(username: string, below = '') {
+    const path = `_synapse/admin/v2/users/${encodeURIComponent(`@${username}:${serverName}`)}${below}`;
+    const headers = { authorization: `Bearer ${await administratorToken()}` };
+    const answer = await fetch(new URL(path, endpoint), { headers });
+    if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return await answer.json();
+  }
+
+  async function administratorToken(): Promise<string> {
+    administrator ??= await signInAdministrator();
+    return administrator;
+  }
+
+  async function signInAdministrator(): Promise<string> {
+    await register('operator');
+    await settle();
+    const { accessToken } = await plain.login('operator', PASSWORD, { device_id: 'CONSOLE' });
+    await sql(service.database, `update compat_sessions set is_homeserver_admin = true where device_id = 'CONSOLE'`);
+    return accessToken;
+  }
+}
+
+function listeningAt(port: number) {
+  return {
+    public_base: `http://127.0.0.1:${port}`,
+    listeners: [
+      {
+        name: 'web',
+        resources: ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'health'],
+        binds: [{ address: `127.0.0.1:${port}` }],
+      },
+    ],
+  };
+}

@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { headerOf, sendRequest } from '../attacks/raw-http.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND'];
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService({ account: { password_registration_enabled: true, password_recovery_enabled: true } });
+});
+afterAll(async () => await service.stop());
+
+/** An address of every route, also of those at the origin. */
+function addresses(): ReadonlySet<string> {
+  return new Set(service.routes.map(({ path }) => path.replaceAll(/:\w+/g, '01JD3Q5Z8W2N4K6M7P9R0S1T00')));
+}
+
+async function statusAndAllow(method: string, path: string): Promise<{ status: number; allow: string | undefined }> {
+  const answer = await sendRequest(service.address, { method, target: path, headers: [] });
+  return { status: answer.status, allow: headerOf(answer, 'allow') };
+}
+
+test('every address answers 405 to the methods that its Allow does not list, the same list each time, and to no others', async () => {
+  for (const path of addresses()) {
+    const { allow, status } = await statusAndAllow('OPTIONS', path);
+    expect([path, status]).toEqual([path, 204]);
+    const listed = allow?.split(', ') ?? [];
+    expect(listed, path).toContain('OPTIONS');
+    for (const method of METHODS) {
+      const answer = await statusAndAllow(method, path);
+      expect([method, path, answer.status === 405]).toEqual([method, path, !listed.includes(method)]);
+      if (answer.status === 405) expect([method, path, answer.allow]).toEqual([method, path, allow]);
+    }
+  }
+});

@@ -1,0 +1,225 @@
+/**
+ * The order of the checks of an authorization request (oauth 6.3): a request with two faults is refused for the one that
+ * comes first, however it is sent.
+ */
+import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FakeClock } from '../support/fake-clock.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const CALLBACK = 'https://app.example/cb';
+const UNKNOWN_CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
+const GOOD = {
+  redirect_uri: CALLBACK,
+  response_type: 'code',
+  scope: 'openid',
+  state: 'st',
+  code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+  code_challenge_method: 'S256',
+};
+
+interface Fault {
+  readonly row: number;
+  readonly fields?: Readonly<Record<string, string>>;
+  /** A property of the client. */
+  readonly client?: ClientProperty;
+  /** A name that is sent once more. */
+  readonly repeats?: string;
+  /** Ways of sending in which it is no fault, or one that is found before all others. */
+  readonly notWhen?: readonly Way[];
+  readonly code: string;
+  readonly description: string;
+}
+
+type Way = 'plain' | 'signed' | 'pushed';
+
+/** Refused before the parameters themselves are read, so only where they come plain. */
+const EARLY: readonly Fault[] = [
+  { row: 1, repeats: 'state', code: 'invalid_request', description: 'state is given more than once' },
+  { row: 2, fields: { client_id: UNKNOWN_CLIENT }, code: 'invalid_request', description: 'client_id names no client' },
+];
+/** Row 3: what holds the parameters cannot be read. A request has one or the other. */
+const UNREADABLE: Readonly<Record<string, Fault>> = {
+  'request object': {
+    ...{ row: 3, fields: { request: 'x' } },
+    ...{ code: 'invalid_request_object', description: 'must be a JWT' },
+  },
+  reference: {
+    ...{ row: 3, fields: { request_uri: `urn:ietf:params:oauth:request_uri:${'x'.repeat(43)}` } },
+    ...{ code: 'invalid_request_uri', description: 'names no request' },
+  },
+};
+const FAULTS: readonly Fault[] = [
+  { row: 4, fields: { redirect_uri: 'https://evil.example/' }, code: 'invalid_redirect_uri', description: 'one of' },
+  { row: 5, fields: { response_mode: 'x' }, code: 'invalid_request', description: 'response_mode must' },
+  { row: 6, fields: { state: 's'.repeat(2049) }, code: 'invalid_request', description: 'state must' },
+  {
+    ...{ row: 7, repeats: 'scope', code: 'invalid_request', description: 'scope is given more than once' },
+    notWhen: ['signed', 'pushed'],
+  },
+  { row: 7, fields: { nonce: 'n'.repeat(513) }, code: 'invalid_request', description: 'nonce must' },
+  { row: 7, fields: { max_age: '-1' }, code: 'invalid_request', description: 'max_age must' },
+  { row: 7, fields: { prompt: 'none login' }, code: 'invalid_request', description: 'prompt none' },
+  { row: 7, fields: { dpop_jkt: 'x' }, code: 'invalid_request', description: 'dpop_jkt must' },
+  { row: 7, fields: { claims: '[' }, code: 'invalid_request', description: 'claims must' },
+  { row: 7, fields: { id_token_hint: 'x' }, code: 'invalid_request', description: 'id_token_hint must' },
+  { row: 8, fields: { authorization_details: '[]' }, code: 'invalid_request', description: 'not supported' },
+  {
+    ...{ row: 8, fields: { request_uri: 'https://app.example/r' }, notWhen: ['signed', 'pushed'] },
+    ...{ code: 'request_uri_not_supported', description: 'request_uri is not supported' },
+  },
+  { row: 8, fields: { registration: '{}' }, code: 'registration_not_supported', description: 'registration' },
+  { row: 9, client: 'pushes', notWhen: ['pushed'], code: 'invalid_request', description: 'to push its requests' },
+  { row: 9, client: 'signs', notWhen: ['signed'], code: 'invalid_request', description: 'to sign its requests' },
+  { row: 10, fields: { response_type: 'id_token' }, code: 'unsupported_response_type', description: 'response_type' },
+  { row: 11, client: 'no-code', code: 'unauthorized_client', description: 'authorization_code' },
+  { row: 12, fields: { code_challenge: 'x' }, code: 'invalid_request', description: 'code_challenge' },
+  { row: 13, fields: { scope: 'nothing' }, code: 'invalid_scope', description: 'scopes' },
+  { row: 14, fields: { resource: 'https://unknown.example' }, code: 'invalid_target', description: 'resource must' },
+];
+/** Rows that are answered by a page; the others go to the client. */
+const PAGES = new Set([1, 2, 4, 5]);
+
+/** Each doubles the number of clients. */
+const CLIENT_PROPERTIES = ['signs', 'no-code', 'pushes'] as const;
+type ClientProperty = (typeof CLIENT_PROPERTIES)[number];
+
+/** One client for each set of properties. */
+function clientId(properties: readonly ClientProperty[]): string {
+  const bits = CLIENT_PROPERTIES.map((property, index) => (properties.includes(property) ? 2 ** index : 0));
+  return `01JD3Q5Z8W2N4K6M7P9R0S1T0${1 + bits.reduce<number>((sum, bit) => sum + bit, 0)}`;
+}
+
+const clock = new FakeClock();
+let service: TestService;
+let key: CryptoKey;
+
+beforeAll(async () => {
+  const pair = await generateKeyPair('ES256');
+  key = pair.privateKey;
+  const jwks = { keys: [await exportJWK(pair.publicKey)] };
+  const sets = Array.from({ length: 2 ** CLIENT_PROPERTIES.length }, (_, bits) =>
+    CLIENT_PROPERTIES.filter((_property, index) => (bits & (2 ** index)) !== 0),
+  );
+  const clients = sets.map((properties) => ({
+    client_id: clientId(properties),
+    client_auth_method: 'none',
+    redirect_uris: [CALLBACK],
+    jwks,
+    require_signed_request_object: properties.includes('signs'),
+    require_pushed_authorization_requests: properties.includes('pushes'),
+    ...(properties.includes('no-code') && { grant_types: ['refresh_token'] }),
+  }));
+  service = await startService({ clients }, { clock });
+});
+afterAll(async () => await service.stop());
+
+type Pair = readonly [first: Fault, second: Fault];
+
+/** Each two of them, in order. */
+function pairsOf(faults: readonly Fault[], way: Way): Pair[] {
+  const possible = faults.filter(({ notWhen }) => notWhen?.includes(way) !== true);
+  const pairs = possible.flatMap((first, index) => possible.slice(index + 1).map((second): Pair => [first, second]));
+  // The two exclude each other, which is a fault of its own.
+  return pairs.filter(([first, second]) => first.fields?.['request'] === undefined || !isForeignReference(second));
+}
+
+function isForeignReference({ fields }: Fault): boolean {
+  return fields?.['request_uri'] !== undefined;
+}
+
+function parametersOf(faults: readonly Fault[]): URLSearchParams {
+  const properties = faults.map(({ client }) => client).filter((property) => property !== undefined);
+  const fields = Object.assign({}, ...[...faults].reverse().map((fault) => fault.fields ?? {}));
+  const parameters = new URLSearchParams({ ...GOOD, client_id: clientId(properties), ...fields });
+  for (const { repeats } of faults) if (repeats !== undefined) parameters.append(repeats, 'again');
+  return parameters;
+}
+
+interface Refused {
+  readonly status: number;
+  readonly location: string | null;
+  readonly body: string;
+  /** The line of the log. */
+  readonly line: string;
+}
+
+async function send(path: string, init: RequestInit = {}): Promise<Refused> {
+  const before = service.logLines().length;
+  const answer = await fetch(service.address + path, { redirect: 'manual', ...init });
+  const body = await answer.text();
+  const lines = service.logLines().slice(before);
+  const line = lines.find((text) => text.includes(' auth.refused ')) ?? '';
+  return { status: answer.status, location: answer.headers.get('location'), body, line };
+}
+
+async function requestObject(parameters: URLSearchParams): Promise<URLSearchParams> {
+  const client_id = parameters.get('client_id') ?? '';
+  const exp = Math.floor(clock.now() / 1000) + 60;
+  const claims = { ...Object.fromEntries(parameters), iss: client_id, aud: service.issuer, exp };
+  const request = await new SignJWT(claims).setProtectedHeader({ alg: 'ES256' }).sign(key);
+  return new URLSearchParams({ client_id, request });
+}
+
+function named([first, second]: Pair, answer: Refused): unknown[] {
+  const isFirst = answer.line.includes(`code=${first.code} `) && answer.line.includes(first.description);
+  return [first.row, second.row, isFirst ? 'as the first' : answer.line];
+}
+
+const asFirst = ([first, second]: Pair) => [first.row, second.row, 'as the first'];
+
+const inQuery = async (parameters: URLSearchParams) => await send(`/authorize?${parameters}`);
+const inForm = async (parameters: URLSearchParams) => await send('/authorize', { method: 'POST', body: parameters });
+
+describe('a request with two faults is refused for the first', () => {
+  test.each<[string, Way, readonly Fault[], (parameters: URLSearchParams) => Promise<Refused>]>([
+    ...Object.entries(UNREADABLE).flatMap(([name, unreadable]): [string, Way, readonly Fault[], typeof inQuery][] => [
+      [`in the query, with a ${name} that cannot be read`, 'plain', [...EARLY, unreadable, ...FAULTS], inQuery],
+      [`in a form, with a ${name} that cannot be read`, 'plain', [...EARLY, unreadable, ...FAULTS], inForm],
+    ]),
+    [
+      'in a request object',
+      'signed',
+      FAULTS,
+      async (parameters) => await send(`/authorize?${await requestObject(parameters)}`),
+    ],
+  ])('%s', async (_, way, faults, ask) => {
+    for (const pair of pairsOf(faults, way)) {
+      const answer = await ask(parametersOf(pair));
+      expect(named(pair, answer)).toEqual(asFirst(pair));
+      const rows = pair.map(({ row }) => row);
+      // What cannot be read is refused as the plain parameters say, if they name a registered address.
+      const isPage = PAGES.has(rows[0] ?? 0) || (rows[0] === 3 && (rows[1] === 4 || rows[1] === 5));
+      expect([...rows, answer.status, answer.location === null]).toEqual([...rows, isPage ? 400 : 303, isPage]);
+      if (!isPage) expect(answer.location).toContain(`error=${pair[0].code}`);
+    }
+  });
+
+  test('pushed: as JSON', async () => {
+    for (const pair of pairsOf(FAULTS, 'pushed')) {
+      const answer = await send('/oauth2/par', { method: 'POST', body: parametersOf(pair) });
+      expect(named(pair, answer)).toEqual(asFirst(pair));
+      const { code } = pair[0];
+      expect([answer.status, JSON.parse(answer.body).error]).toEqual([
+        400,
+        code === 'invalid_redirect_uri' ? 'invalid_request' : code,
+      ]);
+    }
+  });
+});
+
+test('the limit of waiting requests (row 15) is judged last: who has reached it is still told of every fault', async () => {
+  const good = new URLSearchParams({ ...GOOD, client_id: clientId([]) });
+  for (let count = 0; count < 100; count += 1) expect((await inForm(good)).status).toBe(303);
+  expect((await inForm(good)).status).toBe(429);
+  const late = FAULTS.filter(({ row }) => row >= 13);
+  expect(late.map(({ row }) => row)).toEqual([13, 14]);
+  for (const fault of late) {
+    const answer = await inForm(parametersOf([fault]));
+    expect([fault.row, answer.status, answer.location?.includes(`error=${fault.code}`)]).toEqual([
+      fault.row,
+      303,
+      true,
+    ]);
+  }
+});

@@ -1,0 +1,88 @@
+/** Where people go on, whichever way they prove who they are (browser-flows 2.4). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import { insertTestAccount } from '../support/accounts.ts';
+import type { Browser, Shown } from '../support/browser.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type PageService, startPages } from '../support/page-service.ts';
+import { openEstimator, registerWholly } from '../support/registering.ts';
+
+const ORIGIN = 'https://auth.example.org';
+const PASSWORD = 'correct horse battery staple';
+const ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
+
+let testDatabase: TestDatabase;
+let estimator: StrengthEstimator;
+let service: PageService;
+let people = 0;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  estimator = await openEstimator();
+  service = await startPages(testDatabase.database, { registration: { estimator } });
+  await insertTestAccount(testDatabase.database, { username: 'amira', password: PASSWORD });
+});
+
+afterAll(async () => {
+  await service.stop();
+  await estimator.close();
+  await testDatabase.drop();
+});
+
+async function login(query: string, browser: Browser = service.browser()): Promise<Shown> {
+  await browser.get(`/login${query}`);
+  return await browser.submit({ username: 'amira', password: PASSWORD });
+}
+
+const WAYS: readonly (readonly [way: string, prove: (query: string) => Promise<Shown>])[] = [
+  ['login', (query) => login(query)],
+  [
+    'reauth',
+    async (query) => {
+      const browser = service.browser();
+      await login('', browser);
+      await browser.get(`/reauth${query}`);
+      const form = browser.shown.forms.find(({ action }) => action.startsWith('/reauth')) ?? expect.fail('no form');
+      return await browser.submit({ password: PASSWORD }, { action: form.action });
+    },
+  ],
+  [
+    'register',
+    async (query) => {
+      people += 1;
+      return await registerWholly(service.browser(), `newcomer${people}`, query);
+    },
+  ],
+];
+
+/** The table of the interface, and what counts as no continuation. */
+const TARGETS = [
+  [`?kind=continue_authorization_grant&id=${ID}`, `/authorize/${ID}`],
+  [`?kind=continue_device_code_grant&id=${ID.toLowerCase()}`, `/device/${ID}`],
+  [`?kind=continue_compat_sso_login&id=${ID}`, `/complete-compat-sso/${ID}`],
+  ['?kind=change_password', '/account/password/change'],
+  [`?kind=link_upstream&id=${ID}`, `/upstream/link/${ID}`],
+  ['?kind=manage_account', '/account/'],
+  ['?kind=manage_account&action=profile', '/account/?action=profile'],
+  ['?kind=manage_account&action=org.chat.profile', '/account/?action=org.chat.profile'],
+  [
+    '?kind=manage_account&action=session_view&device_id=A%20%2FB%26',
+    '/account/?action=session_view&device_id=A%20%2FB%26',
+  ],
+  ['?kind=manage_account&action=session_view', '/account/'],
+  ['?kind=manage_account&action=//evil.example', '/account/'],
+  ['', '/'],
+  ['?kind=elsewhere', '/'],
+  ['?kind=continue_authorization_grant', '/'],
+  ['?kind=continue_authorization_grant&id=nonsense', '/'],
+  ['?kind=link_upstream&id=//evil.example', '/'],
+  ['?kind=change_password&kind=change_password', '/'],
+  [`?kind=link_upstream&id=${ID}&id=${ID}`, '/'],
+] as const;
+
+describe.each(WAYS)('after %s (acceptance 4)', (_, prove) => {
+  test.each(TARGETS)('%j goes on to %s', async (query, target) => {
+    const shown = await prove(query);
+    expect([shown.status, shown.location]).toEqual([303, ORIGIN + target]);
+  });
+});

@@ -1,0 +1,50 @@
+/** People who change the account while an application waits for them (browser-flows 9.1, 3.3). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type AuthorizationService,
+  authorizeUrl,
+  grantIdOf,
+  PASSWORD,
+  responseOf,
+  startAuthorizationService,
+} from '#test/support/authorization-service.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+
+let testDatabase: TestDatabase;
+let service: AuthorizationService;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  service = await startAuthorizationService(testDatabase.database);
+  for (const name of ['alice', 'bob']) await service.person(name);
+});
+
+afterAll(async () => {
+  await service.close();
+  await testDatabase.drop();
+});
+
+describe('the button for another account on the consent page', () => {
+  test('signs out, and the same request is asked about again for the account that signs in then', async () => {
+    const browser = await service.signedIn('alice');
+    await browser.open(authorizeUrl(await service.client(), { scope: 'openid profile' }));
+    const grantId = grantIdOf(browser.shown);
+    expect(browser.shown.text).toContain('alice');
+    const out = await browser.submit({}, { action: '/logout' });
+    expect([out.status, new URL(out.location ?? '').pathname]).toEqual([303, `/authorize/${grantId}`]);
+    const login = await browser.follow();
+    expect(new URL(login.url).search).toContain(`kind=continue_authorization_grant&id=${grantId}`);
+    await browser.submit({ username: 'bob', password: PASSWORD });
+    const page = await browser.follow();
+    expect([grantIdOf(page), page.text.includes('bob'), page.text.includes('alice')]).toEqual([grantId, true, false]);
+    await browser.submit({ action: 'consent' }, { action: '/authorize' });
+    expect(responseOf(browser.shown)['code']).toMatch(/^[\w-]{43}$/);
+    const [row] = await sql<{ username: string }>(
+      testDatabase.database,
+      `select u.username from oauth2_authorization_grants g
+         join user_sessions s on s.id = g.user_session_id join users u on u.id = s.user_id`,
+    );
+    expect(row?.username).toBe('bob');
+  });
+});

@@ -1,0 +1,76 @@
+/** One request to each operation of the admin API, for the numbers of statements that the manual promises. */
+import { AdminClient } from '../support/admin-client.ts';
+import type { TestService } from '../support/service.ts';
+
+const LISTS = [
+  'users?filter[active-oauth2-client]=CLIENT',
+  'user-emails?filter[user]=USER',
+  'user-sessions?filter[user]=USER',
+  'oauth2-sessions?filter[user]=USER&filter[client]=CLIENT',
+  'compat-sessions?filter[user]=USER',
+  'oauth2-clients',
+  'upstream-oauth-links?filter[user]=USER&filter[provider]=PROVIDER',
+  'upstream-oauth-providers',
+  'user-registration-tokens',
+];
+
+interface Walk {
+  /** Who has live sessions of every kind. */
+  readonly username: string;
+  readonly token: string;
+  readonly clientId: string;
+  readonly providerId: string;
+  /** Registered itself; it is deleted. */
+  readonly dynamicClientId: string;
+}
+
+export async function walkAdminApi(service: TestService, walk: Walk): Promise<void> {
+  await fetch(`${service.address}/api/spec.json`);
+  const admin = new AdminClient(service, walk.token);
+  await admin.get('site-config');
+  await admin.get('version');
+  const person = await idOf(admin.get(`users/by-username/${walk.username}`));
+  const user = await idOf(admin.post('users', { username: 'managed' }));
+  await admin.post(`users/${user}/set-password`, { password: 'seven purple walruses sing quietly' });
+  const email = await idOf(admin.post('user-emails', { user_id: user, email: 'managed@mail.example' }));
+  const token = await idOf(admin.post('user-registration-tokens', {}));
+  await admin.send('PUT', `user-registration-tokens/${token}`, { usage_limit: 2 });
+  await admin.post(`user-registration-tokens/${token}/revoke`);
+  await admin.post(`user-registration-tokens/${token}/unrevoke`);
+  const policyData = await idOf(admin.post('policy-data', { data: {} }));
+  await admin.get('policy-data/latest');
+  await admin.get(`policy-data/${policyData}`);
+  for (const list of LISTS) {
+    const query = list.replace('USER', person).replace('CLIENT', walk.clientId).replace('PROVIDER', walk.providerId);
+    await admin.get(query);
+    const kind = list.replace(/\?.*/, '');
+    const isEnded = kind.endsWith('-sessions');
+    const { body } = await admin.get(
+      `${kind}?page[last]=1${isEnded ? `&filter[status]=active&filter[user]=${person}` : ''}`,
+    );
+    const id = body.data?.[0]?.id;
+    await admin.get(`${kind}/${id}`);
+    if (isEnded) await admin.post(`${kind}/${id}/finish`);
+  }
+  const { body: link } = await admin.post('upstream-oauth-links', {
+    user_id: user,
+    provider_id: walk.providerId,
+    subject: 'managed-there',
+  });
+  await admin.delete(`upstream-oauth-links/${link.data?.id}`);
+  await admin.post(`users/${user}/kill-sessions`);
+  await admin.delete(`oauth2-clients/${walk.dynamicClientId}`);
+  await admin.get(`users/${user}`);
+  await admin.post(`users/${user}/set-admin`, { admin: true });
+  await admin.post(`users/${user}/lock`);
+  await admin.post(`users/${user}/unlock`);
+  await admin.delete(`user-emails/${email}`);
+  await admin.post(`users/${user}/deactivate`);
+  await admin.post(`users/${user}/reactivate`);
+}
+
+async function idOf(answer: ReturnType<AdminClient['get']>): Promise<string> {
+  const { status, body } = await answer;
+  if (body.data === undefined) throw new Error(`${status} ${JSON.stringify(body)}`);
+  return body.data.id;
+}

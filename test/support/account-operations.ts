@@ -1,0 +1,72 @@
+/** What the pages of the account area ask of the service, by a browser with its cookies. */
+// The service loads it with the first request, which on a busy machine takes longer than a request may.
+import '#features/account-api/endpoint.ts';
+import type { Browser, Shown } from './browser.ts';
+
+const HEADERS = { 'content-type': 'application/json', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
+
+/** Asks as the script of a page does. */
+export async function ask(
+  browser: Browser,
+  query: string,
+  variables: object = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Shown> {
+  return await browser.postRaw('/graphql', JSON.stringify({ query, variables }), { ...HEADERS, ...headers });
+}
+
+/** Node identifier of who is signed in. */
+export async function viewerId(browser: Browser): Promise<string> {
+  const { body } = await ask(browser, 'query CurrentViewer { viewer { __typename ... on User { id } } }');
+  return JSON.parse(body).data.viewer.id;
+}
+
+const CHANGE = `mutation ChangePassword(
+  $userId: ID!, $oldPassword: String, $newPassword: String!, $keepOtherSessions: Boolean, $endApplicationSessions: Boolean
+) {
+  setPassword(input: {
+    userId: $userId, currentPassword: $oldPassword, newPassword: $newPassword,
+    keepOtherSessions: $keepOtherSessions, endApplicationSessions: $endApplicationSessions
+  }) { status }
+}`;
+
+export interface Change {
+  readonly userId?: string;
+  readonly oldPassword?: string | null;
+  readonly newPassword: string;
+  readonly keepOtherSessions?: boolean;
+  readonly endApplicationSessions?: boolean;
+}
+
+/** Changes a password, of who is signed in unless said otherwise. @returns the status, or the code of an error */
+export async function changePassword(browser: Browser, change: Change): Promise<string> {
+  const userId = change.userId ?? (await viewerId(browser));
+  return outcomeOf(await ask(browser, CHANGE, { ...change, userId }), 'setPassword');
+}
+
+function outcomeOf({ body }: Shown, field: string): string {
+  const { data, errors } = JSON.parse(body);
+  return data?.[field].status ?? errors[0].extensions.code;
+}
+
+const RECOVER = `mutation RecoverPassword($ticket: String!, $newPassword: String!, $endAllSessions: Boolean) {
+  setPasswordByRecovery(input: { ticket: $ticket, newPassword: $newPassword, endAllSessions: $endAllSessions }) { status }
+}`;
+
+export interface Recovery {
+  readonly ticket: string;
+  readonly newPassword: string;
+  readonly endAllSessions?: boolean;
+}
+
+/** Sets a password with the ticket of a mail. @returns the status, or the code of an error */
+export async function recoverPassword(browser: Browser, recovery: Recovery): Promise<string> {
+  return outcomeOf(await ask(browser, RECOVER, recovery), 'setPasswordByRecovery');
+}
+
+const LOOK = 'query PasswordRecovery($ticket: String!) { userRecoveryTicket(ticket: $ticket) { status } }';
+
+/** What the page of a ticket asks for. */
+export async function lookAtTicket(browser: Browser, ticket: string): Promise<Shown> {
+  return await ask(browser, LOOK, { ticket });
+}

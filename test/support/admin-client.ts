@@ -1,0 +1,98 @@
+/** Who calls the admin API; every answer has to be one that the API describes. */
+import { expect } from 'vitest';
+import type { Operation } from '#features/admin-api/definition/operation.ts';
+import { OPERATIONS } from '#features/admin-api/operations.ts';
+import { ERRORS } from '#platform/base/errors.ts';
+import type { TestService } from './service.ts';
+
+export interface AdminAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Undefined: none. */
+  readonly body: AdminBody;
+}
+
+interface AdminRecord {
+  readonly type: string;
+  readonly id: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly links: { readonly self: string };
+}
+
+/** Members of any of the documents. */
+export interface AdminBody {
+  readonly data?: AdminRecord & readonly AdminRecord[];
+  readonly meta?: { readonly count: number };
+  readonly links?: Readonly<Record<string, string>>;
+  readonly errors?: readonly {
+    readonly title: string;
+    readonly status: string;
+    readonly code: string;
+    readonly detail?: string;
+    readonly source?: unknown;
+    readonly id: string;
+  }[];
+}
+
+const BASE = '/api/admin/v1';
+
+export class AdminClient {
+  readonly #service: Pick<TestService, 'address'>;
+  readonly #token: string;
+
+  constructor(service: Pick<TestService, 'address'>, token: string) {
+    this.#service = service;
+    this.#token = token;
+  }
+
+  async get(path: string): Promise<AdminAnswer> {
+    return await this.send('GET', path);
+  }
+
+  async post(path: string, body?: unknown): Promise<AdminAnswer> {
+    return await this.send('POST', path, body);
+  }
+
+  async delete(path: string): Promise<AdminAnswer> {
+    return await this.send('DELETE', path);
+  }
+
+  /** @param path below the API, or as a link has it */
+  async send(method: string, path: string, body?: unknown): Promise<AdminAnswer> {
+    const address = path.startsWith('/') ? path : `${BASE}/${path}`;
+    const response = await fetch(this.#service.address + address, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.#token}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const answer = { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
+    expectDescribed(method, address, answer);
+    return answer;
+  }
+}
+
+function expectDescribed(method: string, address: string, { status, body }: AdminAnswer): void {
+  const operation = operationAt(method, address.replace(/\?.*/, ''));
+  if (operation === undefined) return;
+  const described = operation.answers.find((one) => one.status === status);
+  if (described !== undefined) {
+    described.schema?.parse(body);
+    return;
+  }
+  const code = body.errors?.[0]?.code;
+  expect(Object.keys(ERRORS), `${method} ${address} gave ${status} ${code}`).toContain(code);
+  const everywhere = ['missing_token', 'invalid_token', 'insufficient_scope', 'rate_limited', 'unsupported_media_type'];
+  const ofBodies = ['not_json', 'malformed_request', 'body_too_large'];
+  expect([...operation.errors, ...everywhere, ...ofBodies], `${method} ${address}`).toContain(code);
+}
+
+function operationAt(method: string, path: string): Operation | undefined {
+  return OPERATIONS.find((operation) => {
+    const pattern = operation.path.replace(/:[a-z]+/g, '[^/]+');
+    return operation.method === method && new RegExp(`^${BASE}/${pattern}$`).test(path);
+  });
+}

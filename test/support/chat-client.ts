@@ -1,0 +1,74 @@
+/** A chat client as plain requests, without a library. */
+import type { TestService } from './service.ts';
+
+export interface ChatAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Empty when it is no JSON object. */
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+/** A client that has signed in. */
+export interface ChatLogin {
+  readonly accessToken: string;
+  readonly refreshToken: string | undefined;
+  readonly deviceId: string;
+}
+
+export class ChatClient {
+  readonly #service: Pick<TestService, 'address'>;
+  readonly #prefix: string;
+
+  constructor(service: Pick<TestService, 'address'>, prefix = '/_chat/client/v3') {
+    this.#service = service;
+    this.#prefix = prefix;
+  }
+
+  async request(path: string, init: RequestInit = {}): Promise<ChatAnswer> {
+    const response = await fetch(`${this.#service.address}${this.#prefix}${path}`, { redirect: 'manual', ...init });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type') === 'application/json';
+    const body: unknown = isJson ? JSON.parse(text) : {};
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: typeof body === 'object' && body !== null ? Object.fromEntries(Object.entries(body)) : {},
+      text,
+    };
+  }
+
+  /** @param body sent as JSON; undefined: none, and no type */
+  async post(path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<ChatAnswer> {
+    if (body === undefined) return await this.request(path, { method: 'POST', headers });
+    return await this.request(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  }
+
+  /** With a password; the fields replace or add to those of a plain login. */
+  async tryLogin(user: string, password: string, fields: Readonly<Record<string, unknown>> = {}): Promise<ChatAnswer> {
+    const identifier = { type: 'm.id.user', user };
+    return await this.post('/login', { type: 'm.login.password', identifier, password, ...fields });
+  }
+
+  async login(user: string, password: string, fields: Readonly<Record<string, unknown>> = {}): Promise<ChatLogin> {
+    const answer = await this.tryLogin(user, password, fields);
+    if (answer.status !== 200) throw new Error(`no login: ${answer.status} ${answer.text}`);
+    const { refresh_token: refreshToken } = answer.body;
+    return {
+      accessToken: textOf(answer, 'access_token'),
+      refreshToken: typeof refreshToken === 'string' ? refreshToken : undefined,
+      deviceId: textOf(answer, 'device_id'),
+    };
+  }
+}
+
+/** A string member of an answer. */
+export function textOf(answer: ChatAnswer, name: string): string {
+  const value = answer.body[name];
+  if (typeof value !== 'string') throw new Error(`${name} is not a string in ${answer.text}`);
+  return value;
+}

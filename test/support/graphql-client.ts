@@ -1,0 +1,86 @@
+/** Somebody who sends GraphQL: an application by itself, or the pages in a browser. */
+// The service loads it with the first request, which on a busy machine takes longer than a request may.
+import '#features/account-api/endpoint.ts';
+import { Browser } from './browser.ts';
+import type { TestService } from './service.ts';
+
+export interface GraphqlError {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  readonly extensions: Readonly<Record<string, unknown>>;
+}
+
+export interface GraphqlAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Absent where nothing was run. */
+  readonly data: unknown;
+  readonly errors: readonly GraphqlError[];
+}
+
+type Place = Pick<TestService, 'address' | 'publicBase'>;
+
+export class GraphqlClient {
+  readonly #service: Place;
+  readonly #headers: Readonly<Record<string, string>>;
+  /** Whose cookies go along. */
+  readonly browser: Browser | undefined;
+
+  constructor(service: Place, headers: Readonly<Record<string, string>> = {}, browser?: Browser) {
+    this.#service = service;
+    this.#headers = headers;
+    this.browser = browser;
+  }
+
+  /** The pages of a browser in which this person has signed in. */
+  static async signedIn(service: Place, username: string, password: string): Promise<GraphqlClient> {
+    const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
+    await browser.get('/login');
+    await browser.submit({ username, password });
+    if (browser.shown.status !== 303) throw new Error(`signing in ${username} gave ${browser.shown.status}`);
+    return new GraphqlClient(service, {}, browser);
+  }
+
+  /** The same with further headers. */
+  with(headers: Readonly<Record<string, string>>): GraphqlClient {
+    return new GraphqlClient(this.#service, { ...this.#headers, ...headers }, this.browser);
+  }
+
+  async query(query: string, variables?: object, operationName?: string): Promise<GraphqlAnswer> {
+    return await this.post(JSON.stringify({ query, variables, operationName }));
+  }
+
+  async post(
+    body: string | Uint8Array<ArrayBuffer>,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<GraphqlAnswer> {
+    return await this.#send('/graphql', { method: 'POST', body }, { 'content-type': 'application/json', ...headers });
+  }
+
+  async get(parameters: Readonly<Record<string, string>>): Promise<GraphqlAnswer> {
+    return await this.#send(`/graphql?${new URLSearchParams(parameters)}`, { method: 'GET' });
+  }
+
+  async #send(path: string, init: RequestInit, headers: Readonly<Record<string, string>> = {}): Promise<GraphqlAnswer> {
+    const cookie = [...(this.browser?.cookies ?? [])].map(([name, value]) => `${name}=${value}`).join('; ');
+    const response = await fetch(this.#service.address + path, {
+      ...init,
+      redirect: 'manual',
+      headers: { ...(cookie !== '' && { cookie }), ...this.#headers, ...headers },
+    });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      this.browser?.cookies.set(name, value);
+    }
+    const text = await response.text();
+    const { status } = response;
+    const body: { data?: unknown; errors?: readonly GraphqlError[] } = text.startsWith('{') ? JSON.parse(text) : {};
+    return { status, headers: response.headers, text, data: body.data, errors: body.errors ?? [] };
+  }
+}
+
+/** `extensions.code` of the errors. */
+export function codesOf({ errors }: GraphqlAnswer): unknown[] {
+  return errors.map(({ extensions }) => extensions['code']);
+}

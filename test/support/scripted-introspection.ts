@@ -1,0 +1,60 @@
+/** A service that says of each token what the test wants, to see what a homeserver makes of it. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+
+export interface ScriptedAnswer {
+  /** 200 unless given. */
+  readonly status?: number;
+  readonly body: unknown;
+}
+
+export interface IntrospectionRequest {
+  readonly headers: IncomingMessage['headers'];
+  readonly form: URLSearchParams;
+}
+
+export interface ScriptedIntrospection {
+  readonly answers: Map<string, ScriptedAnswer>;
+  readonly requests: IntrospectionRequest[];
+  stop(): Promise<void>;
+}
+
+/** What it publishes about itself. */
+export const METADATA = {
+  issuer: 'https://auth.example/',
+  account_management_uri: 'https://auth.example/account/',
+  prompt_values_supported: ['none', 'create'],
+};
+
+/** Unknown tokens are not active. */
+export async function startScriptedIntrospection(port: number): Promise<ScriptedIntrospection> {
+  const answers = new Map<string, ScriptedAnswer>();
+  const requests: IntrospectionRequest[] = [];
+  const server = createServer((incoming, response) => void answer(incoming, response));
+
+  async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    let text = '';
+    for await (const chunk of incoming) text += String(chunk);
+    const form = new URLSearchParams(text);
+    requests.push({ headers: incoming.headers, form });
+    const { status = 200, body } = answerTo(incoming, form);
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  }
+
+  function answerTo({ method, url }: IncomingMessage, form: URLSearchParams): ScriptedAnswer {
+    if (url === '/.well-known/openid-configuration') return { body: METADATA };
+    if (method !== 'POST' || url !== '/oauth2/introspect') return { status: 404, body: {} };
+    return answers.get(form.get('token') ?? '') ?? { body: { active: false } };
+  }
+
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return {
+    answers,
+    requests,
+    stop: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

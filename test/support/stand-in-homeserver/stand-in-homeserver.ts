@@ -1,0 +1,160 @@
+/**
+ * A homeserver for tests, on a port of its own (chat-compat 18.2): as strict as Synapse where this service calls it,
+ * with switches for what can go wrong and a list of what it was asked.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { systemClock } from '#platform/base/clock.ts';
+import { freePort } from '../free-port.js';
+import { answerAdmin } from './admin-api.ts';
+import { ClientApi } from './client-api.ts';
+import { answerMas } from './mas-api.ts';
+import {
+  addUser,
+  ChatError,
+  type StandInAnswer,
+  type StandInRequest,
+  type StandInState,
+  type StandInUser,
+} from './state.ts';
+
+/** What it does in place of answering. */
+export type Fault =
+  /** Nobody listens. */
+  | { readonly kind: 'refuse' }
+  /** It takes requests and never answers. */
+  | { readonly kind: 'hang' }
+  /** It answers when this resolves. */
+  | { readonly kind: 'wait'; readonly until: Promise<void> }
+  /** It closes the connection in place of an answer. */
+  | { readonly kind: 'close'; readonly isOnce?: boolean }
+  /** It does what it is asked, and answers something else. */
+  | {
+      readonly kind: 'answer';
+      /** End of the paths that are meant; all unless given. */
+      readonly path?: string;
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string;
+    };
+
+export interface StandInHomeserver {
+  readonly serverName: string;
+  /** With a trailing slash. */
+  readonly endpoint: string;
+  readonly state: StandInState;
+  /** What came in, faults included, in order. */
+  readonly requests: StandInRequest[];
+  /** Connections that were opened so far. */
+  readonly connections: () => number;
+  user(localpart: string): StandInUser | undefined;
+  addUser(localpart: string): StandInUser;
+  /** Undefined: it works. */
+  setFault(fault: Fault | undefined): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startStandInHomeserver(secret: string, serverName = 'example.org'): Promise<StandInHomeserver> {
+  const port = await freePort();
+  const requests: StandInRequest[] = [];
+  const state: StandInState = {
+    serverName,
+    secret,
+    protocolName: 'chat',
+    service: undefined,
+    clock: systemClock,
+    users: new Map(),
+    exclusive: undefined,
+    hiddenDevice: undefined,
+  };
+  const clientApi = new ClientApi(state);
+  let fault: Fault | undefined;
+  let connections = 0;
+  let server = await listen();
+
+  async function listen(): Promise<Server> {
+    const created = createServer((incoming, response) => void answer(incoming, response));
+    created.on('connection', () => {
+      connections += 1;
+    });
+    await new Promise<void>((resolve) => created.listen(port, '127.0.0.1', resolve));
+    return created;
+  }
+
+  async function close(): Promise<void> {
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await closed;
+  }
+
+  async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const request = await readRequest(incoming);
+    requests.push(request);
+    if (fault?.kind === 'hang') return;
+    if (fault?.kind === 'wait') await fault.until;
+    if (fault?.kind === 'close') {
+      if (fault.isOnce === true) fault = undefined;
+      incoming.socket.destroy();
+      return;
+    }
+    const { status, body } = await carryOut(state, clientApi, request);
+    if (fault?.kind === 'answer' && request.path.endsWith(fault.path ?? '')) {
+      response.writeHead(fault.status, { 'content-type': 'application/json', ...fault.headers });
+      response.end(fault.body ?? '{}');
+      return;
+    }
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(body === undefined ? '' : JSON.stringify(body));
+  }
+
+  return {
+    serverName,
+    endpoint: `http://127.0.0.1:${port}/`,
+    state,
+    requests,
+    connections: () => connections,
+    user: (localpart) => state.users.get(localpart),
+    addUser: (localpart) => addUser(state, localpart),
+    setFault: async (next) => {
+      const wasRefusing = fault?.kind === 'refuse';
+      fault = next;
+      if (next?.kind === 'refuse' && !wasRefusing) await close();
+      if (next?.kind !== 'refuse' && wasRefusing) server = await listen();
+    },
+    stop: async () => {
+      if (fault?.kind !== 'refuse') await close();
+    },
+  };
+}
+
+async function readRequest(incoming: IncomingMessage): Promise<StandInRequest> {
+  let text = '';
+  for await (const chunk of incoming) text += String(chunk);
+  const url = new URL(incoming.url ?? '/', 'http://stand-in.invalid');
+  return {
+    method: incoming.method ?? '',
+    path: decodeURIComponent(url.pathname),
+    query: url.searchParams,
+    authorization: incoming.headers.authorization,
+    userAgent: incoming.headers['user-agent'],
+    body: parsed(text),
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function carryOut(state: StandInState, clientApi: ClientApi, request: StandInRequest): Promise<StandInAnswer> {
+  try {
+    const answer = answerMas(state, request) ?? answerAdmin(state, request) ?? (await clientApi.answer(request));
+    if (answer !== undefined) return answer;
+    throw new ChatError(404, 'M_UNRECOGNIZED', 'Unrecognized request');
+  } catch (error) {
+    if (!(error instanceof ChatError)) throw error;
+    return { status: error.status, body: { errcode: error.errcode, error: error.message, ...error.members } };
+  }
+}

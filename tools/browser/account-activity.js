@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { answerInPlace } from './account-answers.js';
+import { tabTo } from './keyboard.js';
+import { checkWithAxe } from './pages/examine.js';
+
+/** Operations of this page. */
+export const ACTIVITY_OPERATIONS = ['SecurityEventList'];
+
+const TOO_MANY = { errors: [{ message: 'made up', extensions: { code: 'RATE_LIMITED', retryAfter: 60 } }], data: null };
+const OF_A_LATER_VERSION = {
+  id: 'security_event:01JD3Q5Z8W2N4K6M7P9R0S1T00',
+  createdAt: '2026-11-23T12:00:00.000Z',
+  ...{ kind: 'OF_A_LATER_VERSION', outcome: 'SUCCESS', actor: 'SELF', count: 1 },
+  ...{ ip: null, userAgent: null, session: null, client: null, subject: null },
+};
+
+/** Identifiers are in the order of time, which lists follow. Expects `at`, and a number `n`. */
+export const ID_AT = `(lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || left(md5(n::text), 20))::uuid`;
+
+/** Reads what happened in the account: all of it, some of it, and page by page. */
+export async function lookAtActivity({ page, latchkey, username }) {
+  await latchkey.sql(
+    `insert into audit_events (id, kind, user_id, detail, ip, created_at)
+     select ${ID_AT}, 'upstream_linked', u.id, jsonb_build_object('provider', 'Service ' || n), '198.51.100.7', at
+       from users u, generate_series(1, 44) n, lateral (select now() - interval '1 day' - n * interval '1 minute') t (at)
+      where u.username = $1`,
+    [username],
+  );
+  await activate(page, page.getByRole('link', { name: 'Activity' }));
+  await heading(page);
+  const rows = page.locator('.session');
+  await rows.nth(19).waitFor();
+  assert.equal(await rows.count(), 20);
+  const login = rows.filter({ hasText: 'A browser was signed in' }).filter({ hasText: 'This browser' });
+  await login.first().getByText('127.0.0.1').waitFor();
+  await checkWithAxe(page);
+
+  await activate(page, page.getByRole('link', { name: 'Ways to sign in' }));
+  // The password was set when the account was made, which is the first of these events.
+  await page.getByText('Service 19', { exact: true }).waitFor();
+  assert.equal(await page.locator('.filters [aria-current]').innerText(), 'Ways to sign in');
+  await activate(page, page.getByRole('link', { name: 'Older' }));
+  await page.getByText('Service 39', { exact: true }).waitFor();
+  await activate(page, page.getByRole('link', { name: 'Older' }));
+  await page.getByText('Service 44', { exact: true }).waitFor();
+  assert.equal(await page.getByRole('link', { name: 'Older' }).count(), 0);
+  assert.match(page.url(), /\/account\/activity\?kind=methods&last=20&before=/);
+  await activate(page, page.getByRole('link', { name: 'Newer' }));
+  await page.getByText('Service 39', { exact: true }).waitFor();
+  await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
+
+  await answerInPlace(page, 'SecurityEventList', { body: TOO_MANY });
+  await activate(page, page.getByRole('link', { name: 'Account', exact: true }));
+  await page.getByRole('alert').getByText('Too many tries. Try again in a minute.').waitFor();
+  await answerInPlace(page, 'SecurityEventList', { status: 503, body: { errors: [] } });
+  await activate(page, page.getByRole('button', { name: 'Try again' }));
+  await page.getByRole('alert').getByText('The service could not be reached.').waitFor();
+  await answerInPlace(page, 'SecurityEventList', undefined);
+  await activate(page, page.getByRole('button', { name: 'Try again' }));
+  await page.getByText('The account was created').waitFor();
+  await page.getByText('by the people who run this service').waitFor();
+  await page.getByRole('alert').waitFor({ state: 'detached' });
+
+  await answerInPlace(page, 'SecurityEventList', { body: { data: answerWith([]) } });
+  await activate(page, page.getByRole('link', { name: 'Applications and devices' }));
+  await page.getByText('Nothing of this kind has been recorded.').waitFor();
+  await activate(page, page.getByRole('link', { name: 'All', exact: true }));
+  await page.getByText('Nothing has been recorded in your account.').waitFor();
+  await answerInPlace(page, 'SecurityEventList', { body: { data: answerWith([OF_A_LATER_VERSION]) } });
+  await activate(page, page.getByRole('link', { name: 'Sign-ins' }));
+  await page.getByText('Something else happened').waitFor();
+  await page.reload();
+  await rows.first().waitFor();
+  assert.equal(await page.locator('.filters [aria-current]').innerText(), 'Sign-ins');
+}
+
+function answerWith(nodes) {
+  const pageInfo = { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null };
+  const securityEvents = { __typename: 'SecurityEventConnection', nodes, pageInfo };
+  return { viewer: { __typename: 'User', id: 'user:01JD3Q5Z8W2N4K6M7P9R0S1T00', securityEvents } };
+}
+
+async function activate(page, locator) {
+  await locator.waitFor();
+  await tabTo(page, locator);
+  await page.keyboard.press('Enter');
+}
+
+async function heading(page) {
+  await page.getByRole('heading', { level: 1, name: 'Activity', exact: true }).waitFor();
+}

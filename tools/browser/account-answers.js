@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+
+/**
+ * Presses Enter once for each answer that the service could give to this operation, and looks for what the page says of
+ * it. Answers that are hard to bring about are made up; the service does not hear of these requests.
+ * @param answers by what the page shows: the data of the answer, or the code of an error without data
+ */
+export async function answering(page, operation, answers) {
+  for (const [text, answer] of Object.entries(answers)) {
+    const body =
+      typeof answer === 'string'
+        ? { errors: [{ message: 'made up', extensions: { code: answer, requestId: 'POST-1' } }], data: null }
+        : { data: answer };
+    await answerInPlace(page, operation, { body });
+    await page.keyboard.press('Enter');
+    // The text may be there from before; the next press would come to nothing while an answer is waited for.
+    await page.waitForFunction(() => globalThis.madeAnswers === 1 && !document.querySelector('[aria-busy=true]'));
+    await expectText(page, text);
+  }
+  await answerInPlace(page, operation, undefined);
+}
+
+/** From now on the page gets this answer to the operation. @param answer `body`, `status`, `headers`; undefined: the real one */
+export async function answerInPlace(page, operation, answer) {
+  await page.evaluate(
+    ([name, made]) => {
+      globalThis.realFetch ??= globalThis.fetch;
+      globalThis.madeAnswers = 0;
+      globalThis.fetch = async (address, options) => {
+        const isMeant = made !== null && JSON.parse(options?.body ?? '{}').operationName === name;
+        if (!isMeant) return globalThis.realFetch(address, options);
+        globalThis.madeAnswers += 1;
+        const headers = { 'content-type': 'application/json', ...made.headers };
+        return new Response(JSON.stringify(made.body), { status: made.status ?? 200, headers });
+      };
+    },
+    [operation, answer ?? null],
+  );
+}
+
+async function expectText(page, text) {
+  try {
+    await page.getByText(text).last().waitFor();
+  } catch {
+    assert.fail(`"${text}" is not in: ${await page.locator('body').innerText()}`);
+  }
+}

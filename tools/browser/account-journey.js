@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { ACTIVITY_OPERATIONS, lookAtActivity } from './account-activity.js';
+import { APPLICATION_OPERATIONS, revokeApplications } from './account-applications.js';
+import { changeEmails, EMAIL_OPERATIONS } from './account-emails.js';
+import { SECURITY_OPERATIONS, signOutEverywhere } from './account-security.js';
+import { nameSessions, SESSION_OPERATIONS } from './account-sessions.js';
+import { meetTroubles } from './account-states.js';
+import { watch } from './journey.js';
+import { press, tabTo, typeInto } from './keyboard.js';
+import { checkWithAxe } from './pages/examine.js';
+import { PASSWORD } from './settings.js';
+
+/** So browsers call themselves; the service calls this one Firefox. */
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+
+const NEW_PASSWORD = 'seven purple walruses sing quietly';
+
+/** What the log has to name, each once or more often (account-graphql 6). */
+const OPERATIONS = [
+  ...ACTIVITY_OPERATIONS,
+  ...APPLICATION_OPERATIONS,
+  ...EMAIL_OPERATIONS,
+  ...SECURITY_OPERATIONS,
+  ...SESSION_OPERATIONS,
+  'AppSessionsList',
+  'BrowserSessionList',
+  'ChangePassword',
+  'CurrentUserGreeting',
+  'CurrentViewer',
+  'DeviceRedirect',
+  'EndBrowserSession',
+  'EndCompatSession',
+  'Footer',
+  'PasswordChange',
+  'SessionDetail',
+  'SessionsOverview',
+  'UserProfile',
+];
+
+/**
+ * A person looks after an account by keyboard alone: changes e-mail addresses, names sessions, signs out another browser,
+ * a chat client and this browser, and changes the password.
+ */
+export async function lookAfterAccount({ browser, latchkey, mails, username }) {
+  const { base } = latchkey;
+  await latchkey.command(['manage', 'issue-compatibility-token', username, 'OLDPHONE']);
+  const other = await browser.newContext({ locale: 'en', userAgent: FIREFOX });
+  const context = await browser.newContext({ locale: 'en' });
+  const page = await context.newPage();
+  try {
+    await signIn(await other.newPage(), base, username);
+    const troubles = watch(page);
+    await signIn(page, base, username);
+    await changeEmails({ page, latchkey, mails, username });
+    await meetTroubles({ page, base });
+
+    await page.goto(`${base}account/`);
+    await heading(page, 'Profile');
+    await follow(page, page.getByRole('link', { name: 'Devices' }), 'Where you are signed in');
+    await follow(page, page.getByRole('link', { name: '2 browsers are signed in' }), 'Your browsers');
+    await signOutFirefox(page);
+    await page.goBack();
+    await heading(page, 'Where you are signed in');
+
+    await nameSessions({ page, latchkey, username });
+    await revokeApplications({ page, latchkey, username });
+    await signOutChatClient(page, base);
+    await lookAtMissing(page, base);
+    await lookAtActivity({ page, latchkey, username });
+    await signOutEverywhere({
+      ...{ page, latchkey, username },
+      signIn: () => signIn(page, base, username),
+      signInElsewhere: async () => {
+        // What is left of the session that was ended would be answered with a page that says so.
+        await other.clearCookies();
+        await signIn(await other.newPage(), base, username);
+      },
+    });
+
+    await page.goto(`${base}account/`);
+    await changePassword(page, base);
+    await open(page, page.getByRole('button', { name: 'Sign out' }));
+    const dialog = page.getByRole('dialog', { name: 'Sign out of this browser?' });
+    await press(page, dialog.getByRole('button', { name: 'Sign out' }));
+    await page.waitForURL(/\/login\?kind=manage_account/);
+    // So Chromium tells of answers that were made up.
+    assert.deepEqual(
+      troubles.filter((text) => !/status of (?:404|503)/.test(text)),
+      [],
+    );
+  } catch (error) {
+    const told = await page.locator('dialog, [role=alert]').allInnerTexts();
+    const shown = await page.locator('body').innerText();
+    throw new Error(`${error.message}\n${page.url()} tells: ${told.join(' | ')}\nand shows: ${shown}`, {
+      cause: error,
+    });
+  } finally {
+    await other.close();
+    await context.close();
+  }
+}
+
+async function signIn(page, base, username) {
+  await page.goto(`${base}account/`);
+  await typeInto(page, page.getByLabel('Username'), username);
+  await typeInto(page, page.getByRole('textbox', { name: 'Password', exact: true }), PASSWORD);
+  await press(page, page.getByRole('button', { name: 'Sign in', exact: true }));
+  assert.equal(page.url(), `${base}account/`);
+  await heading(page, 'Profile');
+}
+
+/** Goes to another page of the area, which the focus and the title follow. */
+async function follow(page, link, title) {
+  await tabTo(page, link);
+  await page.keyboard.press('Enter');
+  await heading(page, title);
+  await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
+  assert.equal(await page.title(), `${title} – example.org`);
+}
+
+async function heading(page, title) {
+  await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
+}
+
+async function open(page, button) {
+  await button.waitFor();
+  await tabTo(page, button);
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement?.closest('dialog') !== null), true, 'focus inside');
+}
+
+async function signOutFirefox(page) {
+  const button = page.getByRole('button', { name: 'Sign out Firefox' });
+  const dialog = page.getByRole('dialog', { name: 'Sign out Firefox?' });
+  await open(page, button);
+  await checkWithAxe(page);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Sign out Firefox');
+
+  await page.keyboard.press('Enter');
+  await dialog.waitFor();
+  await tabTo(page, dialog.getByRole('button', { name: 'Sign out' }));
+  await page.keyboard.press('Enter');
+  await button.waitFor({ state: 'detached' });
+  await page.getByText('1 session', { exact: true }).waitFor();
+  await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
+}
+
+/** By the address that a chat client sends people to: nothing ends before they said so. */
+async function signOutChatClient(page, base) {
+  await page.goto(`${base}account/?action=org.chat.session_end&device_id=OLDPHONE&other=dropped`);
+  const dialog = page.getByRole('dialog');
+  await dialog.waitFor();
+  assert.match(page.url(), /\/account\/sessions\/compat_session:[0-9A-Z]{26}\?dialog=end$/);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await open(page, page.getByRole('button', { name: /^Sign out/ }));
+  await tabTo(page, dialog.getByRole('button', { name: 'Sign out' }));
+  await page.keyboard.press('Enter');
+  await page.getByText('This session ended on').waitFor();
+  assert.equal(await page.getByRole('button', { name: /^Sign out/ }).count(), 0);
+}
+
+/** First with a wrong password, then with two new ones that differ, then as it should be. */
+async function changePassword(page, base) {
+  await follow(page, page.getByRole('link', { name: 'Change your password' }), 'Change your password');
+  await typeInto(page, field(page, 'Current password'), 'not the password');
+  await typeInto(page, field(page, 'New password'), NEW_PASSWORD);
+  await page.getByRole('meter', { name: 'Strength of the password' }).waitFor();
+  await page.getByText('Very good', { exact: true }).waitFor();
+  await typeInto(page, field(page, 'New password again'), 'another one');
+  await page.keyboard.press('Tab');
+  await page.getByText('The two passwords are not the same.').waitFor();
+  await typeInto(page, field(page, 'New password again'), NEW_PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByText('That password is not right.').waitFor();
+  await page.waitForFunction(() => document.activeElement?.id === 'current_password');
+  await typeInto(page, field(page, 'Current password'), PASSWORD);
+  await page.keyboard.press('Enter');
+  await heading(page, 'Your password was changed');
+  assert.equal(page.url(), `${base}account/password/change/success`);
+  await follow(page, page.getByRole('link', { name: 'Go to your account' }), 'Profile');
+}
+
+function field(page, name) {
+  return page.getByRole('textbox', { name, exact: true });
+}
+
+/** The service cannot be reached for a moment. */
+async function lookAtMissing(page, base) {
+  await page.goto(`${base}account/sessions`);
+  await heading(page, 'Where you are signed in');
+  await page.getByText('You are not signed in to any application.').waitFor();
+  await page.route('**/graphql', (route) => route.fulfill({ status: 503, body: '{"errors":[]}' }));
+  await follow(page, page.getByRole('link', { name: '1 browser is signed in' }), 'Your browsers');
+  await page.getByRole('alert').waitFor();
+  await checkWithAxe(page);
+  await page.unroute('**/graphql');
+  await tabTo(page, page.getByRole('button', { name: 'Try again' }));
+  await page.keyboard.press('Enter');
+  await page.getByText('This browser', { exact: true }).waitFor();
+  assert.equal(await page.getByRole('alert').count(), 0);
+}
+
+/** Every operation of the journey is in the log under its name. */
+export function checkOperations(log, operations = OPERATIONS) {
+  const named = new Set(log.flatMap((line) => / graphql\.operation\.name=(\w+)/.exec(line)?.[1] ?? []));
+  assert.deepEqual(
+    operations.filter((name) => !named.has(name)),
+    [],
+  );
+}

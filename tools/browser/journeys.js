@@ -1,0 +1,265 @@
+/** What people do from end to end, each part with services and a database of its own. */
+import assert from 'node:assert/strict';
+import { endAccounts } from './account-end.js';
+import { checkOperations, lookAfterAccount } from './account-journey.js';
+import { LINKED_OPERATIONS, linkAndUnlink } from './account-linked.js';
+import { obeyChatClients } from './chat-account-journey.js';
+import { signInToChat } from './chat-journey.js';
+import { joinByMail } from './join-journey.js';
+import { travel } from './journey.js';
+import { Latchkey } from './latchkey.js';
+import { loadTypeScript } from './load-typescript.js';
+import { examineMail, MailServer } from './mails.js';
+import { recover } from './recovery-journey.js';
+import { checkRequestLines } from './request-lines.js';
+import {
+  accountSettings,
+  chatSettings,
+  joinSettings,
+  PASSWORD,
+  settings,
+  unaskedSettings,
+  upstreamSettings,
+} from './settings.js';
+import { registerUnasked } from './unasked-journey.js';
+import { linkAndReturn, registerThere } from './upstream-journey.js';
+import { UpstreamProvider } from './upstream-provider.js';
+import { redirectUris, suggestingService, unaskedService } from './upstream-services.js';
+
+/** Signs up, in and out, from an application and from a chat client. */
+export async function checkJourneys(checks, { browser, folder, relyingParty }) {
+  const latchkey = await Latchkey.start(folder, 'journeys', settings(relyingParty.callback));
+  await relyingParty.discover(latchkey.base);
+  const expected = [];
+  for (const [colorScheme, javaScriptEnabled, username] of [
+    ['light', true, 'eno'],
+    ['dark', true, 'femi'],
+    ['light', false, 'gus'],
+    ['dark', false, 'hana'],
+  ]) {
+    const claim = `a person signs up, in and out by keyboard (${colorScheme}, scripts ${javaScriptEnabled ? 'on' : 'off'})`;
+    const how = { browser, base: latchkey.base, relyingParty, colorScheme, javaScriptEnabled, username };
+    await checks.that(claim, async () => {
+      expected.push(...(await travel(how)));
+    });
+  }
+  for (const [javaScriptEnabled, username] of [
+    [true, 'keke'],
+    [false, 'jule'],
+  ]) {
+    const scripts = `scripts ${javaScriptEnabled ? 'on' : 'off'}`;
+    await checks.that(
+      `a chat client sends a person to the browser, who signs up by keyboard (${scripts})`,
+      async () => {
+        expected.push(
+          ...(await signInToChat({ browser, base: latchkey.base, relyingParty, javaScriptEnabled, username })),
+        );
+      },
+    );
+  }
+  await checks.that('the program ends with 0 when it is told to stop', async () => {
+    assert.equal(await latchkey.stop(), 0);
+  });
+  await checks.that('the log tells each request of the journeys, in order, and who made it', async () => {
+    await checkRequestLines(latchkey.logLines(), expected);
+  });
+}
+
+/** Looks after an account in the account area. */
+export async function checkAccountJourney(checks, { browser, folder, relyingParty }) {
+  const mails = await MailServer.listen();
+  const latchkey = await Latchkey.start(folder, 'account', accountSettings(relyingParty.callback, mails.settings));
+  try {
+    for (const username of ['lotte', 'tilda']) {
+      await latchkey.command(['manage', 'register-user', '--yes', '--password-file', '-', username], PASSWORD);
+    }
+    await checks.that('a person looks after an account by keyboard', () =>
+      lookAfterAccount({ browser, latchkey, mails, username: 'lotte' }),
+    );
+    await checks.that('the log names each operation of the account area', () => checkOperations(latchkey.logLines()));
+  } finally {
+    await latchkey.stop();
+    await mails.close();
+  }
+}
+
+/** Comes to the account area from chat clients. */
+export async function checkChatAccountJourney(checks, { browser, folder, relyingParty }) {
+  const { startStandInHomeserver } = await loadTypeScript('test/support/stand-in-homeserver/stand-in-homeserver.ts');
+  const secret = 'shared-secret-of-the-journey';
+  const homeserver = await startStandInHomeserver(secret);
+  const latchkey = await Latchkey.start(
+    folder,
+    'chat-account',
+    chatSettings(relyingParty.callback, homeserver, secret),
+  );
+  const { base } = latchkey;
+  homeserver.state.service = base;
+  try {
+    for (const username of ['mira', 'nell', 'otis']) {
+      await latchkey.command(['manage', 'register-user', '--yes', '--password-file', '-', username], PASSWORD);
+    }
+    await checks.that('chat clients lead a person to the account area, who does there what they need', () =>
+      obeyChatClients({ browser, base, homeserver, username: 'mira' }),
+    );
+    await checks.that('people end their account for good, and the homeserver hears of it', () =>
+      endAccounts({ browser, latchkey, homeserver, withPassword: 'nell', withoutPassword: 'otis' }),
+    );
+    await checks.that('the log names the end of an account', () =>
+      checkOperations(latchkey.logLines(), ['DeactivateUser', 'AllowCrossSigningReset']),
+    );
+  } finally {
+    await latchkey.stop();
+    await homeserver.stop();
+  }
+}
+
+/** Links and unlinks an account at another service in the account area. */
+export async function checkLinkedAccounts(checks, { browser, folder, relyingParty }) {
+  const upstream = await UpstreamProvider.start();
+  const services = [suggestingService(upstream)];
+  const latchkey = await Latchkey.start(folder, 'linked', upstreamSettings(relyingParty.callback, services));
+  try {
+    await upstream.register(redirectUris(latchkey.base));
+    await latchkey.command(['manage', 'register-user', '--yes', '--password-file', '-', 'wanda'], PASSWORD);
+    await checks.that('a person links an account elsewhere in the account area, and unlinks it', () =>
+      linkAndUnlink({ browser, latchkey, username: 'wanda' }),
+    );
+    await checks.that('the log names the operations of linked accounts', () =>
+      checkOperations(latchkey.logLines(), LINKED_OPERATIONS),
+    );
+  } finally {
+    upstream.close();
+    await latchkey.stop();
+  }
+}
+
+/** Registers, links and signs in through another service. */
+export async function checkUpstreamJourneys(checks, { browser, folder, relyingParty }) {
+  const upstream = await UpstreamProvider.start();
+  const services = [suggestingService(upstream)];
+  const latchkey = await Latchkey.start(folder, 'upstream', upstreamSettings(relyingParty.callback, services));
+  try {
+    await upstream.register(redirectUris(latchkey.base));
+    await relyingParty.discover(latchkey.base);
+    const expected = [];
+    for (const [username, linkedName, javaScriptEnabled] of [
+      ['pavo', 'quinn', true],
+      ['rosa', 'sami', false],
+    ]) {
+      await latchkey.command(['manage', 'register-user', '--yes', '--password-file', '-', linkedName], PASSWORD);
+      const how = { browser, base: latchkey.base, relyingParty, javaScriptEnabled };
+      const scripts = `scripts ${javaScriptEnabled ? 'on' : 'off'}`;
+      await checks.that(`a person registers through another service by keyboard (${scripts})`, async () => {
+        expected.push(...(await registerThere({ ...how, username })));
+      });
+      await checks.that(`a person links an account elsewhere and signs in with it (${scripts})`, async () => {
+        expected.push(...(await linkAndReturn({ ...how, username: linkedName })));
+      });
+    }
+    await checks.that('the log tells each request of these journeys, in order, and who made it', async () => {
+      await checkRequestLines(latchkey.logLines(), expected);
+    });
+  } finally {
+    upstream.close();
+    await latchkey.stop();
+  }
+}
+
+/** Sets a new password by a mail. */
+export async function checkRecovery(checks, { browser, folder, relyingParty, pictures }) {
+  const mails = await MailServer.listen();
+  const email = mails.settings;
+  const latchkey = await Latchkey.start(folder, 'recovery', { ...settings(relyingParty.callback), email });
+  try {
+    for (const [username, locale] of [
+      ['ines', 'en'],
+      ['kamal', 'ar'],
+    ]) {
+      const options = ['--email', `${username}@mail.example`, '--password-file', '-'];
+      await latchkey.command(['manage', 'register-user', '--yes', ...options, username], PASSWORD);
+      const how = { browser, base: latchkey.base, mails, locale, username };
+      const claim = `a person sets a new password by mail (${locale})`;
+      let arrived = [];
+      await checks.that(claim, async () => {
+        arrived = await recover(how);
+      });
+      for (const [index, mail] of arrived.entries()) {
+        const name = `${['recovery', 'password-changed'][index]}-${locale}`;
+        await checks.that(`the mail ${name} can be read`, () => examineMail({ browser, mail, name, pictures }));
+      }
+    }
+    await checks.that('the log names each operation of a recovery', () =>
+      checkOperations(latchkey.logLines(), ['PasswordRecovery', 'RecoverPassword']),
+    );
+  } finally {
+    await latchkey.stop();
+    await mails.close();
+  }
+}
+
+/** Registers elsewhere without a question but for the address. */
+export async function checkUnasked(checks, { browser, folder, relyingParty }) {
+  const mails = await MailServer.listen();
+  const upstream = await UpstreamProvider.start();
+  const unasked = unaskedSettings(relyingParty.callback, [unaskedService(upstream)], mails.settings);
+  const latchkey = await Latchkey.start(folder, 'unasked', unasked);
+  try {
+    await upstream.register(redirectUris(latchkey.base));
+    const how = { browser, latchkey, javaScriptEnabled: true };
+    await checks.that('a person registers elsewhere without a question', async () => {
+      await registerUnasked({ ...how, login: 'tariq' });
+    });
+    for (const [login, javaScriptEnabled] of [
+      ['ulla@unproven.example', true],
+      ['vito@unproven.example', false],
+    ]) {
+      const scripts = `scripts ${javaScriptEnabled ? 'on' : 'off'}`;
+      await checks.that(`and proves the address that was not proven there (${scripts})`, async () => {
+        await registerUnasked({ ...how, javaScriptEnabled, mails, login });
+      });
+    }
+  } finally {
+    upstream.close();
+    await latchkey.stop();
+    await mails.close();
+  }
+}
+
+/** Makes an account with a code of a mail. @param isByInvitation and a registration token */
+export async function checkJoining(checks, { browser, folder, relyingParty, pictures }, isByInvitation) {
+  const mails = await MailServer.listen();
+  const name = isByInvitation ? 'joining-by-invitation' : 'joining';
+  const latchkey = await Latchkey.start(
+    folder,
+    name,
+    joinSettings(relyingParty.callback, mails.settings, isByInvitation),
+  );
+  try {
+    for (const [person, locale, javaScriptEnabled] of [
+      ['lena', 'en', true],
+      ['milo', 'en', false],
+      ['nadia', 'ar', true],
+      ['omar', 'ar', false],
+    ]) {
+      const username = isByInvitation ? `${person}-invited` : person;
+      const token = isByInvitation ? `invitation-of-${person}` : undefined;
+      if (token !== undefined) await latchkey.command(['manage', 'issue-user-registration-token', '--token', token]);
+      const how = `${locale}, scripts ${javaScriptEnabled ? 'on' : 'off'}${isByInvitation ? ', by invitation' : ''}`;
+      let arrived = [];
+      await checks.that(`a person joins with a code of a mail (${how})`, async () => {
+        arrived = await joinByMail({ browser, latchkey, mails, locale, javaScriptEnabled, username, token });
+      });
+      // Both mails, and those of all others, look the same.
+      const [mail] = isByInvitation || !javaScriptEnabled ? [] : arrived;
+      if (mail === undefined) continue;
+      const picture = `verification-${locale}`;
+      await checks.that(`the mail ${picture} can be read`, () =>
+        examineMail({ browser, mail, name: picture, pictures }),
+      );
+    }
+  } finally {
+    await latchkey.stop();
+    await mails.close();
+  }
+}

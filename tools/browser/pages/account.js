@@ -1,0 +1,378 @@
+import { ID_AT } from '../account-activity.js';
+import { LONG_SCOPE, PASSWORD } from '../settings.js';
+import { answering } from './area-steps.js';
+import { crowd, signInAtHome } from './steps.js';
+
+/** Pages of the account area. Each is there when what it asked for is shown. */
+export const accountPages = [
+  { name: 'account-profile', reach: (page, site) => open(page, site, '', '.fact-list') },
+  { name: 'account-emails', reach: (page, site) => withEmails(site, 8, () => open(page, site, '', '.pages button')) },
+  { name: 'account-email-add', reach: openEmailDialog },
+  {
+    name: 'account-email-add-refused',
+    reach: async (page, site) => {
+      await openEmailDialog(page, site);
+      await fillEmailDialog(page, 'somebody', PASSWORD);
+      await page.locator('#email-error').waitFor();
+    },
+  },
+  {
+    name: 'account-email-remove',
+    reach: (page, site) =>
+      withEmails(site, 2, async () => {
+        await open(page, site, '', '.rows .button-quiet');
+        await page.locator('.rows .button-quiet').first().click();
+        await page.locator('dialog #password').waitFor();
+      }),
+  },
+  { name: 'account-deactivate', reach: openDeactivation },
+  {
+    name: 'account-deactivate-refused',
+    reach: async (page, site) => {
+      await openDeactivation(page, site);
+      await page.locator('#erase').check();
+      await page.locator('dialog #password').fill('not the password');
+      await page.locator('dialog .button-danger:enabled').click();
+      await page.locator('#password-error').waitFor();
+    },
+  },
+  {
+    name: 'account-deactivate-without-password',
+    reach: (page, site) => withoutPassword(page, () => openDeactivation(page, site, '#user_id')),
+  },
+  {
+    name: 'account-deactivated',
+    reach: async (page, site) => {
+      await openDeactivation(page, site);
+      await page.locator('dialog #password').fill(PASSWORD);
+      await answering(page, 'DeactivateUser', { deactivateUser: { status: 'DEACTIVATED' } }, () =>
+        page.locator('dialog .button-danger:enabled').click(),
+      );
+      await page.locator('main p[role=status]').waitFor();
+    },
+  },
+  { name: 'account-email-verify', reach: beginProof },
+  {
+    name: 'account-email-verify-refused',
+    reach: async (page, site) => {
+      await beginProof(page, site);
+      await page.locator('main > .button').click();
+      await page.locator('main [role=status] .notice').waitFor();
+      await page.locator('#code').fill('012345');
+      await page.locator('main form .button').click();
+      await page.locator('#code-error').waitFor();
+    },
+  },
+  {
+    name: 'account-email-in-use',
+    reach: async (page, site) => {
+      await beginProof(page, site);
+      const { pathname } = new URL(page.url());
+      await site.latchkey.sql('update user_email_authentications set completed_at = now() where email = $1', [ADDRESS]);
+      await page.goto(new URL(pathname.replace(/verify$/, 'in-use'), site.base).href);
+      await page.locator('main .name').waitFor();
+      await page.locator('.foot a').first().waitFor();
+    },
+  },
+  {
+    name: 'account-sessions',
+    reach: (page, site) => crowd(site, 'bo', 8, () => open(page, site, 'sessions', '.pages')),
+  },
+  {
+    name: 'account-sessions-inactive',
+    reach: (page, site) => open(page, site, 'sessions?inactive=true', '.list-tools'),
+  },
+  { name: 'account-browsers', reach: (page, site) => open(page, site, 'sessions/browsers', '.badge') },
+  {
+    name: 'account-session',
+    reach: (page, site) =>
+      crowd(site, 'bo', 1, async () => {
+        await open(page, site, 'sessions', '.session-title');
+        await page.locator('.session-title').first().click();
+        await page.locator('.permissions').waitFor();
+      }),
+  },
+  {
+    name: 'account-client',
+    reach: async (page, site) => {
+      const [{ id }] = await site.latchkey.sql('select id from oauth2_clients where is_static limit 1');
+      await open(page, site, `clients/oauth2_client:${ulid(id)}`, '.fact-list');
+    },
+  },
+  {
+    name: 'account-client-unverified',
+    reach: async (page, site) => {
+      const [{ id }] = await site.latchkey.sql(
+        `insert into oauth2_clients (id, is_static, metadata, created_at)
+         select gen_random_uuid(), false, metadata, now() from oauth2_clients where is_static limit 1
+         returning id`,
+      );
+      await open(page, site, `clients/oauth2_client:${ulid(id)}`, '.notice-warning');
+      await site.latchkey.sql('delete from oauth2_clients where id = $1', [id]);
+    },
+  },
+  {
+    name: 'account-session-rename',
+    reach: (page, site) =>
+      crowd(site, 'bo', 1, async () => {
+        await open(page, site, 'sessions', '.session-title');
+        await page.locator('.session-title').first().click();
+        await page.locator('main > .button-secondary').click();
+        await page.locator('#session_name').waitFor();
+      }),
+  },
+  { name: 'account-linked', reach: openLinked },
+  { name: 'account-linked-none', reach: (page, site) => openLinked(page, site, 'bo', '.button-secondary') },
+  {
+    name: 'account-linked-last',
+    reach: async (page, site) => {
+      await openLinked(page, site);
+      await page.locator('.session .button').first().click();
+      await answering(page, 'UnlinkUpstreamAccount', { unlinkUpstreamAccount: { status: 'LAST_LOGIN_METHOD' } }, () =>
+        page.locator('dialog .button-danger').click(),
+      );
+      await page.locator('dialog [role=alert]').waitFor();
+    },
+  },
+  {
+    name: 'account-activity',
+    reach: (page, site) => withEvents(site, () => open(page, site, 'activity', '.pages')),
+  },
+  {
+    name: 'account-activity-filtered-none',
+    reach: (page, site) => open(page, site, 'activity?kind=applications', 'main [role=status]'),
+  },
+  {
+    name: 'account-activity-none',
+    reach: async (page, site) => {
+      await signInAtHome(page, site, 'bo');
+      await site.latchkey.sql('delete from audit_events where user_id = (select id from users where username = $1)', [
+        'bo',
+      ]);
+      await look(page, site, 'activity', 'main [role=status]');
+    },
+  },
+  {
+    name: 'account-security',
+    reach: (page, site) => crowd(site, 'bo', 3, () => open(page, site, 'security', '.section > .button')),
+  },
+  {
+    name: 'account-security-sign-out',
+    reach: async (page, site) => {
+      await openSignOut(page, site);
+      await page.locator('#this_browser').check();
+    },
+  },
+  {
+    name: 'account-security-sign-out-nothing',
+    reach: async (page, site) => {
+      await openSignOut(page, site);
+      await page.locator('#other_browsers').uncheck();
+      await page.locator('#applications').uncheck();
+      await page.locator('dialog form .button').first().click();
+      await page.locator('#end-all-trouble').waitFor();
+    },
+  },
+  { name: 'account-applications-none', reach: (page, site) => open(page, site, 'applications', '.section > p') },
+  {
+    name: 'account-applications',
+    reach: (page, site) => withConsent(site, () => open(page, site, 'applications', '.permissions')),
+  },
+  {
+    name: 'account-application-revoke',
+    reach: (page, site) => withConsent(site, () => askToRevoke(page, site, 0)),
+  },
+  {
+    name: 'account-consent-revoke',
+    reach: (page, site) =>
+      withConsent(site, async () => {
+        await askToRevoke(page, site, 1);
+        await answering(page, 'RevokeConsent', { revokeConsent: { status: 'NOT_FOUND' } }, () =>
+          page.locator('dialog .button-danger').click(),
+        );
+        await page.locator('dialog .notice').waitFor();
+      }),
+  },
+  { name: 'account-device-unknown', reach: (page, site) => open(page, site, 'devices/NOT/HERE', 'main code') },
+  { name: 'account-not-found', reach: (page, site) => open(page, site, 'nothing', 'main h1') },
+  {
+    name: 'account-offline',
+    reach: async (page, site) => {
+      await open(page, site, '', '.fact-list');
+      await page.evaluate(() => {
+        Object.defineProperty(navigator, 'onLine', { value: false, configurable: true });
+        dispatchEvent(new Event('offline'));
+      });
+      await page.locator('.notice-warning').waitFor();
+    },
+  },
+];
+
+async function open(page, site, path, content) {
+  await signInAtHome(page, site, 'bo');
+  await look(page, site, path, content);
+}
+
+async function look(page, site, path, content) {
+  await page.goto(`${site.base}account/${path}`);
+  await page.locator(content).first().waitFor();
+  await page.locator('.foot a').first().waitFor();
+}
+
+const ADDRESS = 'bo.of.the.long.harbour.on.the.other.side@mail.example';
+
+async function openEmailDialog(page, site) {
+  await open(page, site, '', '.section > .button');
+  await page.locator('.section > .button').first().click();
+  await page.locator('dialog #password').waitFor();
+}
+
+/** By an account action. */
+async function openDeactivation(page, site, field = '#password') {
+  await open(page, site, '?action=org.chat.account_deactivate', `dialog ${field}`);
+}
+
+/** While the page takes the account for one that has none. */
+async function withoutPassword(page, work) {
+  const address = '**/graphql';
+  const answer = async (route) => {
+    if (!route.request().postData()?.includes('UserProfile')) return await route.fallback();
+    const response = await route.fetch();
+    await route.fulfill({
+      response,
+      body: (await response.text()).replace('"hasPassword":true', '"hasPassword":false'),
+    });
+  };
+  await page.route(address, answer);
+  await work();
+  await page.unroute(address, answer);
+}
+
+async function openSignOut(page, site) {
+  await crowd(site, 'bo', 3, async () => {
+    await open(page, site, 'security', '.section > .button');
+    await page.locator('.section > .button').click();
+    await page.locator('#other_browsers').waitFor();
+  });
+}
+
+async function fillEmailDialog(page, email, password) {
+  await page.locator('dialog #email').fill(email);
+  await page.locator('dialog #password').fill(password);
+  await page.locator('dialog form .button').first().click();
+}
+
+async function beginProof(page, site) {
+  await site.latchkey.sql('delete from user_email_authentications where email = $1', [ADDRESS]);
+  await openEmailDialog(page, site);
+  await fillEmailDialog(page, ADDRESS, PASSWORD);
+  await page.locator('#code').waitFor();
+}
+
+/** What happens while `bo` has so many addresses. */
+async function withEmails({ latchkey }, count, work) {
+  await latchkey.sql(
+    `insert into user_emails (id, user_id, email, email_key, created_at)
+     select gen_random_uuid(), u.id, n || $1, n || $1, now() from users u, generate_series(1, $2) n
+      where u.username = 'bo'`,
+    [`.${ADDRESS}`, count],
+  );
+  await work();
+  await latchkey.sql(`delete from user_emails where email like $1`, [`%.${ADDRESS}`]);
+}
+
+const EVENTS = [
+  ['login', {}],
+  ['login_failed', { count: 14 }],
+  ['logout', {}],
+  ['reauthenticated', {}],
+  ['sessions_ended', {}],
+  ['password_changed', { admin: '01JD3Q5Z8W2N4K6M7P9R0S1T00' }],
+  ['password_recovered', {}],
+  ['recovery_started', {}],
+  ['upstream_linked', { provider: 'Harbour Cooperative of the Other Side' }],
+  ['upstream_unlinked', { provider: 'Harbour' }],
+  ['session_started', {}],
+  ['session_ended', { reason: 'inactive' }],
+  ['application_revoked', {}],
+  ['consent_given', {}],
+  ['consent_revoked', {}],
+  ['cross_signing_reset_allowed', {}],
+  ['email_added', { email: 'b…@mail.example' }],
+  ['email_removed', { email: `b…@${'of.the.long.harbour.'.repeat(4)}example` }],
+  ['display_name_changed', {}],
+  ['account_locked', {}],
+  ['account_unlocked', {}],
+];
+const ABOUT_APPLICATIONS = [
+  'application_revoked',
+  'consent_given',
+  'consent_revoked',
+  'session_ended',
+  'session_started',
+];
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+
+/** What happens while the account of `bo` has events of every kind, from both families of addresses. */
+async function withEvents({ latchkey }, work) {
+  const added = await latchkey.sql(
+    `insert into audit_events (id, kind, user_id, client_id, detail, ip, user_agent, created_at)
+     select ${ID_AT}, e.event ->> 0, u.id,
+            case when e.event ->> 0 = any($2) then (select id from oauth2_clients where is_static limit 1) end,
+            e.event -> 1, case when n % 2 = 0 then '198.51.100.7' else '2001:db8:85a3:8d3:1319:8a2e:370:7348' end::inet,
+            case when n % 5 > 0 then $3 end, at
+       from users u, json_array_elements($1) with ordinality as e (event, n),
+            lateral (select now() - n * interval '1 hour') t (at)
+      where u.username = 'bo'
+     returning id`,
+    [JSON.stringify(EVENTS), ABOUT_APPLICATIONS, FIREFOX],
+  );
+  await work();
+  await latchkey.sql('delete from audit_events where id = any($1)', [added.map(({ id }) => id)]);
+}
+
+/** Of the application on the page, which is in one list or in both. */
+async function askToRevoke(page, site, list) {
+  await open(page, site, 'applications', '.section + .section .session');
+  await page.locator('.section').nth(list).locator('.button-quiet').click();
+  await page.locator('dialog .button-danger').waitFor();
+}
+
+/** What happens while `bo` uses an application and has allowed it much. */
+async function withConsent(site, work) {
+  const scopes = `{openid,email,urn:mas:graphql:*,urn:matrix:client:device:AAAA,${LONG_SCOPE}}`;
+  const [{ id }] = await site.latchkey.sql(
+    `insert into oauth2_consents (user_id, client_id, scope, created_at, updated_at)
+     select u.id, c.id, $1::text[], now(), now() from users u, oauth2_clients c
+      where u.username = 'bo' and c.is_static
+     returning id`,
+    [scopes],
+  );
+  await crowd(site, 'bo', 2, async () => {
+    await site.latchkey.sql(
+      `update oauth2_sessions set scope = $1::text[], last_active_at = now() - interval '3 days'
+        where user_id = (select id from users where username = 'bo')`,
+      [scopes],
+    );
+    await work();
+  });
+  await site.latchkey.sql('delete from oauth2_consents where id = $1', [id]);
+}
+
+const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** The form in which the account API writes ids. */
+function ulid(uuid) {
+  let rest = BigInt(`0x${uuid.replaceAll('-', '')}`);
+  let text = '';
+  for (let place = 0; place < 26; place += 1, rest >>= 5n) text = DIGITS[Number(rest & 31n)] + text;
+  return text;
+}
+
+/** On the service with providers. */
+async function openLinked(page, site, username = 'amira', shown = '.session .button') {
+  await signInAtHome(page, { base: site.upstreamBase }, username);
+  await page.goto(`${site.upstreamBase}account/linked-accounts`);
+  await page.locator(shown).first().waitFor();
+  await page.locator('.foot a').first().waitFor();
+}

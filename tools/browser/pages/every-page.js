@@ -1,0 +1,38 @@
+import { branding, templates } from '../brand.js';
+import { Latchkey } from '../latchkey.js';
+import { brandedSettings, closedSettings, PASSWORD, pageSettings, upstreamSettings } from '../settings.js';
+import { UpstreamProvider } from '../upstream-provider.js';
+import { redirectUris, upstreamServices } from '../upstream-services.js';
+import { checkPages } from './check-pages.js';
+import { linkAmira } from './upstream-sign-in.js';
+
+/** Examines every page. @param part of the names of the pages; @param share which of so many parts of them */
+export async function checkEveryPage(checks, { browser, folder, relyingParty, pictures }, which) {
+  const latchkey = await Latchkey.start(folder, 'pages', pageSettings(relyingParty.callback));
+  const closed = await Latchkey.start(folder, 'closed', closedSettings(relyingParty.callback));
+  const looks = brandedSettings(relyingParty.callback, branding(folder), templates(folder));
+  const branded = await Latchkey.start(folder, 'branded', looks);
+  const upstream = await UpstreamProvider.start();
+  const linkedSettings = upstreamSettings(relyingParty.callback, upstreamServices(upstream));
+  const linked = await Latchkey.start(folder, 'upstream', linkedSettings);
+  try {
+    await upstream.register(redirectUris(linked.base));
+    await relyingParty.discover(latchkey.base);
+    for (const [username, ...options] of [['amira', '--display-name', 'Amira Okafor'], ['bo'], ['faro']]) {
+      await latchkey.command(
+        ['manage', 'register-user', '--yes', '--password-file', '-', ...options, username],
+        PASSWORD,
+      );
+    }
+    await linkAmira(latchkey);
+    const bases = { closedBase: closed.base, brandedBase: branded.base, upstreamBase: linked.base };
+    const site = { latchkey, base: latchkey.base, ...bases, relyingParty, upstream };
+    await checkPages(checks, browser, site, { ...which, pictures });
+  } finally {
+    upstream.close();
+    await linked.stop();
+    await branded.stop();
+    await closed.stop();
+    await latchkey.stop();
+  }
+}

@@ -1,0 +1,26 @@
+import type { TypedDocumentNode } from '@urql/core';
+import { useQuery } from '@urql/preact';
+import { type Problem, problemOf } from './problem.ts';
+
+/** What a page asks for. `data` stays while it is asked for again; a problem then stands next to it. */
+export interface PageQuery<Data> {
+  readonly data: Data | undefined;
+  readonly problem: Problem | undefined;
+  readonly isLoading: boolean;
+  reload(): void;
+}
+
+/** Nothing is asked for while `isPaused`. */
+export function usePageQuery<Data, Variables extends Record<string, unknown>>(
+  query: TypedDocumentNode<Data, Variables>,
+  variables: Variables,
+  isPaused = false,
+): PageQuery<Data> {
+  const [{ data, error, fetching, stale }, execute] = useQuery({ query, variables, pause: isPaused });
+  return {
+    data,
+    problem: error === undefined ? undefined : problemOf(error),
+    isLoading: fetching || stale,
+    reload: () => execute({ requestPolicy: 'network-only' }),
+  };
+}

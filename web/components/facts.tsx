@@ -1,0 +1,22 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useTranslations } from '../i18n/translations.ts';
+
+/** Names and values, one below the other. */
+export function FactList({ children }: { children: ComponentChildren }): VNode {
+  return <dl class="fact-list">{children}</dl>;
+}
+
+export function FactRow({ name, children }: { name: string; children: ComponentChildren }): VNode {
+  return (
+    <div>
+      <dt class="meta">{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** A day and time, as the reader writes them. `at`: as the API gives it. */
+export function Moment({ at }: { at: string }): VNode {
+  const { language } = useTranslations();
+  return <time dateTime={at}>{new Date(at).toLocaleString(language, { dateStyle: 'long', timeStyle: 'short' })}</time>;
+}

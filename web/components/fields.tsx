@@ -1,0 +1,151 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { useTranslations } from '../i18n/translations.ts';
+
+interface FieldProps {
+  /** Name of the input, and its id. */
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  /** A WHATWG autofill token list, for example `email`. */
+  readonly autocomplete: string;
+  readonly maxLength?: number;
+  readonly hint?: ComponentChildren;
+  /** What is wrong with the value. */
+  readonly error?: string | undefined;
+}
+
+// The browser is not to spell, correct or capitalise it.
+const EXACT = { autocapitalize: 'none', autocorrect: 'off', spellcheck: false } as const;
+
+/** An input with its label, hint and error. */
+export function TextField({
+  keyboard,
+  isCode = false,
+  ...field
+}: FieldProps & {
+  /** What phones offer to type with, if not letters. */
+  readonly keyboard?: 'email' | 'numeric';
+  /** Characters that are read one by one. */
+  readonly isCode?: boolean;
+}): VNode {
+  return (
+    <FieldFrame field={field}>
+      <input
+        type="text"
+        class={isCode ? 'code-input' : undefined}
+        inputMode={keyboard}
+        {...EXACT}
+        dir={isCode ? 'ltr' : 'auto'}
+        {...inputAttributes(field)}
+      />
+    </FieldFrame>
+  );
+}
+
+// Two literals, since which attributes an input may have depends on its type.
+const SHOWN = { type: 'text' } as const;
+const HIDDEN = { type: 'password' } as const;
+
+/** A password, with a button that shows it. `children`: what is said of it while it is typed. */
+export function PasswordField({
+  onFocus,
+  onBlur,
+  children,
+  ...field
+}: FieldProps & { onFocus?: () => void; onBlur?: () => void; children?: ComponentChildren }): VNode {
+  const { t } = useTranslations();
+  const [isShown, setShown] = useState(false);
+  const buttonId = `${field.name}-reveal`;
+  return (
+    <FieldFrame field={field}>
+      <div class="password">
+        <input
+          {...(isShown ? SHOWN : HIDDEN)}
+          {...EXACT}
+          {...inputAttributes(field)}
+          onFocus={onFocus}
+          onBlur={onBlur}
+        />
+        <button
+          type="button"
+          id={buttonId}
+          class="reveal"
+          aria-controls={field.name}
+          aria-labelledby={`${buttonId} ${field.name}-label`}
+          onClick={() => setShown(!isShown)}
+        >
+          {t(isShown ? 'field.hide_password' : 'field.show_password')}
+        </button>
+      </div>
+      {children}
+    </FieldFrame>
+  );
+}
+
+/** A box to tick, with its text next to it. */
+export function CheckField({
+  name,
+  label,
+  isChecked,
+  onChange,
+}: {
+  name: string;
+  label: string;
+  isChecked: boolean;
+  onChange: (isChecked: boolean) => void;
+}): VNode {
+  return (
+    <div class="field">
+      <div class="check">
+        <input
+          type="checkbox"
+          id={name}
+          name={name}
+          checked={isChecked}
+          onChange={(event) => onChange(event.currentTarget.checked)}
+        />
+        <label for={name}>{label}</label>
+      </div>
+    </div>
+  );
+}
+
+function FieldFrame({ field, children }: { field: FieldProps; children: ComponentChildren }): VNode {
+  return (
+    <div class="field">
+      <label id={`${field.name}-label`} for={field.name}>
+        {field.label}
+      </label>
+      {children}
+      {field.error !== undefined && (
+        <div class="field-error" id={`${field.name}-error`} role="alert">
+          <p>{field.error}</p>
+        </div>
+      )}
+      {field.hint !== undefined && (
+        <p class="hint" id={`${field.name}-hint`}>
+          {field.hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function inputAttributes(field: FieldProps) {
+  const isInvalid = field.error !== undefined;
+  const descriptions = [isInvalid && `${field.name}-error`, field.hint !== undefined && `${field.name}-hint`];
+  const describedBy = descriptions.filter((id) => id !== false).join(' ');
+  return {
+    id: field.name,
+    name: field.name,
+    value: field.value,
+    required: true,
+    autocomplete: field.autocomplete,
+    onInput: (event: { readonly currentTarget: HTMLInputElement }) => field.onInput(event.currentTarget.value),
+    ...(field.maxLength !== undefined && { maxLength: field.maxLength }),
+    ...(isInvalid && { 'aria-invalid': 'true' as const }),
+    ...(describedBy !== '' && { 'aria-describedby': describedBy }),
+  };
+}

@@ -1,0 +1,46 @@
+import type { VNode } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { isFirstPage, neighbours, type PageInfo } from '../api/paging.ts';
+import { useTranslations } from '../i18n/translations.ts';
+
+/** The ways from one page of a list to the others. `filter`: members of the query that stay. */
+export function PageLinks({
+  info,
+  size,
+  filter = {},
+}: {
+  info: PageInfo;
+  size: number;
+  filter?: Readonly<Record<string, string>>;
+}): VNode | null {
+  const { t } = useTranslations();
+  const { path } = useLocation();
+  const { newer, older } = neighbours(info, size, filter);
+  if (newer === undefined && older === undefined) return null;
+  return (
+    <nav class="pages" aria-label={t('account.sessions.pages')}>
+      {newer !== undefined && <a href={path + newer}>{t('account.sessions.newer')}</a>}
+      {older !== undefined && (
+        <a class="pages-older" href={path + older}>
+          {t('account.sessions.older')}
+        </a>
+      )}
+    </nav>
+  );
+}
+
+/**
+ * Leads to the first page of a list when what was on this one is gone.
+ * @param rows shown on this page; @param filter members of the query that stay
+ * @returns that this page is left
+ */
+export function useFirstPageInstead(rows: number, filter: Readonly<Record<string, string>>): boolean {
+  const { path, url, route } = useLocation();
+  const isLeftOver = rows === 0 && !isFirstPage(new URL(url, location.origin).searchParams);
+  const query = new URLSearchParams(filter).toString();
+  useEffect(() => {
+    if (isLeftOver) route(query === '' ? path : `${path}?${query}`, true);
+  }, [isLeftOver, path, query, route]);
+  return isLeftOver;
+}

@@ -1,0 +1,107 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { Notice } from '../../src/browser/components/text.tsx';
+import type { PageQuery } from '../api/page-query.ts';
+import type { Problem } from '../api/problem.ts';
+import { useTellContentShown } from '../frame/content-shown.ts';
+import { useRestoredScroll } from '../frame/scroll.ts';
+import { useTranslations } from '../i18n/translations.ts';
+import { Button } from './button.tsx';
+import { PageTitle } from './page-title.tsx';
+
+const PATIENCE_MS = 200;
+
+/** Says that something is on its way, once that takes long enough to be noticed. */
+export function Spinner(): VNode {
+  const { t } = useTranslations();
+  const [isShown, setShown] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div class="loading" role="status">
+      {isShown && (
+        <>
+          <span class="spinner" aria-hidden="true" />
+          {t('account.loading')}
+        </>
+      )}
+    </div>
+  );
+}
+
+/** What a page shows of an answer; before that, that it is waited for, or why there is none. */
+export function Loaded<Data>({
+  query,
+  title,
+  children,
+}: {
+  query: PageQuery<Data>;
+  /** Of the page until there is an answer, where that brings the title. */
+  title?: string;
+  children: (data: Data) => ComponentChildren;
+}): VNode {
+  const { t } = useTranslations();
+  const { data, problem, isLoading } = query;
+  return (
+    <>
+      {title !== undefined && (data === undefined || data === null) && <PageTitle title={title} />}
+      {problem !== undefined && (
+        <ProblemNotice problem={problem}>
+          <Button kind="secondary" onClick={query.reload} isPending={isLoading}>
+            {t('account.retry')}
+          </Button>
+        </ProblemNotice>
+      )}
+      {data !== undefined && data !== null ? <Shown>{children(data)}</Shown> : problem === undefined && <Spinner />}
+    </>
+  );
+}
+
+function Shown({ children }: { children: ComponentChildren }): VNode {
+  useTellContentShown();
+  useRestoredScroll();
+  return <>{children}</>;
+}
+
+/** Why something came to nothing, and what to do about it. */
+export function ProblemNotice({
+  problem,
+  children,
+}: {
+  problem: Problem | undefined;
+  /** A way out, such as a button. */
+  children?: ComponentChildren;
+}): VNode | null {
+  const text = useProblemText(problem);
+  if (text === undefined) return null;
+  return (
+    <div role="alert">
+      <Notice kind="danger">
+        <p>{text}</p>
+        {children}
+      </Notice>
+    </div>
+  );
+}
+
+function useProblemText(problem: Problem | undefined): string | undefined {
+  const { t } = useTranslations();
+  switch (problem?.kind) {
+    case undefined:
+    case 'reauthentication':
+      return undefined;
+    case 'network':
+      return t('account.problem.network');
+    case 'rate-limited':
+      if (problem.retryAfterSeconds === undefined) return t('account.problem.rate_limited');
+      return t('account.problem.rate_limited_until', { minutes: Math.ceil(problem.retryAfterSeconds / 60) });
+    case 'refused':
+      if (problem.code === 'HOMESERVER_UNAVAILABLE') return t('account.problem.homeserver');
+      if (problem.code === 'LAST_EMAIL') return t('account.emails.last');
+      if (problem.code === 'FORBIDDEN' || problem.code === 'FEATURE_DISABLED') return t('account.problem.forbidden');
+      if (problem.requestId === undefined) return t('account.problem.general');
+      return t('account.problem.general_with_id', { request: problem.requestId });
+  }
+}

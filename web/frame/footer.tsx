@@ -1,0 +1,33 @@
+import type { VNode } from 'preact';
+import { usePageQuery } from '../api/page-query.ts';
+import { useTranslations } from '../i18n/translations.ts';
+import { useContentShown } from './content-shown.ts';
+import { Footer as FooterQuery } from './frame.generated.ts';
+
+const NONE = {};
+
+/** Links of the operator. They come after the page, and are left out when they cannot be had. */
+export function Footer(): VNode {
+  const { t } = useTranslations();
+  const { data } = usePageQuery(FooterQuery, NONE, !useContentShown());
+  const { policyUri, tosUri, imprint } = data?.siteConfig ?? {};
+  return (
+    <footer class="foot">
+      {policyUri && (
+        <a href={policyUri} rel="noreferrer">
+          {t('footer.privacy')}
+        </a>
+      )}
+      {tosUri && (
+        <a href={tosUri} rel="noreferrer">
+          {t('footer.terms')}
+        </a>
+      )}
+      {imprint && (
+        <p class="imprint" dir="auto">
+          {imprint}
+        </p>
+      )}
+    </footer>
+  );
+}

@@ -1,0 +1,20 @@
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { Notice } from '../../src/browser/components/text.tsx';
+import { useTranslations } from '../i18n/translations.ts';
+
+/** Says while the browser has no connection that nothing can be changed now. */
+export function OfflineBanner(): VNode {
+  const { t } = useTranslations();
+  const [isOnline, setOnline] = useState(navigator.onLine);
+  useEffect(() => {
+    const update = () => setOnline(navigator.onLine);
+    addEventListener('online', update);
+    addEventListener('offline', update);
+    return () => {
+      removeEventListener('online', update);
+      removeEventListener('offline', update);
+    };
+  }, []);
+  return <div role="status">{!isOnline && <Notice kind="warning">{t('account.offline')}</Notice>}</div>;
+}

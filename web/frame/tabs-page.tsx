@@ -1,0 +1,88 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { initialOf } from '../../src/browser/components/decision.tsx';
+import { cleanName } from '../../src/browser/components/text.tsx';
+import { usePageQuery } from '../api/page-query.ts';
+import { Button } from '../components/button.tsx';
+import { type AreaKey, useTranslations } from '../i18n/translations.ts';
+import { EndSessionDialog } from '../pages/sessions/end-session.tsx';
+import { usePathTo } from './config-context.ts';
+import { CurrentUserGreeting } from './frame.generated.ts';
+
+/** The pages between which the tabs lead, by the name of their tab. */
+const TABS = {
+  profile: { path: '', text: 'account.tab.profile' },
+  security: { path: 'security', text: 'account.tab.security' },
+  devices: { path: 'sessions', text: 'account.tab.devices' },
+  applications: { path: 'applications', text: 'account.tab.applications' },
+  activity: { path: 'activity', text: 'account.tab.activity' },
+} as const satisfies Record<string, { path: string; text: AreaKey }>;
+
+const NONE = {};
+
+/** A page below the name of the account and the tabs. `tab`: the one that the page belongs to. */
+export function TabsPage({ tab, children }: { tab: keyof typeof TABS; children: ComponentChildren }): VNode {
+  const { t } = useTranslations();
+  const pathTo = usePathTo();
+  return (
+    <>
+      <Greeting />
+      <nav class="tabs" aria-label={t('account.tabs')}>
+        {Object.entries(TABS).map(([name, { path, text }]) => (
+          <a key={name} href={pathTo(path)} aria-current={name === tab ? 'page' : undefined}>
+            {t(text)}
+          </a>
+        ))}
+      </nav>
+      <main id="main" class="card">
+        {children}
+      </main>
+    </>
+  );
+}
+
+/** A page by itself: one question or answer. */
+export function PlainPage({ children }: { children: ComponentChildren }): VNode {
+  return (
+    <main id="main" class="card">
+      {children}
+    </main>
+  );
+}
+
+function Greeting(): VNode {
+  const { t } = useTranslations();
+  const { data } = usePageQuery(CurrentUserGreeting, NONE);
+  const [isLeaving, setLeaving] = useState(false);
+  const user = data?.viewer.__typename === 'User' ? data.viewer : undefined;
+  const shown = cleanName(user?.matrix.displayName ?? '');
+  const name = shown === '' ? (user?.username ?? '') : shown;
+  const session = data?.viewerSession.__typename === 'BrowserSession' ? data.viewerSession : undefined;
+  return (
+    <section class="greeting" aria-label={t('account.signed_in_as')}>
+      {user !== undefined && (
+        <>
+          <span class="avatar" aria-hidden="true">
+            {initialOf(name)}
+          </span>
+          <div class="account-name">
+            <bdi class="name">{name}</bdi>
+            <bdi class="meta">{`@${user.username}:${data?.siteConfig.serverName}`}</bdi>
+          </div>
+          {session !== undefined && (
+            <Button kind="secondary" onClick={() => setLeaving(true)}>
+              {t('account.sign_out')}
+            </Button>
+          )}
+        </>
+      )}
+      {isLeaving && session !== undefined && (
+        <EndSessionDialog
+          session={{ __typename: 'BrowserSession', id: session.id, isCurrent: true }}
+          name={undefined}
+          onClose={() => setLeaving(false)}
+        />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,33 @@
+/**
+ * The account area in the browser. The server makes the page around it: `#root` with the injected configuration, the
+ * brand as header, `meta[name=application-name]` with the name of the service, and a preload (`as="fetch"`) of the
+ * texts in the reader's language. It meets the server through the account API only.
+ */
+import './styles/account.css';
+import { render } from 'preact';
+import { App } from './app.tsx';
+import { readConfig } from './config.ts';
+import { actionTarget } from './frame/account-action.ts';
+import { keepScrollPositions } from './frame/scroll.ts';
+import { loadTranslations } from './i18n/translations.ts';
+import { takeKeptPath } from './reauthentication/kept-form.ts';
+
+const element = document.getElementById('root');
+if (element === null) throw new Error('the page has no place for the account area');
+const config = readConfig(element);
+
+// Before the first page is shown, so that it is the right one.
+const target =
+  location.pathname === config.root ? actionTarget(new URLSearchParams(location.search), config.protocol) : undefined;
+const first = takeKeptPath(config.root) ?? (target === undefined ? undefined : config.root + target);
+if (first !== undefined) history.replaceState(null, '', first);
+keepScrollPositions();
+
+const translations = await loadTranslations(config.catalogue);
+document.body.prepend(skipLink(translations.t('account.skip')));
+render(<App config={config} translations={translations} />, element);
+
+/** The first thing that the keyboard reaches, before the operator's header. */
+function skipLink(text: string): HTMLAnchorElement {
+  return Object.assign(document.createElement('a'), { className: 'skip-link', href: '#main', textContent: text });
+}

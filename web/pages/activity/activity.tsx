@@ -1,0 +1,168 @@
+import type { VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { usePageQuery } from '../../api/page-query.ts';
+import { type PageInfo, pagingOf } from '../../api/paging.ts';
+import { Moment } from '../../components/facts.tsx';
+import { PageLinks, useFirstPageInstead } from '../../components/page-links.tsx';
+import { PageTitle } from '../../components/page-title.tsx';
+import { Loaded } from '../../components/states.tsx';
+import { usePathTo } from '../../frame/config-context.ts';
+import { TabsPage } from '../../frame/tabs-page.tsx';
+import { useTranslations } from '../../i18n/translations.ts';
+import { browserSubtitle, browserTitle } from '../sessions/session-text.ts';
+import { SecurityEventList } from './activity.generated.ts';
+import {
+  type EventGroup,
+  GROUPS,
+  groupNamed,
+  isAboutApplication,
+  kindsOf,
+  type SecurityEvent,
+  textOf,
+} from './event-kinds.ts';
+
+const PAGE_SIZE = 20;
+
+/** What happened in the account, newest first. */
+export function Activity(): VNode {
+  const { t, rich } = useTranslations();
+  const pathTo = usePathTo();
+  const { url } = useLocation();
+  const { group, variables } = useMemo(() => {
+    const query = new URL(url, location.origin).searchParams;
+    const found = groupNamed(query.get('kind'));
+    const kinds = found === undefined ? {} : { kind: kindsOf(found) };
+    return { group: found, variables: { ...pagingOf(query, PAGE_SIZE), ...kinds } };
+  }, [url]);
+  const query = usePageQuery(SecurityEventList, variables);
+  return (
+    <TabsPage tab="activity">
+      <PageTitle title={t('account.activity.title')} />
+      <p>{t('account.activity.text')}</p>
+      <p>
+        {rich('account.activity.not_you', {
+          link: <a href={pathTo('security')}>{t('account.activity.secure')}</a>,
+        })}
+      </p>
+      <Filter chosen={group} />
+      <Loaded query={query}>
+        {({ viewer }) =>
+          viewer.__typename === 'User' && (
+            <Events events={viewer.securityEvents.nodes} info={viewer.securityEvents.pageInfo} group={group} />
+          )
+        }
+      </Loaded>
+    </TabsPage>
+  );
+}
+
+function Filter({ chosen }: { chosen: EventGroup | undefined }): VNode {
+  const { t } = useTranslations();
+  const pathTo = usePathTo();
+  return (
+    <nav class="filters" aria-label={t('account.activity.filter')}>
+      <a href={pathTo('activity')} aria-current={chosen === undefined ? 'true' : undefined}>
+        {t('account.activity.all')}
+      </a>
+      {GROUPS.map((group) => (
+        <a key={group} href={pathTo(`activity?kind=${group}`)} aria-current={group === chosen ? 'true' : undefined}>
+          {t(`account.activity.group.${group}`)}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+const ALL = {};
+
+function Events({
+  events,
+  info,
+  group,
+}: {
+  events: readonly SecurityEvent[];
+  info: PageInfo;
+  group: EventGroup | undefined;
+}): VNode {
+  const { t } = useTranslations();
+  const filter = useMemo(() => (group === undefined ? ALL : { kind: group }), [group]);
+  // Events are deleted by age.
+  const isLeftOver = useFirstPageInstead(events.length, filter);
+  return (
+    <>
+      {events.length === 0 && !isLeftOver && (
+        <p role="status">{t(group === undefined ? 'account.activity.none' : 'account.activity.none_filtered')}</p>
+      )}
+      <ul class="sessions">
+        {events.toReversed().map((event) => (
+          <Event key={event.id} event={event} />
+        ))}
+      </ul>
+      <PageLinks info={info} size={PAGE_SIZE} filter={filter} />
+    </>
+  );
+}
+
+function Event({ event }: { event: SecurityEvent }): VNode {
+  const { t } = useTranslations();
+  return (
+    <li class="session">
+      <div class="session-facts">
+        <p>
+          <span class="event-title">{t(textOf(event.kind), { count: event.count })}</span>
+          {event.outcome === 'FAILURE' && <span class="badge badge-danger">{t('account.activity.failed')}</span>}
+        </p>
+        <About event={event} />
+        <p class="meta facts">
+          <Moment at={event.createdAt} />
+          {event.actor === 'ADMIN' && <span>{t('account.activity.by_admin')}</span>}
+          {event.actor === 'SYSTEM' && <span>{t('account.activity.by_system')}</span>}
+          <Device event={event} />
+          {event.ip !== null && <code>{event.ip}</code>}
+        </p>
+      </div>
+    </li>
+  );
+}
+
+/** The application and the address, service or session that an event is about. */
+function About({ event: { kind, client, subject } }: { event: SecurityEvent }): VNode | null {
+  const pathTo = usePathTo();
+  const application = isAboutApplication(kind) ? client : null;
+  if (application === null && subject === null) return null;
+  return (
+    <p class="facts">
+      {application !== null && (
+        <a href={pathTo(`clients/${application.id}`)}>
+          <bdi>{application.clientName ?? application.clientId}</bdi>
+        </a>
+      )}
+      {subject !== null && <bdi>{subject}</bdi>}
+    </p>
+  );
+}
+
+/** With what it was done, leading to the session in which, for as long as that is known. */
+function Device({ event: { userAgent, session } }: { event: SecurityEvent }): VNode | null {
+  const translations = useTranslations();
+  const { t, direction } = translations;
+  const pathTo = usePathTo();
+  if (userAgent === null && session === null) return null;
+  const device =
+    userAgent === null
+      ? t('account.session.title')
+      : (browserSubtitle(translations, userAgent) ?? browserTitle(translations, { userAgent }));
+  return (
+    <span>
+      {session === null ? (
+        <bdi dir={direction}>{device}</bdi>
+      ) : (
+        <a href={pathTo(`sessions/${session.id}`)}>
+          <bdi dir={direction}>{device}</bdi>
+        </a>
+      )}
+      {session?.isCurrent === true && <span class="badge">{t('account.session.this_browser')}</span>}
+    </span>
+  );
+}

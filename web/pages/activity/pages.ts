@@ -1,0 +1,2 @@
+/** What happened in an account. */
+export { Activity } from './activity.tsx';

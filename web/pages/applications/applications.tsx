@@ -1,0 +1,141 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { useAction } from '../../api/action.ts';
+import { usePageQuery } from '../../api/page-query.ts';
+import { Moment } from '../../components/facts.tsx';
+import { PageTitle } from '../../components/page-title.tsx';
+import { NEWEST, ShortList } from '../../components/short-list.tsx';
+import { Loaded } from '../../components/states.tsx';
+import { TabsPage } from '../../frame/tabs-page.tsx';
+import { useTranslations } from '../../i18n/translations.ts';
+import { LastActive } from '../sessions/session-card.tsx';
+import { AllowedClientCard } from './allowed-client.tsx';
+import {
+  ConnectedApplicationList,
+  type ConnectedApplicationListData,
+  ConsentList,
+  type ConsentListData,
+  RevokeApplication,
+  RevokeConsent,
+} from './applications.generated.ts';
+import { RevokeDialog } from './revoke.tsx';
+
+type Application = Extract<
+  ConnectedApplicationListData['viewer'],
+  { __typename: 'User' }
+>['connectedApplications']['nodes'][number];
+type Consent = Extract<ConsentListData['viewer'], { __typename: 'User' }>['consents']['nodes'][number];
+
+/** What applications can do for a person just now, and what they need not ask for again (account-graphql 7.6). */
+export function Applications(): VNode {
+  const { t } = useTranslations();
+  const [applicationsPart, setApplicationsPart] = useState(NEWEST);
+  const [consentsPart, setConsentsPart] = useState(NEWEST);
+  const applications = usePageQuery(ConnectedApplicationList, applicationsPart);
+  const consents = usePageQuery(ConsentList, consentsPart);
+  return (
+    <TabsPage tab="applications">
+      <PageTitle title={t('account.applications.title')} />
+      <section class="section">
+        <h2>{t('account.applications.connected')}</h2>
+        <Loaded query={applications}>
+          {({ viewer }) =>
+            viewer.__typename === 'User' && (
+              <ShortList
+                kind="sessions"
+                list={viewer.connectedApplications}
+                empty={t('account.applications.none')}
+                pages={t('account.applications.pages')}
+                onPart={setApplicationsPart}
+              >
+                {(application) => <ApplicationCard key={application.id} application={application} />}
+              </ShortList>
+            )
+          }
+        </Loaded>
+      </section>
+      <section class="section">
+        <h2>{t('account.consents.title')}</h2>
+        <p>{t('account.consents.text')}</p>
+        <Loaded query={consents}>
+          {({ viewer }) =>
+            viewer.__typename === 'User' && (
+              <ShortList
+                kind="sessions"
+                list={viewer.consents}
+                empty={t('account.consents.none')}
+                pages={t('account.consents.pages')}
+                onPart={setConsentsPart}
+              >
+                {(consent) => <ConsentCard key={consent.id} consent={consent} />}
+              </ShortList>
+            )
+          }
+        </Loaded>
+      </section>
+    </TabsPage>
+  );
+}
+
+function ApplicationCard({ application }: { application: Application }): VNode {
+  const { t, rich } = useTranslations();
+  const { id, client, scopes, firstAuthorizedAt, lastActiveAt, activeSessions } = application;
+  const action = useAction(RevokeApplication);
+  return (
+    <AllowedClientCard
+      client={client}
+      scopes={scopes}
+      facts={
+        <>
+          {lastActiveAt !== null && <LastActive at={lastActiveAt} />}
+          <span>{t('account.sessions.count', { total: activeSessions })}</span>
+          <span>{rich('account.applications.since', { when: <Moment at={firstAuthorizedAt} /> })}</span>
+        </>
+      }
+      button={t('account.applications.revoke')}
+      label={(name) => t('account.applications.revoke_from', { name })}
+      dialog={(name, onClose) => (
+        <RevokeDialog
+          title={rich('account.applications.question', { name: <bdi>{name}</bdi> })}
+          button={t('account.applications.revoke')}
+          action={action}
+          revoke={async () => (await action.run({ id }))?.revokeApplication.status}
+          onClose={onClose}
+        >
+          <p>{t('account.applications.text')}</p>
+          {scopes.some(isDevice) && <p>{t('account.applications.lost')}</p>}
+        </RevokeDialog>
+      )}
+    />
+  );
+}
+
+function ConsentCard({ consent: { id, client, scopes, updatedAt } }: { consent: Consent }): VNode {
+  const { t, rich } = useTranslations();
+  const action = useAction(RevokeConsent);
+  return (
+    <AllowedClientCard
+      client={client}
+      scopes={scopes}
+      facts={<span>{rich('account.consents.since', { when: <Moment at={updatedAt} /> })}</span>}
+      button={t('account.consents.revoke')}
+      label={(name) => t('account.consents.revoke_from', { name })}
+      dialog={(name, onClose) => (
+        <RevokeDialog
+          title={rich('account.consents.question', { name: <bdi>{name}</bdi> })}
+          button={t('account.consents.revoke')}
+          action={action}
+          revoke={async () => (await action.run({ id }))?.revokeConsent.status}
+          onClose={onClose}
+        >
+          <p>{t('account.consents.question_text')}</p>
+        </RevokeDialog>
+      )}
+    />
+  );
+}
+
+/** Of a chat client, which may hold keys that nothing else has. */
+function isDevice(scope: string): boolean {
+  return scope.includes(':device:');
+}

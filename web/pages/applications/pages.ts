@@ -1,0 +1,2 @@
+/** What applications may do. */
+export { Applications } from './applications.tsx';

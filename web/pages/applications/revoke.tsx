@@ -1,0 +1,70 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { Notice } from '../../../src/browser/components/text.tsx';
+import type { Action } from '../../api/action.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { ProblemNotice } from '../../components/states.tsx';
+import { useTranslations } from '../../i18n/translations.ts';
+
+/**
+ * Asks before it takes something from an application.
+ * @param revoke what came of it; undefined: there was no answer
+ * @param children what will happen
+ */
+export function RevokeDialog({
+  title,
+  button,
+  action: { isPending, problem },
+  revoke,
+  onClose,
+  children,
+}: {
+  title: ComponentChildren;
+  button: string;
+  action: Pick<Action<unknown, never>, 'isPending' | 'problem'>;
+  revoke: () => Promise<'NOT_FOUND' | 'REVOKED' | undefined>;
+  onClose: () => void;
+  children: ComponentChildren;
+}): VNode {
+  const { t } = useTranslations();
+  const [trouble, setTrouble] = useState<'gone' | 'unclear' | undefined>();
+  const confirm = async () => {
+    setTrouble(undefined);
+    const status = await revoke();
+    switch (status) {
+      case undefined:
+        return;
+      case 'REVOKED':
+        return onClose();
+      case 'NOT_FOUND':
+        return setTrouble('gone');
+      default:
+        return setTrouble('unclear');
+    }
+  };
+  const isGone = trouble === 'gone';
+  return (
+    <Dialog title={title} isPending={isPending} onClose={onClose}>
+      {children}
+      <ProblemNotice problem={problem} />
+      {trouble !== undefined && (
+        <div role="alert">
+          <Notice kind={isGone ? 'warning' : 'danger'}>
+            {t(isGone ? 'account.applications.gone' : 'account.problem.general')}
+          </Notice>
+        </div>
+      )}
+      <div class="dialog-buttons">
+        {!isGone && (
+          <Button kind="danger" isPending={isPending} onClick={() => void confirm()}>
+            {button}
+          </Button>
+        )}
+        <Button kind="secondary" isDisabled={isPending} onClick={onClose}>
+          {t(isGone ? 'account.close' : 'account.cancel')}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,87 @@
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { usePageQuery } from '../../api/page-query.ts';
+import { PageTitle } from '../../components/page-title.tsx';
+import { Loaded, Spinner } from '../../components/states.tsx';
+import { usePathTo } from '../../frame/config-context.ts';
+import { usePathRest } from '../../frame/path-rest.ts';
+import { PlainPage } from '../../frame/tabs-page.tsx';
+import { useTranslations } from '../../i18n/translations.ts';
+import { NotFoundContent } from '../not-found.tsx';
+import { CodeForm } from './code-form.tsx';
+import { VerifyEmail, type VerifyEmailData } from './emails.generated.ts';
+
+type Authentication = NonNullable<VerifyEmailData['userEmailAuthentication']>;
+type Step = 'verify' | 'in-use';
+
+/** Where a person proves that a new address is theirs: `emails/ID/verify` and, if others have it, `emails/ID/in-use`. */
+export function ProveEmail(): VNode {
+  const { t } = useTranslations();
+  const [, id, step] = /^([^/]+)\/(verify|in-use)$/.exec(usePathRest('emails')) ?? [];
+  const query = usePageQuery(VerifyEmail, { id: id ?? '' }, id === undefined);
+  const isMalformed = query.problem?.kind === 'refused' && query.problem.code === 'BAD_USER_INPUT';
+  return (
+    <PlainPage>
+      {id === undefined || isMalformed ? (
+        <NotFoundContent />
+      ) : (
+        <Loaded query={query} title={t('verify_email.title')}>
+          {({ userEmailAuthentication: authentication }) =>
+            authentication === null ? (
+              <NotFoundContent />
+            ) : (
+              <Steps key={id} authentication={authentication} step={step === 'in-use' ? 'in-use' : 'verify'} />
+            )
+          }
+        </Loaded>
+      )}
+    </PlainPage>
+  );
+}
+
+function Steps({ authentication, step }: { authentication: Authentication; step: Step }): VNode {
+  const { id, completedAt } = authentication;
+  const { route } = useLocation();
+  const pathTo = usePathTo();
+  // Known before the answer that tells that the code was right.
+  const [isInUse, setInUse] = useState(false);
+  if (step === 'in-use') {
+    if (completedAt === null && !isInUse) return <GoTo path={`emails/${id}/verify`} />;
+    return <InUse email={authentication.email} />;
+  }
+  if (completedAt !== null && !isInUse) return <GoTo path="" />;
+  return (
+    <CodeForm
+      authentication={authentication}
+      onAdded={() => route(pathTo(''), true)}
+      onInUse={() => {
+        setInUse(true);
+        route(pathTo(`emails/${id}/in-use`), true);
+      }}
+    />
+  );
+}
+
+/** There is nothing to do at this address. */
+function GoTo({ path }: { path: string }): VNode {
+  const { route } = useLocation();
+  const target = usePathTo()(path);
+  useEffect(() => route(target, true), [target, route]);
+  return <Spinner />;
+}
+
+function InUse({ email }: { email: string }): VNode {
+  const { t, rich } = useTranslations();
+  const pathTo = usePathTo();
+  return (
+    <>
+      <PageTitle title={t('account.email_in_use.title')} />
+      <p>{rich('account.email_in_use.text', { email: <bdi class="name">{email}</bdi> })}</p>
+      <p>{t('account.email_in_use.advice')}</p>
+      <p>
+        <a href={pathTo('')}>{t('account.not_found.home')}</a>
+      </p>
+    </>
+  );
+}

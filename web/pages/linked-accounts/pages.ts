@@ -1,0 +1,2 @@
+/** Accounts at other services. */
+export { LinkedAccounts } from './linked-accounts.tsx';

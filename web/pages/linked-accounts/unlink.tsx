@@ -1,0 +1,60 @@
+import type { VNode } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { Notice } from '../../../src/browser/components/text.tsx';
+import { useAction } from '../../api/action.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { ProblemNotice } from '../../components/states.tsx';
+import { type AreaKey, useTranslations } from '../../i18n/translations.ts';
+import { UnlinkUpstreamAccount, type UnlinkUpstreamAccountData } from './linked-accounts.generated.ts';
+
+export const UNLINK_FORM = 'unlink-account';
+
+type Refusal = Exclude<UnlinkUpstreamAccountData['unlinkUpstreamAccount']['status'], 'UNLINKED'>;
+
+/** After these it would be no use to try again. */
+const REFUSALS: Readonly<Record<Refusal, AreaKey>> = {
+  NOT_FOUND: 'account.linked.gone',
+  LAST_LOGIN_METHOD: 'account.linked.last',
+  MANAGED_BY_PROVIDER: 'account.linked.managed',
+};
+
+/** Asks before a person loses a way to sign in. */
+export function UnlinkDialog({ id, name, onClose }: { id: string; name: string; onClose: () => void }): VNode {
+  const { t, rich } = useTranslations();
+  const kept = useMemo(() => ({ name: UNLINK_FORM, values: { id } }), [id]);
+  const { run, isPending, problem } = useAction(UnlinkUpstreamAccount, kept);
+  const [refusal, setRefusal] = useState<AreaKey | undefined>();
+  const isFinal = refusal !== undefined && refusal !== 'account.problem.general';
+  const confirm = async () => {
+    setRefusal(undefined);
+    const status = (await run({ id }))?.unlinkUpstreamAccount.status;
+    if (status === 'UNLINKED') onClose();
+    else if (status !== undefined) setRefusal(REFUSALS[status] ?? 'account.problem.general');
+  };
+  return (
+    <Dialog
+      title={rich('account.linked.question', { name: <bdi>{name}</bdi> })}
+      isPending={isPending}
+      onClose={onClose}
+    >
+      <p>{t('account.linked.question_text')}</p>
+      <ProblemNotice problem={problem} />
+      {refusal !== undefined && (
+        <div role="alert">
+          <Notice kind={isFinal ? 'warning' : 'danger'}>{t(refusal)}</Notice>
+        </div>
+      )}
+      <div class="dialog-buttons">
+        {!isFinal && (
+          <Button kind="danger" isPending={isPending} onClick={() => void confirm()}>
+            {t('account.linked.unlink')}
+          </Button>
+        )}
+        <Button kind="secondary" isDisabled={isPending} onClick={onClose}>
+          {t(isFinal ? 'account.close' : 'account.cancel')}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,154 @@
+import type { VNode } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { Notice } from '../../../src/browser/components/text.tsx';
+import { useAction } from '../../api/action.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { CheckField, PasswordField, TextField } from '../../components/fields.tsx';
+import { Form, useForm } from '../../components/form.tsx';
+import { ProblemNotice } from '../../components/states.tsx';
+import { useConfig } from '../../frame/config-context.ts';
+import { stayWhenSignedOut } from '../../frame/signed-out.ts';
+import { useTranslations } from '../../i18n/translations.ts';
+import { restoredValues } from '../../reauthentication/kept-form.ts';
+import { DeactivateUser } from './deactivate.generated.ts';
+
+const FORM = 'deactivate-account';
+/** Between the last character and a button that works, so that nobody ends an account by typing on. */
+const PAUSE_MS = 500;
+
+interface Leaving {
+  readonly username: string;
+  /** The whole of it, `@name:server`. */
+  readonly userId: string;
+  /** The person confirms with it; who has none types the user id. */
+  readonly hasPassword: boolean;
+  readonly onDeactivated: () => void;
+}
+
+/** The way out for good. An account action opens the question (account-graphql 8.3), and nothing more. */
+export function DeactivateAccount(leaving: Leaving): VNode {
+  const { t } = useTranslations();
+  const { url } = useLocation();
+  const [typed] = useState(() => restoredValues(FORM));
+  const isAsked = new URL(url, location.origin).searchParams.get('dialog') === 'deactivate';
+  const [isOpen, setOpen] = useState(isAsked || typed !== undefined);
+  return (
+    <section class="section">
+      <h2>{t('account.deactivate.button')}</h2>
+      <p>{t('account.deactivate.text')}</p>
+      <Button kind="secondary" onClick={() => setOpen(true)}>
+        {t('account.deactivate.button')}
+      </Button>
+      {isOpen && <DeactivateDialog {...leaving} typed={typed} onClose={() => setOpen(false)} />}
+    </section>
+  );
+}
+
+function DeactivateDialog({
+  username,
+  userId,
+  hasPassword,
+  typed,
+  onDeactivated,
+  onClose,
+}: Leaving & {
+  /** Before they had to show in another way that it is them. */
+  typed: ReturnType<typeof restoredValues>;
+  onClose: () => void;
+}): VNode {
+  const { t, rich } = useTranslations();
+  const { hasCrossSigning } = useConfig();
+  const form = useForm({ password: '', user_id: typed?.['user_id'] ?? '' });
+  const [isErased, setErased] = useState(typed?.['erase'] === 'true');
+  const { password, user_id: typedId } = form.values;
+  const kept = useMemo(
+    () => ({ name: FORM, values: { user_id: typedId, erase: String(isErased) } }),
+    [typedId, isErased],
+  );
+  const { run, isPending, problem } = useAction(DeactivateUser, kept);
+  const [isUnclear, setUnclear] = useState(false);
+  const isReady = useReady(hasPassword ? password !== '' : typedId.trim() === userId);
+  const submit = async () => {
+    setUnclear(false);
+    const status = (await run({ hsErase: isErased, ...(hasPassword && { password }) }))?.deactivateUser.status;
+    switch (status) {
+      case undefined:
+        return;
+      case 'DEACTIVATED':
+        stayWhenSignedOut();
+        return onDeactivated();
+      case 'INCORRECT_PASSWORD':
+        form.set('password', '');
+        return form.reject({ password: t('account.confirm.incorrect') });
+      default:
+        return setUnclear(true);
+    }
+  };
+  return (
+    <Dialog title={t('account.deactivate.title')} isPending={isPending} onClose={onClose}>
+      <p>{t('account.deactivate.text')}</p>
+      <ul>
+        <li>{t('account.deactivate.sessions')}</li>
+        <li>{t('account.deactivate.removed')}</li>
+        <li>{rich('account.deactivate.name', { username: <bdi>{username}</bdi> })}</li>
+      </ul>
+      <Form isPending={isPending} onSubmit={submit}>
+        <ProblemNotice problem={problem} />
+        {isUnclear && (
+          <div role="alert">
+            <Notice kind="danger">{t('account.problem.general')}</Notice>
+          </div>
+        )}
+        <CheckField
+          name="erase"
+          label={t(hasCrossSigning ? 'account.deactivate.erase_chat' : 'account.deactivate.erase')}
+          isChecked={isErased}
+          onChange={setErased}
+        />
+        {hasPassword ? (
+          <PasswordField
+            name="password"
+            label={t('account.confirm.password')}
+            autocomplete="current-password"
+            value={password}
+            error={form.errors.password}
+            onInput={(value) => form.set('password', value)}
+          />
+        ) : (
+          <TextField
+            name="user_id"
+            label={t('account.profile.user_id')}
+            autocomplete="off"
+            hint={rich('account.deactivate.user_id', { id: <bdi>{userId}</bdi> })}
+            value={typedId}
+            onInput={(value) => form.set('user_id', value)}
+          />
+        )}
+        <div class="dialog-buttons">
+          <Button kind="danger" isPending={isPending} isDisabled={!isReady}>
+            {t('account.deactivate.button')}
+          </Button>
+          <Button kind="secondary" isDisabled={isPending} onClick={onClose}>
+            {t('account.cancel')}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
+
+/** Whether the form has been complete for a moment. */
+function useReady(isComplete: boolean): boolean {
+  const [isReady, setReady] = useState(false);
+  useEffect(() => {
+    if (!isComplete) return undefined;
+    const timer = setTimeout(() => setReady(true), PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      setReady(false);
+    };
+  }, [isComplete]);
+  return isReady && isComplete;
+}

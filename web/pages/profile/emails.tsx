@@ -1,0 +1,87 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { usePageQuery } from '../../api/page-query.ts';
+import { Button } from '../../components/button.tsx';
+import { NEWEST, type Part, ShortList } from '../../components/short-list.tsx';
+import { Loaded } from '../../components/states.tsx';
+import { useTranslations } from '../../i18n/translations.ts';
+import { restoredValues } from '../../reauthentication/kept-form.ts';
+import { ADD_FORM, AddEmailDialog } from './add-email.tsx';
+import { UserEmailList, type UserEmailListData } from './emails.generated.ts';
+import { REMOVE_FORM, RemoveEmailDialog } from './remove-email.tsx';
+
+type Email = Extract<UserEmailListData['viewer'], { __typename: 'User' }>['emails']['nodes'][number];
+
+/** The addresses of a person, newest first, with ways to add and to remove one. */
+export function Emails({ mayChange, hasPassword }: { mayChange: boolean; hasPassword: boolean }): VNode {
+  const { t } = useTranslations();
+  const [part, setPart] = useState(NEWEST);
+  const query = usePageQuery(UserEmailList, part);
+  const [typed] = useState(() => restoredValues(ADD_FORM)?.['email']);
+  const [isAdding, setAdding] = useState(typed !== undefined && mayChange);
+  return (
+    <section class="section">
+      <h2>{t('account.emails.title')}</h2>
+      <Loaded query={query}>
+        {({ viewer }) =>
+          viewer.__typename === 'User' && (
+            <List emails={viewer.emails} mayChange={mayChange} hasPassword={hasPassword} onPart={setPart} />
+          )
+        }
+      </Loaded>
+      {mayChange && (
+        <Button kind="secondary" onClick={() => setAdding(true)}>
+          {t('account.emails.add')}
+        </Button>
+      )}
+      {isAdding && <AddEmailDialog hasPassword={hasPassword} typed={typed} onClose={() => setAdding(false)} />}
+    </section>
+  );
+}
+
+function List({
+  emails,
+  mayChange,
+  hasPassword,
+  onPart,
+}: {
+  emails: Extract<UserEmailListData['viewer'], { __typename: 'User' }>['emails'];
+  mayChange: boolean;
+  hasPassword: boolean;
+  onPart: (part: Part) => void;
+}): VNode {
+  const { t } = useTranslations();
+  const { nodes, pageInfo } = emails;
+  const [asked] = useState(() => restoredValues(REMOVE_FORM)?.['id']);
+  const [removed, setRemoved] = useState<Email | undefined>(() => nodes.find(({ id }) => id === asked));
+  const isOnlyOne = nodes.length < 2 && !pageInfo.hasNextPage && !pageInfo.hasPreviousPage;
+  return (
+    <>
+      <ShortList
+        kind="rows"
+        list={emails}
+        empty={t('account.emails.none')}
+        pages={t('account.emails.pages')}
+        onPart={onPart}
+      >
+        {(node) => (
+          <li key={node.id} class="row">
+            <bdi>{node.email}</bdi>
+            {mayChange && !isOnlyOne && (
+              <Button
+                kind="quiet"
+                label={t('account.emails.remove_address', { email: node.email })}
+                onClick={() => setRemoved(node)}
+              >
+                {t('account.emails.remove')}
+              </Button>
+            )}
+          </li>
+        )}
+      </ShortList>
+      {removed !== undefined && (
+        <RemoveEmailDialog email={removed} hasPassword={hasPassword} onClose={() => setRemoved(undefined)} />
+      )}
+    </>
+  );
+}

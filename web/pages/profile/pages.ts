@@ -1,0 +1,2 @@
+/** What the area opens with. */
+export { Profile } from './profile.tsx';

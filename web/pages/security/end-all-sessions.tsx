@@ -1,0 +1,170 @@
+import type { VNode } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { Notice } from '../../../src/browser/components/text.tsx';
+import { useAction } from '../../api/action.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { CheckField } from '../../components/fields.tsx';
+import { useFocusAfterRemoval } from '../../components/focus-after-removal.ts';
+import { Form } from '../../components/form.tsx';
+import { ProblemNotice } from '../../components/states.tsx';
+import { usePathTo } from '../../frame/config-context.ts';
+import { type AreaKey, useTranslations } from '../../i18n/translations.ts';
+import { restoredValues } from '../../reauthentication/kept-form.ts';
+import { EndAllSessions } from './security.generated.ts';
+
+const FORM = 'end-all-sessions';
+
+/** Where a person is signed in, and the way out of all of it. */
+export function EndAllSessionsSection({
+  browsers,
+  applications,
+}: {
+  /** How many are signed in, this one too. */
+  browsers: number;
+  applications: number;
+}): VNode {
+  const { t } = useTranslations();
+  const pathTo = usePathTo();
+  const [kept] = useState(() => restoredValues(FORM));
+  const [isAsking, setAsking] = useState(kept !== undefined);
+  const [ended, setEnded] = useState<number | undefined>();
+  const elsewhere = Math.max(0, browsers - 1) + applications;
+  useFocusAfterRemoval(Math.min(1, elsewhere));
+  return (
+    <section class="section">
+      <h2>{t('account.end_all.section')}</h2>
+      {ended !== undefined && (
+        <div role="status">
+          <Notice kind="success">{t('account.end_all.done', { count: ended })}</Notice>
+        </div>
+      )}
+      {elsewhere === 0 ? (
+        <p>{t('account.end_all.only_here')}</p>
+      ) : (
+        <>
+          <ul class="rows">
+            <li>
+              <a href={pathTo('sessions/browsers')}>{t('account.sessions.browsers_count', { count: browsers })}</a>
+            </li>
+            <li>
+              <a href={pathTo('sessions')}>{t('account.security.applications_count', { count: applications })}</a>
+            </li>
+          </ul>
+          <p>{t('account.end_all.text')}</p>
+          <Button
+            kind="danger"
+            onClick={() => {
+              setEnded(undefined);
+              setAsking(true);
+            }}
+          >
+            {t('account.end_all.button')}
+          </Button>
+        </>
+      )}
+      {isAsking && (
+        <EndAllSessionsDialog
+          kept={kept}
+          onClose={() => setAsking(false)}
+          onEnded={(count) => {
+            setEnded(count);
+            setAsking(false);
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+/** What can be signed out: the names of the boxes, which are ids as well. */
+const CHOICES = {
+  other_browsers: 'account.end_all.other_browsers',
+  this_browser: 'account.end_all.this_browser',
+  applications: 'account.end_all.applications',
+} as const satisfies Record<string, AreaKey>;
+type Choice = keyof typeof CHOICES;
+
+function EndAllSessionsDialog({
+  kept,
+  onClose,
+  onEnded,
+}: {
+  /** What had been chosen before the person had to prove who they are. */
+  kept: Readonly<Record<string, string>> | undefined;
+  onClose: () => void;
+  onEnded: (count: number) => void;
+}): VNode {
+  const { t } = useTranslations();
+  const [chosen, setChosen] = useState<Readonly<Record<Choice, boolean>>>(() => ({
+    other_browsers: kept?.['other_browsers'] !== 'false',
+    this_browser: kept?.['this_browser'] === 'true',
+    applications: kept?.['applications'] !== 'false',
+  }));
+  const values = useMemo(
+    () => ({
+      name: FORM,
+      values: Object.fromEntries(Object.entries(chosen).map(([name, isChosen]) => [name, String(isChosen)])),
+    }),
+    [chosen],
+  );
+  const { run, isPending, problem } = useAction(EndAllSessions, values);
+  const [trouble, setTrouble] = useState<AreaKey | undefined>();
+  const box = (name: Choice) => (
+    <CheckField
+      name={name}
+      label={t(CHOICES[name])}
+      isChecked={chosen[name]}
+      onChange={(isChecked) => {
+        setChosen((before) => ({ ...before, [name]: isChecked }));
+        setTrouble(undefined);
+      }}
+    />
+  );
+  const endsThis = chosen.other_browsers && chosen.this_browser;
+  const submit = async () => {
+    setTrouble(undefined);
+    if (!chosen.other_browsers && !chosen.applications) {
+      setTrouble('account.end_all.required');
+      document.getElementById('other_browsers')?.focus();
+      return;
+    }
+    const kinds = [
+      ...(chosen.other_browsers ? (['BROWSER'] as const) : []),
+      ...(chosen.applications ? (['OAUTH2', 'COMPAT'] as const) : []),
+    ];
+    const answer = (await run({ kinds, keepCurrent: !endsThis }))?.endAllSessions;
+    if (answer === undefined) return;
+    if (answer.status !== 'ENDED') setTrouble('account.problem.general');
+    else if (endsThis) location.reload();
+    else onEnded(answer.browserSessions + answer.oauth2Sessions + answer.compatSessions);
+  };
+  return (
+    <Dialog title={t('account.end_all.question')} isPending={isPending} onClose={onClose}>
+      <Form isPending={isPending} onSubmit={submit}>
+        <ProblemNotice problem={problem} />
+        {trouble !== undefined && (
+          <div id="end-all-trouble" role="alert">
+            <Notice kind="danger">{t(trouble)}</Notice>
+          </div>
+        )}
+        <fieldset aria-describedby={trouble === undefined ? undefined : 'end-all-trouble'}>
+          <legend>{t('account.end_all.which')}</legend>
+          {box('other_browsers')}
+          {chosen.other_browsers && box('this_browser')}
+          {box('applications')}
+        </fieldset>
+        <p>{t('account.end_all.lost_messages')}</p>
+        {endsThis && <p>{t('account.end_all.leave')}</p>}
+        <div class="dialog-buttons">
+          <Button kind="danger" isPending={isPending}>
+            {t('account.sign_out')}
+          </Button>
+          <Button kind="secondary" isDisabled={isPending} onClick={onClose}>
+            {t('account.cancel')}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}

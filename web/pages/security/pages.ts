@@ -1,0 +1,2 @@
+/** How an account is kept from others. */
+export { Security } from './security.tsx';

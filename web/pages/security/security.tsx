@@ -1,0 +1,66 @@
+import type { VNode } from 'preact';
+import { usePageQuery } from '../../api/page-query.ts';
+import { Moment } from '../../components/facts.tsx';
+import { PageTitle } from '../../components/page-title.tsx';
+import { Loaded } from '../../components/states.tsx';
+import { usePathTo } from '../../frame/config-context.ts';
+import { TabsPage } from '../../frame/tabs-page.tsx';
+import { useTranslations } from '../../i18n/translations.ts';
+import { EndAllSessionsSection } from './end-all-sessions.tsx';
+import { SecurityOverview, type SecurityOverviewData } from './security.generated.ts';
+
+const NONE = {};
+
+/** What lets people into the account, and the way to sign out all who are in it. */
+export function Security(): VNode {
+  const { t } = useTranslations();
+  const query = usePageQuery(SecurityOverview, NONE);
+  return (
+    <TabsPage tab="security">
+      <PageTitle title={t('account.security.title')} />
+      <Loaded query={query}>
+        {({ viewer, siteConfig }) =>
+          viewer.__typename === 'User' && (
+            <>
+              {siteConfig.passwordLoginEnabled && (
+                <Password user={viewer} mayChange={siteConfig.passwordChangeAllowed} />
+              )}
+              <EndAllSessionsSection
+                browsers={viewer.browserSessions.totalCount}
+                applications={viewer.appSessions.totalCount}
+              />
+            </>
+          )
+        }
+      </Loaded>
+    </TabsPage>
+  );
+}
+
+function Password({
+  user: { hasPassword, securityEvents },
+  mayChange,
+}: {
+  user: Extract<SecurityOverviewData['viewer'], { __typename: 'User' }>;
+  mayChange: boolean;
+}): VNode {
+  const { t, rich } = useTranslations();
+  const pathTo = usePathTo();
+  // Known for as long as events are kept.
+  const changed = securityEvents.nodes.at(-1);
+  return (
+    <section class="section">
+      <h2>{t('account.profile.password')}</h2>
+      {!hasPassword && <p>{t('account.security.password_none')}</p>}
+      {hasPassword && changed !== undefined && (
+        <p>{rich('account.security.password_changed', { when: <Moment at={changed.createdAt} /> })}</p>
+      )}
+      {hasPassword && !mayChange && <p>{t('account.password.disabled')}</p>}
+      {hasPassword && mayChange && (
+        <p>
+          <a href={pathTo('password/change')}>{t('account.profile.change_password')}</a>
+        </p>
+      )}
+    </section>
+  );
+}

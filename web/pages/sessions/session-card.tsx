@@ -1,0 +1,74 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { Button } from '../../components/button.tsx';
+import { usePathTo } from '../../frame/config-context.ts';
+import { useTranslations } from '../../i18n/translations.ts';
+import { type EndableSession, EndSessionDialog } from './end-session.tsx';
+import { lastActiveText } from './last-active.ts';
+import type { SessionIcon } from './session-text.ts';
+
+/** One session of a list: what it is, when it was used, and the way out of it. */
+export function SessionCard({
+  session,
+  icon,
+  title,
+  subtitle,
+  facts,
+}: {
+  session: EndableSession & { readonly lastActiveAt: string | null };
+  icon: SessionIcon;
+  title: string;
+  subtitle: string | undefined;
+  /** More about it, after when it was used. */
+  facts?: ComponentChildren;
+}): VNode {
+  const { t } = useTranslations();
+  const pathTo = usePathTo();
+  const [isEnding, setEnding] = useState(false);
+  const isCurrent = session.__typename === 'BrowserSession' && session.isCurrent;
+  return (
+    <li class="session">
+      <DeviceIcon icon={icon} />
+      <div class="session-facts">
+        <p>
+          <a class="session-title" href={pathTo(`sessions/${session.id}`)}>
+            <bdi>{title}</bdi>
+          </a>
+          {isCurrent && <span class="badge">{t('account.session.this_browser')}</span>}
+        </p>
+        {subtitle !== undefined && (
+          <p class="meta">
+            <bdi>{subtitle}</bdi>
+          </p>
+        )}
+        <p class="meta facts">
+          {!isCurrent && session.lastActiveAt !== null && <LastActive at={session.lastActiveAt} />}
+          {facts}
+        </p>
+      </div>
+      <Button kind="quiet" label={t('account.session.sign_out_of', { name: title })} onClick={() => setEnding(true)}>
+        {t('account.sign_out')}
+      </Button>
+      {isEnding && <EndSessionDialog session={session} name={title} onClose={() => setEnding(false)} />}
+    </li>
+  );
+}
+
+export function LastActive({ at }: { at: string }): VNode {
+  const translations = useTranslations();
+  const time = new Date(at);
+  const exact = time.toLocaleString(translations.language, { dateStyle: 'long', timeStyle: 'short' });
+  return (
+    <time dateTime={at} title={exact}>
+      {lastActiveText(translations, time, new Date())}
+    </time>
+  );
+}
+
+export function DeviceIcon({ icon }: { icon: SessionIcon }): VNode {
+  return (
+    <span class="device" aria-hidden="true">
+      <span class={`icon icon-${icon}`} />
+    </span>
+  );
+}

@@ -1,0 +1,74 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { type PageInfo, type Paging, pagingOf } from '../../api/paging.ts';
+import { useFocusAfterRemoval } from '../../components/focus-after-removal.ts';
+import { PageLinks, useFirstPageInstead } from '../../components/page-links.tsx';
+import { useTranslations } from '../../i18n/translations.ts';
+import { inactiveBefore } from './last-active.ts';
+
+const PAGE_SIZE = 6;
+
+/** What the address asks a list of sessions for. */
+export interface ListQuery {
+  readonly variables: Paging & { readonly lastActive?: { readonly before: string } };
+  readonly isFiltered: boolean;
+}
+
+export function useListQuery(): ListQuery {
+  const { url } = useLocation();
+  return useMemo(() => {
+    const query = new URL(url, location.origin).searchParams;
+    const isFiltered = query.get('inactive') === 'true';
+    const paging = pagingOf(query, PAGE_SIZE);
+    return {
+      isFiltered,
+      variables: isFiltered ? { ...paging, lastActive: { before: inactiveBefore(new Date()) } } : paging,
+    };
+  }, [url]);
+}
+
+const ALL = {};
+const INACTIVE = { inactive: 'true' };
+
+/** The cards of one page of a list, newest first, with the filter above and the ways to the other pages below. */
+export function SessionList<Session extends { readonly id: string }>({
+  sessions,
+  list,
+  total,
+  isFiltered,
+  empty,
+  children,
+}: {
+  sessions: readonly Session[];
+  list: { readonly totalCount: number; readonly pageInfo: PageInfo };
+  /** Of all sessions, whatever the filter. */
+  total: number;
+  isFiltered: boolean;
+  /** What is said of a list that has none. */
+  empty: string;
+  children: (session: Session) => ComponentChildren;
+}): VNode {
+  const { t } = useTranslations();
+  const { path } = useLocation();
+  const filter = isFiltered ? INACTIVE : ALL;
+  const isLeftOver = useFirstPageInstead(sessions.length, filter);
+  useFocusAfterRemoval(sessions.length);
+  return (
+    <>
+      <div class="list-tools">
+        <p class="meta" role="status">
+          {isFiltered
+            ? t('account.sessions.count_filtered', { count: list.totalCount, total })
+            : t('account.sessions.count', { total })}
+        </p>
+        <a class="filter" href={isFiltered ? path : `${path}?inactive=true`}>
+          {isFiltered ? t('account.sessions.all') : t('account.sessions.only_inactive')}
+        </a>
+      </div>
+      {sessions.length === 0 && !isLeftOver && <p>{isFiltered ? t('account.sessions.none_inactive') : empty}</p>}
+      <ul class="sessions">{sessions.toReversed().map((session) => children(session))}</ul>
+      <PageLinks info={list.pageInfo} size={PAGE_SIZE} filter={filter} />
+    </>
+  );
+}

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { keepForm, restoredValues, takeKeptPath } from './kept-form.ts';
+
+const FORM = { name: 'add-email', values: { email: 'ines@mail.example' } };
+const MINUTE_MS = 60_000;
+
+beforeEach(() => {
+  const items = new Map<string, string>();
+  vi.stubGlobal('sessionStorage', {
+    getItem: (name: string) => items.get(name) ?? null,
+    setItem: (name: string, value: string) => items.set(name, value),
+    removeItem: (name: string) => items.delete(name),
+  });
+  vi.stubGlobal('location', { pathname: '/account/', search: '?page=2' });
+  vi.useFakeTimers({ toFake: ['Date'] });
+});
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+test('what was typed is there once more, at the address where it was typed', () => {
+  keepForm(FORM);
+  expect(takeKeptPath('/account/')).toBe('/account/?page=2');
+  expect(restoredValues('another')).toBeUndefined();
+  expect(restoredValues('add-email')).toEqual(FORM.values);
+  expect(restoredValues('add-email')).toBeUndefined();
+  expect(takeKeptPath('/account/')).toBeUndefined();
+});
+
+test('a page without a form is found again', () => {
+  keepForm(undefined);
+  expect(takeKeptPath('/account/')).toBe('/account/?page=2');
+  expect(restoredValues('add-email')).toBeUndefined();
+});
+
+test('nothing is kept for longer than ten minutes', () => {
+  keepForm(FORM);
+  vi.setSystemTime(Date.now() + 10 * MINUTE_MS + 1);
+  expect(takeKeptPath('/account/')).toBeUndefined();
+  expect(restoredValues('add-email')).toBeUndefined();
+});
+
+test('an address outside of the area is not followed, nor what is no address', () => {
+  vi.stubGlobal('location', { pathname: '/elsewhere', search: '' });
+  keepForm(FORM);
+  expect(takeKeptPath('/account/')).toBeUndefined();
+  sessionStorage.setItem('account.kept', '{');
+  expect(takeKeptPath('/account/')).toBeUndefined();
+});

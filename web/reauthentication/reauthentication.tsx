@@ -1,0 +1,39 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useCallback, useState } from 'preact/hooks';
+import { Button } from '../components/button.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { useTranslations } from '../i18n/translations.ts';
+import { type AskAgain, ReauthenticationProvider } from './context.ts';
+import { keepForm } from './kept-form.ts';
+
+type Asked = { readonly url: string; readonly form: Parameters<AskAgain>[1] };
+
+/** Explains why a person has to prove who they are, and leads there. What they had entered is there on return. */
+export function Reauthentication({ children }: { children: ComponentChildren }): VNode {
+  const { t } = useTranslations();
+  const [asked, setAsked] = useState<Asked | undefined>();
+  const askAgain = useCallback<AskAgain>((url, form) => setAsked({ url, form }), []);
+  return (
+    <ReauthenticationProvider value={askAgain}>
+      {children}
+      {asked !== undefined && (
+        <Dialog title={t('account.reauth.title')} onClose={() => setAsked(undefined)}>
+          <p>{t('account.reauth.text')}</p>
+          <div class="dialog-buttons">
+            <Button
+              onClick={() => {
+                keepForm(asked.form);
+                location.assign(asked.url);
+              }}
+            >
+              {t('account.reauth.button')}
+            </Button>
+            <Button kind="secondary" onClick={() => setAsked(undefined)}>
+              {t('account.cancel')}
+            </Button>
+          </div>
+        </Dialog>
+      )}
+    </ReauthenticationProvider>
+  );
+}
