@@ -126,7 +126,7 @@ interface IntrospectionRow {
   readonly resources: readonly string[];
   readonly dpop_jkt: string | null;
   readonly created_at: number;
-  /** Null for refresh tokens, which live as long as their session. */
+  /** Null for tokens that live as long as their session: refresh tokens, and access tokens that never expire. */
   readonly expires_at: number | null;
   readonly auth_time: number | null;
   readonly acr: string | null;
@@ -162,7 +162,7 @@ const introspectAccessToken = statement<IntrospectionRow, IntrospectionParams & 
           t.resources,
           t.dpop_jkt,
           ${ms('t.created_at')} as created_at,
-          ${ms('t.expires_at')} as expires_at,
+          ${ms("nullif(t.expires_at, 'infinity')")} as expires_at,
           ${ms('s.auth_time')} as auth_time,
           s.acr,
           t.first_used_at is not null as was_used,

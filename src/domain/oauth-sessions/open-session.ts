@@ -1,5 +1,5 @@
 import { accountIsUsable } from '#domain/accounts/liveness.ts';
-import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { type AuditEvent, INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
@@ -87,6 +87,61 @@ export interface RedeemedRow {
   readonly is_lease_lost: boolean;
 }
 
+/** What is stored of a session and its first tokens. */
+export interface Opening {
+  readonly sessionId: OAuth2SessionId;
+  /** As the database has it. */
+  readonly userId: string;
+  readonly accessToken: string;
+  /** Milliseconds since the epoch; infinite: never. */
+  readonly accessTokenExpiresAt: number;
+  /** Undefined: there is none. */
+  readonly refreshToken: string | undefined;
+  readonly target: TokenTarget;
+  /** The key that the session is bound to. */
+  readonly sessionKey: string | undefined;
+  /** Who opened it, unless it was its person. */
+  readonly detail?: AuditEvent['detail'];
+  readonly now: number;
+}
+
+/** The parameters that all statements of `openingCtes` have. */
+export function openingParams(
+  opening: Opening,
+  device: Omit<RedeemingDevice, 'name'>,
+  limit: SessionRoomParams,
+  leaseOwner: string | null,
+): OpeningParams {
+  const { userId, now, refreshToken, accessTokenExpiresAt, target, detail } = opening;
+  const refreshText = refreshToken === undefined ? undefined : parseToken(refreshToken);
+  return {
+    userId,
+    now: new Date(now),
+    leaseOwner,
+    sessionId: toUuid(opening.sessionId),
+    deviceId: device.id ?? null,
+    userAgent: device.userAgent ?? null,
+    refreshFamily: refreshText === undefined ? null : refreshFamily(refreshText.random),
+    accessTokenId: toUuid(newId(now)),
+    accessTokenHash: sha256(opening.accessToken),
+    accessTokenExpiresAt:
+      accessTokenExpiresAt === Number.POSITIVE_INFINITY ? 'infinity' : new Date(accessTokenExpiresAt),
+    resources: target.resources,
+    tokenScope: target.scope,
+    tokenKey: target.key ?? null,
+    sessionKey: opening.sessionKey ?? null,
+    refreshTokenId: toUuid(newId(now)),
+    refreshTokenHash: refreshToken === undefined ? null : sha256(refreshToken),
+    startedEventId: newAuditEventId(now),
+    endedEventId: newAuditEventId(now),
+    eventDetail: detail === undefined ? null : JSON.stringify(detail),
+    ip: device.address ?? null,
+    // The device of the session that it replaces lives on.
+    ...sessionEndParams(false),
+    ...limit,
+  };
+}
+
 /** The parameters that all statements of `redeemSql` have. */
 export function redeemParams(
   redemption: Redemption<RedeemableRow>,
@@ -95,44 +150,20 @@ export function redeemParams(
   limit: SessionLimit,
   leaseOwner: string | null,
 ): RedeemParams {
-  const { row, now, refreshToken } = redemption;
-  const refreshText = refreshToken === undefined ? undefined : parseToken(refreshToken);
+  const { row, now, target } = redemption;
+  // Others prove themselves by their secret when they refresh (RFC 9449 5).
+  const sessionKey = client.authMethod === 'none' ? target.key : undefined;
   return {
+    ...openingParams({ ...redemption, userId: row.user_id, sessionKey }, device, limit.params(now), leaseOwner),
     grantId: row.grant_id,
-    userId: row.user_id,
     userSessionId: row.user_session_id,
     clientVersion: client.version,
-    now: new Date(now),
-    leaseOwner,
-    sessionId: toUuid(redemption.sessionId),
-    deviceId: device.id ?? null,
-    userAgent: device.userAgent ?? null,
-    refreshFamily: refreshText === undefined ? null : refreshFamily(refreshText.random),
-    accessTokenId: toUuid(newId(now)),
-    accessTokenHash: sha256(redemption.accessToken),
-    accessTokenExpiresAt: new Date(redemption.accessTokenExpiresAt),
-    resources: redemption.target.resources,
-    tokenScope: redemption.target.scope,
-    tokenKey: redemption.target.key ?? null,
-    // Others prove themselves by their secret when they refresh (RFC 9449 5).
-    sessionKey: client.authMethod === 'none' ? (redemption.target.key ?? null) : null,
-    refreshTokenId: toUuid(newId(now)),
-    refreshTokenHash: refreshToken === undefined ? null : sha256(refreshToken),
-    startedEventId: newAuditEventId(now),
-    endedEventId: newAuditEventId(now),
-    ip: device.address ?? null,
-    // The device of the session that it replaces lives on.
-    ...sessionEndParams(false),
-    ...limit.params(now),
   };
 }
 
-export type RedeemParams = SessionRoomParams &
+export type OpeningParams = SessionRoomParams &
   SessionEndParams & {
-    readonly grantId: string;
     readonly userId: string;
-    readonly userSessionId: string;
-    readonly clientVersion: number;
     readonly now: Date;
     /** Of the lease of the user; null: none is needed. */
     readonly leaseOwner: string | null;
@@ -142,7 +173,8 @@ export type RedeemParams = SessionRoomParams &
     readonly refreshFamily: Buffer | null;
     readonly accessTokenId: string;
     readonly accessTokenHash: Buffer;
-    readonly accessTokenExpiresAt: Date;
+    /** PostgreSQL's own word for a time after all others: liveness, sweeps and indexes need no exception for it. */
+    readonly accessTokenExpiresAt: Date | 'infinity';
     readonly resources: readonly string[];
     readonly tokenScope: readonly string[];
     readonly tokenKey: string | null;
@@ -152,8 +184,16 @@ export type RedeemParams = SessionRoomParams &
     readonly refreshTokenHash: Buffer | null;
     readonly startedEventId: string;
     readonly endedEventId: string;
+    /** Of both events; null: their person did it. */
+    readonly eventDetail: string | null;
     readonly ip: string | null;
   };
+
+export type RedeemParams = OpeningParams & {
+  readonly grantId: string;
+  readonly userSessionId: string;
+  readonly clientVersion: number;
+};
 
 /**
  * Consumes a grant, ends the older session of the same user and device, of either kind, opens the new one and stores its
@@ -183,7 +223,20 @@ export function redeemSql(consumed: string): string {
        for share
   ), ${giveBackLeaseCtes(':userId::uuid', 'sign_in')}, consumed as (
     ${consumed}
-  ), ${endingCtes(
+  ), ${openingCtes(':userSessionId::uuid')}
+  select opened.id, room.is_left,
+         exists (select from sign_in) and not exists (select from fenced) as is_lease_lost
+    from room left join opened on true`;
+}
+
+/**
+ * CTEs that end the older session of the same user and device, of either kind, open the new one as `opened(id, client_id)` and
+ * store its first tokens, if there is a row of the CTE `consumed`: client_id, scope, claims, resources, locale, auth_time, acr
+ * and amr. Expects `with recursive` before it, and `OpeningParams`.
+ * @param browserSession expression of the one in which the person agreed
+ */
+export function openingCtes(browserSession: string): string {
+  return `${endingCtes(
     `select id from oauth2_sessions
       where user_id = :userId::uuid and device_id = :deviceId::text and ${oauthSessionIsLive('oauth2_sessions')}
         and exists (select from consumed)`,
@@ -207,7 +260,7 @@ export function redeemSql(consumed: string): string {
       id, user_id, user_session_id, client_id, scope, claims, resources, device_id, human_name, locale, user_agent,
       auth_time, acr, amr, dpop_jkt, refresh_family, created_at
     )
-    select :sessionId::uuid, :userId::uuid, :userSessionId::uuid, client_id, scope, claims, resources, :deviceId::text,
+    select :sessionId::uuid, :userId::uuid, ${browserSession}, client_id, scope, claims, resources, :deviceId::text,
            (select human_name from replaced where human_name is not null order by id desc limit 1), locale, :userAgent::text,
            auth_time, acr, amr, :sessionKey::text, :refreshFamily::bytea, :now::timestamptz
       from consumed
@@ -225,16 +278,14 @@ export function redeemSql(consumed: string): string {
      where :refreshTokenHash::bytea is not null
   ), audited as (
     ${INSERT_AUDIT_EVENT}
-    select :startedEventId::uuid, 'session_started', :userId::uuid, client_id, id, :ip::inet, :userAgent::text, null::jsonb, :now::timestamptz
+    select :startedEventId::uuid, 'session_started', :userId::uuid, client_id, id, :ip::inet, :userAgent::text, :eventDetail::jsonb,
+           :now::timestamptz
       from opened
     union all
     select :endedEventId::uuid, 'session_ended', user_id, client_id, id, :ip::inet, :userAgent::text,
-           '{"reason": "device_replaced"}'::jsonb, :now::timestamptz
+           '{"reason": "device_replaced"}'::jsonb || coalesce(:eventDetail::jsonb, '{}'), :now::timestamptz
       from (select id, user_id, client_id from replaced order by id limit 1) first_replaced
-  )
-  select opened.id, room.is_left,
-         exists (select from sign_in) and not exists (select from fenced) as is_lease_lost
-    from room left join opened on true`;
+  )`;
 }
 
 /**
@@ -260,7 +311,7 @@ export async function sendInTurn<Row, Parameters extends TurnParams>(
   );
 }
 
-type TurnParams = Pick<RedeemParams, 'userId' | 'leaseOwner' | 'sessionLimit'>;
+type TurnParams = Pick<OpeningParams, 'userId' | 'leaseOwner' | 'sessionLimit'>;
 
 const holdUser = statement<{ id: string }, { readonly userId: string }>(
   'hold-user',

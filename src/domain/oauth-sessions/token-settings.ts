@@ -47,7 +47,10 @@ export function accessTokenExpiry(
 }
 
 /** When a session ends of age; infinite when the operator set no limit. Milliseconds since the epoch. */
-export function sessionExpiry(settings: TokenSettings, sessionCreatedAt: number): number {
+export function sessionExpiry(
+  settings: Pick<TokenSettings, 'sessionMaxLifetimeSeconds'>,
+  sessionCreatedAt: number,
+): number {
   return settings.sessionMaxLifetimeSeconds === undefined
     ? Number.POSITIVE_INFINITY
     : sessionCreatedAt + settings.sessionMaxLifetimeSeconds * 1000;

@@ -1,4 +1,5 @@
 /** What the grant types of the token endpoint share: their dependencies, the ID token and the response. */
+import { deviceName } from '#browser/device-name.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
 import type { RedeemingDevice, TokenTarget } from '#domain/oauth-sessions/open-session.ts';
@@ -10,7 +11,6 @@ import { type HttpResponse, json } from '#platform/http/response.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { idTokenClaims } from '#protocol/oidc/id-token-claims.ts';
 import { type UserClaimName, type UserFacts, userClaims } from '#protocol/oidc/user-claims.ts';
-import { deviceName } from './device-name.ts';
 
 /** Core, and what it derives for the grant types. */
 export interface TokenDeps extends Omit<Core, 'database'> {

@@ -1,6 +1,7 @@
 import type { Protection } from './protection.ts';
 
 const ADMINISTRATION = 'src/features/account-api/administration.test.ts';
+const CREATE_SESSION = 'src/features/account-api/create-oauth2-session.test.ts';
 const DEACTIVATE = 'src/features/account-api/deactivate-user.test.ts';
 const NAMES = 'src/features/account-api/session-names.test.ts';
 const DISPLAY_NAME = 'src/features/account-api/display-name.test.ts';
@@ -135,5 +136,13 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
     ],
     test: ADMINISTRATION,
     testName: 'of a deactivated account has the homeserver do it first',
+  },
+  {
+    name: 'sessions-by-administrators',
+    what: 'no session is made for an account that is locked or deactivated',
+    attack: 102,
+    removals: [{ text: 'exists (select from account where is_usable)', instead: 'exists (select from account)' }],
+    test: CREATE_SESSION,
+    testName: 'locked or deactivated',
   },
 ];

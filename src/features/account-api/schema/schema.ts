@@ -8,6 +8,7 @@ import './compat-sso-login.ts';
 import './end-all-sessions.ts';
 import './change-emails.ts';
 import './email-authentication.ts';
+import './create-oauth2-session.ts';
 import './cross-signing-reset.ts';
 import './deactivate-user.ts';
 import './end-sessions.ts';

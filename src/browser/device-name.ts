@@ -1,6 +1,6 @@
-import { cleanName } from '#browser/components/text.tsx';
-import { describeUserAgent } from '#browser/user-agent.ts';
 import { type Client, clientName } from '#domain/clients/client.ts';
+import { cleanName } from './components/text.tsx';
+import { describeUserAgent } from './user-agent.ts';
 
 /** A homeserver refuses a device with a longer name. */
 const MAX_CHARACTERS = 100;

@@ -1,0 +1,160 @@
+/**
+ * A session that an administrator makes for a person (account-graphql 5.5). One with a device begins as a chat client is signed
+ * in: under the lease of the person, once the homeserver knows the device (chat-compat 10.4).
+ */
+import { accountIsUsable } from '#domain/accounts/liveness.ts';
+import type { AuditEvent } from '#domain/audit/audit-event.ts';
+import { clientIsEnabled } from '#domain/clients/liveness.ts';
+import { type ClaimParams, type ClaimRow, claimDevice, claimSql, type Written } from '#domain/devices/claim-device.ts';
+import { giveBackLeaseCtes } from '#domain/homeserver/user-lease.ts';
+import { type ClientId, newId, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { newToken } from '#protocol/oauth/token-format.ts';
+import { type OpeningParams, openingCtes, openingParams, sendInTurn } from '../open-session.ts';
+import { type SessionRoomParams, sessionRoomCtes } from '../session-limit.ts';
+import { sessionExpiry, type TokenSettings } from '../token-settings.ts';
+import type { RedeemDeps, Redeeming } from './redeem.ts';
+
+const ACCESS_TOKEN_MS = 300_000;
+
+export interface OrderedSession {
+  readonly user: { readonly id: UserId; readonly username: string };
+  readonly clientId: ClientId;
+  readonly scope: readonly string[];
+  /** That the scope names, and what it is called at the homeserver unless it is known there. */
+  readonly device: { readonly id: string; readonly name: string | undefined } | undefined;
+  /** The access token lives as long as the session, and nothing renews it. */
+  readonly isPermanent: boolean;
+  /** `AuditActor.detail`. */
+  readonly detail: AuditEvent['detail'];
+  /** Whether somebody still waits for the tokens: `RequestContext` is one. */
+  readonly waiting: Redeeming<never, never>['waiting'];
+}
+
+export type OrderedSessionOutcome =
+  | {
+      readonly ok: true;
+      readonly sessionId: OAuth2SessionId;
+      readonly accessToken: string;
+      readonly refreshToken: string | undefined;
+    }
+  /** `gone`: the account or the client is not there any more. */
+  | { readonly ok: false; readonly reason: 'deactivated' | 'gone' | 'locked' | 'too-many-sessions' };
+
+/**
+ * Stores session, tokens and event, or nothing. The limit is that for clients which can ask nobody. One statement; with a device
+ * at a homeserver two; where sessions are limited or there is no homeserver for a device, a transaction of two. Throws what
+ * `claimDevice` throws.
+ */
+export async function openSessionForAdministrator(
+  deps: RedeemDeps,
+  settings: Pick<TokenSettings, 'sessionMaxLifetimeSeconds'>,
+  ordered: OrderedSession,
+): Promise<OrderedSessionOutcome> {
+  const { database, sessionLimit } = deps;
+  const { device, user, waiting } = ordered;
+  const write = (leaseOwner: string | null) => store(deps, settings, ordered, leaseOwner);
+  if (device === undefined) return (await write(null)).outcome;
+  return await claimDevice<LimitedClaimRow, OrderedSessionOutcome>(deps, {
+    user,
+    device,
+    signal: waiting.signal,
+    beginWrite: () => waiting.beginWrite(),
+    take: (params) =>
+      database.first(claimForAdministrator, { ...params, ...sessionLimit.hardParams(params.now.getTime()) }),
+    refuse: (row) => {
+      const reason = refusalOf(row);
+      return reason === undefined ? undefined : { ok: false, reason };
+    },
+    write,
+  });
+}
+
+async function store(
+  { clock, database, sessionLimit }: RedeemDeps,
+  settings: Pick<TokenSettings, 'sessionMaxLifetimeSeconds'>,
+  { user, clientId, scope, device, isPermanent, detail }: OrderedSession,
+  leaseOwner: string | null,
+): Promise<Written<OrderedSessionOutcome>> {
+  const now = clock.now();
+  const sessionId = newId<'oauth2-session'>(now);
+  const accessToken = newToken('mat');
+  const refreshToken = isPermanent ? undefined : newToken('mar');
+  const lifetime = isPermanent ? Number.POSITIVE_INFINITY : ACCESS_TOKEN_MS;
+  const opening = {
+    sessionId,
+    userId: toUuid(user.id),
+    accessToken,
+    accessTokenExpiresAt: Math.min(now + lifetime, sessionExpiry(settings, now)),
+    refreshToken,
+    target: { resources: [], scope, key: undefined },
+    sessionKey: undefined,
+    detail,
+    now,
+  };
+  // Where the person will use it is not known.
+  const where = { id: device?.id, userAgent: undefined, address: undefined };
+  const params = {
+    ...openingParams(opening, where, sessionLimit.hardParams(now), leaseOwner),
+    clientId: toUuid(clientId),
+  };
+  const row = await sendInTurn(database, openForAdministrator, params, device !== undefined);
+  if (row?.is_opened === true) {
+    return { outcome: { ok: true, sessionId, accessToken, refreshToken }, lease: 'given-back' };
+  }
+  const reason = (row === undefined ? undefined : refusalOf(row)) ?? 'gone';
+  return { outcome: { ok: false, reason }, lease: row?.is_lease_lost === true ? 'lost' : 'kept' };
+}
+
+interface LimitedRow {
+  readonly is_locked: boolean;
+  readonly is_deactivated: boolean;
+  /** The limit lets the user have one more session. */
+  readonly is_left: boolean;
+}
+
+function refusalOf(row: LimitedRow): 'deactivated' | 'locked' | 'too-many-sessions' | undefined {
+  if (row.is_deactivated) return 'deactivated';
+  if (row.is_locked) return 'locked';
+  return row.is_left ? undefined : 'too-many-sessions';
+}
+
+type LimitedClaimRow = ClaimRow & LimitedRow;
+
+const claimForAdministrator = statement<LimitedClaimRow, ClaimParams & SessionRoomParams>(
+  'claim-device-for-administrator',
+  claimSql({
+    ctes: sessionRoomCtes(':userId::uuid', ':deviceId::text', ':now::timestamptz'),
+    columns: 'room.is_left',
+    from: 'room',
+  }),
+);
+
+interface OpenedRow extends LimitedRow {
+  readonly is_opened: boolean;
+  /** Another process has the lease by now, and nothing else is in the way. */
+  readonly is_lease_lost: boolean;
+}
+
+/** No row: there is no such account. Locks are taken as `redeemSql` says. */
+const openForAdministrator = statement<OpenedRow, OpeningParams & { readonly clientId: string }>(
+  'open-session-for-administrator',
+  `with recursive account as materialized (
+    select u.id, u.locked_at is not null as is_locked, u.deactivated_at is not null as is_deactivated,
+           ${accountIsUsable('u')} as is_usable
+      from users u where u.id = :userId::uuid
+       for share of u
+  ), ${sessionRoomCtes(':userId::uuid', ':deviceId::text', ':now::timestamptz')}, admitted as materialized (
+    select c.id as client_id from oauth2_clients c
+     where c.id = :clientId::uuid and ${clientIsEnabled('c')}
+       and exists (select from account where is_usable) and exists (select from room where is_left)
+  ), ${giveBackLeaseCtes(':userId::uuid', 'admitted')}, consumed as (
+    select client_id, :tokenScope::text[] as scope, null::jsonb as claims, :resources::text[] as resources,
+           null::text as locale, null::timestamptz as auth_time, null::text as acr, '{}'::text[] as amr
+      from admitted where exists (select from fenced)
+  ), ${openingCtes('null::uuid')}
+  select account.is_locked, account.is_deactivated, room.is_left,
+         exists (select from opened) as is_opened,
+         exists (select from admitted) and not exists (select from fenced) as is_lease_lost
+    from account, room`,
+);
