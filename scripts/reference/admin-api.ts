@@ -10,7 +10,21 @@ const INTRODUCTION = `# Admin API
 Generated from the source; do not edit by hand.
 
 Programs of the operator read and change what the service keeps. \`GET /api/spec.json\`, which anybody may read, describes the API for generators of
-code (OpenAPI 3.1); this page is the same for people.
+code (OpenAPI 3.1); this page is the same for people. \`GET /api/doc/\`, to which
+\`GET /api/doc\` leads, is a page that calls the API from the browser.
+
+**To call it from \`/api/doc/\`,** press *Authorize* there, fill in the id of a client, and sign in as an administrator.
+The client is one of yours, such as this; the access token stays in the memory of the page:
+
+\`\`\`yaml
+clients:
+  - client_id: 01JD3Q5Z8W2N4K6M7P9R0S1T4V
+    client_auth_method: none
+    client_name: Admin API reference
+    redirect_uris: [https://auth.example.org/api/doc/oauth2-callback]
+\`\`\`
+
+The sign-in ends on \`GET /api/doc/oauth2-callback\`, which hands the answer to the page that began it and closes its window.
 
 **Who may call:** whoever has an access token with the scope \`urn:mas:admin\` in the header \`Authorization: Bearer\`. A
 client listed in \`policy.data.admin_clients\` gets one with \`client_credentials\`; a person whose account may administer

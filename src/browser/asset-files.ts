@@ -8,6 +8,9 @@ export type AssetName =
   | 'account.css'
   | 'account.js'
   | `account-${string}.json`
+  | 'api-callback.js'
+  | 'api-reference.css'
+  | 'api-reference.js'
   | 'pages.css'
   | 'pages.js'
   | 'strength.js'

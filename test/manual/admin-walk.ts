@@ -25,7 +25,9 @@ interface Walk {
 }
 
 export async function walkAdminApi(service: TestService, walk: Walk): Promise<void> {
-  await fetch(`${service.address}/api/spec.json`);
+  for (const path of ['spec.json', 'doc', 'doc/', 'doc/oauth2-callback']) {
+    await fetch(`${service.address}/api/${path}`, { redirect: 'manual' });
+  }
   const admin = new AdminClient(service, walk.token);
   await admin.get('site-config');
   await admin.get('version');

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { endAccounts } from './account-end.js';
 import { checkOperations, lookAfterAccount } from './account-journey.js';
 import { LINKED_OPERATIONS, linkAndUnlink } from './account-linked.js';
+import { callFromReference, hideAnswerFromOthers, refuseForeignAnswers } from './api-reference-journey.js';
 import { obeyChatClients } from './chat-account-journey.js';
 import { signInToChat } from './chat-journey.js';
 import { joinByMail } from './join-journey.js';
@@ -63,6 +64,20 @@ export async function checkJourneys(checks, { browser, folder, relyingParty }) {
   await checks.that('the log tells each request of the journeys, in order, and who made it', async () => {
     await checkRequestLines(latchkey.logLines(), expected);
   });
+}
+
+/** Calls the admin API from its reference. */
+export async function checkApiReference(checks, { browser, folder, relyingParty }) {
+  const latchkey = await Latchkey.start(folder, 'reference', settings(relyingParty.callback));
+  const how = { browser, base: latchkey.base, username: 'amira' };
+  try {
+    await latchkey.command(['manage', 'register-user', '--yes', '--password-file', '-', how.username], PASSWORD);
+    await checks.that('an administrator calls the API from its reference', () => callFromReference(how));
+    await checks.that('the reference takes no answer that it did not ask for', () => refuseForeignAnswers(how));
+    await checks.that('its callback tells no other page the answer', () => hideAnswerFromOthers(how));
+  } finally {
+    await latchkey.stop();
+  }
 }
 
 /** Looks after an account in the account area. */

@@ -9,6 +9,7 @@ import { Checks, say } from './checks.js';
 import { launchChromium } from './chromium.js';
 import {
   checkAccountJourney,
+  checkApiReference,
   checkChatAccountJourney,
   checkJoining,
   checkJourneys,
@@ -30,6 +31,7 @@ const JOURNEYS = [
   { name: 'invited', flag: '--mails', check: (checks, place) => checkJoining(checks, place, true) },
   { name: 'upstream', flag: '--upstream', check: checkUpstreamJourneys },
   { name: 'recovery', flag: '--mails', check: checkRecovery },
+  { name: 'reference', flag: '--admin', check: checkApiReference },
   { name: 'unasked', flag: '--mails', check: checkUnasked },
   { name: 'linked', flag: '--account', check: checkLinkedAccounts },
   { name: 'chat', flag: '--account', check: checkChatAccountJourney },
@@ -37,7 +39,7 @@ const JOURNEYS = [
 
 /**
  * `--quick`: the journeys alone; `--mails`: those with mails; `--upstream`: those through another service; `--account`:
- * those of the account area; a word: the pages alone whose names hold it.
+ * those of the account area; `--admin`: that of the admin API; a word: the pages alone whose names hold it.
  */
 const [only] = process.argv.slice(2);
 

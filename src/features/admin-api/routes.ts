@@ -10,12 +10,17 @@ import { BASE_PATH } from './definition/documents.ts';
 import type { Operation } from './definition/operation.ts';
 import { answerDescription } from './openapi.ts';
 import { OPERATIONS } from './operations.ts';
+import { referenceRoutes } from './reference-routes.ts';
 
 const SPEC_PATH = '/api/spec.json';
 const SHARED = { resource: 'adminapi', errorFormat: 'admin-json', cors: 'admin' } as const;
 
-export function mount(core: Core, { urls }: Browser): Route[] {
-  return [...OPERATIONS.map((operation) => routeOf(core, operation)), descriptionAt(SPEC_PATH, core, urls)];
+export function mount(core: Core, browser: Browser): Route[] {
+  return [
+    ...OPERATIONS.map((operation) => routeOf(core, operation)),
+    descriptionAt(SPEC_PATH, core, browser.urls),
+    ...referenceRoutes(browser, SPEC_PATH),
+  ];
 }
 
 function routeOf(core: Core, operation: Operation): Route {

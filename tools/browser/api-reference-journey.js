@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { watch } from './journey.js';
+import { send } from './pages/steps.js';
+import { PASSWORD } from './settings.js';
+
+/** An administrator signs in on the reference of the admin API, and calls the API from the page. */
+export async function callFromReference({ browser, base, username }) {
+  const clientId = await registerReference(base);
+  const context = await browser.newContext({ locale: 'en' });
+  try {
+    const page = await context.newPage();
+    const troubles = watch(page);
+    const hosts = new Set();
+    context.on('request', (request) => hosts.add(new URL(request.url()).origin));
+    await page.goto(`${base}api/doc/`);
+    await authorize(page, clientId, async (window) => {
+      await send(window, { username, password: PASSWORD });
+      await window.locator('button[value=consent]').click();
+    });
+    assert.match(await listUsers(page), new RegExp(`"username": "${username}"`));
+    const kept = await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]));
+    assert.equal(kept, '[{},{}]', 'nothing that outlives the page');
+    assert.deepEqual([...hosts], [new URL(base).origin], 'nothing comes from elsewhere');
+    assert.deepEqual(troubles, []);
+  } finally {
+    await context.close();
+  }
+}
+
+/** An answer to a request that the page did not make gives it no token. */
+export async function refuseForeignAnswers({ browser, base }) {
+  const clientId = await registerReference(base);
+  const context = await browser.newContext({ locale: 'en' });
+  try {
+    const page = await context.newPage();
+    const asked = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await page.goto(`${base}api/doc/`);
+    await authorize(page, clientId, async (window) => {
+      await window.evaluate((address) => {
+        location.href = address;
+      }, `${base}api/doc/oauth2-callback?code=of-somebody&state=of-somebody`);
+    });
+    await page.getByText('The answer does not belong to this sign-in').first().waitFor();
+    assert.equal(asked.includes('/oauth2/token'), false, 'the code is not used');
+  } finally {
+    await context.close();
+  }
+}
+
+/** A page elsewhere that opens the callback learns nothing of the answer. */
+export async function hideAnswerFromOthers({ browser, base }) {
+  const context = await browser.newContext({ locale: 'en' });
+  try {
+    const listens =
+      '<script>addEventListener("message", ({ data }) => (document.title += JSON.stringify(data)))</script>';
+    await context.route('http://elsewhere.example/', (route) =>
+      route.fulfill({ contentType: 'text/html', body: `<title>got:</title>${listens}` }),
+    );
+    const page = await context.newPage();
+    await page.goto('http://elsewhere.example/');
+    const opened = page.waitForEvent('popup');
+    await page.evaluate((address) => {
+      open(address);
+    }, `${base}api/doc/oauth2-callback?code=secret&state=x`);
+    const window = await opened;
+    if (!window.isClosed()) await window.waitForEvent('close');
+    // A message of its own comes after any that was sent before.
+    await page.evaluate(() => postMessage('own', '*'));
+    await page.waitForFunction(() => document.title.endsWith('"own"'));
+    assert.equal(await page.title(), 'got:"own"');
+  } finally {
+    await context.close();
+  }
+}
+
+/** Fills in the form of the scheme, and does what is to be done in the window that opens. */
+async function authorize(page, clientId, inWindow) {
+  await page.locator('.auth-wrapper > .authorize').click();
+  const form = page.locator('.auth-container', { hasText: 'authorizationCode' });
+  await form.locator('#client_id_authorizationCode, input[data-name=clientId]').first().fill(clientId);
+  const scope = form.locator('.scopes input[type=checkbox]').first();
+  if (!(await scope.isChecked())) await form.locator('.scopes label').first().click();
+  const opened = page.waitForEvent('popup');
+  await form.getByRole('button', { name: 'Apply given OAuth2 credentials' }).click();
+  const window = await opened;
+  await window.waitForLoadState();
+  const closed = window.waitForEvent('close');
+  await inWindow(window);
+  await closed;
+}
+
+async function listUsers(page) {
+  await page.locator('.dialog-ux .close-modal').click();
+  const operation = page.locator('#operations-user-listUsers');
+  await operation.locator('.opblock-summary-control').click();
+  await operation.getByRole('button', { name: 'Try it out' }).click();
+  await operation.getByRole('button', { name: 'Execute' }).click();
+  const answer = operation.locator('.live-responses-table');
+  await answer.getByText('200', { exact: true }).first().waitFor();
+  return await answer.innerText();
+}
+
+/** As a program that an administrator registers for it. */
+async function registerReference(base) {
+  const answer = await fetch(`${base}oauth2/registration`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      client_name: 'Admin API reference',
+      client_uri: 'https://admin.example.org/',
+      application_type: 'native',
+      redirect_uris: [`${base}api/doc/oauth2-callback`],
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code'],
+    }),
+  });
+  const registered = await answer.json();
+  assert.equal(answer.status, 201, JSON.stringify(registered));
+  return registered.client_id;
+}
