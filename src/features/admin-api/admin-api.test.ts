@@ -1,3 +1,4 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ClientId, fromUuid, newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
@@ -9,6 +10,7 @@ import { insertBrowserSession, insertClient, sql } from '#test/support/fixtures.
 import { GraphqlClient } from '#test/support/graphql-client.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 import { bundleWorker } from '#test/support/worker-entry.ts';
+import { adminStatus } from './error-format.ts';
 import { OPERATIONS, TAGS } from './operations.ts';
 
 const STRENGTH_WORKER = new URL('../../domain/accounts/passwords/strength.worker.ts', import.meta.url);
@@ -620,6 +622,26 @@ describe('the description (operations 4.13)', () => {
     const etag = response.headers.get('etag') ?? '';
     const again = await fetch(`${service.address}/api/spec.json`, { headers: { 'if-none-match': etag } });
     expect(again.status).toBe(304);
+  });
+
+  test('is valid, and has an example for each body and each answer, which the schema takes', async () => {
+    const description = await (await fetch(`${service.address}/api/spec.json`)).json();
+    expect(await new Validator().validate(structuredClone(description))).toEqual({ valid: true });
+    type Content = { readonly content?: Readonly<Record<string, { readonly example?: unknown }>> };
+    const example = (part: Content | undefined) => part?.content?.['application/json']?.example;
+    for (const { id, path, method, body, answers, errors } of OPERATIONS) {
+      const address = `/api/admin/v1/${path}`.replace(/:([a-z]+)/g, '{$1}');
+      const { requestBody, responses } = description.paths[address][method.toLowerCase()];
+      if (body !== undefined) expect(body.safeParse(example(requestBody)), id).toMatchObject({ success: true });
+      for (const { status, schema } of answers) {
+        if (schema !== undefined)
+          expect(schema.safeParse(example(responses[status])), id).toMatchObject({ success: true });
+      }
+      for (const code of errors) {
+        const status = adminStatus(code);
+        expect(example(responses[status]), `${id} ${status}`).toMatchObject({ errors: [{ status: String(status) }] });
+      }
+    }
   });
 
   test('and the API itself may be read by pages of any origin, without cookies', async () => {

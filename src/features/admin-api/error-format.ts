@@ -10,6 +10,11 @@ export function adminStatus(code: ErrorCode): number {
   return code === 'client_is_static' ? 409 : ERRORS[code].status;
 }
 
+/** What `code` says. */
+export function adminCode(code: ErrorCode): string {
+  return code === 'temporarily_unavailable' ? 'unavailable' : code;
+}
+
 /** `{ errors: [{ title, status, code, detail?, source?, id? }] }` (operations 4.2). */
 export const adminJsonFormat: RenderError = (error, { requestId }) => {
   const { kind } = ERRORS[error.code];
@@ -20,7 +25,7 @@ export const adminJsonFormat: RenderError = (error, { requestId }) => {
   const body = {
     title: detail ?? TITLES[kind],
     status: String(status),
-    code: error.code === 'temporarily_unavailable' ? 'unavailable' : error.code,
+    code: adminCode(error.code),
     detail,
     source,
     id: requestId,

@@ -8,7 +8,8 @@ import type { HttpResponse } from '#platform/http/response.ts';
 import { BASE_PATH } from './definition/documents.ts';
 import { isRepeatable } from './definition/list-parameters.ts';
 import type { Operation } from './definition/operation.ts';
-import { adminStatus } from './error-format.ts';
+import { adminCode, adminStatus } from './error-format.ts';
+import { exampleOf, type JsonSchema } from './example.ts';
 import { OPERATIONS, TAGS } from './operations.ts';
 
 interface Service {
@@ -82,13 +83,20 @@ const errors = z.object({
 function pathsOf(operations: readonly Operation[]): Record<string, Record<string, unknown>> {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const operation of operations) {
-    const path = `${BASE_PATH}/${operation.path}`.replace(/:([a-z]+)/g, '{$1}');
+    const path = addressOf(operation);
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describeOperation(operation) };
   }
   return paths;
 }
 
-function describeOperation({ id, tag, summary, path, body, filters, answers, errors: codes }: Operation) {
+/** As the description spells it: `/api/admin/v1/users/{id}`. */
+function addressOf({ path }: Operation): string {
+  return `${BASE_PATH}/${path}`.replace(/:([a-z]+)/g, '{$1}');
+}
+
+function describeOperation(operation: Operation) {
+  const { id, tag, summary, path, body, filters, answers, errors: codes } = operation;
+  const address = addressOf(operation);
   const parameters = [
     ...[...path.matchAll(/:([a-z]+)/g)].map(([, name = '']) => ({
       ...parameter(name, 'path', { type: 'string' }, name === 'id' ? 'A ULID.' : 'As it is spelled.'),
@@ -104,11 +112,13 @@ function describeOperation({ id, tag, summary, path, body, filters, answers, err
     ...(body !== undefined && {
       requestBody: {
         required: !body.safeParse({}).success,
-        content: { [JSON_TYPE]: { schema: jsonSchema(body, 'input') } },
+        content: { [JSON_TYPE]: contentOf(jsonSchema(body, 'input'), address) },
       },
     }),
     responses: {
-      ...Object.fromEntries(answers.map(({ status, schema, description: what }) => [status, answer(what, schema)])),
+      ...Object.fromEntries(
+        answers.map(({ status, schema, description: what }) => [status, answer(what, schema, address)]),
+      ),
       ...errorResponses([...COMMON, ...(body === undefined ? [] : BODY_ERRORS), ...codes]),
     },
   };
@@ -118,9 +128,7 @@ const BODY_ERRORS: readonly ErrorCode[] = ['not_json', 'malformed_request', 'uns
 
 function filterParameters(filters: z.ZodObject) {
   return Object.entries(filters.shape).map(([name, schema]) =>
-    parameter(`filter[${name}]`, 'query', jsonSchema(z.object({ value: schema }), 'input', 'value'), 'A filter.', {
-      explode: isRepeatable(schema),
-    }),
+    parameter(`filter[${name}]`, 'query', memberSchema(schema), 'A filter.', { explode: isRepeatable(schema) }),
   );
 }
 
@@ -128,9 +136,13 @@ function parameter(name: string, place: 'path' | 'query', schema: unknown, what:
   return { name, in: place, description: what, schema, ...more };
 }
 
-function answer(what: string, schema: z.ZodType | undefined) {
+function answer(what: string, schema: z.ZodType | undefined, address: string) {
   if (schema === undefined) return { description: what };
-  return { description: what, content: { [JSON_TYPE]: { schema: jsonSchema(schema, 'output') } } };
+  return { description: what, content: { [JSON_TYPE]: contentOf(jsonSchema(schema, 'output'), address) } };
+}
+
+function contentOf(schema: JsonSchema, address: string) {
+  return { schema, example: exampleOf(schema, address) };
 }
 
 /** Those with one status share a response. */
@@ -144,13 +156,29 @@ function errorResponses(codes: readonly ErrorCode[]) {
   return Object.fromEntries(
     [...byStatus].map(([status, those]) => [
       status,
-      { description: those.join(', '), content: { [JSON_TYPE]: { schema } } },
+      {
+        description: those.map(adminCode).join(', '),
+        content: { [JSON_TYPE]: { schema, example: exampleOfErrors(status, those) } },
+      },
     ]),
   );
 }
 
-/** @param member of the schema, in place of all of it */
-function jsonSchema(schema: z.ZodType, io: 'input' | 'output', member?: string): unknown {
+function exampleOfErrors(status: number, codes: readonly ErrorCode[]) {
+  const [code] = codes;
+  return {
+    errors: [
+      { title: 'What is wrong, in a sentence', status: String(status), code: code && adminCode(code), id: 'GET-1234' },
+    ],
+  };
+}
+
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const { $schema, ...made } = z.toJSONSchema(schema, { io });
-  return member === undefined ? made : made.properties?.[member];
+  return made;
+}
+
+/** Of what may be left out, as if it were given. */
+function memberSchema(schema: z.ZodType): unknown {
+  return jsonSchema(z.object({ value: schema }), 'input').properties?.['value'];
 }
