@@ -156,7 +156,11 @@ describe('lists (operations 4.2)', () => {
     ['filter[admin]=yes', 'filter[admin]'],
     ['filter[admin]=true&filter[admin]=true', 'filter[admin]'],
     ['filter[nothing]=1', 'filter[nothing]'],
+    ['filter[search]=', 'filter[search]'],
+    ['filter[active-oauth2-client]', 'filter[active-oauth2-client]'],
+    ['page[after]=', 'page[after]'],
     ['page[size]=1', 'page[size]'],
+    ['=1', ''],
   ])('refuse %s', async (query, parameter) => {
     const answer = await admin.get(`users?${query}`);
     expect([answer.status, codes(answer)]).toEqual([400, ['invalid_parameter']]);
@@ -199,6 +203,7 @@ describe('accounts (operations 4.4)', () => {
     expect((await admin.get(`users/${ABSENT}`)).status).toBe(404);
     const unknown = await admin.post('users', { username: 'a', colour: 'red' });
     expect(unknown.body.errors).toMatchObject([{ code: 'invalid_body', source: { pointer: '/colour' } }]);
+    expect(codes(await admin.post('user-registration-tokens', null))).toEqual(['invalid_body']);
     const typed = await admin.post('users', { username: 1 });
     expect(typed.body.errors).toMatchObject([{ code: 'invalid_body', source: { pointer: '/username' } }]);
   });

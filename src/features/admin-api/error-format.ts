@@ -21,13 +21,13 @@ export const adminJsonFormat: RenderError = (error, { requestId }) => {
   const status = adminStatus(error.code);
   const detail = describeForDevelopers(error, requestId);
   const { pointer, parameter } = error.members;
-  const source = pointer === undefined ? parameter && { parameter } : { pointer };
+  const source = pointer === undefined ? parameter !== undefined && { parameter } : { pointer };
   const body = {
     title: detail ?? TITLES[kind],
     status: String(status),
     code: adminCode(error.code),
     detail,
-    source,
+    ...(source !== false && { source }),
     id: requestId,
   };
   return json(

@@ -5,6 +5,7 @@ export type JsonSchema = z.core.JSONSchema.JSONSchema;
 
 const ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const TIME = '2026-01-31T12:00:00.000000Z';
+const FUTURE = '2036-01-31T12:00:00.000000Z';
 const ADDRESS = 'https://chat.example/';
 
 /** What members hold whose schema says only that it is a text. */
@@ -57,7 +58,7 @@ function exampleObject({ properties = {} }: JsonSchema, path: string): object {
 }
 
 function exampleText({ format, pattern, minLength = 0 }: JsonSchema, path: string, name: string): string {
-  if (format === 'date-time') return TIME;
+  if (format === 'date-time') return name === 'expires_at' ? FUTURE : TIME;
   const known = TEXTS[name];
   if (known !== undefined) return known;
   if (name.endsWith('_id') || pattern?.includes('HJKMNP') === true) return ID;

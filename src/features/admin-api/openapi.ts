@@ -19,13 +19,14 @@ interface Service {
 
 const JSON_TYPE = 'application/json';
 const SCOPE = 'urn:mas:admin';
+const ULID_IN_ADDRESS = '^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$';
 /** Errors of every operation. */
 const COMMON: readonly ErrorCode[] = ['missing_token', 'invalid_token', 'insufficient_scope', 'rate_limited'];
 const PAGE_PARAMETERS = [
   parameter('page[first]', 'query', { type: 'integer', minimum: 1, maximum: 100 }, 'Items from the first on.'),
   parameter('page[last]', 'query', { type: 'integer', minimum: 1, maximum: 100 }, 'Items up to the last.'),
-  parameter('page[after]', 'query', { type: 'string' }, 'Only items behind this id.'),
-  parameter('page[before]', 'query', { type: 'string' }, 'Only items before this id.'),
+  parameter('page[after]', 'query', { type: 'string', pattern: ULID_IN_ADDRESS }, 'Only items behind this id.'),
+  parameter('page[before]', 'query', { type: 'string', pattern: ULID_IN_ADDRESS }, 'Only items before this id.'),
   parameter('count', 'query', { enum: ['true', 'false', 'only'] }, 'Whether items are counted, or nothing else.'),
 ];
 
@@ -99,7 +100,9 @@ function describeOperation(operation: Operation) {
   const address = addressOf(operation);
   const parameters = [
     ...[...path.matchAll(/:([a-z]+)/g)].map(([, name = '']) => ({
-      ...parameter(name, 'path', { type: 'string' }, name === 'id' ? 'A ULID.' : 'As it is spelled.'),
+      ...(name === 'id'
+        ? parameter(name, 'path', { type: 'string', pattern: ULID_IN_ADDRESS }, 'A ULID, in any case.')
+        : parameter(name, 'path', { type: 'string' }, 'As it is spelled.')),
       required: true,
     })),
     ...(filters === undefined ? [] : [...PAGE_PARAMETERS, ...filterParameters(filters)]),

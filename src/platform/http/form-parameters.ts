@@ -53,6 +53,11 @@ export class FormParameters {
     return this.get(name) !== undefined;
   }
 
+  /** Whether it is given without a value, which `get` and `all` do not tell from absence. */
+  isBlank(name: string): boolean {
+    return this.#values.get(name)?.includes('') ?? false;
+  }
+
   isRepeated(name: string): boolean {
     return (this.#values.get(name)?.length ?? 0) > 1;
   }

@@ -27,6 +27,8 @@ export function readListQuery(query: FormParameters, filters: z.ZodObject): List
     const mayRepeat = known.get(name);
     if (mayRepeat === undefined) throw badParameter(name, 'there is no such parameter');
     if (query.isRepeated(name) && !mayRepeat) throw badParameter(name, 'it may be given once');
+    // Ignored, the filter of a program that lost the id of an account would name all accounts.
+    if (query.isBlank(name)) throw badParameter(name, 'it has no value');
   }
   const first = query.get('page[first]');
   const last = query.get('page[last]');

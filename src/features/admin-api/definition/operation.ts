@@ -233,7 +233,7 @@ export async function readBody<Body extends z.ZodType>(
   const value = optional
     ? await context.readOptionalJson()
     : await context.readJson({ ...rules, maxBytes: MAX_BODY_BYTES });
-  const read = body.safeParse(value ?? {});
+  const read = body.safeParse(value === undefined ? {} : value);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   const keys = issue?.code === 'unrecognized_keys' ? issue.keys : [];
