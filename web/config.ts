@@ -18,6 +18,8 @@ export interface AreaConfig {
   readonly clientLogos: string | undefined;
   /** A new password set by mail signs applications out, whatever the person wants. */
   readonly recoveryEndsApplications: boolean;
+  /** People manage here what they pay for. */
+  readonly hasPlanManagement: boolean;
   /** Where a person asks for a recovery mail. */
   readonly recoverPath: string;
   /** What the operator calls the service. */
@@ -29,7 +31,14 @@ export interface AreaConfig {
 /** @param root the element `#root`. Throws when the page is not one that the server made for this application. */
 export function readConfig(root: HTMLElement): AreaConfig {
   const { root: path, graphqlEndpoint, protocol, version, crossSigning } = root.dataset;
-  const { strengthEstimator, minimumPasswordLength, codeMinutes, clientLogos, recoveryEndsApplications } = root.dataset;
+  const {
+    strengthEstimator,
+    minimumPasswordLength,
+    codeMinutes,
+    clientLogos,
+    recoveryEndsApplications,
+    planManagement,
+  } = root.dataset;
   const name = document.querySelector<HTMLMetaElement>('meta[name="application-name"]');
   const catalogue = document.querySelector<HTMLLinkElement>('link[rel="preload"][as="fetch"]');
   if (path === undefined || graphqlEndpoint === undefined || catalogue === null) {
@@ -46,6 +55,7 @@ export function readConfig(root: HTMLElement): AreaConfig {
     codeMinutes: Number(codeMinutes ?? 0),
     clientLogos,
     recoveryEndsApplications: recoveryEndsApplications === 'true',
+    hasPlanManagement: planManagement === 'true',
     recoverPath: new URL('../recover', new URL(path, location.origin)).pathname,
     serviceName: name?.content ?? location.host,
     catalogue: catalogue.href,

@@ -7,6 +7,7 @@ const crossSigning = () => import('./pages/cross-signing/pages.ts');
 const linkedAccounts = () => import('./pages/linked-accounts/pages.ts');
 const password = () => import('./pages/password/pages.ts');
 const emails = () => import('./pages/emails/pages.ts');
+const plan = () => import('./pages/plan/pages.ts');
 const profile = () => import('./pages/profile/pages.ts');
 const security = () => import('./pages/security/pages.ts');
 const sessions = () => import('./pages/sessions/pages.ts');
@@ -21,6 +22,7 @@ export const ROUTES: readonly { readonly path: string; readonly page: ComponentT
   { path: 'sessions/*', page: lazyPage(async () => (await sessions()).SessionDetail) },
   { path: 'applications', page: lazyPage(async () => (await applications()).Applications) },
   { path: 'activity', page: lazyPage(async () => (await activity()).Activity) },
+  { path: 'plan', page: lazyPage(async () => (await plan()).Plan) },
   { path: 'clients/*', page: lazyPage(async () => (await sessions()).ClientDetail) },
   { path: 'emails/*', page: lazyPage(async () => (await emails()).ProveEmail) },
   { path: 'reset-cross-signing', page: lazyPage(async () => (await crossSigning()).CrossSigningReset) },

@@ -18,14 +18,18 @@ export interface FormActions {
   readonly post?: string | undefined;
 }
 
-/** The policy of security 3.5, with the sources that forms add to `form-action`. */
-export function contentSecurityPolicy({ redirects = [], post }: FormActions): string {
+/**
+ * The policy of security 3.5, with the sources that forms add to `form-action`.
+ * @param frame address whose origin the page may show in a frame; undefined: it may have none
+ */
+export function contentSecurityPolicy({ redirects = [], post }: FormActions, frame?: string): string {
   const target = post === undefined ? undefined : originSource(post);
+  const framed = frame === undefined ? undefined : originSource(frame);
   const sources = new Set([...redirects.map(redirectSource), target].filter((source) => source !== undefined));
   return (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
     `connect-src 'self'; form-action ${["'self'", ...sources].join(' ')}; frame-ancestors 'none'; base-uri 'none'; ` +
-    "object-src 'none'"
+    `object-src 'none'${framed === undefined ? '' : `; frame-src ${framed}`}`
   );
 }
 

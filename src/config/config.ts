@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { Environment } from '#platform/config/dot-env.ts';
 import { hint, type MappingShape, shapeOf } from '#platform/config/shape.ts';
-import { duration, type Immutable, mapping, path, text } from '#platform/config/values.ts';
+import { duration, type Immutable, mapping, path, text, webUrl } from '#platform/config/values.ts';
 import type { OtherVariables } from './other-variables.ts';
 import { accountConfig, accountSection } from './sections/account.ts';
 import { brandingConfig, brandingSection, i18nSection, indexSection, type Pictures } from './sections/branding.ts';
@@ -89,6 +89,11 @@ export const configSchema = mapping({
       .prefault({})
       .describe('How many sessions a person may have at applications and devices.'),
     inactive_session_expiration: inactiveSessionSection.prefault({}).describe('Ends sessions that nobody uses.'),
+    plan_management_iframe_uri: webUrl()
+      .optional()
+      .describe(
+        'Page of yours on which people see and change what they pay for. The account area shows it in a frame, under a tab of its own.',
+      ),
   })
     .prefault({})
     .describe('May change between versions.'),
@@ -172,6 +177,7 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
       accessTokenTtlSeconds: parsed.experimental.access_token_ttl,
       compatTokenTtlSeconds: parsed.experimental.compat_token_ttl,
       sessionLimit: sessionLimitConfig(parsed.experimental.session_limit),
+      planManagementIframeUri: parsed.experimental.plan_management_iframe_uri,
     },
   };
 }

@@ -837,6 +837,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     reads: undefined,
     as: 'retention.unused_browser_sessions',
   },
+  'experimental.plan_management_iframe_uri': url(),
   'experimental.session_limit.soft_limit': integer(3, 'of 1 or more'),
   'experimental.session_limit.hard_limit': integer(4, 'of 1 or more'),
   'experimental.session_limit.dangerous_hard_limit_eviction': {

@@ -37,6 +37,7 @@ export interface PageServiceOptions {
   readonly registration?: RegistrationOptions;
   /** Lets people set a new password by mail; closed unless given. */
   readonly recovery?: RecoveryOptions;
+  readonly planManagementIframeUri?: string;
 }
 
 export interface RecoveryOptions {
@@ -133,6 +134,7 @@ function configOf(options: PageServiceOptions): Config {
     // However busy the machine is, no answer is given up.
     limits: { ...config.limits, handlerTimeoutSeconds: 120 },
     graphql: { ...config.graphql, timeoutSeconds: 100 },
+    experimental: { ...config.experimental, planManagementIframeUri: options.planManagementIframeUri },
     protocolName: options.protocolName ?? config.protocolName,
     homeserver: { ...config.homeserver, homeserver: 'example.org', ...options.homeserver },
     branding: {

@@ -6,6 +6,9 @@ export const PASSWORD = 'plum granite lantern 47';
 /** Of a browser from which nobody may let an application in. */
 export const BANNED_USER_AGENT = 'Banned Browser/1.0';
 
+/** Where people manage what they pay for. Nobody answers there but the test. */
+export const PLAN = 'https://plans.harbour.example/manage';
+
 /** A scope of a resource server: shown as it is, and without a place to break it. */
 export const LONG_SCOPE = 'urn:example:a-very-long-scope-of-somebody-that-has-no-place-to-break:read';
 
@@ -62,7 +65,8 @@ export function pageSettings(callback) {
     ...{ per_ip: plenty, per_address: plenty },
     emails_per_session: { burst: 2, per_second: 0.001 },
   };
-  return { ...open, account, rate_limiting: { ...open.rate_limiting, email_authentication } };
+  const experimental = { ...open.experimental, plan_management_iframe_uri: PLAN };
+  return { ...open, account, experimental, rate_limiting: { ...open.rate_limiting, email_authentication } };
 }
 
 /** The service of `pageSettings` with a mail server. @param isByInvitation accounts need a registration token, too */

@@ -6,7 +6,7 @@ import { usePageQuery } from '../api/page-query.ts';
 import { Button } from '../components/button.tsx';
 import { type AreaKey, useTranslations } from '../i18n/translations.ts';
 import { EndSessionDialog } from '../pages/sessions/end-session.tsx';
-import { usePathTo } from './config-context.ts';
+import { useConfig, usePathTo } from './config-context.ts';
 import { CurrentUserGreeting } from './frame.generated.ts';
 
 /** The pages between which the tabs lead, by the name of their tab. */
@@ -16,6 +16,7 @@ const TABS = {
   devices: { path: 'sessions', text: 'account.tab.devices' },
   applications: { path: 'applications', text: 'account.tab.applications' },
   activity: { path: 'activity', text: 'account.tab.activity' },
+  plan: { path: 'plan', text: 'account.tab.plan' },
 } as const satisfies Record<string, { path: string; text: AreaKey }>;
 
 const NONE = {};
@@ -24,11 +25,13 @@ const NONE = {};
 export function TabsPage({ tab, children }: { tab: keyof typeof TABS; children: ComponentChildren }): VNode {
   const { t } = useTranslations();
   const pathTo = usePathTo();
+  const { hasPlanManagement } = useConfig();
+  const shown = Object.entries(TABS).filter(([name]) => name !== 'plan' || hasPlanManagement);
   return (
     <>
       <Greeting />
       <nav class="tabs" aria-label={t('account.tabs')}>
-        {Object.entries(TABS).map(([name, { path, text }]) => (
+        {shown.map(([name, { path, text }]) => (
           <a key={name} href={pathTo(path)} aria-current={name === tab ? 'page' : undefined}>
             {t(text)}
           </a>

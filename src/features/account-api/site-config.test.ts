@@ -55,13 +55,17 @@ test('the configuration of the site is what the operator has set', async () => {
       tos_uri: 'https://example.org/terms',
       imprint: 'The Example',
     },
-    experimental: { session_limit: { soft_limit: 20, hard_limit: 25 } },
+    experimental: {
+      session_limit: { soft_limit: 20, hard_limit: 25 },
+      plan_management_iframe_uri: 'https://plans.example/manage?of=us',
+    },
   });
   expect((await new GraphqlClient(service).query(QUERY)).data).toMatchObject({
     siteConfig: {
       policyUri: 'https://example.org/privacy',
       tosUri: 'https://example.org/terms',
       imprint: 'The Example',
+      planManagementIframeUri: 'https://plans.example/manage?of=us',
       accountDeactivationAllowed: false,
       passwordChangeAllowed: false,
       loginWithEmailAllowed: true,

@@ -152,6 +152,23 @@ describe('the page of the account area', () => {
     });
   });
 
+  test.each([
+    ['https://plans.example/manage?of=us', 'https://plans.example'],
+    ['http://plans.example:8443', 'http://plans.example:8443'],
+  ])('may show a frame of the origin of %s alone', async (planManagementIframeUri, origin) => {
+    await withService({ planManagementIframeUri }, async (other) => {
+      const { browser } = await signedIn(other);
+      for (const path of ['/account/', '/account/plan']) {
+        const { body, headers } = await browser.get(path);
+        expect(body).toContain(' data-plan-management="true"');
+        expect(String(headers['content-security-policy'])).toMatch(new RegExp(`; frame-src ${origin}$`));
+        expect(headers['x-frame-options']).toBe('DENY');
+      }
+      const { headers } = await browser.get('/logout');
+      expect(headers['content-security-policy']).not.toContain('frame-src');
+    });
+  });
+
   test('is in the language of the reader', async () => {
     const { browser } = await signedIn(service, 'de');
     const german = await browser.get('/account/');

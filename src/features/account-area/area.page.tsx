@@ -27,6 +27,8 @@ export interface AreaParts {
   readonly codeMinutes: number;
   /** Before the id of a client: where the service has its logo. Undefined: none are shown. */
   readonly clientLogosPath: string | undefined;
+  /** The page of the operator that one of the area shows in a frame. */
+  readonly planManagementUri: string | undefined;
   /** Paths below the origin. */
   readonly rootPath: string;
   readonly graphqlPath: string;
@@ -47,7 +49,7 @@ export function renderArea(parts: AreaParts, translations: Translations): HttpRe
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-language': translations.language,
-      'content-security-policy': contentSecurityPolicy({}),
+      'content-security-policy': contentSecurityPolicy({}, parts.planManagementUri),
       ...PAGE_HEADERS,
     },
     body: renderDocument(
@@ -116,6 +118,7 @@ function Content({ parts, translations }: Props): VNode {
         data-minimum-password-length={parts.minimumPasswordLength}
         data-code-minutes={String(parts.codeMinutes)}
         data-client-logos={parts.clientLogosPath}
+        data-plan-management={parts.planManagementUri === undefined ? undefined : 'true'}
         data-recovery-ends-applications={String(parts.recoveryEndsApplications)}
       />
     </>

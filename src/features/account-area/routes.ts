@@ -34,6 +34,7 @@ export function mount(core: Core, browser: Browser): Route[] {
     minimumPasswordLength: core.config.passwords.minimumLength,
     codeMinutes: Math.round(core.config.email.codeTtlSeconds / 60),
     clientLogosPath: core.config.account.clientLogos === 'initials' ? undefined : urls.path('client-logos/'),
+    planManagementUri: core.config.experimental.planManagementIframeUri,
     rootPath: urls.account(),
     graphqlPath: urls.path('graphql'),
     loginPath: urls.login(),

@@ -296,6 +296,18 @@ test('a service that does not let people end their account does not offer it to 
   }
 });
 
+test('a service where people manage what they pay for can be asked to show that', async () => {
+  const service = await startService({
+    experimental: { plan_management_iframe_uri: 'https://plans.example/manage?of=us' },
+  });
+  try {
+    const { body } = await read(service, '/.well-known/openid-configuration');
+    expect(body['account_management_actions_supported']).toContain('org.chat.plan_management');
+  } finally {
+    await service.stop();
+  }
+});
+
 describe('the whole document', () => {
   test.each([
     ['chat', {}],

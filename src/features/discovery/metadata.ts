@@ -89,6 +89,7 @@ function accountActions({ config }: Core): string[] {
   const names = ['profile', 'devices_list', 'device_view', 'device_delete'];
   if (config.homeserver.kind !== 'none') names.push('cross_signing_reset');
   if (config.account.deactivationAllowed) names.push('account_deactivate');
+  if (config.experimental.planManagementIframeUri !== undefined) names.push('plan_management');
   names.push('sessions_list', 'session_view', 'session_end');
   return names.map((name) => actionPrefix + name);
 }

@@ -1,5 +1,6 @@
+import assert from 'node:assert/strict';
 import { ID_AT } from '../account-activity.js';
-import { LONG_SCOPE, PASSWORD } from '../settings.js';
+import { LONG_SCOPE, PASSWORD, PLAN } from '../settings.js';
 import { answering } from './area-steps.js';
 import { crowd, signInAtHome } from './steps.js';
 
@@ -82,6 +83,7 @@ export const accountPages = [
     name: 'account-sessions-inactive',
     reach: (page, site) => open(page, site, 'sessions?inactive=true', '.list-tools'),
   },
+  { name: 'account-plan', reach: openPlan },
   { name: 'account-browsers', reach: (page, site) => open(page, site, 'sessions/browsers', '.badge') },
   {
     name: 'account-session',
@@ -375,4 +377,38 @@ async function openLinked(page, site, username = 'amira', shown = '.session .but
   await page.goto(`${site.upstreamBase}account/linked-accounts`);
   await page.locator(shown).first().waitFor();
   await page.locator('.foot a').first().waitFor();
+}
+
+const STRANGER = 'https://stranger.example/';
+
+/** The page in the frame says how high it is. One of another origin in it, and the page around it, say so in vain. */
+async function openPlan(page, site) {
+  const answer = (text) => (route) =>
+    route.fulfill({
+      contentType: 'text/html',
+      body: `<!doctype html><html lang="en"><meta name="color-scheme" content="light dark"><title>Plan</title>${text}`,
+    });
+  await page.route(PLAN, answer(`<p>Harbour plan</p><iframe src="${STRANGER}" title="Offers"></iframe>`));
+  await page.route(STRANGER, answer('<p>Offers</p>'));
+  await open(page, site, 'plan', '.plan-frame');
+  await page.waitForFunction(() => window.frames[0]?.frames.length === 1);
+  const frameAt = async (url) => {
+    const frame = page.frames().find((one) => one.url() === url);
+    await frame.waitForLoadState();
+    return frame;
+  };
+  const [plan, stranger] = [await frameAt(PLAN), await frameAt(STRANGER)];
+  const heights = () => page.evaluate(() => globalThis.heightsSeen);
+  await page.locator('.plan-frame').evaluate((frame) => {
+    globalThis.heightsSeen = [frame.getAttribute('height')];
+    const note = () => globalThis.heightsSeen.push(frame.getAttribute('height'));
+    new MutationObserver(note).observe(frame, { attributeFilter: ['height'] });
+  });
+  await plan.evaluate(() => parent.postMessage({ height: 300 }, '*'));
+  await page.locator('.plan-frame[height="300"]').waitFor();
+  await stranger.evaluate(() => top.postMessage({ height: 900 }, '*'));
+  await page.evaluate(() => postMessage({ height: 901 }, '*'));
+  await plan.evaluate(() => parent.postMessage({ height: 320 }, '*'));
+  await page.locator('.plan-frame[height="320"]').waitFor();
+  assert.deepEqual(await heights(), ['500', '300', '320']);
 }

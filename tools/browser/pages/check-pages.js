@@ -168,7 +168,9 @@ const STATUS = /^Failed to load resource: the server responded with a status of 
 function watch(page) {
   const seen = { response: undefined, troubles: [] };
   page.on('response', (response) => {
-    if (response.request().isNavigationRequest()) seen.response = response;
+    // A page in a frame is somebody else's.
+    const isOwn = response.frame() === page.mainFrame();
+    if (isOwn && response.request().isNavigationRequest()) seen.response = response;
   });
   page.on('pageerror', (error) => seen.troubles.push(`page error: ${error.message}`));
   page.on('console', (message) => {

@@ -42,11 +42,6 @@ builder.objectFields(SiteConfig, (t) => ({
     description: 'Null: nobody is asked to solve one.',
     resolve: () => null,
   }),
-  planManagementIframeUri: t.string({
-    nullable: true,
-    description: 'Where people see what they pay for; null: there is no such page.',
-    resolve: () => null,
-  }),
   dataExportEnabled: t.boolean({ description: 'People may take their data with them.', resolve: () => false }),
   passkeysEnabled: t.boolean({ description: 'People may sign in with passkeys.', resolve: () => false }),
   totpEnabled: t.boolean({ description: 'People may have a second factor.', resolve: () => false }),
@@ -85,6 +80,11 @@ builder.objectType(SiteConfig, {
       type: SessionLimitConfig,
       nullable: true,
       resolve: (_, __, { core }) => core.config.experimental.sessionLimit,
+    }),
+    planManagementIframeUri: t.string({
+      nullable: true,
+      description: 'Where people see what they pay for; null: there is no such page.',
+      resolve: (_, __, { core }) => core.config.experimental.planManagementIframeUri,
     }),
     reauthMaxAge: t.int({
       nullable: true,

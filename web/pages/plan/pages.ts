@@ -1,0 +1,2 @@
+/** What people pay for. */
+export { Plan } from './plan.tsx';
