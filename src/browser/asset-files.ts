@@ -13,6 +13,7 @@ export type AssetName =
   | 'api-reference.js'
   | 'pages.css'
   | 'pages.js'
+  | 'playground.js'
   | 'strength.js'
   | 'strength-estimator.js'
   | 'favicon.svg'

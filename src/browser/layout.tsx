@@ -25,14 +25,16 @@ export interface Site extends AssetPaths {
   readonly template?: PageTemplate | undefined;
 }
 
+const WIDTHS = { form: 'page', decision: 'page page-wide', broad: 'page page-broad' } as const;
+
 /** Everything about a page but its content. */
 export interface PageFrame {
   readonly site: Site;
   readonly translations: Translations;
   /** The step, the first part of the document's title. */
   readonly title: string;
-  /** 28 rem for forms, 34 rem for decisions. */
-  readonly width?: 'form' | 'decision' | undefined;
+  /** 28 rem for forms, 34 rem for decisions, 62 rem for what people work with. */
+  readonly width?: keyof typeof WIDTHS | undefined;
   /** After a rejected form the document's title says so. */
   readonly isRejected?: boolean | undefined;
   /** A password is chosen here: its strength is shown. */
@@ -54,7 +56,7 @@ export function renderPage(frame: PageFrame, content: VNode): string {
     head: <Head frame={frame} />,
     content: <main class="card">{content}</main>,
     footer: <Footer frame={frame} />,
-    pageClass: frame.width === 'decision' ? 'page page-wide' : 'page',
+    pageClass: WIDTHS[frame.width ?? 'form'],
   });
 }
 

@@ -19,7 +19,7 @@ export interface Page {
   /** The step, first part of the document's title. */
   readonly title: string;
   readonly translations: Translations;
-  readonly width?: 'form' | 'decision';
+  readonly width?: 'form' | 'decision' | 'broad';
   /** The form was rejected, which the document's title says. */
   readonly isRejected?: boolean;
   /** A password is chosen here: its strength is shown. */

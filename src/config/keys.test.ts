@@ -785,6 +785,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'limits.max_requests_per_connection': integer(5, 'from 1 to 1000000'),
   'limits.max_request_line': size('from 1KiB to 64KiB'),
   'limits.max_headers': size('from 1KiB to 64KiB'),
+  'graphql.playground': { ...bool(false), as: 'graphql.has_playground' },
   'graphql.introspection': { ...bool(false), as: 'graphql.has_introspection' },
   'graphql.oauth2_access': { ...bool(true), as: 'graphql.accepts_access_tokens' },
   'graphql.max_body_bytes': size('from 1KiB to 16MiB'),

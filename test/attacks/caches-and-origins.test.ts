@@ -178,12 +178,13 @@ describe('headers of every answer (S-155)', () => {
       for (const rule of [
         "default-src 'none'",
         "script-src 'self'",
-        "style-src 'self'",
         "img-src 'self' data:",
         "base-uri 'none'",
-        "object-src 'none'",
         "frame-ancestors 'none'",
-        "form-action 'self'",
+        // That of the playground is its own (account-graphql 1.9).
+        ...(path === 'GET /graphql/playground'
+          ? ["style-src 'self' 'unsafe-inline'", "form-action 'none'"]
+          : ["style-src 'self'", "form-action 'self'", "object-src 'none'"]),
       ]) {
         expect([path, policy.get(rule.split(' ')[0])]).toEqual([path, rule]);
       }

@@ -270,7 +270,7 @@ async function changePassword(): Promise<void> {
   const browser = newBrowser();
   await browser.get('/login');
   await browser.submit({ username: 'bela', password: PASSWORD });
-  for (const path of ['/account', '/account/', '/account/sessions']) await browser.get(path);
+  for (const path of ['/account', '/account/', '/account/sessions', '/graphql/playground']) await browser.get(path);
   await browser.open('/.well-known/change-password');
   expect(new URL(browser.shown.url).pathname).toBe('/account/password/change');
   const change = { oldPassword: PASSWORD, newPassword: NEW_PASSWORD, endApplicationSessions: true };

@@ -2,6 +2,9 @@ import type { z } from 'zod';
 import { bool, duration, integer, mapping, size } from '#platform/config/values.ts';
 
 export const graphqlSection = mapping({
+  playground: bool()
+    .prefault(true)
+    .describe('A page for trying documents, at `/graphql/playground`, for anybody; it holds no data. `false`: 404.'),
   introspection: bool().prefault(true).describe('Anybody may read the schema, which is public anyway.'),
   oauth2_access: bool()
     .prefault(false)
@@ -23,6 +26,7 @@ export const graphqlSection = mapping({
 
 export function graphqlConfig(parsed: z.output<typeof graphqlSection>) {
   return {
+    hasPlayground: parsed.playground,
     hasIntrospection: parsed.introspection,
     acceptsAccessTokens: parsed.oauth2_access,
     maxBodyBytes: parsed.max_body_bytes,

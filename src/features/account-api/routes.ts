@@ -2,6 +2,8 @@
  * `GET` and `POST /graphql` (account-graphql 1 to 5): people read and change their accounts, sessions and settings, in the
  * account area by the session cookie, and in applications by an access token where the operator allows that.
  *
+ * `GET /graphql/playground` (1.9): a page for trying documents. It looks at nothing.
+ *
  * The transport is here; `schema/` says what there is, by the operations of the domain.
  */
 import type { Browser } from '#browser/browser.ts';
@@ -10,6 +12,7 @@ import { outside } from '#platform/base/tasks.ts';
 import type { Route } from '#platform/http/route.ts';
 import type { GraphqlEndpoint } from './endpoint.ts';
 import { readGet, readPost } from './payload.ts';
+import { PLAYGROUND_POLICY, PlaygroundPage } from './playground.page.tsx';
 
 export function mount(core: Core, browser: Browser): Route[] {
   let loading: Promise<GraphqlEndpoint> | undefined;
@@ -28,6 +31,7 @@ export function mount(core: Core, browser: Browser): Route[] {
     cors: core.config.graphql.acceptsAccessTokens ? 'graphql' : 'none',
   } as const;
   return [
+    ...(core.config.graphql.hasPlayground ? [playground(browser)] : []),
     {
       ...route,
       method: 'GET',
@@ -48,4 +52,24 @@ export function mount(core: Core, browser: Browser): Route[] {
       },
     },
   ];
+}
+
+function playground({ pages, site, urls }: Browser): Route {
+  return {
+    method: 'GET',
+    path: '/graphql/playground',
+    resource: 'graphql',
+    errorFormat: 'page',
+    handle: (context) => {
+      const translations = pages.language(context);
+      const parts = { translations, endpoint: urls.path('graphql'), scriptPath: site.assetPath('playground.js') };
+      return pages.answer({
+        title: translations.t('playground.title'),
+        translations,
+        width: 'broad',
+        headers: { 'content-security-policy': PLAYGROUND_POLICY },
+        content: PlaygroundPage(parts),
+      });
+    },
+  };
 }

@@ -7,6 +7,7 @@ import { chatSsoPages } from './chat-sso.js';
 import { devicePages } from './device.js';
 import { APPEARANCES, appear, checkDocument, checkFocus, checkWidth, checkWithAxe } from './examine.js';
 import { passwordChangePages } from './password-change.js';
+import { playgroundPages } from './playground.js';
 import { problemPages } from './problems.js';
 import { recoveryPages } from './recovery.js';
 import { registrationPages } from './registration.js';
@@ -25,6 +26,7 @@ const PAGES = [
   ...devicePages,
   ...chatSsoPages,
   ...accountPages,
+  ...playgroundPages,
   ...problemPages,
   ...brandedPages,
 ];
@@ -151,7 +153,7 @@ async function visit(checks, browser, locale, entry, site, examine) {
       await entry.reach(page, site);
       assert.equal(seen.response.status(), entry.status ?? 200);
       assert.deepEqual(await errorCodes(page), entry.codes ?? []);
-      await checkDocument(page, seen.response, locale);
+      await checkDocument(page, seen.response, locale, entry.allowed);
       assert.deepEqual(seen.troubles, []);
     });
     if (isThere) await examine(page);
