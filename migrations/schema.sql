@@ -99,6 +99,22 @@ CREATE INDEX compat_sso_logins_unused ON compat_sso_logins USING btree (requeste
 CREATE INDEX compat_sso_logins_user_session ON compat_sso_logins USING btree (user_session_id) WHERE (user_session_id IS NOT NULL);
 comment on table compat_sso_logins is 'single sign-ons of chat clients, until their login token is exchanged';
 
+create table data_exports (
+  id uuid not null,
+  user_id uuid not null,
+  language text,
+  created_at timestamp with time zone not null,
+  archive bytea,
+  size_bytes integer,
+  ready_at timestamp with time zone,
+  failed_at timestamp with time zone,
+  expires_at timestamp with time zone not null,
+  constraint data_exports_pkey PRIMARY KEY (id),
+  constraint data_exports_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE INDEX data_exports_expires_at ON data_exports USING btree (expires_at);
+CREATE INDEX data_exports_user ON data_exports USING btree (user_id, id);
+
 create table homeserver_leases (
   user_id uuid not null,
   owner uuid not null,

@@ -20,6 +20,7 @@ const OWNED = {
   'domain/authorizations': ['oauth2_authorization_grants', 'oauth2_device_code_grants', 'oauth2_pushed_requests'],
   'domain/browser-sessions': ['user_session_authentications', 'user_sessions'],
   'domain/clients': ['oauth2_clients', 'oauth2_consents'],
+  'domain/data-exports': ['data_exports'],
   'domain/homeserver': ['homeserver_leases'],
   'domain/compat-sessions': ['compat_access_tokens', 'compat_refresh_tokens', 'compat_sessions', 'compat_sso_logins'],
   'domain/oauth-sessions': ['oauth2_access_tokens', 'oauth2_refresh_tokens', 'oauth2_sessions'],

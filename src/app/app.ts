@@ -13,6 +13,7 @@ import { mount as authorization } from '#features/authorization/routes.ts';
 import { mount as chatCompat } from '#features/chat-compat/routes.ts';
 import { mount as clientLogos } from '#features/client-logos/routes.ts';
 import { mount as clientRegistration } from '#features/client-registration/routes.ts';
+import { mount as dataExport } from '#features/data-export/routes.ts';
 import { mount as device } from '#features/device/routes.ts';
 import { mount as discovery } from '#features/discovery/routes.ts';
 import { mount as endSession } from '#features/end-session/routes.tsx';
@@ -56,6 +57,7 @@ const FEATURES: readonly ((core: Core, browser: Browser) => Route[])[] = [
   chatCompat,
   accountApi,
   accountArea,
+  dataExport,
   adminApi,
   operations,
 ];

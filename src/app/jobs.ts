@@ -8,6 +8,7 @@ import { securityNotices } from '#browser/mails/security-notice.ts';
 import { Urls } from '#browser/urls.ts';
 import { sweepQueue } from '#domain/clean-up/clean-up.ts';
 import type { Core } from '#domain/core.ts';
+import { exportDataQueue } from '#domain/data-exports/export-data.ts';
 import { deactivateUserQueue } from '#domain/deactivations/deactivate-user.ts';
 import { reactivateUserQueue } from '#domain/deactivations/reactivate-user.ts';
 import { renameDeviceQueue } from '#domain/devices/rename-device.ts';
@@ -49,6 +50,7 @@ export function createJobWorkers(deps: JobDeps): readonly JobWorker[] {
   const workers: readonly JobWorker[] = [
     createMailWorker(deps),
     createHomeserverWorker(deps),
+    createExportWorker(deps),
     new JobWorker({
       ...shared,
       queues: [logouts.configured],
@@ -87,6 +89,17 @@ export function createHomeserverWorker(deps: Core): JobWorker {
     reactivateUserQueue(deps),
   ];
   return new JobWorker({ database, clock, log, maxRetries, queues, concurrency, pollIntervalSeconds });
+}
+
+/** One of its own, which holds one archive in memory at a time. */
+export function createExportWorker(deps: Core): JobWorker {
+  const { config, database, clock, log } = deps;
+  const { maxRetries, pollIntervalSeconds } = config.jobs;
+  const queue = exportDataQueue({
+    ...{ ...deps, maxRetries, serviceName: config.branding.serviceName },
+    address: new Urls(config.http.publicBase).base,
+  });
+  return new JobWorker({ database, clock, log, maxRetries, queues: [queue], concurrency: 1, pollIntervalSeconds });
 }
 
 /** Mails have a worker of their own, so that a mail server that hangs holds up nothing else. */

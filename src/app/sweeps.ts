@@ -5,6 +5,7 @@ import { browserSessionSweeps } from '#domain/browser-sessions/sweeps.ts';
 import { START, type Sweep, secondsBefore } from '#domain/clean-up/sweep.ts';
 import { clientSweeps } from '#domain/clients/sweeps.ts';
 import { compatSessionSweeps } from '#domain/compat-sessions/sweeps.ts';
+import { dataExportSweeps } from '#domain/data-exports/sweeps.ts';
 import { homeserverSweeps } from '#domain/homeserver/user-lease.ts';
 import { expirySweeps } from '#domain/oauth-sessions/expire-sessions.ts';
 import { oauth2SessionSweeps, tokenSweeps } from '#domain/oauth-sessions/sweeps.ts';
@@ -41,6 +42,7 @@ export const sweeps: readonly Sweep[] = [
   ...rateLimitSweeps,
   ...replayedValueSweeps,
   ...auditEventSweeps,
+  ...dataExportSweeps,
   ...homeserverSweeps,
   failedJobSweep,
 ];

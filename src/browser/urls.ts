@@ -114,6 +114,11 @@ export class Urls {
     return this.path(`consent/${id}`);
   }
 
+  /** Where a person gets the archive of their data. */
+  dataExport(id: Ulid<'data-export'>): string {
+    return this.absolute(`data-export/${id}`);
+  }
+
   /** Where a person enters the user code of a device. @param userCode filled in */
   link(userCode?: string): string {
     return this.path('link') + query(userCode === undefined ? [] : [['code', userCode]]);

@@ -13,6 +13,7 @@ export const MAIL_NAMES = [
   'account_locked',
   'address_in_use',
   'cross_signing_reset',
+  'data_export',
   'email_added',
   'email_removed',
   'failed_logins',

@@ -1,5 +1,6 @@
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createExportWorker } from '#app/jobs.ts';
 import {
   changePassword as askToChangePassword,
   recoverPassword as askToRecoverPassword,
@@ -371,6 +372,13 @@ async function readAccount(): Promise<void> {
     '{ viewer { ... on User { hasPassword browserSessions(last: 6) { totalCount nodes { id lastAuthentication { id } } } } } }';
   expect((await client.query(query)).errors).toEqual([]);
   expect((await client.get({ query })).errors).toEqual([]);
+  await client.query('mutation { startDataExport { status } }');
+  const worker = createExportWorker(service.core);
+  await worker.poll();
+  await worker.idle();
+  const { data } = await client.query('{ viewer { ... on User { dataExports { nodes { downloadUrl } } } } }');
+  const { downloadUrl } = Object(data).viewer.dataExports.nodes[0];
+  expect((await client.browser?.get(downloadUrl))?.status).toBe(200);
 }
 
 async function visitTheRest(): Promise<void> {

@@ -54,6 +54,17 @@ const TEXTS: Readonly<Record<Notice, Text>> = {
       ...changePassword(deps, translations),
     ],
   }),
+  data_export: (deps, translations, facts) => ({
+    name: 'data_export',
+    subject: translations.t('mail.data_export.title'),
+    heading: translations.t('mail.data_export.title'),
+    parts: [
+      text(translations.t('mail.data_export.text', { username: quoted(facts.username) })),
+      { kind: 'link', label: translations.t('mail.data_export.link'), href: deps.urls.absolute('account/') },
+      text(translations.t('mail.data_export.advice')),
+      ...changePassword(deps, translations),
+    ],
+  }),
   email_added: (deps, translations, facts) => ({
     name: 'email_added',
     subject: translations.t('mail.email_added.title'),

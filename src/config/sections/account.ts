@@ -39,6 +39,9 @@ export const accountSection = mapping({
     .describe('The last e-mail address of an account stays, unless its owner can sign in through another service.'),
   displayname_change_allowed: bool().prefault(true).describe('People may change their display name.'),
   account_deactivation_allowed: bool().prefault(true).describe('People may end their own account.'),
+  data_export_enabled: bool()
+    .prefault(true)
+    .describe('People may take with them, as an archive, what is stored about them here.'),
   activity_retention: duration('30d', '1095d')
     .prefault('180d')
     .describe('How long the events of accounts (sign-ins, changes) are kept.'),
@@ -77,6 +80,7 @@ export function accountConfig(parsed: z.output<typeof accountSection>, { isTrial
     keepsOneEmail: parsed.keep_one_email,
     displayNameChangeAllowed: parsed.displayname_change_allowed,
     deactivationAllowed: parsed.account_deactivation_allowed,
+    dataExportEnabled: parsed.data_export_enabled,
     /** No effect while passwords are switched off. */
     passwordRecoveryEnabled: parsed.password_recovery_enabled,
     recoveryTicketTtlSeconds: parsed.recovery_ticket_ttl,

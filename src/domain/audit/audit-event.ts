@@ -7,33 +7,36 @@ import { newId, toUuid, type Ulid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { newIdSql, statement } from '#platform/postgres/statement.ts';
 
-export type AuditEventKind =
-  | 'account_deactivated'
-  | 'account_locked'
-  | 'account_reactivated'
-  | 'account_unlocked'
-  | 'admin_granted'
-  | 'admin_revoked'
-  | 'application_revoked'
-  | 'consent_given'
-  | 'consent_revoked'
-  | 'cross_signing_reset_allowed'
-  | 'display_name_changed'
-  | 'email_added'
-  | 'email_removed'
-  | 'login'
-  | 'login_failed'
-  | 'logout'
-  | 'password_changed'
-  | 'password_recovered'
-  | 'reauthenticated'
-  | 'recovery_started'
-  | 'registered'
-  | 'session_ended'
-  | 'session_started'
-  | 'sessions_ended'
-  | 'upstream_linked'
-  | 'upstream_unlinked';
+export const AUDIT_EVENT_KINDS = [
+  'account_deactivated',
+  'account_locked',
+  'account_reactivated',
+  'account_unlocked',
+  'admin_granted',
+  'admin_revoked',
+  'application_revoked',
+  'consent_given',
+  'consent_revoked',
+  'cross_signing_reset_allowed',
+  'data_exported',
+  'display_name_changed',
+  'email_added',
+  'email_removed',
+  'login',
+  'login_failed',
+  'logout',
+  'password_changed',
+  'password_recovered',
+  'reauthenticated',
+  'recovery_started',
+  'registered',
+  'session_ended',
+  'session_started',
+  'sessions_ended',
+  'upstream_linked',
+  'upstream_unlinked',
+] as const;
+export type AuditEventKind = (typeof AUDIT_EVENT_KINDS)[number];
 
 export interface AuditEvent {
   readonly kind: AuditEventKind;

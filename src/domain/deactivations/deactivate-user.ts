@@ -8,6 +8,7 @@ import { deleteOpenRegistrations } from '#domain/accounts/registrations/delete-o
 import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
 import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
 import { forgetConsentsOfUser } from '#domain/clients/consents.ts';
+import { deleteDataExports } from '#domain/data-exports/delete-data-exports.ts';
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { type TellDeps, tellingQueue } from '#domain/homeserver/tell-homeserver.ts';
 import {
@@ -105,6 +106,7 @@ export async function deactivateUser(
   const end = { reason, now, syncsDevices: false } as const;
   const applications = await endApplicationSessionsOfUser(transaction, user, end);
   await forgetConsentsOfUser(transaction, user);
+  await deleteDataExports(transaction, user);
   if (isOwn || isErased) await unlinkAccount(transaction, user);
   if (homeserver.isConnected) {
     const id = toUuid(newId(now));

@@ -48,6 +48,16 @@ const linksOfUsers = listStatements<LinkRow, object>('upstream-links-of-users', 
   { columns: COLUMNS, from: LINKS, where: `l.user_id = owner.id and ${providerIsEnabled('p')}` },
 ]);
 
+const everyLinkOfUsers = listStatements<LinkRow, object>('every-upstream-link-of-users', [
+  { columns: COLUMNS, from: 'upstream_links l', where: 'l.user_id = owner.id' },
+]);
+
+/** A page of the links of a person, with those whose provider people may not use any more. */
+export async function listEveryLink(queryable: Queryable, user: UserId, window: PageWindow): Promise<Page<ListedLink>> {
+  const [page] = await readPages(queryable, everyLinkOfUsers, [user], {}, window);
+  return { items: (page?.items ?? []).map(listedLink), hasPrevious: false, hasNext: page?.hasNext === true };
+}
+
 /** A page of the links of each of these people. */
 export async function listLinks(
   queryable: Queryable,

@@ -26,7 +26,7 @@ test('without settings the configuration of the site is the default, and what th
       captchaConfig: null,
       planManagementIframeUri: null,
       accountDeactivationAllowed: true,
-      dataExportEnabled: false,
+      dataExportEnabled: true,
       passkeysEnabled: false,
       totpEnabled: false,
       passwordLoginEnabled: true,

@@ -22,6 +22,7 @@ export type CompatSessionId = Ulid<'compat-session'>;
 export type CompatSsoLoginId = Ulid<'compat-sso-login'>;
 export type ConsentId = Ulid<'consent'>;
 export type AuditEventId = Ulid<'audit-event'>;
+export type DataExportId = Ulid<'data-export'>;
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;

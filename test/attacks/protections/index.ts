@@ -15,6 +15,7 @@ import { CHAT_SSO } from './chat-sso.ts';
 import { CLIENT_AUTHENTICATION } from './client-authentication.ts';
 import { CLIENT_REGISTRATION } from './client-registration.ts';
 import { CODES } from './codes.ts';
+import { DATA_EXPORT } from './data-export.ts';
 import { DEVICE_GRANT } from './device-grant.ts';
 import { DEVICES } from './devices.ts';
 import { DPOP } from './dpop.ts';
@@ -60,6 +61,7 @@ export const PROTECTIONS: readonly Protection[] = [
   ...GRAPHQL,
   ...ACCOUNT_ACTIVITY,
   ...ACCOUNT_ACTIONS,
+  ...DATA_EXPORT,
   ...KEYS,
 ];
 

@@ -40,6 +40,12 @@ import {
 } from '#domain/compat-sessions/sso-logins/list-sso-logins.ts';
 import type { Core } from '#domain/core.ts';
 import {
+  countDataExports,
+  type DataExport,
+  findDataExports,
+  listDataExports,
+} from '#domain/data-exports/list-data-exports.ts';
+import {
   type AppSessionFilter,
   type AppSessionList,
   countAppSessions,
@@ -62,6 +68,7 @@ import type {
   ClientId,
   CompatSessionId,
   ConsentId,
+  DataExportId,
   OAuth2SessionId,
   UpstreamLinkId,
   UpstreamProviderId,
@@ -182,6 +189,13 @@ function makeLoaders({ core, caller, reads }: AccountContext) {
     consentsOfUser: new ListLoader<UserId, Unfiltered, ListedConsent>(
       (users, _, window) => listConsents(database, users, window),
       (users) => countConsents(database, users),
+    ),
+    dataExports: loader(async (ids: readonly DataExportId[]) =>
+      reads === undefined ? ids.map(() => undefined) : await findDataExports(database, ids, reads, clock.now()),
+    ),
+    dataExportsOfUser: new ListLoader<UserId, Unfiltered, DataExport>(
+      (users, _, window) => listDataExports(database, users, clock.now(), window),
+      (users) => countDataExports(database, users, clock.now()),
     ),
     securityEvents: loader(async (ids: readonly AuditEventId[]) =>
       reads === undefined ? ids.map(() => undefined) : await findSecurityEvents(database, ids, reads),

@@ -11,6 +11,7 @@ interface Kinds {
   readonly CompatSsoLogin: 'compat-sso-login';
   readonly ConnectedApplication: 'client';
   readonly Consent: 'consent';
+  readonly DataExport: 'data-export';
   readonly Oauth2Client: 'client';
   readonly Oauth2Session: 'oauth2-session';
   readonly SecurityEvent: 'audit-event';
@@ -30,6 +31,7 @@ const PREFIXES: Readonly<Record<keyof Kinds, string>> = {
   CompatSsoLogin: 'compat_sso_login',
   ConnectedApplication: 'connected_application',
   Consent: 'consent',
+  DataExport: 'data_export',
   Oauth2Client: 'oauth2_client',
   Oauth2Session: 'oauth2_session',
   SecurityEvent: 'security_event',

@@ -1,5 +1,6 @@
 import type { AccountContext } from '../context/account-context.ts';
 import { builder } from './builder.ts';
+import { findDataExport } from './data-export.ts';
 import {
   findBrowserSession,
   findClient,
@@ -49,6 +50,8 @@ async function findNode(name: NodeName, context: AccountContext): Promise<NodeNa
       return await findConnectedApplication(name.id, context);
     case 'Consent':
       return await findConsent(name.id, context);
+    case 'DataExport':
+      return await findDataExport(name.id, context);
     case 'Oauth2Client':
       return await findClient(name.id, context);
     case 'Oauth2Session':

@@ -10,6 +10,7 @@ import './change-emails.ts';
 import './email-authentication.ts';
 import './create-oauth2-session.ts';
 import './cross-signing-reset.ts';
+import './data-export.ts';
 import './deactivate-user.ts';
 import './end-sessions.ts';
 import './list-users.ts';

@@ -42,7 +42,10 @@ builder.objectFields(SiteConfig, (t) => ({
     description: 'Null: nobody is asked to solve one.',
     resolve: () => null,
   }),
-  dataExportEnabled: t.boolean({ description: 'People may take their data with them.', resolve: () => false }),
+  dataExportEnabled: t.boolean({
+    description: 'People may take their data with them.',
+    resolve: (_, __, { core }) => core.config.account.dataExportEnabled,
+  }),
   passkeysEnabled: t.boolean({ description: 'People may sign in with passkeys.', resolve: () => false }),
   totpEnabled: t.boolean({ description: 'People may have a second factor.', resolve: () => false }),
 }));

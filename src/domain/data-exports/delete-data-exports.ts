@@ -1,0 +1,13 @@
+import { toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+
+const deleteOfUser = statement<never, { readonly userId: string }>(
+  'delete-data-exports-of-user',
+  'delete from data_exports e where e.user_id = :userId::uuid',
+);
+
+/** Deletes all archives of a person; one that is being made finds no row any more. */
+export async function deleteDataExports(transaction: Queryable, user: UserId): Promise<void> {
+  await transaction.execute(deleteOfUser, { userId: toUuid(user) });
+}

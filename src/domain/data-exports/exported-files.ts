@@ -1,0 +1,191 @@
+/**
+ * The files of an export (account-graphql 7.5): what is stored about a person and may be handed to them. Each kind of
+ * data is read page by page through the lists that the account area shows, so that an export holds what its owner may
+ * read and nothing else: no hashes, tokens, keys or secrets, and nothing of others.
+ */
+import { listUserEmails } from '#domain/accounts/list-user-emails.ts';
+import { AUDIT_EVENT_KINDS } from '#domain/audit/audit-event.ts';
+import { listSecurityEvents } from '#domain/audit/list-security-events.ts';
+import { listBrowserSessions } from '#domain/browser-sessions/list-browser-sessions.ts';
+import type { ClientPresentation } from '#domain/clients/client-presentations.ts';
+import { listConsents } from '#domain/clients/list-consents.ts';
+import { type AppSessionList, listAppSessions } from '#domain/oauth-sessions/list-app-sessions.ts';
+import { listEveryLink } from '#domain/upstream/list-links.ts';
+import { providerName, type UpstreamProviders } from '#domain/upstream/upstream-providers.ts';
+import type { Ulid, UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import type { Page, PageWindow } from '#platform/postgres/page.ts';
+import type { WritePart } from '#platform/zip/zip-archive.ts';
+import { readProfile } from './read-profile.ts';
+
+export interface ExportSource {
+  readonly database: Queryable;
+  readonly upstreamProviders: Pick<UpstreamProviders, 'find'>;
+  readonly user: UserId;
+  /** Ends the reading between two pages. */
+  readonly signal: AbortSignal;
+}
+
+type WriteFile = (source: ExportSource, write: WritePart) => Promise<void>;
+
+interface ExportedFile {
+  readonly name: string;
+  /** For `README.txt`. */
+  readonly holds: string;
+  readonly write: WriteFile;
+}
+
+const PAGE_SIZE = 100;
+/** Also those that are over. */
+const EVERY_SESSION = { isLive: undefined, activeAfter: undefined, activeBefore: undefined };
+const EVERY_EVENT = { kinds: AUDIT_EVENT_KINDS, since: undefined, until: undefined };
+
+export const EXPORTED_FILES: readonly ExportedFile[] = [
+  { name: 'profile.json', holds: 'the account itself, and the terms that you have accepted', write: writeProfile },
+  {
+    name: 'emails.json',
+    holds: 'your e-mail addresses',
+    write: list(
+      async ({ database, user }, window) => one(await listUserEmails(database, [user], window)),
+      ({ email, createdAt }) => ({ address: email, added_at: time(createdAt) }),
+    ),
+  },
+  {
+    name: 'browser-sessions.json',
+    holds: 'where you signed in with a browser',
+    write: list(
+      async ({ database, user }, window) => one(await listBrowserSessions(database, [user], EVERY_SESSION, window)),
+      ({ createdAt, finishedAt, userAgent, lastActiveAt, lastActiveAddress }) => ({
+        started_at: time(createdAt),
+        ended_at: time(finishedAt),
+        last_active_at: time(lastActiveAt),
+        last_active_address: lastActiveAddress,
+        user_agent: userAgent,
+      }),
+    ),
+  },
+  {
+    name: 'application-sessions.json',
+    holds: 'which applications signed in for you, and what each may do',
+    write: appSessions('oauth2-of-user'),
+  },
+  {
+    name: 'chat-sessions.json',
+    holds: 'which chat clients signed in by the routes of their own protocol',
+    write: appSessions('compat-of-user'),
+  },
+  {
+    name: 'consents.json',
+    holds: 'what you have allowed applications',
+    write: list(
+      async ({ database, user }, window) => one(await listConsents(database, [user], window)),
+      ({ client, scope, createdAt, updatedAt }) => ({
+        application: application(client),
+        scope,
+        given_at: time(createdAt),
+        changed_at: time(updatedAt),
+      }),
+    ),
+  },
+  {
+    name: 'linked-accounts.json',
+    holds: 'your accounts at other services',
+    write: list(
+      async ({ database, user }, window) => await listEveryLink(database, user, window),
+      ({ providerId, subject, accountName, createdAt, lastUsedAt }, { upstreamProviders }) => {
+        const provider = upstreamProviders.find(providerId);
+        return {
+          service: provider === undefined ? providerId : providerName(provider),
+          subject,
+          account_name: accountName,
+          linked_at: time(createdAt),
+          last_used_at: time(lastUsedAt),
+        };
+      },
+    ),
+  },
+  {
+    name: 'activity.json',
+    holds: 'what happened to your account, for as long as the service keeps it',
+    write: list(
+      async ({ database, user }, window) => one(await listSecurityEvents(database, [user], EVERY_EVENT, window)),
+      ({ kind, actor, createdAt, address, userAgent, clientId, subject, count }) => ({
+        at: time(createdAt),
+        kind,
+        by: actor,
+        address,
+        user_agent: userAgent,
+        application_id: clientId,
+        subject,
+        count,
+      }),
+    ),
+  },
+];
+
+async function writeProfile({ database, user }: ExportSource, write: WritePart): Promise<void> {
+  const found = await readProfile(database, user);
+  if (found === undefined) return;
+  const described = {
+    username: found.username,
+    display_name: found.displayName,
+    language: found.language,
+    has_password: found.hasPassword,
+    may_use_admin_applications: found.canRequestAdmin,
+    created_at: time(found.createdAt),
+    locked_at: time(found.lockedAt),
+    accepted_terms: found.acceptedTerms.map(({ uri, at }) => ({ address: uri, accepted_at: time(at) })),
+  };
+  await write(`${text(described)}\n`);
+}
+
+function appSessions(kind: AppSessionList): WriteFile {
+  return list(
+    async ({ database, user }, window) => one(await listAppSessions(database, kind, [user], EVERY_SESSION, window)),
+    (session) => ({
+      ...(session.kind === 'oauth2' && { application: application(session.client), scope: session.scope }),
+      name: session.humanName,
+      device_id: session.deviceId,
+      started_at: time(session.createdAt),
+      ended_at: time(session.finishedAt),
+      last_active_at: time(session.lastActiveAt),
+      last_active_address: session.lastActiveAddress,
+      user_agent: session.userAgent,
+    }),
+  );
+}
+
+/** A JSON array, a page at a time. */
+function list<Item extends { readonly id: Ulid }>(
+  read: (source: ExportSource, window: PageWindow) => Promise<Page<Item>>,
+  describe: (item: Item, source: ExportSource) => object,
+): WriteFile {
+  return async (source, write) => {
+    let after: Ulid | undefined;
+    let page: Page<Item>;
+    do {
+      source.signal.throwIfAborted();
+      page = await read(source, { size: PAGE_SIZE, isFromEnd: false, after, before: undefined });
+      const items = page.items.map((item) => text(describe(item, source))).join(',\n');
+      if (items !== '') await write(`${after === undefined ? '[\n' : ',\n'}${items}`);
+      after = page.items.at(-1)?.id ?? after;
+    } while (page.hasNext);
+    await write(after === undefined ? '[]\n' : '\n]\n');
+  };
+}
+
+function one<Item>([page]: readonly Page<Item>[]): Page<Item> {
+  return page ?? { items: [], hasPrevious: false, hasNext: false };
+}
+
+function application({ id, name, clientUri }: ClientPresentation) {
+  return { id, name, address: clientUri };
+}
+
+function time(milliseconds: number | undefined): string | undefined {
+  return milliseconds === undefined ? undefined : new Date(milliseconds).toISOString();
+}
+
+function text(value: object): string {
+  return JSON.stringify(value, null, 2);
+}

@@ -1,0 +1,101 @@
+/**
+ * What people take with them of their account, table `data_exports`: asked for by the person, made by a job, kept for a
+ * few days and deleted. An archive is in the row, so that every process can hand it out.
+ */
+import { type DataExportId, fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import {
+  countLists,
+  listStatements,
+  type Page,
+  type PageWindow,
+  readPages,
+  selectedColumns,
+} from '#platform/postgres/page.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+import { type DataExportState, dataExportState } from './liveness.ts';
+
+/** An export as its person reads about it. Times in milliseconds since the epoch. */
+export interface DataExport {
+  readonly id: DataExportId;
+  readonly createdAt: number;
+  readonly state: DataExportState;
+  /** Undefined: there is, or was, no archive. */
+  readonly expiresAt: number | undefined;
+  readonly sizeBytes: number | undefined;
+}
+
+interface ExportRow {
+  readonly id: string;
+  readonly created_at: number;
+  readonly state: DataExportState;
+  readonly expires_at: number | null;
+  readonly size_bytes: number | null;
+}
+
+interface NowParam {
+  readonly now: Date;
+}
+
+const COLUMNS = {
+  id: 'd.id',
+  created_at: ms('d.created_at'),
+  state: dataExportState('d', ':now::timestamptz'),
+  expires_at: `case when d.ready_at is not null then ${ms('d.expires_at')} end`,
+  size_bytes: 'd.size_bytes',
+};
+
+/** Index `data_exports_user`. */
+const exportsOfUsers = listStatements<ExportRow, NowParam>('data-exports-of-users', [
+  { columns: COLUMNS, from: 'data_exports d', where: 'd.user_id = owner.id' },
+]);
+
+/** A page of the exports of each of these people, the oldest first. */
+export async function listDataExports(
+  queryable: Queryable,
+  users: readonly UserId[],
+  now: number,
+  window: PageWindow,
+): Promise<Page<DataExport>[]> {
+  const pages = await readPages(queryable, exportsOfUsers, users, { now: new Date(now) }, window);
+  return pages.map((page) => ({ ...page, items: page.items.map(dataExport) }));
+}
+
+export async function countDataExports(queryable: Queryable, users: readonly UserId[], now: number): Promise<number[]> {
+  return await countLists(queryable, exportsOfUsers, users, { now: new Date(now) });
+}
+
+const byIds = statement<ExportRow, NowParam & { readonly ids: readonly string[]; readonly owner: string | null }>(
+  'find-data-exports',
+  `select ${selectedColumns(COLUMNS)} from data_exports d
+    where d.id = any(:ids::uuid[]) and (:owner::uuid is null or d.user_id = :owner::uuid)`,
+);
+
+/**
+ * Exports by their identifiers, in the same order.
+ * @param owner whose they are, and otherwise they are not found; `anybody`: administrators see all
+ */
+export async function findDataExports(
+  queryable: Queryable,
+  ids: readonly DataExportId[],
+  owner: UserId | 'anybody',
+  now: number,
+): Promise<(DataExport | undefined)[]> {
+  const rows = await queryable.rows(byIds, {
+    ids: ids.map(toUuid),
+    owner: owner === 'anybody' ? null : toUuid(owner),
+    now: new Date(now),
+  });
+  const found = new Map(rows.map((row) => [fromUuid(row.id), dataExport(row)]));
+  return ids.map((id) => found.get(id));
+}
+
+function dataExport(row: ExportRow): DataExport {
+  return {
+    id: fromUuid(row.id),
+    createdAt: row.created_at,
+    state: row.state,
+    expiresAt: row.expires_at ?? undefined,
+    sizeBytes: row.size_bytes ?? undefined,
+  };
+}

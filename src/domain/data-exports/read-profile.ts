@@ -1,0 +1,51 @@
+import { toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+
+/** What an account says about its person. Times in milliseconds since the epoch. */
+export interface ExportedProfile {
+  readonly username: string;
+  readonly displayName: string | undefined;
+  readonly language: string | undefined;
+  readonly canRequestAdmin: boolean;
+  readonly createdAt: number;
+  readonly lockedAt: number | undefined;
+  readonly hasPassword: boolean;
+  readonly acceptedTerms: readonly { readonly uri: string; readonly at: number }[];
+}
+
+interface ProfileRow {
+  readonly username: string;
+  readonly display_name: string | null;
+  readonly locale: string | null;
+  readonly can_request_admin: boolean;
+  readonly created_at: number;
+  readonly locked_at: number | null;
+  readonly has_password: boolean;
+  readonly terms: readonly { readonly uri: string; readonly at: number }[];
+}
+
+const profileOfUser = statement<ProfileRow, { readonly userId: string }>(
+  'read-profile-to-export',
+  `select u.username, u.display_name, u.locale, u.can_request_admin, ${ms('u.created_at')} as created_at,
+          ${ms('u.locked_at')} as locked_at,
+          exists (select from user_passwords p where p.user_id = u.id) as has_password,
+          coalesce((select jsonb_agg(jsonb_build_object('uri', t.terms_uri, 'at', ${ms('t.accepted_at')}) order by t.accepted_at)
+                      from user_terms t where t.user_id = u.id), '[]') as terms
+     from users u where u.id = :userId::uuid`,
+);
+
+export async function readProfile(queryable: Queryable, user: UserId): Promise<ExportedProfile | undefined> {
+  const row = await queryable.first(profileOfUser, { userId: toUuid(user) });
+  if (row === undefined) return undefined;
+  return {
+    username: row.username,
+    displayName: row.display_name ?? undefined,
+    language: row.locale ?? undefined,
+    canRequestAdmin: row.can_request_admin,
+    createdAt: row.created_at,
+    lockedAt: row.locked_at ?? undefined,
+    hasPassword: row.has_password,
+    acceptedTerms: row.terms,
+  };
+}

@@ -1,0 +1,104 @@
+/** What people take with them of their account (account-graphql 7.5). */
+import type { DataExport as ListedDataExport } from '#domain/data-exports/list-data-exports.ts';
+import { startDataExport } from '#domain/data-exports/start-data-export.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { DataExportId } from '#platform/base/ids.ts';
+import type { AccountContext } from '../context/account-context.ts';
+import { requireBrowser, requireRecentAuthentication } from '../context/authorization.ts';
+import { builder } from './builder.ts';
+import { connection, connectionType, PAGE_ARGUMENTS } from './connection.ts';
+import { User } from './models.ts';
+import { CreationEvent, Node } from './node.ts';
+
+const STATES = { pending: 'PENDING', ready: 'READY', failed: 'FAILED', expired: 'EXPIRED' } as const;
+const DataExportState = builder.enumType('DataExportState', {
+  description: 'Being made, to be downloaded, could not be made, or too old.',
+  values: Object.values(STATES),
+});
+
+interface DataExportModel extends ListedDataExport {
+  readonly type: 'DataExport';
+}
+
+const DataExport = builder.objectRef<DataExportModel>('DataExport');
+
+builder.objectType(DataExport, {
+  description: 'An archive of what is stored about a person.',
+  interfaces: [Node, CreationEvent],
+  fields: (t) => ({
+    state: t.field({ type: DataExportState, resolve: ({ state }) => STATES[state] }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true, description: 'When the archive is deleted.' }),
+    sizeBytes: t.exposeInt('sizeBytes', { nullable: true }),
+    downloadUrl: t.field({
+      type: 'Url',
+      nullable: true,
+      description: 'For the browser of the person; null unless the archive is ready.',
+      resolve: ({ id, state }, _, { browser }) => (state === 'ready' ? browser.urls.dataExport(id) : undefined),
+    }),
+  }),
+});
+
+const DataExportConnection = connectionType('DataExport', DataExport);
+
+builder.objectField(User, 'dataExports', (t) =>
+  t.field({
+    type: DataExportConnection,
+    description: 'Archives that this person asked for in the last seven days.',
+    args: PAGE_ARGUMENTS,
+    resolve: ({ id }, given, { load }) =>
+      connection('data_export', load.dataExportsOfUser, id, {}, given, dataExportModel),
+  }),
+);
+
+const STATUSES = { started: 'STARTED', 'in-progress': 'IN_PROGRESS', 'rate-limited': 'RATE_LIMITED' } as const;
+const StartDataExportStatus = builder.enumType('StartDataExportStatus', {
+  values: [...Object.values(STATUSES), 'DISABLED'] as const,
+});
+
+interface StartedDataExport {
+  readonly status: (typeof STATUSES)[keyof typeof STATUSES] | 'DISABLED';
+  readonly export: DataExportModel | undefined;
+}
+
+const StartDataExportPayload = builder.objectRef<StartedDataExport>('StartDataExportPayload').implement({
+  fields: (t) => ({
+    status: t.expose('status', { type: StartDataExportStatus }),
+    export: t.field({
+      type: DataExport,
+      nullable: true,
+      description: 'The new one; or the one that is being made, or was made within the last 24 hours.',
+      resolve: (started) => started.export,
+    }),
+  }),
+});
+
+builder.mutationField('startDataExport', (t) =>
+  t.field({
+    type: StartDataExportPayload,
+    description: 'Has an archive made of what is stored about oneself, which takes a while; one a day.',
+    resolve: async (_, __, context) => await start(context),
+  }),
+);
+
+async function start(context: AccountContext): Promise<StartedDataExport> {
+  const { core, browser, request } = context;
+  const { user } = requireBrowser(context);
+  if (!core.config.account.dataExportEnabled) return { status: 'DISABLED', export: undefined };
+  requireRecentAuthentication(context);
+  const { language } = browser.pages.language(request);
+  const started = await startDataExport(core, { user: user.id, language });
+  // Locked or deactivated since the request was let in.
+  if (started === undefined) throw new LatchkeyError('not_found');
+  context.forget();
+  return { status: STATUSES[started.status], export: await findDataExport(started.id, context) };
+}
+
+/** Nobody’s but one’s own. */
+export async function findDataExport(id: DataExportId, { load }: AccountContext): Promise<DataExportModel | undefined> {
+  const found = await load.dataExports(id);
+  return found === undefined ? undefined : dataExportModel(found);
+}
+
+function dataExportModel(dataExport: ListedDataExport): DataExportModel {
+  return { type: 'DataExport', ...dataExport };
+}

@@ -1,0 +1,523 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createExportWorker } from '#app/jobs.ts';
+import { parseId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { ChatClient } from '#test/support/chat-client.ts';
+import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
+import { cleanUpAll } from '#test/support/clean-up.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { codesOf, GraphqlClient } from '#test/support/graphql-client.ts';
+import { type Mails, startMails } from '#test/support/mails.ts';
+import { readZip } from '#test/support/read-zip.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const AMPLE = { burst: 100_000, per_second: 1000 };
+const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T5W';
+const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
+const HOUR = 3600;
+const DAY = 24 * HOUR;
+
+const clock = new FakeClock();
+let mails: Mails;
+let service: TestService;
+let settings: Readonly<Record<string, unknown>>;
+let count = 0;
+/** Somebody new for each test. */
+let person: GraphqlClient;
+let username: string;
+let userId: UserId;
+
+beforeAll(async () => {
+  mails = await startMails();
+  settings = {
+    rate_limiting: { graphql: { authenticated: AMPLE, anonymous: AMPLE }, login: { per_ip: AMPLE } },
+    clients: [chatClientSettings(CLIENT)],
+    email: mails.settings,
+    jobs: { max_attempts: 2 },
+  };
+  service = await startService(settings, { clock, expectedErrors: ['export-data'] });
+});
+
+afterAll(async () => {
+  await service.stop();
+  await mails.stop();
+});
+
+beforeEach(async () => {
+  await sql(service.database, 'delete from queue_jobs');
+  count += 1;
+  username = `person${count}`;
+  userId = parseId<'user'>(await service.registerUser(username, PASSWORD)) ?? expect.fail('no identifier');
+  person = await signIn(username);
+});
+
+async function signIn(name: string): Promise<GraphqlClient> {
+  return await GraphqlClient.signedIn(service, name, PASSWORD);
+}
+
+const START = 'mutation StartDataExport { startDataExport { status export { id state } } }';
+const LIST = `query DataExports { viewer { ... on User { dataExports(last: 5) {
+  totalCount nodes { id createdAt state expiresAt sizeBytes downloadUrl }
+} } } }`;
+
+interface Started {
+  readonly status: string;
+  readonly export: { readonly id: string; readonly state: string } | null;
+}
+
+async function start(who = person): Promise<Started> {
+  const { data, errors } = await who.query(START);
+  expect(errors).toEqual([]);
+  return Object(data).startDataExport;
+}
+
+async function list(who = person): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const { data, errors } = await who.query(LIST);
+  expect(errors).toEqual([]);
+  const { nodes, totalCount } = Object(data).viewer.dataExports;
+  expect(totalCount).toBe(nodes.length);
+  return nodes;
+}
+
+/** Runs the jobs that are due. @returns how many */
+async function work(core = service.core): Promise<number> {
+  const worker = createExportWorker(core);
+  let ran = 0;
+  for (let taken = await worker.poll(); taken > 0; taken = await worker.poll()) {
+    ran += taken;
+    await worker.idle();
+  }
+  return ran;
+}
+
+/** @param id of the node, or the part that is in the address */
+async function download(id: string, who: GraphqlClient | undefined = person, method = 'GET') {
+  const cookie = [...(who?.browser?.cookies ?? [])].map(([name, value]) => `${name}=${value}`).join('; ');
+  const response = await fetch(`${service.address}/data-export/${id.replace('data_export:', '')}`, {
+    method,
+    redirect: 'manual',
+    headers: { ...(cookie !== '' && { cookie }), 'user-agent': 'The Downloader' },
+  });
+  const { status, headers } = response;
+  return { status, headers, body: Buffer.from(await response.arrayBuffer()) };
+}
+
+async function made(): Promise<string> {
+  const { export: started } = await start();
+  await work();
+  return started?.id ?? expect.fail('nothing was begun');
+}
+
+async function downloads(): Promise<readonly { ip: string | null; user_agent: string | null }[]> {
+  return await sql(
+    service.database,
+    `select host(e.ip) as ip, e.user_agent from audit_events e
+      where e.user_id = $1::uuid and e.kind = 'data_exported'`,
+    [toUuid(userId)],
+  );
+}
+
+describe('an export', () => {
+  test('is made by a job, announced by mail and downloaded', async () => {
+    await sql(
+      service.database,
+      `insert into user_emails (id, user_id, email, email_key, created_at)
+       select gen_random_uuid(), $1::uuid, at, at, now() from unnest($2::text[]) at`,
+      [toUuid(userId), [`${username}@example.org`, `${username}@mail.example`]],
+    );
+    expect(await list()).toEqual([]);
+    const started = await start(person.with({ 'accept-language': 'de' }));
+    expect(started).toEqual({
+      status: 'STARTED',
+      export: { id: expect.stringMatching(/^data_export:/), state: 'PENDING' },
+    });
+    const id = started.export?.id ?? '';
+    const pending = { id, createdAt: new Date(clock.now()).toISOString(), state: 'PENDING' };
+    const nothing = { expiresAt: null, sizeBytes: null, downloadUrl: null };
+    expect(await list()).toEqual([{ ...pending, ...nothing }]);
+    expect((await download(id)).status).toBe(404);
+
+    expect(await work()).toBe(1);
+    const [ready] = await list();
+    const downloadUrl = `${service.publicBase}data-export/${id.replace('data_export:', '')}`;
+    const expiresAt = new Date(clock.now() + 7 * DAY * 1000).toISOString();
+    expect(ready).toEqual({ ...pending, state: 'READY', expiresAt, sizeBytes: expect.any(Number), downloadUrl });
+    const told = await mails.deliver(service.core);
+    expect(told.map(({ to, subject }) => [to, subject])).toEqual([
+      [`${username}@example.org`, 'Ihre Daten liegen bereit'],
+      [`${username}@mail.example`, 'Ihre Daten liegen bereit'],
+    ]);
+    expect(told[0]?.text).toContain(`${service.publicBase}account/`);
+    expect(told[0]?.text).not.toContain('data-export');
+    expect(service.logLines().findLast((line) => line.includes('data_export.ready'))).toContain(userId);
+
+    const { status, headers, body } = await download(id);
+    expect(status).toBe(200);
+    expect(body.length).toBe(ready?.['sizeBytes']);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'application/zip',
+      'content-disposition': `attachment; filename="account-export-${new Date(clock.now()).toISOString().slice(0, 10)}.zip"`,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    });
+    expect([...readZip(body).keys()]).toEqual([
+      'README.txt',
+      'profile.json',
+      'emails.json',
+      'browser-sessions.json',
+      'application-sessions.json',
+      'chat-sessions.json',
+      'consents.json',
+      'linked-accounts.json',
+      'activity.json',
+    ]);
+    expect(service.requestLines().at(-1)?.queries).toBe(3);
+  });
+
+  test('can be read by its person and nobody else (S-128)', async () => {
+    const id = await made();
+    const NODE = 'query Find($id: ID!) { node(id: $id) { __typename ... on DataExport { state downloadUrl } } }';
+    expect((await person.query(NODE, { id })).data).toMatchObject({
+      node: { __typename: 'DataExport', state: 'READY' },
+    });
+    await service.registerUser(`stranger${count}`, PASSWORD);
+    const stranger = await signIn(`stranger${count}`);
+    const answer = async (of: string) => (await stranger.query(NODE, { id: of })).text;
+    expect(await answer(id)).toBe(await answer(`data_export:${ABSENT}`));
+    expect(await answer(id)).toContain('"node":null');
+  });
+
+  test('is listed by two statements besides those of every request, and begun by as many whatever was before', async () => {
+    await list();
+    expect(service.requestLines().at(-1)?.queries).toBe(4);
+    await start();
+    const first = service.requestLines().at(-1)?.queries;
+    await start();
+    expect(service.requestLines().at(-1)?.queries).toBe(first);
+  });
+});
+
+describe('what an archive holds', () => {
+  test('is what the service knows of the person, of every kind, no secret of theirs and nothing of others (S-133)', async () => {
+    const { browser = expect.fail('no browser') } = person;
+    const { accessToken, refreshToken } = await new ChatOAuthClient(service, CLIENT).signIn(browser, 'openid email');
+    const chat = await new ChatClient(service).login(username, PASSWORD, { device_id: 'PHONE', refresh_token: true });
+    const neighbour = `neighbour${count}`;
+    await service.registerUser(neighbour, PASSWORD);
+    await signIn(neighbour);
+    await fillIn();
+    await service.core.activity.flush();
+
+    const files = readZip((await download(await made())).body);
+    const whole = [...files.values()].join('\n');
+    const handedOut = [PASSWORD, accessToken, refreshToken, chat.accessToken, chat.refreshToken ?? 'none'];
+    const secrets = [...handedOut, ...browser.cookies.values(), ...(await storedSecrets())];
+    expect(secrets.length).toBeGreaterThan(20);
+    expect(secrets.filter((secret) => whole.includes(secret))).toEqual([]);
+    expect(whole).not.toContain('neighbour');
+
+    const read = (name: string): unknown => JSON.parse(files.get(name) ?? '');
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/);
+    expect(read('profile.json')).toMatchObject({
+      username,
+      has_password: true,
+      created_at: time,
+      accepted_terms: [{ address: 'https://example.org/terms', accepted_at: time }],
+    });
+    expect(read('emails.json')).toEqual([{ address: `${username}@example.org`, added_at: time }]);
+    const here = { last_active_address: '127.0.0.1' };
+    expect(read('browser-sessions.json')).toMatchObject([{ started_at: time, last_active_at: time, ...here }]);
+    const application = { id: CLIENT, name: 'Harbour' };
+    expect(read('application-sessions.json')).toMatchObject([
+      { application, scope: ['openid', 'email'], started_at: time },
+    ]);
+    expect(read('chat-sessions.json')).toMatchObject([{ device_id: 'PHONE', started_at: time, ...here }]);
+    expect(read('consents.json')).toMatchObject([{ application, scope: ['openid', 'email'], given_at: time }]);
+    expect(read('linked-accounts.json')).toEqual([
+      { service: expect.any(String), subject: username, account_name: `${username} there`, linked_at: time },
+    ]);
+    const activity = read('activity.json');
+    expect(Array.isArray(activity) && activity.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(['login', 'session_started', 'consent_given']),
+    );
+    expect(activity).toContainEqual(
+      expect.objectContaining({ at: time, by: 'self', address: '127.0.0.1', user_agent: 'Mozilla/5.0 of the person' }),
+    );
+    expect(files.get('README.txt')).toContain(service.publicBase);
+    expect([...files.keys()].filter((name) => !files.get('README.txt')?.includes(name))).toEqual(['README.txt']);
+  });
+
+  test('is complete where there are many of a kind, in valid JSON', async () => {
+    await sql(
+      service.database,
+      `insert into audit_events (id, kind, user_id, ip, user_agent, created_at)
+       select gen_random_uuid(), 'reauthenticated', $1::uuid, '192.0.2.7', 'browser ' || n, now() - n * interval '1 second'
+         from generate_series(1, 250) n`,
+      [toUuid(userId)],
+    );
+    const files = readZip((await download(await made())).body);
+    const activity: unknown = JSON.parse(files.get('activity.json') ?? '');
+    const agents = Array.isArray(activity)
+      ? activity.flatMap(({ kind, user_agent }) => (kind === 'reauthenticated' ? [user_agent] : []))
+      : [];
+    expect(new Set(agents).size).toBe(250);
+    expect(JSON.parse(files.get('consents.json') ?? '')).toEqual([]);
+  });
+
+  /** Of both people, so that one could be taken for the other. */
+  async function fillIn(): Promise<void> {
+    const both = [username, `neighbour${count}`];
+    await sql(
+      service.database,
+      `insert into upstream_providers (id, client_id, ui_order, created_at, disabled_at)
+       values (gen_random_uuid(), 'latchkey', $1::integer, now(), now())`,
+      [count],
+    );
+    for (const text of [
+      `insert into user_emails (id, user_id, email, email_key, created_at)
+       select gen_random_uuid(), id, username || '@example.org', username || '@example.org', now() from users`,
+      `insert into user_terms (user_id, terms_uri, accepted_at) select id, 'https://example.org/terms', now() from users`,
+      `insert into upstream_links (id, provider_id, subject, user_id, human_account_name, created_at)
+       select gen_random_uuid(), (select id from upstream_providers limit 1), username, id, username || ' there', now()
+         from users`,
+      `insert into audit_events (id, kind, user_id, ip, user_agent, created_at)
+       select gen_random_uuid(), 'reauthenticated', id, '127.0.0.1',
+              case when username like 'person%' then 'Mozilla/5.0 of the person' else 'of the neighbour' end, now()
+         from users`,
+    ]) {
+      await sql(service.database, `${text} where username = any($1::text[])`, [both]);
+    }
+  }
+
+  /** Every hash that is stored, as it could be written. */
+  async function storedSecrets(): Promise<string[]> {
+    const passwords = await sql<{ hash: string }>(service.database, 'select hash from user_passwords');
+    const digests = await sql<{ digest: Buffer }>(
+      service.database,
+      `select key_hash as digest from user_sessions
+       union select token_hash from oauth2_access_tokens union select token_hash from oauth2_refresh_tokens
+       union select token_hash from compat_access_tokens union select token_hash from compat_refresh_tokens`,
+    );
+    expect(digests.length).toBeGreaterThan(5);
+    const written = digests.flatMap(({ digest }) => [
+      digest.toString('hex'),
+      digest.toString('base64url'),
+      digest.toString('base64').replaceAll('=', ''),
+    ]);
+    return [...passwords.map(({ hash }) => hash), ...written];
+  }
+});
+
+describe('a start', () => {
+  test('gives the export that is being made, and refuses a second one for a day', async () => {
+    const first = await start();
+    expect(await start()).toEqual({ status: 'IN_PROGRESS', export: first.export });
+    await work();
+    const refused = { status: 'RATE_LIMITED', export: { id: first.export?.id, state: 'READY' } };
+    expect(await start()).toEqual(refused);
+    clock.advanceSeconds(DAY - 1);
+    person = await signIn(username);
+    expect(await start()).toEqual(refused);
+    clock.advanceSeconds(1);
+    expect((await start()).status).toBe('STARTED');
+    expect((await list()).map(({ state }) => state)).toEqual(['READY', 'PENDING']);
+  });
+
+  test('at the same moment as others makes one export', async () => {
+    const started = await Promise.all(Array.from({ length: 8 }, () => start()));
+    expect(started.filter(({ status }) => status === 'STARTED')).toHaveLength(1);
+    expect(started.filter(({ status }) => status === 'IN_PROGRESS')).toHaveLength(7);
+    expect(new Set(started.map((one) => one.export?.id)).size).toBe(1);
+    expect(await list()).toHaveLength(1);
+    expect(await work()).toBe(1);
+  });
+
+  test('asks who one is again after a while', async () => {
+    clock.advanceSeconds(601);
+    const answer = await person.query(START);
+    expect(codesOf(answer)).toEqual(['REAUTH_REQUIRED']);
+    expect(answer.errors[0]?.extensions['reauthUrl']).toBe('/reauth?kind=manage_account');
+    expect(await list()).toEqual([]);
+  });
+
+  test('is for who is signed in with a browser', async () => {
+    expect(codesOf(await new GraphqlClient(service).query(START))).toEqual(['UNAUTHENTICATED']);
+  });
+
+  test('is refused where the operator has switched exports off, while those that are there can be had', async () => {
+    const id = await made();
+    const off = await startService({ ...settings, account: { data_export_enabled: false } }, { clock, like: service });
+    try {
+      const there = await GraphqlClient.signedIn(off, username, PASSWORD);
+      expect(await start(there)).toEqual({ status: 'DISABLED', export: null });
+      expect(Object((await there.query('{ siteConfig { dataExportEnabled } }')).data).siteConfig).toEqual({
+        dataExportEnabled: false,
+      });
+      expect(await list(there)).toMatchObject([{ id, state: 'READY' }]);
+    } finally {
+      await off.stop();
+    }
+  });
+});
+
+describe('a download', () => {
+  test('of an export of somebody else, of none, without a session and of another method find nothing there (S-128)', async () => {
+    const id = await made();
+    await service.registerUser(`other${count}`, PASSWORD);
+    const other = await signIn(`other${count}`);
+    const answer = async (of: string, who?: GraphqlClient) => {
+      const { status, headers, body } = await download(of, who);
+      const { date: _, 'x-request-id': __, ...others } = Object.fromEntries(headers);
+      return [status, others, body.toString().replaceAll(/GET-\d+/g, 'GET')];
+    };
+    const absent = await answer(ABSENT, other);
+    expect(absent[0]).toBe(404);
+    expect(await answer(id, other)).toEqual(absent);
+    expect(await answer(id, new GraphqlClient(service))).toEqual(await answer(ABSENT, new GraphqlClient(service)));
+    expect((await download('nonsense')).status).toBe(404);
+    expect((await download(id, person, 'HEAD')).status).toBe(405);
+    expect(await downloads()).toEqual([]);
+    expect((await download(id.toLowerCase())).status).toBe(200);
+  });
+
+  test('of a person who is signed in for long first asks who they are', async () => {
+    const id = await made();
+    clock.advanceSeconds(601);
+    const stale = await download(id);
+    expect([stale.status, stale.headers.get('location')]).toEqual([303, '/reauth?kind=manage_account']);
+    expect((await download(ABSENT)).status).toBe(404);
+    expect(await downloads()).toEqual([]);
+    expect((await download(id, await signIn(username))).status).toBe(200);
+  });
+
+  test('is an event of the account, each time', async () => {
+    const id = await made();
+    await download(id);
+    await download(id);
+    const event = { ip: '127.0.0.1', user_agent: 'The Downloader' };
+    expect(await downloads()).toEqual([event, event]);
+    const { data } = await person.query(
+      '{ viewer { ... on User { securityEvents(kind: [DATA_EXPORTED]) { nodes { kind actor ip } } } } }',
+    );
+    const shown = { kind: 'DATA_EXPORTED', actor: 'SELF', ip: '127.0.0.1' };
+    expect(data).toEqual({ viewer: { securityEvents: { nodes: [shown, shown] } } });
+  });
+});
+
+describe('an archive', () => {
+  test('is there for seven days, expired after that, and then deleted', async () => {
+    const id = await made();
+    clock.advanceSeconds(7 * DAY - 1);
+    person = await signIn(username);
+    expect((await download(id)).status).toBe(200);
+    await cleanUpAll({ clock, database: service.database });
+    expect(await list()).toMatchObject([{ id, state: 'READY' }]);
+    clock.advanceSeconds(1);
+    expect(await list()).toMatchObject([{ id, state: 'EXPIRED', downloadUrl: null }]);
+    expect((await download(id)).status).toBe(404);
+    await cleanUpAll({ clock, database: service.database });
+    expect(await list()).toEqual([]);
+    expect(
+      await sql(service.database, 'select id from data_exports where user_id = $1::uuid', [toUuid(userId)]),
+    ).toEqual([]);
+  });
+
+  test('is deleted with its account, and none is made for one that was deactivated in the meantime (S-133)', async () => {
+    const id = await made();
+    const deactivate = `mutation { deactivateUser(input: { hsErase: true, password: "${PASSWORD}" }) { user { id } } }`;
+    expect((await person.query(deactivate)).errors).toEqual([]);
+    expect((await download(id)).status).toBe(404);
+    const rows = () => sql(service.database, 'select id from data_exports where user_id = $1::uuid', [toUuid(userId)]);
+    expect(await rows()).toEqual([]);
+
+    count += 1;
+    username = `person${count}-leaving`;
+    userId = parseId<'user'>(await service.registerUser(username, PASSWORD)) ?? expect.fail('no identifier');
+    person = await signIn(username);
+    await start();
+    await sql(service.database, 'update users set deactivated_at = now() where id = $1::uuid', [toUuid(userId)]);
+    await work();
+    const archives = 'select archive from data_exports where user_id = $1::uuid';
+    expect(await sql(service.database, archives, [toUuid(userId)])).toEqual([{ archive: null }]);
+  });
+});
+
+describe('a job', () => {
+  test('that fails is tried again, and the export has failed when no try was left; an hour later there is a new one', async () => {
+    await start();
+    const broken = { ...service.core, database: refusingFiles() };
+    for (const state of ['PENDING', 'PENDING', 'FAILED']) {
+      await work(broken);
+      expect(await list()).toMatchObject([{ state, downloadUrl: null, sizeBytes: null, expiresAt: null }]);
+      clock.advanceSeconds(60);
+    }
+    expect(await start()).toMatchObject({ status: 'RATE_LIMITED', export: { state: 'FAILED' } });
+    clock.advanceSeconds(HOUR);
+    person = await signIn(username);
+    expect((await start()).status).toBe('STARTED');
+  });
+
+  test('that succeeds after a failure makes one archive and tells of it once, also when it runs twice', async () => {
+    await sql(
+      service.database,
+      `insert into user_emails (id, user_id, email, email_key, created_at)
+       values (gen_random_uuid(), $1::uuid, $2::text, $2::text, now())`,
+      [toUuid(userId), `${username}@example.org`],
+    );
+    await start();
+    const [job] = await sql<{ payload: object }>(
+      service.database,
+      `select payload from queue_jobs where queue = 'export-data'`,
+    );
+    await work({ ...service.core, database: refusingFiles() });
+    clock.advanceSeconds(60);
+    await work();
+    await sql(
+      service.database,
+      `insert into queue_jobs (id, queue, payload, created_at, due_at)
+       values (gen_random_uuid(), 'export-data', $1::jsonb, now(), $2::timestamptz)`,
+      [JSON.stringify(job?.payload), new Date(clock.now())],
+    );
+    expect(await work()).toBe(1);
+    expect(await list()).toMatchObject([{ state: 'READY' }]);
+    expect(await mails.deliver(service.core)).toHaveLength(1);
+  });
+
+  test('of which nothing was heard for a day has failed, and makes room for another', async () => {
+    await start();
+    await sql(service.database, 'delete from queue_jobs');
+    clock.advanceSeconds(DAY);
+    person = await signIn(username);
+    expect(await list()).toMatchObject([{ state: 'FAILED' }]);
+    expect((await start()).status).toBe('STARTED');
+  });
+
+  test('gives up at once where the archive would become too large', async () => {
+    await sql(
+      service.database,
+      `insert into audit_events (id, kind, user_id, user_agent, created_at)
+       select gen_random_uuid(), 'reauthenticated', $1::uuid,
+              (select string_agg(md5(n::text || m::text), '') from generate_series(1, 16000) m), now()
+         from generate_series(1, 40) n`,
+      [toUuid(userId)],
+    );
+    await start();
+    expect(await work()).toBe(1);
+    expect(await list()).toMatchObject([{ state: 'FAILED', sizeBytes: null }]);
+    expect(service.logLines().findLast((line) => line.includes('job.dead'))).toContain('the archive is too large');
+  });
+
+  /** Reads nothing of what belongs into the files. */
+  function refusingFiles(): typeof service.core.database {
+    const { database } = service;
+    const rows: typeof database.rows = async (statement, parameters) => {
+      if (statement.label === 'emails-of-users-first') throw new Error('the disk of the database is full');
+      return await database.rows(statement, parameters);
+    };
+    const execute: typeof database.execute = (statement, parameters) => database.execute(statement, parameters);
+    const first: typeof database.first = (statement, parameters) => database.first(statement, parameters);
+    const replaced = { rows, execute, first };
+    return new Proxy(database, { get: (target, name) => Reflect.get(name in replaced ? replaced : target, name) });
+  }
+});

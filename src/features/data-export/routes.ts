@@ -1,0 +1,55 @@
+/**
+ * `GET /data-export/{id}`: the archive of what is stored about the person who is signed in (account-graphql 7.5). Only
+ * for the browser that is theirs, and only soon after they proved who they are: for anybody else there is no such
+ * address. Each download is an event of the account.
+ */
+import type { Browser, PageDeps } from '#browser/browser.ts';
+import type { Core } from '#domain/core.ts';
+import { findDataExports } from '#domain/data-exports/list-data-exports.ts';
+import { readArchive } from '#domain/data-exports/read-archive.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { type DataExportId, parseId } from '#platform/base/ids.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import { type HttpResponse, noStore, redirect } from '#platform/http/response.ts';
+import type { Route } from '#platform/http/route.ts';
+
+export function mount(core: Core, browser: Browser): Route[] {
+  const deps = { ...core, ...browser };
+  return [
+    {
+      method: 'GET',
+      path: '/data-export/:id',
+      resource: 'human',
+      errorFormat: 'page',
+      headRefused: true,
+      handle: (context) => download(deps, context),
+    },
+  ];
+}
+
+async function download(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
+  const { clock, config, database, urls, viewers } = deps;
+  const id: DataExportId | undefined = parseId(context.params['id'] ?? '');
+  const viewer = await viewers.read(context);
+  if (id === undefined || viewer.kind !== 'active') throw new LatchkeyError('not_found');
+  const { session, user } = viewer;
+  const [found] = await findDataExports(database, [id], user.id, clock.now());
+  if (found?.state !== 'ready') throw new LatchkeyError('not_found');
+  const maxAge = config.account.reauthMaxAgeSeconds;
+  if (maxAge !== undefined && clock.now() - session.authenticatedAt > maxAge * 1000) {
+    return redirect(urls.reauth({ kind: 'manage_account' }));
+  }
+  const { clientAddress: address, userAgent } = context;
+  const read = await readArchive(deps, { id, user: user.id, address, userAgent });
+  if (read === undefined) throw new LatchkeyError('not_found');
+  const date = new Date(read.readyAt).toISOString().slice(0, 10);
+  return {
+    status: 200,
+    headers: {
+      'content-type': 'application/zip',
+      'content-disposition': `attachment; filename="account-export-${date}.zip"`,
+      ...noStore,
+    },
+    body: read.archive,
+  };
+}

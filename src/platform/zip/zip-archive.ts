@@ -1,0 +1,118 @@
+/**
+ * Writes a zip file (PKWARE APPNOTE 6.3) in memory, one part after the other, each compressed in the thread pool. Files
+ * and archive stay far below 4 GiB, so that the first form of the format is enough.
+ */
+import { promisify } from 'node:util';
+import { constants, crc32, deflateRaw } from 'node:zlib';
+import { outside } from '#platform/base/tasks.ts';
+
+const compress = promisify(deflateRaw);
+
+/** 2.0: compressed files. */
+const VERSION = 20;
+const DEFLATED = 8;
+/** An empty last block (RFC 1951 3.2.3): the parts before end without one, at a whole byte. */
+const LAST_BLOCK = Buffer.from([0x03, 0x00]);
+const LOCAL_HEADER = 0x04034b50;
+const CENTRAL_HEADER = 0x02014b50;
+const END_OF_DIRECTORY = 0x06054b50;
+
+/** The files together became larger than the archive may be. */
+export class ArchiveTooLarge extends Error {}
+
+export interface ZipLimits {
+  /** Of the archive. */
+  readonly maxBytes: number;
+  /** Of all files together before they are compressed. */
+  readonly maxContentBytes: number;
+}
+
+/** Adds a part to a file. @throws ArchiveTooLarge */
+export type WritePart = (text: string) => Promise<void>;
+
+export class ZipArchive {
+  readonly #limits: ZipLimits;
+  /** Time and date of the files as MS-DOS has them, in UTC. */
+  readonly #time: Buffer;
+  readonly #parts: Buffer[] = [];
+  readonly #directory: Buffer[] = [];
+  #count = 0;
+  #size = 0;
+  #contentSize = 0;
+
+  /** @param now time of all its files, milliseconds since the epoch */
+  constructor(now: number, limits: ZipLimits) {
+    this.#limits = limits;
+    this.#time = dosTime(new Date(now));
+  }
+
+  /**
+   * Adds a file.
+   * @param name ASCII, without folders
+   * @param writeParts hands over the content
+   */
+  async add(name: string, writeParts: (write: WritePart) => Promise<void>): Promise<void> {
+    const compressed: Buffer[] = [];
+    let [checksum, size, compressedSize] = [0, 0, LAST_BLOCK.length];
+    await writeParts(async (text) => {
+      const content = Buffer.from(text);
+      const block = await outside(compress(content, { finishFlush: constants.Z_SYNC_FLUSH }));
+      checksum = crc32(content, checksum);
+      size += content.length;
+      compressedSize += block.length;
+      compressed.push(block);
+      this.#contentSize += content.length;
+      if (this.#contentSize > this.#limits.maxContentBytes) throw new ArchiveTooLarge('its files are too large');
+      if (this.#size + compressedSize > this.#limits.maxBytes) throw new ArchiveTooLarge('the archive is too large');
+    });
+    const facts = this.#facts(name, checksum, compressedSize, size);
+    const offset = this.#size;
+    this.#append(numbers([4, LOCAL_HEADER]), facts, numbers([2, 0]), Buffer.from(name), ...compressed, LAST_BLOCK);
+    this.#directory.push(
+      numbers([4, CENTRAL_HEADER], [2, VERSION]),
+      facts,
+      // No extra field, no comment, first disk, no attributes.
+      numbers([2, 0], [2, 0], [2, 0], [2, 0], [4, 0], [4, offset]),
+      Buffer.from(name),
+    );
+    this.#count += 1;
+  }
+
+  /** The archive with all that was added. */
+  finish(): Buffer {
+    const directory = Buffer.concat(this.#directory);
+    const end = numbers([4, END_OF_DIRECTORY], [2, 0], [2, 0], [2, this.#count], [2, this.#count]);
+    return Buffer.concat([...this.#parts, directory, end, numbers([4, directory.length], [4, this.#size], [2, 0])]);
+  }
+
+  #append(...parts: readonly Buffer[]): void {
+    this.#parts.push(...parts);
+    for (const { length } of parts) this.#size += length;
+  }
+
+  /** What both headers of a file say alike. */
+  #facts(name: string, checksum: number, compressedSize: number, size: number): Buffer {
+    return Buffer.concat([
+      numbers([2, VERSION], [2, 0], [2, DEFLATED]),
+      this.#time,
+      numbers([4, checksum], [4, compressedSize], [4, size], [2, name.length]),
+    ]);
+  }
+}
+
+/** Numbers of so many bytes, the least first. */
+function numbers(...fields: readonly (readonly [bytes: 2 | 4, value: number])[]): Buffer {
+  return Buffer.concat(
+    fields.map(([bytes, value]) => {
+      const buffer = Buffer.alloc(bytes);
+      buffer.writeUIntLE(value, 0, bytes);
+      return buffer;
+    }),
+  );
+}
+
+function dosTime(at: Date): Buffer {
+  const time = (at.getUTCHours() << 11) | (at.getUTCMinutes() << 5) | (at.getUTCSeconds() >> 1);
+  const date = ((at.getUTCFullYear() - 1980) << 9) | ((at.getUTCMonth() + 1) << 5) | at.getUTCDate();
+  return numbers([2, time], [2, date]);
+}

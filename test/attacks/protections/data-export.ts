@@ -1,0 +1,63 @@
+import type { Protection } from './protection.ts';
+
+const EXPORT = 'src/features/data-export/data-export.test.ts';
+
+/** What people take with them of their account. */
+export const DATA_EXPORT: readonly Protection[] = [
+  {
+    name: 'data-export-of-others',
+    what: 'an archive is found and handed out for its person alone',
+    attack: 128,
+    removals: [
+      {
+        text: 'from data_exports d\n    where d.id = any(:ids::uuid[]) and (:owner::uuid is null or d.user_id = :owner::uuid)',
+        instead: 'from data_exports d\n    where d.id = any(:ids::uuid[])',
+      },
+      { text: 'where e.id = :id::uuid and e.user_id = :userId::uuid and', instead: 'where e.id = :id::uuid and' },
+    ],
+    test: EXPORT,
+    testName: '(S-128)',
+  },
+  {
+    name: 'data-export-start-reauth',
+    what: 'an export is begun by who has proven lately to be its owner',
+    attack: 123,
+    removals: [{ text: 'requireRecentAuthentication(context);\n  const { language }', instead: 'const { language }' }],
+    test: EXPORT,
+    testName: 'asks who one is again',
+  },
+  {
+    name: 'data-export-download-reauth',
+    what: 'an archive is handed to who has proven lately to be its owner',
+    attack: 123,
+    removals: [
+      {
+        text: 'clock.now() - session.authenticatedAt > maxAge * 1000) {\n    return redirect',
+        instead: 'clock.now() < 0) {\n    return redirect',
+      },
+    ],
+    test: EXPORT,
+    testName: 'of a person who is signed in for long',
+  },
+  {
+    name: 'data-export-once',
+    what: 'several starts at once begin one export',
+    attack: 100,
+    removals: [
+      {
+        text: '      if ((await transaction.first(lockAccount, { userId })) === undefined) return undefined;\n      const now',
+        instead: '      const now',
+      },
+    ],
+    test: EXPORT,
+    testName: 'at the same moment as others',
+  },
+  {
+    name: 'data-export-deactivated',
+    what: 'the archives of an account go with it',
+    attack: 133,
+    removals: [{ text: 'await deleteDataExports(transaction, user);' }],
+    test: EXPORT,
+    testName: 'is deleted with its account',
+  },
+];
