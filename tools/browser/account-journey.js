@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { ACTIVITY_OPERATIONS, lookAtActivity } from './account-activity.js';
 import { APPLICATION_OPERATIONS, revokeApplications } from './account-applications.js';
+import { DATA_OPERATIONS, takeDataAlong } from './account-data.js';
 import { changeEmails, EMAIL_OPERATIONS } from './account-emails.js';
 import { SECURITY_OPERATIONS, signOutEverywhere } from './account-security.js';
 import { nameSessions, SESSION_OPERATIONS } from './account-sessions.js';
@@ -19,6 +20,7 @@ const NEW_PASSWORD = 'seven purple walruses sing quietly';
 const OPERATIONS = [
   ...ACTIVITY_OPERATIONS,
   ...APPLICATION_OPERATIONS,
+  ...DATA_OPERATIONS,
   ...EMAIL_OPERATIONS,
   ...SECURITY_OPERATIONS,
   ...SESSION_OPERATIONS,
@@ -38,7 +40,7 @@ const OPERATIONS = [
 ];
 
 /**
- * A person looks after an account by keyboard alone: changes e-mail addresses, names sessions, signs out another browser,
+ * A person looks after an account by keyboard alone: takes the data along, changes e-mail addresses, names sessions, signs out another browser,
  * a chat client and this browser, and changes the password.
  */
 export async function lookAfterAccount({ browser, latchkey, mails, username }) {
@@ -51,6 +53,8 @@ export async function lookAfterAccount({ browser, latchkey, mails, username }) {
     await signIn(await other.newPage(), base, username);
     const troubles = watch(page);
     await signIn(page, base, username);
+    // Before there is an address that would be told by mail.
+    await takeDataAlong({ page, base });
     await changeEmails({ page, latchkey, mails, username });
     await meetTroubles({ page, base });
 

@@ -26,6 +26,19 @@ export const accountPages = [
         await page.locator('dialog #password').waitFor();
       }),
   },
+  {
+    name: 'account-data-pending',
+    reach: (page, site) => withExport(site, {}, () => open(page, site, '', '.section .notice-info')),
+  },
+  {
+    name: 'account-data-ready',
+    reach: (page, site) => withExport(site, { bytes: 48_000 }, () => open(page, site, '', 'a[href*="/data-export/"]')),
+  },
+  {
+    name: 'account-data-failed',
+    reach: (page, site) =>
+      withExport(site, { hasFailed: true }, () => open(page, site, '', '.section .notice-warning')),
+  },
   { name: 'account-deactivate', reach: openDeactivation },
   {
     name: 'account-deactivate-refused',
@@ -281,6 +294,20 @@ async function withEmails({ latchkey }, count, work) {
   );
   await work();
   await latchkey.sql(`delete from user_emails where email like $1`, [`%.${ADDRESS}`]);
+}
+
+/** What happens while there is an archive of the data of `bo`, or one is made or could not be. */
+async function withExport({ latchkey }, { bytes, hasFailed = false }, work) {
+  const [{ id }] = await latchkey.sql(
+    `insert into data_exports (id, user_id, created_at, archive, size_bytes, ready_at, failed_at, expires_at)
+     select gen_random_uuid(), u.id, now(), case when $1::integer > 0 then 'made up'::bytea end, $1::integer,
+            case when $1::integer > 0 then now() end, case when $2::boolean then now() end, now() + interval '7 days'
+       from users u where u.username = 'bo'
+     returning id`,
+    [bytes ?? null, hasFailed],
+  );
+  await work();
+  await latchkey.sql('delete from data_exports where id = $1', [id]);
 }
 
 const EVENTS = [

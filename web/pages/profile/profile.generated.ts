@@ -1,12 +1,12 @@
 // Written by scripts/generate-reference.js from profile.graphql.
 import { gql, type TypedDocumentNode } from '@urql/core';
 
-export type UserProfileData = { readonly viewer: { readonly __typename: 'Anonymous' } | { readonly __typename: 'User'; readonly id: string; readonly username: string; readonly createdAt: string; readonly hasPassword: boolean; readonly matrix: { readonly displayName: string | null; readonly available: boolean } }; readonly siteConfig: { readonly id: string; readonly serverName: string; readonly emailChangeAllowed: boolean; readonly passwordLoginEnabled: boolean; readonly passwordChangeAllowed: boolean; readonly displayNameChangeAllowed: boolean; readonly accountDeactivationAllowed: boolean }; readonly upstreamOauth2Providers: { readonly nodes: readonly ({ readonly id: string })[] } };
+export type UserProfileData = { readonly viewer: { readonly __typename: 'Anonymous' } | { readonly __typename: 'User'; readonly id: string; readonly username: string; readonly createdAt: string; readonly hasPassword: boolean; readonly matrix: { readonly displayName: string | null; readonly available: boolean } }; readonly siteConfig: { readonly id: string; readonly serverName: string; readonly emailChangeAllowed: boolean; readonly passwordLoginEnabled: boolean; readonly passwordChangeAllowed: boolean; readonly displayNameChangeAllowed: boolean; readonly accountDeactivationAllowed: boolean; readonly dataExportEnabled: boolean }; readonly upstreamOauth2Providers: { readonly nodes: readonly ({ readonly id: string })[] } };
 
 export type UserProfileVariables = { readonly [name: string]: never };
 
 export const UserProfile: TypedDocumentNode<UserProfileData, UserProfileVariables> = /* @__PURE__ */ gql(
-  "query UserProfile{viewer{__typename ...on User{id username createdAt hasPassword matrix{displayName available}}}siteConfig{id serverName emailChangeAllowed passwordLoginEnabled passwordChangeAllowed displayNameChangeAllowed accountDeactivationAllowed}upstreamOauth2Providers(first:1){nodes{id}}}",
+  "query UserProfile{viewer{__typename ...on User{id username createdAt hasPassword matrix{displayName available}}}siteConfig{id serverName emailChangeAllowed passwordLoginEnabled passwordChangeAllowed displayNameChangeAllowed accountDeactivationAllowed dataExportEnabled}upstreamOauth2Providers(first:1){nodes{id}}}",
 );
 
 export type SetDisplayNameData = { readonly setDisplayName: { readonly status: 'INVALID' | 'SET' } };

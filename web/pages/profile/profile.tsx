@@ -8,6 +8,7 @@ import { useConfig, usePathTo } from '../../frame/config-context.ts';
 import { TabsPage } from '../../frame/tabs-page.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 import { AccountDeactivated } from './account-deactivated.tsx';
+import { DataExport } from './data-export.tsx';
 import { DeactivateAccount } from './deactivate-account.tsx';
 import { DisplayName } from './display-name.tsx';
 import { Emails } from './emails.tsx';
@@ -80,6 +81,7 @@ export function Profile(): VNode {
                   </p>
                 </section>
               )}
+              {siteConfig.dataExportEnabled && <DataExport />}
               {siteConfig.accountDeactivationAllowed && (
                 <DeactivateAccount
                   username={viewer.username}
