@@ -13,6 +13,12 @@ setFlagsFromString('--heap-growing-percent=50');
 
 const signals = new StopSignals(process.stdin.isTTY === true);
 
+// Who read the results may have enough of them; without a listener that would end the process with a stack.
+let hasReader = true;
+process.stdout.on('error', () => {
+  hasReader = false;
+});
+
 process.exitCode = await runProgram(process.argv.slice(2), {
   environment: process.env,
   workingDirectory: process.cwd(),
@@ -22,6 +28,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   terminal: process.stderr,
   signals,
   stdout: (text) => process.stdout.write(text),
+  hasReader: () => hasReader,
   stderr: (text) => process.stderr.write(text),
 });
 // What a signal interrupted may still hold connections; everything that matters was closed in order.

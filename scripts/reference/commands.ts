@@ -88,5 +88,6 @@ const silentIo = {
     return new StopSignals(false);
   },
   stdout() {},
+  hasReader: () => true,
   stderr() {},
 };

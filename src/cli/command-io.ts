@@ -17,6 +17,8 @@ export interface CommandIo {
   readonly signals: StopSignals;
   /** Results. */
   stdout(text: string): void;
+  /** False once nobody reads results any more, as in `latchkey … | head`. */
+  hasReader(): boolean;
   /** Messages. */
   stderr(text: string): void;
 }

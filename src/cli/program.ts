@@ -8,6 +8,7 @@ import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { addAccountCommands } from './account-commands.ts';
+import { addActivityCommand } from './activity-options.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { configSources } from './command-io.ts';
 import { durationOption } from './duration-option.ts';
@@ -146,6 +147,7 @@ export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): 
   addDatabaseCommands(program, configuration, io, finish);
   addKeysCommands(program, configuration, io);
   addManageCommands(program, configuration, io);
+  addActivityCommand(program, configuration, io, finish);
   return program;
 }
 

@@ -19,6 +19,7 @@ export async function runCommand(argv: readonly string[], changes: Partial<Comma
     stdout: (text) => {
       said.out += text;
     },
+    hasReader: () => true,
     stderr: (text) => {
       said.err += text;
     },

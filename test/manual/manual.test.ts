@@ -117,7 +117,7 @@ describe('names in the manual', () => {
       ...page.blocks('sh').flatMap((block) => block.split('\n')),
     ]);
     const calls = lines.flatMap((line) =>
-      [...line.matchAll(/(?:latchkey|bin\/latchkey\.js) ((?:config|database|manage|serve)\b[^#|]*)/g)].map(
+      [...line.matchAll(/(?:latchkey|bin\/latchkey\.js) ((?:activity|config|database|manage|serve)\b[^#|]*)/g)].map(
         ([, call = '']) => call,
       ),
     );

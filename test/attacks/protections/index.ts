@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ACCOUNT_ACTIONS } from './account-actions.ts';
 import { ACCOUNT_ACTIVITY } from './account-activity.ts';
+import { ACTIVITY_REPORT } from './activity-report.ts';
 import { ADMIN_API } from './admin-api.ts';
 import { AUTHORIZATION_REQUESTS } from './authorization-requests.ts';
 import { BROWSER } from './browser.ts';
@@ -63,6 +64,7 @@ export const PROTECTIONS: readonly Protection[] = [
   ...ACCOUNT_ACTIONS,
   ...DATA_EXPORT,
   ...KEYS,
+  ...ACTIVITY_REPORT,
 ];
 
 /** As the specification writes it. */

@@ -1,0 +1,93 @@
+/** Options of `activity` (operations 3.10). */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { systemClock } from '#platform/base/clock.ts';
+import { type Cidr, parseCidr } from '#platform/base/ip-address.ts';
+import { ACTIVITIES } from './activity/classify.ts';
+import { FORMATS, type Format } from './activity/output.ts';
+import { parseTime } from './activity/selection.ts';
+import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+
+interface ActivityFlags {
+  readonly format?: Format;
+  readonly summary: boolean;
+  readonly since?: string;
+  readonly until?: string;
+  readonly requester?: string;
+  readonly clientAddress?: Cidr;
+  readonly activity?: readonly string[];
+  readonly prefix: string;
+  readonly strict: boolean;
+}
+
+export function addActivityCommand(
+  program: Command,
+  configuration: () => ConfigurationOptions,
+  io: CommandIo,
+  finish: (exitCode: number) => void,
+): void {
+  program
+    .command('activity [files...]')
+    .description('tell from request lines of the log, text or JSON, who signed in and out, got tokens and so on')
+    .addOption(new Option('--format <format>', 'how it is printed; default table, with --json json').choices(FORMATS))
+    .option('--summary', 'print counts by activity and outcome, and of failures by requester', false)
+    .addOption(timeOption('--since <time>', 'from this time on: 2026-06-17T10:00:00Z, 2026-06-17 or -2h'))
+    .addOption(timeOption('--until <time>', 'before this time'))
+    .option('--requester <requester>', 'as in the log, or the name or identifier of a user, or the id of a client')
+    .addOption(
+      new Option('--client-address <network>', 'from this address, or network as 192.0.2.0/24').argParser(parseNetwork),
+    )
+    .addOption(
+      new Option('--activity <names>', `separated by commas: ${ACTIVITIES.join(', ')}, account:<Operation>`).argParser(
+        parseActivities,
+      ),
+    )
+    .addOption(
+      new Option('--prefix <path>', 'prefix of the listener that was asked').argParser(parsePrefix).default('', 'none'),
+    )
+    .option('--strict', 'exit 1 when a request line cannot be read', false)
+    .action(async (files: readonly string[], options: ActivityFlags, command: Command) => {
+      const { isJson, isQuiet } = configuration();
+      const { activity: activities, ...flags } = options;
+      const format = flags.format ?? (isJson ? 'json' : 'table');
+      if (isJson && format !== 'json') command.error(`error: --json and --format ${format} exclude each other`);
+      if (flags.summary && format === 'svg') command.error('error: --summary and --format svg exclude each other');
+      if (flags.since !== undefined && flags.until !== undefined && flags.since >= flags.until)
+        command.error('error: --since is not before --until');
+      if (files.length === 0 && io.isTerminal)
+        command.error('error: name a file of the log, or send the log to standard input');
+      const { printActivity } = await import('./activity.ts');
+      finish(await printActivity({ ...flags, files, activities, format, isQuiet }, io));
+    });
+}
+
+function timeOption(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((text) => {
+    const time = parseTime(text, systemClock.now());
+    if (time === undefined)
+      throw new InvalidArgumentError('Expected a time as 2026-06-17T10:00:00Z, a date, or how long ago, as -2h.');
+    return time;
+  });
+}
+
+function parseNetwork(text: string): Cidr {
+  const network = parseCidr(text);
+  if (network === undefined)
+    throw new InvalidArgumentError('Expected an IP address, or a network as 192.0.2.0/24 without host bits.');
+  return network;
+}
+
+function parseActivities(text: string): readonly string[] {
+  const names = text.split(',');
+  const unknown = names.find((name) => {
+    const [activity, ...operation] = name.split(':');
+    const isKnown = ACTIVITIES.some((known) => known === activity);
+    return !isKnown || (operation.length > 0 && activity !== 'account');
+  });
+  if (unknown !== undefined) throw new InvalidArgumentError(`There is no activity '${unknown}'.`);
+  return names;
+}
+
+function parsePrefix(text: string): string {
+  if (!/^\/\S+$/.test(text)) throw new InvalidArgumentError('Expected a path as /auth.');
+  return text.replace(/\/+$/, '');
+}

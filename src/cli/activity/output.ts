@@ -1,0 +1,101 @@
+/**
+ * How records are printed. What strangers sent is in them: the path, and in a forged log everything. No field reaches
+ * a terminal with a control character, and none starts a formula in a spreadsheet.
+ */
+import { escapeText, jsonString } from '#platform/log/escaping.ts';
+import type { ActivityRecord } from './classify.ts';
+
+export const FORMATS = ['table', 'json', 'csv', 'svg'] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** Takes records one by one, and prints as soon as it can. */
+export interface Output {
+  /** @returns text to print now */
+  add(record: ActivityRecord): string;
+  /** @returns text to print after the last record */
+  end(): string;
+}
+
+type Cell = string | number | undefined;
+
+const COLUMNS: readonly (readonly [name: string, width: number, cell: (record: ActivityRecord) => Cell])[] = [
+  ['time', 27, ({ time }) => time],
+  ['activity', 19, ({ activity }) => activity],
+  ['outcome', 10, ({ outcome }) => outcome],
+  ['requester', 40, ({ requester }) => requester],
+  ['client_address', 15, ({ clientAddress }) => clientAddress],
+  ['request_id', 10, ({ requestId }) => requestId],
+  ['method', 6, ({ method }) => method],
+  ['path', 24, ({ path }) => path],
+  ['status', 6, ({ status }) => status],
+  ['trace_id', 0, ({ traceId }) => traceId],
+];
+
+/** Columns of fixed widths, so that a log can be followed; a longer value moves the rest of its line. */
+export function tableOutput(): Output {
+  let header = `${COLUMNS.map(([name, width]) => name.toUpperCase().padEnd(width)).join('  ')}\n`;
+  return {
+    add: (record) => {
+      const line = COLUMNS.map(([, width, cell]) => tableCell(cell(record)).padEnd(width)).join('  ');
+      const text = `${header}${line.trimEnd()}\n`;
+      header = '';
+      return text;
+    },
+    end: () => '',
+  };
+}
+
+/** One JSON object a line; what is absent is null. */
+export function jsonOutput(): Output {
+  return {
+    add: (record) => {
+      const members = COLUMNS.map(([name, , cell]) => `"${name}":${jsonCell(cell(record))}`);
+      return `{${members.join()}}\n`;
+    },
+    end: () => '',
+  };
+}
+
+/** RFC 4180 with a header. */
+export function csvOutput(): Output {
+  let header = csvLine(COLUMNS.map(([name]) => name));
+  return {
+    add: (record) => {
+      const text = header + csvLine(COLUMNS.map(([, , cell]) => cell(record)));
+      header = '';
+      return text;
+    },
+    end: () => header,
+  };
+}
+
+// Most text is, and is not worth a look at every character.
+const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+
+export function tableCell(value: Cell): string {
+  if (value === undefined) return '-';
+  const text = String(value);
+  // Also what is no control character and yet invisible.
+  return PLAIN.test(text) ? text : escapeText(text).replace(/\p{C}/gu, '\ufffd');
+}
+
+function jsonCell(value: Cell): string {
+  if (value === undefined) return 'null';
+  if (typeof value === 'number') return String(value);
+  return PLAIN.test(value) ? `"${value}"` : jsonString(value);
+}
+
+export function csvLine(cells: readonly Cell[]): string {
+  return `${cells.map(csvCell).join()}\r\n`;
+}
+
+const FORMULA = /^[=+\-@]/;
+
+/** A value that a spreadsheet would run as a formula gets an apostrophe in front. */
+function csvCell(value: Cell): string {
+  if (value === undefined) return '';
+  const plain = String(value);
+  const text = PLAIN.test(plain) ? plain : escapeText(plain);
+  const harmless = FORMULA.test(text) ? `'${text}` : text;
+  return /[",]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}
