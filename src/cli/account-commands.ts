@@ -1,11 +1,9 @@
 /** Options of the commands below `manage` that show and change single facts of an account. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ManageDeps } from './accounts.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import { limitOption } from './limit-option.ts';
 import type { ListUsersOptions } from './show-users.ts';
-
-const DEFAULT_LISTED = 100;
-const MAX_LISTED = 10_000;
 
 export function addAccountCommands(manage: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {
   const run = async (work: (deps: ManageDeps, json: boolean) => Promise<void>): Promise<void> => {
@@ -63,11 +61,7 @@ export function addAccountCommands(manage: Command, configuration: () => Configu
     .addOption(
       new Option('--status <status>', 'those that are in this state').choices(['active', 'locked', 'deactivated']),
     )
-    .addOption(
-      new Option('--limit <count>', `at most so many, up to ${MAX_LISTED}`)
-        .argParser(parseLimit)
-        .default(DEFAULT_LISTED),
-    )
+    .addOption(limitOption())
     .action(async (options: Omit<ListUsersOptions, 'json'>) => {
       const { listUsersCommand } = await import('./show-users.ts');
       await run((deps, json) => listUsersCommand(deps, { ...options, json }));
@@ -79,11 +73,4 @@ export function addAccountCommands(manage: Command, configuration: () => Configu
       const { showUserCommand } = await import('./show-users.ts');
       await run((deps, json) => showUserCommand(deps, { user, json }));
     });
-}
-
-function parseLimit(text: string): number {
-  const limit = /^[0-9]{1,5}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > MAX_LISTED)
-    throw new InvalidArgumentError(`Expected a whole number from 1 to ${MAX_LISTED}.`);
-  return limit;
 }

@@ -13,6 +13,7 @@ import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { configSources } from './command-io.ts';
 import { durationOption } from './duration-option.ts';
 import type { IssueTokenOptions } from './issue-registration-token.ts';
+import { addJobsCommands } from './jobs-commands.ts';
 import type { ServeOptions } from './serve.ts';
 import { addSessionCommands } from './session-commands.ts';
 
@@ -147,6 +148,7 @@ export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): 
   addDatabaseCommands(program, configuration, io, finish);
   addKeysCommands(program, configuration, io);
   addManageCommands(program, configuration, io);
+  addJobsCommands(program, configuration, io);
   addActivityCommand(program, configuration, io, finish);
   return program;
 }

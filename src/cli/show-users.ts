@@ -3,6 +3,8 @@ import { type ListedUser, listUsers, type UserStatus } from '#domain/account-ove
 import type { User } from '#domain/accounts/user.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
+import { table } from './table.ts';
+import { visible } from './visible-text.ts';
 
 export interface ListUsersOptions {
   readonly search?: string | undefined;
@@ -18,7 +20,7 @@ export async function listUsersCommand(deps: ManageDeps, options: ListUsersOptio
   const found = await listUsers(deps.database, { search, status, limit: limit + 1 });
   const shown = found.slice(0, limit);
   if (json) for (const user of shown) deps.io.stdout(`${JSON.stringify(documentOf(user))}\n`);
-  else deps.io.stdout(table(shown));
+  else deps.io.stdout(usersTable(shown));
   deps.io.stderr(found.length > limit ? `the first ${limit}; there are more\n` : `total: ${shown.length}\n`);
 }
 
@@ -40,8 +42,8 @@ function statusOf({ isDeactivated, isLocked }: User): UserStatus {
   return isLocked ? 'locked' : 'active';
 }
 
-function table(users: readonly ListedUser[]): string {
-  const rows = [
+function usersTable(users: readonly ListedUser[]): string {
+  return table([
     ['ID', 'USERNAME', 'STATUS', 'ADMIN', 'CREATED', 'E-MAIL'],
     ...users.map((user) => [
       user.id,
@@ -51,17 +53,7 @@ function table(users: readonly ListedUser[]): string {
       new Date(user.createdAt).toISOString().slice(0, 10),
       user.email ?? '-',
     ]),
-  ];
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
+  ]);
 }
 
 export interface ShowUserOptions {
@@ -124,9 +116,4 @@ function lines(user: User, { sessions, ...described }: UserDescription): string 
 
 function timeOf(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
-}
-
-/** What people and providers chose must not steer a terminal. */
-function visible(text: string): string {
-  return text.replace(/\p{C}/gu, '\ufffd');
 }

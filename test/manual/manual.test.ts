@@ -117,9 +117,9 @@ describe('names in the manual', () => {
       ...page.blocks('sh').flatMap((block) => block.split('\n')),
     ]);
     const calls = lines.flatMap((line) =>
-      [...line.matchAll(/(?:latchkey|bin\/latchkey\.js) ((?:activity|config|database|manage|serve)\b[^#|]*)/g)].map(
-        ([, call = '']) => call,
-      ),
+      [
+        ...line.matchAll(/(?:latchkey|bin\/latchkey\.js) ((?:activity|config|database|jobs|manage|serve)\b[^#|]*)/g),
+      ].map(([, call = '']) => call),
     );
     expect(calls.length).toBeGreaterThan(10);
     for (const call of calls) {

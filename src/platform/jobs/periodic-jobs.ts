@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { jobIsRunning } from './job-listing.ts';
 import type { JobQueue } from './queue.ts';
 
 const MINUTE_MS = 60_000;
@@ -61,4 +62,42 @@ const scheduleJobs = statement<
    on conflict (id) do update
      set due_at = excluded.due_at, attempt = 0, worker = null, failed_at = null, failed_reason = null
      where queue_jobs.failed_at is not null`,
+);
+
+/** Of work that comes back by itself; each has its row since a process began that does it. */
+export async function listPeriodicQueues(database: Queryable): Promise<readonly string[]> {
+  const names = (await database.rows(listQueues, {})).map(({ queue }) => queue);
+  const ids = new Map(names.map((name) => [scheduledId(name), name]));
+  const rows = await database.rows(findJobs, { ids: [...ids.keys()] });
+  return rows.flatMap(({ id }) => ids.get(id) ?? []).toSorted();
+}
+
+/** Makes such work due now, also when it was given up. `running`: it is done at this moment. */
+export async function runPeriodicJobNow(
+  database: Queryable,
+  queue: string,
+  now: number,
+): Promise<'due' | 'running' | 'absent'> {
+  const row = await database.first(runNow, { id: scheduledId(queue), now: new Date(now) });
+  if (row === undefined) return 'absent';
+  return row.is_running ? 'running' : 'due';
+}
+
+/** By hand only, since it reads the whole table. */
+const listQueues = statement<{ queue: string }, object>('list-job-queues', 'select distinct queue from queue_jobs');
+
+const findJobs = statement<{ id: string }, { readonly ids: readonly string[] }>(
+  'find-periodic-jobs',
+  'select id from queue_jobs where id = any (:ids::uuid[])',
+);
+
+const runNow = statement<{ is_running: boolean }, { readonly id: string; readonly now: Date }>(
+  'run-periodic-job',
+  `with job as materialized (
+    select j.id, ${jobIsRunning('j', ':now::timestamptz')} as is_running from queue_jobs j where j.id = :id::uuid for update
+  ), due as (
+    update queue_jobs set due_at = :now::timestamptz, worker = null, failed_at = null, failed_reason = null
+     where id = (select job.id from job where not job.is_running)
+  )
+  select job.is_running from job`,
 );

@@ -1,0 +1,205 @@
+/** Commands below `jobs` (operations 3.6): they change rows of the queue, and processes of the service do the work. */
+import { distance } from 'fastest-levenshtein';
+import { systemClock } from '#platform/base/clock.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { fromUuid, parseId, type Ulid } from '#platform/base/ids.ts';
+import { deleteJob } from '#platform/jobs/delete-job.ts';
+import { type JobRecord, type JobStatus, jobs } from '#platform/jobs/job-listing.ts';
+import { listPeriodicQueues, runPeriodicJobNow } from '#platform/jobs/periodic-jobs.ts';
+import { type RetryOutcome, retryJob } from '#platform/jobs/retry-job.ts';
+import { shownPayload } from '#platform/jobs/shown-payload.ts';
+import type { OpenDatabase } from '#platform/postgres/database.ts';
+import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import { openFoundation } from './foundation.ts';
+import { table } from './table.ts';
+import { visible } from './visible-text.ts';
+
+export interface ListJobsOptions {
+  readonly status?: JobStatus;
+  readonly queue?: string;
+  readonly limit: number;
+  /** Names of queues instead of jobs. */
+  readonly queues: boolean;
+}
+
+/** `jobs list`: a table, or with `--json` one document a line. */
+export async function listJobs(
+  configuration: ConfigurationOptions,
+  { status, queue, limit, queues }: ListJobsOptions,
+  io: CommandIo,
+): Promise<void> {
+  await withDatabase(configuration, io, async (database) => {
+    if (queues) {
+      const names = await listPeriodicQueues(database);
+      io.stdout(
+        configuration.isJson ? `${JSON.stringify({ queues: names })}\n` : names.map((name) => `${name}\n`).join(''),
+      );
+      return;
+    }
+    const filters = { now: new Date(systemClock.now()), queue, status };
+    const window = { size: limit, isFromEnd: false, after: undefined, before: undefined };
+    const { items, hasNext } = await jobs.page(database, filters, window);
+    if (configuration.isJson) for (const job of items) io.stdout(`${JSON.stringify(documentOf(job))}\n`);
+    else io.stdout(jobsTable(items));
+    io.stderr(hasNext ? `the first ${limit}; there are more\n` : `total: ${items.length}\n`);
+  });
+}
+
+/** `jobs show`. Throws `ExitError` 1 when there is no such job. */
+export async function showJob(configuration: ConfigurationOptions, text: string, io: CommandIo): Promise<void> {
+  const id = idOf(text);
+  await withDatabase(configuration, io, async (database) => {
+    const job = await jobs.find(database, id, { now: new Date(systemClock.now()) });
+    if (job === undefined) throw notFound();
+    const document = documentOf(job);
+    if (configuration.isJson) return io.stdout(`${JSON.stringify(document)}\n`);
+    for (const [name, value] of Object.entries(document)) {
+      const shown = typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '-');
+      io.stdout(`${name.padEnd(15)}${visible(shown)}\n`);
+    }
+  });
+}
+
+/** `jobs retry ID`. Throws `ExitError` 1 when there is no such job, or nothing to start again. */
+export async function retryOne(configuration: ConfigurationOptions, text: string, io: CommandIo): Promise<void> {
+  const id = idOf(text);
+  await withDatabase(configuration, io, async (database) => {
+    const outcome = await retryJob(database, id, systemClock.now());
+    if (outcome !== 'retried') throw whyNot(outcome);
+    io.stdout(configuration.isJson ? `${JSON.stringify({ retried: 1 })}\n` : 'it is due now\n');
+  });
+}
+
+function whyNot(outcome: Exclude<RetryOutcome, 'retried'>): ExitError {
+  switch (outcome) {
+    case 'absent':
+      return notFound();
+    case 'not-dead':
+      return new ExitError(ExitCode.failure, 'the job was not given up: it waits or runs');
+    case 'waiting':
+      return new ExitError(ExitCode.failure, 'another job waits that does the same: delete this one');
+  }
+}
+
+const PAGE = 100;
+
+/** `jobs retry --all-dead`: those for which no other job waits that does the same. */
+export async function retryAllDead(
+  configuration: ConfigurationOptions,
+  { queue }: { readonly queue: string | undefined },
+  io: CommandIo,
+): Promise<void> {
+  await withDatabase(configuration, io, async (database) => {
+    const now = new Date(systemClock.now());
+    const counts = { retried: 0, waiting: 0 };
+    let after: Ulid | undefined;
+    for (;;) {
+      const window = { size: PAGE, isFromEnd: false, after, before: undefined };
+      const { items, hasNext } = await jobs.page(database, { now, queue, status: 'dead' }, window);
+      for (const { id } of items) {
+        after = fromUuid(id);
+        const outcome = await retryJob(database, after, systemClock.now());
+        if (outcome === 'retried' || outcome === 'waiting') counts[outcome] += 1;
+      }
+      if (!hasNext) break;
+    }
+    const { retried, waiting } = counts;
+    io.stdout(configuration.isJson ? `${JSON.stringify({ retried, superseded: waiting })}\n` : `due now: ${retried}\n`);
+    if (waiting > 0 && !configuration.isJson) io.stderr(`left, as others that wait do the same: ${waiting}\n`);
+  });
+}
+
+/** `jobs delete`. Throws `ExitError` 1 when there is no such job, or it runs. */
+export async function deleteOne(configuration: ConfigurationOptions, text: string, io: CommandIo): Promise<void> {
+  const id = idOf(text);
+  await withDatabase(configuration, io, async (database) => {
+    const outcome = await deleteJob(database, id, systemClock.now());
+    if (outcome === 'absent') throw notFound();
+    if (outcome === 'running') throw new ExitError(ExitCode.failure, 'the job runs; try again when it has ended');
+    io.stdout(configuration.isJson ? `${JSON.stringify({ deleted: id })}\n` : 'deleted\n');
+  });
+}
+
+/** `jobs run`. Throws `ExitError` 2 for a queue whose work does not come back by itself, 1 while it runs. */
+export async function runQueue(configuration: ConfigurationOptions, queue: string, io: CommandIo): Promise<void> {
+  await withDatabase(configuration, io, async (database) => {
+    const outcome = await runPeriodicJobNow(database, queue, systemClock.now());
+    if (outcome === 'absent')
+      throw new ExitError(ExitCode.usage, unknownQueue(queue, await listPeriodicQueues(database)));
+    if (outcome === 'running') throw new ExitError(ExitCode.failure, `${queue} runs already`);
+    io.stdout(configuration.isJson ? `${JSON.stringify({ queue, status: 'available' })}\n` : `${queue} is due now\n`);
+  });
+}
+
+function unknownQueue(queue: string, known: readonly string[]): string {
+  const [nearest] = known.toSorted((one, other) => distance(queue, one) - distance(queue, other));
+  const advice = nearest === undefined ? 'none is known before the service has run' : `did you mean ${nearest}?`;
+  return `there is no such work as ${visible(queue)}: ${advice}`;
+}
+
+async function withDatabase(
+  configuration: ConfigurationOptions,
+  io: CommandIo,
+  work: (database: OpenDatabase) => Promise<void>,
+): Promise<void> {
+  const foundation = await openFoundation({ ...configuration, isQuiet: true }, io, {
+    shouldMigrate: true,
+    needsSigningKeys: false,
+  });
+  try {
+    await io.signals.race(work(foundation.database));
+  } finally {
+    await foundation.close();
+  }
+}
+
+function idOf(text: string): Ulid {
+  const id = parseId(text);
+  if (id === undefined) throw new ExitError(ExitCode.usage, `${visible(text)} is no identifier of a job`);
+  return id;
+}
+
+function notFound(): ExitError {
+  return new ExitError(ExitCode.failure, 'there is no such job: it was done, or deleted');
+}
+
+function documentOf({ id, payload, created_at, scheduled_at, failed_at, ...rest }: JobRecord) {
+  return {
+    id: fromUuid(id),
+    queue: rest.queue,
+    status: rest.status,
+    attempt: rest.attempt,
+    created_at: timeOf(created_at),
+    scheduled_at: timeOf(scheduled_at),
+    failed_at: timeOf(failed_at),
+    failed_reason: rest.failed_reason,
+    queued_by: rest.queued_by,
+    payload: shownPayload(payload),
+  };
+}
+
+function timeOf(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : new Date(milliseconds).toISOString();
+}
+
+const MAX_REASON_CHARACTERS = 80;
+
+function jobsTable(records: readonly JobRecord[]): string {
+  return table([
+    ['ID', 'QUEUE', 'STATUS', 'ATTEMPT', 'CREATED', 'DUE', 'REASON'],
+    ...records.map((job) => [
+      fromUuid(job.id),
+      visible(job.queue),
+      job.status,
+      String(job.attempt),
+      secondOf(job.created_at),
+      job.scheduled_at === null ? '-' : secondOf(job.scheduled_at),
+      visible(job.failed_reason?.slice(0, MAX_REASON_CHARACTERS) ?? '-'),
+    ]),
+  ]);
+}
+
+/** To the second, UTC. */
+function secondOf(milliseconds: number): string {
+  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
+}
