@@ -89,7 +89,7 @@ function configuration(port, folder, database, logFile) {
       listeners: [
         {
           name: 'web',
-          resources: ['discovery', 'human', 'oauth', 'compat', 'assets', 'health'],
+          resources: ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'health'],
           binds: [{ address: `127.0.0.1:${port}` }],
         },
       ],
@@ -104,6 +104,7 @@ function configuration(port, folder, database, logFile) {
       login: { per_ip: unlimited, per_account: unlimited },
       client_registration: { per_ip: unlimited },
       account_recovery: { per_ip: unlimited, per_address: unlimited },
+      graphql: { authenticated: unlimited },
     },
     clients: [
       {

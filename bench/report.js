@@ -97,7 +97,7 @@ function ratioRow(workload, concurrency, name, { rate, cpu, goal }) {
   return [workload, concurrency, name, rate.median, rate.least, rate.most, cpu, goal ?? '', verdict];
 }
 
-function otherTable({ starts, memory, hashing, timing = {} }) {
+function otherTable({ starts, memory, hashing, timing = {}, accountLists = {} }) {
   const rows = [];
   const add = (what, value, goal, isMet) => rows.push([what, value, goal, isMet ? 'yes' : 'no']);
   if (starts !== undefined) {
@@ -157,8 +157,20 @@ function otherTable({ starts, memory, hashing, timing = {} }) {
     const list = Object.entries(medians).map(([kind, time]) => `${kind} ${time} (processor ${processorMs[kind]})`);
     add(`${form}: medians of ${tries} tries each (${list.join(', ')} ms) apart, ms`, apart, allowed, apart <= allowed);
   }
+  for (const [list, { tries, medians, processorMs, ratio, goal }] of Object.entries(accountLists)) {
+    const people = Object.entries(medians).map(
+      ([person, time]) => `${person} ${time} (processor with database ${processorMs[person]})`,
+    );
+    const what = `${list}: medians of ${tries} tries each (${people.join(', ')} ms), ratio`;
+    if (goal === undefined) rows.push([what, ratio, '', '']);
+    else add(what, ratio, goal, ratio <= goal);
+  }
   if (rows.length === 0) return [];
-  return ['## Start, memory, hashing, timing', '', ...table(['what', 'value', 'goal', 'met'], rows)];
+  return [
+    '## Start, memory, hashing, timing, lists of the account area',
+    '',
+    ...table(['what', 'value', 'goal', 'met'], rows),
+  ];
 }
 
 function table(head, rows) {

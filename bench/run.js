@@ -12,6 +12,7 @@ import { runToEnd } from '../scripts/steps/child.js';
 import { root } from '../scripts/steps/places.js';
 import { prepare } from '../scripts/steps/prepare.js';
 import { run } from '../scripts/steps/run.js';
+import { measureAccountLists } from './account-lists.js';
 import { arePeersInstalled, startContestants } from './contestants.js';
 import { fillDatabase, uuidOf } from './data-set.js';
 import { measureHashing } from './hashing.js';
@@ -74,6 +75,7 @@ async function bench(opened) {
   result.races = await raceAll({ ...common, wants });
   if (wants('hashing')) result.hashing = await measureHashing({ ...common, second: opened(startDriver()) });
   if (wants('timing')) result.timing = await measureTiming(common);
+  if (wants('account-lists')) result.accountLists = await measureAccountLists(common);
   result.loadAverage.after = loadAverage();
   writeResults(result, { isDry: options.dry });
 }

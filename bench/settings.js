@@ -12,8 +12,10 @@ export const SIZES = {
     logins: { 16: 100 },
     memory: { first: 1_000, last: 20_000 },
     starts: 5,
-    /** Of each kind of name and address. */
+    /** Of each kind of name and address, and of each list by each person. */
     tries: 200,
+    /** Requests of each list by each person before they are measured. */
+    listWarmUp: 200,
   },
   quick: {
     rounds: 3,
@@ -26,6 +28,7 @@ export const SIZES = {
     memory: { first: 200, last: 2_000 },
     starts: 2,
     tries: 50,
+    listWarmUp: 60,
   },
 };
 

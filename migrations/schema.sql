@@ -72,6 +72,7 @@ create table compat_sessions (
 CREATE INDEX compat_sessions_finished_at ON compat_sessions USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX compat_sessions_live ON compat_sessions USING btree (created_at, id) WHERE (finished_at IS NULL);
 CREATE UNIQUE INDEX compat_sessions_live_device ON compat_sessions USING btree (user_id, device_id) WHERE ((finished_at IS NULL) AND (device_id IS NOT NULL));
+CREATE INDEX compat_sessions_live_of_user ON compat_sessions USING btree (user_id, id) WHERE (finished_at IS NULL);
 CREATE INDEX compat_sessions_user ON compat_sessions USING btree (user_id, id);
 CREATE INDEX compat_sessions_user_session ON compat_sessions USING btree (user_session_id) WHERE (user_session_id IS NOT NULL);
 comment on table compat_sessions is 'sessions of chat clients that signed in through the compatibility layer';
@@ -341,6 +342,7 @@ create table oauth2_sessions (
 CREATE INDEX oauth2_sessions_client ON oauth2_sessions USING btree (client_id);
 CREATE INDEX oauth2_sessions_finished_at ON oauth2_sessions USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE UNIQUE INDEX oauth2_sessions_live_device ON oauth2_sessions USING btree (user_id, device_id) WHERE ((finished_at IS NULL) AND (device_id IS NOT NULL));
+CREATE INDEX oauth2_sessions_live_of_user ON oauth2_sessions USING btree (user_id, id) WHERE ((finished_at IS NULL) AND (user_id IS NOT NULL) AND (created_at < 'infinity'::timestamp with time zone));
 CREATE INDEX oauth2_sessions_live_of_users ON oauth2_sessions USING btree (created_at, id) WHERE ((finished_at IS NULL) AND (user_id IS NOT NULL) AND (created_at > '-infinity'::timestamp with time zone));
 CREATE INDEX oauth2_sessions_parent ON oauth2_sessions USING btree (parent_session_id) WHERE (parent_session_id IS NOT NULL);
 CREATE INDEX oauth2_sessions_user ON oauth2_sessions USING btree (user_id, id) WHERE (user_id IS NOT NULL);
@@ -623,6 +625,7 @@ create table user_sessions (
 );
 CREATE INDEX user_sessions_finished_at ON user_sessions USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX user_sessions_live ON user_sessions USING btree (user_id, last_active_at) WHERE (finished_at IS NULL);
+CREATE INDEX user_sessions_live_of_user ON user_sessions USING btree (user_id, id) WHERE (finished_at IS NULL);
 CREATE INDEX user_sessions_user ON user_sessions USING btree (user_id, id);
 
 create table user_terms (

@@ -144,6 +144,15 @@ export const WORKLOADS = {
       return input;
     },
   },
+  'account-list': {
+    request: ({ cookie, body }) => send('/graphql', 'application/json', body, `Cookie: ${cookie}\r\n`),
+    check: (answer, input) => {
+      const { data, errors } = jsonBody(answer);
+      assert.equal(errors, undefined);
+      assert.equal(data.viewer.__typename, 'User');
+      return input;
+    },
+  },
   'login-page': {
     request: () => loginPage(),
     check: (answer, input) => {

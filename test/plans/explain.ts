@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import type { AnyStatement } from '#platform/postgres/statement.ts';
 import { fillTables } from './fill-tables.ts';
 
 /** Plans statements as the running service does, on a filled database and with whole-table scans at a prohibitive price. */
@@ -31,6 +32,31 @@ export class Explainer {
     } finally {
       await this.#client.query('deallocate planned');
     }
+  }
+
+  /**
+   * The JSON of EXPLAIN (ANALYZE) for the generic plan: what the statement read with these parameters.
+   * @param parameters by name, each as PostgreSQL writes it; null where one is left out
+   */
+  async run(made: AnyStatement, parameters: Readonly<Record<string, string>>): Promise<unknown> {
+    const values = made.parameterNames.map((name) => {
+      const value = parameters[name];
+      return value === undefined ? 'null' : this.#client.escapeLiteral(value);
+    });
+    await this.#client.query(`prepare run as ${made.text}`);
+    try {
+      const { rows } = await this.#client.query<{ 'QUERY PLAN': unknown }>(
+        `explain (analyze, buffers, timing off, format json) execute run(${values.join(', ')})`,
+      );
+      return rows[0]?.['QUERY PLAN'];
+    } finally {
+      await this.#client.query('deallocate run');
+    }
+  }
+
+  /** Sends a statement that brings rows of a test. */
+  async fill(text: string): Promise<void> {
+    await this.#client.query(text);
   }
 
   async close(): Promise<void> {

@@ -7,6 +7,7 @@ import { loadStatements } from './registered-statements.ts';
 /** Statements that may read a whole table, with the reason why none of them is on the way of a request. */
 const MAY_SCAN: Readonly<Record<string, string>> = {
   'list-job-queues': 'asked by `latchkey jobs list --queues` and for unknown names only, by hand',
+  'accounts-count': 'asked by administrators only, for the number of all accounts',
   'list-admins': 'a command of the operator; its index holds administrators only',
   'list-users': 'a command of the operator, which may ask for any part of a name',
   'is-any-admin': 'ends at the first row; its index holds administrators only',

@@ -6,6 +6,10 @@ interface PlanNode {
   readonly 'Relation Name'?: string | undefined;
   readonly 'Index Name'?: string | undefined;
   readonly 'Index Cond'?: string | undefined;
+  /** Of each loop; in plans that were run. */
+  readonly 'Actual Rows'?: number | undefined;
+  readonly 'Actual Loops'?: number | undefined;
+  readonly 'Rows Removed by Filter'?: number | undefined;
   readonly Plans?: readonly PlanNode[] | undefined;
 }
 
@@ -15,6 +19,9 @@ const planNode: z.ZodType<PlanNode> = z.lazy(() =>
     'Relation Name': z.string().optional(),
     'Index Name': z.string().optional(),
     'Index Cond': z.string().optional(),
+    'Actual Rows': z.number().optional(),
+    'Actual Loops': z.number().optional(),
+    'Rows Removed by Filter': z.number().optional(),
     Plans: z.array(planNode).optional(),
   }),
 );
@@ -41,4 +48,21 @@ function collect(node: PlanNode, found: string[]): void {
     found.push(`${type} of all of ${node['Index Name']}`);
   }
   for (const child of node.Plans ?? []) collect(child, found);
+}
+
+/**
+ * How many rows of tables and entries of indexes a statement read, those that a condition then left out among them.
+ * @param explained the JSON of EXPLAIN (ANALYZE)
+ */
+export function countReadRows(explained: unknown): number {
+  const [{ Plan }] = explanation.parse(explained);
+  return sumOver(Plan, (node) => ((node['Relation Name'] ?? node['Index Name']) === undefined ? 0 : rowsOf(node)));
+}
+
+function rowsOf(node: PlanNode): number {
+  return ((node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)) * (node['Actual Loops'] ?? 0);
+}
+
+function sumOver(node: PlanNode, value: (node: PlanNode) => number): number {
+  return (node.Plans ?? []).reduce((sum, child) => sum + sumOver(child, value), value(node));
 }

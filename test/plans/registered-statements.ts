@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { type AnyStatement, registeredStatements } from '#platform/postgres/statement.ts';
 
 const SOURCE = fileURLToPath(new URL('../../src', import.meta.url));
-const MAKES_STATEMENTS = /\bstatement(<|\()/;
+const MAKES_STATEMENTS = /\b(?:statement|listStatements)(<|\()/;
 
 /** Every statement of the service: loads each module under `src` that makes one. */
 export async function loadStatements(): Promise<AnyStatement[]> {

@@ -2,6 +2,7 @@ import { type BrowserSessionId, fromUuid, toUuid, type UserId } from '#platform/
 import type { Queryable } from '#platform/postgres/database.ts';
 import {
   countLists,
+  type ListStatements,
   listStatements,
   type Page,
   type PageWindow,
@@ -56,16 +57,28 @@ const COLUMNS = {
   last_active_ip: 'host(s.last_active_ip)',
 };
 
-/** Index `user_sessions_user`. */
-const sessionsOfUsers = listStatements<SessionRow, FilterParams>('browser-sessions-of-users', [
-  {
-    columns: COLUMNS,
-    from: 'user_sessions s',
-    where: `s.user_id = owner.id and (:isLive::boolean is null or (${browserSessionIsLive('s')}) = :isLive::boolean)
-      and (:activeAfter::timestamptz is null or s.last_active_at > :activeAfter::timestamptz)
-      and (:activeBefore::timestamptz is null or s.last_active_at < :activeBefore::timestamptz)`,
-  },
-]);
+const LIVE = browserSessionIsLive('s');
+const IN_STATE = `(:isLive::boolean is null or (${LIVE}) = :isLive::boolean)`;
+const ACTIVE_WITHIN = `(:activeAfter::timestamptz is null or s.last_active_at > :activeAfter::timestamptz)
+      and (:activeBefore::timestamptz is null or s.last_active_at < :activeBefore::timestamptz)`;
+
+/** Live ones by the index `user_sessions_live_of_user`, which has no others; by `user_sessions_user`. */
+const LISTS = {
+  live: sessionsOfUsers('live-browser-sessions-of-users', LIVE),
+  'filtered-live': sessionsOfUsers('filtered-live-browser-sessions-of-users', `${LIVE} and ${ACTIVE_WITHIN}`),
+  filtered: sessionsOfUsers('browser-sessions-of-users', `${IN_STATE} and ${ACTIVE_WITHIN}`),
+};
+
+function sessionsOfUsers(label: string, filters: string): ListStatements<SessionRow, FilterParams> {
+  return listStatements(label, [
+    { columns: COLUMNS, from: 'user_sessions s', where: `s.user_id = owner.id and ${filters}` },
+  ]);
+}
+
+function listOf({ isLive, activeAfter, activeBefore }: BrowserSessionFilter): ListStatements<SessionRow, FilterParams> {
+  if (isLive !== true) return LISTS.filtered;
+  return activeAfter === undefined && activeBefore === undefined ? LISTS.live : LISTS['filtered-live'];
+}
 
 /** A page of the sessions of each of these people. */
 export async function listBrowserSessions(
@@ -74,7 +87,7 @@ export async function listBrowserSessions(
   filter: BrowserSessionFilter,
   window: PageWindow,
 ): Promise<Page<ListedBrowserSession>[]> {
-  const pages = await readPages(queryable, sessionsOfUsers, users, filterParams(filter), window);
+  const pages = await readPages(queryable, listOf(filter), users, filterParams(filter), window);
   return pages.map((page) => ({ ...page, items: page.items.map(listedSession) }));
 }
 
@@ -83,7 +96,7 @@ export async function countBrowserSessions(
   users: readonly UserId[],
   filter: BrowserSessionFilter,
 ): Promise<number[]> {
-  return await countLists(queryable, sessionsOfUsers, users, filterParams(filter));
+  return await countLists(queryable, listOf(filter), users, filterParams(filter));
 }
 
 const byIds = statement<SessionRow, { readonly ids: readonly string[]; readonly owner: string | null }>(

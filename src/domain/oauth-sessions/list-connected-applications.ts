@@ -36,7 +36,10 @@ interface FilterParams {
   readonly clientIds: readonly string[] | null;
 }
 
-/** Index `oauth2_sessions_user`. */
+/**
+ * Index `oauth2_sessions_live_of_user`, which takes the condition on the time. Reads all live sessions of the person: that is what is summed up here. Those of
+ * equal scope are taken together before their scopes are, of which most applications have one set.
+ */
 const connectedOfUsers = listStatements<ConnectedRow, FilterParams>('connected-applications-of-users', [
   {
     columns: {
@@ -48,14 +51,21 @@ const connectedOfUsers = listStatements<ConnectedRow, FilterParams>('connected-a
       scope: 'live.scope',
     },
     from: `(
-        select s.client_id, s.user_id, min(s.created_at) as created_at, max(s.last_active_at) as last_active_at,
-               count(distinct s.id)::integer as sessions,
+        select alike.client_id, alike.user_id, min(alike.created_at) as created_at,
+               max(alike.last_active_at) as last_active_at,
+               (sum(alike.sessions) filter (where coalesce(granted.position, 1) = 1))::integer as sessions,
                coalesce(array_agg(distinct granted.scope order by granted.scope) filter (where granted.scope is not null), '{}')
                  as scope
-          from oauth2_sessions s left join lateral unnest(s.scope) as granted (scope) on true
-         where s.user_id = owner.id and ${oauthSessionIsLive('s')}
-           and (:clientIds::uuid[] is null or s.client_id = any(:clientIds::uuid[]))
-         group by s.client_id, s.user_id
+          from (
+              select s.client_id, s.user_id, s.scope, min(s.created_at) as created_at,
+                     max(s.last_active_at) as last_active_at, count(*) as sessions
+                from oauth2_sessions s
+               where s.user_id = owner.id and ${oauthSessionIsLive('s')} and s.created_at < 'infinity'
+                 and (:clientIds::uuid[] is null or s.client_id = any(:clientIds::uuid[]))
+               group by s.client_id, s.user_id, s.scope
+            ) alike
+            left join lateral unnest(alike.scope) with ordinality as granted (scope, position) on true
+         group by alike.client_id, alike.user_id
       ) live
       join oauth2_clients c on c.id = live.client_id
       left join oauth2_consents consent on consent.user_id = live.user_id and consent.client_id = live.client_id`,

@@ -1,12 +1,12 @@
 // Written by scripts/generate-reference.js from security.graphql.
 import { gql, type TypedDocumentNode } from '@urql/core';
 
-export type SecurityOverviewData = { readonly viewer: { readonly __typename: 'Anonymous' } | { readonly __typename: 'User'; readonly id: string; readonly hasPassword: boolean; readonly securityEvents: { readonly nodes: readonly ({ readonly id: string; readonly createdAt: string })[] }; readonly browserSessions: { readonly totalCount: number }; readonly appSessions: { readonly totalCount: number } }; readonly siteConfig: { readonly id: string; readonly passwordLoginEnabled: boolean; readonly passwordChangeAllowed: boolean } };
+export type SecurityOverviewData = { readonly viewer: { readonly __typename: 'Anonymous' } | { readonly __typename: 'User'; readonly id: string; readonly hasPassword: boolean; readonly securityEvents: { readonly nodes: readonly ({ readonly id: string; readonly createdAt: string })[] } }; readonly siteConfig: { readonly id: string; readonly passwordLoginEnabled: boolean; readonly passwordChangeAllowed: boolean } };
 
 export type SecurityOverviewVariables = { readonly [name: string]: never };
 
 export const SecurityOverview: TypedDocumentNode<SecurityOverviewData, SecurityOverviewVariables> = /* @__PURE__ */ gql(
-  "query SecurityOverview{viewer{__typename ...on User{id hasPassword securityEvents(kind:[PASSWORD_CHANGED PASSWORD_RECOVERED]last:1){nodes{id createdAt}}browserSessions(state:ACTIVE first:0){totalCount}appSessions(state:ACTIVE first:0){totalCount}}}siteConfig{id passwordLoginEnabled passwordChangeAllowed}}",
+  "query SecurityOverview{viewer{__typename ...on User{id hasPassword securityEvents(kind:[PASSWORD_CHANGED PASSWORD_RECOVERED]last:1){nodes{id createdAt}}}}siteConfig{id passwordLoginEnabled passwordChangeAllowed}}",
 );
 
 export type EndAllSessionsData = { readonly endAllSessions: { readonly status: 'ENDED'; readonly browserSessions: number; readonly oauth2Sessions: number; readonly compatSessions: number } };

@@ -6,6 +6,7 @@ import { Loaded } from '../../components/states.tsx';
 import { usePathTo } from '../../frame/config-context.ts';
 import { TabsPage } from '../../frame/tabs-page.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
+import { useSessionsOverview } from '../sessions/overview.ts';
 import { EndAllSessionsSection } from './end-all-sessions.tsx';
 import { SecurityOverview, type SecurityOverviewData } from './security.generated.ts';
 
@@ -15,24 +16,28 @@ const NONE = {};
 export function Security(): VNode {
   const { t } = useTranslations();
   const query = usePageQuery(SecurityOverview, NONE);
+  const overview = useSessionsOverview();
   return (
     <TabsPage tab="security">
       <PageTitle title={t('account.security.title')} />
       <Loaded query={query}>
         {({ viewer, siteConfig }) =>
-          viewer.__typename === 'User' && (
-            <>
-              {siteConfig.passwordLoginEnabled && (
-                <Password user={viewer} mayChange={siteConfig.passwordChangeAllowed} />
-              )}
+          viewer.__typename === 'User' &&
+          siteConfig.passwordLoginEnabled && <Password user={viewer} mayChange={siteConfig.passwordChangeAllowed} />
+        }
+      </Loaded>
+      {query.data !== undefined && (
+        <Loaded query={overview}>
+          {({ viewer }) =>
+            viewer.__typename === 'User' && (
               <EndAllSessionsSection
                 browsers={viewer.browserSessions.totalCount}
                 applications={viewer.appSessions.totalCount}
               />
-            </>
-          )
-        }
-      </Loaded>
+            )
+          }
+        </Loaded>
+      )}
     </TabsPage>
   );
 }

@@ -6,33 +6,43 @@ import { Loaded } from '../../components/states.tsx';
 import { usePathTo } from '../../frame/config-context.ts';
 import { TabsPage } from '../../frame/tabs-page.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
+import { totalOf, useSessionsOverview } from './overview.ts';
 import { SessionCard } from './session-card.tsx';
 import { SessionList, useListQuery } from './session-list.tsx';
 import { appIcon, appSubtitle, appTitle } from './session-text.ts';
-import { AppSessionsList, SessionsOverview, type SessionsOverviewData } from './sessions.generated.ts';
-
-const NONE = {};
+import { AppSessionsList, type SessionsOverviewData } from './sessions.generated.ts';
 
 /** The applications and chat clients that a person is signed in to, with the way to their browsers. */
 export function AppSessions(): VNode {
   const translations = useTranslations();
   const { t } = translations;
-  const overview = usePageQuery(SessionsOverview, NONE);
-  const { variables, isFiltered } = useListQuery();
+  const pathTo = usePathTo();
+  const overview = useSessionsOverview();
+  const browsers = totalOf(overview, 'browserSessions');
+  const { variables, filter } = useListQuery();
   const sessions = usePageQuery(AppSessionsList, variables);
   return (
     <TabsPage tab="devices">
       <PageTitle title={t('account.sessions.title')} />
-      <Loaded query={overview}>{(data) => <Overview data={data} />}</Loaded>
+      <p>
+        <a href={pathTo('sessions/browsers')}>
+          {browsers === undefined
+            ? t('account.browsers.title')
+            : t('account.sessions.browsers_count', { count: browsers })}
+        </a>
+      </p>
+      {(overview.data !== undefined || overview.problem !== undefined) && (
+        <Loaded query={overview}>{(data) => <LimitNotice data={data} />}</Loaded>
+      )}
       <h2>{t('account.sessions.apps')}</h2>
       <Loaded query={sessions}>
         {({ viewer }) =>
           viewer.__typename === 'User' && (
             <SessionList
               sessions={viewer.appSessions.nodes}
-              list={viewer.appSessions}
-              total={totalOf(overview.data) ?? viewer.appSessions.totalCount}
-              isFiltered={isFiltered}
+              info={viewer.appSessions.pageInfo}
+              kind="appSessions"
+              filter={filter}
               empty={t('account.sessions.none')}
             >
               {(session) => (
@@ -59,31 +69,14 @@ export function AppSessions(): VNode {
   );
 }
 
-function totalOf(data: SessionsOverviewData | undefined): number | undefined {
-  return data?.viewer.__typename === 'User' ? data.viewer.appSessions.totalCount : undefined;
-}
-
 const SHARE_OF_LIMIT = 0.8;
 
-function Overview({ data: { viewer, siteConfig } }: { data: SessionsOverviewData }): VNode | null {
+function LimitNotice({ data: { viewer, siteConfig } }: { data: SessionsOverviewData }): VNode | null {
   const { t } = useTranslations();
-  const pathTo = usePathTo();
-  if (viewer.__typename !== 'User') return null;
-  const count = viewer.appSessions.totalCount;
   const limit = siteConfig.sessionLimit?.softLimit;
-  return (
-    <>
-      <p>
-        <a href={pathTo('sessions/browsers')}>
-          {t('account.sessions.browsers_count', { count: viewer.browserSessions.totalCount })}
-        </a>
-      </p>
-      {limit !== undefined && count >= limit && (
-        <Notice kind="danger">{t('account.sessions.at_limit', { count, limit })}</Notice>
-      )}
-      {limit !== undefined && count < limit && count >= limit * SHARE_OF_LIMIT && (
-        <Notice kind="info">{t('account.sessions.near_limit', { count, limit })}</Notice>
-      )}
-    </>
-  );
+  if (viewer.__typename !== 'User' || limit === undefined) return null;
+  const count = viewer.appSessions.totalCount;
+  if (count >= limit) return <Notice kind="danger">{t('account.sessions.at_limit', { count, limit })}</Notice>;
+  if (count < limit * SHARE_OF_LIMIT) return null;
+  return <Notice kind="info">{t('account.sessions.near_limit', { count, limit })}</Notice>;
 }

@@ -15,7 +15,7 @@ export function BrowserSessions(): VNode {
   const translations = useTranslations();
   const { t } = translations;
   const pathTo = usePathTo();
-  const { variables, isFiltered } = useListQuery();
+  const { variables, filter } = useListQuery();
   const query = usePageQuery(BrowserSessionList, variables);
   return (
     <TabsPage tab="devices">
@@ -28,9 +28,9 @@ export function BrowserSessions(): VNode {
           viewer.__typename === 'User' && (
             <SessionList
               sessions={viewer.browserSessions.nodes}
-              list={viewer.browserSessions}
-              total={viewer.all.totalCount}
-              isFiltered={isFiltered}
+              info={viewer.browserSessions.pageInfo}
+              kind="browserSessions"
+              filter={filter}
               empty={t('account.browsers.none')}
             >
               {(session) => (

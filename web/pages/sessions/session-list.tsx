@@ -6,25 +6,23 @@ import { useFocusAfterRemoval } from '../../components/focus-after-removal.ts';
 import { PageLinks, useFirstPageInstead } from '../../components/page-links.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 import { inactiveBefore } from './last-active.ts';
+import { totalOf, useSessionsOverview } from './overview.ts';
 
 const PAGE_SIZE = 6;
 
 /** What the address asks a list of sessions for. */
 export interface ListQuery {
   readonly variables: Paging & { readonly lastActive?: { readonly before: string } };
-  readonly isFiltered: boolean;
+  /** Null: all sessions. */
+  readonly filter: { readonly lastActive: { readonly before: string } } | null;
 }
 
 export function useListQuery(): ListQuery {
   const { url } = useLocation();
   return useMemo(() => {
     const query = new URL(url, location.origin).searchParams;
-    const isFiltered = query.get('inactive') === 'true';
-    const paging = pagingOf(query, PAGE_SIZE);
-    return {
-      isFiltered,
-      variables: isFiltered ? { ...paging, lastActive: { before: inactiveBefore(new Date()) } } : paging,
-    };
+    const filter = query.get('inactive') === 'true' ? { lastActive: { before: inactiveBefore(new Date()) } } : null;
+    return { filter, variables: { ...pagingOf(query, PAGE_SIZE), ...filter } };
   }, [url]);
 }
 
@@ -34,33 +32,37 @@ const INACTIVE = { inactive: 'true' };
 /** The cards of one page of a list, newest first, with the filter above and the ways to the other pages below. */
 export function SessionList<Session extends { readonly id: string }>({
   sessions,
-  list,
-  total,
-  isFiltered,
+  info,
+  kind,
+  filter: listFilter,
   empty,
   children,
 }: {
   sessions: readonly Session[];
-  list: { readonly totalCount: number; readonly pageInfo: PageInfo };
-  /** Of all sessions, whatever the filter. */
-  total: number;
-  isFiltered: boolean;
+  info: PageInfo;
+  kind: 'browserSessions' | 'appSessions';
+  filter: ListQuery['filter'];
   /** What is said of a list that has none. */
   empty: string;
   children: (session: Session) => ComponentChildren;
 }): VNode {
   const { t } = useTranslations();
   const { path } = useLocation();
+  const isFiltered = listFilter !== null;
   const filter = isFiltered ? INACTIVE : ALL;
+  const total = totalOf(useSessionsOverview(), kind);
+  const inactive = totalOf(useSessionsOverview(listFilter), kind);
   const isLeftOver = useFirstPageInstead(sessions.length, filter);
   useFocusAfterRemoval(sessions.length);
   return (
     <>
       <div class="list-tools">
         <p class="meta" role="status">
-          {isFiltered
-            ? t('account.sessions.count_filtered', { count: list.totalCount, total })
-            : t('account.sessions.count', { total })}
+          {total !== undefined && !isFiltered && t('account.sessions.count', { total })}
+          {total !== undefined &&
+            isFiltered &&
+            inactive !== undefined &&
+            t('account.sessions.count_filtered', { count: inactive, total })}
         </p>
         <a class="filter" href={isFiltered ? path : `${path}?inactive=true`}>
           {isFiltered ? t('account.sessions.all') : t('account.sessions.only_inactive')}
@@ -68,7 +70,7 @@ export function SessionList<Session extends { readonly id: string }>({
       </div>
       {sessions.length === 0 && !isLeftOver && <p>{isFiltered ? t('account.sessions.none_inactive') : empty}</p>}
       <ul class="sessions">{sessions.toReversed().map((session) => children(session))}</ul>
-      <PageLinks info={list.pageInfo} size={PAGE_SIZE} filter={filter} />
+      <PageLinks info={info} size={PAGE_SIZE} filter={filter} />
     </>
   );
 }

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { Explainer } from './explain.ts';
+import { countReadRows } from './read-plan.ts';
+import { loadStatements } from './registered-statements.ts';
+
+const LIVE = 2_000;
+const ENDED = 2_000;
+const PAGE = 6;
+/** Of the person whose sessions they are. */
+const OWNER = '01900000-0000-7000-8000-000000000001';
+
+const statements = new Map((await loadStatements()).map((made) => [made.label, made]));
+let testDatabase: TestDatabase;
+let explainer: Explainer;
+
+/** Live and ended sessions take turns, but for the newest, which have all ended. */
+const ENDED_AT = `case when g % 2 = 0 or g > ${LIVE + ENDED} then now() end`;
+const NUMBERS = `generate_series(1, ${LIVE + ENDED + ENDED}) g`;
+const ID = `('01900001-0000-7000-8000-' || lpad(to_hex(g), 12, '0'))::uuid`;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  explainer = await Explainer.open(testDatabase.connectionString);
+  await explainer.fill(`
+    insert into users (id, username, username_key, created_at) values ('${OWNER}', 'everywhere', 'everywhere', now());
+    insert into user_sessions (id, user_id, key_hash, authenticated_at, created_at, last_active_at, finished_at)
+      select ${ID}, '${OWNER}', sha256(g::text::bytea), now(), now(), now(), ${ENDED_AT} from ${NUMBERS};
+    insert into oauth2_sessions (id, user_id, client_id, scope, created_at, last_active_at, finished_at)
+      select ${ID}, '${OWNER}', (select id from oauth2_clients limit 1), '{openid}', now(), now(), ${ENDED_AT} from ${NUMBERS};
+    insert into compat_sessions (id, user_id, device_id, created_at, last_active_at, finished_at)
+      select ${ID}, '${OWNER}', 'D' || g, now(), now(), ${ENDED_AT} from ${NUMBERS};
+    insert into audit_events (id, user_id, kind, detail, created_at)
+      select ${ID}, '${OWNER}', 'login', '{}', now() from ${NUMBERS};
+  `);
+  await explainer.fill('vacuum analyze');
+});
+afterAll(async () => {
+  await explainer.close();
+  await testDatabase.drop();
+});
+
+async function run(label: string): Promise<unknown> {
+  const made = statements.get(label);
+  if (made === undefined) throw new Error(`no statement is labelled ${label}`);
+  return await explainer.run(made, { owners: `{${OWNER}}`, limit: String(PAGE + 1), kinds: '{login}' });
+}
+
+const LISTS = [
+  'live-browser-sessions-of-users',
+  'live-oauth2-sessions-of-users',
+  'live-compat-sessions-of-users',
+  'live-app-sessions-of-users',
+  'security-events-of-users',
+];
+
+describe('of somebody with thousands of sessions, a page is read and no more', () => {
+  // Two kinds of sessions are merged, and each may be followed to its client and its name.
+  const MOST = 4 * (PAGE + 1);
+
+  test.each(LISTS.flatMap((list) => [`${list}-first`, `${list}-last`]))('%s', async (label) => {
+    const rows = countReadRows(await run(label));
+    expect(rows).toBeGreaterThan(PAGE);
+    expect(rows).toBeLessThanOrEqual(MOST);
+  });
+});
+
+describe('live sessions are counted without reading those that have ended', () => {
+  test.each([
+    ['live-browser-sessions-of-users-count', 1],
+    ['live-oauth2-sessions-of-users-count', 1],
+    ['live-compat-sessions-of-users-count', 1],
+    ['live-app-sessions-of-users-count', 2],
+  ])('%s', async (label, kinds) => {
+    expect(countReadRows(await run(label))).toBe(kinds * LIVE);
+  });
+});
+
+test('connected applications are summed up from the live sessions, each of which is read once', async () => {
+  const rows = countReadRows(await run('connected-applications-of-users-first'));
+  expect(rows).toBeGreaterThanOrEqual(LIVE);
+  expect(rows).toBeLessThan(LIVE + PAGE);
+});
