@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { endAccounts } from './account-end.js';
 import { checkOperations, lookAfterAccount } from './account-journey.js';
 import { LINKED_OPERATIONS, linkAndUnlink } from './account-linked.js';
+import { checkPaint } from './account-paint.js';
 import { callFromReference, hideAnswerFromOthers, refuseForeignAnswers } from './api-reference-journey.js';
 import { obeyChatClients } from './chat-account-journey.js';
 import { signInToChat } from './chat-journey.js';
@@ -95,6 +96,21 @@ export async function checkAccountJourney(checks, { browser, folder, relyingPart
   } finally {
     await latchkey.stop();
     await mails.close();
+  }
+}
+
+/** Looks at the clock in the account area of somebody with a few sessions. */
+export async function checkFirstPaint(checks, { browser, folder, relyingParty }) {
+  const latchkey = await Latchkey.start(folder, 'paint', accountSettings(relyingParty.callback, { transport: 'file' }));
+  const username = 'wilma';
+  try {
+    await latchkey.command(['manage', 'register-user', '--yes', '--password-file', '-', username], PASSWORD);
+    for (const device of ['PHONE', 'TABLET', 'LAPTOP', 'DESKTOP', 'CAR', 'FRIDGE', 'WATCH']) {
+      await latchkey.command(['manage', 'issue-compatibility-token', username, device]);
+    }
+    await checkPaint(checks, { browser, base: latchkey.base, username });
+  } finally {
+    await latchkey.stop();
   }
 }
 
