@@ -88,6 +88,9 @@ async function proveAddress(page, mails) {
   await page.goto(proved);
   await heading(page, 'Profile');
   assert.match(page.url(), /\/account\/$/, 'what is done leads to the profile');
+  await page.goto(proved.replace(/verify$/, 'in-use'));
+  await heading(page, 'Profile');
+  assert.match(page.url(), /\/account\/$/, 'nobody else has it');
 }
 
 /** Somebody else has the address, which is told to those alone who read its mails. */

@@ -20,6 +20,7 @@ export async function nameSessions({ page, latchkey, username }) {
   const card = page.locator('.session', { hasText: 'Harbour Chat' });
   await activate(page, card.getByRole('link'));
   const dialog = await openRename(page, 'Unknown device');
+  assert.equal(await dialog.getByLabel('Name').inputValue(), '', 'what has no name is not named');
   await typeInto(page, dialog.getByLabel('Name'), ' ');
   await page.keyboard.press('Enter');
   await dialog.getByRole('alert').getByText('Enter a name.').waitFor();

@@ -109,7 +109,7 @@ test('who has just signed in may have other keys for ten minutes, and hears of i
   expect(mails).toEqual([{ recipient: 'amira@example.org', has_event: true }]);
 });
 
-test('who signed in long ago has to prove again who they are (account-graphql 2.5)', async () => {
+test('who signed in long ago has to prove again who they are (account-graphql 2.5, S-123)', async () => {
   const amira = await signedIn('amira');
   clock.advanceSeconds(10 * MINUTE + 1);
   const answer = await amira.query(ALLOW, { userId: amiraId });

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseId, toUuid } from '#platform/base/ids.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
 import { codesOf, type GraphqlAnswer, GraphqlClient } from '#test/support/graphql-client.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 
@@ -155,6 +157,49 @@ test.each([
     expect(codesOf(await jonas.query(document, { id: `user:${ABSENT}` }))).toEqual(['BAD_USER_INPUT']);
   },
 );
+
+test.each([
+  ['browser', END_BROWSER, 'browserSession'],
+  ['application', END_OAUTH2, 'oauth2Session'],
+  ['chat client', END_COMPAT, 'compatSession'],
+] as const)('of a %s that is signed out twice at once the session ends once (9.2)', async (kind, document, member) => {
+  const [one, other] = [await signedIn('jonas'), await signedIn('jonas')];
+  const id = await newSession(kind, other);
+  const before = await endingsOf(id);
+  const answers = await Promise.all([one, one, one, one].map((caller) => caller.query(document, { id })));
+  const ended = answers.map(({ data }) => Object.values(Object(data))[0]);
+  const session = { id, state: 'FINISHED', finishedAt: new Date(clock.now()).toISOString() };
+  expect(ended).toEqual(Array.from({ length: 4 }, () => ({ status: 'ENDED', [member]: session })));
+  expect([before, await endingsOf(id)]).toEqual([0, 1]);
+});
+
+/** @returns the identifier of a session that was not there before; for `browser`, the one of the caller itself */
+async function newSession(kind: 'browser' | 'application' | 'chat client', caller: GraphqlClient): Promise<string> {
+  switch (kind) {
+    case 'browser':
+      return await currentSession(caller);
+    case 'application':
+      await client.signIn(caller.browser ?? expect.fail('no browser'), 'openid');
+      return await lastOauth2Session(caller);
+    case 'chat client': {
+      await new ChatClient(service).login('jonas', PASSWORD);
+      const { data } = await caller.query('{ viewer { ... on User { compatSessions(last: 1) { nodes { id } } } } }');
+      return Object(data).viewer.compatSessions.nodes[0].id;
+    }
+  }
+}
+
+/** How often the end of a session was recorded. */
+async function endingsOf(nodeId: string): Promise<number> {
+  const id = parseId(nodeId.split(':')[1] ?? '') ?? expect.fail(nodeId);
+  const [row] = await sql<{ count: number }>(
+    service.database,
+    `select count(*)::integer as count from audit_events
+      where session_id = $1 and kind in ('session_ended', 'logout')`,
+    [toUuid(id)],
+  );
+  return row?.count ?? 0;
+}
 
 test.each([
   ['of another scheme', 'Basic eDp5', 401, 'INVALID_TOKEN'],

@@ -43,6 +43,14 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
     testName: '(S-128)',
   },
   {
+    name: 'cross-signing-reset-freshness',
+    what: 'other keys for the devices of a person are allowed by who signed in lately',
+    attack: 123,
+    removals: [{ text: "  requireRecentAuthentication(context, 'cross_signing_reset');\n" }],
+    test: 'src/features/account-api/cross-signing-reset.test.ts',
+    testName: '(account-graphql 2.5, S-123)',
+  },
+  {
     name: 'deactivation-confirmed',
     what: 'an account is ended by who proves to be its owner',
     attack: 123,
