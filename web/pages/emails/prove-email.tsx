@@ -27,11 +27,16 @@ export function ProveEmail(): VNode {
         <NotFoundContent />
       ) : (
         <Loaded query={query} title={t('verify_email.title')}>
-          {({ userEmailAuthentication: authentication }) =>
+          {({ viewer, userEmailAuthentication: authentication }) =>
             authentication === null ? (
               <NotFoundContent />
             ) : (
-              <Steps key={id} authentication={authentication} step={step === 'in-use' ? 'in-use' : 'verify'} />
+              <Steps
+                key={id}
+                authentication={authentication}
+                isOwn={isAmong(authentication.email, viewer)}
+                step={step === 'in-use' ? 'in-use' : 'verify'}
+              />
             )
           }
         </Loaded>
@@ -40,7 +45,13 @@ export function ProveEmail(): VNode {
   );
 }
 
-function Steps({ authentication, step }: { authentication: Authentication; step: Step }): VNode {
+/** Whether the address belongs to the account itself. */
+function isAmong(email: string, viewer: VerifyEmailData['viewer']): boolean {
+  if (viewer.__typename !== 'User') return false;
+  return viewer.emails.nodes.some((own) => own.email.toLowerCase() === email.toLowerCase());
+}
+
+function Steps({ authentication, isOwn, step }: { authentication: Authentication; isOwn: boolean; step: Step }): VNode {
   const { id, completedAt } = authentication;
   const { route } = useLocation();
   const pathTo = usePathTo();
@@ -48,6 +59,7 @@ function Steps({ authentication, step }: { authentication: Authentication; step:
   const [isInUse, setInUse] = useState(false);
   if (step === 'in-use') {
     if (completedAt === null && !isInUse) return <GoTo path={`emails/${id}/verify`} />;
+    if (isOwn) return <GoTo path="" />;
     return <InUse email={authentication.email} />;
   }
   if (completedAt !== null && !isInUse) return <GoTo path="" />;

@@ -14,23 +14,16 @@ import { SetCompatSessionName, SetOAuth2SessionName } from './sessions.generated
 interface NamedSession {
   readonly __typename: 'CompatSession' | 'Oauth2Session';
   readonly id: string;
+  readonly humanName: string | null;
 }
 
 /** A homeserver takes no longer one for a device. */
 const MAX_CHARACTERS = 100;
 
-/** Asks what a person wants to call a session. @param name that it is shown under now */
-export function RenameSessionDialog({
-  session,
-  name,
-  onClose,
-}: {
-  session: NamedSession;
-  name: string;
-  onClose: () => void;
-}): VNode {
+/** Asks what a person wants to call a session: without a name until now, whatever it is shown under. */
+export function RenameSessionDialog({ session, onClose }: { session: NamedSession; onClose: () => void }): VNode {
   const { t } = useTranslations();
-  const form = useForm({ session_name: name });
+  const form = useForm({ session_name: session.humanName ?? '' });
   const { rename, isPending, problem } = useRename(session);
   const [isGone, setGone] = useState(false);
   const submit = async () => {

@@ -113,9 +113,7 @@ function Detail({ session }: { session: Session }): VNode {
           {t('account.rename.button')}
         </Button>
       )}
-      {isRenaming && !isBrowser && (
-        <RenameSessionDialog session={session} name={title} onClose={() => setRenaming(false)} />
-      )}
+      {isRenaming && !isBrowser && <RenameSessionDialog session={session} onClose={() => setRenaming(false)} />}
       {isActive && (
         <Button kind="danger" label={t('account.session.sign_out_of', { name: title })} onClick={() => setEnding(true)}>
           {t('account.sign_out')}
