@@ -7,9 +7,10 @@
 import { resolve } from 'node:path';
 import ts from 'typescript';
 
-/** Code that never runs for a request. */
+/** Code that never runs for a request, or not in the service. */
 const NOT_FOR_REQUESTS = [
   'src/main.ts',
+  'src/browser/assets/',
   'src/cli/',
   'src/app/',
   'src/config/',

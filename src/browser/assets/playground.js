@@ -15,19 +15,24 @@ const at = (id) => document.getElementById(id);
 const state = playground.querySelector('[role=status]');
 const [answer, schema] = [at('answer'), at('schema')];
 
-playground.querySelector('button').addEventListener('click', run);
+playground.querySelector('button').addEventListener('click', () => {
+  void run();
+});
 playground.addEventListener('keydown', (event) => {
   if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
   event.preventDefault();
-  run();
+  void run();
 });
 // Browsers bring the place of the caret into view, not the field around it.
 playground.addEventListener('focusin', ({ target }) => target.scrollIntoView({ block: 'nearest' }));
-playground.querySelector('details').addEventListener('toggle', async () => {
-  if (schema.value !== '') return;
+playground.querySelector('details').addEventListener('toggle', () => {
+  if (schema.value === '') void showSchema();
+});
+
+async function showSchema() {
   const { data, errors } = (await send(SCHEMA, {}, {})) ?? {};
   schema.value = data?.__schema == null ? errorText(errors) : data.__schema.types.map(typeText).join('\n\n');
-});
+}
 
 async function run() {
   const [variables, headers] = [objectIn('variables'), objectIn('headers')];
