@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createExportWorker } from '#app/jobs.ts';
 import { parseId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { HeldChange } from '#test/attacks/held-change.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { cleanUpAll } from '#test/support/clean-up.ts';
@@ -331,6 +332,18 @@ describe('a start', () => {
     expect(new Set(started.map((one) => one.export?.id)).size).toBe(1);
     expect(await list()).toHaveLength(1);
     expect(await work()).toBe(1);
+  });
+
+  test('at the same moment as one in another process waits for that one, and gives it', async () => {
+    const held = await HeldChange.make(
+      service.connectionString,
+      `with locked as (select id from users where id = $1::uuid for no key update)
+       insert into data_exports (id, user_id, created_at, expires_at)
+       select gen_random_uuid(), locked.id, $2::timestamptz, $2::timestamptz + interval '7 days' from locked`,
+      [toUuid(userId), new Date(clock.now())],
+    );
+    expect((await held.commitDuring(start())).status).toBe('IN_PROGRESS');
+    expect(await list()).toHaveLength(1);
   });
 
   test('asks who one is again after a while', async () => {

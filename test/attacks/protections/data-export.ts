@@ -50,7 +50,7 @@ export const DATA_EXPORT: readonly Protection[] = [
       },
     ],
     test: EXPORT,
-    testName: 'at the same moment as others',
+    testName: 'at the same moment as one in another process',
   },
   {
     name: 'data-export-deactivated',
