@@ -1111,6 +1111,7 @@ test('without any source, the defaults are those of the manual', () => {
     },
     graphql: {
       hasIntrospection: true,
+      hasPlayground: true,
       acceptsAccessTokens: false,
       maxBodyBytes: 262_144,
       maxDocumentBytes: 65_536,

@@ -15,17 +15,15 @@ export function renderReference(
 ): string {
   return document(
     <Head parts={parts} title="Admin API" script="api-reference.js" stylesheet="api-reference.css" />,
-    <>
+    // The script puts the reference in the place of what is here.
+    <main id="reference" data-description={addresses.description} data-callback={addresses.callback}>
       <noscript>
-        <main>
-          <h1>Admin API</h1>
-          <p>
-            This page needs JavaScript. <a href={addresses.description}>The description of the API</a> does not.
-          </p>
-        </main>
+        <h1>Admin API</h1>
+        <p>
+          This page needs JavaScript. <a href={addresses.description}>The description of the API</a> does not.
+        </p>
       </noscript>
-      <main id="reference" data-description={addresses.description} data-callback={addresses.callback} />
-    </>,
+    </main>,
   );
 }
 
@@ -42,7 +40,7 @@ export function renderCallback(parts: ReferenceParts): string {
 
 /** Written for administrators, in the one language of the description itself. */
 function document(head: VNode, content: VNode): string {
-  return `<!doctype html>\n<html lang="en">${renderToString(head)}<body>${renderToString(content)}</body></html>\n`;
+  return `<!doctype html>\n<html lang="en" dir="ltr">${renderToString(head)}<body>${renderToString(content)}</body></html>\n`;
 }
 
 function Head(props: {
