@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { headerRecord } from '#test/support/header-record.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 
 let service: TestService;
@@ -23,7 +24,7 @@ test('GET /api/doc/ is a page whose script reads the description, for anybody', 
   expect(body).toContain('data-description="/api/spec.json"');
   expect(body).toContain(`data-callback="${service.publicBase}api/doc/oauth2-callback"`);
   expect(body).not.toMatch(/<script[^>]*>[^<]|<style| style=| on[a-z]+=/);
-  expect(Object.fromEntries(answer.headers)).toMatchObject({
+  expect(headerRecord(answer.headers)).toMatchObject({
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',
     'x-frame-options': 'DENY',
@@ -39,7 +40,7 @@ test('the callback is the same whatever it is asked with, and tells it to nobody
   const plain = await (await get('/api/doc/oauth2-callback')).text();
   const answer = await get('/api/doc/oauth2-callback?code=NeverShown1&state=%22%3E%3Cscript%3Ealert(1)%3C/script%3E');
   expect(await answer.text()).toBe(plain);
-  expect(Object.fromEntries(answer.headers)).toMatchObject({
+  expect(headerRecord(answer.headers)).toMatchObject({
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
     'content-security-policy': expect.stringContaining("default-src 'none'; script-src 'self'"),

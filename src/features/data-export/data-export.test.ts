@@ -8,6 +8,7 @@ import { cleanUpAll } from '#test/support/clean-up.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { codesOf, GraphqlClient } from '#test/support/graphql-client.ts';
+import { headerRecord } from '#test/support/header-record.ts';
 import { type Mails, startMails } from '#test/support/mails.ts';
 import { readZip } from '#test/support/read-zip.ts';
 import { startService, type TestService } from '#test/support/service.ts';
@@ -156,7 +157,7 @@ describe('an export', () => {
     const { status, headers, body } = await download(id);
     expect(status).toBe(200);
     expect(body.length).toBe(ready?.['sizeBytes']);
-    expect(Object.fromEntries(headers)).toMatchObject({
+    expect(headerRecord(headers)).toMatchObject({
       'content-type': 'application/zip',
       'content-disposition': `attachment; filename="account-export-${new Date(clock.now()).toISOString().slice(0, 10)}.zip"`,
       'cache-control': 'no-store',
@@ -381,7 +382,7 @@ describe('a download', () => {
     const other = await signIn(`other${count}`);
     const answer = async (of: string, who?: GraphqlClient) => {
       const { status, headers, body } = await download(of, who);
-      const { date: _, 'x-request-id': __, ...others } = Object.fromEntries(headers);
+      const { date: _, 'x-request-id': __, ...others } = headerRecord(headers);
       return [status, others, body.toString().replaceAll(/GET-\d+/g, 'GET')];
     };
     const absent = await answer(ABSENT, other);
