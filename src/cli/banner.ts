@@ -29,8 +29,11 @@ export async function logStartup(started: {
   if (note !== undefined) log.info('startup', note);
   log.info('startup', `data in ${config.dataDir}`);
   log.info('startup', `homeserver ${config.homeserver.kind}`, { server_name: config.homeserver.homeserver });
+  log.info('startup', `mail transport ${config.email.transport.kind}`);
   log.info('auth.addresses', addressRule(config.http));
-  if (loaded.trial) log.info('startup', 'trial mode: no configuration file; listening on this machine only');
+  if (loaded.trial) {
+    log.info('startup', 'trial mode: no configuration file; whoever reaches the service may make an account');
+  }
   if (await hasAdmins(database)) log.info('startup', 'an admin account exists');
   else log.info('startup', `no admin account yet; make the first one with: ${adminCommand}`);
   log.info('startup', `issuer to type into applications, letter by letter: ${config.http.issuer}`);
