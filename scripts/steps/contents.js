@@ -1,0 +1,44 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { isExternal } from './build.js';
+import { dist, root } from './places.js';
+
+const LEGAL = /^(?:licen[cs]e|notice|copying)(?:[.-].*)?$/i;
+/** Builds the bundles and is in none of them. */
+const BUNDLER = /^@?esbuild(?:\/|$)/;
+
+/** Writes the licences of all packages that the bundles hold, as these ask for, to `dist/third-party-notices.txt`. */
+export function writeNotices() {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  const notices = Object.entries(packages)
+    .filter(([path, entry]) => path !== '' && entry.dev !== true && entry.optional !== true)
+    .map(([path, { version }]) => ({ folder: join(root, path), name: path.replace(/^.*node_modules\//, ''), version }))
+    .filter(({ name }) => !isExternal(name) && !BUNDLER.test(name))
+    .map(({ folder, name, version }) => `${'='.repeat(80)}\n${name} ${version}\n\n${legalTexts(folder)}`);
+  writeFileSync(join(dist, 'third-party-notices.txt'), notices.join('\n'));
+}
+
+function legalTexts(folder) {
+  const files = readdirSync(folder).filter((name) => LEGAL.test(name));
+  if (files.length > 0) return files.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n');
+  const { license, author } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const owner = typeof author === 'object' ? author.name : author;
+  return `Licence: ${license}${owner === undefined ? '' : `, by ${owner}`}\n`;
+}
+
+/**
+ * Writes the bill of materials (CycloneDX) to `dist/sbom.cdx.json`, without what differs from one run or folder to the
+ * next: the same sources give the same package.
+ */
+export function writeSbom() {
+  const args = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--omit=dev'];
+  const npm = process.env.npm_execpath;
+  const [program, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
+  const { status, stdout, stderr, error } = spawnSync(program, [...first, ...args], { cwd: root, encoding: 'utf8' });
+  if (status !== 0) throw error ?? new Error(`npm sbom ended with code ${status}: ${stderr}`);
+  const sbom = JSON.parse(stdout.replaceAll(JSON.stringify(basename(root)), '"latchkey"'));
+  delete sbom.serialNumber;
+  delete sbom.metadata.timestamp;
+  writeFileSync(join(dist, 'sbom.cdx.json'), `${JSON.stringify(sbom, undefined, 2)}\n`);
+}

@@ -1,0 +1,30 @@
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isExternal } from './build.js';
+import { root, workshop } from './places.js';
+
+const manifestFile = join(root, 'package.json');
+const ours = join(workshop, 'package.before-pack.json');
+const PUBLISHED = ['name', 'version', 'description', 'license', 'type', 'engines', 'bin', 'files'];
+
+/**
+ * Replaces `package.json` by that of the published package: only what the bundles do not hold is installed with it, and
+ * nothing is run at its installation.
+ */
+export function publishManifest() {
+  const manifest = JSON.parse(readFileSync(manifestFile, 'utf8'));
+  const published = Object.fromEntries(PUBLISHED.map((key) => [key, manifest[key]]));
+  for (const kind of ['dependencies', 'optionalDependencies']) {
+    published[kind] = Object.fromEntries(Object.entries(manifest[kind]).filter(([name]) => isExternal(name)));
+  }
+  mkdirSync(workshop, { recursive: true });
+  copyFileSync(manifestFile, ours);
+  const prepared = join(workshop, `package.${process.pid}.json`);
+  writeFileSync(prepared, `${JSON.stringify(published, undefined, 2)}\n`);
+  renameSync(prepared, manifestFile);
+}
+
+/** Also after a pack that was killed: the next one begins with it. */
+export function restoreManifest() {
+  if (existsSync(ours)) renameSync(ours, manifestFile);
+}
