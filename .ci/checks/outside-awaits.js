@@ -36,6 +36,7 @@ const EXCEPTIONS = {
   'src/platform/http/server.ts': LISTENING,
   'src/platform/log/descriptor-sink.ts': 'the log is flushed when the process stops',
   'src/platform/password-hash/schemes.ts': HASHES,
+  'src/platform/postgres/choose-server.ts': CONNECTING,
   'src/platform/postgres/connect.ts': CONNECTING,
   'src/platform/postgres/connection.ts': CONNECTING,
   'src/platform/postgres/open-database.ts':

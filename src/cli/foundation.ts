@@ -235,10 +235,13 @@ export function keyRingOf(config: Config): KeyRing {
 }
 
 export function targetOf(server: PostgresConfig): ConnectionTarget {
-  const { host, port, user, database, password, sslMode, sslCa, sslCertificate, sslKey } = server;
+  const { servers, sessionAttributes } = server;
+  const [first, ...otherServers] = servers;
+  const { user, database, password, sslMode, sslCa, sslCertificate, sslKey } = server;
   return {
-    host,
-    port,
+    ...first,
+    otherServers,
+    sessionAttributes,
     user,
     database,
     ...(password !== undefined && { password: password.reveal() }),

@@ -125,7 +125,27 @@ describe('database', () => {
     const { database } = loadYaml(
       'database: {uri: "postgres://h/d", pooler: transaction, migration_uri: "postgres://direct:5433/d"}',
     );
-    expect(database.migrationServer).toMatchObject({ host: 'direct', port: 5433, database: 'd' });
+    expect(database.migrationServer).toMatchObject({ servers: [{ host: 'direct', port: 5433 }], database: 'd' });
+  });
+
+  test('of several servers one that takes writes is used, unless the address says otherwise', () => {
+    const servers = [
+      { host: 'a', port: 5432 },
+      { host: 'b', port: 5433 },
+    ];
+    expect(loadYaml('database: {uri: "postgres://a,b:5433/d"}').database.server).toMatchObject({
+      servers,
+      sessionAttributes: 'read-write',
+    });
+    expect(loadYaml('database: {uri: "postgres://a,b:5433/d?target_session_attrs=any"}').database.server).toMatchObject(
+      {
+        servers,
+        sessionAttributes: 'any',
+      },
+    );
+    expect(loadYaml('database: {host: "a,b", port: 5433}').database.server).toMatchObject({
+      servers: servers.map((server) => ({ ...server, port: 5433 })),
+    });
   });
 
   test('certificate and key come together, and the pool has room for its minimum', () => {

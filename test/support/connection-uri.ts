@@ -5,10 +5,15 @@ import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
 export function parseConnectionUri(uri: string): ConnectionTarget {
   const parts = parsePostgresUri(uri);
   if (parts === undefined) throw new Error('not an address of a PostgreSQL database');
-  const { host, port, user, password, database, sslMode } = parts;
-  return {
+  const { servers, user, password, database, sslMode, sessionAttributes } = parts;
+  const [first = {}, ...otherServers] = servers.map(({ host, port }) => ({
     ...(host !== undefined && { host }),
     ...(port !== undefined && { port }),
+  }));
+  return {
+    ...first,
+    ...(otherServers.length > 0 && { otherServers }),
+    ...(sessionAttributes !== undefined && { sessionAttributes }),
     ...(user !== undefined && { user }),
     ...(password !== undefined && { password }),
     ...(database !== undefined && { database }),

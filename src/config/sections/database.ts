@@ -14,12 +14,12 @@ import {
   text,
 } from '#platform/config/values.ts';
 import { SSL_MODES } from '#platform/postgres/database-options.ts';
-import { type ConnectionParts, connectionDefaults, parsePostgresUri } from './postgres-uri.ts';
+import { type ConnectionParts, completeServers, connectionDefaults, parsePostgresUri } from './postgres-uri.ts';
 
 const EMBEDDED_URI = /^embedded:(?:\/\/(?<directory>\/.+))?$/;
 const URI_EXPECTED = 'expected "embedded:", "embedded:///absolute/path" or "postgres://user@host/database"';
 const POSTGRES_URI_EXPECTED =
-  'expected "postgres://user@host/database" (parameters: host, port, user, password, dbname, sslmode)';
+  'expected "postgres://user@host/database" (parameters: host, port, user, password, dbname, sslmode, target_session_attrs)';
 
 const embedded = mapping({
   user: hint(text({ maximum: 32, pattern: /^[A-Za-z_][\w.-]*\$?$/, expected: 'expected the name of an account' }), {
@@ -42,14 +42,18 @@ const connectionParts = mapping({
     .optional()
     .describe(
       '`embedded:` is a PostgreSQL of our own below `data_dir`, `embedded:///path` one elsewhere (one machine only); ' +
-        '`postgres://` names a server.',
+        '`postgres://` names a server, or several that stand in for one another (`postgres://user@a:5432,b:5432/name`): ' +
+        'the first that takes writes is used, and another one once it does not. `target_session_attrs` says what will do: ' +
+        '`read-write` (the default for several), `primary` or `any`.',
     ),
   uri_file: secretFile('uri'),
   host: hint(text({ maximum: 255, pattern: /^[^\s]+$/, expected: 'expected a host name or an IP address' }), {
     defaultText: '`PGHOST`, else `localhost`',
   })
     .optional()
-    .describe('Host of the PostgreSQL server. This and the next five keys are used in place of `uri`.'),
+    .describe(
+      'Host of the PostgreSQL server, or several with commas between them. This and the next five keys are used in place of `uri`.',
+    ),
   port: hint(integer(1, 65535), { defaultText: '`PGPORT`, else 5432' }).optional().describe('Port of the server.'),
   socket: path().optional().describe('Directory of the Unix socket of the server, in place of `host`.'),
   username: hint(text({ maximum: 63 }), { defaultText: '`PGUSER`, else the account of the process' })
@@ -153,13 +157,14 @@ function databaseServer(parsed: ParsedDatabase, connection: (parts: ConnectionPa
   const fromUri = parsed.uri === undefined ? undefined : parsePostgresUri(parsed.uri);
   if (fromUri !== undefined) return connection(fromUri);
   if (PARTS_BESIDE_URI.some((key) => parsed[key] !== undefined)) {
+    const hosts = parsed.socket === undefined ? parsed.host?.split(',') : [parsed.socket];
     return connection({
-      host: parsed.socket ?? parsed.host,
-      port: parsed.port,
+      servers: (hosts ?? [undefined]).map((host) => ({ host, port: parsed.port })),
       user: parsed.username,
       password: parsed.password,
       database: parsed.database,
       sslMode: undefined,
+      sessionAttributes: undefined,
     });
   }
   return {
@@ -183,11 +188,17 @@ function postgresConfig(
   const defaults = connectionDefaults(environment);
   const user = parts.user ?? defaults.user;
   const password = parts.password ?? defaults.password;
+  const servers = completeServers(parts.servers, defaults.servers);
   return {
     kind: 'postgres' as const,
-    /** Host name or address, or the directory of a Unix socket (begins with a slash). */
-    host: parts.host ?? defaults.host,
-    port: parts.port ?? defaults.port,
+    /**
+     * In the order in which they are tried: host name or address, or the directory of a Unix socket (begins with a
+     * slash), and port.
+     */
+    servers,
+    /** A list of servers is one of which only one takes writes. */
+    sessionAttributes:
+      parts.sessionAttributes ?? defaults.sessionAttributes ?? (servers.length > 1 ? 'read-write' : 'any'),
     user,
     password: secretOf(password),
     database: parts.database ?? defaults.database ?? user,

@@ -1,5 +1,5 @@
 /**
- * Opens single connections to the server: with or without TLS, repeatedly while a server is still starting, and with a
+ * Opens single connections to the server, or to one of several: with or without TLS, repeatedly while a server is still starting, and with a
  * check that Latchkey can run on it.
  */
 
@@ -8,7 +8,8 @@ import type { ConnectionOptions as TlsOptions } from 'node:tls';
 import { Client, types } from 'pg';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
-import { type ConnectionTarget, describeTarget, type SslOptions } from './database-options.ts';
+import { chooseServer } from './choose-server.ts';
+import { type ConnectionTarget, describeTarget, type ServerAddress, type SslOptions } from './database-options.ts';
 import { reasonOf } from './failures.ts';
 
 /** TLS options of the driver; false: no TLS. */
@@ -27,17 +28,19 @@ const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5_000;
 const OLDEST_VERSION = 15;
 
-/**
- * A connected client of the driver. The TLS modes `allow` and `prefer` have a second choice, which is tried when the
- * first fails.
- */
-export async function connect(options: ConnectOptions): Promise<Client> {
-  const [first, second] = tlsChoices(options.connection);
+/** A connected client of the driver. */
+export function connect(options: ConnectOptions): Promise<Client> {
+  return chooseServer(options.connection, (server) => connectTo(options, server));
+}
+
+/** The TLS modes `allow` and `prefer` have a second choice, which is tried when the first fails. */
+async function connectTo(options: ConnectOptions, server: ServerAddress): Promise<Client> {
+  const [first, second] = tlsChoices(server, options.connection.ssl);
   try {
-    return await connectOnce(options, first);
+    return await connectOnce(options, server, first);
   } catch (error) {
-    if (second === undefined || isUnreachable(error)) throw error;
-    return await connectOnce(options, second);
+    if (second === undefined || isUnreachable(error) || error instanceof UnsuitableServer) throw error;
+    return await connectOnce(options, server, second);
   }
 }
 
@@ -98,8 +101,12 @@ export async function checkServer(client: Client): Promise<void> {
     throw new ExitError(ExitCode.unavailable, 'the database is read-only; connect to the primary server');
 }
 
-async function connectOnce(options: ConnectOptions, ssl: TlsChoice): Promise<Client> {
-  const { host, port, user, password, database } = options.connection;
+/** The server answers, and is not what `sessionAttributes` asks for. */
+class UnsuitableServer extends Error {}
+
+async function connectOnce(options: ConnectOptions, server: ServerAddress, ssl: TlsChoice): Promise<Client> {
+  const { user, password, database } = options.connection;
+  const { host, port } = server;
   const client = new Client({
     host,
     port,
@@ -118,6 +125,7 @@ async function connectOnce(options: ConnectOptions, ssl: TlsChoice): Promise<Cli
   client.on('error', () => {});
   try {
     await client.connect();
+    await inTime(client, () => requireSuitable(client, options.connection));
   } catch (error) {
     client.connection.stream.destroy();
     throw error;
@@ -125,9 +133,28 @@ async function connectOnce(options: ConnectOptions, ssl: TlsChoice): Promise<Cli
   return client;
 }
 
-function tlsChoices(target: ConnectionTarget): readonly [TlsChoice, TlsChoice?] {
-  const { ssl } = target;
-  if (target.host?.startsWith('/') === true) return [false];
+/** Ends a new connection whose server falls silent during `work`, which then fails. */
+export async function inTime(client: Client, work: () => Promise<void>): Promise<void> {
+  const timer = setTimeout(() => client.connection.stream.destroy(), ATTEMPT_TIMEOUT_MS);
+  try {
+    await work();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function requireSuitable(client: Client, { sessionAttributes = 'any' }: ConnectionTarget): Promise<void> {
+  if (sessionAttributes === 'any') return;
+  const { rows } = await client.query<{ is_standby: boolean; is_read_only: boolean }>(
+    `select pg_is_in_recovery() as is_standby, current_setting('transaction_read_only')::boolean as is_read_only`,
+  );
+  const [server] = rows;
+  if (server === undefined || server.is_standby) throw new UnsuitableServer('the server is a standby');
+  if (server.is_read_only && sessionAttributes === 'read-write') throw new UnsuitableServer('the server is read-only');
+}
+
+function tlsChoices(server: ServerAddress, ssl: SslOptions | undefined): readonly [TlsChoice, TlsChoice?] {
+  if (server.host?.startsWith('/') === true) return [false];
   if (ssl === undefined || ssl.mode === 'disable') return [false];
   const encrypted = tlsOptions(ssl);
   if (ssl.mode === 'allow') return [false, encrypted];

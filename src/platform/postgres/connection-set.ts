@@ -23,6 +23,7 @@ export interface ConnectionSetOptions {
 const FIRST_PAUSE_MS = 100;
 /** Short, so that the service works again within five seconds after the database does. */
 const MAX_PAUSE_MS = 1_000;
+const RENEWAL_INTERVAL_MS = 1_000;
 
 /**
  * The open connections of one pool. Opens more on demand, replaces lost ones, and closes those that are idle for too
@@ -97,10 +98,12 @@ export class ConnectionSet {
   sweep(now: number): void {
     const { idleTimeoutMs, silenceMs, min } = this.#options;
     let remaining = this.#connections.size;
+    let isSilent = false;
     for (const [connection, { retireAt }] of this.#connections) {
       const quietMs = now - connection.lastActiveAt;
       const isIdle = connection.inFlight === 0 && !connection.isLent;
       if (connection.inFlight > 0 && quietMs > silenceMs) {
+        isSilent = true;
         connection.destroy(new Error(`no answer for ${Math.round(quietMs / 1000)} s`));
       } else if (connection.isUsable && now > retireAt) {
         connection.retire();
@@ -115,6 +118,26 @@ export class ConnectionSet {
         remaining -= 1;
         connection.retire();
       }
+    }
+    if (isSilent) this.#distrustAll();
+  }
+
+  /** The others are to the same server: a request that took one of them would wait as long. */
+  #distrustAll(): void {
+    for (const connection of [...this.#connections.keys()]) {
+      if (connection.inFlight > 0 || connection.isLent) connection.retire();
+      else connection.destroy(new Error('another connection got no answer'));
+    }
+  }
+
+  /**
+   * Replaces the connections to a server that takes no writes. Those that are new stay: one that was just made would be
+   * replaced by its like, again and again.
+   */
+  leaveServer(): void {
+    const now = performance.now();
+    for (const connection of [...this.#connections.keys()]) {
+      if (now - connection.openedAt > RENEWAL_INTERVAL_MS) connection.retire();
     }
   }
 
@@ -144,6 +167,7 @@ const LOG_INTERVAL_MS = 5_000;
 export class LossLog {
   readonly #log: Log;
   readonly #writtenAt = new Map<string, number>();
+  #server: string | undefined;
 
   constructor(log: Log) {
     this.#log = log;
@@ -155,6 +179,13 @@ export class LossLog {
 
   refused(reason: unknown): void {
     this.#write('the database cannot be reached; trying again', reason);
+  }
+
+  /** Which of several servers a connection was made to. */
+  reached(server: string): void {
+    if (server === this.#server) return;
+    this.#server = server;
+    this.#log.info('db.server', `the database server in use is ${server}`);
   }
 
   #write(message: string, reason: unknown): void {

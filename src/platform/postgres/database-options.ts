@@ -2,11 +2,22 @@
 import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
 
-/** Where a PostgreSQL server is and who connects to it. Absent parts follow libpq: `PGHOST` and so on, then defaults. */
-export interface ConnectionTarget {
+export interface ServerAddress {
   /** Host name, or the directory of a Unix socket when it begins with `/`. */
   readonly host?: string;
   readonly port?: number;
+}
+
+/** As libpq's `target_session_attrs`, but for those that only standbys have: the service writes. */
+export const SESSION_ATTRIBUTES = ['any', 'read-write', 'primary'] as const;
+export type SessionAttributes = (typeof SESSION_ATTRIBUTES)[number];
+
+/** Where a PostgreSQL server is and who connects to it. Absent parts follow libpq: `PGHOST` and so on, then defaults. */
+export interface ConnectionTarget extends ServerAddress {
+  /** Servers that stand in for the first; see `choose-server.ts`. */
+  readonly otherServers?: readonly ServerAddress[];
+  /** Which server will do; `any` when absent. */
+  readonly sessionAttributes?: SessionAttributes;
   readonly user?: string;
   readonly password?: string;
   readonly database?: string;
@@ -27,9 +38,12 @@ export interface SslOptions {
 
 /** The address without its password, for messages. */
 export function describeTarget(target: ConnectionTarget): string {
-  const host = target.host ?? 'localhost';
-  const place = host.startsWith('/') ? host : `${host}:${target.port ?? 5432}`;
-  return `database ${target.database ?? target.user ?? 'postgres'} on ${place}`;
+  const places = [target, ...(target.otherServers ?? [])].map(describeServer);
+  return `database ${target.database ?? target.user ?? 'postgres'} on ${places.join(' or ')}`;
+}
+
+export function describeServer({ host = 'localhost', port = 5432 }: ServerAddress): string {
+  return host.startsWith('/') ? host : `${host}:${port}`;
 }
 
 /** How connections to PostgreSQL are made and limited. */

@@ -73,6 +73,11 @@ export function isUnknownName(error: unknown): boolean {
   return error instanceof StatementError && error.sqlState === '26000';
 }
 
+/** The server takes no writes (any more): another one may have taken its place. Nothing took effect. */
+export function isReadOnlyServer(error: unknown): boolean {
+  return error instanceof StatementError && error.sqlState === '25006';
+}
+
 const RETRY_AFTER_SECONDS = 5;
 
 /** The error for callers while the database cannot serve them. */

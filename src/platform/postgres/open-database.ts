@@ -54,14 +54,18 @@ export class PostgresDatabase implements OpenDatabase {
     const renewConnections = (): void => {
       for (const pool of this.#pools) pool.set.retireAll();
     };
+    const leaveServer = (): void => {
+      for (const pool of this.#pools) pool.set.leaveServer();
+    };
     const dialect = dialectOf(options);
     this.#singles = new SingleStatements({
       pool: singles,
       before: options.pooler === 'transaction' ? [localSettings(sharedSettings(options))] : [],
       toCommand: dialect.toCommand,
       renewConnections,
+      leaveServer,
     });
-    this.#transactions = new Transactions(exclusives, dialect, renewConnections);
+    this.#transactions = new Transactions(exclusives, dialect, { renewConnections, leaveServer });
     this.#sweeper = setInterval(() => {
       const now = performance.now();
       for (const pool of this.#pools) pool.set.sweep(now);

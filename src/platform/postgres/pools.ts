@@ -2,10 +2,10 @@
  * The two connection pools of a process: a shared one, whose pipelined connections serve single statements of many
  * callers at once, and an exclusive one for transactions.
  */
-import { connect } from './connect.ts';
+import { connect, inTime } from './connect.ts';
 import { Connection } from './connection.ts';
 import { ConnectionSet, type ConnectionSetOptions, LossLog } from './connection-set.ts';
-import { type CompleteDatabaseOptions, sharedCount } from './database-options.ts';
+import { type CompleteDatabaseOptions, describeServer, sharedCount } from './database-options.ts';
 import { exclusiveSettings, prepareSession, type SessionSettings, sharedSettings } from './session-commands.ts';
 import { type WaitingGauge, type WaitingLimits, WaitingQueue } from './waiting-queue.ts';
 
@@ -47,7 +47,7 @@ export function openPools(options: CompleteDatabaseOptions, gauge: WaitingGauge)
     lossLog,
     limits: { maxWaiters: options.maxWaiters, timeoutMs: options.acquireTimeoutSeconds * 1000 },
     gauge,
-    open: (ended) => openConnection(options, settings, ended),
+    open: (ended) => openConnection(options, settings, lossLog, ended),
   });
   const shared = sharedCount(options.maxConnections);
   const exclusives = new ExclusivePool(poolOptions(options.maxConnections - shared, exclusiveSettings(options)));
@@ -150,16 +150,20 @@ class ExclusivePool implements ConnectionPool {
 async function openConnection(
   options: CompleteDatabaseOptions,
   settings: SessionSettings,
+  lossLog: LossLog,
   ended: Parameters<ConnectionSetOptions['open']>[0],
 ): Promise<Connection> {
   const client = await connect({ ...options, isPipelined: true });
   try {
-    if (options.pooler !== 'transaction') await prepareSession(client, settings);
+    if (options.pooler !== 'transaction') await inTime(client, () => prepareSession(client, settings));
   } catch (error) {
     client.connection.stream.destroy();
     throw error;
   }
-  const { log } = options;
+  const { connection, log } = options;
+  if (connection.otherServers !== undefined && connection.otherServers.length > 0) {
+    lossLog.reached(describeServer({ host: client.host, port: client.port }));
+  }
   const slowMs = options.slowStatementSeconds * 1000;
   const slow = (label: string, elapsedMs: number): void => {
     const isSlow = elapsedMs > slowMs;

@@ -1,6 +1,14 @@
 import { currentTask } from '#platform/base/tasks.ts';
 import { type Connection, settleInTask } from './connection.ts';
-import { ConnectionLost, isConflict, isLockTimeout, isStalePlan, isUnknownName, toCallersError } from './failures.ts';
+import {
+  ConnectionLost,
+  isConflict,
+  isLockTimeout,
+  isReadOnlyServer,
+  isStalePlan,
+  isUnknownName,
+  toCallersError,
+} from './failures.ts';
 import type { Guard } from './guarded-statements.ts';
 import type { ConnectionPool } from './pools.ts';
 import type { Command, Completed } from './query.ts';
@@ -13,6 +21,8 @@ export interface SingleStatementOptions {
   readonly toCommand: (statement: AnyStatement, parameters: object) => Command;
   /** Called when the schema changed under the prepared statements. */
   readonly renewConnections: () => void;
+  /** Called when the server takes no writes (any more). */
+  readonly leaveServer: () => void;
 }
 
 /** Retries of a statement that the server ended for a deadlock or a lock, and of a read that lost its connection. */
@@ -63,7 +73,9 @@ export class SingleStatements {
   #mayRetry(mayRepeat: boolean, failure: unknown, retries: number, connection: Connection): boolean {
     if (isConflict(failure) || isLockTimeout(failure)) return retries < MAX_RETRIES;
     if (failure instanceof ConnectionLost) return mayRepeat && retries < MAX_RETRIES;
+    if (isReadOnlyServer(failure)) this.#options.leaveServer();
     if (retries > 0) return false;
+    if (isReadOnlyServer(failure)) return true;
     if (isStalePlan(failure)) this.#options.renewConnections();
     else if (isUnknownName(failure)) connection.retire();
     else return false;

@@ -3,10 +3,11 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import { currentTask } from '#platform/base/tasks.ts';
 import { type Connection, settleInTask } from './connection.ts';
 import type { Transaction, TransactionOptions } from './database.ts';
-import { isConflict, isStalePlan, toCallersError } from './failures.ts';
+import { isConflict, isReadOnlyServer, isStalePlan, toCallersError } from './failures.ts';
 import type { ConnectionPool } from './pools.ts';
 import type { Command, Completed } from './query.ts';
 import type { Dialect } from './session-commands.ts';
+import type { SingleStatementOptions } from './single-statements.ts';
 import type { AnyStatement, Statement } from './statement.ts';
 
 const MAX_RETRIES = 3;
@@ -15,12 +16,16 @@ const MAX_RETRIES = 3;
 export class Transactions {
   readonly #pool: ConnectionPool;
   readonly #dialect: Dialect;
-  readonly #renewConnections: () => void;
+  readonly #remedies: Pick<SingleStatementOptions, 'renewConnections' | 'leaveServer'>;
 
-  constructor(pool: ConnectionPool, dialect: Dialect, renewConnections: () => void) {
+  constructor(
+    pool: ConnectionPool,
+    dialect: Dialect,
+    remedies: Pick<SingleStatementOptions, 'renewConnections' | 'leaveServer'>,
+  ) {
     this.#pool = pool;
     this.#dialect = dialect;
-    this.#renewConnections = renewConnections;
+    this.#remedies = remedies;
   }
 
   async run<T>(work: (transaction: Transaction) => Promise<T>, options: TransactionOptions): Promise<T> {
@@ -28,8 +33,10 @@ export class Transactions {
       try {
         return await this.#runOnce(work);
       } catch (error) {
-        if (isStalePlan(error)) this.#renewConnections();
-        const mayRepeat = options.isRepeatable === true && (isConflict(error) || isStalePlan(error));
+        if (isStalePlan(error)) this.#remedies.renewConnections();
+        if (isReadOnlyServer(error)) this.#remedies.leaveServer();
+        const isUndone = isConflict(error) || isStalePlan(error) || isReadOnlyServer(error);
+        const mayRepeat = options.isRepeatable === true && isUndone;
         if (!mayRepeat || retries === MAX_RETRIES) throw toCallersError(error);
       }
     }
