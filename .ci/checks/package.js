@@ -4,7 +4,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +19,8 @@ const place = mkdtempSync(join(tmpdir(), 'latchkey-package-'));
 const home = join(place, 'home');
 const folder = join(place, 'empty');
 const environment = { PATH: process.env.PATH, HOME: home, npm_config_cache: join(place, 'cache') };
+// The account of the database has to reach it where this runs as root.
+chmodSync(place, 0o755);
 for (const path of [home, folder]) mkdirSync(path);
 try {
   const manifest = readFileSync('package.json', 'utf8');

@@ -201,8 +201,9 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy: 'Ask for less; compare with `clients[].scope`.',
   },
   invalid_software_statement: {
-    meaning: 'An application registers itself with a `software_statement` that is not a JWT.',
-    remedy: 'Leave `software_statement` out.',
+    meaning:
+      'An application registers itself with a `software_statement` that is no JWT, has expired, or is not signed by its issuer.',
+    remedy: 'Get a new statement, or leave `software_statement` out.',
   },
   invalid_target: {
     meaning:
@@ -335,8 +336,9 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy: 'Sign out of a session at the address in `info_uri`.',
   },
   unapproved_software_statement: {
-    meaning: 'An application registers itself with a `software_statement`, none of which are trusted.',
-    remedy: 'Leave `software_statement` out.',
+    meaning: 'An application registers itself with a `software_statement` whose issuer is not trusted.',
+    remedy:
+      'Add the issuer to `oauth.dynamic_registration.software_statement_issuers`, or leave `software_statement` out.',
   },
   unauthorized_client: {
     meaning: 'The client may not do this: a grant type it is not registered for, or a token of another client.',

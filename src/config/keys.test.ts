@@ -17,6 +17,8 @@ const ALGORITHMS = [
 /** The point of RFC 7517 A.1. */
 const POINT = { x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4', y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM' };
 
+const STATEMENT_KEYS = JSON.stringify({ keys: [{ kty: 'EC', crv: 'P-256', ...POINT }] });
+
 interface Row {
   /** Accepted, as YAML. */
   readonly good: string;
@@ -719,6 +721,24 @@ const ROWS: Readonly<Record<string, Row>> = {
     bad: 'short',
     problem: 'expected at least 16 printable characters, got [secret]',
   },
+  'oauth.dynamic_registration.software_statement_issuers': {
+    good: `[{issuer: "https://federation.example", jwks: ${STATEMENT_KEYS}}]`,
+    reads: [{ issuer: 'https://federation.example', jwks: JSON.parse(STATEMENT_KEYS) }],
+    bad: 'https://federation.example',
+    problem: 'expected a list, got "https://federation.example"',
+  },
+  'oauth.dynamic_registration.software_statement_issuers[].issuer': {
+    good: 'urn:federation',
+    reads: 'urn:federation',
+    bad: '""',
+    problem: 'expected the text of `iss`, got ""',
+  },
+  'oauth.dynamic_registration.software_statement_issuers[].jwks': {
+    good: STATEMENT_KEYS,
+    reads: JSON.parse(STATEMENT_KEYS),
+    bad: '{}',
+    problem: 'not a JSON Web Key Set of public keys: it',
+  },
   'oauth.dynamic_registration.unused_client_ttl': {
     ...duration('2d', 172_800, 'from 1d to 365d'),
     as: 'retention.unusedClientsSeconds',
@@ -868,6 +888,10 @@ const NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   'secrets.keys[]': ['key: PEM'],
   'clients[]': [`client_id: ${ULID}`, 'client_auth_method: none'],
   'oauth.resources[]': ['identifier: https://api.example'],
+  'oauth.dynamic_registration.software_statement_issuers[]': [
+    'issuer: https://federation.example',
+    `jwks: ${STATEMENT_KEYS}`,
+  ],
   'upstream_oauth2.providers[]': UPSTREAM_PROVIDER,
   homeserver: ['kind: none'],
   'passwords.schemes[]': ['version: 1', 'algorithm: argon2id'],
@@ -1179,7 +1203,7 @@ test('without any source, the defaults are those of the manual', () => {
       rememberConsent: true,
       resources: [],
       introspectionCallers: 'static',
-      dynamicRegistration: { enabled: true, initialAccessToken: undefined },
+      dynamicRegistration: { enabled: true, initialAccessToken: undefined, softwareStatementIssuers: [] },
       serviceDocumentation: undefined,
     },
     policy: {

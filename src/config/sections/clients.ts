@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { Secret } from '#platform/base/secret.ts';
 import { listKeysRule, rule } from '#platform/config/rule.ts';
 import { hint } from '#platform/config/shape.ts';
@@ -15,7 +15,7 @@ import {
   text,
   webUrl,
 } from '#platform/config/values.ts';
-import { parseKeySet, usableKeys } from '#protocol/jose/json-web-keys.ts';
+import { usableKeys } from '#protocol/jose/json-web-keys.ts';
 import {
   ACCEPTED_ALGORITHMS,
   MAC_ALGORITHMS,
@@ -31,6 +31,7 @@ import {
 import { redirectUriProblem } from '#protocol/oauth/redirect-uris.ts';
 import { canSignWith } from '#protocol/oauth/registered-keys.ts';
 import { commonHost } from '#protocol/oidc/sector.ts';
+import { keySet } from './key-set.ts';
 
 const redirectUri = text({ expected: 'expected an absolute URI' }).superRefine((uri, context) => {
   const problem = redirectUriProblem(uri);
@@ -39,27 +40,8 @@ const redirectUri = text({ expected: 'expected an absolute URI' }).superRefine((
 
 const MIN_SIGNING_SECRET_BYTES = 32;
 
-/** As a mapping, or as JSON text. A problem never shows the value: it may be a private key. */
-const keySet = hint(
-  z.unknown().transform((value, context) => {
-    const outcome = parseKeySet(typeof value === 'string' ? fromJson(value) : value);
-    if (outcome.ok) return { keys: outcome.given };
-    context.addIssue(`not a JSON Web Key Set of public keys: it ${outcome.problem}`);
-    return z.NEVER;
-  }),
-  { type: 'JSON Web Key Set' },
-);
-
 function isHttps(url: string): boolean {
   return /^https:/i.test(url);
-}
-
-function fromJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const client = mapping({

@@ -4,6 +4,7 @@ import { listKeysRule } from '#platform/config/rule.ts';
 import { bool, choice, duration, list, mapping, secret, secretFile, text, webUrl } from '#platform/config/values.ts';
 import { comparable } from '#protocol/oauth/resource-rules.ts';
 import { isReservedScope } from '#protocol/oauth/scopes.ts';
+import { keySet } from './key-set.ts';
 
 const resourceScope = text({
   maximum: 255,
@@ -40,6 +41,22 @@ const resources = listKeysRule(list(resource), ['identifier'], (entries, problem
     const other = seen.get(comparable(identifier));
     if (other !== undefined) problem([index, 'identifier'], `the same resource server as resources[${other}]`);
     else seen.set(comparable(identifier), index);
+  }
+});
+
+const statementIssuer = mapping({
+  issuer: text({ maximum: 2048, pattern: /./, expected: 'expected the text of `iss`' }).describe(
+    'The `iss` of its statements, letter by letter.',
+  ),
+  jwks: keySet.describe('Public keys, one of which signed the statement.'),
+});
+
+const statementIssuers = listKeysRule(list(statementIssuer), ['issuer'], (entries, problem) => {
+  const seen = new Map<string, number>();
+  for (const [index, { issuer }] of entries) {
+    const other = seen.get(issuer);
+    if (other === undefined) seen.set(issuer, index);
+    else problem([index, 'issuer'], `the same issuer as software_statement_issuers[${other}]`);
   }
 });
 
@@ -83,6 +100,9 @@ export const oauthSection = mapping({
     unused_client_ttl: duration('1d', '365d')
       .prefault('30d')
       .describe('A client that registered itself is deleted when it was not used for so long.'),
+    software_statement_issuers: statementIssuers
+      .prefault([])
+      .describe('Who may vouch for applications that register themselves (RFC 7591 2.3). Default: nobody.'),
   })
     .prefault({})
     .describe('Clients that are not configured (RFC 7591).'),
@@ -90,7 +110,7 @@ export const oauthSection = mapping({
 });
 
 export function oauthConfig(parsed: z.output<typeof oauthSection>) {
-  const { enabled, initial_access_token } = parsed.dynamic_registration;
+  const { enabled, initial_access_token, software_statement_issuers } = parsed.dynamic_registration;
   return {
     authorizationCodeTtlSeconds: parsed.authorization_code_ttl,
     authorizationGrantTtlSeconds: parsed.authorization_grant_ttl,
@@ -114,6 +134,7 @@ export function oauthConfig(parsed: z.output<typeof oauthSection>) {
       enabled,
       /** Undefined: everybody may register. */
       initialAccessToken: initial_access_token === undefined ? undefined : new Secret(initial_access_token),
+      softwareStatementIssuers: software_statement_issuers,
     },
     serviceDocumentation: parsed.service_documentation,
   };

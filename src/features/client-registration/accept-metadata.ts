@@ -7,10 +7,12 @@ import {
   type RegisteredMetadata,
   type RegistrationRules,
 } from '#protocol/oauth/registration-request.ts';
+import type { SoftwareStatements } from './software-statement.ts';
 
 export interface RegistrationDeps extends Core {
   readonly urls: Urls;
   readonly rules: Pick<RegistrationRules, 'grantTypes'>;
+  readonly statements: SoftwareStatements;
 }
 
 /** @throws LatchkeyError `invalid_request` */
@@ -24,11 +26,11 @@ export async function readObject(context: RequestContext): Promise<object> {
  * What a client may say of itself, from this requester.
  * @throws LatchkeyError for the developer of the application
  */
-export function acceptMetadata(
-  { policy, requesterPolicy, rules, signingKeys }: RegistrationDeps,
+export async function acceptMetadata(
+  { clock, policy, requesterPolicy, rules, signingKeys, statements }: RegistrationDeps,
   { clientAddress, userAgent }: RequestContext,
   body: object,
-): RegisteredMetadata {
+): Promise<RegisteredMetadata> {
   const setting = requesterPolicy.ban(clientAddress, userAgent);
   if (setting !== undefined) {
     throw new LatchkeyError('invalid_client_metadata', {
@@ -36,7 +38,7 @@ export function acceptMetadata(
       details: { refusal: 'requester_banned', setting },
     });
   }
-  return parseRegistration(body, {
+  return parseRegistration(await statements.apply(body, clock.now()), {
     ...rules,
     ...policy.data.clientRegistration,
     signingAlgorithms: signingKeys.algorithms(),

@@ -32,7 +32,7 @@ export async function replaceClient(deps: RegistrationDeps, context: RequestCont
   const body = await readObject(context);
   return await logRefusal(deps, async () => {
     refuseOtherIdentity(body, client);
-    const metadata = acceptMetadata(deps, context, body);
+    const metadata = await acceptMetadata(deps, context, body);
     refuseOtherSector(metadata, client.metadata);
     await requireSectorMember(deps, metadata, context.clientAddress);
     const replaced = accepted(

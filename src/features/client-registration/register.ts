@@ -15,7 +15,7 @@ export async function register(deps: RegistrationDeps, context: RequestContext):
   requireInitialToken(deps, context);
   const body = await readObject(context);
   return await logRefusal(deps, async () => {
-    const metadata = acceptMetadata(deps, context, body);
+    const metadata = await acceptMetadata(deps, context, body);
     const { clientAddress } = context;
     await requireSectorMember(deps, metadata, clientAddress);
     const limiter = config.rateLimiting.clientRegistration.perIp;

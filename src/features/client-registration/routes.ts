@@ -9,6 +9,7 @@ import type { Route } from '#platform/http/route.ts';
 import { DEVICE_CODE_GRANT_TYPE, GRANT_TYPES } from '#protocol/oauth/client-metadata.ts';
 import { deleteClient, readClient, replaceClient } from './manage.ts';
 import { register } from './register.ts';
+import { SoftwareStatements } from './software-statement.ts';
 
 export function mount(core: Core, { urls }: Browser): Route[] {
   const rules = {
@@ -16,7 +17,8 @@ export function mount(core: Core, { urls }: Browser): Route[] {
       (type) => type !== DEVICE_CODE_GRANT_TYPE || core.config.oauth.deviceCodeGrantEnabled,
     ),
   };
-  const deps = { ...core, urls, rules };
+  const statements = new SoftwareStatements(core.config.oauth.dynamicRegistration.softwareStatementIssuers);
+  const deps = { ...core, urls, rules, statements };
   const format = { resource: 'oauth', errorFormat: 'oauth-json' } as const;
   const own = { ...format, path: '/oauth2/registration/:client_id', cors: 'get-put-delete' } as const;
   return [

@@ -56,6 +56,8 @@ export interface RegisteredMetadata {
   readonly scope?: string;
   readonly software_id?: string;
   readonly software_version?: string;
+  /** Verified before. */
+  readonly software_statement?: string;
   readonly default_max_age?: number;
   readonly require_auth_time?: boolean;
   readonly require_pushed_authorization_requests?: boolean;
@@ -79,7 +81,6 @@ const MAX_CONTACTS = 10;
 const MAX_CONTACT_CHARACTERS = 254;
 const MAX_ACR_VALUES = 20;
 const MAX_ACR_CHARACTERS = 255;
-const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
 /** Members with the algorithm of an answer to the client. */
 const SIGNED_RESPONSES = [
@@ -107,13 +108,11 @@ const UNSUPPORTED_SWITCHES = ['frontchannel_logout_session_required', 'tls_clien
 /**
  * Reads the body of a registration. Types are judged first, then redirect URIs, then the rest.
  * @param body a JSON object
- * @throws LatchkeyError `invalid_client_metadata`, `invalid_redirect_uri`, `invalid_software_statement`,
- * `unapproved_software_statement`
+ * @throws LatchkeyError `invalid_client_metadata`, `invalid_redirect_uri`
  */
 export function parseRegistration(body: object, rules: RegistrationRules): RegisteredMetadata {
   const members = new MetadataMembers(body);
   const read = readMembers(members);
-  refuseStatement(members);
   const grantTypes = grantTypesOf(read.grantTypes, rules);
   const usesCode = grantTypes.includes('authorization_code');
   const authMethod = read.authMethod ?? 'client_secret_basic';
@@ -191,6 +190,7 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
     scope: read.scope,
     software_id: read.softwareId,
     software_version: read.softwareVersion,
+    software_statement: read.softwareStatement,
     default_max_age: read.defaultMaxAge,
     require_auth_time: read.requireAuthTime,
     require_pushed_authorization_requests: read.requirePushedRequests,
@@ -231,6 +231,7 @@ function readMembers(members: MetadataMembers) {
     scope: scopeOf(members),
     softwareId: members.shown('software_id'),
     softwareVersion: members.shown('software_version'),
+    softwareStatement: members.text('software_statement'),
     defaultMaxAge: members.seconds('default_max_age'),
     requireAuthTime: members.flag('require_auth_time'),
     requirePushedRequests: members.flag('require_pushed_authorization_requests'),
@@ -342,14 +343,6 @@ function acrValuesOf(members: MetadataMembers): readonly string[] | undefined {
 }
 
 /** RFC 7591 3.2.2; nobody's statements are trusted here. */
-function refuseStatement(members: MetadataMembers): void {
-  const statement = members.text('software_statement');
-  if (statement === undefined) return;
-  throw JWT.test(statement)
-    ? new LatchkeyError('unapproved_software_statement', { description: 'The issuer of the statement is not trusted.' })
-    : new LatchkeyError('invalid_software_statement', { description: 'software_statement must be a JWT.' });
-}
-
 function refuseUnsupported(members: MetadataMembers): void {
   for (const name of UNSUPPORTED) if (members.text(name) !== undefined) throw invalidMetadata(name, 'is not supported');
   for (const name of UNSUPPORTED_SWITCHES)

@@ -235,4 +235,27 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
     test: 'src/features/client-logos/client-logos.test.ts',
     testName: 'may not run scripts (S-74)',
   },
+  {
+    name: 'statement-signature',
+    what: 'a software statement counts only when a key of its issuer signed it',
+    attack: 53,
+    removals: [
+      { text: "if (!(await verifyByKeys(keys, jws)).ok) throw invalid('is not signed by a key of its issuer');" },
+    ],
+    test: 'src/features/client-registration/software-statement.test.ts',
+    testName: 'a software statement',
+  },
+  {
+    name: 'statement-languages',
+    what: 'an application adds no name in another language to the one that is vouched for',
+    attack: 53,
+    removals: [
+      {
+        text: "return name.split('#', 1)[0] ?? name;",
+        instead: 'return name;',
+      },
+    ],
+    test: 'src/features/client-registration/software-statement.test.ts',
+    testName: 'in every language',
+  },
 ];
