@@ -218,6 +218,18 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning: 'The admin API was given a name that no account may have.',
     remedy: 'Choose another one.',
   },
+  job_not_dead: {
+    meaning: 'The admin API was asked to let a job begin again that was not given up.',
+    remedy: 'Wait: it is tried by itself.',
+  },
+  job_running: {
+    meaning: 'The admin API was asked to delete a job that a process works on.',
+    remedy: 'Try again when it has ended.',
+  },
+  job_superseded: {
+    meaning: 'The admin API was asked to let a job begin again while another one waits that does the same.',
+    remedy: 'Delete this one; the other does what is to be done.',
+  },
   link_exists: {
     meaning:
       'The admin API was asked to give an account an identity at a provider that an account has, perhaps the same one.',

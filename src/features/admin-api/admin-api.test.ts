@@ -604,6 +604,79 @@ describe('policy data (operations 4.11)', () => {
   });
 });
 
+describe('background work (operations 4.12)', () => {
+  const NEVER = 'hour-of-nobody';
+  const insertJob = async (
+    more: { readonly failed?: boolean; readonly worker?: boolean; readonly key?: string } = {},
+  ) => {
+    const id = newId(clock.now());
+    await sql(
+      service.database,
+      `insert into queue_jobs (id, queue, payload, dedup_key, attempt, created_at, due_at, worker, failed_at, failed_reason)
+       values ($1::uuid, $2::text, '{"user_id": "u", "access_token": "hidden"}', $3::text, 3, $4::timestamptz,
+               $4::timestamptz + interval '1 hour', $5::uuid, $6::timestamptz, $7::text)`,
+      [
+        toUuid(id),
+        NEVER,
+        more.key ?? null,
+        new Date(clock.now()),
+        more.worker === true ? toUuid(id) : null,
+        more.failed === true ? new Date(clock.now()) : null,
+        more.failed === true ? 'the homeserver refused' : null,
+      ],
+    );
+    return id;
+  };
+
+  test('is listed by state and queue, without what might be a secret', async () => {
+    const dead = await insertJob({ failed: true });
+    const { body } = await admin.get(`jobs?filter[queue]=${NEVER}&filter[status]=dead`);
+    expect(body.data?.map(({ id }) => id)).toEqual([dead]);
+    expect(body.data?.[0]).toMatchObject({
+      type: 'job',
+      links: { self: `/api/admin/v1/jobs/${dead}` },
+      attributes: {
+        queue: NEVER,
+        status: 'dead',
+        attempt: 3,
+        failed_reason: 'the homeserver refused',
+        scheduled_at: null,
+        payload: { user_id: 'u', access_token: '<redacted>' },
+      },
+    });
+    expect((await admin.get(`jobs/${dead}`)).body.data?.attributes).toEqual(body.data?.[0]?.attributes);
+    expect(codes(await admin.get('jobs?filter[status]=lost'))).toEqual(['invalid_parameter']);
+    await admin.delete(`jobs/${dead}`);
+  });
+
+  test('begins again when it was given up, unless another job does the same', async () => {
+    const dead = await insertJob({ failed: true, key: 'same' });
+    const waiting = await insertJob({ key: 'same' });
+    expect(codes(await admin.post(`jobs/${waiting}/retry`))).toEqual(['job_not_dead']);
+    const superseded = await admin.post(`jobs/${dead}/retry`);
+    expect([superseded.status, codes(superseded)]).toEqual([409, ['job_superseded']]);
+    expect((await admin.delete(`jobs/${waiting}`)).status).toBe(204);
+    const retried = await admin.post(`jobs/${dead}/retry`);
+    expect([retried.status, retried.body.links?.['self']]).toEqual([201, `/api/admin/v1/jobs/${dead}/retry`]);
+    expect(retried.body.data).toMatchObject({
+      id: dead,
+      attributes: { status: 'available', attempt: 0, failed_at: null },
+    });
+    expect((await admin.get(`jobs/${dead}`)).body.data?.attributes).toEqual(retried.body.data?.attributes);
+    expect((await admin.post(`jobs/${ABSENT}/retry`)).status).toBe(404);
+    await admin.delete(`jobs/${dead}`);
+  });
+
+  test('that runs is not deleted', async () => {
+    const running = await insertJob({ worker: true });
+    expect((await admin.get(`jobs/${running}`)).body.data?.attributes['status']).toBe('running');
+    const refused = await admin.delete(`jobs/${running}`);
+    expect([refused.status, codes(refused)]).toEqual([409, ['job_running']]);
+    await sql(service.database, 'delete from queue_jobs where id = $1::uuid', [toUuid(running)]);
+    expect((await admin.delete(`jobs/${running}`)).status).toBe(404);
+  });
+});
+
 describe('the service (operations 4.3)', () => {
   test('says what people may do, and its version', async () => {
     expect((await admin.get('site-config')).status).toBe(200);

@@ -1,5 +1,6 @@
 import type { Operation } from './definition/operation.ts';
 import { clientOperations } from './operations/clients.ts';
+import { jobOperations } from './operations/jobs.ts';
 import { policyDataOperations } from './operations/policy-data.ts';
 import { registrationTokenOperations } from './operations/registration-tokens.ts';
 import { serverOperations } from './operations/server.ts';
@@ -22,6 +23,7 @@ export const TAGS = [
   'upstream-oauth-link',
   'upstream-oauth-provider',
   'policy-data',
+  'job',
 ] as const;
 
 /** Everything that the API can do. */
@@ -35,4 +37,5 @@ export const OPERATIONS: readonly Operation[] = [
   ...clientOperations,
   ...upstreamOperations,
   ...policyDataOperations,
+  ...jobOperations,
 ];

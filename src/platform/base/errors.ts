@@ -204,6 +204,27 @@ const ROWS = {
     page: 'malformed',
     description: 'this is no username; it may have a to z, digits and . = _ / + -',
   },
+  job_not_dead: {
+    kind: 'refusal',
+    status: 409,
+    oauth: 'invalid_request',
+    page: 'refused',
+    description: 'the job was not given up: it waits or runs',
+  },
+  job_running: {
+    kind: 'refusal',
+    status: 409,
+    oauth: 'invalid_request',
+    page: 'refused',
+    description: 'the job runs; try again when it has ended',
+  },
+  job_superseded: {
+    kind: 'refusal',
+    status: 409,
+    oauth: 'invalid_request',
+    page: 'refused',
+    description: 'another job waits that does the same',
+  },
   link_exists: {
     kind: 'refusal',
     status: 409,

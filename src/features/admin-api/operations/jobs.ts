@@ -1,0 +1,117 @@
+/** Background work (operations 4.12): what waits, runs or was given up. What was done is deleted. */
+import { z } from 'zod';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { deleteJob } from '#platform/jobs/delete-job.ts';
+import { JOB_STATUSES, type JobRecord, jobs } from '#platform/jobs/job-listing.ts';
+import { retryJob } from '#platform/jobs/retry-job.ts';
+import { shownPayload } from '#platform/jobs/shown-payload.ts';
+import { type Resource, single, time, timeOrNull } from '../definition/documents.ts';
+import { text } from '../definition/fields.ts';
+import {
+  actionOperation,
+  getOperation,
+  idOfPath,
+  type ListSource,
+  listOperation,
+  logAction,
+  missing,
+  type Operation,
+  singleAnswer,
+} from '../definition/operation.ts';
+
+const JOB: Resource<JobRecord> = {
+  type: 'job',
+  path: 'jobs',
+  attributes: z.object({
+    queue: z.string(),
+    status: z.enum(JOB_STATUSES),
+    attempt: z.int().min(0),
+    created_at: z.iso.datetime(),
+    scheduled_at: z.iso.datetime().nullable(),
+    failed_at: z.iso.datetime().nullable(),
+    failed_reason: z.string().nullable(),
+    queued_by: z.string().nullable().describe('The request or job that made it.'),
+    started_at: z.null().describe('Is not recorded.'),
+    completed_at: z.null().describe('A job that is done is deleted.'),
+    next_attempt_id: z.null().describe('A job keeps its id when it is tried again.'),
+    payload: z.unknown().describe('What might be a secret is left out.'),
+  }),
+  attributesOf: (job) => ({
+    queue: job.queue,
+    status: job.status,
+    attempt: job.attempt,
+    created_at: time(job.created_at),
+    scheduled_at: timeOrNull(job.scheduled_at),
+    failed_at: timeOrNull(job.failed_at),
+    failed_reason: job.failed_reason,
+    queued_by: job.queued_by,
+    started_at: null,
+    completed_at: null,
+    next_attempt_id: null,
+    payload: shownPayload(job.payload),
+  }),
+};
+
+interface Wanted {
+  readonly queue: string | undefined;
+  readonly status: string | undefined;
+}
+
+/** The state of a job depends on when it is asked for. */
+const source: ListSource<JobRecord, Wanted> = {
+  find: ({ database, clock }, id) => jobs.find(database, id, { now: new Date(clock.now()) }),
+  page: ({ database, clock }, wanted, window) => jobs.page(database, { ...wanted, now: new Date(clock.now()) }, window),
+  count: ({ database, clock }, wanted) => jobs.count(database, { ...wanted, now: new Date(clock.now()) }),
+};
+
+const SHARED = { resource: JOB, source };
+
+export const jobOperations: readonly Operation[] = [
+  listOperation({
+    id: 'listJobs',
+    summary: 'Lists background work that waits, runs or was given up',
+    ...SHARED,
+    filters: z.object({
+      queue: text(255).optional(),
+      status: z.enum(JOB_STATUSES, JOB_STATUSES.join(', ')).optional(),
+    }),
+    select: ({ queue, status }) => ({ queue, status }),
+  }),
+  getOperation({ id: 'getJob', summary: 'Reads a job', ...SHARED }),
+  {
+    id: 'retryJob',
+    method: 'POST',
+    path: `${JOB.path}/:id/retry`,
+    tag: JOB.type,
+    summary: 'Lets a job begin again that was given up',
+    answers: [singleAnswer(201, JOB)],
+    errors: ['invalid_id', 'not_found', 'job_not_dead', 'job_superseded'],
+    run: async (call) => {
+      const { core, context } = call;
+      const id = idOfPath(context);
+      const now = core.clock.now();
+      const given = await source.find(core, id);
+      const outcome = await retryJob(core.database, id, now);
+      if (given === undefined || outcome === 'absent') throw missing(JOB.type);
+      if (outcome === 'not-dead') throw new LatchkeyError('job_not_dead');
+      if (outcome === 'waiting') throw new LatchkeyError('job_superseded');
+      logAction(call, 'retryJob', id);
+      // It may be done by now.
+      const begun = { status: 'available', attempt: 0, created_at: now, scheduled_at: now, failed_at: null } as const;
+      return single(201, JOB, { ...given, ...begun, failed_reason: null }, { ...call, action: 'retry' });
+    },
+  },
+  actionOperation({
+    id: 'cancelJob',
+    method: 'DELETE',
+    summary: 'Takes a job away that does not run: what it was for is not done',
+    ...SHARED,
+    errors: ['job_running'],
+    isSilent: true,
+    run: async ({ core, context }) => {
+      const outcome = await deleteJob(core.database, idOfPath(context), core.clock.now());
+      if (outcome === 'absent') throw missing(JOB.type);
+      if (outcome === 'running') throw new LatchkeyError('job_running');
+    },
+  }),
+];
