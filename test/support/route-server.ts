@@ -8,7 +8,8 @@ import { systemClock } from '#platform/base/clock.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { Cookies } from '#platform/http/cookies.ts';
 import type { Route } from '#platform/http/route.ts';
-import { createHttpServer, type HttpServer, type HttpServerOptions, type ServerLimits } from '#platform/http/server.ts';
+import { createHttpServer, type HttpServer, type HttpServerOptions } from '#platform/http/server.ts';
+import type { ServerLimits } from '#platform/http/serving.ts';
 import { LogWriter, type LogWriterOptions } from '#platform/log/log-writer.ts';
 
 export const TEST_LIMITS: ServerLimits = {

@@ -32,7 +32,7 @@ export interface PendingRequest {
  */
 export class Connection {
   readonly socket: Socket;
-  readonly peer: Peer;
+  peer: Peer;
   /** Requests answered so far. */
   answered = 0;
   /** No further request can be read from it: those that wait are the last. */

@@ -10,7 +10,7 @@ export type ConnectionLimits = Pick<HttpLimits, 'maxConnections' | 'maxConnectio
 /** All connections of the server, within their bounds. */
 export class Connections {
   readonly #limits: ConnectionLimits;
-  readonly #proxies: TrustedProxies;
+  #proxies: TrustedProxies;
   readonly #bySocket = new Map<Socket, Connection>();
   readonly #countByAddress = new Map<string, number>();
   readonly #onExhausted: (limit: DescriptorLimit) => void;
@@ -52,6 +52,12 @@ export class Connections {
       if (counted !== undefined) this.#uncount(counted);
     });
     return connection;
+  }
+
+  /** Believes other proxies from now on, also on connections that are open. */
+  trust(proxies: TrustedProxies): void {
+    this.#proxies = proxies;
+    for (const connection of this.#bySocket.values()) connection.peer = proxies.peer(connection.peer.address);
   }
 
   of(socket: Socket): Connection | undefined {

@@ -26,14 +26,21 @@ export interface CountedRequest {
  * (security S-176). Routes with capacity of their own are served beyond that, each kind up to its share.
  */
 export class InFlight {
-  readonly #max: number;
-  readonly #kept: number;
+  #max: number;
   #count = 0;
   readonly #counts: Record<Capacity, number> = { essential: 0, 'sign-in': 0 };
 
   constructor(max: number) {
     this.#max = max;
-    this.#kept = Math.max(MIN_KEPT, Math.ceil(max * KEPT_SHARE));
+  }
+
+  /** Those who are in stay, however many. */
+  set max(max: number) {
+    this.#max = max;
+  }
+
+  get #kept(): number {
+    return Math.max(MIN_KEPT, Math.ceil(this.#max * KEPT_SHARE));
   }
 
   /** Further requests are refused, but for those with capacity of their own. */

@@ -16,12 +16,12 @@ export interface ResponderOptions {
   readonly headers: CommonHeaders;
   readonly address: PublicAddress;
   readonly maxRequestsPerConnection: number;
+  /** Every answer from now on is the last of its connection. */
+  isClosing(): boolean;
 }
 
 /** Sends the one answer of each request, after its line in the log. */
 export class Responder {
-  /** Every answer from now on is the last of its connection. */
-  isClosing = false;
   readonly #options: ResponderOptions;
 
   constructor(options: ResponderOptions) {
@@ -77,7 +77,7 @@ export class Responder {
   }
 
   #isLast({ body, connection, request }: Exchange): boolean {
-    if (this.isClosing || connection.endsWithCurrent || body.hasFailed) return true;
+    if (this.#options.isClosing() || connection.endsWithCurrent || body.hasFailed) return true;
     if (connection.isUnreadable && !connection.hasWaiting) return true;
     if (connection.answered + 1 >= this.#options.maxRequestsPerConnection) return true;
     // What is left of a small body is read and dropped; more is not worth waiting for.

@@ -14,100 +14,68 @@ import { createServer, type IncomingMessage, type Server, ServerResponse } from 
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { resumeTask, Task } from '#platform/base/tasks.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
-import { TrustedProxies } from './client-address.ts';
 import type { Connection } from './connection.ts';
 import { DescriptorWarnings, Rejections } from './connection-warnings.ts';
 import { Connections } from './connections.ts';
-import type { Cookies } from './cookies.ts';
 import { dispatch } from './dispatch.ts';
-import type { ErrorFormats } from './error-format.ts';
-import { Exchange, type ExchangeSettings } from './exchange.ts';
-import type { HttpLimits, HttpOptions, ListenerOptions, PublicAddress } from './http-options.ts';
+import { Exchange } from './exchange.ts';
+import type { ListenerOptions } from './http-options.ts';
 import { type BoundAddress, bind } from './listen.ts';
 import type { EventLoopLag } from './overload.ts';
 import { InFlight } from './overload.ts';
 import { loggedMethod, traceIdOf } from './request-head.ts';
-import { Responder } from './responder.ts';
-import { CommonHeaders } from './response-headers.ts';
-import type { ErrorFormat, Route } from './route.ts';
-import { RouteTable } from './route-table.ts';
+import { type ServerLimits, type ServerParts, Serving, type ServingOptions } from './serving.ts';
 import { UnreadableRequests } from './unreadable-requests.ts';
 
-export interface HttpServerOptions {
-  readonly routes: readonly Route[];
-  readonly http: Pick<HttpOptions, 'listeners' | 'trustedProxies' | 'clientIpHeader' | 'hsts'>;
-  readonly limits: ServerLimits;
-  readonly address: PublicAddress;
-  /** The error format of a path that no route answers. */
-  readonly formatOfPath: (path: string) => ErrorFormat;
-  /** Headers of all responses of routes whose error format is `page`. */
-  readonly pageHeaders: Readonly<Record<string, string>>;
+export interface HttpServerOptions extends ServingOptions {
   readonly log: LogWriter;
-  readonly cookies: Cookies;
-  readonly errorFormats: ErrorFormats;
   readonly lag: Pick<EventLoopLag, 'isLagging'>;
 }
-
-export type ServerLimits = Pick<
-  HttpLimits,
-  | 'handlerTimeoutSeconds'
-  | 'headersTimeoutSeconds'
-  | 'keepAliveTimeoutSeconds'
-  | 'maxBody'
-  | 'maxConnections'
-  | 'maxConnectionsPerAddress'
-  | 'maxHeadersBytes'
-  | 'maxInFlight'
-  | 'maxRequestLineBytes'
-  | 'maxRequestsPerConnection'
-  | 'requestTimeoutSeconds'
->;
 
 const MAX_SWEEP_MS = 1000;
 const CLOSING_SWEEP_MS = 50;
 const HANDLER_TIMEOUT_RETRY_SECONDS = 5;
 
 export class HttpServer {
-  readonly #options: HttpServerOptions;
-  readonly #settings: ExchangeSettings;
+  readonly #lag: HttpServerOptions['lag'];
+  readonly #listeners: readonly ListenerOptions[];
   readonly #connections: Connections;
   readonly #rejections: Rejections;
-  readonly #responder: Responder;
   readonly #inFlight: InFlight;
-  /** Requests being served, those whose body is still arriving included. */
-  readonly #served = new Set<Exchange>();
+  readonly #parts: ServerParts;
+  /** Requests being served with what they began with, those whose body is still arriving included. */
+  readonly #served = new Map<Exchange, Serving>();
   readonly #servers: Server[] = [];
-  readonly #sweeper: NodeJS.Timeout;
+  #serving: Serving;
+  #sweeper: NodeJS.Timeout;
+  #isClosing = false;
   #counter = 0;
 
   /** Nothing listens until `listen`. */
   constructor(options: HttpServerOptions) {
-    const { http, limits, log, address } = options;
-    const proxies = new TrustedProxies(http.trustedProxies);
-    this.#options = options;
+    const { http, lag, limits, log } = options;
+    this.#lag = lag;
+    this.#listeners = http.listeners;
     this.#inFlight = new InFlight(limits.maxInFlight);
-    this.#settings = {
-      cookies: options.cookies,
-      errorFormats: options.errorFormats,
-      proxies,
-      clientIpHeader: http.clientIpHeader,
-      maxFormBytes: limits.maxBody.formBytes,
-      maxJsonBytes: limits.maxBody.jsonBytes,
-      handlerTimeoutMs: limits.handlerTimeoutSeconds * 1000,
-      inFlight: this.#inFlight,
-    };
+    this.#parts = { log, inFlight: this.#inFlight, isClosing: () => this.#isClosing };
+    this.#serving = new Serving(options, this.#parts);
     const warnings = new DescriptorWarnings(log);
-    this.#connections = new Connections(limits, proxies, (limit) => warnings.report(limit));
+    this.#connections = new Connections(limits, this.#serving.proxies, (limit) => warnings.report(limit));
     this.#rejections = new Rejections(log);
-    this.#responder = new Responder({
-      log,
-      address,
-      errorFormats: options.errorFormats,
-      headers: new CommonHeaders({ isHttps: address.isHttps, hsts: http.hsts, pageHeaders: options.pageHeaders }),
-      maxRequestsPerConnection: limits.maxRequestsPerConnection,
-    });
-    const sweepMs = Math.min(MAX_SWEEP_MS, this.#settings.handlerTimeoutMs / 4);
-    this.#sweeper = setInterval(() => this.#sweep(), sweepMs).unref();
+    this.#sweeper = this.#startSweeping();
+  }
+
+  /**
+   * Answers every request from now on in another way; those that have begun end as they began. Listeners and the
+   * bounds on connections stay as they were.
+   */
+  replace(options: ServingOptions): void {
+    this.#serving = new Serving(options, this.#parts);
+    this.#inFlight.max = options.limits.maxInFlight;
+    this.#connections.trust(this.#serving.proxies);
+    for (const server of this.#servers) Object.assign(server, nodeLimits(options.limits));
+    clearInterval(this.#sweeper);
+    this.#sweeper = this.#startSweeping();
   }
 
   /** Requests being served right now. */
@@ -117,19 +85,16 @@ export class HttpServer {
 
   /** New requests are refused, all of them or those that can wait. */
   get isOverloaded(): boolean {
-    return this.#inFlight.isFull || this.#options.lag.isLagging;
+    return this.#inFlight.isFull || this.#lag.isLagging;
   }
 
   /** Binds all listeners. Throws `ExitError` 71, with nothing left bound, when one fails. */
   async listen(): Promise<BoundAddress[]> {
     const bound: BoundAddress[] = [];
     try {
-      for (const listener of this.#options.http.listeners) {
-        const table = this.#tableOf(listener);
-        for (const entry of listener.binds) {
-          bound.push(
-            ...(await bind(listener.name, entry, () => this.#createServer(table, 'socket' in entry), this.#servers)),
-          );
+      for (const { binds, name } of this.#listeners) {
+        for (const entry of binds) {
+          bound.push(...(await bind(name, entry, () => this.#createServer(name, 'socket' in entry), this.#servers)));
         }
       }
     } catch (error) {
@@ -144,7 +109,7 @@ export class HttpServer {
    * @returns `forced` when connections had to be destroyed after `graceMs`
    */
   async close(graceMs: number): Promise<'clean' | 'forced'> {
-    this.#responder.isClosing = true;
+    this.#isClosing = true;
     const closed = this.#servers.map((server) => new Promise((resolve) => server.close(resolve)));
     const idleCloser = setInterval(() => this.#connections.closeIdle(performance.now()), CLOSING_SWEEP_MS);
     let outcome: 'clean' | 'forced' = 'clean';
@@ -164,23 +129,14 @@ export class HttpServer {
     this.#connections.destroyAll();
   }
 
-  #tableOf(listener: ListenerOptions): RouteTable {
-    const resources = new Set(listener.resources.map((resource) => resource.name));
-    return new RouteTable(this.#options.routes, resources, listener.prefix);
-  }
-
-  #createServer(table: RouteTable, isLocal: boolean): Server {
-    const { limits } = this.#options;
-    const headersTimeout = limits.headersTimeoutSeconds * 1000;
+  #createServer(listener: string, isLocal: boolean): Server {
+    const limits = nodeLimits(this.#serving.limits);
     const server = createServer({
       insecureHTTPParser: false,
       // Judged by `judgeHead`, so that the refusal gets its line in the log.
       requireHostHeader: false,
-      maxHeaderSize: limits.maxRequestLineBytes + limits.maxHeadersBytes,
-      headersTimeout,
-      requestTimeout: limits.requestTimeoutSeconds * 1000,
-      keepAliveTimeout: limits.keepAliveTimeoutSeconds * 1000,
-      connectionsCheckingInterval: Math.min(MAX_SWEEP_MS, headersTimeout / 4),
+      ...limits,
+      connectionsCheckingInterval: Math.min(MAX_SWEEP_MS, limits.headersTimeout / 4),
     });
     // At `close` Node would cut off connections whose next request is on its way: `Connections.closeIdle` waits.
     server.closeIdleConnections = () => {};
@@ -188,25 +144,27 @@ export class HttpServer {
       const address = socket.remoteAddress;
       if (this.#connections.accept(socket, isLocal) === undefined) this.#rejections.report('limit', undefined, address);
     });
-    server.on('request', (request, response) => this.#receive(table, request, response, false));
-    server.on('checkContinue', (request, response) => this.#receive(table, request, response, true));
-    server.on('checkExpectation', (request, response) => this.#receive(table, request, response, false));
+    server.on('request', (request, response) => this.#receive(listener, request, response, false));
+    server.on('checkContinue', (request, response) => this.#receive(listener, request, response, true));
+    server.on('checkExpectation', (request, response) => this.#receive(listener, request, response, false));
     const unreadable = new UnreadableRequests({
       connections: this.#connections,
       rejections: this.#rejections,
-      serve: (connection, request) => this.#receiveLast(table, connection, request),
+      serve: (connection, request) => this.#receiveLast(listener, connection, request),
     });
     server.on('connect', (request) => unreadable.onConnect(request));
     server.on('clientError', (error, stream) => unreadable.onClientError(error, stream));
     return server;
   }
 
-  #receive(table: RouteTable, request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
+  #receive(listener: string, request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
     const connection = this.#connections.of(request.socket);
     if (connection === undefined || connection.isOver) return;
     const task = newTask(request);
-    const start = (exchange: Exchange): void => this.#begin(exchange);
-    const settings = this.#settings;
+    const serving = this.#serving;
+    const start = (exchange: Exchange): void => this.#begin(exchange, serving);
+    const settings = serving.exchange;
+    const table = serving.tableOf(listener);
     const parts = { settings, table, task, request, response, connection, expectsContinue, start };
     if (connection.admit(new Exchange(parts))) return;
     // Not on behalf of the request that is being served on it.
@@ -214,60 +172,74 @@ export class HttpServer {
   }
 
   /** A request that Node makes no response for; nothing can follow it on its connection. */
-  #receiveLast(table: RouteTable, connection: Connection, request: IncomingMessage): void {
+  #receiveLast(listener: string, connection: Connection, request: IncomingMessage): void {
     const { socket } = connection;
     const response = new ServerResponse(request);
+    const serving = this.#serving;
     const start = (exchange: Exchange): void => {
       response.assignSocket(socket);
       response.once('finish', () => socket.destroySoon());
-      this.#begin(exchange);
+      this.#begin(exchange, serving);
     };
-    const settings = this.#settings;
+    const settings = serving.exchange;
+    const table = serving.tableOf(listener);
     const task = newTask(request);
     connection.admit(
       new Exchange({ settings, table, task, request, response, connection, expectsContinue: false, start }),
     );
   }
 
-  #begin(exchange: Exchange): void {
+  #begin(exchange: Exchange, serving: Serving): void {
     // Numbered only now: of what waited on a connection that was cut, no line and no number remains.
     this.#counter += 1;
     exchange.task.id = `${exchange.loggedMethod}-${this.#counter}`;
-    this.#served.add(exchange);
-    resumeTask(exchange.task, () => void this.#serve(exchange));
+    this.#served.set(exchange, serving);
+    resumeTask(exchange.task, () => void this.#serve(exchange, serving));
   }
 
-  async #serve(exchange: Exchange): Promise<void> {
-    const { lag, limits, formatOfPath } = this.#options;
-    const { handlerTimeoutMs } = this.#settings;
-    const settings = { limits, formatOfPath, handlerTimeoutMs, inFlight: this.#inFlight };
+  async #serve(exchange: Exchange, { dispatch: settings, responder }: Serving): Promise<void> {
     try {
-      const answer = await dispatch(exchange, settings, lag.isLagging);
-      this.#responder.answer(exchange, answer);
+      const answer = await dispatch(exchange, settings, this.#lag.isLagging);
+      responder.answer(exchange, answer);
     } catch (thrown) {
-      this.#responder.answerFailure(exchange, thrown);
+      responder.answerFailure(exchange, thrown);
     } finally {
       this.#inFlight.leave(exchange);
       this.#served.delete(exchange);
     }
   }
 
+  #startSweeping(): NodeJS.Timeout {
+    const sweepMs = Math.min(MAX_SWEEP_MS, this.#serving.exchange.handlerTimeoutMs / 4);
+    return setInterval(() => this.#sweep(), sweepMs).unref();
+  }
+
   #sweep(): void {
     const now = performance.now();
-    for (const exchange of this.#served) {
+    for (const [exchange, serving] of this.#served) {
       exchange.body.failIfSlow(now);
-      if (now > exchange.deadline && !exchange.isAnswered) this.#expire(exchange);
+      if (now > exchange.deadline && !exchange.isAnswered) this.#expire(exchange, serving);
     }
     this.#connections.resetStuck(now);
     this.#connections.measureDescriptors();
   }
 
   /** The handler took too long. It runs on, since what it has begun may commit, but its answer comes too late. */
-  #expire(exchange: Exchange): void {
+  #expire(exchange: Exchange, { responder }: Serving): void {
     exchange.deadline = Number.POSITIVE_INFINITY;
     const error = new LatchkeyError('temporarily_unavailable', { retryAfterSeconds: HANDLER_TIMEOUT_RETRY_SECONDS });
-    resumeTask(exchange.task, () => this.#responder.answerFailure(exchange, error));
+    resumeTask(exchange.task, () => responder.answerFailure(exchange, error));
   }
+}
+
+/** What Node.js itself heeds, for all connections from now on. */
+function nodeLimits(limits: ServerLimits) {
+  return {
+    maxHeaderSize: limits.maxRequestLineBytes + limits.maxHeadersBytes,
+    headersTimeout: limits.headersTimeoutSeconds * 1000,
+    requestTimeout: limits.requestTimeoutSeconds * 1000,
+    keepAliveTimeout: limits.keepAliveTimeoutSeconds * 1000,
+  };
 }
 
 function newTask(request: IncomingMessage): Task {

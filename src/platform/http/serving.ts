@@ -1,0 +1,99 @@
+/**
+ * What requests are answered with: routes, rules, error formats and limits. A reload of the configuration replaces it
+ * as a whole (operations 8.6); a request keeps the one that it began with.
+ */
+import type { LogWriter } from '#platform/log/log-writer.ts';
+import { TrustedProxies } from './client-address.ts';
+import type { Cookies } from './cookies.ts';
+import type { DispatchSettings } from './dispatch.ts';
+import type { ErrorFormats } from './error-format.ts';
+import type { ExchangeSettings } from './exchange.ts';
+import type { HttpLimits, HttpOptions, PublicAddress } from './http-options.ts';
+import type { InFlight } from './overload.ts';
+import { Responder } from './responder.ts';
+import { CommonHeaders } from './response-headers.ts';
+import type { ErrorFormat, Route } from './route.ts';
+import { RouteTable } from './route-table.ts';
+
+export interface ServingOptions {
+  readonly routes: readonly Route[];
+  readonly http: Pick<HttpOptions, 'listeners' | 'trustedProxies' | 'clientIpHeader' | 'hsts'>;
+  readonly limits: ServerLimits;
+  readonly address: PublicAddress;
+  /** The error format of a path that no route answers. */
+  readonly formatOfPath: (path: string) => ErrorFormat;
+  /** Headers of all responses of routes whose error format is `page`. */
+  readonly pageHeaders: Readonly<Record<string, string>>;
+  readonly cookies: Cookies;
+  readonly errorFormats: ErrorFormats;
+}
+
+export type ServerLimits = Pick<
+  HttpLimits,
+  | 'handlerTimeoutSeconds'
+  | 'headersTimeoutSeconds'
+  | 'keepAliveTimeoutSeconds'
+  | 'maxBody'
+  | 'maxConnections'
+  | 'maxConnectionsPerAddress'
+  | 'maxHeadersBytes'
+  | 'maxInFlight'
+  | 'maxRequestLineBytes'
+  | 'maxRequestsPerConnection'
+  | 'requestTimeoutSeconds'
+>;
+
+/** What outlives a reload. */
+export interface ServerParts {
+  readonly log: LogWriter;
+  readonly inFlight: InFlight;
+  /** The server closes: every answer is the last of its connection. */
+  isClosing(): boolean;
+}
+
+export class Serving {
+  readonly limits: ServerLimits;
+  readonly proxies: TrustedProxies;
+  readonly exchange: ExchangeSettings;
+  readonly dispatch: DispatchSettings;
+  readonly responder: Responder;
+  readonly #tables: ReadonlyMap<string, RouteTable>;
+
+  constructor(options: ServingOptions, { log, inFlight, isClosing }: ServerParts) {
+    const { address, cookies, errorFormats, formatOfPath, http, limits, pageHeaders, routes } = options;
+    this.limits = limits;
+    this.proxies = new TrustedProxies(http.trustedProxies);
+    this.exchange = {
+      cookies,
+      errorFormats,
+      proxies: this.proxies,
+      clientIpHeader: http.clientIpHeader,
+      maxFormBytes: limits.maxBody.formBytes,
+      maxJsonBytes: limits.maxBody.jsonBytes,
+      handlerTimeoutMs: limits.handlerTimeoutSeconds * 1000,
+      inFlight,
+    };
+    this.dispatch = { limits, formatOfPath, inFlight };
+    this.responder = new Responder({
+      log,
+      address,
+      errorFormats,
+      headers: new CommonHeaders({ isHttps: address.isHttps, hsts: http.hsts, pageHeaders }),
+      maxRequestsPerConnection: limits.maxRequestsPerConnection,
+      isClosing,
+    });
+    this.#tables = new Map(
+      http.listeners.map(({ name, prefix, resources }) => [
+        name,
+        new RouteTable(routes, new Set(resources.map((resource) => resource.name)), prefix),
+      ]),
+    );
+  }
+
+  /** The routes of a listener. */
+  tableOf(listener: string): RouteTable {
+    const table = this.#tables.get(listener);
+    if (table === undefined) throw new Error(`there is no listener ${listener}`);
+    return table;
+  }
+}
