@@ -55,7 +55,7 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   client_is_static: {
     meaning:
       'An application tried to manage the registration of a client that stands in the configuration, or an administrator to delete it; the admin API answers 409.',
-    remedy: 'Change its entry under `clients`, and restart or run `latchkey config sync`.',
+    remedy: 'Change its entry under `clients`, and reload (SIGHUP) or run `latchkey config sync`.',
   },
   cross_site_request: {
     meaning: 'A form was sent from a page of another site (`Sec-Fetch-Site`, else `Origin`).',

@@ -33,6 +33,7 @@ import { mount as userinfo } from '#features/userinfo/routes.ts';
 import { Cookies } from '#platform/http/cookies.ts';
 import type { Route } from '#platform/http/route.ts';
 import { createHttpServer, type HttpServer } from '#platform/http/server.ts';
+import type { ServingOptions } from '#platform/http/serving.ts';
 import { createErrorFormats, errorFormatOfPath } from './error-formats.ts';
 
 const FEATURES: readonly ((core: Core, browser: Browser) => Route[])[] = [
@@ -72,26 +73,35 @@ export interface App {
 
 /** @param assets files of the build */
 export function buildApp(core: Core, assets: AssetFiles): App {
-  const { config, log, keyRing, lag, instance } = core;
+  const { log, lag, instance } = core;
+  const { serving, preload } = mountFeatures(core, assets);
+  const server = createHttpServer({ ...serving, log, lag });
+  instance.isOverloaded = () => server.isOverloaded;
+  return { server, routes: serving.routes, preload };
+}
+
+/** What the features answer, with the configuration and the collaborators of this core. */
+export function mountFeatures(
+  core: Core,
+  assets: AssetFiles,
+): { readonly serving: ServingOptions } & Pick<App, 'preload'> {
+  const { config, log, keyRing } = core;
   const browser = createBrowser(core, assets);
   const { urls, pages } = browser;
   const routes = FEATURES.flatMap((mount) => mount(core, browser));
-  const server = createHttpServer({
+  const serving = {
     routes,
     http: config.http,
     limits: config.limits,
     address: urls,
-    formatOfPath: (path) => errorFormatOfPath(path, config.protocolName),
+    formatOfPath: (path: string) => errorFormatOfPath(path, config.protocolName),
     pageHeaders: PAGE_SECURITY_HEADERS,
-    log,
     cookies: new Cookies({ keys: keyRing, address: urls, log, prefix: 'latchkey_' }),
     errorFormats: createErrorFormats({ issuer: config.http.issuer, pages, urls }),
-    lag,
-  });
-  instance.isOverloaded = () => server.isOverloaded;
+  };
   const served = new Set(config.http.listeners.flatMap(({ resources }) => resources.map(({ name }) => name)));
   const preload = async (): Promise<void> => {
     for (const route of routes) if (served.has(route.resource)) await route.preload?.();
   };
-  return { server, routes, preload };
+  return { serving, preload };
 }

@@ -45,8 +45,13 @@ export interface Foundation {
   readonly keyRing: KeyRing;
   /** Present when they were asked for. */
   readonly signingKeys: SigningKeys | undefined;
-  /** Reads all sources again, with the secrets of the data directory. */
-  readConfig(): LoadedConfig;
+  /**
+   * Reads all sources again, with the secrets of the data directory.
+   * @param started what only a start changes is taken from there
+   */
+  readConfig(started?: LoadedConfig): LoadedConfig;
+  /** Opens the log of another configuration. Throws when that fails. @returns what puts it in place of the former one */
+  configureLog(config: Config): () => Promise<void>;
   /** For the operator: where the embedded database's files are, when not in the data directory. */
   readonly note: string | undefined;
   /** Closes the database, stops the embedded server as its last user, and flushes the log. */
@@ -55,11 +60,15 @@ export interface Foundation {
 
 /** The log as configured; `--quiet` leaves out informational lines. */
 export function openConfiguredLog(config: Config, options: ConfigurationOptions): OpenLog {
-  const isVerbose = config.logging.level !== 'error' && config.logging.level !== 'warn';
-  const log = openLog(options.isQuiet && isVerbose ? { ...config.logging, level: 'warn' } : config.logging);
+  const log = openLog(logOptions(config, options));
   // However the process ends, also by an error that nobody caught: the lines that tell why are among those that wait.
   process.once('exit', () => log.sink.flushSync());
   return log;
+}
+
+function logOptions({ logging }: Config, { isQuiet }: ConfigurationOptions): Config['logging'] {
+  const isVerbose = logging.level !== 'error' && logging.level !== 'warn';
+  return isQuiet && isVerbose ? { ...logging, level: 'warn' } : logging;
 }
 
 /** A database server that can be connected to, and how to let go of it. */
@@ -147,14 +156,16 @@ export async function openFoundation(
     const jobsDatabase = forJobs === 0 ? database : await open(forJobs);
     io.signals.check();
     const generated = await generateSecrets(first.config, database, io.version, wants.needsSigningKeys, log.log);
-    const readConfig = (): LoadedConfig => loadConfig({ ...sources, generated });
+    const readConfig = (started?: LoadedConfig): LoadedConfig =>
+      loadConfig({ ...sources, generated, ...(started !== undefined && { started }) });
+    const configureLog = (config: Config) => log.prepare(logOptions(config, options));
     const loaded = readConfig();
     const signingKeys = wants.needsSigningKeys ? loadSigningKeys(loaded.config.secrets, loaded.tree) : undefined;
     await requireMigrations(first.config, server.directConnection, wants, log.log);
     const keyRing = keyRingOf(loaded.config);
     await verifyServerState(database, keyRing, loaded.config.protocolName);
     io.signals.check();
-    const opened = { openLog: log, database, jobsDatabase, keyRing, signingKeys, readConfig, close };
+    const opened = { openLog: log, database, jobsDatabase, keyRing, signingKeys, readConfig, configureLog, close };
     return { loaded, config: loaded.config, ...opened, note: server.note };
   } catch (error) {
     await close();

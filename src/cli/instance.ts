@@ -1,28 +1,26 @@
 /** What `serve` and `worker` have in common: everything that a long-running process opens, runs and closes again. */
 import { join } from 'node:path';
 import { buildApp } from '#app/app.ts';
-import { createJobWorkers } from '#app/jobs.ts';
 import { loadAssets } from '#browser/asset-files.ts';
 import type { Config } from '#config/config.ts';
 import type { LoadedConfig } from '#config/load.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
-import { type Core, createCore } from '#domain/core.ts';
+import type { ClientSyncDeps } from '#domain/clients/sync-static-clients.ts';
+import type { Core } from '#domain/core.ts';
 import { InstanceState } from '#domain/instance-state.ts';
-import { openSecretKeys } from '#domain/secret-keys/secret-keys.ts';
-import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import type { BoundAddress } from '#platform/http/listen.ts';
 import { EventLoopLag } from '#platform/http/overload.ts';
-import { openTransport } from '#platform/mail/open-transport.ts';
-import { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
-import { openHasher, strengthWorkerUrl } from './accounts.ts';
+import { strengthWorkerUrl } from './accounts.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { type Foundation, type FoundationWants, MIGRATIONS_DIRECTORY, openFoundation } from './foundation.ts';
+import { Reload } from './reload.ts';
+import { openCore, RunningService } from './running-service.ts';
 import { untilStopped } from './shutdown.ts';
-import { reopenLogAndKeys, SigningKeyReload } from './signing-key-reload.ts';
-import { testTransport } from './test-transport.ts';
+import { warnOfMissingAlgorithms } from './start-checks.ts';
+import { clientSyncDeps } from './sync-config.ts';
 import { checkDatabase, watchDatabase } from './watch-database.ts';
 
 export interface InstancePlan {
@@ -31,8 +29,11 @@ export interface InstancePlan {
   readonly hasWorkers: boolean;
   /** In place of the configured ones. */
   listeners?(environment: LoadedConfig['environment']): Config['http']['listeners'];
-  /** What has to be done before the service is put together. */
-  prepare?(foundation: Foundation, signingKeys: SigningKeys): Promise<void>;
+  /** Refuses what cannot run here. Throws. */
+  check?(config: Config): void;
+  makeFirstAccounts?(foundation: Foundation): Promise<void>;
+  /** Brings the database in line with the configuration. */
+  sync?(deps: ClientSyncDeps, config: Config): Promise<void>;
   /** Runs once it listens and works, before it counts as started. */
   announce(core: Core, foundation: Foundation, bound: readonly BoundAddress[]): Promise<void>;
 }
@@ -54,36 +55,38 @@ export async function runInstance(options: ConfigurationOptions, io: CommandIo, 
   const endWatch = watchDatabase(watched);
   let preloading: NodeJS.Timeout | undefined;
   try {
-    const { config, database, keyRing, signingKeys } = foundation;
+    const { database, jobsDatabase, keyRing, loaded, signingKeys } = foundation;
     if (signingKeys === undefined) throw new Error('the signing keys were not read');
-    const listeners = plan.listeners?.(foundation.loaded.environment) ?? config.http.listeners;
-    await plan.prepare?.(foundation, signingKeys);
+    const listeners = plan.listeners?.(loaded.environment);
+    const adapt = (config: Config): Config =>
+      listeners === undefined ? config : { ...config, http: { ...config.http, listeners } };
+    const config = adapt(foundation.config);
+    plan.check?.(config);
+    await plan.makeFirstAccounts?.(foundation);
+    await plan.sync?.(clientSyncDeps(foundation), config);
+    warnOfMissingAlgorithms(config.clients, signingKeys, log);
     await checkDatabase(watched);
-    const keyReload = new SigningKeyReload({ ...foundation, signingKeys, log });
-    io.signals.onHangUp(() => void reopenLogAndKeys(foundation.openLog, keyReload));
-    const core = createCore({
-      config: { ...config, http: { ...config.http, listeners } },
-      ...{ database, clock: systemClock, log, keyRing, signingKeys, estimator, lag },
-      secretKeys: await openSecretKeys({ database, keyRing, clock: systemClock }),
-      hasher: openHasher(config, log, io.environment),
-      instance: state,
-      outbound: new OutboundHttp({ ...config.outbound, clock: systemClock, log }),
-      version: io.version,
-    });
-    await core.policy.refresh();
-    const { server, preload } = buildApp(core, loadAssets(join(packageRoot, 'dist/assets')));
+    const kept = {
+      ...{ database, jobsDatabase, estimator, instance: state, lag, log },
+      ...{ version: io.version, environment: io.environment, hasWorkers: plan.hasWorkers },
+      assets: loadAssets(join(packageRoot, 'dist/assets')),
+    };
+    const settings = { loaded, config, keyRing, signingKeys };
+    const core = await openCore(kept, settings);
+    const { server, preload } = buildApp(core, kept.assets);
     io.signals.check();
     const bound = await server.listen();
-    core.activity.start();
-    core.policy.start();
-    const isBusy = () => server.isOverloaded || database.statistics().waiting > 0;
-    const transport = openTransport(config.email.transport, systemClock);
-    const jobs = { ...core, database: foundation.jobsDatabase, isBusy, transport };
-    const workers = plan.hasWorkers ? createJobWorkers(jobs) : [];
-    if (plan.hasWorkers) void testTransport(transport, log);
-    for (const worker of workers) worker.start();
-    keyReload.start();
+    const service = new RunningService(kept, settings, core, server);
+    service.start();
     await plan.announce(core, foundation, bound);
+    const reload = new Reload({
+      ...{ foundation, service, adapt },
+      prepare: async (next, nextKeyRing) => {
+        plan.check?.(next);
+        await plan.sync?.(clientSyncDeps({ ...foundation, config: next, keyRing: nextKeyRing }), next);
+      },
+    });
+    io.signals.onHangUp(() => void reload.request());
     state.isStarted = true;
     preloading = setTimeout(() => void preloadAll(preload, log), PRELOAD_AFTER_MS);
     return await untilStopped({
@@ -92,14 +95,8 @@ export async function runInstance(options: ConfigurationOptions, io: CommandIo, 
       drain: () => {
         state.isDraining = true;
       },
-      limits: config.limits,
       server,
-      workers,
-      finish: async () => {
-        keyReload.stop();
-        core.policy.stop();
-        await core.activity.stop();
-      },
+      service,
     });
   } finally {
     clearTimeout(preloading);

@@ -12,8 +12,7 @@ import { ensureFirstAdmin, readFirstAdmin } from './first-admin.ts';
 import type { Foundation } from './foundation.ts';
 import { runInstance } from './instance.ts';
 import { ownCommand } from './own-command.ts';
-import { requireMemoryForHashes, warnOfMissingAdmins, warnOfMissingAlgorithms } from './start-checks.ts';
-import { clientSyncDeps } from './sync-config.ts';
+import { requireMemoryForHashes, warnOfMissingAdmins } from './start-checks.ts';
 
 export interface ServeOptions {
   readonly migrate: boolean;
@@ -42,16 +41,15 @@ function run(options: ConfigurationOptions, command: ServeOptions, io: CommandIo
       hasJobs: command.worker,
     },
     hasWorkers: command.worker,
-    prepare: async (foundation, signingKeys) => {
-      const { config, openLog } = foundation;
-      requireMemoryForHashes(config, hashesAtOnce(config, io.environment), process.constrainedMemory());
-      await makeFirstAdmin(foundation, io.version);
-      if (command.sync) {
-        await syncStaticClients(clientSyncDeps(foundation), config.clients);
-        await syncUpstreamProviders(clientSyncDeps(foundation), config.upstreamOauth2.providers);
-      }
-      warnOfMissingAlgorithms(config.clients, signingKeys, openLog.log);
-    },
+    check: (config) =>
+      requireMemoryForHashes(config, hashesAtOnce(config, io.environment), process.constrainedMemory()),
+    makeFirstAccounts: (foundation) => makeFirstAdmin(foundation, io.version),
+    ...(command.sync && {
+      sync: async (deps, { clients, upstreamOauth2 }) => {
+        await syncStaticClients(deps, clients);
+        await syncUpstreamProviders(deps, upstreamOauth2.providers);
+      },
+    }),
     announce: async ({ policy, database, log }, foundation, bound) => {
       const adminCommand = ownCommand(['manage', 'register-user', '--admin'], options, io.workingDirectory);
       const registerCommand = ownCommand(['manage', 'register-user'], options, io.workingDirectory);

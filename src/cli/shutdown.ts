@@ -69,13 +69,16 @@ export interface Running {
   readonly log: Log;
   readonly server: HttpServer;
   readonly signals: StopSignals;
-  /** Of background work. */
-  readonly workers: readonly Pick<JobWorker, 'stop'>[];
-  readonly limits: Pick<LimitsConfig, 'drainDelaySeconds' | 'shutdownTimeoutSeconds'>;
+  /** As it is at the stop. */
+  readonly service: {
+    readonly limits: Pick<LimitsConfig, 'drainDelaySeconds' | 'shutdownTimeoutSeconds'>;
+    /** Of background work. */
+    readonly workers: readonly Pick<JobWorker, 'stop'>[];
+    /** Writes what is still in memory. */
+    stop(): Promise<void>;
+  };
   /** Readiness says `draining` from now on. */
   drain(): void;
-  /** Writes what is still in memory. */
-  finish(): Promise<void>;
 }
 
 const FINISH_MS = 5_000;
@@ -89,28 +92,35 @@ const FAILURE_GRACE_SECONDS = 10;
  * @returns the exit code: 0 after a clean end, else 1
  */
 export async function untilStopped(running: Running): Promise<number> {
-  const { limits, log, server } = running;
-  let isCut = false;
+  const { log, server, service } = running;
+  const cut = new AbortController();
   const cause = await firstCause(running, () => {
-    isCut = true;
+    cut.abort();
     log.warn('shutdown', 'second signal: connections are cut');
     server.destroyConnections();
-    for (const worker of running.workers) void worker.stop(0);
+    for (const worker of service.workers) void worker.stop(0);
   });
+  const { limits } = service;
   const isFailure = cause === 'failure';
   log.info('shutdown', isFailure ? 'stopping after an error' : `${cause} received, stopping`);
   running.drain();
-  if (!isFailure && limits.drainDelaySeconds > 0) await pause(limits.drainDelaySeconds * 1000);
-  const graceSeconds = isFailure ? FAILURE_GRACE_SECONDS : limits.shutdownTimeoutSeconds;
+  if (!isFailure && limits.drainDelaySeconds > 0) await drainFor(limits.drainDelaySeconds, cut.signal);
+  const fullGraceSeconds = isFailure ? FAILURE_GRACE_SECONDS : limits.shutdownTimeoutSeconds;
+  const graceSeconds = cut.signal.aborted ? 0 : fullGraceSeconds;
   const stopped = Promise.all(
-    running.workers.map((worker) => worker.stop(Math.min(JOB_GRACE_MS, graceSeconds * 1000))),
+    service.workers.map((worker) => worker.stop(Math.min(JOB_GRACE_MS, graceSeconds * 1000))),
   );
   const outcome = await server.close(graceSeconds * 1000);
   await stopped;
-  await Promise.race([running.finish(), pause(FINISH_MS, undefined, { ref: false })]);
-  const isClean = outcome === 'clean' && !isCut;
+  await Promise.race([service.stop(), pause(FINISH_MS, undefined, { ref: false })]);
+  const isClean = outcome === 'clean' && !cut.signal.aborted;
   log.info('shutdown', isClean ? 'stopped' : 'stopped with connections cut');
   return isClean && !isFailure ? 0 : 1;
+}
+
+/** Serves on, so that a load balancer notices; not after a second signal. */
+async function drainFor(seconds: number, signal: AbortSignal): Promise<void> {
+  await pause(seconds * 1000, undefined, { signal }).catch(() => {});
 }
 
 function firstCause(running: Running, onSecondSignal: () => void): Promise<NodeJS.Signals | 'failure'> {

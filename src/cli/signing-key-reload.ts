@@ -1,10 +1,9 @@
 /** Keeps the signing keys of a running service up to date with the files that hold them (oauth 3.3, operations 8.6). */
 import type { Config } from '#config/config.ts';
 import { type LoadedConfig, rereadSecrets } from '#config/load.ts';
-import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import type { ListedKey, SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { sha256 } from '#platform/base/secret.ts';
-import type { OpenLog } from '#platform/log/log-writer.ts';
 import { loadSigningKeys } from './foundation.ts';
 import { warnOfMissingAlgorithms } from './start-checks.ts';
 
@@ -12,26 +11,23 @@ import { warnOfMissingAlgorithms } from './start-checks.ts';
 const INTERVAL_MS = 20_000;
 
 export interface SigningKeyReloadDeps {
-  /** As it was read at the start. */
-  readonly loaded: Pick<LoadedConfig, 'config' | 'tree'>;
+  readonly config: Pick<Config, 'clients' | 'secrets'>;
+  /** Where the configuration names the files of the keys. */
+  readonly loaded: Pick<LoadedConfig, 'tree'>;
   /** Replaced in place. */
   readonly signingKeys: SigningKeys;
   readonly log: Log;
-  /** Reads all sources again. */
-  readConfig(): Pick<LoadedConfig, 'config' | 'tree'>;
 }
 
 export class SigningKeyReload {
   readonly #deps: SigningKeyReloadDeps;
-  #tree: LoadedConfig['tree'];
   #digest: string;
   #failure: string | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(deps: SigningKeyReloadDeps) {
     this.#deps = deps;
-    this.#tree = deps.loaded.tree;
-    this.#digest = digestOf(deps.loaded.config.secrets);
+    this.#digest = digestOf(deps.config.secrets);
   }
 
   start(): void {
@@ -42,37 +38,20 @@ export class SigningKeyReload {
     clearInterval(this.#timer);
   }
 
-  /** Reads the files again that the configuration named when it was read last: directory, `key_file`, passwords. */
+  /** Reads the files again that the configuration names: directory, `key_file`, passwords. */
   rereadFiles(): void {
-    this.#attempt(() => this.#take(rereadSecrets({ tree: this.#tree }), this.#tree));
+    this.#attempt(() => this.#take(rereadSecrets(this.#deps.loaded)));
   }
 
-  /** Reads the configuration itself again, for the section `secrets`; at a signal of the operator. */
-  reload(): void {
-    // What a signal asks for is answered, however often.
-    this.#failure = undefined;
-    this.#attempt(() => {
-      const { config, tree } = this.#deps.readConfig();
-      this.#take(config.secrets, tree);
-      this.#tree = tree;
-    });
-  }
-
-  #take(secrets: Config['secrets'], tree: LoadedConfig['tree']): void {
+  #take(secrets: Config['secrets']): void {
     const digest = digestOf(secrets);
     if (digest === this.#digest) return;
-    const { log, loaded, signingKeys } = this.#deps;
+    const { config, loaded, log, signingKeys } = this.#deps;
     const before = signingKeys.list();
-    const next = loadSigningKeys(secrets, tree);
-    signingKeys.replaceWith(next);
+    signingKeys.replaceWith(loadSigningKeys(secrets, loaded.tree));
     this.#digest = digest;
-    const after = next.list();
-    log.info('reload', 'the signing keys have changed', {
-      signing: after.flatMap(({ algorithm, kid, isSigning }) => (isSigning ? `${algorithm}=${kid}` : [])).join(' '),
-      added: missingFrom(before, after),
-      removed: missingFrom(after, before),
-    });
-    warnOfMissingAlgorithms(loaded.config.clients, signingKeys, log);
+    logKeyChanges(before, signingKeys.list(), log);
+    warnOfMissingAlgorithms(config.clients, signingKeys, log);
   }
 
   /** A reload that fails leaves the keys as they are; why is said once, not at every attempt. */
@@ -93,18 +72,16 @@ export class SigningKeyReload {
   }
 }
 
-/** What SIGHUP asks for: the log first, whose file may have been moved away, so that it tells of the keys. */
-export async function reopenLogAndKeys({ log, sink }: OpenLog, keyReload: SigningKeyReload): Promise<void> {
-  try {
-    await sink.reopen();
-    log.info(
-      'reload',
-      'SIGHUP received: a log file is opened and signing keys are read again; other settings at start only',
-    );
-  } catch (error) {
-    log.error('reload', 'the log file could not be opened again', describeError(error));
-  }
-  keyReload.reload();
+type Listed = readonly Pick<ListedKey, 'algorithm' | 'isSigning' | 'kid'>[];
+
+/** One line, if they are others. */
+export function logKeyChanges(before: Listed, after: Listed, log: Log): void {
+  if (JSON.stringify(before) === JSON.stringify(after)) return;
+  log.info('reload', 'the signing keys have changed', {
+    signing: after.flatMap(({ algorithm, kid, isSigning }) => (isSigning ? `${algorithm}=${kid}` : [])).join(' '),
+    added: missingFrom(before, after),
+    removed: missingFrom(after, before),
+  });
 }
 
 function missingFrom(some: readonly { readonly kid: string }[], others: readonly { readonly kid: string }[]): string {

@@ -12,13 +12,25 @@ import { configurationFiles, readConfigurationFile } from '#platform/config/file
 import { configurationError, type Problem } from '#platform/config/problems.ts';
 import type { MappingShape } from '#platform/config/shape.ts';
 import { deprecationWarnings, withAbsolutePaths, withOwnNames, withoutNulls } from '#platform/config/transform.ts';
-import { type MappingNode, mappingNode, merge, nodeAt, nodeOf, type Origin } from '#platform/config/tree.ts';
+import {
+  type MappingNode,
+  mappingNode,
+  merge,
+  type Node,
+  nodeAt,
+  nodeOf,
+  type Origin,
+  type Path,
+  plain,
+  withValue,
+} from '#platform/config/tree.ts';
 import { checkTree } from './check.ts';
 import { type Config, completeConfig, configShape } from './config.ts';
 import { type OtherVariables, otherVariables } from './other-variables.ts';
 import { readPictures } from './picture-files.ts';
 import { holdsSecrets, SecretFiles } from './secret-files.ts';
 import { secretsConfig } from './sections/secrets.ts';
+import { START_SETTINGS } from './start-settings.ts';
 import { readTemplates } from './template-files.ts';
 
 export interface ConfigSources {
@@ -30,6 +42,8 @@ export interface ConfigSources {
   readonly workingDirectory: string;
   /** Secrets of the data directory, for what no source sets. */
   readonly generated?: GeneratedSecrets;
+  /** What only a start changes, for a process that runs: the tree and the protocol name that it was started with. */
+  readonly started?: { readonly tree: MappingNode; readonly config: Pick<Config, 'protocolName'> };
   /** Of this process; for tests. */
   readonly account?: ProcessAccount;
 }
@@ -64,6 +78,8 @@ export interface LoadedConfig {
   readonly environment: Environment;
   /** What the sources say together, secrets still named by file. */
   readonly tree: MappingNode;
+  /** The same with the content of secrets that are named by file, which is compared at a reload. */
+  readonly completeTree: MappingNode;
 }
 
 /** @throws ExitError 78 with every problem of every source */
@@ -78,7 +94,8 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   const variables = reading.addEnvironment(environment);
   reading.addFlags(sources.flags);
 
-  const tree = withGenerated(withAbsolutePaths(withoutNulls(reading.tree, shape), shape), sources.generated);
+  const read = withGenerated(withAbsolutePaths(withoutNulls(reading.tree, shape), shape), sources.generated);
+  const tree = sources.started === undefined ? read : withStartSettings(read, sources.started);
   const secretFiles = new SecretFiles(account);
   const complete = secretFiles.contents(tree, shape);
   const directoryKeys = secretFiles.keyDirectory(complete);
@@ -117,6 +134,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     files: names,
     environment,
     tree,
+    completeTree: complete,
   };
 }
 
@@ -215,6 +233,31 @@ class Reading {
     const merged = merge(this.tree, upper);
     if (merged.kind === 'mapping') this.tree = merged;
   }
+}
+
+/** The tree with what only a start changes as it was at the start. */
+function withStartSettings(tree: MappingNode, started: NonNullable<ConfigSources['started']>): MappingNode {
+  const origin = tree.at;
+  let result: Node | undefined = tree;
+  for (const path of pathsToKeep(tree, started.tree)) {
+    const value = nodeAt(started.tree, path);
+    // Without a mapping around it that nobody wrote.
+    if (value !== undefined || nodeAt(tree, path) !== undefined) result = withValue(result, path, value, origin);
+  }
+  // Also follows from the name of a section.
+  const protocolName = nodeOf(started.config.protocolName, origin);
+  result = withValue(result, ['protocol_name'], protocolName, origin);
+  return result?.kind === 'mapping' ? result : tree;
+}
+
+/** The rest of the section of the homeserver means nothing for one of another kind; without the section there is none. */
+function pathsToKeep(tree: MappingNode, started: MappingNode): readonly Path[] {
+  const kindOf = (root: MappingNode): string => {
+    const section = nodeAt(root, ['homeserver']);
+    const kind = nodeAt(root, ['homeserver', 'kind']);
+    return section === undefined ? 'none' : JSON.stringify(kind === undefined ? 'default' : plain(kind));
+  };
+  return kindOf(tree) === kindOf(started) ? START_SETTINGS : [...START_SETTINGS, ['homeserver']];
 }
 
 /** Lays the data directory's secrets below the other sources: only what none of them sets. */

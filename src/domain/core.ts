@@ -86,7 +86,8 @@ export interface Core extends Resources {
   readonly isRecoveryOpen: boolean;
 }
 
-export function createCore(resources: Resources): Core {
+/** @param before of which activity is kept that was not written yet, when a reload replaces it */
+export function createCore(resources: Resources, before?: Pick<Core, 'activity'>): Core {
   const { config, database, clock, log, keyRing, hasher } = resources;
   const { resources: resourceServers } = config.oauth;
   const resourceScopes = resourceServers.flatMap(({ scopes }) => scopes);
@@ -117,7 +118,7 @@ export function createCore(resources: Resources): Core {
       maximumBytes: config.passwords.maximumLength,
       sendsNotices: config.email.securityNotices,
     }),
-    activity: new ActivityBuffer(database, log),
+    activity: before?.activity ?? new ActivityBuffer(database, log),
     sessionLimits: { idleSeconds: undefined, lifetimeSeconds: undefined },
     scopeRules,
     resourceRules: new ResourceRules(scopeRules, [config.http.issuer], resourceServers),

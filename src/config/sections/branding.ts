@@ -14,7 +14,7 @@ export interface PictureConfig {
 
 export type Pictures = Readonly<Partial<Record<(typeof PICTURE_KEYS)[number], PictureConfig>>>;
 
-const PICTURE = 'SVG or PNG of at most 256 KiB, read at start.';
+const PICTURE = 'SVG or PNG of at most 256 KiB, read at start and reload.';
 
 export const brandingSection = rule(
   mapping({

@@ -28,9 +28,10 @@ export interface LogSink {
  * blocked up to 8 MiB wait, further lines are dropped and counted. A failing write loses its lines and nothing else.
  */
 export class DescriptorSink implements LogSink {
-  #descriptor: number;
-  #maxWriteBytes: number;
-  readonly #path: string | undefined;
+  readonly #descriptor: number;
+  readonly #maxWriteBytes: number;
+  /** It is closed at the end. */
+  readonly #isFile: boolean;
   /** Called with the number of dropped lines once lines can be written again. */
   onDropped: (count: number) => void = () => {};
   #droppedSince = 0;
@@ -46,10 +47,10 @@ export class DescriptorSink implements LogSink {
   #isUnderWay = false;
   #idle: (() => void)[] = [];
 
-  /** @param path set when `descriptor` is a file that `reopen` opens again */
-  constructor(descriptor: number, path?: string) {
+  /** @param isFile the descriptor is for this sink alone */
+  constructor(descriptor: number, isFile = false) {
     this.#descriptor = descriptor;
-    this.#path = path;
+    this.#isFile = isFile;
     this.#maxWriteBytes = maxWriteBytes(descriptor);
   }
 
@@ -101,14 +102,10 @@ export class DescriptorSink implements LogSink {
     }
   }
 
-  /** Opens the file again, after a rotation moved it away. Does nothing for a pipe or terminal. */
-  async reopen(): Promise<void> {
-    if (this.#path === undefined) return;
+  /** Writes what waits and closes the file; standard output and standard error stay open. */
+  async close(): Promise<void> {
     await this.flush();
-    const previous = this.#descriptor;
-    this.#descriptor = openLogFile(this.#path);
-    this.#maxWriteBytes = maxWriteBytes(this.#descriptor);
-    close(previous, () => {});
+    if (this.#isFile) close(this.#descriptor, () => {});
   }
 
   #beginWriting(): void {
@@ -158,7 +155,7 @@ export class DescriptorSink implements LogSink {
 export function openSink(output: LogOptions['output']): DescriptorSink {
   if (output === 'stderr') return new DescriptorSink(nonBlocking(2));
   if (output === 'stdout') return new DescriptorSink(nonBlocking(1));
-  return new DescriptorSink(openLogFile(output.path), output.path);
+  return new DescriptorSink(openLogFile(output.path), true);
 }
 
 function openLogFile(path: string): number {

@@ -15,19 +15,63 @@ const NAMES = { error: 'ERROR', warn: 'WARN', info: 'INFO', debug: 'DEBUG', trac
 const COLORS = { error: 31, warn: 33, info: 32, debug: 34, trace: 35 } as const;
 type WrittenLevel = keyof typeof NAMES;
 
-export interface OpenLog {
+/** The log of the process, which a reload may send elsewhere or write in another way. */
+export class OpenLog {
   readonly log: LogWriter;
-  /** To flush at the end, and to reopen after a rotation. */
-  readonly sink: DescriptorSink;
+  readonly #clock: Clock;
+  #config: LogOptions;
+  #sink: DescriptorSink;
+
+  /** Throws when the file of the log cannot be opened. */
+  constructor(config: LogOptions, clock: Clock) {
+    this.#clock = clock;
+    this.#config = config;
+    this.#sink = this.#open(config);
+    this.log = new LogWriter(writerOptions(config, this.#sink, clock));
+  }
+
+  /** To flush at the end. */
+  get sink(): DescriptorSink {
+    return this.#sink;
+  }
+
+  /**
+   * Opens what another configuration asks for, also a file of the same name, which may have been moved away. Throws
+   * when that fails; nothing has changed then.
+   * @returns what puts it in place of the former one
+   */
+  prepare(config: LogOptions): () => Promise<void> {
+    const before = this.#sink;
+    const isSame = typeof config.output === 'string' && config.output === this.#config.output;
+    const next = isSame ? before : this.#open(config);
+    return async () => {
+      this.#config = config;
+      this.#sink = next;
+      this.log.configure(writerOptions(config, next, this.#clock));
+      if (next !== before) await before.close();
+    };
+  }
+
+  /** Opens the same again, after a rotation moved a file away. */
+  async reopen(): Promise<void> {
+    await this.prepare(this.#config)();
+  }
+
+  #open({ output }: LogOptions): DescriptorSink {
+    const sink = openSink(output);
+    sink.onDropped = (count) => this.log.warn('log.dropped', 'lines were dropped while the log was blocked', { count });
+    return sink;
+  }
 }
 
 /** The log of the process as configured. Throws when its file cannot be opened. */
 export function openLog(config: LogOptions, clock: Clock = systemClock): OpenLog {
-  const sink = openSink(config.output);
+  return new OpenLog(config, clock);
+}
+
+function writerOptions(config: LogOptions, sink: DescriptorSink, clock: Clock): LogWriterOptions {
   const hasColor = config.color === 'always' || (config.color === 'auto' && sink.isTerminal);
-  const log = new LogWriter({ ...config, sink, clock, hasColor: hasColor && typeof config.output === 'string' });
-  sink.onDropped = (count) => log.warn('log.dropped', 'lines were dropped while the log was blocked', { count });
-  return { log, sink };
+  return { ...config, sink, clock, hasColor: hasColor && typeof config.output === 'string' };
 }
 
 export interface LogWriterOptions extends Pick<LogOptions, 'level' | 'targetLevels' | 'format' | 'padLevel'> {
@@ -39,28 +83,25 @@ export interface LogWriterOptions extends Pick<LogOptions, 'level' | 'targetLeve
 
 /** Writes one line per event; a line that is written while a task runs carries the identifier of the task. */
 export class LogWriter implements Log {
-  readonly trace: Log['trace'];
-  readonly #sink: LogSink;
+  trace: Log['trace'];
   readonly #timestamps: Timestamps;
-  readonly #isJson: boolean;
-  readonly #levels: LevelFilter;
-  readonly #levelTexts: Record<WrittenLevel, string>;
+  #form: LineForm;
 
   constructor(options: LogWriterOptions) {
-    this.#sink = options.sink;
     this.#timestamps = new Timestamps(options.clock);
-    this.#isJson = options.format === 'json';
-    this.#levels = new LevelFilter(options.level, options.targetLevels);
-    const text = (level: WrittenLevel): string => levelText(level, options);
-    this.#levelTexts = {
-      error: text('error'),
-      warn: text('warn'),
-      info: text('info'),
-      debug: text('debug'),
-      trace: text('trace'),
-    };
+    this.#form = lineForm(options);
+    this.trace = this.#traceOf(options);
+  }
+
+  /** Writes lines in another way, and elsewhere, from now on. */
+  configure(options: LogWriterOptions): void {
+    this.#form = lineForm(options);
+    this.trace = this.#traceOf(options);
+  }
+
+  #traceOf(options: LogWriterOptions): Log['trace'] {
     const isTracing = [options.level, ...Object.values(options.targetLevels)].includes('trace');
-    this.trace = isTracing ? (event, message, fields) => this.#write('trace', event, message, fields) : undefined;
+    return isTracing ? (event, message, fields) => this.#write('trace', event, message, fields) : undefined;
   }
 
   error(event: string, message: string, fields?: LogFields): void {
@@ -82,25 +123,27 @@ export class LogWriter implements Log {
   /** The one `http.server.response` line of a request, whose response is complete. */
   request(record: RequestRecord): void {
     const level = requestLevel(record.status);
-    if (!this.#levels.lets(level, REQUEST_EVENT)) return;
+    const { isJson, levels, levelTexts, sink } = this.#form;
+    if (!levels.lets(level, REQUEST_EVENT)) return;
     bankCurrentStretch();
     const elapsedMs = performance.now() - record.task.startedAt;
     const time = this.#timestamps.now();
-    this.#sink.write(
-      this.#isJson
+    sink.write(
+      isJson
         ? `{"timestamp":"${time}","level":"${NAMES[level]}","event":"${REQUEST_EVENT}",${requestLineJson(record, elapsedMs)}}\n`
-        : `${time} ${this.#levelTexts[level]} ${requestLineText(record, elapsedMs)}\n`,
+        : `${time} ${levelTexts[level]} ${requestLineText(record, elapsedMs)}\n`,
     );
   }
 
   #write(level: WrittenLevel, event: string, message: string, fields: LogFields | undefined): void {
-    if (!this.#levels.lets(level, event)) return;
+    const { isJson, levels, levelTexts, sink } = this.#form;
+    if (!levels.lets(level, event)) return;
     const time = this.#timestamps.now();
     const task = currentTask();
-    if (this.#isJson) {
+    if (isJson) {
       const id = task === undefined ? '' : `"request_id":${jsonString(task.id)},`;
       const trace = task?.traceId === undefined ? '' : `,"trace.id":"${task.traceId}"`;
-      this.#sink.write(
+      sink.write(
         `{"timestamp":"${time}","level":"${NAMES[level]}","event":${jsonString(event)},${id}` +
           `"message":${jsonString(message)}${jsonFields(fields)}${trace}}\n`,
       );
@@ -108,10 +151,31 @@ export class LogWriter implements Log {
     }
     const id = task === undefined ? '' : `${task.id} - `;
     const trace = task?.traceId === undefined ? '' : ` trace.id=${task.traceId}`;
-    this.#sink.write(
-      `${time} ${this.#levelTexts[level]} ${event} ${id}${escapeText(message)}${textFields(fields)}${trace}\n`,
-    );
+    sink.write(`${time} ${levelTexts[level]} ${event} ${id}${escapeText(message)}${textFields(fields)}${trace}\n`);
   }
+}
+
+interface LineForm {
+  readonly sink: LogSink;
+  readonly isJson: boolean;
+  readonly levels: LevelFilter;
+  readonly levelTexts: Record<WrittenLevel, string>;
+}
+
+function lineForm(options: LogWriterOptions): LineForm {
+  const text = (level: WrittenLevel): string => levelText(level, options);
+  return {
+    sink: options.sink,
+    isJson: options.format === 'json',
+    levels: new LevelFilter(options.level, options.targetLevels),
+    levelTexts: {
+      error: text('error'),
+      warn: text('warn'),
+      info: text('info'),
+      debug: text('debug'),
+      trace: text('trace'),
+    },
+  };
 }
 
 /** The level of a request's line: 4xx is a warning, 5xx an error. */

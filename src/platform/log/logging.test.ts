@@ -196,14 +196,30 @@ describe('the sink (operations 5.9)', () => {
 
   test('a rotated file is opened again, and no line is lost', async () => {
     const path = join(directory, 'log');
-    const { log, sink } = openLog({ ...config, output: { path } });
-    log.info('startup', 'one');
+    const opened = openLog({ ...config, output: { path } });
+    opened.log.info('startup', 'one');
     renameSync(path, `${path}.1`);
-    await sink.reopen();
-    log.info('startup', 'two');
-    await sink.flush();
+    await opened.reopen();
+    opened.log.info('startup', 'two');
+    await opened.sink.flush();
     expect(readFileSync(`${path}.1`, 'utf8')).toMatch(/one\n$/);
     expect(readFileSync(path, 'utf8')).toMatch(/^\S+ INFO startup two\n$/);
+  });
+
+  test('another configuration changes level, format and file at once, and one that cannot be opened changes nothing', async () => {
+    const [first, second] = [join(directory, 'log'), join(directory, 'other')];
+    const opened = openLog({ ...config, output: { path: first } });
+    opened.log.debug('startup', 'unwritten');
+    expect(() =>
+      opened.prepare({ ...config, level: 'debug', output: { path: join(directory, 'none', 'log') } }),
+    ).toThrow();
+    opened.log.debug('startup', 'unwritten');
+    opened.log.info('startup', 'one');
+    await opened.prepare({ ...config, level: 'debug', format: 'json', output: { path: second } })();
+    opened.log.debug('startup', 'two');
+    await opened.sink.flush();
+    expect(readFileSync(first, 'utf8')).toMatch(/^\S+ INFO startup one\n$/);
+    expect(JSON.parse(readFileSync(second, 'utf8'))).toMatchObject({ level: 'DEBUG', message: 'two' });
   });
 
   test('lines written at the end of the process are not lost', () => {

@@ -1,0 +1,106 @@
+/**
+ * Reads the configuration again while the service runs, at SIGHUP: all of it takes effect or nothing does
+ * (operations 8.6).
+ */
+import type { Config } from '#config/config.ts';
+import type { LoadedConfig } from '#config/load.ts';
+import { changedSettings, changedStartSettings } from '#config/start-settings.ts';
+import { findStateProblem } from '#domain/server-state/server-state.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { describeError } from '#platform/base/log.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+import { type Foundation, keyRingOf, loadSigningKeys } from './foundation.ts';
+import type { RunningService, Settings } from './running-service.ts';
+import { logKeyChanges } from './signing-key-reload.ts';
+import { warnOfMissingAlgorithms } from './start-checks.ts';
+
+export interface ReloadDeps {
+  readonly foundation: Pick<Foundation, 'configureLog' | 'database' | 'loaded' | 'openLog' | 'readConfig'>;
+  readonly service: RunningService;
+  /** What this process changes of a configuration that it has read. */
+  adapt(config: Config): Config;
+  /** Refuses what cannot run here, and brings the database in line. */
+  prepare(config: Config, keyRing: KeyRing): Promise<void>;
+}
+
+export class Reload {
+  readonly #deps: ReloadDeps;
+  #current: LoadedConfig;
+  #running: Promise<void> | undefined;
+  #isWanted = false;
+
+  constructor(deps: ReloadDeps) {
+    this.#deps = deps;
+    this.#current = deps.foundation.loaded;
+  }
+
+  /** Signals that come while it works are one more reload. Never throws. */
+  request(): Promise<void> {
+    this.#isWanted = true;
+    this.#running ??= this.#work().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #work(): Promise<void> {
+    while (this.#isWanted) {
+      this.#isWanted = false;
+      await this.#attempt();
+    }
+  }
+
+  async #attempt(): Promise<void> {
+    const { log } = this.#deps.foundation.openLog;
+    await this.#reopenLog();
+    try {
+      await this.#reload();
+    } catch (error) {
+      const { message } = describeError(error);
+      for (const line of message.split('\n')) log.error('reload', line.trim());
+      log.error('reload', 'nothing has changed: the former configuration stays in force');
+    }
+  }
+
+  /** Whatever comes of the rest: the file may have been moved away. */
+  async #reopenLog(): Promise<void> {
+    const { openLog } = this.#deps.foundation;
+    try {
+      await openLog.reopen();
+    } catch (error) {
+      openLog.log.error('reload', 'the log file could not be opened again', describeError(error));
+    }
+  }
+
+  async #reload(): Promise<void> {
+    const { adapt, foundation, prepare, service } = this.#deps;
+    const { database, loaded: started, openLog } = foundation;
+    const { log } = openLog;
+    const read = foundation.readConfig();
+    const restart = changedStartSettings(started, read);
+    // What only a start changes stays, and so does what follows from it.
+    const loaded = restart.length === 0 ? read : foundation.readConfig(started);
+    const changed = changedSettings(this.#current, loaded);
+    const secrets = { ...loaded.config.secrets, encryption: started.config.secrets.encryption };
+    const config = adapt({ ...loaded.config, secrets });
+    const keyRing = keyRingOf(config);
+    const problem = await findStateProblem(database, keyRing, config.protocolName);
+    if (problem !== undefined) throw new ExitError(ExitCode.config, problem);
+    const signingKeys = loadSigningKeys(secrets, loaded.tree);
+    const before = service.signingKeys.list();
+    const settings: Settings = { loaded, config, keyRing, signingKeys };
+    const useLog = foundation.configureLog(config);
+    await prepare(config, keyRing);
+    await service.replace(settings);
+    await useLog();
+    this.#current = loaded;
+    for (const warning of loaded.warnings) log.warn('reload', warning);
+    for (const deprecation of loaded.deprecations) log.warn('deprecated', deprecation);
+    logKeyChanges(before, signingKeys.list(), log);
+    warnOfMissingAlgorithms(config.clients, signingKeys, log);
+    if (restart.length > 0) {
+      log.warn('reload', 'these settings need a restart; the former values stay in force', { keys: restart.join(' ') });
+    }
+    log.info('reload', 'the configuration was read again and is in force', { changed: changed.join(' ') || 'nothing' });
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * The service of this process while it runs: what is made of the configuration, and its replacement as a whole when the
+ * configuration is read again (operations 8.6). What was opened at the start stays: database, listeners, activity that
+ * was not written yet.
+ */
+
+import { mountFeatures } from '#app/app.ts';
+import { createJobWorkers } from '#app/jobs.ts';
+import type { AssetFiles } from '#browser/asset-files.ts';
+import type { Config } from '#config/config.ts';
+import type { LoadedConfig } from '#config/load.ts';
+import { type Core, createCore, type Resources } from '#domain/core.ts';
+import { openSecretKeys } from '#domain/secret-keys/secret-keys.ts';
+import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import { systemClock } from '#platform/base/clock.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+import type { HttpServer } from '#platform/http/server.ts';
+import type { JobWorker } from '#platform/jobs/worker.ts';
+import { openTransport } from '#platform/mail/open-transport.ts';
+import { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
+import type { OpenDatabase } from '#platform/postgres/database.ts';
+import { openHasher } from './accounts.ts';
+import { SigningKeyReload } from './signing-key-reload.ts';
+import { testTransport } from './test-transport.ts';
+
+/** What a reload keeps. */
+export interface Kept extends Pick<Resources, 'database' | 'estimator' | 'instance' | 'lag' | 'log' | 'version'> {
+  readonly jobsDatabase: OpenDatabase;
+  readonly environment: LoadedConfig['environment'];
+  readonly assets: AssetFiles;
+  readonly hasWorkers: boolean;
+}
+
+/** What comes out of the configuration. */
+export interface Settings {
+  readonly loaded: Pick<LoadedConfig, 'tree'>;
+  readonly config: Config;
+  readonly keyRing: KeyRing;
+  readonly signingKeys: SigningKeys;
+}
+
+/** @param before the core that the new one replaces */
+export async function openCore(kept: Kept, settings: Settings, before?: Core): Promise<Core> {
+  const { database, environment, log } = kept;
+  const { config, keyRing, signingKeys } = settings;
+  const core = createCore(
+    {
+      ...kept,
+      ...{ config, keyRing, signingKeys, clock: systemClock },
+      secretKeys: await openSecretKeys({ database, keyRing, clock: systemClock }),
+      hasher: openHasher(config, log, environment),
+      outbound: new OutboundHttp({ ...config.outbound, clock: systemClock, log }),
+    },
+    before,
+  );
+  await core.policy.refresh();
+  return core;
+}
+
+/** How long work of before may go on next to that of the new configuration. */
+const FORMER_JOBS_MS = 600_000;
+
+export class RunningService {
+  readonly #kept: Kept;
+  readonly #server: HttpServer;
+  #settings: Settings;
+  #core: Core;
+  #workers: readonly JobWorker[] = [];
+  /** Workers of former configurations whose jobs still run. */
+  readonly #former = new Set<JobWorker>();
+  #keyReload: SigningKeyReload;
+
+  constructor(kept: Kept, settings: Settings, core: Core, server: HttpServer) {
+    this.#kept = kept;
+    this.#settings = settings;
+    this.#core = core;
+    this.#server = server;
+    this.#keyReload = new SigningKeyReload({ ...settings, log: kept.log });
+  }
+
+  get limits(): Config['limits'] {
+    return this.#settings.config.limits;
+  }
+
+  get signingKeys(): SigningKeys {
+    return this.#settings.signingKeys;
+  }
+
+  /** All that take jobs or run some. */
+  get workers(): readonly JobWorker[] {
+    return [...this.#workers, ...this.#former];
+  }
+
+  /** Begins what goes on in the background. */
+  start(): void {
+    this.#core.activity.start();
+    this.#startParts();
+  }
+
+  /** New requests and jobs go by these settings; those under way end as they began. Throws before it changes anything. */
+  async replace(settings: Settings): Promise<void> {
+    const core = await openCore(this.#kept, settings, this.#core);
+    const { serving } = mountFeatures(core, this.#kept.assets);
+    this.#server.replace(serving);
+    this.#stopParts();
+    for (const worker of this.#workers) {
+      this.#former.add(worker);
+      void worker.stop(FORMER_JOBS_MS).finally(() => this.#former.delete(worker));
+    }
+    this.#settings = settings;
+    this.#core = core;
+    this.#keyReload = new SigningKeyReload({ ...settings, log: this.#kept.log });
+    this.#startParts();
+  }
+
+  /** Ends what `start` began, but for the workers. */
+  async stop(): Promise<void> {
+    this.#stopParts();
+    await this.#core.activity.stop();
+  }
+
+  #startParts(): void {
+    this.#core.policy.start();
+    this.#keyReload.start();
+    if (!this.#kept.hasWorkers) return;
+    const { log, jobsDatabase, database } = this.#kept;
+    const transport = openTransport(this.#settings.config.email.transport, systemClock);
+    const isBusy = () => this.#server.isOverloaded || database.statistics().waiting > 0;
+    this.#workers = createJobWorkers({ ...this.#core, database: jobsDatabase, isBusy, transport });
+    for (const worker of this.#workers) worker.start();
+    void testTransport(transport, log);
+  }
+
+  #stopParts(): void {
+    this.#keyReload.stop();
+    this.#core.policy.stop();
+  }
+}

@@ -1,0 +1,87 @@
+/** What a reload of the configuration takes over, and what needs a restart (operations 8.6). */
+import type { MappingNode, Node, Path } from '#platform/config/tree.ts';
+import { nodeAt, pathText } from '#platform/config/tree.ts';
+import type { Config } from './config.ts';
+
+/**
+ * Settings that only a start changes: others were opened, bound or published by them. The root key is one of them as
+ * well; it may be in a file, so its value decides.
+ */
+export const START_SETTINGS: readonly Path[] = [
+  ['data_dir'],
+  ['protocol_name'],
+  ['http', 'public_base'],
+  ['http', 'issuer'],
+  ['http', 'listeners'],
+  ['database'],
+  ['homeserver', 'kind'],
+  ['homeserver', 'homeserver'],
+  ['limits', 'max_connections'],
+  ['limits', 'max_connections_per_address'],
+  ['limits', 'max_db_waiters'],
+];
+
+/** A configuration as it is compared: its values, and what it says by the files that it names. */
+export interface Comparable {
+  readonly completeTree: MappingNode;
+  readonly config: Pick<Config, 'branding' | 'homeserver' | 'protocolName' | 'secrets' | 'templates'>;
+}
+
+/** Keys of settings that need a restart and differ from those of the start. */
+export function changedStartSettings(started: Comparable, next: Comparable): readonly string[] {
+  const changed = START_SETTINGS.flatMap((path) =>
+    differences(nodeAt(started.completeTree, path), nodeAt(next.completeTree, path), path),
+  );
+  if (started.config.homeserver.kind !== next.config.homeserver.kind) changed.push('homeserver.kind');
+  if (started.config.protocolName !== next.config.protocolName) changed.push('protocol_name');
+  const encryption = ({ config }: Comparable) => config.secrets.encryption?.reveal().toLowerCase();
+  if (encryption(started) !== encryption(next)) changed.push('secrets.encryption');
+  return [...new Set(changed)];
+}
+
+/** Keys of settings that a reload takes over and that differ, never values. */
+export function changedSettings(before: Comparable, next: Comparable): readonly string[] {
+  const changed = differences(before.completeTree, next.completeTree, []).filter((key) => !isStartSetting(key));
+  if (textOf(before.config.templates) !== textOf(next.config.templates)) changed.push('templates');
+  if (textOf(before.config.branding) !== textOf(next.config.branding) && !changed.some(isIn('branding')))
+    changed.push('branding');
+  if (keysText(before) !== keysText(next) && !changed.some(isIn('secrets'))) changed.push('secrets.keys');
+  return changed;
+}
+
+function isIn(section: string) {
+  return (key: string): boolean => key.startsWith(`${section}.`);
+}
+
+function isStartSetting(key: string): boolean {
+  if (key.startsWith('secrets.encryption') && !key.startsWith('secrets.encryption_previous')) return true;
+  return START_SETTINGS.some((path) => {
+    const text = pathText(path);
+    return key === text || key.startsWith(`${text}.`) || key.startsWith(`${text}[`);
+  });
+}
+
+/** The deepest keys that say something else, or that only one of the two has. */
+function differences(one: Node | undefined, other: Node | undefined, path: Path): string[] {
+  if (one === undefined && other === undefined) return [];
+  if (one?.kind === 'mapping' && other?.kind === 'mapping') {
+    const keys = new Set([...one.entries.keys(), ...other.entries.keys()]);
+    return [...keys].flatMap((key) => differences(nodeAt(one, [key]), nodeAt(other, [key]), [...path, key]));
+  }
+  if (one?.kind === 'list' && other?.kind === 'list' && one.items.length === other.items.length)
+    return one.items.flatMap((item, index) => differences(item, other.items[index], [...path, index]));
+  if (one?.kind === 'scalar' && other?.kind === 'scalar' && one.value === other.value) return [];
+  // A section that is new or gone is named by its keys.
+  const only = one ?? other;
+  if ((one === undefined || other === undefined) && only?.kind === 'mapping' && only.entries.size > 0)
+    return [...only.entries].flatMap(([key, { value }]) => differences(value, undefined, [...path, key]));
+  return [pathText(path)];
+}
+
+function keysText({ config }: Comparable): string {
+  return textOf(config.secrets.keys.map(({ key, password, ...rest }) => [key.reveal(), password?.reveal(), rest]));
+}
+
+function textOf(value: unknown): string {
+  return JSON.stringify(value);
+}

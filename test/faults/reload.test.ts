@@ -1,0 +1,180 @@
+import type { ChildProcess } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../support/free-port.js';
+import { Program, stopProcess } from '../support/program.js';
+
+const CLIENT = {
+  client_id: '01JD3Q5Z8W2N4K6M7P9R0S1T2V',
+  client_name: 'First name',
+  client_auth_method: 'client_secret_basic',
+  redirect_uris: ['https://app.example/callback'],
+};
+const [SECRET, NEXT_SECRET] = ['a-secret-of-at-least-16-characters', 'another-secret-of-16-characters'];
+const LINE_TIMEOUT_MS = 30_000;
+
+let folder: string;
+let base: string;
+let file: string;
+let service: ChildProcess;
+let settings: Record<string, unknown>;
+
+/** The service with a client whose secret is in a file, a template of its own, and a log file. */
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'latchkey-reload-'));
+  // The database server's own account has to get through when the tests run as root.
+  chmodSync(folder, 0o711);
+  const port = await freePort();
+  base = `http://127.0.0.1:${port}/`;
+  file = join(folder, 'latchkey.json');
+  writeFileSync(join(folder, 'secret'), SECRET, { mode: 0o600 });
+  settings = {
+    data_dir: join(folder, 'data'),
+    http: {
+      public_base: base,
+      listeners: [
+        { resources: ['discovery', 'human', 'oauth', 'health', 'assets'], binds: [{ address: `127.0.0.1:${port}` }] },
+      ],
+    },
+    clients: [{ ...CLIENT, client_secret_file: join(folder, 'secret') }],
+    branding: { service_name: 'Harbour' },
+    logging: { output: join(folder, 'log') },
+  };
+  const program = new Program(folder, settings);
+  service = await program.serve(base);
+});
+
+afterAll(async () => {
+  expect(await stopProcess(service)).toBe(0);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const log = (name = 'log'): string => readFileSync(join(folder, name), 'utf8');
+
+/** Sends SIGHUP and waits for the line that tells its end. @returns all lines that it made */
+async function reload(next: Record<string, unknown> | string): Promise<string> {
+  writeFileSync(file, typeof next === 'string' ? next : JSON.stringify(next), { mode: 0o600 });
+  const before = existsSync(join(folder, 'log')) ? log().length : 0;
+  service.kill('SIGHUP');
+  const deadline = performance.now() + LINE_TIMEOUT_MS;
+  for (;;) {
+    const made = existsSync(join(folder, 'log')) ? log().slice(before) : '';
+    if (/the configuration was read again|nothing has changed/.test(made)) return made;
+    if (performance.now() > deadline) throw new Error(`no reload: ${made}`);
+    await pause(10);
+  }
+}
+
+const page = async (path: string): Promise<string> => await (await fetch(base + path)).text();
+
+/** Whether the token endpoint takes this secret of the client. */
+async function accepts(secret: string): Promise<boolean> {
+  const response = await fetch(`${base}oauth2/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${Buffer.from(`${CLIENT.client_id}:${secret}`).toString('base64')}` },
+    body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'none' }),
+  });
+  const { error } = await response.json();
+  return error !== 'invalid_client';
+}
+
+test('a file that is not valid changes nothing: each problem is a line at ERROR, and all goes on (8.6)', async () => {
+  for (const broken of [
+    { ...settings, branding: { service_name: 'Changed' }, passwords: { minimum_complexity: 9 }, unknown: 1 },
+    '{ "branding": ',
+  ]) {
+    const lines = await reload(typeof broken === 'string' ? broken : { ...broken });
+    expect(lines).toMatch(/ ERROR reload .*latchkey\.json:/);
+    expect(lines).toMatch(/ERROR reload nothing has changed/);
+  }
+  expect(await page('login')).toContain('Harbour');
+  expect(await accepts(SECRET)).toBe(true);
+});
+
+test('names, switches, clients, secrets in files and limits are in force for the next request, named without values', async () => {
+  expect(await page('login')).not.toContain('/register');
+  writeFileSync(join(folder, 'secret'), NEXT_SECRET, { mode: 0o600 });
+  settings = {
+    ...settings,
+    branding: { service_name: 'Lighthouse', imprint: 'Quay Street 1' },
+    account: { password_registration_enabled: true, password_registration_email_required: false },
+    limits: { max_request_line: '1KiB', keep_alive_timeout: '5s' },
+  };
+  const lines = await reload(settings);
+  const [, changed = ''] = /INFO reload the configuration was read again .* changed="([^"]*)"/.exec(lines) ?? [];
+  expect(changed.split(' ').sort()).toEqual([
+    'account.password_registration_email_required',
+    'account.password_registration_enabled',
+    'branding.imprint',
+    'branding.service_name',
+    'clients[0].client_secret',
+    'limits.keep_alive_timeout',
+    'limits.max_request_line',
+  ]);
+  expect(lines).not.toContain(NEXT_SECRET);
+  expect(lines).not.toContain('Lighthouse');
+  expect(lines).not.toContain('need a restart');
+  expect(await page('login')).toMatch(/Lighthouse.*Quay Street 1/s);
+  expect(await page('login')).toContain('/register');
+  expect((await fetch(`${base}login?${'x'.repeat(1500)}`)).status).toBe(414);
+  expect([await accepts(SECRET), await accepts(NEXT_SECRET)]).toEqual([false, true]);
+});
+
+test('what needs a restart is named at WARN and stays, and the rest takes effect', async () => {
+  const lines = await reload({
+    ...settings,
+    http: { public_base: 'https://other.example/', listeners: [{ resources: ['health'], binds: [{ port: 1 }] }] },
+    secrets: { encryption: 'a'.repeat(64) },
+    data_dir: join(folder, 'other'),
+    matrix: { secret: 'a-secret-of-at-least-16-characters', homeserver: 'example.test' },
+    branding: { service_name: 'Beacon' },
+  });
+  const [, keys = ''] = /WARN reload these settings need a restart.* keys="([^"]*)"/.exec(lines) ?? [];
+  expect(keys.split(' ').sort()).toEqual([
+    'data_dir',
+    'homeserver.homeserver',
+    'homeserver.kind',
+    'http.listeners[0].binds[0].address',
+    'http.listeners[0].binds[0].port',
+    'http.listeners[0].resources',
+    'http.public_base',
+    'protocol_name',
+    'secrets.encryption',
+  ]);
+  expect(lines).toMatch(
+    / changed="branding\.service_name branding\.imprint"|changed="branding\.imprint branding\.service_name"/,
+  );
+  expect(await page('login')).toContain('Beacon');
+  expect(await page('.well-known/openid-configuration')).toContain(base.slice(0, -1));
+  expect(existsSync(join(folder, 'other'))).toBe(false);
+  expect(await reload(settings)).not.toContain('need a restart');
+});
+
+test('a request that has begun ends by the former settings, and none fails while they change', async () => {
+  const broken: unknown[] = [];
+  let isOver = false;
+  const visitors = Array.from({ length: 4 }, async () => {
+    while (!isOver) {
+      const response = await fetch(`${base}login`).catch((error: unknown) => error);
+      if (!(response instanceof Response) || response.status !== 200) broken.push(response);
+      else await response.text();
+    }
+  });
+  for (const name of ['One', 'Two', 'Three']) {
+    await reload({ ...settings, branding: { service_name: name } });
+    expect(await page('login')).toContain(name);
+  }
+  isOver = true;
+  await Promise.all(visitors);
+  expect(broken).toEqual([]);
+});
+
+test('a log file that was moved away is opened again, also when the configuration is not valid; its format changes', async () => {
+  renameSync(join(folder, 'log'), join(folder, 'log.1'));
+  expect(await reload('{')).toMatch(/ERROR reload nothing has changed/);
+  const lines = await reload({ ...settings, logging: { output: join(folder, 'log'), format: 'json' } });
+  expect(JSON.parse(lines.trim().split('\n').at(-1) ?? '')).toMatchObject({ event: 'reload', level: 'INFO' });
+});
