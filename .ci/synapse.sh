@@ -4,13 +4,16 @@
 # As it was read for the tests; a newer one is a change of its own.
 synapse_version=1.163.2
 nio_version=0.26.0
+# For a Synapse on PostgreSQL.
+psycopg_version=2.9.11
 
 find_synapse() {
   local folder=${XDG_CACHE_HOME:-$HOME/.cache}/latchkey-synapse-$synapse_version
-  if ! "$folder/bin/python" -c 'import nio, synapse' 2>/dev/null; then
+  if ! "$folder/bin/python" -c 'import nio, psycopg2, synapse' 2>/dev/null; then
     rm -rf "$folder"
     if ! { python3 -c 'import ensurepip' 2>/dev/null || { apt-get update && apt-get install -y python3-venv; }; } >&2; then return 1; fi
-    { python3 -m venv "$folder" && "$folder/bin/pip" install --quiet "matrix-synapse==$synapse_version" "matrix-nio==$nio_version"; } >&2 || return 1
+    { python3 -m venv "$folder" && "$folder/bin/pip" install --quiet "matrix-synapse==$synapse_version" "matrix-nio==$nio_version" \
+      "psycopg2-binary==$psycopg_version"; } >&2 || return 1
   fi
   echo "$folder/bin/python"
 }

@@ -636,6 +636,16 @@ create table user_terms (
   constraint user_terms_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 
+create table user_unsupported_threepids (
+  user_id uuid not null,
+  medium text not null,
+  address text not null,
+  created_at timestamp with time zone not null,
+  constraint user_unsupported_threepids_pkey PRIMARY KEY (user_id, medium, address),
+  constraint user_unsupported_threepids_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+comment on table user_unsupported_threepids is 'third-party ids that were imported and that nothing uses';
+
 create table users (
   id uuid not null,
   username text not null,
@@ -647,6 +657,7 @@ create table users (
   locked_at timestamp with time zone,
   deactivated_at timestamp with time zone,
   updated_at timestamp with time zone,
+  is_guest boolean default false not null,
   constraint users_pkey PRIMARY KEY (id),
   constraint users_username_key UNIQUE (username),
   constraint users_username_key_key UNIQUE (username_key)

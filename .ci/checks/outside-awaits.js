@@ -14,6 +14,7 @@ const NOT_FOR_REQUESTS = [
   'src/cli/',
   'src/app/',
   'src/config/',
+  'src/domain/synapse-import/',
   'src/platform/config/',
   'src/platform/embedded-postgres/',
   'src/platform/postgres/migrator/',

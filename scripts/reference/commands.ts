@@ -19,7 +19,7 @@ const EXIT_CODES = `## Exit codes
 | 0 | done |
 | 1 | the command ran and failed; for \`serve\`: it was stopped with requests cut off |
 | 2 | the command line was wrong, or an answer is missing and there is no terminal to ask at |
-| 10, 11 | \`doctor\`: a check failed, or there are only warnings |
+| 10, 11 | \`doctor\`, \`import check\`: something is wrong, or there are only warnings. 10 also when \`import migrate\` did not begin for that |
 | 69 | the database cannot be reached |
 | 70 | internal error; the environment variable \`LATCHKEY_LOG=debug\` shows the stack |
 | 71 | the operating system refused: an address is in use, a program is missing |

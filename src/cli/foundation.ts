@@ -9,6 +9,7 @@ import { hasEncryptionKey } from '#app/data-directory/generated-secrets.ts';
 import type { Config } from '#config/config.ts';
 import { type GeneratedSecrets, type LoadedConfig, loadConfig } from '#config/load.ts';
 import type { PostgresConfig } from '#config/sections/database.ts';
+import { requireCompleteImport } from '#domain/server-state/incomplete-import.ts';
 import { hasKeyCheck, verifyServerState } from '#domain/server-state/server-state.ts';
 import { readSigningKeys, SigningKeyProblems } from '#domain/signing-keys/read-signing-keys.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
@@ -42,6 +43,8 @@ export interface Foundation {
   readonly database: OpenDatabase;
   /** For background work, which must not take the connections that requests wait for. */
   readonly jobsDatabase: OpenDatabase;
+  /** Where migrations go, past any pooler. */
+  readonly directConnection: ConnectionTarget;
   readonly keyRing: KeyRing;
   /** Present when they were asked for. */
   readonly signingKeys: SigningKeys | undefined;
@@ -115,6 +118,8 @@ export interface FoundationWants {
   readonly hasJobs?: boolean;
   /** Whether signing keys are read, and made when no source sets any. */
   readonly needsSigningKeys: boolean;
+  /** Also for a database whose import did not come to its end. */
+  readonly mayBeIncomplete?: boolean;
 }
 
 /**
@@ -164,8 +169,11 @@ export async function openFoundation(
     await requireMigrations(first.config, server.directConnection, wants, log.log);
     const keyRing = keyRingOf(loaded.config);
     await verifyServerState(database, keyRing, loaded.config.protocolName);
+    if (wants.mayBeIncomplete !== true) await requireCompleteImport(database);
     io.signals.check();
-    const opened = { openLog: log, database, jobsDatabase, keyRing, signingKeys, readConfig, configureLog, close };
+    const { directConnection } = server;
+    const connections = { database, jobsDatabase, directConnection };
+    const opened = { openLog: log, ...connections, keyRing, signingKeys, readConfig, configureLog, close };
     return { loaded, config: loaded.config, ...opened, note: server.note };
   } catch (error) {
     await close();

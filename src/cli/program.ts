@@ -12,6 +12,7 @@ import { addActivityCommand } from './activity-options.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { configSources } from './command-io.ts';
 import { durationOption } from './duration-option.ts';
+import { addImportCommands } from './import-options.ts';
 import type { IssueTokenOptions } from './issue-registration-token.ts';
 import { addJobsCommands } from './jobs-commands.ts';
 import type { ServeOptions } from './serve.ts';
@@ -149,6 +150,7 @@ export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): 
   addKeysCommands(program, configuration, io);
   addManageCommands(program, configuration, io);
   addJobsCommands(program, configuration, io);
+  addImportCommands(program, configuration, io, finish);
   addActivityCommand(program, configuration, io, finish);
   return program;
 }

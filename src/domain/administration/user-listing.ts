@@ -13,10 +13,13 @@ export interface UserRecord {
   readonly locked_at: number | null;
   readonly deactivated_at: number | null;
   readonly admin: boolean;
+  /** Of a homeserver that had guests. */
+  readonly guest: boolean;
 }
 
 export interface UserFilters {
   readonly admin: boolean;
+  readonly guest: boolean;
   readonly status: 'active' | 'locked' | 'deactivated';
   /** A pattern of `like` for the username in lower case: `containing`. */
   readonly search: string;
@@ -34,10 +37,12 @@ export const users = new Listing<UserRecord, UserFilters>('admin-users', {
     locked_at: ms('u.locked_at'),
     deactivated_at: ms('u.deactivated_at'),
     admin: 'u.can_request_admin',
+    guest: 'u.is_guest',
   },
   from: 'users u',
   filters: {
     admin: 'u.can_request_admin = :admin::boolean',
+    guest: 'u.is_guest = :guest::boolean',
     status: `case :status::text when 'active' then ${accountIsUsable('u')}
       when 'locked' then ${accountIsLocked('u')} else ${accountIsDeactivated('u')} end`,
     search: 'u.username_key like :search::text',

@@ -47,7 +47,7 @@ export const USER: Resource<UserRecord> = {
     locked_at: timeOrNull(user.locked_at),
     deactivated_at: timeOrNull(user.deactivated_at),
     admin: user.admin,
-    legacy_guest: false,
+    legacy_guest: user.guest,
   }),
 };
 
@@ -62,9 +62,6 @@ const filters = z.object({
   status: z.enum(['active', 'locked', 'deactivated'], 'active, locked or deactivated').optional(),
   'active-oauth2-client': z.array(ulid()).optional(),
 });
-
-/** Nobody is a guest here. */
-const NOBODY = '';
 
 const adminBody = z.strictObject({ admin: z.boolean() });
 const KINDS = ['browser', 'oauth2', 'compat'] as const;
@@ -88,7 +85,8 @@ export const userOperations: readonly Operation[] = [
     select: (values) => ({
       admin: values.admin,
       status: values.status,
-      search: values['legacy-guest'] === true ? NOBODY : values.search && containing(values.search),
+      guest: values['legacy-guest'],
+      search: values.search && containing(values.search),
       hasOAuth2Session: values['has-active-oauth2-session'],
       hasCompatSession: values['has-active-compat-session'],
       clients: values['active-oauth2-client'],

@@ -1,0 +1,188 @@
+/** `latchkey import check` and `latchkey import migrate`, from a Synapse on PostgreSQL (operations 3.9). */
+import { DatabaseError } from 'pg';
+import { hasUsers } from '#domain/accounts/find-user.ts';
+import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
+import { isImportIncomplete, markIncompleteImport } from '#domain/server-state/incomplete-import.ts';
+import type { Finding } from '#domain/synapse-import/finding.ts';
+import { findingsOfData, hasPasswords } from '#domain/synapse-import/findings-of-data.ts';
+import { type EntityProgress, type ImportPlan, importEverything } from '#domain/synapse-import/import-everything.ts';
+import { SynapseSource } from '#domain/synapse-import/source.ts';
+import { ImportTarget } from '#domain/synapse-import/target.ts';
+import { syncUpstreamProviders } from '#domain/upstream/sync-providers.ts';
+import { systemClock } from '#platform/base/clock.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { toUuid } from '#platform/base/ids.ts';
+import { connect } from '#platform/postgres/connect.ts';
+import { reasonOf } from '#platform/postgres/failures.ts';
+import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import { type Foundation, openFoundation } from './foundation.ts';
+import { findingsOfSettings } from './import/findings-of-settings.ts';
+import { ImportReport, resultsText } from './import/report.ts';
+import { sourceConnection } from './import/source-connection.ts';
+import { readSynapseConfiguration, type SynapseConfiguration } from './import/synapse-files.ts';
+import { providersOf } from './import/synapse-settings.ts';
+import { clientSyncDeps } from './sync-config.ts';
+
+export interface ImportOptions {
+  readonly synapseConfig: readonly string[];
+  readonly synapseDatabaseUri?: string;
+  readonly ignoreMissingAuthProviders: boolean;
+}
+
+/** What both commands work with. */
+interface Opened {
+  readonly foundation: Foundation;
+  readonly synapse: SynapseConfiguration;
+  readonly source: SynapseSource;
+}
+
+/** Prints what was found. @returns the exit code: 10 with errors, 11 with warnings only */
+export async function checkImport(
+  options: ConfigurationOptions,
+  command: ImportOptions,
+  io: CommandIo,
+): Promise<number> {
+  return await withBoth(options, command, io, async (opened) => {
+    const findings = await io.signals.race(findAll(opened, command));
+    const of = (severity: Finding['severity']) => findings.filter((finding) => finding.severity === severity);
+    if (options.isJson) io.stdout(`${JSON.stringify({ errors: of('error'), warnings: of('warning') })}\n`);
+    else io.stdout(findingsText(findings));
+    if (of('error').length > 0) return ExitCode.doctorFails;
+    return of('warning').length > 0 ? ExitCode.doctorWarns : ExitCode.ok;
+  });
+}
+
+export interface MigrateOptions extends ImportOptions {
+  /** Nothing of it stays. */
+  readonly dryRun: boolean;
+}
+
+/** Copies everything, unless something speaks against it. @returns the exit code: 10 when something does */
+export async function migrateFromSynapse(
+  options: ConfigurationOptions,
+  command: MigrateOptions,
+  io: CommandIo,
+): Promise<number> {
+  return await withBoth(options, command, io, async (opened) => {
+    const { foundation, source, synapse } = opened;
+    const { clients, upstreamOauth2 } = foundation.config;
+    await io.signals.race(syncStaticClients(clientSyncDeps(foundation), clients));
+    await io.signals.race(syncUpstreamProviders(clientSyncDeps(foundation), upstreamOauth2.providers));
+    const findings = await io.signals.race(findAll(opened, command));
+    io.stderr(findingsText(findings.filter(({ severity }) => severity === 'error' || !options.isQuiet)));
+    if (findings.some(({ severity }) => severity === 'error')) return ExitCode.doctorFails;
+
+    const { database, directConnection } = foundation;
+    const plan: ImportPlan = {
+      serverName: synapse.settings.server_name,
+      providers: providersHere(foundation),
+      empties: await isImportIncomplete(database),
+      keeps: !command.dryRun,
+    };
+    const target = new ImportTarget(
+      await connect({ connection: directConnection, applicationName: `latchkey:${process.pid}` }),
+    );
+    const report = new ImportReport(io, systemClock);
+    try {
+      const results = await io.signals.race(
+        importEverything(
+          {
+            ...{ source, target, clock: systemClock },
+            onProgress: (progress) => report.note(progress),
+            onBegun: async () => {
+              if (plan.keeps) await markIncompleteImport(database, systemClock.now());
+            },
+          },
+          plan,
+        ),
+      );
+      printResults(results, command, options, io);
+      return ExitCode.ok;
+    } catch (error) {
+      throw toCallersError(error);
+    } finally {
+      report.stop();
+      target.close();
+    }
+  });
+}
+
+/** What a server refuses is for the operator: either the data there are other than those of a Synapse, or it is too small. */
+function toCallersError(error: unknown): unknown {
+  if (!(error instanceof DatabaseError)) return error;
+  return new ExitError(
+    ExitCode.failure,
+    `the import failed, and nothing of it was kept: ${reasonOf(error)}. Run it again when that is mended; ` +
+      'until then the database is marked import-incomplete, and nothing starts on it.',
+    { cause: error },
+  );
+}
+
+function printResults(
+  results: readonly EntityProgress[],
+  { dryRun }: MigrateOptions,
+  { isJson }: ConfigurationOptions,
+  io: CommandIo,
+): void {
+  const entities = results.map(({ entity, done, skipped }) => ({ entity, done, skipped }));
+  io.stdout(isJson ? `${JSON.stringify({ dry_run: dryRun, entities })}\n` : resultsText(results, dryRun));
+}
+
+async function withBoth(
+  options: ConfigurationOptions,
+  command: ImportOptions,
+  io: CommandIo,
+  work: (opened: Opened) => Promise<number>,
+): Promise<number> {
+  const synapse = readSynapseConfiguration(command.synapseConfig, io.workingDirectory);
+  const connection = sourceConnection(synapse, command.synapseDatabaseUri, io.environment);
+  const foundation = await openFoundation({ ...options, isQuiet: true }, io, {
+    shouldMigrate: true,
+    needsSigningKeys: false,
+    mayBeIncomplete: true,
+  });
+  try {
+    const source = await SynapseSource.open(connection, foundation.openLog.log);
+    try {
+      return await work({ foundation, synapse, source });
+    } finally {
+      source.close();
+    }
+  } finally {
+    await foundation.close();
+  }
+}
+
+async function findAll({ foundation, synapse, source }: Opened, command: ImportOptions): Promise<readonly Finding[]> {
+  const { config, database } = foundation;
+  const isTaken = (await hasUsers(database)) && !(await isImportIncomplete(database));
+  const { settings } = synapse;
+  return [
+    ...(isTaken ? [TARGET_NOT_EMPTY] : []),
+    ...findingsOfSettings(settings, config, await hasPasswords(source)),
+    ...(await findingsOfData(source, {
+      serverName: settings.server_name,
+      configuredThere: providersOf(settings).map(({ name }) => name),
+      configuredHere: new Set(providersHere(foundation).keys()),
+      ignoresMissingProviders: command.ignoreMissingAuthProviders,
+    })),
+  ];
+}
+
+const TARGET_NOT_EMPTY: Finding = {
+  severity: 'error',
+  code: 'target_not_empty',
+  message: 'there are accounts here already: import into a database of its own, before anybody registers',
+};
+
+function providersHere({ config }: Foundation): ReadonlyMap<string, string> {
+  return new Map(
+    config.upstreamOauth2.providers.flatMap(({ id, synapseIdpId }) =>
+      synapseIdpId === undefined ? [] : [[synapseIdpId, toUuid(id)] as const],
+    ),
+  );
+}
+
+function findingsText(findings: readonly Finding[]): string {
+  return findings.map(({ severity, code, message }) => `${severity.padEnd(7)}  ${code}: ${message}\n`).join('');
+}

@@ -1,0 +1,139 @@
+import type { Config } from '#config/config.ts';
+import type { Finding } from '#domain/synapse-import/finding.ts';
+import { IMPORTED_SCHEME_VERSION } from '#domain/synapse-import/users.ts';
+import { isRegistrationOpen, otherSignInsOf, providersOf, type SynapseSettings } from './synapse-settings.ts';
+
+const error = (code: string, message: string): Finding => ({ severity: 'error', code, message });
+const warning = (code: string, message: string): Finding => ({ severity: 'warning', code, message });
+
+/**
+ * What the configurations of both sides say against an import, or for work afterwards.
+ * @param hasPasswords somebody has a password there
+ */
+export function findingsOfSettings(
+  there: SynapseSettings,
+  here: Pick<Config, 'homeserver' | 'passwords' | 'upstreamOauth2' | 'branding'>,
+  hasPasswords: boolean,
+): readonly Finding[] {
+  const { homeserver } = here.homeserver;
+  return [
+    ...(there.server_name === homeserver
+      ? []
+      : [
+          error(
+            'server_name_differs',
+            `server_name of Synapse is "${there.server_name}", homeserver.homeserver here "${homeserver}": they have to be equal`,
+          ),
+        ]),
+    ...(hasPasswords ? passwordFindings(there, here.passwords) : []),
+    ...refusedSettings(there),
+    ...providerFindings(there, here.upstreamOauth2),
+    ...laterWork(there, here),
+  ];
+}
+
+function passwordFindings({ password_config: there }: SynapseSettings, here: Config['passwords']): Finding[] {
+  const code = 'password_scheme';
+  if (!here.enabled) {
+    return [
+      warning('passwords_off', 'passwords.enabled is false here: nobody will sign in with the password of Synapse'),
+    ];
+  }
+  const advice = `give passwords.schemes an entry { version: ${IMPORTED_SCHEME_VERSION}, algorithm: bcrypt, unicode_normalization: true }`;
+  const scheme = here.schemes.find(({ version }) => version === IMPORTED_SCHEME_VERSION);
+  if (scheme === undefined)
+    return [error(code, `no password scheme has version ${IMPORTED_SCHEME_VERSION}: ${advice}`)];
+  if (scheme.algorithm !== 'bcrypt') {
+    return [error(code, `the password scheme of version ${IMPORTED_SCHEME_VERSION} is ${scheme.algorithm}: ${advice}`)];
+  }
+  const findings: Finding[] = [];
+  if ((scheme.secret?.reveal() ?? '') !== (there?.pepper ?? '')) {
+    findings.push(
+      error(
+        'password_pepper',
+        `the secret of the password scheme with version ${IMPORTED_SCHEME_VERSION} is not password_config.pepper of Synapse`,
+      ),
+    );
+  }
+  if (!scheme.unicodeNormalization) {
+    findings.push(
+      error(
+        'password_normalization',
+        `the password scheme of version ${IMPORTED_SCHEME_VERSION} needs unicode_normalization: true, as Synapse does it`,
+      ),
+    );
+  }
+  return findings;
+}
+
+/** What cannot be kept, and has to be decided on before people miss it. */
+function refusedSettings(there: SynapseSettings): Finding[] {
+  const findings: Finding[] = [];
+  if (there.allow_guest_access === true) {
+    findings.push(
+      error(
+        'guests_enabled',
+        'allow_guest_access is on in Synapse: there are no guests under delegation, switch it off',
+      ),
+    );
+  }
+  if (there.enable_3pid_changes === true) {
+    findings.push(
+      error(
+        'threepid_changes_enabled',
+        'enable_3pid_changes is on in Synapse: addresses change here from now on, switch it off',
+      ),
+    );
+  }
+  if (there.login_via_existing_session?.enabled === true) {
+    findings.push(error('login_via_existing_session', 'login_via_existing_session is on in Synapse: switch it off'));
+  }
+  return findings;
+}
+
+function providerFindings(there: SynapseSettings, { providers }: Config['upstreamOauth2']): Finding[] {
+  const here = new Set(providers.map(({ synapseIdpId }) => synapseIdpId));
+  return providersOf(there)
+    .filter(({ name }) => !here.has(name))
+    .map(({ name, issuer }) =>
+      warning(
+        'provider_to_map',
+        `Synapse has the provider "${name}" (${issuer}), which nothing here stands for: add it to upstream_oauth2.providers with synapse_idp_id: ${name}`,
+      ),
+    );
+}
+
+/** What Synapse does and does not do any more once it delegates, without a counterpart here. */
+function laterWork(there: SynapseSettings, { branding }: Pick<Config, 'branding'>): Finding[] {
+  const findings = otherSignInsOf(there).map((name) =>
+    warning('unsupported_sign_in', `Synapse signs people in by ${name}, which has no counterpart here`),
+  );
+  if (isRegistrationOpen(there)) {
+    findings.push(
+      warning(
+        'registration_enabled',
+        'enable_registration is on in Synapse: switch it off there, and see account.password_registration_enabled',
+      ),
+    );
+  }
+  if (there.user_consent !== null && there.user_consent !== undefined) {
+    findings.push(
+      warning(
+        'user_consent_enabled',
+        'user_consent is set in Synapse, which does not start with it under delegation: remove it',
+      ),
+    );
+    if (branding.tosUri === undefined) {
+      findings.push(warning('terms_missing', 'people agree to terms in Synapse, and branding.tos_uri is not set here'));
+    }
+  }
+  if (there.enable_registration_captcha === true) {
+    findings.push(
+      warning(
+        'captcha_missing',
+        'enable_registration_captcha is on in Synapse: switch it off there; registration here has no CAPTCHA',
+      ),
+    );
+  }
+  return findings;
+}

@@ -1,0 +1,96 @@
+import { completeServers, connectionDefaults, parsePostgresUri } from '#config/sections/postgres-uri.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { type ConnectionTarget, SSL_MODES } from '#platform/postgres/database-options.ts';
+import type { SynapseConfiguration } from './synapse-files.ts';
+import type { SynapseDatabase, SynapseSettings } from './synapse-settings.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Where the database of a Synapse is.
+ * @param uri takes the place of what its configuration says
+ * @throws ExitError 1 for SQLite, or when nothing says where it is
+ */
+export function sourceConnection(
+  configuration: SynapseConfiguration,
+  uri: string | undefined,
+  environment: Environment,
+): ConnectionTarget {
+  if (uri !== undefined) return connectionOfUri(uri, environment);
+  const database = databaseOf(configuration.settings);
+  if (database === undefined) {
+    throw new ExitError(
+      ExitCode.failure,
+      'the configuration of Synapse names no database: name all of its files, or --synapse-database-uri',
+    );
+  }
+  if (database.name !== 'psycopg2') throw onSqlite();
+  return connectionOfArguments(database, configuration, environment);
+}
+
+/** With several databases, the one that has the accounts. */
+function databaseOf({ database, databases, database_path: path }: SynapseSettings): SynapseDatabase | undefined {
+  if (database !== null && database !== undefined) return database;
+  if (path !== null && path !== undefined) throw onSqlite();
+  return Object.values(databases ?? {}).find(({ data_stores: stores }) => stores?.includes('main') ?? true);
+}
+
+function onSqlite(): ExitError {
+  return new ExitError(
+    ExitCode.failure,
+    'this Synapse keeps its data in SQLite, which cannot be imported from. Move it to PostgreSQL first, by its own program ' +
+      'synapse_port_db: https://element-hq.github.io/synapse/latest/postgres.html#porting-from-sqlite',
+  );
+}
+
+function connectionOfUri(uri: string, environment: Environment): ConnectionTarget {
+  if (/^sqlite/i.test(uri)) throw onSqlite();
+  const parts = parsePostgresUri(uri);
+  if (parts === undefined) {
+    throw new ExitError(
+      ExitCode.usage,
+      '--synapse-database-uri: expected postgres://user@host/database (parameters: host, port, user, password, dbname, sslmode)',
+    );
+  }
+  const defaults = connectionDefaults(environment);
+  const [first, ...otherServers] = completeServers(parts.servers, defaults.servers);
+  const user = parts.user ?? defaults.user;
+  const password = parts.password ?? defaults.password;
+  return {
+    ...first,
+    otherServers,
+    user,
+    database: parts.database ?? defaults.database ?? user,
+    ...(password !== undefined && { password }),
+    ssl: { mode: parts.sslMode ?? defaults.sslMode },
+  };
+}
+
+/** The arguments that Synapse gives its driver. */
+function connectionOfArguments(
+  { args }: SynapseDatabase,
+  { readFile }: SynapseConfiguration,
+  environment: Environment,
+): ConnectionTarget {
+  const defaults = connectionDefaults(environment);
+  const port = args?.port === null || args?.port === undefined ? undefined : Number(args.port);
+  const servers = (args?.host ?? '').split(',').map((host) => ({ host: host || undefined, port }));
+  const [first, ...otherServers] = completeServers(servers, defaults.servers);
+  const user = args?.user ?? defaults.user;
+  const password = args?.password ?? defaults.password;
+  const file = (path: string | null | undefined) => (path === null || path === undefined ? undefined : readFile(path));
+  const [ca, certificate, key] = [file(args?.sslrootcert), file(args?.sslcert), file(args?.sslkey)];
+  return {
+    ...first,
+    otherServers,
+    user,
+    database: args?.dbname ?? args?.database ?? defaults.database ?? user,
+    ...(password !== undefined && { password }),
+    ssl: {
+      mode: SSL_MODES.find((mode) => mode === args?.sslmode) ?? defaults.sslMode,
+      ...(ca !== undefined && { ca }),
+      ...(certificate !== undefined && { certificate }),
+      ...(key !== undefined && { key }),
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { parse, YAMLParseError } from 'yaml';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { systemReason } from '#platform/base/system-errors.ts';
+import { parseSynapseSettings, type SynapseSettings } from './synapse-settings.ts';
+
+export interface SynapseConfiguration {
+  readonly settings: SynapseSettings;
+  /** The content of a file that a setting names. @throws ExitError 1 or 77 when it cannot be read */
+  readFile(path: string): string;
+}
+
+/**
+ * Reads what `synapse.app.homeserver --config-path` would: files, and those of directories that end in `.yaml`; a later
+ * one replaces whole sections of those before it.
+ * @throws ExitError 1, or 77 for a file that must not be read
+ */
+export function readSynapseConfiguration(paths: readonly string[], workingDirectory: string): SynapseConfiguration {
+  const files = paths.flatMap((path) => filesAt(resolve(workingDirectory, path)));
+  const values = Object.assign({}, ...files.map(readMapping));
+  const directory = dirname(files[0] ?? workingDirectory);
+  return {
+    settings: parseSynapseSettings(values),
+    // Relative names start where Synapse runs, which is not known here.
+    readFile: (path) => read(resolve(directory, path)),
+  };
+}
+
+function filesAt(path: string): string[] {
+  try {
+    if (!statSync(path).isDirectory()) return [path];
+    const names = readdirSync(path).filter((name) => name.endsWith('.yaml'));
+    return names.toSorted().map((name) => join(path, name));
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function readMapping(file: string): object {
+  const value = parsed(file);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new ExitError(ExitCode.failure, `${file}: expected settings of a Synapse, "name: value"`);
+}
+
+function parsed(file: string): unknown {
+  try {
+    // As PyYAML, which Synapse reads it with: yes and no are booleans.
+    return parse(read(file), { version: '1.1', merge: true, uniqueKeys: false, logLevel: 'error' });
+  } catch (error) {
+    if (!(error instanceof YAMLParseError)) throw error;
+    throw new ExitError(ExitCode.failure, `${file}: ${error.message}`);
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function unreadable(path: string, error: unknown): ExitError {
+  const reason = systemReason(error);
+  const exitCode = reason === 'permission denied' ? ExitCode.noPermission : ExitCode.failure;
+  return new ExitError(exitCode, `cannot read ${path}: ${reason}`, { cause: error });
+}

@@ -1,0 +1,41 @@
+/**
+ * A mark in `server_state` from the beginning of an import to its end. While it is there, people of the homeserver are
+ * missing: a service that starts all the same would tell them so, and take their names from them.
+ */
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { type NoParameters, statement } from '#platform/postgres/statement.ts';
+
+const MARK = 'import-incomplete';
+
+const findMark = statement<{ is_there: boolean }, NoParameters>(
+  'find-incomplete-import',
+  `select exists (select from server_state where key = '${MARK}') as is_there`,
+);
+
+const insertMark = statement<never, { readonly startedAt: Buffer }>(
+  'mark-incomplete-import',
+  `insert into server_state (key, value) values ('${MARK}', :startedAt::bytea) on conflict (key) do nothing`,
+);
+
+/** For the transaction of the import itself. */
+export const DELETE_INCOMPLETE_IMPORT = `delete from server_state where key = '${MARK}'`;
+
+export async function isImportIncomplete(database: Queryable): Promise<boolean> {
+  return (await database.first(findMark, {}))?.is_there === true;
+}
+
+/** @param now milliseconds since the epoch */
+export async function markIncompleteImport(database: Queryable, now: number): Promise<void> {
+  await database.execute(insertMark, { startedAt: Buffer.from(new Date(now).toISOString()) });
+}
+
+/** @throws ExitError 1 with what to do */
+export async function requireCompleteImport(database: Queryable): Promise<void> {
+  if (!(await isImportIncomplete(database))) return;
+  throw new ExitError(
+    ExitCode.failure,
+    'an import into this database did not come to its end (import-incomplete), so that accounts are missing. ' +
+      'Run latchkey import migrate again: it empties the database first. To give the import up, run it with --dry-run.',
+  );
+}

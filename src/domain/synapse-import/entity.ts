@@ -1,0 +1,66 @@
+/** One kind of thing that is copied, and how far its copy is. */
+import type { ImportTarget } from './target.ts';
+
+/** What a step works with. */
+export interface ImportContext {
+  readonly target: ImportTarget;
+  /** The end of every identifier there: `:example.org`. */
+  readonly suffix: string;
+  /** Milliseconds since the epoch: when the import began. */
+  readonly now: number;
+  /** Identifiers of our providers by the names that Synapse had for them. */
+  readonly providers: ReadonlyMap<string, string>;
+}
+
+/** Why rows were left out. */
+export type SkipReason =
+  | 'application service'
+  | 'unknown account'
+  | 'unusable name'
+  | 'unknown provider'
+  | 'unknown form'
+  | 'duplicate';
+
+/** What became of one batch. */
+export interface BatchOutcome {
+  readonly done: number;
+  readonly skipped: Readonly<Partial<Record<SkipReason, number>>>;
+}
+
+export interface ImportStep<Row extends object> {
+  readonly entity: EntityName;
+  /** Tables of Synapse, for an estimate of the number of rows. */
+  readonly tables: readonly string[];
+  /** Query of what is read there. */
+  readonly source: string;
+  load(context: ImportContext, rows: readonly Row[]): Promise<BatchOutcome>;
+  /** Runs after the last batch. */
+  end?(context: ImportContext): Promise<void>;
+}
+
+export type EntityName =
+  | 'users'
+  | 'third-party ids'
+  | 'upstream links'
+  | 'devices'
+  | 'devices of tokens'
+  | 'access tokens'
+  | 'refresh tokens';
+
+/** The name of an account by its identifier there; undefined for one of another server, and one without a name. */
+export function localpartOf(userId: string | null, suffix: string): string | undefined {
+  if (userId?.startsWith('@') !== true || !userId.endsWith(suffix)) return undefined;
+  const name = userId.slice(1, -suffix.length);
+  return name === '' || name.includes(':') ? undefined : name;
+}
+
+/** One array for each member, as `unnest` takes them. */
+export function columnsOf<Row extends object>(rows: readonly Row[], names: readonly (keyof Row)[]): unknown[][] {
+  return names.map((name) => rows.map((row) => row[name]));
+}
+
+/** The time as a `Date`, unless it is none that PostgreSQL and people can read. */
+export function timeOf(milliseconds: number | null): Date | null {
+  const isTime = milliseconds !== null && Number.isFinite(milliseconds) && Math.abs(milliseconds) < 8.64e15;
+  return isTime && milliseconds > 0 ? new Date(milliseconds) : null;
+}

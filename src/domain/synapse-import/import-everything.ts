@@ -1,0 +1,98 @@
+/**
+ * Takes over accounts, passwords, addresses, identities, devices and tokens of a Synapse on PostgreSQL (operations 3.9).
+ * Owns no table: it fills those of the modules for accounts, upstream links and sessions of chat clients, whole or not at
+ * all, while nothing else uses them.
+ */
+import { DELETE_INCOMPLETE_IMPORT } from '#domain/server-state/incomplete-import.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { devicesOfTokensStep, devicesStep } from './devices.ts';
+import type { EntityName, ImportContext, ImportStep, SkipReason } from './entity.ts';
+import type { SynapseSource } from './source.ts';
+import type { ImportTarget } from './target.ts';
+import { thirdPartyIdsStep } from './third-party-ids.ts';
+import { accessTokensStep, refreshTokensStep } from './tokens.ts';
+import { upstreamLinksStep } from './upstream-links.ts';
+import { usersStep } from './users.ts';
+
+export interface ImportDeps {
+  readonly source: SynapseSource;
+  readonly target: ImportTarget;
+  readonly clock: Clock;
+  /** Told after each batch, and when the work goes on to something else. */
+  onProgress(progress: EntityProgress): void;
+  /** Awaited once nobody else can write. */
+  onBegun(): Promise<void>;
+}
+
+export interface ImportPlan {
+  /** Of the identifiers of people there, which end with it. */
+  readonly serverName: string;
+  /** Identifiers of our providers, as `uuid`s, by the names that Synapse had for them. */
+  readonly providers: ReadonlyMap<string, string>;
+  /** What a former import left is deleted. */
+  readonly empties: boolean;
+  /** False: nothing of it stays. */
+  readonly keeps: boolean;
+}
+
+export interface EntityProgress {
+  readonly entity: EntityName;
+  readonly done: number;
+  readonly skipped: Readonly<Partial<Record<SkipReason, number>>>;
+  /** Rows that are there, as far as its server has counted them. */
+  readonly estimate: number | undefined;
+}
+
+/** @returns what became of everything, in the order in which it was copied */
+export async function importEverything(deps: ImportDeps, plan: ImportPlan): Promise<readonly EntityProgress[]> {
+  const { target, clock } = deps;
+  await target.begin(plan.empties);
+  await deps.onBegun();
+  const context = { target, suffix: `:${plan.serverName}`, now: clock.now(), providers: plan.providers };
+  const results = [
+    await copy(deps, context, usersStep),
+    await copy(deps, context, thirdPartyIdsStep),
+    await copy(deps, context, upstreamLinksStep),
+    await copy(deps, context, devicesStep),
+    await copy(deps, context, devicesOfTokensStep),
+    await copy(deps, context, accessTokensStep),
+    await copy(deps, context, refreshTokensStep),
+  ];
+  if (plan.keeps) await target.execute(DELETE_INCOMPLETE_IMPORT, []);
+  await target.finish(plan.keeps);
+  // The database is as empty as it has to be.
+  if (!plan.keeps) await target.execute(DELETE_INCOMPLETE_IMPORT, []);
+  return results;
+}
+
+async function copy<Row extends object>(
+  { source, onProgress }: ImportDeps,
+  context: ImportContext,
+  step: ImportStep<Row>,
+): Promise<EntityProgress> {
+  const { entity } = step;
+  const estimate = await estimatedRows(source, step.tables);
+  let progress: EntityProgress = { entity, done: 0, skipped: {}, estimate };
+  onProgress(progress);
+  for await (const rows of source.batches<Row>(step.source)) {
+    const { done, skipped } = await step.load(context, rows);
+    const counted = Object.entries({ ...skipped }).filter(([, count]) => count > 0);
+    const sums = Object.fromEntries(counted.map(([reason, count]) => [reason, count + skippedFor(progress, reason)]));
+    progress = { ...progress, done: progress.done + done, skipped: { ...progress.skipped, ...sums } };
+    onProgress(progress);
+  }
+  await step.end?.(context);
+  return progress;
+}
+
+function skippedFor({ skipped }: EntityProgress, reason: string): number {
+  return Object.entries(skipped).find(([name]) => name === reason)?.[1] ?? 0;
+}
+
+async function estimatedRows(source: SynapseSource, tables: readonly string[]): Promise<number | undefined> {
+  const rows = await source.rows<{ count: number }>(
+    'select sum(greatest(reltuples, 0))::float8 as count from pg_class where oid = any($1::text[]::regclass[])',
+    [tables],
+  );
+  return rows[0]?.count || undefined;
+}

@@ -1,0 +1,107 @@
+import { parseDisplayName } from '#domain/accounts/account-names.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
+import { columnsOf, type ImportContext, type ImportStep, localpartOf, timeOf } from './entity.ts';
+
+interface SourceUser {
+  readonly name: string | null;
+  readonly password_hash: string | null;
+  /** In seconds; older versions of Synapse wrote milliseconds. */
+  readonly created: number | null;
+  readonly admin: number;
+  readonly is_guest: number;
+  readonly deactivated: number;
+  readonly is_locked: boolean;
+  readonly appservice_id: string | null;
+  readonly displayname: string | null;
+}
+
+interface NewUser {
+  readonly id: string;
+  readonly username: string;
+  readonly displayName: string | null;
+  readonly isAdmin: boolean;
+  readonly isGuest: boolean;
+  readonly createdAt: Date;
+  readonly lockedAt: Date | null;
+  readonly deactivatedAt: Date | null;
+  readonly hash: string | null;
+}
+
+/** Passwords of Synapse are those of the scheme with this version. */
+export const IMPORTED_SCHEME_VERSION = 1;
+/** Seconds of a time in the year 5138; what is above counts milliseconds. */
+const MAX_SECONDS = 100_000_000_000;
+
+/** Accounts with their passwords. Those of application services stay with Synapse. */
+export const usersStep: ImportStep<SourceUser> = {
+  entity: 'users',
+  tables: ['users'],
+  source: `select u.name, u.password_hash, u.creation_ts as created, u.admin, u.is_guest, u.deactivated,
+                  coalesce(u.locked, false) as is_locked, u.appservice_id, p.displayname
+             from users u
+             left join profiles p on p.full_user_id = u.name`,
+  load: async (context, rows) => {
+    const own = rows.filter((row) => row.appservice_id === null);
+    const users = own.flatMap((row) => newUser(row, context));
+    await context.target.execute(
+      `insert into users (id, username, username_key, display_name, can_request_admin, is_guest, created_at, locked_at,
+                          deactivated_at)
+       select id, username, lower(username collate "C"), display_name, is_admin, is_guest, created_at, locked_at, deactivated_at
+         from unnest($1::uuid[], $2::text[], $3::text[], $4::boolean[], $5::boolean[], $6::timestamptz[],
+                     $7::timestamptz[], $8::timestamptz[])
+           as b (id, username, display_name, is_admin, is_guest, created_at, locked_at, deactivated_at)`,
+      columnsOf(users, [
+        'id',
+        'username',
+        'displayName',
+        'isAdmin',
+        'isGuest',
+        'createdAt',
+        'lockedAt',
+        'deactivatedAt',
+      ]),
+    );
+    const withPassword = users.filter(({ hash }) => hash !== null && hash !== '');
+    await context.target.execute(
+      `insert into user_passwords (user_id, id, hash, scheme_version, created_at)
+       select user_id, gen_random_uuid(), hash, ${IMPORTED_SCHEME_VERSION}, $3::timestamptz
+         from unnest($1::uuid[], $2::text[]) as b (user_id, hash)`,
+      [...columnsOf(withPassword, ['id', 'hash']), new Date(context.now)],
+    );
+    return {
+      done: users.length,
+      skipped: { 'application service': rows.length - own.length, 'unusable name': own.length - users.length },
+    };
+  },
+  end: async ({ target }) => {
+    // Of names that differ in case only, one is found in any case: the one in lower case, if there is one.
+    await target.execute(
+      `update users u set username_key = username
+         from (select id, row_number() over (partition by username_key order by username = username_key desc, id) as place
+                 from users) ranked
+        where ranked.id = u.id and ranked.place > 1`,
+      [],
+    );
+    await target.complete('users', 'user_passwords');
+  },
+};
+
+function newUser(row: SourceUser, { suffix, now }: ImportContext): NewUser[] {
+  const username = localpartOf(row.name, suffix);
+  if (username === undefined) return [];
+  const created = row.created ?? 0;
+  const createdAt = timeOf(created > MAX_SECONDS ? created : created * 1000) ?? new Date(now);
+  return [
+    {
+      id: toUuid(newId(createdAt.getTime())),
+      username,
+      displayName: parseDisplayName(row.displayname ?? '') ?? null,
+      isAdmin: row.admin !== 0,
+      isGuest: row.is_guest !== 0,
+      createdAt,
+      lockedAt: row.is_locked ? new Date(now) : null,
+      deactivatedAt: row.deactivated === 0 ? null : new Date(now),
+      hash: row.password_hash,
+    },
+  ];
+}
