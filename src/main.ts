@@ -1,5 +1,6 @@
 /** The program `latchkey`: hands its process to the command line and ends with its exit code. */
 import { setFlagsFromString } from 'node:v8';
+import { MEMBER_VARIABLE } from '#cli/member-messages.ts';
 import { runProgram } from '#cli/program.ts';
 import { StopSignals } from '#cli/shutdown.ts';
 import { readPackageVersion } from '#platform/base/package-root.ts';
@@ -11,7 +12,11 @@ import { readPackageVersion } from '#platform/base/package-root.ts';
 setFlagsFromString('--no-parallel-scavenge');
 setFlagsFromString('--heap-growing-percent=50');
 
-const signals = new StopSignals(process.stdin.isTTY === true);
+// One of several serving processes; the first of them was given sockets and the terminal.
+const isMember = process.env[MEMBER_VARIABLE] !== undefined && process.send !== undefined;
+const { LISTEN_PID, NOTIFY_SOCKET, ...memberEnvironment } = process.env;
+const isTerminal = process.stdin.isTTY === true;
+const signals = new StopSignals(isMember ? 'member' : isTerminal ? 'terminal' : 'background');
 
 // Who read the results may have enough of them; without a listener that would end the process with a stack.
 let hasReader = true;
@@ -20,11 +25,11 @@ process.stdout.on('error', () => {
 });
 
 process.exitCode = await runProgram(process.argv.slice(2), {
-  environment: process.env,
+  environment: isMember ? memberEnvironment : process.env,
   workingDirectory: process.cwd(),
   version: readPackageVersion(),
   stdin: process.stdin,
-  isTerminal: process.stdin.isTTY === true,
+  isTerminal,
   terminal: process.stderr,
   signals,
   stdout: (text) => process.stdout.write(text),

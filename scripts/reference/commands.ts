@@ -85,7 +85,7 @@ const silentIo = {
   terminal: new Writable(),
   // Never asked for: no command is run.
   get signals() {
-    return new StopSignals(false);
+    return new StopSignals('background');
   },
   stdout() {},
   hasReader: () => true,

@@ -11,12 +11,15 @@ import { describeError } from '#platform/base/log.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { type Foundation, keyRingOf, loadSigningKeys } from './foundation.ts';
 import type { RunningService, Settings } from './running-service.ts';
+import type { ServiceManager } from './service-manager.ts';
 import { logKeyChanges } from './signing-key-reload.ts';
 import { warnOfMissingAlgorithms } from './start-checks.ts';
 
 export interface ReloadDeps {
   readonly foundation: Pick<Foundation, 'configureLog' | 'database' | 'loaded' | 'openLog' | 'readConfig'>;
-  readonly service: RunningService;
+  readonly service: Pick<RunningService, 'replace' | 'signingKeys'>;
+  /** Undefined where another process tells what has changed. */
+  readonly manager: Pick<ServiceManager, 'reloaded' | 'reloading'> | undefined;
   /** What this process changes of a configuration that it has read. */
   adapt(config: Config): Config;
   /** Refuses what cannot run here, and brings the database in line. */
@@ -26,7 +29,7 @@ export interface ReloadDeps {
 export class Reload {
   readonly #deps: ReloadDeps;
   #current: LoadedConfig;
-  #running: Promise<void> | undefined;
+  #running: Promise<boolean> | undefined;
   #isWanted = false;
 
   constructor(deps: ReloadDeps) {
@@ -34,8 +37,8 @@ export class Reload {
     this.#current = deps.foundation.loaded;
   }
 
-  /** Signals that come while it works are one more reload. Never throws. */
-  request(): Promise<void> {
+  /** Signals that come while it works are one more reload. Never throws. @returns whether the last was a success */
+  request(): Promise<boolean> {
     this.#isWanted = true;
     this.#running ??= this.#work().finally(() => {
       this.#running = undefined;
@@ -43,22 +46,29 @@ export class Reload {
     return this.#running;
   }
 
-  async #work(): Promise<void> {
+  async #work(): Promise<boolean> {
+    const { manager } = this.#deps;
+    let isDone = false;
+    manager?.reloading();
     while (this.#isWanted) {
       this.#isWanted = false;
-      await this.#attempt();
+      isDone = await this.#attempt();
     }
+    manager?.reloaded();
+    return isDone;
   }
 
-  async #attempt(): Promise<void> {
+  async #attempt(): Promise<boolean> {
     const { log } = this.#deps.foundation.openLog;
     await this.#reopenLog();
     try {
       await this.#reload();
+      return true;
     } catch (error) {
       const { message } = describeError(error);
       for (const line of message.split('\n')) log.error('reload', line.trim());
       log.error('reload', 'nothing has changed: the former configuration stays in force');
+      return false;
     }
   }
 
@@ -73,7 +83,7 @@ export class Reload {
   }
 
   async #reload(): Promise<void> {
-    const { adapt, foundation, prepare, service } = this.#deps;
+    const { adapt, foundation, manager, prepare, service } = this.#deps;
     const { database, loaded: started, openLog } = foundation;
     const { log } = openLog;
     const read = foundation.readConfig();
@@ -94,6 +104,7 @@ export class Reload {
     await service.replace(settings);
     await useLog();
     this.#current = loaded;
+    if (manager === undefined) return;
     for (const warning of loaded.warnings) log.warn('reload', warning);
     for (const deprecation of loaded.deprecations) log.warn('deprecated', deprecation);
     logKeyChanges(before, signingKeys.list(), log);

@@ -3,7 +3,7 @@ import type { CommandIo } from './command-io.ts';
 import { runProgram } from './program.ts';
 import { StopSignals } from './shutdown.ts';
 
-const signals = new StopSignals(false);
+const signals = new StopSignals('background');
 
 /** Runs a command in this process, without a terminal. @returns its exit code and what it printed */
 export async function runCommand(argv: readonly string[], changes: Partial<CommandIo> = {}) {

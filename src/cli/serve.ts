@@ -2,6 +2,7 @@
  * `latchkey serve`: everything in the order of operations 3.2, then the service until a signal ends it (8.5).
  */
 import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
+import { LivePolicy } from '#domain/policy/live-policy.ts';
 import { syncUpstreamProviders } from '#domain/upstream/sync-providers.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { Secret } from '#platform/base/secret.ts';
@@ -11,6 +12,7 @@ import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { ensureFirstAdmin, readFirstAdmin } from './first-admin.ts';
 import type { Foundation } from './foundation.ts';
 import { runInstance } from './instance.ts';
+import { MEMBER_VARIABLE, type Report } from './member-messages.ts';
 import { ownCommand } from './own-command.ts';
 import { requireMemoryForHashes, warnOfMissingAdmins } from './start-checks.ts';
 
@@ -34,6 +36,8 @@ export async function serve(options: ConfigurationOptions, command: ServeOptions
 }
 
 function run(options: ConfigurationOptions, command: ServeOptions, io: CommandIo): Promise<number> {
+  const slot = io.environment[MEMBER_VARIABLE];
+  if (slot !== undefined) return runMember(slot, options, command, io);
   return runInstance(options, io, {
     wants: {
       shouldMigrate: command.migrate,
@@ -41,8 +45,14 @@ function run(options: ConfigurationOptions, command: ServeOptions, io: CommandIo
       hasJobs: command.worker,
     },
     hasWorkers: command.worker,
+    mayHaveMembers: true,
+    isMember: false,
     check: (config) =>
-      requireMemoryForHashes(config, hashesAtOnce(config, io.environment), process.constrainedMemory()),
+      requireMemoryForHashes(
+        config,
+        config.http.workers * hashesAtOnce(config, io.environment),
+        process.constrainedMemory(),
+      ),
     makeFirstAccounts: (foundation) => makeFirstAdmin(foundation, io.version),
     ...(command.sync && {
       sync: async (deps, { clients, upstreamOauth2 }) => {
@@ -50,12 +60,37 @@ function run(options: ConfigurationOptions, command: ServeOptions, io: CommandIo
         await syncUpstreamProviders(deps, upstreamOauth2.providers);
       },
     }),
-    announce: async ({ policy, database, log }, foundation, bound) => {
+    announce: async (foundation, bound) => {
+      const { config, database, openLog } = foundation;
+      const { log } = openLog;
       const adminCommand = ownCommand(['manage', 'register-user', '--admin'], options, io.workingDirectory);
       const registerCommand = ownCommand(['manage', 'register-user'], options, io.workingDirectory);
+      const policy = new LivePolicy({ configured: config.policy.data, database, log });
+      await policy.refresh();
       await warnOfMissingAdmins(database, policy.data.adminUsers, log, registerCommand);
       await logStartup({ foundation, bound, version: io.version, adminCommand });
     },
+  });
+}
+
+/** One of several processes: the first of them has migrated, brought clients into the database, and speaks for all. */
+function runMember(
+  slot: string,
+  options: ConfigurationOptions,
+  { worker }: ServeOptions,
+  io: CommandIo,
+): Promise<number> {
+  const report = (message: Report): void => {
+    process.send?.(message);
+  };
+  const hasWorkers = worker && slot === '1';
+  return runInstance(options, io, {
+    wants: { shouldMigrate: false, hasJobs: hasWorkers },
+    hasWorkers,
+    mayHaveMembers: false,
+    isMember: true,
+    announce: async (_foundation, bound) => report({ kind: 'ready', bound }),
+    reloaded: (isDone) => report({ kind: isDone ? 'reloaded' : 'failed' }),
   });
 }
 

@@ -4,6 +4,7 @@ import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import type { HttpServer } from '#platform/http/server.ts';
 import type { JobWorker } from '#platform/jobs/worker.ts';
+import { isMessage, type Report } from './member-messages.ts';
 
 const EXIT_CODES: Partial<Record<NodeJS.Signals, ExitCode>> = {
   SIGINT: ExitCode.interrupted,
@@ -16,15 +17,29 @@ const EXIT_CODES: Partial<Record<NodeJS.Signals, ExitCode>> = {
  * must not leave it running. A terminal that closes ends the process too; without one SIGHUP asks for a new log file.
  */
 export class StopSignals {
-  readonly #signals: readonly NodeJS.Signals[];
   #received: NodeJS.Signals | undefined;
   #listeners: ((signal: NodeJS.Signals) => void)[] = [];
   #onHangUp: () => void = () => {};
 
-  constructor(isTerminal: boolean) {
-    this.#signals = isTerminal ? ['SIGTERM', 'SIGINT', 'SIGHUP'] : ['SIGTERM', 'SIGINT'];
-    for (const signal of this.#signals) process.on(signal, () => this.#receive(signal));
-    if (!isTerminal) process.on('SIGHUP', () => this.#onHangUp());
+  /**
+   * @param origin of signals: with a terminal, without one, or, for one of several serving processes, from the first of
+   *   them, so that a signal to all of them counts once
+   */
+  constructor(origin: 'terminal' | 'background' | 'member') {
+    const stopping: NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
+    if (origin === 'member') {
+      for (const signal of [...stopping, 'SIGHUP']) process.on(signal, () => {});
+      process.on('message', (message) => {
+        if (!isMessage(message)) return;
+        if (message.kind === 'signal') this.#receive(message.signal);
+        else if (message.kind === 'reload') this.#onHangUp();
+        else if (message.kind === 'ping') process.send?.({ kind: 'pong' } satisfies Report);
+      });
+      return;
+    }
+    if (origin === 'terminal') stopping.push('SIGHUP');
+    for (const signal of stopping) process.on(signal, () => this.#receive(signal));
+    if (origin === 'background') process.on('SIGHUP', () => this.#onHangUp());
   }
 
   /** Calls `listener` for each signal from now on, and at once for one that came before. */

@@ -16,8 +16,10 @@ export async function work(options: ConfigurationOptions, io: CommandIo): Promis
   return await runInstance(options, io, {
     wants: { shouldMigrate: false, migrationWaitSeconds: MIGRATION_WAIT_SECONDS },
     hasWorkers: true,
+    mayHaveMembers: false,
+    isMember: false,
     listeners: healthListeners,
-    announce: async ({ log }, _foundation, bound) => {
+    announce: async ({ openLog: { log } }, bound) => {
       for (const { address } of bound) log.info('startup', `health on ${address}`);
       log.info('startup', `latchkey ${io.version} does background work only`);
     },

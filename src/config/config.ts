@@ -171,7 +171,7 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
       ...unusedSessions(parsed.experimental.inactive_session_expiration),
     }),
     jobs: jobsConfig(parsed.jobs),
-    limits: limitsConfig(parsed.limits),
+    limits: limitsConfig(parsed.limits, http.workers),
     outbound: outboundConfig(parsed.outbound),
     experimental: {
       accessTokenTtlSeconds: parsed.experimental.access_token_ttl,

@@ -13,6 +13,7 @@ export const START_SETTINGS: readonly Path[] = [
   ['http', 'public_base'],
   ['http', 'issuer'],
   ['http', 'listeners'],
+  ['http', 'workers'],
   ['database'],
   ['homeserver', 'kind'],
   ['homeserver', 'homeserver'],

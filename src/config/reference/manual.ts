@@ -25,6 +25,7 @@ A setting comes from the first of these that has it: a command-line flag, the en
 |---|---|
 | \`LATCHKEY_CONFIG\` | configuration files, separated by \`:\` |
 | \`LATCHKEY_DATA_DIR\`, \`STATE_DIRECTORY\` | default of \`data_dir\` |
+| \`NOTIFY_SOCKET\`, \`WATCHDOG_USEC\`, \`WATCHDOG_PID\` | how the service manager is told of start, reload, stop and life (sd_notify(3)) |
 | \`LATCHKEY_HOST\`, \`PORT\` | host and port of the default listener |
 | \`LATCHKEY_LOG\` | log levels: \`level,target=level,...\`, where a target is an event or the beginning of its name |
 | \`LATCHKEY_WORKER_HEALTH\` | where \`latchkey worker\` answers \`GET /health\`: \`address:port\` |

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { type Elements, listKeysRule, listRule, type ReportProblem, rule } from '#platform/config/rule.ts';
 import { hint } from '#platform/config/shape.ts';
@@ -18,6 +19,7 @@ import type { Bind, ListenerOptions, TcpBind } from '#platform/http/http-options
 
 const RESOURCES = ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'] as const;
 const DEFAULT_PORT = 8080;
+const MAX_WORKERS = 64;
 
 const resource = z.union(
   [
@@ -108,6 +110,15 @@ export const httpSection = mapping({
     .prefault('x-forwarded-for')
     .describe('Header in which a trusted proxy names the client.'),
   hsts: bool().prefault(true).describe('Send `Strict-Transport-Security` when `public_base` is https.'),
+  workers: z
+    .union([integer(1, MAX_WORKERS), choice(['auto'])], {
+      error: `expected an integer from 1 to ${MAX_WORKERS} or "auto"`,
+    })
+    .prefault(1)
+    .describe(
+      'Processes that serve, of one `serve`; `auto`: one for each processor. Limits of processes and ' +
+        '`database.max_connections` are for each of them. The first of them does background work as well.',
+    ),
   listeners: hint(listeners, {
     defaultText: 'one listener `web` on port 8080 with every resource',
   })
@@ -163,6 +174,8 @@ export function httpConfig(parsed: ParsedHttp, defaultBind: DefaultBind) {
     trustedProxies: parsed.trusted_proxies,
     clientIpHeader: parsed.client_ip_header,
     hsts: parsed.hsts,
+    /** Serving processes. */
+    workers: parsed.workers === 'auto' ? Math.min(MAX_WORKERS, availableParallelism()) : parsed.workers,
     listeners,
   };
 }

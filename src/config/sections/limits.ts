@@ -27,7 +27,9 @@ export const limitsSection = mapping({
   })
     .prefault({})
     .describe('Larger bodies are refused (413).'),
-  password_hash_concurrency: hint(integer(1, 64), { defaultText: 'number of processors, 2 to 8' })
+  password_hash_concurrency: hint(integer(1, 64), {
+    defaultText: 'processors for each process of `http.workers`, 2 to 8',
+  })
     .optional()
     .describe('Password hashes computed at once.'),
   password_hash_queue: integer(1, 10_000).prefault(64).describe('Password checks that may wait; beyond it 503.'),
@@ -50,7 +52,9 @@ export const limitsSection = mapping({
 
 export type LimitsConfig = Immutable<ReturnType<typeof limitsConfig>>;
 
-export function limitsConfig(parsed: z.output<typeof limitsSection>) {
+/** @param processes that serve on this machine together */
+export function limitsConfig(parsed: z.output<typeof limitsSection>, processes: number) {
+  const processors = Math.ceil(availableParallelism() / processes);
   return {
     maxConnections: parsed.max_connections,
     maxConnectionsPerAddress: parsed.max_connections_per_address,
@@ -62,7 +66,7 @@ export function limitsConfig(parsed: z.output<typeof limitsSection>) {
     maxRequestLineBytes: parsed.max_request_line,
     maxHeadersBytes: parsed.max_headers,
     maxBody: { formBytes: parsed.max_body.form, jsonBytes: parsed.max_body.json },
-    passwordHashConcurrency: parsed.password_hash_concurrency ?? Math.min(8, Math.max(2, availableParallelism())),
+    passwordHashConcurrency: parsed.password_hash_concurrency ?? Math.min(8, Math.max(2, processors)),
     passwordHashQueue: parsed.password_hash_queue,
     maxInFlight: parsed.max_in_flight,
     maxDbWaiters: parsed.max_db_waiters,

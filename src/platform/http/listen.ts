@@ -2,6 +2,7 @@
  * Makes a server listen on what one `binds` entry of a listener names: an IP address, each address of a host name, or
  * a Unix socket. All functions throw `ExitError` 71 with the address and the system's error.
  */
+import cluster from 'node:cluster';
 import { lookup } from 'node:dns/promises';
 import { chmod, lstat, rename, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
@@ -80,17 +81,19 @@ const NO_IPV6 = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL']);
 /**
  * Listens on a Unix socket. It is created under a temporary name, gets its permissions, and then replaces whatever
  * socket had the path: clients never see wrong permissions or a gap, and a stale socket does not matter. When the
- * server closes, the path is removed only if it is still this socket: a successor may have taken it over.
+ * server closes, the path is removed only if it is still this socket: a successor may have taken it over. Several
+ * processes that serve together share one socket, which the first of them puts in place.
  */
 async function listenOnSocket(server: Server, bind: SocketBind): Promise<void> {
   const { socket: path, mode } = bind;
-  const temporary = `${path}.${process.pid}.tmp`;
+  const temporary = `${path}.${cluster.isWorker ? process.ppid : process.pid}.tmp`;
   try {
     await refuseOtherFiles(path);
     await listen(server, { path: temporary });
-    if (mode !== undefined) await chmod(temporary, mode);
-    const { ino } = await lstat(temporary);
-    await rename(temporary, path);
+    const isInPlace = cluster.isWorker && (await lstat(temporary).catch(() => undefined)) === undefined;
+    if (mode !== undefined && !isInPlace) await chmod(temporary, mode);
+    const { ino } = await lstat(isInPlace ? path : temporary);
+    if (!isInPlace) await rename(temporary, path);
     server.once('close', () => void removeIfOurs(path, ino));
   } catch (error) {
     throw error instanceof ExitError ? error : listenError(path, error);

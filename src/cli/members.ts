@@ -1,0 +1,175 @@
+/**
+ * The serving processes of one `serve`: starts them, starts one anew that died, tells all of them what to do, and waits
+ * for their end.
+ */
+import cluster, { type Worker } from 'node:cluster';
+import { EventEmitter, once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ExitCode } from '#platform/base/errors.ts';
+import type { Log } from '#platform/base/log.ts';
+import { packageRoot } from '#platform/base/package-root.ts';
+import type { BoundAddress } from '#platform/http/listen.ts';
+import { isMessage, MEMBER_VARIABLE, type Order, type Report } from './member-messages.ts';
+
+const PING_MS = 5_000;
+/** Longer than the live probe accepts. */
+const SILENT_MS = 60_000;
+const FIRST_DELAY_MS = 500;
+const MAX_DELAY_MS = 30_000;
+/** One that lived as long did not die of its start. */
+const STABLE_MS = 60_000;
+
+interface Member {
+  readonly slot: number;
+  readonly worker: Worker;
+  readonly startedAt: number;
+  isReady: boolean;
+  heardAt: number;
+}
+
+export class Members {
+  readonly #count: number;
+  readonly #log: Log;
+  readonly #members = new Map<number, Member>();
+  readonly #changes = new EventEmitter();
+  readonly #delays = new Map<number, number>();
+  #isStopping = false;
+  #hasFailed = false;
+  #pinging: NodeJS.Timeout | undefined;
+
+  constructor(count: number, log: Log) {
+    this.#count = count;
+    this.#log = log;
+    cluster.setupPrimary({ exec: join(packageRoot, 'dist/main.js'), args: process.argv.slice(2) });
+  }
+
+  /**
+   * Starts the first, and when that serves the others, so that what none of them can do is said once.
+   * @returns where they listen, or the exit code of one that did not come so far
+   */
+  async start(): Promise<readonly BoundAddress[] | number> {
+    const first = await this.#untilReady(this.#fork(1));
+    if (typeof first === 'number') return first;
+    const others = Array.from({ length: this.#count - 1 }, (_, index) => this.#fork(index + 2));
+    for (const outcome of await Promise.all(others.map((member) => this.#untilReady(member))))
+      if (typeof outcome === 'number') return outcome;
+    this.#pinging = setInterval(() => this.#ping(), PING_MS).unref();
+    return first;
+  }
+
+  /** All serve, and each has said lately that it lives. */
+  get areHealthy(): boolean {
+    const now = performance.now();
+    const healthy = [...this.#members.values()].filter(({ heardAt, isReady }) => isReady && now - heardAt < SILENT_MS);
+    return healthy.length === this.#count;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#isStopping = true;
+    this.#send({ kind: 'signal', signal });
+  }
+
+  /** Makes each read the configuration again. @returns how many could not */
+  async reload(): Promise<number> {
+    const ready = [...this.#members.values()].filter(({ isReady }) => isReady);
+    const outcomes = ready.map(
+      ({ worker }) =>
+        new Promise<boolean>((resolve) => {
+          const end = (isDone: boolean): void => {
+            worker.off('message', listen);
+            worker.off('exit', fail);
+            resolve(isDone);
+          };
+          const fail = (): void => end(false);
+          const listen = (message: unknown): void => {
+            if (!isMessage(message)) return;
+            if (message.kind === 'reloaded' || message.kind === 'failed') end(message.kind === 'reloaded');
+          };
+          worker.on('message', listen);
+          // One that takes its place reads the new configuration.
+          worker.on('exit', fail);
+          worker.send({ kind: 'reload' } satisfies Order);
+        }),
+    );
+    return (await Promise.all(outcomes)).filter((isDone) => !isDone).length;
+  }
+
+  /** Waits until none is left; kills those that are when the time is over. @returns whether all ended well */
+  async ended(timeoutMs: number): Promise<boolean> {
+    clearInterval(this.#pinging);
+    const limit = setTimeout(() => this.kill(), timeoutMs);
+    while (this.#members.size > 0) await once(this.#changes, 'exit');
+    clearTimeout(limit);
+    return !this.#hasFailed;
+  }
+
+  kill(): void {
+    for (const { worker } of this.#members.values()) worker.process.kill('SIGKILL');
+  }
+
+  #send(order: Order): void {
+    for (const { worker } of this.#members.values()) if (worker.isConnected()) worker.send(order);
+  }
+
+  #ping(): void {
+    const now = performance.now();
+    for (const { heardAt, isReady, worker } of this.#members.values()) {
+      if (!isReady || now - heardAt < SILENT_MS) continue;
+      this.#log.error('process.silent', 'a serving process does nothing any more and is ended', {
+        pid: worker.process.pid,
+      });
+      worker.process.kill('SIGKILL');
+    }
+    this.#send({ kind: 'ping' });
+  }
+
+  #fork(slot: number): Member {
+    const now = performance.now();
+    const worker = cluster.fork({ [MEMBER_VARIABLE]: String(slot) });
+    const member: Member = { slot, worker, startedAt: now, isReady: false, heardAt: now };
+    this.#members.set(worker.id, member);
+    worker.on('message', (message: unknown) => {
+      member.heardAt = performance.now();
+      if (isMessage(message) && message.kind === 'ready') member.isReady = true;
+    });
+    worker.on('exit', (code: number | null, signal: string | null) => this.#onExit(member, code, signal));
+    return member;
+  }
+
+  async #untilReady({ worker }: Member): Promise<readonly BoundAddress[] | number> {
+    return await new Promise((resolve) => {
+      worker.on('message', (message: Report) => {
+        if (isMessage(message) && message.kind === 'ready') resolve(message.bound);
+      });
+      worker.once('exit', (code: number | null) => resolve(code === null || code === 0 ? ExitCode.failure : code));
+    });
+  }
+
+  #onExit(member: Member, code: number | null, signal: string | null): void {
+    this.#members.delete(member.worker.id);
+    if (this.#isStopping) this.#hasFailed ||= code !== 0;
+    // One that never served is the business of `start`, or was tried again already.
+    else if (member.isReady || this.#pinging !== undefined) void this.#replace(member, code, signal);
+    this.#changes.emit('exit');
+  }
+
+  async #replace({ slot, startedAt, worker }: Member, code: number | null, signal: string | null): Promise<void> {
+    const isStable = performance.now() - startedAt > STABLE_MS;
+    const delay = isStable ? 0 : (this.#delays.get(slot) ?? 0);
+    this.#delays.set(slot, Math.min(MAX_DELAY_MS, delay === 0 ? FIRST_DELAY_MS : delay * 2));
+    this.#log.error('process.died', 'a serving process ended; another takes its place', {
+      pid: worker.process.pid,
+      exit_code: code ?? undefined,
+      signal: signal ?? undefined,
+      after_seconds: delay / 1000,
+    });
+    if (delay > 0) await pause(delay, undefined, { ref: false });
+    if (this.#isStopping) return;
+    const next = this.#fork(slot);
+    if (typeof (await this.#untilReady(next)) === 'number') return;
+    this.#log.info('process.started', 'a serving process has taken the place of another', {
+      pid: next.worker.process.pid,
+    });
+  }
+}

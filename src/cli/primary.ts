@@ -1,0 +1,79 @@
+/**
+ * `serve` with several processes (`http.workers`): the first migrates, brings clients into the database, listens for
+ * signals and the service manager, and looks after the others, which serve.
+ */
+import { ExitCode } from '#platform/base/errors.ts';
+import { describeError, type Log } from '#platform/base/log.ts';
+import type { CommandIo } from './command-io.ts';
+import type { PreparedInstance } from './instance-plan.ts';
+import { Members } from './members.ts';
+import { Reload } from './reload.ts';
+
+/** What the others get beyond their own time to end. */
+const MARGIN_MS = 20_000;
+
+/** @returns the exit code: 0 when all processes ended well at a signal */
+export async function supervise(deps: PreparedInstance): Promise<number> {
+  const { adapt, foundation, io, manager, plan, prepareReload, signingKeys } = deps;
+  const { log } = foundation.openLog;
+  const members = new Members(foundation.config.http.workers, log);
+  let current = { config: foundation.config, signingKeys };
+  const reload = new Reload({
+    foundation,
+    service: {
+      get signingKeys() {
+        return current.signingKeys;
+      },
+      replace: async (settings) => {
+        const failed = await members.reload();
+        if (failed > 0) throw new Error(`${failed} processes could not take over the configuration`);
+        current = settings;
+      },
+    },
+    manager,
+    adapt,
+    prepare: prepareReload,
+  });
+  const stopped = firstSignal(io, members);
+  const failed = firstFailure(log);
+  const outcome = await Promise.race([members.start(), failed]);
+  if (typeof outcome !== 'object') {
+    members.kill();
+    await members.ended(0);
+    if (io.signals.isRequested) return ExitCode.ok;
+    return outcome === 'failure' ? ExitCode.failure : outcome;
+  }
+  await plan.announce(foundation, outcome);
+  io.signals.onHangUp(() => void reload.request());
+  manager.ready(() => members.areHealthy);
+  const cause = await Promise.race([stopped, failed]);
+  log.info('shutdown', cause === 'failure' ? 'stopping after an error' : `${cause} received, stopping`);
+  await manager.stopping();
+  if (cause === 'failure') members.signal('SIGTERM');
+  const { drainDelaySeconds, shutdownTimeoutSeconds } = current.config.limits;
+  const isClean = await members.ended((drainDelaySeconds + shutdownTimeoutSeconds) * 1000 + MARGIN_MS);
+  log.info('shutdown', isClean ? 'stopped' : 'stopped with connections cut');
+  return isClean && cause !== 'failure' ? ExitCode.ok : ExitCode.failure;
+}
+
+/** Every signal goes on to the others, which cut their connections at a second one. */
+function firstSignal(io: CommandIo, members: Members): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    io.signals.listen((signal) => {
+      members.signal(signal);
+      resolve(signal);
+    });
+  });
+}
+
+function firstFailure(log: Log): Promise<'failure'> {
+  return new Promise((resolve) => {
+    const fail = (error: unknown): void => {
+      const { message, stack } = describeError(error);
+      log.error('error', message, { stack });
+      resolve('failure');
+    };
+    process.on('uncaughtException', fail);
+    process.on('unhandledRejection', fail);
+  });
+}

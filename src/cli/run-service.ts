@@ -1,0 +1,85 @@
+/** Serves in this process, does background work, or both, until it is stopped. */
+import { join } from 'node:path';
+import { buildApp } from '#app/app.ts';
+import { loadAssets } from '#browser/asset-files.ts';
+import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
+import { InstanceState } from '#domain/instance-state.ts';
+import { systemClock } from '#platform/base/clock.ts';
+import { describeError, type Log } from '#platform/base/log.ts';
+import { packageRoot } from '#platform/base/package-root.ts';
+import { EventLoopLag } from '#platform/http/overload.ts';
+import { strengthWorkerUrl } from './accounts.ts';
+import { MIGRATIONS_DIRECTORY } from './foundation.ts';
+import type { PreparedInstance } from './instance-plan.ts';
+import { Reload } from './reload.ts';
+import { openCore, RunningService } from './running-service.ts';
+import { untilStopped } from './shutdown.ts';
+import { checkDatabase, watchDatabase } from './watch-database.ts';
+
+/** The first requests and probes after a start come before. */
+const PRELOAD_AFTER_MS = 2000;
+
+/** @returns the exit code: 0 after a clean shutdown, 1 after a forced one */
+export async function runService(prepared: PreparedInstance): Promise<number> {
+  const { adapt, config, foundation, io, manager, plan, prepareReload, signingKeys } = prepared;
+  const { log } = foundation.openLog;
+  const lag = new EventLoopLag();
+  const estimator = new StrengthEstimator(strengthWorkerUrl());
+  const state = new InstanceState();
+  const watched = {
+    ...{ database: foundation.database, clock: systemClock },
+    ...{ log, state, migrations: MIGRATIONS_DIRECTORY },
+  };
+  const endWatch = watchDatabase(watched);
+  let preloading: NodeJS.Timeout | undefined;
+  try {
+    const { database, jobsDatabase, keyRing, loaded } = foundation;
+    await checkDatabase(watched);
+    const kept = {
+      ...{ database, jobsDatabase, estimator, instance: state, lag, log },
+      ...{ version: io.version, environment: io.environment, hasWorkers: plan.hasWorkers },
+      assets: loadAssets(join(packageRoot, 'dist/assets')),
+    };
+    const settings = { loaded, config, keyRing, signingKeys };
+    const core = await openCore(kept, settings);
+    const { server, preload } = buildApp(core, kept.assets);
+    io.signals.check();
+    const bound = await server.listen();
+    const service = new RunningService(kept, settings, core, server);
+    service.start();
+    await plan.announce(foundation, bound);
+    const toldManager = plan.isMember ? undefined : manager;
+    const reload = new Reload({ foundation, service, adapt, prepare: prepareReload, manager: toldManager });
+    io.signals.onHangUp(() => void reload.request().then((isDone) => plan.reloaded?.(isDone)));
+    state.isStarted = true;
+    toldManager?.ready(() => !lag.isStalled);
+    preloading = setTimeout(() => void preloadAll(preload, log), PRELOAD_AFTER_MS);
+    return await untilStopped({
+      log,
+      signals: io.signals,
+      drain: () => {
+        state.isDraining = true;
+        void toldManager?.stopping();
+      },
+      server,
+      service,
+    });
+  } finally {
+    clearTimeout(preloading);
+    endWatch();
+    lag.stop();
+    await estimator.close();
+  }
+}
+
+async function preloadAll(preload: () => Promise<void>, log: Log): Promise<void> {
+  try {
+    await preload();
+    log.debug('http.preloaded', 'what first requests would have to wait for is loaded');
+  } catch (error) {
+    // The requests that need it will say so again.
+    log.warn('http.preload_failed', 'something that requests need cannot be loaded', {
+      reason: describeError(error).message,
+    });
+  }
+}

@@ -1,0 +1,168 @@
+import type { ChildProcess } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../support/free-port.js';
+import { Program } from '../support/program.js';
+
+const PROCESSES = 3;
+const LONG_MS = 120_000;
+
+let folder: string;
+let base: string;
+let socket: string;
+let settings: Record<string, unknown>;
+let service: ChildProcess;
+let ended: Promise<number | null>;
+
+/** A service of three serving processes, with a program that notes what the service manager would be told. */
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'latchkey-processes-'));
+  // The database server's own account has to get through when the tests run as root.
+  chmodSync(folder, 0o711);
+  const port = await freePort();
+  base = `http://127.0.0.1:${port}/`;
+  socket = join(folder, 'socket');
+  settings = {
+    data_dir: join(folder, 'data'),
+    http: {
+      public_base: base,
+      workers: PROCESSES,
+      listeners: [
+        { resources: ['human', 'health'], binds: [{ address: `127.0.0.1:${port}` }, { socket, mode: '600' }] },
+      ],
+    },
+    branding: { service_name: 'Harbour' },
+    limits: { drain_delay: '1s' },
+    logging: { output: join(folder, 'log') },
+  };
+  const programs = join(folder, 'programs');
+  mkdirSync(programs);
+  const notify = `#!/bin/sh\necho "$@" >> ${join(folder, 'told')}\n`;
+  writeFileSync(join(programs, 'systemd-notify'), notify, { mode: 0o755 });
+  service = await new Program(folder, settings).serve(base, {
+    environment: {
+      PATH: `${programs}${delimiter}${process.env['PATH']}`,
+      NOTIFY_SOCKET: '/nobody/listens',
+      WATCHDOG_USEC: '200000',
+      UV_THREADPOOL_SIZE: '7',
+    },
+  });
+  ended = new Promise((resolve) => service.once('exit', resolve));
+});
+
+afterAll(() => {
+  service.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const log = (): string => readFileSync(join(folder, 'log'), 'utf8');
+
+function told(): readonly string[] {
+  const file = join(folder, 'told');
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+}
+
+/** The serving processes: those whose parent is the first one, and that run this program. */
+function members(): readonly number[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const status = readFileSync(`/proc/${name}/status`, 'utf8');
+      const command = readFileSync(`/proc/${name}/cmdline`, 'utf8');
+      const isOurs = status.includes(`\nPPid:\t${service.pid}\n`) && command.includes('main.js');
+      return isOurs && !/^State:\tZ/m.test(status) ? [Number(name)] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+async function page(): Promise<string> {
+  const response = await fetch(`${base}login`, { headers: { connection: 'close' } });
+  if (response.status !== 200) throw new Error(`status ${response.status}`);
+  return await response.text();
+}
+
+function statusBySocket(): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ socketPath: socket, path: '/health', agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    asked.once('error', reject).end();
+  });
+}
+
+test('several processes serve one address and one Unix socket, with the flags and variables of the first (1.7)', async () => {
+  await expect.poll(told).toContain('READY=1');
+  expect(members()).toHaveLength(PROCESSES);
+  for (const pid of members()) {
+    expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).toContain('--max-semi-space-size=');
+    expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).toContain('UV_THREADPOOL_SIZE=7');
+  }
+  await Promise.all(Array.from({ length: 30 }, page));
+  expect(await Promise.all(Array.from({ length: 9 }, statusBySocket))).toEqual(Array.from({ length: 9 }, () => 200));
+  expect(statSync(socket).mode & 0o777).toBe(0o600);
+  await expect.poll(() => log().match(/ GET-1 - "GET \/(?:login|health)/g)?.length).toBe(PROCESSES);
+  for (const line of log().trim().split('\n')) expect(line).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z (?:INFO|WARN|ERROR) /);
+});
+
+test('one that is killed is replaced, and the others serve in the meantime', { timeout: LONG_MS }, async () => {
+  const [victim = 0] = members();
+  process.kill(victim, 'SIGKILL');
+  await expect.poll(() => log()).toMatch(/ERROR process\.died .*signal=SIGKILL/);
+  // What the killed one had accepted is cut; nothing that comes later is.
+  for (let visits = 0; visits < 20; visits += 1) await page();
+  await expect.poll(() => log()).toContain('process.started');
+  expect(members()).toHaveLength(PROCESSES);
+  expect(members()).not.toContain(victim);
+  expect(await Promise.all(Array.from({ length: 9 }, statusBySocket))).toEqual(Array.from({ length: 9 }, () => 200));
+});
+
+test('a reload reaches all of them, also a second one after a file that is not valid, and says so once', async () => {
+  const write = (text: string) => writeFileSync(join(folder, 'latchkey.json'), text, { mode: 0o600 });
+  const reloads = () => log().match(/ reload (?:the configuration was|nothing has)/g)?.length ?? 0;
+  write('{');
+  service.kill('SIGHUP');
+  await expect.poll(reloads).toBe(1);
+  write(JSON.stringify({ ...settings, branding: { service_name: 'Lighthouse' } }));
+  service.kill('SIGHUP');
+  await expect.poll(reloads).toBe(2);
+  const pages = await Promise.all(Array.from({ length: 30 }, page));
+  expect(pages.filter((text) => !text.includes('Lighthouse'))).toEqual([]);
+  expect(told()).toContainEqual(expect.stringMatching(/^RELOADING=1 MONOTONIC_USEC=\d+$/));
+});
+
+test('a signal to all of them at once counts once: requests end, exit 0, and the manager knew each step', async () => {
+  await expect.poll(told).toContain('WATCHDOG=1');
+  const requests = Array.from({ length: 30 }, page);
+  for (const pid of members()) process.kill(pid, 'SIGTERM');
+  service.kill('SIGTERM');
+  // All of them, since the listeners stay open for `limits.drain_delay`.
+  await Promise.all(requests);
+  expect(await ended).toBe(0);
+  const steps = told().filter((state) => state !== 'WATCHDOG=1');
+  expect(steps.map((state) => state.replace(/\d+$/, 'N'))).toEqual([
+    'READY=N',
+    'RELOADING=1 MONOTONIC_USEC=N',
+    'READY=N',
+    'RELOADING=1 MONOTONIC_USEC=N',
+    'READY=N',
+    'STOPPING=N',
+  ]);
+  expect(existsSync(socket)).toBe(false);
+  expect(members()).toEqual([]);
+});
