@@ -1,4 +1,4 @@
-/** A real Synapse of its own, on SQLite and loopback, from a Python that has `matrix-synapse` (chat-compat 18.4). */
+/** A real Synapse of its own, on loopback, and on SQLite unless a PostgreSQL is given, from a Python that has `matrix-synapse` (chat-compat 18.4). */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,6 +19,10 @@ export interface RealSynapse {
   /** Ends it at once, with whatever it is doing, as a crash does. */
   kill(): Promise<void>;
   start(): Promise<void>;
+  /** Its configuration file. */
+  readonly configFile: string;
+  /** Replaces settings of its file, which count from its next start; undefined ones go. */
+  configure(settings: Readonly<Record<string, unknown>>): void;
   /** Ends it and deletes what it kept. */
   remove(): Promise<void>;
 }
@@ -33,6 +37,8 @@ export interface RealSynapseOptions {
   readonly publicBase?: string;
   /** Regular expression for the names of the application service. */
   readonly exclusiveNames: string;
+  /** In place of those that it has otherwise; undefined ones are left out. */
+  readonly settings?: Readonly<Record<string, unknown>>;
 }
 
 const START_MS = 90_000;
@@ -46,7 +52,12 @@ export async function startRealSynapse(options: RealSynapseOptions): Promise<Rea
   const logFile = join(directory, 'output.log');
   mkdirSync(join(directory, 'media'));
   writeFileSync(join(directory, 'bridge.yaml'), stringify(applicationService(options.exclusiveNames)));
-  writeFileSync(file, stringify(configuration(options, { directory, port, serverName })));
+  let settings: object = configuration(options, { directory, port, serverName });
+  const configure = (changes: object): void => {
+    settings = { ...settings, ...changes };
+    writeFileSync(file, stringify(settings, { keepUndefined: false }));
+  };
+  configure(options.settings ?? {});
   runPython(options.python, directory, ['--config-path', file, '--generate-keys']);
 
   const endpoint = `http://127.0.0.1:${port}/`;
@@ -85,7 +96,10 @@ export async function startRealSynapse(options: RealSynapseOptions): Promise<Rea
     await remove();
     throw error;
   }
-  return { serverName, endpoint, applicationServiceToken: APPLICATION_SERVICE_TOKEN, log, stop, kill, start, remove };
+  return {
+    ...{ serverName, endpoint, applicationServiceToken: APPLICATION_SERVICE_TOKEN, configFile: file },
+    ...{ log, stop, kill, start, configure, remove },
+  };
 }
 
 async function answers(endpoint: string): Promise<boolean> {
