@@ -6,6 +6,7 @@ import type { ConfigSources, LoadedConfig } from '#config/load.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { randomAlphanumeric, randomBytes } from '#platform/base/random.ts';
+import type { CarriedSettings } from './import/carried-settings.ts';
 import { createFile, replaceFile } from './output-file.ts';
 
 /** Where a command writes. */
@@ -59,14 +60,17 @@ export interface GenerateConfigOptions {
   readonly force: boolean;
   /** Path or address of the JSON Schema, for the first line of the file. */
   readonly schemaPath: string;
+  /** Files of a Synapse whose settings are carried over, and where their names begin. */
+  readonly synapse?: { readonly files: readonly string[]; readonly workingDirectory: string };
 }
 
 /**
- * Writes a commented file with fresh keys.
- * @throws ExitError 73 when the file exists and `force` is off
+ * Writes a commented file with fresh keys, and what it takes over from a Synapse.
+ * @throws ExitError 73 when the file exists and `force` is off; 1 or 77 for settings of a Synapse that cannot be read
  */
 export async function generateConfig(options: GenerateConfigOptions, output: CommandOutput): Promise<void> {
   const { generateSigningKeys, sampleConfig } = await import('#config/reference/sample.ts');
+  const carried = await carriedOver(options);
   const text = sampleConfig(
     {
       http: { public_base: 'http://localhost:8080' },
@@ -76,10 +80,19 @@ export async function generateConfig(options: GenerateConfigOptions, output: Com
         keys: (await generateSigningKeys()).map((key) => ({ key })),
       },
       homeserver: { kind: 'none', homeserver: 'localhost', secret: randomAlphanumeric(32) },
+      ...carried.values,
     },
     options.schemaPath,
   );
   write(options, text, output);
+  for (const warning of carried.warnings) output.stderr(`latchkey: warning: ${warning}\n`);
+}
+
+async function carriedOver({ synapse }: GenerateConfigOptions): Promise<CarriedSettings> {
+  if (synapse === undefined || synapse.files.length === 0) return { values: {}, warnings: [] };
+  const { readSynapseConfiguration } = await import('./import/synapse-files.ts');
+  const { carrySettings } = await import('./import/carried-settings.ts');
+  return carrySettings(readSynapseConfiguration(synapse.files, synapse.workingDirectory), systemClock.now());
 }
 
 export interface GenerateClientOptions {

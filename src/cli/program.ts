@@ -45,6 +45,7 @@ interface GenerateFlags {
   readonly force: boolean;
   readonly client: boolean;
   readonly redirectUri?: readonly string[];
+  readonly synapseConfig?: readonly string[];
 }
 
 interface RotateKeysFlags {
@@ -209,13 +210,17 @@ function addConfigCommands(program: Command, configuration: () => ConfigurationO
     .description('write a new commented configuration with fresh keys, or an entry for a client')
     .option('-o, --output <path>', 'write to this file, readable by its owner only')
     .option('--force', 'overwrite the file', false)
+    .option('--synapse-config <path>', 'carry over what this configuration of a Synapse says; may be repeated', collect)
     .option('--client', 'an entry of clients with a fresh id and secret, to paste', false)
     .option('--redirect-uri <uri>', 'with --client: where its answers are sent; may be repeated', collect)
-    .action(async ({ client, redirectUri, ...options }: GenerateFlags, command: Command) => {
+    .action(async ({ client, redirectUri, synapseConfig = [], ...options }: GenerateFlags, command: Command) => {
       const { generateClient, generateConfig } = await import('./config.ts');
+      if (client && synapseConfig.length > 0) command.error('error: --synapse-config does not go with --client');
       if (client) return await generateClient({ ...options, redirectUris: redirectUri ?? [] }, io);
       if (redirectUri !== undefined) command.error('error: --redirect-uri belongs to --client');
-      await generateConfig({ ...options, schemaPath: join(packageRoot, 'share/config.schema.json') }, io);
+      const schemaPath = join(packageRoot, 'share/config.schema.json');
+      const synapse = { files: synapseConfig, workingDirectory: io.workingDirectory };
+      await generateConfig({ ...options, schemaPath, synapse }, io);
     });
   config
     .command('sync')

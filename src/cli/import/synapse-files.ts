@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { parse, YAMLParseError } from 'yaml';
+import { parse, type ScalarTag, type Tags, YAMLParseError } from 'yaml';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { systemReason } from '#platform/base/system-errors.ts';
 import { parseSynapseSettings, type SynapseSettings } from './synapse-settings.ts';
@@ -43,10 +43,20 @@ function readMapping(file: string): object {
   throw new ExitError(ExitCode.failure, `${file}: expected settings of a Synapse, "name: value"`);
 }
 
+/** As PyYAML, which Synapse reads it with: yes and no are booleans, y and n are not. */
+const BOOLEAN = 'tag:yaml.org,2002:bool';
+const booleans: ScalarTag[] = [
+  { tag: BOOLEAN, default: true, test: /^(?:yes|Yes|YES|true|True|TRUE|on|On|ON)$/, resolve: () => true },
+  { tag: BOOLEAN, default: true, test: /^(?:no|No|NO|false|False|FALSE|off|Off|OFF)$/, resolve: () => false },
+];
+const customTags = (tags: Tags): Tags => [
+  ...booleans,
+  ...tags.filter((one) => typeof one === 'string' || one.tag !== BOOLEAN),
+];
+
 function parsed(file: string): unknown {
   try {
-    // As PyYAML, which Synapse reads it with: yes and no are booleans.
-    return parse(read(file), { version: '1.1', merge: true, uniqueKeys: false, logLevel: 'error' });
+    return parse(read(file), { version: '1.1', merge: true, uniqueKeys: false, logLevel: 'error', customTags });
   } catch (error) {
     if (!(error instanceof YAMLParseError)) throw error;
     throw new ExitError(ExitCode.failure, `${file}: ${error.message}`);

@@ -1,0 +1,92 @@
+import type { SampleValues } from '#config/reference/sample.ts';
+import { randomAlphanumeric } from '#platform/base/random.ts';
+import { carryProvider } from './carried-provider.ts';
+import type { SynapseConfiguration } from './synapse-files.ts';
+import { isRegistrationOpen, otherSignInsOf, providersOf, type SynapseSettings } from './synapse-settings.ts';
+
+/** What a configuration here takes over from that of a Synapse (operations 3.3). */
+export interface CarriedSettings {
+  readonly values: SampleValues;
+  /** One sentence for each thing that it leaves out, or that is left to do. */
+  readonly warnings: readonly string[];
+}
+
+/** @param now milliseconds since the epoch */
+export function carrySettings({ settings, readFile }: SynapseConfiguration, now: number): CarriedSettings {
+  const providers = providersOf(settings).map((provider) => carryProvider(provider, now, readFile));
+  const entries = providers.flatMap(({ entry }) => entry ?? []);
+  const values: SampleValues = {
+    // Clients of a Synapse know its paths and scopes by this name.
+    protocol_name: 'matrix',
+    homeserver: {
+      kind: 'synapse',
+      homeserver: settings.server_name,
+      ...(settings.public_baseurl && { endpoint: settings.public_baseurl }),
+      secret: randomAlphanumeric(32),
+    },
+    passwords: passwordsOf(settings),
+    account: accountOf(settings),
+    ...(entries.length > 0 && { upstream_oauth2: { providers: entries } }),
+  };
+  return { values, warnings: [...providers.flatMap(({ warnings }) => warnings), ...leftOut(settings)] };
+}
+
+function passwordsOf({ password_config: passwords, bcrypt_rounds: cost }: SynapseSettings) {
+  const isDelegated = passwords?.enabled === undefined || passwords.enabled === null;
+  return {
+    ...(isDelegated ? {} : { enabled: passwords.enabled !== false }),
+    schemes: [
+      {
+        version: 1,
+        algorithm: 'bcrypt',
+        ...(typeof cost === 'number' && cost >= 4 && cost <= 31 && { cost }),
+        unicode_normalization: true,
+        ...(passwords?.pepper && { secret: passwords.pepper }),
+      },
+      { version: 2, algorithm: 'argon2id' },
+    ],
+  };
+}
+
+function accountOf(settings: SynapseSettings) {
+  const { enable_3pid_changes: emails, enable_set_displayname: names, registration_requires_token: token } = settings;
+  return {
+    ...(typeof emails === 'boolean' && { email_change_allowed: emails }),
+    ...(typeof names === 'boolean' && { displayname_change_allowed: names }),
+    password_registration_enabled: isRegistrationOpen(settings),
+    ...(token === true && { password_registration_token_required: true }),
+  };
+}
+
+function leftOut(settings: SynapseSettings): string[] {
+  const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
+  const others: readonly (readonly [boolean, string])[] = [
+    [!isSet(settings.public_baseurl), 'public_baseurl is not set in Synapse: give homeserver.endpoint'],
+    [
+      settings.password_config?.enabled === 'only_for_reauth',
+      'password_config.enabled is only_for_reauth: people may sign in with passwords here',
+    ],
+    [
+      settings.password_config?.localdb_enabled === false,
+      'password_config.localdb_enabled is not carried over: passwords stay usable here',
+    ],
+    [
+      isSet(settings.recaptcha_public_key) || isSet(settings.enable_registration_captcha),
+      'the reCAPTCHA keys are not carried over: registration here has no CAPTCHA',
+    ],
+    [
+      (settings.registrations_require_3pid ?? []).length > 0,
+      'registrations_require_3pid is not carried over: see account.password_registration_email_required',
+    ],
+    [isSet(settings.user_consent), 'user_consent is not carried over: branding.tos_uri is where terms are'],
+    [settings.allow_guest_access === true, 'allow_guest_access is not carried over: there are no guests'],
+    [settings.login_via_existing_session?.enabled === true, 'login_via_existing_session is not carried over'],
+    [isSet(settings.session_lifetime), 'session_lifetime is not carried over: sessions have no such end'],
+    [isSet(settings.email), 'email is not carried over: give the section email its server'],
+  ];
+  return [
+    ...others.filter(([applies]) => applies).map(([, warning]) => warning),
+    ...otherSignInsOf(settings).map((name) => `sign-in by ${name} is not carried over`),
+    'http.public_base and database.uri are those of a first start: give them the address and the database of this service',
+  ];
+}
