@@ -97,7 +97,7 @@ function ratioRow(workload, concurrency, name, { rate, cpu, goal }) {
   return [workload, concurrency, name, rate.median, rate.least, rate.most, cpu, goal ?? '', verdict];
 }
 
-function otherTable({ starts, memory, hashing, timing = {}, accountLists = {} }) {
+function otherTable({ starts, memory, hashing, overload, timing = {}, accountLists = {} }) {
   const rows = [];
   const add = (what, value, goal, isMet) => rows.push([what, value, goal, isMet ? 'yes' : 'no']);
   if (starts !== undefined) {
@@ -152,6 +152,12 @@ function otherTable({ starts, memory, hashing, timing = {}, accountLists = {} })
       hashing.goal,
       hashing.ratio <= hashing.goal,
     );
+  }
+  if (overload !== undefined) {
+    const { workload, peak, offered, goodput, refused, refusalP99, goals } = overload;
+    const asked = `${workload}: ${offered} per second are asked for, ${peak} at the peak`;
+    add(`${asked}; done, of the peak`, goodput, goals.goodput, goodput >= goals.goodput);
+    add(`${asked}; p99 of ${refused} refusals, ms`, refusalP99, goals.refusalP99, refusalP99 <= goals.refusalP99);
   }
   for (const [form, { tries, medians, processorMs, apart, allowed }] of Object.entries(timing)) {
     const list = Object.entries(medians).map(([kind, time]) => `${kind} ${time} (processor ${processorMs[kind]})`);

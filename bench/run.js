@@ -21,6 +21,7 @@ import { startDriver } from './load/start-driver.js';
 import { commitOf, describeMachine, loadAverage } from './machine.js';
 import { measureMemory } from './memory.js';
 import { withOpened } from './opened.js';
+import { measureOverload } from './overload.js';
 import { startPostgres } from './postgres.js';
 import { raceAll } from './races.js';
 import { writeResults } from './report.js';
@@ -74,6 +75,7 @@ async function bench(opened) {
   const common = { contestants, driver, postgres, size, say };
   result.races = await raceAll({ ...common, wants });
   if (wants('hashing')) result.hashing = await measureHashing({ ...common, second: opened(startDriver()) });
+  if (wants('overload')) result.overload = await measureOverload(common);
   if (wants('timing')) result.timing = await measureTiming(common);
   if (wants('account-lists')) result.accountLists = await measureAccountLists(common);
   result.loadAverage.after = loadAverage();

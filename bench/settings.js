@@ -14,6 +14,7 @@ export const SIZES = {
     starts: 5,
     /** Of each kind of name and address, and of each list by each person. */
     tries: 200,
+    overloadSeconds: 20,
     /** Requests of each list by each person before they are measured. */
     listWarmUp: 200,
   },
@@ -28,6 +29,7 @@ export const SIZES = {
     memory: { first: 200, last: 2_000 },
     starts: 2,
     tries: 50,
+    overloadSeconds: 5,
     listWarmUp: 60,
   },
 };

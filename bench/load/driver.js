@@ -1,6 +1,7 @@
 /**
  * The load driver, a process of its own: runs bounded closed loops as it is told by its parent, checks every answer,
- * and reports latencies and its own processor time. A wrong answer fails the order.
+ * and reports latencies and its own processor time. A wrong answer fails the order. One kind of order is no loop: it sends at a
+ * fixed rate, whether or not answers come.
  */
 import { serveOrders } from '../worker.js';
 import { Connection } from './connection.js';
@@ -12,6 +13,7 @@ const pools = new Map();
 
 serveOrders(async (order) => {
   if (order.kind === 'drive') return await drive(order);
+  if (order.kind === 'offer') return await offer(order);
   pools.set(order.pool, new Pool(order.items));
 });
 
@@ -49,4 +51,60 @@ async function drive({ workload, pool: poolName, port, concurrency, count }) {
   const { user, system } = process.cpuUsage(cpuBefore);
   for (const { connection } of workers) connection.close();
   return { count, seconds, latencies, cpuSeconds: (user + system) / 1e6 };
+}
+
+const TICK_MS = 5;
+
+/** Sends `rate` requests a second; one that finds all connections waiting for their answers fails the order. */
+async function offer({ workload, pool: poolName, port, connections, rate, seconds }) {
+  const { request, check, prepare } = WORKLOADS[workload];
+  const pool = pools.get(poolName);
+  const idle = [];
+  const open = async () => {
+    const connection = await Connection.open(port);
+    idle.push({ connection, state: await prepare?.(connection) });
+  };
+  while (idle.length < connections) await open();
+  const refusals = [];
+  let done = 0;
+  let failure;
+  const send = async (worker) => {
+    const input = pool.take();
+    const sentAt = performance.now();
+    const answer = await worker.connection.exchange(request(input, worker.state));
+    if (answer.status === 503) {
+      if (!/\r\nretry-after: *\d+/i.test(answer.head)) throw new Error('a refusal does not say when to come back');
+      refusals.push(performance.now() - sentAt);
+      pool.putBack(input);
+    } else {
+      const next = check(answer, input);
+      if (next !== undefined) pool.putBack(next);
+      done += 1;
+    }
+    if (worker.connection.isLast) {
+      worker.connection.close();
+      await open();
+    } else idle.push(worker);
+  };
+  const under = new Set();
+  const startedAt = performance.now();
+  for (let sent = 0; performance.now() - startedAt < seconds * 1000; ) {
+    const due = ((performance.now() - startedAt) / 1000) * rate;
+    for (; sent < due; sent += 1) {
+      const worker = idle.pop();
+      if (worker === undefined) throw new Error('more requests at once than connections');
+      const answered = send(worker).catch((error) => {
+        failure = error;
+      });
+      under.add(answered);
+      void answered.finally(() => under.delete(answered));
+    }
+    if (failure !== undefined) throw failure;
+    await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+  }
+  await Promise.all(under);
+  if (failure !== undefined) throw failure;
+  const took = (performance.now() - startedAt) / 1000;
+  for (const { connection } of idle) connection.close();
+  return { done, refused: refusals.length, seconds: took, refusals: new Float64Array(refusals) };
 }

@@ -7,6 +7,8 @@ export function startDriver() {
     fillPool: (pool, items) => worker.ask({ kind: 'pool', pool, items }),
     /** @returns `{ count, seconds, latencies, cpuSeconds }`; latencies in milliseconds */
     drive: (order) => worker.ask({ kind: 'drive', ...order }),
+    /** @returns `{ done, refused, seconds, refusals }`; `refusals`: milliseconds until each was told to come back */
+    offer: (order) => worker.ask({ kind: 'offer', ...order }),
     stop: worker.stop,
   };
 }
