@@ -8,6 +8,7 @@ import { stringify } from 'yaml';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
+import { waitUntil } from '#test/support/postgres-server.ts';
 import { dumpSchema } from '#test/support/schema-dump.ts';
 import { createSynapseDatabase, type SynapseDatabase } from './import/synapse-database.test-support.ts';
 import { runCommand } from './run-command.test-support.ts';
@@ -56,7 +57,8 @@ async function run(command: 'check' | 'migrate', { here = {}, there = {}, option
     secrets: { encryption: 'ab'.repeat(32) },
     database: { uri: target.connectionString },
     logging: { output: join(directory, 'log') },
-    homeserver: { kind: 'none', homeserver: 'old.example' },
+    protocol_name: 'matrix',
+    homeserver: { homeserver: 'old.example', secret: 'shared-by-both-of-them' },
     passwords: { schemes: SCHEMES },
     upstream_oauth2: {
       providers: [
@@ -158,12 +160,13 @@ describe('import migrate', () => {
     await addUser('locked', { locked: true, creation_ts: 1_600_000_000_000 });
     await addUser('gone', { deactivated: 1, password_hash: '' });
     await addUser('visitor', { is_guest: 1, creation_ts: null });
+    await addUser('waiting', { approved: false });
     await addUser('bridge_1', { appservice_id: 'bridge' });
     const { exitCode, out } = await run('migrate', { options: ['--json'] });
     expect(exitCode).toBe(0);
     expect(JSON.parse(out).entities[0]).toEqual({
       entity: 'users',
-      done: 4,
+      done: 5,
       skipped: { 'application service': 1 },
     });
     const rows = await stored(
@@ -179,6 +182,7 @@ describe('import migrate', () => {
       { ...plain, username: 'gone', deactivated: true, year: 2017 },
       { ...plain, username: 'locked', locked: true, year: 2020 },
       { ...plain, username: 'visitor', guest: true, year: thisYear },
+      { ...plain, username: 'waiting', locked: true, year: 2017 },
     ]);
   });
 
@@ -267,7 +271,7 @@ describe('import migrate', () => {
     const admin = await addUser('admin', { admin: 1 });
     const victim = await addUser('victim');
     const token = await addAccessToken(admin, null, { puppets_user_id: victim });
-    await run('migrate');
+    expect((await run('migrate')).exitCode).toBe(0);
     expect(await ownerOf(token)).toBeUndefined();
     expect(await stored('select id from compat_sessions')).toEqual([]);
   });
@@ -375,6 +379,28 @@ describe('an import that fails', () => {
     expect(await incomplete()).toEqual([]);
   });
 
+  test('says which connection was lost: exit 69, and its mark', async () => {
+    await addUser('one');
+    const other = new Client({ connectionString: synapse.uri });
+    await other.connect();
+    try {
+      await other.query('begin; lock table refresh_tokens in access exclusive mode');
+      const running = run('migrate');
+      const end = async () =>
+        await synapse.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+            where application_name = 'latchkey import' and datname = current_database() and wait_event_type = 'Lock'`,
+        );
+      await waitUntil(async () => (await end()).length > 0, 'the import to wait for the lock');
+      const { exitCode, err } = await running;
+      expect([exitCode, err]).toEqual([69, expect.stringContaining('nothing of it was kept')]);
+      expect(await stored('select id from users')).toEqual([]);
+      expect(await incomplete()).toHaveLength(1);
+    } finally {
+      await other.end();
+    }
+  });
+
   test('--dry-run gives it up', async () => {
     await sql(target.database, `insert into server_state values ('import-incomplete', '')`);
     expect((await run('migrate', { options: ['--dry-run'] })).exitCode).toBe(0);
@@ -423,6 +449,7 @@ describe('import check', () => {
   });
 
   test.each<readonly [string, Setting]>([
+    ['homeserver_none', { here: { homeserver: { kind: 'none', homeserver: 'old.example' } } }],
     ['provider_to_map', { here: { upstream_oauth2: { providers: [] } } }],
     ['unsupported_sign_in', { there: { cas_config: { enabled: true, server_url: 'https://cas.example' } } }],
     ['unsupported_sign_in', { there: { saml2_config: { sp_config: { metadata: {} } } } }],
@@ -440,6 +467,7 @@ describe('import check', () => {
 
   test('reads what the data say: accounts here, other servers, providers, guests, numbers', async () => {
     await addUser('guest', { is_guest: 1 });
+    await addUser('waiting', { approved: false });
     await synapse.query(`insert into users (name) values ('@x:other.example')`);
     await synapse.query(
       `insert into user_external_ids values ('oauth-delegated', '1', '@x'), ('oidc-lost', '1', '@x'), ('oidc-two', '1', '@x')`,
@@ -461,7 +489,7 @@ describe('import check', () => {
         'provider_missing_in_synapse',
         'provider_missing_here',
       ],
-      warnings: ['provider_to_map', 'guest_users', 'unsupported_threepids'],
+      warnings: ['provider_to_map', 'unapproved_users', 'guest_users', 'unsupported_threepids'],
     });
   });
 

@@ -13,7 +13,7 @@ import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { connect } from '#platform/postgres/connect.ts';
-import { reasonOf } from '#platform/postgres/failures.ts';
+import { ConnectionLost, readFailure, reasonOf } from '#platform/postgres/failures.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
 import { findingsOfSettings } from './import/findings-of-settings.ts';
@@ -107,15 +107,22 @@ export async function migrateFromSynapse(
   });
 }
 
-/** What a server refuses is for the operator: either the data there are other than those of a Synapse, or it is too small. */
+/** What a server refuses is for the operator: the data there break a rule here, or the server has no room or no time. */
 function toCallersError(error: unknown): unknown {
-  if (!(error instanceof DatabaseError)) return error;
+  const isLost = isConnectionLost(error);
+  if (!isLost && !(error instanceof DatabaseError)) return error;
+  const what = isLost ? 'the connection to a database was lost' : reasonOf(error);
   return new ExitError(
-    ExitCode.failure,
-    `the import failed, and nothing of it was kept: ${reasonOf(error)}. Run it again when that is mended; ` +
-      'until then the database is marked import-incomplete, and nothing starts on it.',
+    isLost ? ExitCode.unavailable : ExitCode.failure,
+    `the import failed, and nothing of it was kept: ${what}. Run it again when that is mended; ` +
+      'until then nothing else starts on this database, which is marked import-incomplete.',
     { cause: error },
   );
+}
+
+function isConnectionLost(error: unknown): boolean {
+  const isEnded = error instanceof Error && /^Connection terminated|ECONNRESET/.test(error.message);
+  return isEnded || readFailure('import', error, undefined) instanceof ConnectionLost;
 }
 
 function printResults(

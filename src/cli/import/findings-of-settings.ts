@@ -3,6 +3,9 @@ import type { Finding } from '#domain/synapse-import/finding.ts';
 import { IMPORTED_SCHEME_VERSION } from '#domain/synapse-import/users.ts';
 import { isRegistrationOpen, otherSignInsOf, providersOf, type SynapseSettings } from './synapse-settings.ts';
 
+/** The one of Synapse. */
+const PROTOCOL_NAME = 'matrix';
+
 const error = (code: string, message: string): Finding => ({ severity: 'error', code, message });
 const warning = (code: string, message: string): Finding => ({ severity: 'warning', code, message });
 
@@ -12,7 +15,7 @@ const warning = (code: string, message: string): Finding => ({ severity: 'warnin
  */
 export function findingsOfSettings(
   there: SynapseSettings,
-  here: Pick<Config, 'homeserver' | 'passwords' | 'upstreamOauth2' | 'branding'>,
+  here: Pick<Config, 'protocolName' | 'homeserver' | 'passwords' | 'upstreamOauth2' | 'branding'>,
   hasPasswords: boolean,
 ): readonly Finding[] {
   const { homeserver } = here.homeserver;
@@ -25,11 +28,30 @@ export function findingsOfSettings(
             `server_name of Synapse is "${there.server_name}", homeserver.homeserver here "${homeserver}": they have to be equal`,
           ),
         ]),
+    ...connectionFindings(here),
     ...(hasPasswords ? passwordFindings(there, here.passwords) : []),
     ...refusedSettings(there),
     ...providerFindings(there, here.upstreamOauth2),
     ...laterWork(there, here),
   ];
+}
+
+function connectionFindings({ protocolName, homeserver }: Pick<Config, 'protocolName' | 'homeserver'>): Finding[] {
+  const findings: Finding[] = [];
+  if (protocolName !== PROTOCOL_NAME) {
+    findings.push(
+      warning(
+        'protocol_name',
+        `protocol_name is "${protocolName}", and clients of a Synapse know "${PROTOCOL_NAME}": set it, and take another database, which keeps the first one that it was used with`,
+      ),
+    );
+  }
+  if (homeserver.kind === 'none') {
+    findings.push(
+      warning('homeserver_none', 'homeserver.kind is none: Synapse cannot ask this service, and is told nothing'),
+    );
+  }
+  return findings;
 }
 
 function passwordFindings({ password_config: there }: SynapseSettings, here: Config['passwords']): Finding[] {

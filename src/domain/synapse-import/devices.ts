@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { newIdSql } from '#platform/postgres/statement.ts';
-import { columnsOf, type ImportStep, localpartOf, timeOf } from './entity.ts';
+import { ACCOUNT_OF_ROW, columnsOf, type ImportStep, localpartOf, timeOf } from './entity.ts';
 
 interface SourceDevice {
   readonly user_id: string;
@@ -65,7 +65,7 @@ async function loadSessions(
      select ${newIdSql('u.created_at')}, u.id, b.device_id, b.name, b.user_agent, u.created_at, b.last_seen, b.address
        from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::inet[], $6::text[])
          as b (username, device_id, name, last_seen, address, user_agent)
-       join users u on u.username = b.username`,
+       ${ACCOUNT_OF_ROW}`,
     columnsOf(devices, ['username', 'deviceId', 'name', 'lastSeen', 'address', 'userAgent']),
   );
   return { done, skipped: { 'unknown account': rows.length - done } };

@@ -54,6 +54,13 @@ export function localpartOf(userId: string | null, suffix: string): string | und
   return name === '' || name.includes(':') ? undefined : name;
 }
 
+/**
+ * SQL that finds the account `u` of a row `b` by its `username`. The limit keeps the look-up by index: a planner would
+ * read all accounts for each batch otherwise.
+ */
+export const ACCOUNT_OF_ROW =
+  'join lateral (select id, created_at from users where username = b.username limit 1) u on true';
+
 /** One array for each member, as `unnest` takes them. */
 export function columnsOf<Row extends object>(rows: readonly Row[], names: readonly (keyof Row)[]): unknown[][] {
   return names.map((name) => rows.map((row) => row[name]));

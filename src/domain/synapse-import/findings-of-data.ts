@@ -34,10 +34,16 @@ export async function hasPasswords(source: SynapseSource): Promise<boolean> {
 }
 
 async function findingsOfAccounts(source: SynapseSource, { serverName }: DataRules): Promise<Finding[]> {
-  const [row] = await source.rows<{ guests: number; foreign: number; example: string | null }>(
+  const [row] = await source.rows<{
+    guests: number;
+    unapproved: number;
+    foreign: number;
+    example: string | null;
+  }>(
     `select count(*) filter (where is_guest <> 0)::integer as guests,
+            count(*) filter (where approved is false and deactivated = 0)::integer as unapproved,
             count(*) filter (where not is_own)::integer as foreign, min(name) filter (where not is_own) as example
-       from (select name, is_guest, right(name, length($1::text)) = $1 as is_own from users) u`,
+       from (select name, is_guest, approved, deactivated, right(name, length($1::text)) = $1 as is_own from users) u`,
     [`:${serverName}`],
   );
   if (row === undefined) throw new ExitError(ExitCode.failure, 'the database of Synapse gave no answer');
@@ -47,6 +53,13 @@ async function findingsOfAccounts(source: SynapseSource, { serverName }: DataRul
       severity: 'error',
       code: 'server_name_mismatch',
       message: `the database has ${row.foreign} accounts of another server than ${serverName}, for example ${row.example}: it belongs to another configuration`,
+    });
+  }
+  if (row.unapproved > 0) {
+    findings.push({
+      severity: 'warning',
+      code: 'unapproved_users',
+      message: `${row.unapproved} accounts wait for the approval of an administrator: they are locked here until "latchkey manage unlock-user"`,
     });
   }
   if (row.guests > 0) {

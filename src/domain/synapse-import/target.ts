@@ -63,7 +63,11 @@ export class ImportTarget {
       if (error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE) throw inUse();
       throw error;
     }
-    if (!empties) return;
+    if (!empties) {
+      const [row] = await this.query<{ taken: boolean }>('select exists (select from users) as taken');
+      if (row?.taken === true) throw inUse();
+      return;
+    }
     await this.query(`truncate ${TABLES.filter((table) => table !== 'upstream_links').join(', ')}`);
     // Those of nobody belong to registrations that were begun.
     await this.query('delete from upstream_links where user_id is not null');

@@ -1,6 +1,6 @@
 import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
-import { columnsOf, type ImportStep, localpartOf, timeOf } from './entity.ts';
+import { ACCOUNT_OF_ROW, columnsOf, type ImportStep, localpartOf, timeOf } from './entity.ts';
 
 interface SourceThreepid {
   readonly user_id: string;
@@ -30,7 +30,7 @@ export const thirdPartyIdsStep: ImportStep<SourceThreepid> = {
        select b.id, u.id, b.address, b.key, b.created_at
          from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
            as b (id, username, address, key, created_at)
-         join users u on u.username = b.username
+         ${ACCOUNT_OF_ROW}
         where b.key is not null`,
       columnsOf(read, ['id', 'username', 'address', 'key', 'createdAt']),
     );
@@ -39,7 +39,7 @@ export const thirdPartyIdsStep: ImportStep<SourceThreepid> = {
        select u.id, b.medium, b.address, b.created_at
          from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
            as b (username, medium, address, key, created_at)
-         join users u on u.username = b.username
+         ${ACCOUNT_OF_ROW}
         where b.key is null`,
       columnsOf(read, ['username', 'medium', 'address', 'key', 'createdAt']),
     );

@@ -2,7 +2,7 @@
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
-import { columnsOf, type ImportContext, type ImportStep, localpartOf, timeOf } from './entity.ts';
+import { ACCOUNT_OF_ROW, columnsOf, type ImportContext, type ImportStep, localpartOf, timeOf } from './entity.ts';
 
 interface SourceAccessToken {
   readonly user_id: string;
@@ -35,7 +35,9 @@ interface NewAccessToken {
 /** An administrator who acts as somebody else has a token of this kind: it would become one of the administrator. */
 const OWN = 'puppets_user_id is null';
 
-const SESSION_OF_DEVICE = 's.user_id = u.id and s.device_id = b.device_id and s.finished_at is null';
+/** The session of the device of a row `b`, whose account is `u`. */
+const SESSION_OF_DEVICE = `select id from compat_sessions
+  where user_id = u.id and device_id = b.device_id and finished_at is null limit 1`;
 
 /** Access tokens that cannot be refreshed. One without a device gets a session without one. */
 export const accessTokensStep: ImportStep<SourceAccessToken> = {
@@ -51,7 +53,7 @@ export const accessTokensStep: ImportStep<SourceAccessToken> = {
       `insert into compat_sessions (id, user_id, created_at)
        select b.session_id, u.id, u.created_at
          from unnest($1::uuid[], $2::text[]) as b (session_id, username)
-         join users u on u.username = b.username`,
+         ${ACCOUNT_OF_ROW}`,
       columnsOf(alone, ['sessionId', 'username']),
     );
     const done = await insertAccessTokens(context, tokens);
@@ -99,8 +101,8 @@ export const refreshTokensStep: ImportStep<SourcePair> = {
        select b.id, s.id, b.hash, b.access_token_id, $6::timestamptz
          from unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[], $5::uuid[])
            as b (id, username, device_id, hash, access_token_id)
-         join users u on u.username = b.username
-         join compat_sessions s on ${SESSION_OF_DEVICE}`,
+         ${ACCOUNT_OF_ROW}
+         join lateral (${SESSION_OF_DEVICE}) s on true`,
       [...columnsOf(pairs, ['id', 'username', 'deviceId', 'hash', 'accessTokenId']), new Date(context.now)],
     );
     return {
@@ -129,11 +131,12 @@ async function insertAccessTokens({ target, now }: ImportContext, tokens: readon
      select b.id, s.id, b.hash, $8::timestamptz, b.expires_at, b.used_at
        from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::bytea[], $6::timestamptz[], $7::timestamptz[])
          as b (id, username, device_id, session_id, hash, expires_at, used_at)
-       join users u on u.username = b.username
+       ${ACCOUNT_OF_ROW}
        join lateral (
-         select s.id from compat_sessions s where b.session_id is null and ${SESSION_OF_DEVICE}
+         select id from compat_sessions where id = b.session_id
          union all
-         select s.id from compat_sessions s where s.id = b.session_id
+         (${SESSION_OF_DEVICE})
+         limit 1
        ) s on true`,
     [...columnsOf(tokens, ['id', 'username', 'deviceId', 'sessionId', 'hash', 'expiresAt', 'usedAt']), new Date(now)],
   );

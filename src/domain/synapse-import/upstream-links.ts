@@ -1,5 +1,5 @@
 import { newId, toUuid } from '#platform/base/ids.ts';
-import { columnsOf, type ImportStep, localpartOf } from './entity.ts';
+import { ACCOUNT_OF_ROW, columnsOf, type ImportStep, localpartOf } from './entity.ts';
 
 interface SourceExternalId {
   readonly auth_provider: string;
@@ -22,7 +22,7 @@ export const upstreamLinksStep: ImportStep<SourceExternalId> = {
       `insert into upstream_links (id, provider_id, subject, user_id, created_at)
        select b.id, b.provider_id, b.subject, u.id, $5::timestamptz
          from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) as b (id, provider_id, subject, username)
-         join users u on u.username = b.username`,
+         ${ACCOUNT_OF_ROW}`,
       [...columnsOf(links, ['id', 'providerId', 'subject', 'username']), new Date(now)],
     );
     return {

@@ -32,12 +32,15 @@ export const IMPORTED_SCHEME_VERSION = 1;
 /** Seconds of a time in the year 5138; what is above counts milliseconds. */
 const MAX_SECONDS = 100_000_000_000;
 
-/** Accounts with their passwords. Those of application services stay with Synapse. */
+/**
+ * Accounts with their passwords. Those of application services stay with Synapse. Who waits for the approval of an
+ * administrator there is locked here until one unlocks them.
+ */
 export const usersStep: ImportStep<SourceUser> = {
   entity: 'users',
   tables: ['users'],
   source: `select u.name, u.password_hash, u.creation_ts as created, u.admin, u.is_guest, u.deactivated,
-                  coalesce(u.locked, false) as is_locked, u.appservice_id, p.displayname
+                  coalesce(u.locked, false) or u.approved is false as is_locked, u.appservice_id, p.displayname
              from users u
              left join profiles p on p.full_user_id = u.name`,
   load: async (context, rows) => {

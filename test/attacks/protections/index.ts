@@ -22,6 +22,7 @@ import { DEVICES } from './devices.ts';
 import { DPOP } from './dpop.ts';
 import { GRAPHQL } from './graphql.ts';
 import { GUESSING } from './guessing.ts';
+import { IMPORTS } from './imports.ts';
 import { KEYS } from './keys.ts';
 import { LOCKS } from './locks.ts';
 import { MAILS } from './mails.ts';
@@ -56,6 +57,7 @@ export const PROTECTIONS: readonly Protection[] = [
   ...UPSTREAM,
   ...MAILS,
   ...QUEUE,
+  ...IMPORTS,
   ...LOCKS,
   ...OUTBOUND_HTTP,
   ...REQUESTS,

@@ -1,0 +1,44 @@
+/** What an import from a Synapse must not give anybody (operations 3.9). */
+import type { Protection } from './protection.ts';
+
+const IMPORT = 'src/cli/import.test.ts';
+
+export const IMPORTS: readonly Protection[] = [
+  {
+    name: 'import-no-puppets',
+    what: 'a token of an administrator who acts as somebody else becomes none of the administrator',
+    attack: 'O-03',
+    removals: [{ text: "const OWN = 'puppets_user_id is null'", instead: "const OWN = 'user_id is not null'" }],
+    test: IMPORT,
+    testName: 'leaves out tokens of administrators who act as somebody else',
+  },
+  {
+    name: 'import-superseded-tokens',
+    what: 'a refresh token whose successor was used stays dead',
+    attack: 38,
+    removals: [
+      {
+        text: 'where n.refresh_token_id = r.next_token_id and n.used)',
+        instead: 'where n.refresh_token_id = r.next_token_id and n.used and false)',
+      },
+    ],
+    test: IMPORT,
+    testName: 'copies pairs with their ends',
+  },
+  {
+    name: 'import-unapproved',
+    what: 'who waits for the approval of an administrator does not get in by the move',
+    attack: 'O-04',
+    removals: [{ text: 'coalesce(u.locked, false) or u.approved is false', instead: 'coalesce(u.locked, false)' }],
+    test: IMPORT,
+    testName: 'copies accounts with passwords, flags and names',
+  },
+  {
+    name: 'import-incomplete',
+    what: 'nothing starts on a database whose people are missing, so that nobody takes their names',
+    attack: 'O-08',
+    removals: [{ text: 'if (wants.mayBeIncomplete !== true) await requireCompleteImport(database);' }],
+    test: IMPORT,
+    testName: 'leaves nothing but its mark',
+  },
+];
