@@ -161,12 +161,13 @@ describe('import migrate', () => {
     await addUser('gone', { deactivated: 1, password_hash: '' });
     await addUser('visitor', { is_guest: 1, creation_ts: null });
     await addUser('waiting', { approved: false });
+    await addUser('odd-time', { creation_ts: '9000000000000000000' });
     await addUser('bridge_1', { appservice_id: 'bridge' });
     const { exitCode, out } = await run('migrate', { options: ['--json'] });
     expect(exitCode).toBe(0);
     expect(JSON.parse(out).entities[0]).toEqual({
       entity: 'users',
-      done: 5,
+      done: 6,
       skipped: { 'application service': 1 },
     });
     const rows = await stored(
@@ -181,6 +182,7 @@ describe('import migrate', () => {
       { ...plain, username: 'anna', display_name: 'Anna Öz', admin: true, year: 2017, password: `${BCRYPT} 1` },
       { ...plain, username: 'gone', deactivated: true, year: 2017 },
       { ...plain, username: 'locked', locked: true, year: 2020 },
+      { ...plain, username: 'odd-time', year: thisYear },
       { ...plain, username: 'visitor', guest: true, year: thisYear },
       { ...plain, username: 'waiting', locked: true, year: 2017 },
     ]);
@@ -219,6 +221,10 @@ describe('import migrate', () => {
       { username: 'two', medium: 'email', address: 'no address' },
       { username: 'two', medium: 'msisdn', address: '491234' },
     ]);
+    const file = join(directory, 'latchkey.yaml');
+    const ended = await runCommand(['manage', 'lock-user', 'two', '--deactivate', '-c', file]);
+    expect(ended.exitCode).toBe(0);
+    expect(await stored('select address from user_unsupported_threepids')).toEqual([{ address: 'Me@example.org' }]);
   });
 
   test('makes identities at providers links of the provider with that synapse_idp_id', async () => {
@@ -274,6 +280,18 @@ describe('import migrate', () => {
     expect((await run('migrate')).exitCode).toBe(0);
     expect(await ownerOf(token)).toBeUndefined();
     expect(await stored('select id from compat_sessions')).toEqual([]);
+  });
+
+  test('an odd end of a token stays an end', async () => {
+    const user = await addUser('one');
+    await addDevice(user, 'PHONE');
+    for (const end of ['0', '-5', '9000000000000000000']) await addAccessToken(user, 'PHONE', { valid_until_ms: end });
+    expect((await run('migrate')).exitCode).toBe(0);
+    expect(
+      await stored(
+        `select extract(year from expires_at at time zone 'UTC')::integer as year from compat_access_tokens order by 1`,
+      ),
+    ).toEqual([{ year: 1970 }, { year: 1970 }, { year: 9999 }]);
   });
 
   test('copies pairs with their ends, the one before until its successor was used, and none that is over', async () => {
@@ -364,6 +382,8 @@ describe('an import that fails', () => {
     expect(await stored('select id from users')).toEqual([]);
     expect(await dumpSchema(target.connectionString)).toEqual(schema);
     expect(await incomplete()).toHaveLength(1);
+    const doctor = await runCommand(['doctor', '-c', join(directory, 'latchkey.yaml')]);
+    expect([doctor.exitCode, doctor.out]).toEqual([10, expect.stringMatching(/fail +database +an import did not/)]);
     for (const command of [['serve'], ['worker'], ['manage', 'list-users']]) {
       const { exitCode, err } = await runCommand([...command, '-c', join(directory, 'latchkey.yaml')]);
       expect([exitCode, err]).toEqual([1, expect.stringContaining('latchkey import migrate')]);
@@ -444,7 +464,8 @@ describe('import check', () => {
   ])('error %s: %j', async (code, setting) => {
     await addUser('one', { password_hash: BCRYPT });
     expect(await checked(setting)).toMatchObject({ exitCode: 10, errors: [code] });
-    expect((await run('migrate', setting)).exitCode).toBe(10);
+    const { exitCode, out } = await run('migrate', { ...setting, options: ['--json'] });
+    expect([exitCode, JSON.parse(out)]).toMatchObject([10, { entities: [], errors: [{ code }] }]);
     expect(await stored('select id from users')).toEqual([]);
   });
 

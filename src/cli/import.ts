@@ -22,6 +22,7 @@ import { sourceConnection } from './import/source-connection.ts';
 import { readSynapseConfiguration, type SynapseConfiguration } from './import/synapse-files.ts';
 import { providersOf } from './import/synapse-settings.ts';
 import { clientSyncDeps } from './sync-config.ts';
+import { visible } from './visible-text.ts';
 
 export interface ImportOptions {
   readonly synapseConfig: readonly string[];
@@ -44,11 +45,10 @@ export async function checkImport(
 ): Promise<number> {
   return await withBoth(options, command, io, async (opened) => {
     const findings = await io.signals.race(findAll(opened, command));
-    const of = (severity: Finding['severity']) => findings.filter((finding) => finding.severity === severity);
-    if (options.isJson) io.stdout(`${JSON.stringify({ errors: of('error'), warnings: of('warning') })}\n`);
-    else io.stdout(findingsText(findings));
-    if (of('error').length > 0) return ExitCode.doctorFails;
-    return of('warning').length > 0 ? ExitCode.doctorWarns : ExitCode.ok;
+    const { errors, warnings } = bySeverity(findings);
+    io.stdout(options.isJson ? `${JSON.stringify({ errors, warnings })}\n` : findingsText(findings));
+    if (errors.length > 0) return ExitCode.doctorFails;
+    return warnings.length > 0 ? ExitCode.doctorWarns : ExitCode.ok;
   });
 }
 
@@ -70,7 +70,10 @@ export async function migrateFromSynapse(
     await io.signals.race(syncUpstreamProviders(clientSyncDeps(foundation), upstreamOauth2.providers));
     const findings = await io.signals.race(findAll(opened, command));
     io.stderr(findingsText(findings.filter(({ severity }) => severity === 'error' || !options.isQuiet)));
-    if (findings.some(({ severity }) => severity === 'error')) return ExitCode.doctorFails;
+    if (findings.some(({ severity }) => severity === 'error')) {
+      if (options.isJson) printResults([], findings, command, options, io);
+      return ExitCode.doctorFails;
+    }
 
     const { database, directConnection } = foundation;
     const plan: ImportPlan = {
@@ -96,7 +99,7 @@ export async function migrateFromSynapse(
           plan,
         ),
       );
-      printResults(results, command, options, io);
+      printResults(results, findings, command, options, io);
       return ExitCode.ok;
     } catch (error) {
       throw toCallersError(error);
@@ -127,12 +130,14 @@ function isConnectionLost(error: unknown): boolean {
 
 function printResults(
   results: readonly EntityProgress[],
+  findings: readonly Finding[],
   { dryRun }: MigrateOptions,
   { isJson }: ConfigurationOptions,
   io: CommandIo,
 ): void {
   const entities = results.map(({ entity, done, skipped }) => ({ entity, done, skipped }));
-  io.stdout(isJson ? `${JSON.stringify({ dry_run: dryRun, entities })}\n` : resultsText(results, dryRun));
+  const document = { dry_run: dryRun, entities, ...bySeverity(findings) };
+  io.stdout(isJson ? `${JSON.stringify(document)}\n` : resultsText(results, dryRun));
 }
 
 async function withBoth(
@@ -190,6 +195,13 @@ function providersHere({ config }: Foundation): ReadonlyMap<string, string> {
   );
 }
 
+function bySeverity(findings: readonly Finding[]) {
+  const of = (wanted: Finding['severity']) => findings.filter(({ severity }) => severity === wanted);
+  return { errors: of('error'), warnings: of('warning') };
+}
+
 function findingsText(findings: readonly Finding[]): string {
-  return findings.map(({ severity, code, message }) => `${severity.padEnd(7)}  ${code}: ${message}\n`).join('');
+  return findings
+    .map(({ severity, code, message }) => `${severity.padEnd(7)}  ${code}: ${visible(message)}\n`)
+    .join('');
 }

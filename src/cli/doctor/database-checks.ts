@@ -4,6 +4,7 @@ import { sweeps } from '#app/sweeps.ts';
 import type { Config } from '#config/config.ts';
 import { listStoredSchemes } from '#domain/accounts/passwords/list-stored-schemes.ts';
 import { listRecentAddresses } from '#domain/browser-sessions/list-recent-addresses.ts';
+import { isImportIncomplete } from '#domain/server-state/incomplete-import.ts';
 import { findStateProblem } from '#domain/server-state/server-state.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { Networks } from '#platform/base/ip-address.ts';
@@ -46,12 +47,19 @@ export async function checkDatabase(deps: DatabaseCheckDeps): Promise<readonly F
   if (deps.pending.length > 0) return about;
   return [
     ...about,
+    ...(await checkImport(deps)),
     await checkEncryption(deps),
     await checkQueue(deps),
     await checkCleanUp(deps),
     await checkSchemes(deps),
     await checkClientAddresses(deps),
   ];
+}
+
+async function checkImport({ database }: DatabaseCheckDeps): Promise<readonly Finding[]> {
+  if (!(await isImportIncomplete(database))) return [];
+  const message = 'an import did not come to its end, and nothing starts on this database';
+  return [fail('database', message, 'Run latchkey import migrate again; with --dry-run to give it up')];
 }
 
 function checkServer({ config, pending }: DatabaseCheckDeps, settings: ServerSettings): Finding {

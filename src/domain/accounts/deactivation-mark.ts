@@ -14,10 +14,11 @@ const unmark = statement<never, { readonly userId: string }>(
   `update users set deactivated_at = null where id = :userId::uuid and ${accountIsDeactivated('users')}`,
 );
 
-/** With the recovery tickets that were mailed there. */
+/** With the recovery tickets that were mailed there, and what was imported and has no use. */
 const deleteEmails = statement<{ email_key: string }, { readonly userId: string }>(
   'delete-emails-of-user',
-  'delete from user_emails where user_id = :userId::uuid returning email_key',
+  `with unsupported as (delete from user_unsupported_threepids where user_id = :userId::uuid)
+   delete from user_emails where user_id = :userId::uuid returning email_key`,
 );
 
 const deletePassword = statement<never, { readonly userId: string }>(

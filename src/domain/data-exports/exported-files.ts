@@ -135,6 +135,7 @@ async function writeProfile({ database, user }: ExportSource, write: WritePart):
     created_at: time(found.createdAt),
     locked_at: time(found.lockedAt),
     accepted_terms: found.acceptedTerms.map(({ uri, at }) => ({ address: uri, accepted_at: time(at) })),
+    imported_addresses: found.unsupportedThreepids,
   };
   await write(`${text(described)}\n`);
 }

@@ -12,6 +12,8 @@ export interface ExportedProfile {
   readonly lockedAt: number | undefined;
   readonly hasPassword: boolean;
   readonly acceptedTerms: readonly { readonly uri: string; readonly at: number }[];
+  /** Of a homeserver, before it delegated sign-in: phone numbers and the like. */
+  readonly unsupportedThreepids: readonly { readonly medium: string; readonly address: string }[];
 }
 
 interface ProfileRow {
@@ -23,6 +25,7 @@ interface ProfileRow {
   readonly locked_at: number | null;
   readonly has_password: boolean;
   readonly terms: readonly { readonly uri: string; readonly at: number }[];
+  readonly threepids: readonly { readonly medium: string; readonly address: string }[];
 }
 
 const profileOfUser = statement<ProfileRow, { readonly userId: string }>(
@@ -31,7 +34,9 @@ const profileOfUser = statement<ProfileRow, { readonly userId: string }>(
           ${ms('u.locked_at')} as locked_at,
           exists (select from user_passwords p where p.user_id = u.id) as has_password,
           coalesce((select jsonb_agg(jsonb_build_object('uri', t.terms_uri, 'at', ${ms('t.accepted_at')}) order by t.accepted_at)
-                      from user_terms t where t.user_id = u.id), '[]') as terms
+                      from user_terms t where t.user_id = u.id), '[]') as terms,
+          coalesce((select jsonb_agg(jsonb_build_object('medium', i.medium, 'address', i.address) order by i.medium, i.address)
+                      from user_unsupported_threepids i where i.user_id = u.id), '[]') as threepids
      from users u where u.id = :userId::uuid`,
 );
 
@@ -47,5 +52,6 @@ export async function readProfile(queryable: Queryable, user: UserId): Promise<E
     lockedAt: row.locked_at ?? undefined,
     hasPassword: row.has_password,
     acceptedTerms: row.terms,
+    unsupportedThreepids: row.threepids,
   };
 }

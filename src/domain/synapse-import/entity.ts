@@ -66,8 +66,15 @@ export function columnsOf<Row extends object>(rows: readonly Row[], names: reado
   return names.map((name) => rows.map((row) => row[name]));
 }
 
-/** The time as a `Date`, unless it is none that PostgreSQL and people can read. */
+/** 9999-12-31T23:59:59.999Z: what identifiers and PostgreSQL can hold, and more than anybody means. */
+const MAX_TIME = 253_402_300_799_999;
+
+/** The time as a `Date`, unless it is none that somebody meant. */
 export function timeOf(milliseconds: number | null): Date | null {
-  const isTime = milliseconds !== null && Number.isFinite(milliseconds) && Math.abs(milliseconds) < 8.64e15;
-  return isTime && milliseconds > 0 ? new Date(milliseconds) : null;
+  return milliseconds !== null && milliseconds > 0 && milliseconds <= MAX_TIME ? new Date(milliseconds) : null;
+}
+
+/** An end stays one, however odd: a token without it would never end. */
+export function endOf(milliseconds: number | null): Date | null {
+  return milliseconds === null ? null : new Date(Math.min(Math.max(milliseconds, 0), MAX_TIME));
 }

@@ -2,7 +2,7 @@
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
-import { ACCOUNT_OF_ROW, columnsOf, type ImportContext, type ImportStep, localpartOf, timeOf } from './entity.ts';
+import { ACCOUNT_OF_ROW, columnsOf, endOf, type ImportContext, type ImportStep, localpartOf } from './entity.ts';
 
 interface SourceAccessToken {
   readonly user_id: string;
@@ -120,7 +120,7 @@ function newAccessToken({ suffix, now }: ImportContext, row: SourceAccessToken):
     deviceId: row.device_id,
     sessionId: row.device_id === null ? toUuid(newId(now)) : null,
     hash: sha256(row.token),
-    expiresAt: timeOf(row.valid_until_ms),
+    expiresAt: endOf(row.valid_until_ms),
     usedAt: row.used === true ? new Date(now) : null,
   };
 }

@@ -198,6 +198,18 @@ describe('accounts (operations 4.4)', () => {
     expect(codes(await admin.post('users', { username: '_x' }))).toEqual(['invalid_username']);
   });
 
+  test('of guests of a homeserver that was moved are told apart', async () => {
+    await admin.post('users', { username: 'visitor' });
+    await sql(service.database, `update users set is_guest = true where username = 'visitor'`);
+    const names = async (value: boolean) => {
+      const { body } = await admin.get(`users?filter[legacy-guest]=${value}&page[first]=100`);
+      return body.data?.map(({ attributes }) => attributes['username']);
+    };
+    expect(await names(true)).toEqual(['visitor']);
+    expect(await names(false)).not.toContain('visitor');
+    expect((await admin.get('users/by-username/visitor')).body.data?.attributes).toMatchObject({ legacy_guest: true });
+  });
+
   test('refuse ids and bodies that make no sense, and say where', async () => {
     expect(codes(await admin.get('users/x'))).toEqual(['invalid_id']);
     expect((await admin.get(`users/${ABSENT}`)).status).toBe(404);

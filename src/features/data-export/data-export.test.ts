@@ -226,6 +226,7 @@ describe('what an archive holds', () => {
       has_password: true,
       created_at: time,
       accepted_terms: [{ address: 'https://example.org/terms', accepted_at: time }],
+      imported_addresses: [{ medium: 'msisdn', address: '491234' }],
     });
     expect(read('emails.json')).toEqual([{ address: `${username}@example.org`, added_at: time }]);
     const here = { last_active_address: '127.0.0.1' };
@@ -269,6 +270,12 @@ describe('what an archive holds', () => {
 
   /** Of both people, so that one could be taken for the other. */
   async function fillIn(): Promise<void> {
+    await sql(
+      service.database,
+      `insert into user_unsupported_threepids (user_id, medium, address, created_at)
+     select id, 'msisdn', '491234', now() from users where username = $1::text`,
+      [username],
+    );
     const both = [username, `neighbour${count}`];
     await sql(
       service.database,
