@@ -374,6 +374,18 @@ CREATE INDEX queue_jobs_failed_at ON queue_jobs USING btree (failed_at) WHERE (f
 CREATE UNIQUE INDEX queue_jobs_waiting ON queue_jobs USING btree (queue, dedup_key) WHERE ((worker IS NULL) AND (failed_at IS NULL));
 comment on table queue_jobs is 'background work that is waiting, running, or failed for good';
 
+create table queue_workers (
+  id uuid not null,
+  name text not null,
+  version text not null,
+  works boolean not null,
+  config_digest bytea not null,
+  started_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  constraint queue_workers_pkey PRIMARY KEY (id)
+);
+CREATE INDEX queue_workers_last_seen_at ON queue_workers USING btree (last_seen_at);
+
 create unlogged table rate_limits (
   key text not null,
   tat timestamp with time zone not null,

@@ -32,7 +32,7 @@ const OWNED = {
   'domain/secret-keys': ['secret_keys'],
   'domain/server-state': ['server_state'],
   'domain/upstream': ['upstream_authorizations', 'upstream_links', 'upstream_providers'],
-  'platform/jobs': ['queue_jobs'],
+  'platform/jobs': ['queue_jobs', 'queue_workers'],
   'platform/postgres/migrator': ['schema_migrations'],
 };
 

@@ -105,6 +105,7 @@ test('a sound deployment: everything is ok or does not apply, and nothing is wri
     'secrets.keys': 'ok',
     email: 'skip',
     homeserver: 'skip',
+    instances: 'skip',
   });
   expect(readdirSync(directory)).toEqual(['latchkey.yaml']);
   expect(await sql(service.database, 'select key from server_state')).toEqual([]);
@@ -201,9 +202,8 @@ describe('the database', () => {
 
 describe('background work', () => {
   test.each([
-    [4, []],
-    [6, ['warn']],
-    [16, ['fail']],
+    [1, []],
+    [3, ['fail']],
   ])('that has been due for %i minutes: %j', async (minutes, expected) => {
     await insertJob('send-security-notice', minutes);
     const found = await problems();
@@ -212,6 +212,24 @@ describe('background work', () => {
       expect(name).toBe('queue');
       expect(message).toContain(`1 job is due, the first for ${minutes} minutes`);
     }
+  });
+
+  test('that a living process may get to is slow, not left alone, and configurations that differ are named', async () => {
+    const live = (name: string, digest: string) =>
+      sql(
+        service.database,
+        `insert into queue_workers values (gen_random_uuid(), $1, '1', true, sha256($2::bytea), now(), now())`,
+        [name, digest],
+      );
+    await insertJob('send-security-notice', 16);
+    await live('one:1', 'a');
+    expect(await problems()).toMatchObject([{ name: 'queue', status: 'warn' }]);
+    await live('two:2', 'b');
+    expect(await problems()).toMatchObject([
+      { name: 'instances', status: 'warn', message: expect.stringContaining('one:1, two:2') },
+      { name: 'queue' },
+    ]);
+    await sql(service.database, 'delete from queue_workers');
   });
 
   test('that somebody works on is slow, not left alone', async () => {

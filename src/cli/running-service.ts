@@ -4,17 +4,20 @@
  * was not written yet.
  */
 
+import { hostname } from 'node:os';
 import { mountFeatures } from '#app/app.ts';
 import { createJobWorkers } from '#app/jobs.ts';
 import type { AssetFiles } from '#browser/asset-files.ts';
 import type { Config } from '#config/config.ts';
 import type { LoadedConfig } from '#config/load.ts';
+import { sharedSettingsDigest } from '#config/shared-settings.ts';
 import { type Core, createCore, type Resources } from '#domain/core.ts';
 import { openSecretKeys } from '#domain/secret-keys/secret-keys.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { HttpServer } from '#platform/http/server.ts';
+import { RegisteredProcess } from '#platform/jobs/registered-processes.ts';
 import type { JobWorker } from '#platform/jobs/worker.ts';
 import { openTransport } from '#platform/mail/open-transport.ts';
 import { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
@@ -69,6 +72,7 @@ export class RunningService {
   /** Workers of former configurations whose jobs still run. */
   readonly #former = new Set<JobWorker>();
   #keyReload: SigningKeyReload;
+  readonly #registered: RegisteredProcess;
 
   constructor(kept: Kept, settings: Settings, core: Core, server: HttpServer) {
     this.#kept = kept;
@@ -76,6 +80,12 @@ export class RunningService {
     this.#core = core;
     this.#server = server;
     this.#keyReload = new SigningKeyReload({ ...settings, log: kept.log });
+    this.#registered = new RegisteredProcess({
+      ...{ database: kept.database, clock: systemClock, log: kept.log, version: kept.version },
+      name: `${hostname()}:${process.pid}`,
+      works: kept.hasWorkers,
+      configDigest: sharedSettingsDigest(settings.config, settings.keyRing),
+    });
   }
 
   get limits(): Config['limits'] {
@@ -95,6 +105,7 @@ export class RunningService {
   start(): void {
     this.#core.activity.start();
     this.#startParts();
+    void this.#registered.start();
   }
 
   /** New requests and jobs go by these settings; those under way end as they began. Throws before it changes anything. */
@@ -111,12 +122,13 @@ export class RunningService {
     this.#core = core;
     this.#keyReload = new SigningKeyReload({ ...settings, log: this.#kept.log });
     this.#startParts();
+    void this.#registered.useDigest(sharedSettingsDigest(settings.config, settings.keyRing));
   }
 
   /** Ends what `start` began, but for the workers. */
   async stop(): Promise<void> {
     this.#stopParts();
-    await this.#core.activity.stop();
+    await Promise.all([this.#core.activity.stop(), this.#registered.stop()]);
   }
 
   #startParts(): void {

@@ -10,6 +10,7 @@ import { newId, toUuid } from '#platform/base/ids.ts';
 import { Networks } from '#platform/base/ip-address.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { countFailedJobs, listOverdueQueues, readBacklog } from '#platform/jobs/backlog.ts';
+import { type LiveProcess, listLiveProcesses } from '#platform/jobs/registered-processes.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { readServerSettings, type ServerSettings } from '#platform/postgres/server-settings.ts';
 import { isProtectedAddress } from '#protocol/oidc/provider-metadata.ts';
@@ -18,8 +19,8 @@ import { type Finding, fail, ok, skip, warn } from './finding.ts';
 const OLDEST_VERSION = 15;
 const MAX_COUNTED = 10_000;
 const OVERDUE_MS = 5 * 60_000;
-/** Some periodic job is due every few minutes. */
-const UNATTENDED_MS = 15 * 60_000;
+/** As long as a process may be silent. */
+const UNATTENDED_MS = 2 * 60_000;
 const DAY_MS = 86_400_000;
 const LEAST_FREE_BYTES = 1024 ** 3;
 const RECENT_SESSIONS = 50;
@@ -49,7 +50,7 @@ export async function checkDatabase(deps: DatabaseCheckDeps): Promise<readonly F
     ...about,
     ...(await checkImport(deps)),
     await checkEncryption(deps),
-    await checkQueue(deps),
+    ...(await checkProcesses(deps)),
     await checkCleanUp(deps),
     await checkSchemes(deps),
     await checkClientAddresses(deps),
@@ -124,12 +125,29 @@ async function checkEncryption({ config, database, keyRing }: DatabaseCheckDeps)
   return fail(name, problem, 'The service does not start like this');
 }
 
-async function checkQueue({ database, now }: DatabaseCheckDeps): Promise<Finding> {
+async function checkProcesses(deps: DatabaseCheckDeps): Promise<readonly Finding[]> {
+  const processes = await listLiveProcesses(deps.database, deps.now);
+  return [checkInstances(processes), await checkQueue(deps, processes)];
+}
+
+function checkInstances(processes: readonly LiveProcess[]): Finding {
+  const name = 'instances';
+  if (processes.length === 0) return skip(name, 'no process of the service has been heard of for two minutes');
+  const digests = new Set(processes.map((one) => one.config_digest.toString('base64')));
+  if (digests.size === 1) return ok(name, `${processes.length} configured alike`);
+  return warn(
+    name,
+    `${digests.size} configurations in use: ${processes.map((one) => one.name).join(', ')}`,
+    'Give all of them the same configuration and reload them (SIGHUP); listeners, database, log, limits and jobs may differ',
+  );
+}
+
+async function checkQueue({ database, now }: DatabaseCheckDeps, processes: readonly LiveProcess[]): Promise<Finding> {
   const name = 'queue';
   const { oldestMs, due, isWorking } = await readBacklog(database, now, MAX_COUNTED);
   const dead = await countFailedJobs(database, now, MAX_COUNTED);
   const waiting = `${jobs(due)} due, the first for ${Math.floor(oldestMs / 60_000)} minutes`;
-  if (oldestMs > UNATTENDED_MS && !isWorking) {
+  if (oldestMs > UNATTENDED_MS && !isWorking && !processes.some(({ works }) => works)) {
     return fail(
       name,
       `${waiting}, and nobody works on them`,

@@ -9,6 +9,7 @@ export const CHECKS = [
   'database',
   'embedded',
   'secrets.encryption',
+  'instances',
   'queue',
   'cleanup',
   'passwords.schemes',

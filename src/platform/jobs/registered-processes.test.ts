@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { listLiveProcesses, RegisteredProcess } from './registered-processes.ts';
+import { useJobTable } from './worker.test-support.ts';
+
+const table = useJobTable();
+const [ONE, OTHER] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+
+function registered(name: string, configDigest = ONE): RegisteredProcess {
+  const { clock, database, log } = table;
+  return new RegisteredProcess({ database, clock, log, name, version: '1', works: true, configDigest });
+}
+
+const live = async () => (await listLiveProcesses(table.database, table.clock.now())).map(({ name }) => name).sort();
+const warnings = () => table.log.lines.filter(({ event }) => event === 'config.differs').map(({ fields }) => fields);
+
+test('a process is listed until it stops, or has been silent for two minutes, and then forgotten by the others (6.1)', async () => {
+  const [first, second, third] = [registered('a:1'), registered('b:2'), registered('c:3')];
+  for (const one of [first, second, third]) await one.beat();
+  expect(await live()).toEqual(['a:1', 'b:2', 'c:3']);
+  await third.stop();
+  expect(await live()).toEqual(['a:1', 'b:2']);
+  table.clock.advanceSeconds(121);
+  await first.beat();
+  expect(await live()).toEqual(['a:1']);
+  table.clock.advanceSeconds(-121);
+  expect(await live()).toEqual(['a:1']);
+  await first.stop();
+});
+
+test('configurations that differ for longer than a roll-out takes are a warning that names the others, once (8.1)', async () => {
+  const [first, second] = [registered('a:1'), registered('b:2', OTHER)];
+  await second.beat();
+  await first.beat();
+  expect(warnings()).toEqual([]);
+  for (let beats = 0; beats < 3; beats += 1) await first.beat();
+  expect(warnings()).toEqual([{ processes: 'b:2' }]);
+  await second.useDigest(ONE);
+  await first.beat();
+  await second.useDigest(OTHER);
+  for (let beats = 0; beats < 3; beats += 1) await first.beat();
+  expect(warnings()).toHaveLength(2);
+});
