@@ -22,9 +22,11 @@ const PEOPLE = ['one', 'live', 'ended'];
 
 /** Asked for after the lists are shown: to count takes longer the more there are. */
 const COUNTS = 'counts of sessions';
+/** The same of connected applications. */
+const FACTS = 'what connected applications are';
 /** Looks for the last change of the password among all events, of which there are as many as sessions here. */
 const SECURITY = 'security';
-const WITHOUT_GOAL = new Set([COUNTS, SECURITY]);
+const WITHOUT_GOAL = new Set([COUNTS, FACTS, SECURITY]);
 
 /** What the pages of the area ask for first, in their own words, and the lists that they merge. */
 const LISTS = {
@@ -35,6 +37,7 @@ const LISTS = {
   [COUNTS]: ofArea('sessions', 'SessionsOverview'),
   activity: ofArea('activity', 'SecurityEventList', { last: 20 }),
   'connected applications': ofArea('applications', 'ConnectedApplicationList', { last: 10 }),
+  [FACTS]: ofArea('applications', 'ConnectedApplicationFacts', { last: 10 }),
   [SECURITY]: ofArea('security', 'SecurityOverview'),
 };
 

@@ -33,6 +33,7 @@ const MEANINGS: Readonly<Record<RefusalCode, string>> = {
   HOMESERVER_UNAVAILABLE: 'The homeserver did not do its part; nothing was changed.',
   INTROSPECTION_DISABLED: 'The operator has switched off that the schema can be asked for.',
   LAST_EMAIL: 'It is the last e-mail address of an account without another way in; add another address first.',
+  NOT_FOUND: 'What the field is about has just ceased to be.',
   NOT_SUPPORTED: 'There is no homeserver, and without one there is nothing to do.',
   OPERATION_RESOLUTION_FAILURE: '`operationName` names no operation of the document, or is missing among several.',
   QUERY_TOO_COMPLEX: 'The document is beyond a limit; nothing was run.',

@@ -21,7 +21,7 @@ export function checkWeights(folder, manifest, outputs) {
   const byName = new Map(Object.entries(outputs).map(([path, output]) => [basename(path), output]));
   const entry = manifest['account.js'];
   for (const [name, { entryPoint }] of byName) {
-    if (entryPoint === undefined || name.endsWith('.css')) continue;
+    if (entryPoint === undefined || !name.endsWith('.js')) continue;
     const scripts = new Set([...withImports(entry, byName), ...withImports(name, byName)]);
     const total = [...scripts].reduce((sum, script) => sum + weigh(script), 0);
     if (!entryPoint.startsWith('web/pages/') && name !== entry) limit(entryPoint, total, MAX_LAZY_BYTES);

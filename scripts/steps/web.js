@@ -17,7 +17,10 @@ export async function publishWeb(root, to) {
   mkdirSync(to, { recursive: true });
   const manifest = JSON.parse(readFileSync(join(to, 'manifest.json'), 'utf8'));
   const { outputs, imports } = await bundle(root, to, entry);
-  for (const path of Object.keys(outputs)) manifest[plainName(outputs[path], path)] = basename(path);
+  for (const path of Object.keys(outputs)) {
+    // Maps are found by the names of their scripts.
+    if (!path.endsWith('.map')) manifest[plainName(outputs[path], path)] = basename(path);
+  }
   for (const [name, published, text] of catalogues(join(root, 'locales'))) {
     manifest[name] = published;
     writeFileSync(join(to, published), text);
@@ -38,6 +41,8 @@ async function bundle(root, to, entry) {
     splitting: true,
     minify: true,
     metafile: true,
+    // Nothing in the script tells of it: the service does, where it serves them.
+    sourcemap: 'external',
     format: 'esm',
     platform: 'browser',
     // Safari 16.4 is the oldest browser (account-graphql 8.8).

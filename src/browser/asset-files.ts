@@ -47,12 +47,15 @@ export interface AssetFile {
   readonly content: Buffer;
   readonly brotli: Buffer | undefined;
   readonly gzip: Buffer | undefined;
+  /** Published name of the map that leads from a script to its sources, where it is served. */
+  readonly sourceMap: string | undefined;
 }
 
 const CONTENT_TYPES = new Map([
   ['.css', 'text/css; charset=utf-8'],
   ['.js', 'text/javascript; charset=utf-8'],
   ['.json', 'application/json'],
+  ['.map', 'application/json'],
   ['.png', 'image/png'],
   ['.svg', 'image/svg+xml'],
   ['.woff2', 'font/woff2'],
@@ -62,6 +65,22 @@ const COMPRESSED = new Set(['.css', '.svg']);
 
 /** The parts of a script are known by their published names only, which the bundler made. */
 const HASHED = /-[0-9A-Z]{8}\.js$/;
+
+function fileOf(
+  published: string,
+  content: Buffer,
+  read: (name: string) => Buffer | undefined = () => undefined,
+): Omit<AssetFile, 'isImmutable'> {
+  return {
+    contentType: CONTENT_TYPES.get(extname(published)) ?? 'application/octet-stream',
+    tag: createHash('sha256').update(content).digest('base64url').slice(0, 22),
+    integrity: `sha384-${createHash('sha384').update(content).digest('base64')}`,
+    content,
+    brotli: read(`${published}.br`),
+    gzip: read(`${published}.gz`),
+    sourceMap: undefined,
+  };
+}
 
 /** The files of the build manifest, under their published and their plain names. No other name leads to a file. */
 export class AssetFiles {
@@ -74,11 +93,13 @@ export class AssetFiles {
   /**
    * @param read the bytes of a file of the build, undefined when there is none of that name
    * @param others files that are published as well; one of the same plain name is replaced
+   * @param hasSourceMaps publishes the maps of scripts, too
    */
   constructor(
     publishedNames: Readonly<Record<string, string>>,
     read: (name: string) => Buffer | undefined,
     others?: AssetFiles,
+    hasSourceMaps = false,
   ) {
     this.publishedNames = { ...others?.publishedNames, ...publishedNames };
     this.#files = new Map(others === undefined ? [] : others.#files);
@@ -86,14 +107,11 @@ export class AssetFiles {
     for (const [plain, published] of Object.entries(publishedNames)) {
       const content = read(published);
       if (content === undefined) throw new Error(`the build manifest lists ${published}, which does not exist`);
-      const file = {
-        contentType: CONTENT_TYPES.get(extname(published)) ?? 'application/octet-stream',
-        tag: createHash('sha256').update(content).digest('base64url').slice(0, 22),
-        integrity: `sha384-${createHash('sha384').update(content).digest('base64')}`,
-        content,
-        brotli: read(`${published}.br`),
-        gzip: read(`${published}.gz`),
-      };
+      const map = hasSourceMaps ? read(`${published}.map`) : undefined;
+      const sourceMap = map === undefined ? undefined : `${published}.map`;
+      if (map !== undefined)
+        this.#files.set(`${published}.map`, { ...fileOf(`${published}.map`, map), isImmutable: true });
+      const file = { ...fileOf(published, content, read), sourceMap };
       this.#files.set(plain, { ...file, isImmutable: false });
       if (published !== plain || HASHED.test(plain)) this.#files.set(published, { ...file, isImmutable: true });
       if (!plain.endsWith('.js')) continue;
@@ -134,7 +152,7 @@ export class AssetFiles {
  * page that was opened before an upgrade still asks for them.
  * @param directory with `manifest.json`. Throws when the manifest is missing or lists a file that is.
  */
-export function loadAssets(directory: string): AssetFiles {
+export function loadAssets(directory: string, hasSourceMaps = false): AssetFiles {
   const read = (name: string): Buffer | undefined => {
     const path = join(directory, name);
     return existsSync(path) ? readFileSync(path) : undefined;
@@ -142,8 +160,8 @@ export function loadAssets(directory: string): AssetFiles {
   const listed = Object.entries(readManifest(directory, 'manifest.before.json')).filter(([, name]) =>
     existsSync(join(directory, name)),
   );
-  const before = new AssetFiles(Object.fromEntries(listed), read);
-  return new AssetFiles(readManifest(directory, 'manifest.json'), read, before);
+  const before = new AssetFiles(Object.fromEntries(listed), read, undefined, hasSourceMaps);
+  return new AssetFiles(readManifest(directory, 'manifest.json'), read, before, hasSourceMaps);
 }
 
 function readManifest(directory: string, name: string): Record<string, string> {

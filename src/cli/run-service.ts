@@ -1,10 +1,12 @@
 /** Serves in this process, does background work, or both, until it is stopped. */
 import { join } from 'node:path';
 import { buildApp } from '#app/app.ts';
-import { loadAssets } from '#browser/asset-files.ts';
+import { type AssetFiles, loadAssets } from '#browser/asset-files.ts';
+import type { Config } from '#config/config.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { InstanceState } from '#domain/instance-state.ts';
 import { systemClock } from '#platform/base/clock.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { EventLoopLag } from '#platform/http/overload.ts';
@@ -38,7 +40,7 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
     const kept = {
       ...{ database, jobsDatabase, estimator, instance: state, lag, log },
       ...{ version: io.version, environment: io.environment, hasWorkers: plan.hasWorkers },
-      assets: loadAssets(join(packageRoot, 'dist/assets')),
+      assets: openAssets(loaded.config.assets),
     };
     const settings = { loaded, config, keyRing, signingKeys };
     const core = await openCore(kept, settings);
@@ -69,6 +71,16 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
     endWatch();
     lag.stop();
     await estimator.close();
+  }
+}
+
+/** @throws ExitError 78 when the files of the operator are none */
+function openAssets({ path, hasSourceMaps }: Config['assets']): AssetFiles {
+  if (path === undefined) return loadAssets(join(packageRoot, 'dist/assets'), hasSourceMaps);
+  try {
+    return loadAssets(path, hasSourceMaps);
+  } catch (error) {
+    throw new ExitError(ExitCode.config, `assets.path: ${describeError(error).message}`);
   }
 }
 

@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { Environment } from '#platform/config/dot-env.ts';
 import { hint, type MappingShape, shapeOf } from '#platform/config/shape.ts';
-import { duration, type Immutable, mapping, path, text, webUrl } from '#platform/config/values.ts';
+import { bool, duration, type Immutable, mapping, path, text, webUrl } from '#platform/config/values.ts';
 import type { OtherVariables } from './other-variables.ts';
 import { accountConfig, accountSection } from './sections/account.ts';
 import { brandingConfig, brandingSection, i18nSection, indexSection, type Pictures } from './sections/branding.ts';
@@ -73,6 +73,18 @@ export const configSchema = mapping({
   })
     .prefault({})
     .describe('Markup around the pages, and mails in words of your own.'),
+  assets: mapping({
+    path: path()
+      .optional()
+      .describe(
+        'Directory of a build of the scripts, styles and texts below `/assets/`, with its `manifest.json`, in place of the bundled one.',
+      ),
+    source_maps: bool()
+      .prefault(false)
+      .describe('Serves the maps by which the tools of browsers show the sources of the account area.'),
+  })
+    .prefault({})
+    .describe('Files below `/assets/`.'),
   index: indexSection.prefault({}).describe('The page at the public base.'),
   i18n: i18nSection.prefault({}).describe('Languages.'),
   logging: loggingSection.prefault({}).describe('The log.'),
@@ -158,6 +170,7 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
     branding,
     /** Replace the bundled ones. */
     templates: surroundings.templates,
+    assets: { path: parsed.assets.path, hasSourceMaps: parsed.assets.source_maps },
     index: { redirect: parsed.index.redirect },
     i18n: { defaultLanguage: parsed.i18n.default_language },
     logging: loggingConfig(parsed.logging, variables.log.targetLevels),

@@ -204,6 +204,12 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   'http.client_ip_header': choice('forwarded', 'x-forwarded-for', 'forwarded', 'none'),
   'http.hsts': bool(false),
+  'http.workers': {
+    good: '3',
+    reads: 3,
+    bad: 'many',
+    problem: 'expected an integer from 1 to 64 or "auto", got "many"',
+  },
   'http.listeners': {
     good: '[{resources: [human], binds: [{port: 1}]}]',
     reads: [LISTENER],
@@ -712,6 +718,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     bad: 'jwt',
     problem: 'expected "opaque", got "jwt"',
   },
+  'assets.source_maps': { ...bool(true), as: 'assets.hasSourceMaps' },
   'oauth.remember_consent': bool(false),
   'oauth.introspection_callers': choice('own', 'confidential', 'static', 'own'),
   'oauth.dynamic_registration.enabled': bool(false),
@@ -1022,7 +1029,7 @@ function variableOf(key: string): string {
 
 test('every key of the schema is tried above', () => {
   // Files with secrets, pictures and templates have tests of their own.
-  const files = ['branding.logo', 'branding.logo_dark', 'branding.favicon', 'templates.path'];
+  const files = ['assets.path', 'branding.logo', 'branding.logo_dark', 'branding.favicon', 'templates.path'];
   // So have those of Sign in with Apple, which need one another: sections/upstream-oauth2.test.ts.
   const apple = ['private_key', 'team_id', 'key_id'].map((n) => `upstream_oauth2.providers[].sign_in_with_apple.${n}`);
   const tried = [...Object.keys(ROWS), ...files, ...apple, 'secrets.keys_dir', 'secrets.encryption_previous[].file'];
@@ -1057,6 +1064,7 @@ test('without any source, the defaults are those of the manual', () => {
       ],
       clientIpHeader: 'x-forwarded-for',
       hsts: true,
+      workers: 1,
       listeners: [
         {
           name: 'web',
@@ -1239,6 +1247,7 @@ test('without any source, the defaults are those of the manual', () => {
       accentColorDark: undefined,
     },
     templates: { page: undefined, mails: {} },
+    assets: { path: undefined, hasSourceMaps: false },
     index: { redirect: undefined },
     i18n: { defaultLanguage: 'en' },
     logging: { level: 'info', targetLevels: {}, format: 'text', output: 'stderr', color: 'auto', padLevel: false },

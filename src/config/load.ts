@@ -24,6 +24,7 @@ import {
   plain,
   withValue,
 } from '#platform/config/tree.ts';
+import { assetDirectoryProblems } from './asset-directory.ts';
 import { checkTree } from './check.ts';
 import { type Config, completeConfig, configShape } from './config.ts';
 import { type OtherVariables, otherVariables } from './other-variables.ts';
@@ -107,6 +108,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     ...secretFiles.problems,
     ...pictureProblems,
     ...templateProblems,
+    ...assetDirectoryProblems(complete),
     ...problems.filter(isNotConsequence(secretFiles)),
   ];
   // A file that cannot be read says nothing of its keys, so a key that seems to be missing may be in it.

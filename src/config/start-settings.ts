@@ -9,6 +9,7 @@ import type { Config } from './config.ts';
  */
 export const START_SETTINGS: readonly Path[] = [
   ['data_dir'],
+  ['assets'],
   ['protocol_name'],
   ['http', 'public_base'],
   ['http', 'issuer'],

@@ -5,7 +5,13 @@ import { tabTo } from './keyboard.js';
 import { checkWithAxe } from './pages/examine.js';
 
 /** Operations of this page (account-graphql 7.6). */
-export const APPLICATION_OPERATIONS = ['ConnectedApplicationList', 'ConsentList', 'RevokeApplication', 'RevokeConsent'];
+export const APPLICATION_OPERATIONS = [
+  'ConnectedApplicationList',
+  'ConnectedApplicationFacts',
+  'ConsentList',
+  'RevokeApplication',
+  'RevokeConsent',
+];
 
 const OTHERS = 7;
 

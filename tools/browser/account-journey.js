@@ -34,6 +34,7 @@ const OPERATIONS = [
   'EndCompatSession',
   'Footer',
   'PasswordChange',
+  'PlanManagementTab',
   'SessionDetail',
   'SessionsOverview',
   'UserProfile',
@@ -70,6 +71,7 @@ export async function lookAfterAccount({ browser, latchkey, mails, username }) {
     await revokeApplications({ page, latchkey, username });
     await signOutChatClient(page, base);
     await lookAtMissing(page, base);
+    await lookForPlan(page, base);
     await lookAtActivity({ page, latchkey, username });
     await signOutEverywhere({
       ...{ page, latchkey, username },
@@ -193,12 +195,26 @@ function field(page, name) {
 }
 
 /** The service cannot be reached for a moment. */
+/** Where nothing is paid for, the page leads to the profile, and the way back not to it again. */
+async function lookForPlan(page, base) {
+  await page.goto(`${base}account/sessions`);
+  await heading(page, 'Where you are signed in');
+  await page.goto(`${base}account/plan`);
+  await heading(page, 'Profile');
+  assert.equal(page.url(), `${base}account/`);
+  await page.goBack();
+  await heading(page, 'Where you are signed in');
+}
+
 async function lookAtMissing(page, base) {
   await page.goto(`${base}account/sessions`);
   await heading(page, 'Where you are signed in');
   await page.getByText('You are not signed in to any application.').waitFor();
+  // How many there are is asked for after the list is shown.
+  const browsers = page.getByRole('link', { name: '1 browser is signed in' });
+  await browsers.waitFor();
   await page.route('**/graphql', (route) => route.fulfill({ status: 503, body: '{"errors":[]}' }));
-  await follow(page, page.getByRole('link', { name: '1 browser is signed in' }), 'Your browsers');
+  await follow(page, browsers, 'Your browsers');
   await page.getByRole('alert').waitFor();
   await checkWithAxe(page);
   await page.unroute('**/graphql');

@@ -7,13 +7,18 @@ import {
 import { type ClientId, fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { countLists, listStatements, type Page, type PageWindow, readPages } from '#platform/postgres/page.ts';
-import { ms } from '#platform/postgres/statement.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
 import { oauthSessionIsLive } from './liveness.ts';
 
-/** An application that can act for a person just now. Times in milliseconds since the epoch. */
+/** An application that can act for a person just now. */
 export interface ConnectedClient {
   readonly id: ClientId;
+  readonly userId: UserId;
   readonly client: ClientPresentation;
+}
+
+/** What its live sessions are together. Times in milliseconds since the epoch. */
+export interface ConnectionFacts {
   /** Of its oldest session or, where it is older, of what the person allowed it. */
   readonly firstAuthorizedAt: number;
   readonly lastActiveAt: number | undefined;
@@ -24,11 +29,8 @@ export interface ConnectedClient {
 
 interface ConnectedRow {
   readonly id: string;
+  readonly user_id: string;
   readonly client: PresentationJson;
-  readonly first_authorized_at: number;
-  readonly last_active_at: number | null;
-  readonly active_sessions: number;
-  readonly scope: readonly string[];
 }
 
 interface FilterParams {
@@ -36,40 +38,33 @@ interface FilterParams {
   readonly clientIds: readonly string[] | null;
 }
 
+/** The condition on the time holds for every row: by it the planner knows the index that is meant. */
+const LIVE_BY_CLIENT = `${oauthSessionIsLive('s')} and s.created_at > '-infinity'`;
+
 /**
- * Index `oauth2_sessions_live_of_user`, which takes the condition on the time. Reads all live sessions of the person: that is what is summed up here. Those of
- * equal scope are taken together before their scopes are, of which most applications have one set.
+ * Index `oauth2_sessions_live_by_client`, from one application to the next: sessions of the same are skipped, of which
+ * there may be thousands.
  */
 const connectedOfUsers = listStatements<ConnectedRow, FilterParams>('connected-applications-of-users', [
   {
     columns: {
-      id: 'c.id',
-      client: presentationColumn('c'),
-      first_authorized_at: ms('least(live.created_at, consent.created_at)'),
-      last_active_at: ms('live.last_active_at'),
-      active_sessions: 'live.sessions',
-      scope: 'live.scope',
+      id: 'live.client_id',
+      user_id: 'owner.id',
+      client: `(select ${presentationColumn('c')} from oauth2_clients c where c.id = live.client_id)`,
     },
     from: `(
-        select alike.client_id, alike.user_id, min(alike.created_at) as created_at,
-               max(alike.last_active_at) as last_active_at,
-               (sum(alike.sessions) filter (where coalesce(granted.position, 1) = 1))::integer as sessions,
-               coalesce(array_agg(distinct granted.scope order by granted.scope) filter (where granted.scope is not null), '{}')
-                 as scope
-          from (
-              select s.client_id, s.user_id, s.scope, min(s.created_at) as created_at,
-                     max(s.last_active_at) as last_active_at, count(*) as sessions
-                from oauth2_sessions s
-               where s.user_id = owner.id and ${oauthSessionIsLive('s')} and s.created_at < 'infinity'
-                 and (:clientIds::uuid[] is null or s.client_id = any(:clientIds::uuid[]))
-               group by s.client_id, s.user_id, s.scope
-            ) alike
-            left join lateral unnest(alike.scope) with ordinality as granted (scope, position) on true
-         group by alike.client_id, alike.user_id
-      ) live
-      join oauth2_clients c on c.id = live.client_id
-      left join oauth2_consents consent on consent.user_id = live.user_id and consent.client_id = live.client_id`,
-    where: 'true',
+        with recursive found as (
+          (select s.client_id from oauth2_sessions s
+            where s.user_id = owner.id and ${LIVE_BY_CLIENT} order by s.client_id limit 1)
+          union all
+          select (select s.client_id from oauth2_sessions s
+                   where s.user_id = owner.id and ${LIVE_BY_CLIENT} and s.client_id > found.client_id
+                   order by s.client_id limit 1)
+            from found where found.client_id is not null
+        )
+        select client_id from found where client_id is not null
+      ) live`,
+    where: '(:clientIds::uuid[] is null or live.client_id = any(:clientIds::uuid[]))',
   },
 ]);
 
@@ -101,12 +96,71 @@ export async function findConnectedClients(
 
 function connectedClient(row: ConnectedRow): ConnectedClient {
   const id = fromUuid<'client'>(row.id);
-  return {
-    id,
-    client: clientPresentation(id, row.client),
-    firstAuthorizedAt: row.first_authorized_at,
-    lastActiveAt: row.last_active_at ?? undefined,
-    activeSessions: row.active_sessions,
-    scope: row.scope,
-  };
+  return { id, userId: fromUuid(row.user_id), client: clientPresentation(id, row.client) };
 }
+
+/** An application of a person. */
+export type Connection = Pick<ConnectedClient, 'id' | 'userId'>;
+
+/**
+ * What can be said of each, by one statement that reads all its live sessions; undefined when it has none any more.
+ */
+export async function findConnectionFacts(
+  queryable: Queryable,
+  connections: readonly Connection[],
+): Promise<(ConnectionFacts | undefined)[]> {
+  const rows = await queryable.rows(connectionFacts, {
+    users: connections.map(({ userId }) => toUuid(userId)),
+    clients: connections.map(({ id }) => toUuid(id)),
+  });
+  const found = new Map(rows.map((row) => [row.position, row]));
+  return connections.map((_, index) => {
+    const row = found.get(index + 1);
+    if (row === undefined) return undefined;
+    return {
+      firstAuthorizedAt: row.first_authorized_at,
+      lastActiveAt: row.last_active_at ?? undefined,
+      activeSessions: row.active_sessions,
+      scope: row.scope,
+    };
+  });
+}
+
+/**
+ * Index `oauth2_sessions_live_by_client`. Sessions of equal scope are taken together before their scopes are, of which
+ * most applications have one set.
+ */
+const connectionFacts = statement<
+  {
+    /** From 1 on. */
+    position: number;
+    first_authorized_at: number;
+    last_active_at: number | null;
+    active_sessions: number;
+    scope: readonly string[];
+  },
+  { readonly users: readonly string[]; readonly clients: readonly string[] }
+>(
+  'connection-facts',
+  `select asked.position::integer as position,
+          ${ms('least(live.created_at, consent.created_at)')} as first_authorized_at,
+          ${ms('live.last_active_at')} as last_active_at,
+          live.sessions as active_sessions,
+          live.scope
+     from unnest(:users::uuid[], :clients::uuid[]) with ordinality as asked (user_id, client_id, position)
+     cross join lateral (
+       select min(alike.created_at) as created_at, max(alike.last_active_at) as last_active_at,
+              (sum(alike.sessions) filter (where coalesce(granted.position, 1) = 1))::integer as sessions,
+              coalesce(array_agg(distinct granted.scope order by granted.scope) filter (where granted.scope is not null), '{}')
+                as scope
+         from (
+             select s.scope, min(s.created_at) as created_at, max(s.last_active_at) as last_active_at, count(*) as sessions
+               from oauth2_sessions s
+              where s.user_id = asked.user_id and s.client_id = asked.client_id and ${LIVE_BY_CLIENT}
+              group by s.scope
+           ) alike
+           left join lateral unnest(alike.scope) with ordinality as granted (scope, position) on true
+     ) live
+     left join oauth2_consents consent on consent.user_id = asked.user_id and consent.client_id = asked.client_id
+    where live.sessions > 0`,
+);

@@ -23,6 +23,8 @@ export function answerAsset(file: AssetFile | undefined, headers: Headers): Http
     vary: 'Accept-Encoding',
     // Also with 304, whose headers replace those in the browser's cache.
     ...(file.contentType === 'image/svg+xml' && { 'content-security-policy': SVG_POLICY }),
+    // Relative to the script, whatever the path of the public base.
+    ...(file.sourceMap !== undefined && { sourcemap: file.sourceMap }),
   };
   const known = headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   if (known?.includes(etag) === true || known?.includes('*') === true) return { status: 304, headers: caching };

@@ -10,6 +10,7 @@ import type { HealthDeps } from './health.ts';
 import { mount } from './routes.ts';
 
 const NO_BRAND = { logo: undefined, darkLogo: undefined, icon: undefined, stylesheet: undefined };
+const MAP = '{"version":3}';
 const CSS = 'body { color: red }';
 const instance = new InstanceState();
 instance.isStarted = true;
@@ -40,8 +41,14 @@ beforeAll(async () => {
   writeFileSync(join(directory, 'pages-0a1b2c3d.css.gz'), gzipSync(CSS));
   writeFileSync(join(directory, 'favicon-4e5f6a7b.svg'), '<svg/>');
   writeFileSync(join(directory, 'pages.css.map'), '{}');
+  writeFileSync(join(directory, 'pages-0a1b2c3d.js'), 'one()');
+  writeFileSync(join(directory, 'pages-0a1b2c3d.js.map'), MAP);
   symlinkSync('/etc/passwd', join(directory, 'passwd'));
-  const manifest = { 'pages.css': 'pages-0a1b2c3d.css', 'favicon.svg': 'favicon-4e5f6a7b.svg' };
+  const manifest = {
+    'pages.css': 'pages-0a1b2c3d.css',
+    'favicon.svg': 'favicon-4e5f6a7b.svg',
+    'pages.js': 'pages-0a1b2c3d.js',
+  };
   writeFileSync(join(directory, 'manifest.json'), JSON.stringify(manifest));
   writeFileSync(join(directory, 'pages-00000000.css'), 'p {}');
   const before = { 'pages.css': 'pages-00000000.css', 'gone.css': 'gone-00000000.css' };
@@ -220,6 +227,7 @@ describe('GET /assets/{path}', () => {
     '/assets/manifest.json',
     '/assets/manifest.before.json',
     '/assets/pages.css.map',
+    '/assets/pages-0a1b2c3d.js.map',
     '/assets/pages-0a1b2c3d.css.br',
     '/assets/passwd',
     '/assets/../routes.ts',
@@ -240,6 +248,27 @@ describe('GET /assets/{path}', () => {
   ])('only files of the manifest are served: not %s (security S-78)', async (path) => {
     const answer = await service.exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 40[04] /);
+  });
+});
+
+describe('maps of scripts (assets.source_maps)', () => {
+  test('are served where the operator wants it, and their scripts name them', async () => {
+    const own = await startRouteServer(mount(core, { assets: loadAssets(directory, true), brand: NO_BRAND }));
+    try {
+      for (const script of ['pages-0a1b2c3d.js', 'pages.js']) {
+        const answer = await fetch(`${own.origin}/assets/${script}`);
+        expect(answer.headers.get('sourcemap')).toBe('pages-0a1b2c3d.js.map');
+        const map = await fetch(new URL(answer.headers.get('sourcemap') ?? '', answer.url));
+        expect([map.status, map.headers.get('content-type'), await map.text()]).toEqual([200, 'application/json', MAP]);
+      }
+      expect((await fetch(`${own.origin}/assets/pages.css.map`)).status).toBe(404);
+    } finally {
+      await own.close();
+    }
+  });
+
+  test('are named by no script otherwise', async () => {
+    expect((await get('/assets/pages.js')).headers.get('sourcemap')).toBeNull();
   });
 });
 

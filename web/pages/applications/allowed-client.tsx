@@ -17,7 +17,8 @@ export function AllowedClientCard({
   dialog,
 }: {
   client: AllowedClient;
-  scopes: readonly string[];
+  /** Undefined until they are known. */
+  scopes: readonly string[] | undefined;
   /** When, and how often. */
   facts: ComponentChildren;
   button: string;
@@ -43,7 +44,7 @@ export function AllowedClientCard({
       <Button kind="quiet" label={label(name)} onClick={() => setAsking(true)}>
         {button}
       </Button>
-      <ScopeList translations={translations} scopes={scopes} />
+      {scopes !== undefined && <ScopeList translations={translations} scopes={scopes} />}
       {isAsking && dialog(name, () => setAsking(false))}
     </li>
   );

@@ -6,11 +6,14 @@ import { Moment } from '../../components/facts.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { NEWEST, ShortList } from '../../components/short-list.tsx';
 import { Loaded } from '../../components/states.tsx';
+import { useContentShown } from '../../frame/content-shown.ts';
 import { TabsPage } from '../../frame/tabs-page.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 import { LastActive } from '../sessions/session-card.tsx';
 import { AllowedClientCard } from './allowed-client.tsx';
 import {
+  ConnectedApplicationFacts,
+  type ConnectedApplicationFactsData,
   ConnectedApplicationList,
   type ConnectedApplicationListData,
   ConsentList,
@@ -24,6 +27,10 @@ type Application = Extract<
   ConnectedApplicationListData['viewer'],
   { __typename: 'User' }
 >['connectedApplications']['nodes'][number];
+type Facts = Extract<
+  ConnectedApplicationFactsData['viewer'],
+  { __typename: 'User' }
+>['connectedApplications']['nodes'][number];
 type Consent = Extract<ConsentListData['viewer'], { __typename: 'User' }>['consents']['nodes'][number];
 
 /** What applications can do for a person just now, and what they need not ask for again (account-graphql 7.6). */
@@ -32,6 +39,8 @@ export function Applications(): VNode {
   const [applicationsPart, setApplicationsPart] = useState(NEWEST);
   const [consentsPart, setConsentsPart] = useState(NEWEST);
   const applications = usePageQuery(ConnectedApplicationList, applicationsPart);
+  // They take longer the more sessions there are, so the page shows its list first.
+  const facts = usePageQuery(ConnectedApplicationFacts, applicationsPart, !useContentShown());
   const consents = usePageQuery(ConsentList, consentsPart);
   return (
     <TabsPage tab="applications">
@@ -48,11 +57,18 @@ export function Applications(): VNode {
                 pages={t('account.applications.pages')}
                 onPart={setApplicationsPart}
               >
-                {(application) => <ApplicationCard key={application.id} application={application} />}
+                {(application) => (
+                  <ApplicationCard
+                    key={application.id}
+                    application={application}
+                    facts={factsOf(facts.data, application.id)}
+                  />
+                )}
               </ShortList>
             )
           }
         </Loaded>
+        {facts.problem !== undefined && <Loaded query={facts}>{() => null}</Loaded>}
       </section>
       <section class="section">
         <h2>{t('account.consents.title')}</h2>
@@ -77,20 +93,29 @@ export function Applications(): VNode {
   );
 }
 
-function ApplicationCard({ application }: { application: Application }): VNode {
+/** Undefined until they are known. */
+function factsOf(data: ConnectedApplicationFactsData | undefined, id: string): Facts | undefined {
+  return data?.viewer.__typename === 'User'
+    ? data.viewer.connectedApplications.nodes.find((application) => application.id === id)
+    : undefined;
+}
+
+function ApplicationCard({ application, facts }: { application: Application; facts: Facts | undefined }): VNode {
   const { t, rich } = useTranslations();
-  const { id, client, scopes, firstAuthorizedAt, lastActiveAt, activeSessions } = application;
+  const { id, client } = application;
   const action = useAction(RevokeApplication);
   return (
     <AllowedClientCard
       client={client}
-      scopes={scopes}
+      scopes={facts?.scopes}
       facts={
-        <>
-          {lastActiveAt !== null && <LastActive at={lastActiveAt} />}
-          <span>{t('account.sessions.count', { total: activeSessions })}</span>
-          <span>{rich('account.applications.since', { when: <Moment at={firstAuthorizedAt} /> })}</span>
-        </>
+        facts !== undefined && (
+          <>
+            {facts.lastActiveAt !== null && <LastActive at={facts.lastActiveAt} />}
+            <span>{t('account.sessions.count', { total: facts.activeSessions })}</span>
+            <span>{rich('account.applications.since', { when: <Moment at={facts.firstAuthorizedAt} /> })}</span>
+          </>
+        )
       }
       button={t('account.applications.revoke')}
       label={(name) => t('account.applications.revoke_from', { name })}
@@ -103,7 +128,7 @@ function ApplicationCard({ application }: { application: Application }): VNode {
           onClose={onClose}
         >
           <p>{t('account.applications.text')}</p>
-          {scopes.some(isDevice) && <p>{t('account.applications.lost')}</p>}
+          {facts?.scopes.some(isDevice) === true && <p>{t('account.applications.lost')}</p>}
         </RevokeDialog>
       )}
     />

@@ -55,8 +55,10 @@ import {
 } from '#domain/oauth-sessions/list-app-sessions.ts';
 import {
   type ConnectedClient,
+  type Connection,
   countConnectedClients,
   findConnectedClients,
+  findConnectionFacts,
   listConnectedClients,
 } from '#domain/oauth-sessions/list-connected-applications.ts';
 import { findProviderTimes } from '#domain/upstream/find-providers.ts';
@@ -179,6 +181,7 @@ function makeLoaders({ core, caller, reads }: AccountContext) {
     connectedClients: loader(async (ids: readonly ClientId[]) =>
       self === undefined ? ids.map(() => undefined) : await findConnectedClients(database, self, ids),
     ),
+    connectionFacts: loader((connections: readonly Connection[]) => findConnectionFacts(database, connections)),
     connectedClientsOfUser: new ListLoader<UserId, Unfiltered, ConnectedClient>(
       (users, _, window) => listConnectedClients(database, users, window),
       (users) => countConnectedClients(database, users),

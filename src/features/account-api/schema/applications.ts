@@ -1,5 +1,6 @@
 /** What a person lets applications do, and taking it back (account-graphql 7.6). */
 import { revokeConsent } from '#domain/clients/revoke-consent.ts';
+import type { ConnectionFacts } from '#domain/oauth-sessions/list-connected-applications.ts';
 import { revokeApplication } from '#domain/oauth-sessions/revoke-application.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { requireBrowser } from '../context/authorization.ts';
@@ -8,6 +9,7 @@ import { builder } from './builder.ts';
 import { connection, connectionType, PAGE_ARGUMENTS } from './connection.ts';
 import {
   ConnectedApplication,
+  type ConnectedApplicationModel,
   Consent,
   clientModel,
   connectedApplicationModel,
@@ -17,18 +19,36 @@ import {
 } from './models.ts';
 import { CreationEvent, idOf, Node, parseNodeId } from './node.ts';
 
+/**
+ * What takes longer the more sessions there are, and so is read only when it is asked for.
+ * @throws GraphQLError `NOT_FOUND` when the last of them has just ended
+ */
+async function factsOf(application: ConnectedApplicationModel, { load }: AccountContext): Promise<ConnectionFacts> {
+  const facts = await load.connectionFacts(application);
+  if (facts === undefined) throw refusal('NOT_FOUND', 'the application has no active session any more');
+  return facts;
+}
+
 builder.objectType(ConnectedApplication, {
   description: 'An application that can act for a person just now.',
   interfaces: [Node],
   fields: (t) => ({
     client: t.field({ type: Oauth2Client, resolve: ({ client }) => clientModel(client) }),
-    firstAuthorizedAt: t.expose('firstAuthorizedAt', { type: 'DateTime' }),
-    lastActiveAt: t.expose('lastActiveAt', { type: 'DateTime', nullable: true }),
-    activeSessions: t.exposeInt('activeSessions'),
-    scopes: t.field({
-      type: ['String'],
+    firstAuthorizedAt: t.field({
+      type: 'DateTime',
+      resolve: async (application, _, context) => (await factsOf(application, context)).firstAuthorizedAt,
+    }),
+    lastActiveAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      resolve: async (application, _, context) => (await factsOf(application, context)).lastActiveAt,
+    }),
+    activeSessions: t.int({
+      resolve: async (application, _, context) => (await factsOf(application, context)).activeSessions,
+    }),
+    scopes: t.stringList({
       description: 'Of all its active sessions together.',
-      resolve: ({ scope }) => [...scope],
+      resolve: async (application, _, context) => [...(await factsOf(application, context)).scope],
     }),
   }),
 });
