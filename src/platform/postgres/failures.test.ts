@@ -8,6 +8,13 @@ function refusal(code: string): DatabaseError {
   return error;
 }
 
+test('a fatal error ends the connection whatever its code is: PgBouncer reports the loss of its server as 08P01', () => {
+  const fatal = Object.assign(refusal('08P01'), { severity: 'FATAL' });
+  const failure = readFailure('label', fatal, undefined);
+  expect(failure).toBeInstanceOf(ConnectionLost);
+  expect(toCallersError(failure)).toMatchObject({ code: 'temporarily_unavailable' });
+});
+
 describe('what callers see', () => {
   test.each([
     ['53100', 'disk full'],

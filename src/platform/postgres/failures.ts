@@ -112,12 +112,15 @@ const ENDS_SESSION = /^(08(?!P01)|57P0[1235]|25P0[34])/;
  */
 export function readFailure(label: string, error: unknown, lostReason: unknown): unknown {
   if (error instanceof DatabaseError) {
-    return ENDS_SESSION.test(error.code ?? '')
-      ? new ConnectionLost(label, reasonOf(error))
-      : new StatementError(label, error);
+    return endsSession(error) ? new ConnectionLost(label, reasonOf(error)) : new StatementError(label, error);
   }
   if (lostReason !== undefined) return new ConnectionLost(label, reasonOf(lostReason));
   return isUnusable(error) ? new ConnectionLost(label, reasonOf(error)) : error;
+}
+
+/** PgBouncer says that it lost its server as a protocol violation, which is fatal there and an error of ours elsewhere. */
+function endsSession({ code = '', severity }: DatabaseError): boolean {
+  return ENDS_SESSION.test(code) || severity === 'FATAL' || severity === 'PANIC';
 }
 
 /** Whether the driver refuses the query because its connection ended, before it reported that end. */
