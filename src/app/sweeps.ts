@@ -15,14 +15,11 @@ import { replayedValueSweeps } from '#domain/replayed-values/replayed-values.ts'
 import { upstreamSweeps } from '#domain/upstream/sweeps.ts';
 import { deleteFailedJobs } from '#platform/jobs/queue.ts';
 
-/** Long enough to look at what failed during a holiday. */
-const FAILED_JOB_SECONDS = 90 * 86_400;
-
 const failedJobSweep: Sweep = {
   name: 'cleanup-queue-jobs',
   minute: 55,
-  sweep: async (database, now) => {
-    const { rows, isLast } = await deleteFailedJobs(database, secondsBefore(now, FAILED_JOB_SECONDS));
+  sweep: async (database, now, { failedJobsSeconds }) => {
+    const { rows, isLast } = await deleteFailedJobs(database, secondsBefore(now, failedJobsSeconds));
     return { rows, next: isLast ? undefined : START };
   },
 };

@@ -27,6 +27,9 @@ export const retentionSection = mapping({
   upstream_sessions: duration('1d', MAX_RETENTION)
     .prefault('30d')
     .describe('Sign-ins through other services after they began, unless the browser session that came of one is kept.'),
+  jobs: duration('1d', MAX_RETENTION)
+    .prefault('90d')
+    .describe('Background jobs after they failed for good. Those that are done go at once.'),
 });
 
 export const inactiveSessionSection = mapping({
@@ -76,6 +79,7 @@ export function retentionConfig(
     registrationsSeconds: parsed.registrations,
     registrationTokensSeconds: parsed.registration_tokens,
     upstreamSessionsSeconds: parsed.upstream_sessions,
+    failedJobsSeconds: parsed.jobs,
     activitySeconds: others.activitySeconds,
     unusedClientsSeconds: others.unusedClientsSeconds,
     sessionMaxLifetimeSeconds: others.sessionMaxLifetimeSeconds,
