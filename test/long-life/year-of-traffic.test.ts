@@ -1,0 +1,292 @@
+/** A year goes by on a shifted clock: whatever people and clients leave behind goes again (operations 6.4, 10.10). */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { issueRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
+import { storePolicyData } from '#domain/policy/store-policy-data.ts';
+import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { sha256 } from '#platform/base/secret.ts';
+import { insertTestAccount } from '#test/support/accounts.ts';
+import { Browser } from '#test/support/browser.ts';
+import { ChatClient } from '#test/support/chat-client.ts';
+import { cleanUpAll } from '#test/support/clean-up.ts';
+import { assertionFields } from '#test/support/client-assertions.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { type Mails, startMails } from '#test/support/mails.ts';
+import { beginRegistration, codeSentTo } from '#test/support/registering.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+import { bundleWorker } from '#test/support/worker-entry.ts';
+
+const STEP_DAYS = 20;
+const STEPS = Math.ceil(365 / STEP_DAYS);
+/** The longest that anything is kept, the activity of accounts, and one step more. */
+const FIRST_FLAT_STEP = 180 / STEP_DAYS + 1;
+
+/** Rows that time alone never ends, with the reason. */
+const KEPT: Readonly<Record<string, string>> = {
+  users: 'accounts',
+  user_passwords: 'one of each account',
+  user_emails: 'of accounts',
+  user_terms: 'what an account has agreed to',
+};
+/** Rows that no traffic adds. */
+const FIXED = new Set(['schema_migrations', 'secret_keys', 'server_state', 'upstream_providers']);
+
+const CALLBACK = 'https://app.example/callback';
+const WEB = { id: '01JD3Q5Z8W2N4K6M7P9R0S1T2V', secret: 'a-secret-of-at-least-16-characters' };
+const SERVER = { id: '01JD3Q5Z8W2N4K6M7P9R0S1T2W', secret: 'another-secret-of-at-least-32-characters' };
+const PERSON = { username: 'amira', password: 'correct horse battery staple', email: 'amira@mail.example' };
+const PROVIDER = toUuid(newId(0));
+const PLENTY = { burst: 100_000, per_second: 1000 };
+
+const tables = [...readFileSync('migrations/schema.sql', 'utf8').matchAll(/^create (?:unlogged )?table (\w+)/gm)].map(
+  ([, name = '']) => name,
+);
+
+const clock = new FakeClock();
+let service: TestService;
+let mails: Mails;
+let userId: UserId;
+
+beforeAll(async () => {
+  mails = await startMails();
+  service = await startService(
+    {
+      clients: [
+        {
+          ...{ client_id: WEB.id, client_secret: WEB.secret, client_auth_method: 'client_secret_basic' },
+          ...{ redirect_uris: [CALLBACK], first_party: true },
+        },
+        { client_id: SERVER.id, client_secret: SERVER.secret, client_auth_method: 'client_secret_jwt' },
+      ],
+      email: mails.settings,
+      account: { password_registration_enabled: true, password_recovery_enabled: true },
+      experimental: { inactive_session_expiration: { ttl: '30d' } },
+      rate_limiting: {
+        login: { per_ip: PLENTY, per_account: PLENTY, per_known_browser: PLENTY },
+        registration: PLENTY,
+        account_recovery: { per_ip: PLENTY, per_address: PLENTY },
+        client_registration: { per_ip: PLENTY },
+      },
+    },
+    {
+      clock,
+      strengthWorker: await bundleWorker(
+        new URL('../../src/domain/accounts/passwords/strength.worker.ts', import.meta.url),
+      ),
+    },
+  );
+  userId = await insertTestAccount(service.database, PERSON, { hasher: service.core.hasher, now: clock.now() });
+  await sql(
+    service.database,
+    `insert into upstream_providers (id, client_id, ui_order, created_at) values ($1::uuid, 'latchkey', 0, $2::timestamptz)`,
+    [PROVIDER, new Date(clock.now())],
+  );
+}, 60_000);
+
+afterAll(async () => {
+  await service.stop();
+  await mails.stop();
+});
+
+test('after the longest retention no table grows any more, whatever came in', async () => {
+  const history = new Map<string, number[]>(tables.map((table) => [table, []]));
+  const hadRows = new Set<string>();
+  for (let step = 0; step < STEPS; step += 1) {
+    await traffic(step);
+    for (const [table, count] of await countRows()) if (count > 0) hadRows.add(table);
+    clock.advanceSeconds(STEP_DAYS * 86_400);
+    await cleanUpAll({ database: service.database, clock }, service.core.config.retention);
+    for (const [table, count] of await countRows()) history.get(table)?.push(count);
+  }
+
+  const untouched = tables.filter((table) => !hadRows.has(table) && !FIXED.has(table) && table !== 'user_terms');
+  expect(untouched, 'tables without traffic: let `traffic` make rows in them').toEqual([]);
+  const growing = tables.filter((table) => {
+    const counts = history.get(table) ?? [];
+    const middle = Math.ceil((FIRST_FLAT_STEP + STEPS) / 2);
+    return !(table in KEPT) && Math.max(...counts.slice(middle)) > Math.max(...counts.slice(FIRST_FLAT_STEP, middle));
+  });
+  expect(Object.fromEntries(growing.map((table) => [table, history.get(table)]))).toEqual({});
+}, 120_000);
+
+async function countRows(): Promise<[string, number][]> {
+  const counts = tables.map((table) => `select '${table}' as name, count(*)::integer as count from ${table}`);
+  const rows = await sql<{ name: string; count: number }>(service.database, counts.join(' union all '));
+  return rows.map(({ name, count }) => [name, count]);
+}
+
+/** What happens in the days of one step. */
+async function traffic(step: number): Promise<void> {
+  await signInAndOut(step);
+  await useStaticClient();
+  await abandonDynamicClient(step);
+  await post('/oauth2/par', { ...AUTHORIZATION_REQUEST, client_id: WEB.id }, WEB);
+  await post('/oauth2/device', { client_id: WEB.id, scope: 'openid' }, WEB);
+  await post('/oauth2/token', { grant_type: 'client_credentials' }, WEB);
+  await post('/oauth2/token', {
+    grant_type: 'client_credentials',
+    ...(await assertionFields({ clientId: SERVER.id, audience: service.issuer, now: clock.now(), key: SERVER.secret })),
+  });
+  await chat();
+  await register(`person-${step}`);
+  await beginRegistration(browser(), { username: `visitor-${step}`, email: `visitor-${step}@mail.example` });
+  await recover();
+  await administer(step);
+  await mails.deliver(service.core);
+}
+
+function browser(): Browser {
+  return new Browser({ listener: service.address, publicBase: service.publicBase });
+}
+
+async function signIn(person: Browser): Promise<void> {
+  await person.submit({ username: PERSON.username, password: PERSON.password });
+  expect(person.shown.status).toBe(303);
+}
+
+async function signInAndOut(step: number): Promise<void> {
+  const person = browser();
+  await person.get('/login');
+  await person.submit({ username: `nobody-${step}`, password: 'wrong' });
+  await signIn(person);
+  await person.get('/logout');
+  await person.submit();
+  // Another one is closed without a word.
+  const forgotten = browser();
+  await forgotten.get('/login');
+  await signIn(forgotten);
+}
+
+const AUTHORIZATION_REQUEST = { redirect_uri: CALLBACK, response_type: 'code', scope: 'openid' };
+
+async function authorize(clientId: string): Promise<string> {
+  const person = browser();
+  await person.open(`/authorize?${new URLSearchParams({ ...AUTHORIZATION_REQUEST, ...PKCE, client_id: clientId })}`);
+  await signIn(person);
+  let shown = await person.follow();
+  if (shown.location === undefined) shown = await person.submit({ action: 'consent' }, { action: '/authorize' });
+  return new URL(shown.location ?? '').searchParams.get('code') ?? '';
+}
+
+const VERIFIER = 'a-verifier-that-is-long-enough-for-the-rules-of-it';
+const PKCE = { code_challenge: sha256(VERIFIER).toString('base64url'), code_challenge_method: 'S256' };
+
+/** Tokens are used, refreshed and given back; a second request is never answered. */
+async function useStaticClient(): Promise<void> {
+  const code = await authorize(WEB.id);
+  const grant = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: VERIFIER };
+  const { refresh_token: first } = await post('/oauth2/token', grant, WEB);
+  const { refresh_token: second } = await refresh(String(first), WEB);
+  await post('/oauth2/revoke', { token: String(second) }, WEB);
+  await browser().open(`/authorize?${new URLSearchParams({ ...AUTHORIZATION_REQUEST, ...PKCE, client_id: WEB.id })}`);
+}
+
+/** An application that registers itself, gets tokens, and is never heard of again. */
+async function abandonDynamicClient(step: number): Promise<void> {
+  const response = await fetch(`${service.address}/oauth2/registration`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      ...{ client_name: `App ${step}`, client_uri: 'https://app.example/', redirect_uris: [CALLBACK] },
+      token_endpoint_auth_method: 'client_secret_basic',
+      grant_types: ['authorization_code', 'refresh_token'],
+    }),
+  });
+  const { client_id: id, client_secret: secret } = await response.json();
+  const code = await authorize(id);
+  const grant = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: VERIFIER };
+  const { refresh_token: token } = await post('/oauth2/token', grant, { id, secret });
+  await refresh(String(token), { id, secret });
+}
+
+async function refresh(token: string, client: typeof WEB): Promise<Readonly<Record<string, unknown>>> {
+  return await post('/oauth2/token', { grant_type: 'refresh_token', refresh_token: token }, client);
+}
+
+async function post(
+  path: string,
+  fields: Readonly<Record<string, string>>,
+  client?: typeof WEB,
+): Promise<Readonly<Record<string, unknown>>> {
+  const headers = client && { authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` };
+  const response = await fetch(`${service.address}${path}`, {
+    method: 'POST',
+    ...(headers !== undefined && { headers }),
+    body: new URLSearchParams(fields),
+  });
+  const text = await response.text();
+  expect(response.ok, `${path}: ${text}`).toBe(true);
+  return text === '' ? {} : JSON.parse(text);
+}
+
+/** One device signs out, another one is thrown away; and a single sign-on is not finished. */
+async function chat(): Promise<void> {
+  const client = new ChatClient(service);
+  for (const isLast of [false, true]) {
+    const login = await client.login(PERSON.username, PERSON.password, { refresh_token: true });
+    const refreshed = await client.post('/refresh', { refresh_token: login.refreshToken });
+    const authorization = `Bearer ${refreshed.body['access_token']}`;
+    if (!isLast) await client.post('/logout', {}, { authorization });
+  }
+  const query = new URLSearchParams({ redirectUrl: 'https://chat.example/' });
+  await client.request(`/login/sso/redirect?${query}`);
+}
+
+async function register(username: string): Promise<void> {
+  const person = browser();
+  const email = `${username}@mail.example`;
+  await beginRegistration(person, { username, email });
+  await person.follow();
+  await person.submit({ code: codeSentTo(email, await mails.deliver(service.core)) });
+  await person.follow();
+  await person.submit({ action: 'skip' });
+  await person.follow();
+}
+
+async function recover(): Promise<void> {
+  const person = browser();
+  await person.get('/recover');
+  await person.submit({ email: PERSON.email }, { action: '/recover' });
+}
+
+/** What administrators, other services and failing machines leave. */
+async function administer(step: number): Promise<void> {
+  const { core, database } = service;
+  const now = new Date(clock.now());
+  const expiresAt = new Date(clock.now() + 86_400_000);
+  const id = () => toUuid(newId(clock.now()));
+  await issueRegistrationToken(core, { token: `welcome-${step}`, usageLimit: 1, expiresAt });
+  await storePolicyData(database, { step }, clock.now());
+  const user = toUuid(userId);
+  await sql(
+    database,
+    `insert into data_exports (id, user_id, created_at, expires_at) values ($1::uuid, $2::uuid, $3::timestamptz, $4::timestamptz)`,
+    [id(), user, now, expiresAt],
+  );
+  await sql(
+    database,
+    `insert into homeserver_leases (user_id, owner, expires_at) values ($1::uuid, $2::uuid, $3::timestamptz)
+     on conflict (user_id) do nothing`,
+    [user, id(), now],
+  );
+  await sql(
+    database,
+    `insert into queue_jobs (id, queue, payload, created_at, due_at, failed_at)
+     values ($1::uuid, 'send-mail', '{}', $2::timestamptz, $2::timestamptz, $2::timestamptz)`,
+    [id(), now],
+  );
+  const link = id();
+  await sql(
+    database,
+    `insert into upstream_links (id, provider_id, subject, created_at)
+     values ($1::uuid, $2::uuid, $3::text, $4::timestamptz)`,
+    [link, PROVIDER, `subject-${step}`, now],
+  );
+  await sql(
+    database,
+    `insert into upstream_authorizations (id, provider_id, state_hash, secrets_sealed, created_at, link_id)
+     values ($1::uuid, $2::uuid, sha256($1::text::bytea), '', $3::timestamptz, $4::uuid)`,
+    [id(), PROVIDER, now, link],
+  );
+}
