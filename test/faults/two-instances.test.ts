@@ -1,0 +1,279 @@
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../support/free-port.js';
+import { startPostgresServer, type TestServer } from '../support/postgres-server.ts';
+import { killProcess, Program, stopProcess } from '../support/program.js';
+
+const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
+const SECRET = 'a-secret-of-at-least-16-characters';
+const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${SECRET}`).toString('base64')}`;
+const VISITORS = 4;
+const CHECK_MS = 50;
+const LONG_MS = 120_000;
+
+/** The way from one instance to the database, which can fall silent without a word, as a broken network does. */
+class Cable {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #isCut = false;
+
+  constructor(database: TestServer) {
+    this.#server = createServer((near) => {
+      const far = connect(join(database.host, `.s.PGSQL.${database.port}`));
+      for (const [from, to] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        this.#sockets.add(from);
+        from.on('data', (chunk) => to.write(chunk));
+        from.on('error', () => to.destroy());
+        from.on('close', () => {
+          this.#sockets.delete(from);
+          to.destroy();
+        });
+        if (this.#isCut) from.pause();
+      }
+    });
+  }
+
+  async listen(port: number): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve));
+  }
+
+  cut(): void {
+    this.#isCut = true;
+    for (const socket of this.#sockets) socket.pause();
+  }
+
+  mend(): void {
+    this.#isCut = false;
+    for (const socket of this.#sockets) socket.resume();
+  }
+
+  close(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
+
+interface Instance {
+  readonly base: string;
+  readonly program: Program;
+  readonly cable: Cable;
+  process: ChildProcess;
+  /** What the load balancer thinks of it. */
+  isUp: boolean;
+}
+
+let folder: string;
+let database: TestServer;
+let balancer: NodeJS.Timeout;
+const instances: Instance[] = [];
+/** Tokens that somebody was given: none of them may be lost. */
+const acknowledged: string[] = [];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'latchkey-instances-'));
+  database = await startPostgresServer();
+  const ports = [await freePort(), await freePort()];
+  for (const [index, port] of ports.entries()) {
+    const cable = new Cable(database);
+    const cablePort = await freePort();
+    await cable.listen(cablePort);
+    const base = `http://127.0.0.1:${port}/`;
+    const settings = {
+      data_dir: join(folder, `data-${index}`),
+      database: { uri: `postgres://tests@127.0.0.1:${cablePort}/postgres?sslmode=disable` },
+      http: {
+        public_base: `http://127.0.0.1:${ports[0]}/`,
+        listeners: [{ resources: ['oauth', 'health'], binds: [{ address: `127.0.0.1:${port}` }] }],
+      },
+      secrets: { encryption: 'ab'.repeat(32) },
+      clients: [{ client_id: CLIENT_ID, client_auth_method: 'client_secret_basic', client_secret: SECRET }],
+      limits: { drain_delay: `${4 * CHECK_MS}ms` },
+      logging: { level: 'error' },
+    };
+    const program = new Program(folder, settings, { name: `latchkey-${index}.json` });
+    instances.push({ base, program, cable, process: await program.serve(base), isUp: true });
+  }
+  balancer = setInterval(() => void Promise.all(instances.map(checkHealth)), CHECK_MS);
+});
+
+afterAll(async () => {
+  clearInterval(balancer);
+  for (const { cable } of instances) cable.mend();
+  const codes = await Promise.all(instances.map(({ process }) => stopProcess(process)));
+  for (const { cable } of instances) cable.close();
+  await database.remove();
+  rmSync(folder, { recursive: true, force: true });
+  expect(codes).toEqual([0, 0]);
+});
+
+async function checkHealth(instance: Instance): Promise<void> {
+  instance.isUp = await fetch(`${instance.base}health`, { signal: AbortSignal.timeout(1000) }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+interface Outcome {
+  readonly instance: Instance;
+  /** Undefined: no answer. */
+  readonly status: number | undefined;
+  readonly retryAfter: string | null;
+}
+
+let turn = 0;
+
+/** As a load balancer passes a request on: to one that is up, and to the other when the connection is refused. */
+async function askForToken(): Promise<Outcome> {
+  turn += 1;
+  const up = instances.filter(({ isUp }) => isUp);
+  const order = up.length === 0 ? instances : [...up.slice(turn % up.length), ...up.slice(0, turn % up.length)];
+  for (const instance of [...order, ...instances.filter((one) => !order.includes(one))]) {
+    try {
+      const response = await fetch(`${instance.base}oauth2/token`, {
+        method: 'POST',
+        // Balancers differ in what they do with connections that are kept.
+        headers: { authorization: AUTHORIZATION, connection: 'close' },
+        body: new URLSearchParams({ grant_type: 'client_credentials' }),
+      });
+      const body = await response.json();
+      if (response.status === 200) acknowledged.push(String(body.access_token));
+      return { instance, status: response.status, retryAfter: response.headers.get('retry-after') };
+    } catch (error) {
+      const isRefused = error instanceof Error && /ECONNREFUSED/.test(String(error.cause));
+      if (!isRefused) return { instance, status: undefined, retryAfter: null };
+    }
+  }
+  throw new Error('no instance takes connections');
+}
+
+/** What visitors saw who asked all the time while something happened, and a moment longer. */
+async function underLoad(happening: () => Promise<void>): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  let isOver = false;
+  const visitors = Array.from({ length: VISITORS }, async () => {
+    while (!isOver) outcomes.push(await askForToken());
+  });
+  await expect.poll(() => outcomes.length).toBeGreaterThan(20);
+  await happening();
+  const before = outcomes.length;
+  await expect.poll(() => outcomes.length).toBeGreaterThan(before + 20);
+  isOver = true;
+  await Promise.all(visitors);
+  return outcomes;
+}
+
+/** Every token that was given is known to an instance. */
+async function expectNothingLost({ base }: Instance): Promise<void> {
+  const tokens = acknowledged.splice(0);
+  expect(tokens.length).toBeGreaterThan(20);
+  while (tokens.length > 0) {
+    const known = await Promise.all(
+      tokens.splice(0, 50).map(async (token) => {
+        const body = new URLSearchParams({ token });
+        const headers = { authorization: AUTHORIZATION };
+        const response = await fetch(`${base}oauth2/introspect`, { method: 'POST', headers, body });
+        return (await response.json()).active;
+      }),
+    );
+    expect(new Set(known)).toEqual(new Set([true]));
+  }
+}
+
+const failures = (outcomes: readonly Outcome[]) => outcomes.filter(({ status }) => status !== 200);
+
+function instanceAt(index: number): Instance {
+  return instances[index] ?? expect.fail('no such instance');
+}
+
+test('kill -9 of one of two under load: only what it was answering is cut, and nothing that was answered is lost', {
+  timeout: LONG_MS,
+}, async () => {
+  const victim = instanceAt(1);
+  const outcomes = await underLoad(() => killProcess(victim.process));
+  expect(failures(outcomes).length).toBeLessThanOrEqual(VISITORS);
+  expect(failures(outcomes).every(({ instance, status }) => instance === victim && status === undefined)).toBe(true);
+  await expectNothingLost(instanceAt(0));
+  victim.process = await victim.program.serve(victim.base);
+});
+
+test('a rolling restart by SIGTERM under load: no request fails, each ends with exit code 0 (8.5)', {
+  timeout: LONG_MS,
+}, async () => {
+  await expect.poll(() => instances.every(({ isUp }) => isUp)).toBe(true);
+  const outcomes = await underLoad(async () => {
+    for (const instance of instances) {
+      expect(await stopProcess(instance.process)).toBe(0);
+      instance.process = await instance.program.serve(instance.base);
+      while (!instance.isUp) await pause(CHECK_MS);
+    }
+  });
+  expect(failures(outcomes)).toEqual([]);
+  await expectNothingLost(instanceAt(0));
+});
+
+test('a restart of the database under load: 200 or 503 with Retry-After, and nothing that was answered is lost', {
+  timeout: LONG_MS,
+}, async () => {
+  const outcomes = await underLoad(async () => {
+    await database.stop();
+    await database.start();
+    await expect.poll(() => instances.every(({ isUp }) => isUp)).toBe(true);
+  });
+  expect(new Set(failures(outcomes).map(({ status }) => status))).toEqual(
+    new Set(failures(outcomes).length > 0 ? [503] : []),
+  );
+  expect(failures(outcomes).filter(({ retryAfter }) => retryAfter === null)).toEqual([]);
+  await expectNothingLost(instanceAt(1));
+});
+
+test.each([1, 10])(
+  'a network that is silent for %i s between one instance and the database: waits or 503 there, nothing elsewhere',
+  { timeout: LONG_MS },
+  async (seconds) => {
+    const victim = instanceAt(1);
+    await expect.poll(() => instances.every(({ isUp }) => isUp)).toBe(true);
+    const outcomes = await underLoad(async () => {
+      victim.cable.cut();
+      const silence = pause(seconds * 1000);
+      if (seconds > 1) {
+        // The load balancer notices; whoever comes then is served.
+        await expect.poll(() => victim.isUp).toBe(false);
+        const served = await Promise.all(Array.from({ length: 20 }, askForToken));
+        expect(served.filter(({ instance, status }) => instance === victim || status !== 200)).toEqual([]);
+      }
+      await silence;
+      victim.cable.mend();
+      await expect.poll(() => instances.every(({ isUp }) => isUp)).toBe(true);
+    });
+    const failed = failures(outcomes);
+    if (seconds === 1) expect(failed).toEqual([]);
+    expect(failed.filter(({ instance, status }) => instance !== victim || status !== 503)).toEqual([]);
+    await expectNothingLost(victim);
+  },
+);
+
+test('a second SIGTERM cuts a request that does not end, also during limits.drain_delay: exit 1', async () => {
+  const { base, process: service, program } = instanceAt(1);
+  const { hostname, port } = new URL(base);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => {});
+  socket.write(
+    'POST /oauth2/token HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nContent-Type: application/x-www-form-urlencoded\r\n\r\n',
+  );
+  await fetch(`${base}health`);
+  const ended = new Promise((resolve) => service.once('exit', resolve));
+  service.kill('SIGTERM');
+  await expect.poll(async () => (await fetch(`${base}health`).catch(() => undefined))?.status).not.toBe(200);
+  service.kill('SIGTERM');
+  expect(await ended).toBe(1);
+  socket.destroy();
+  instanceAt(1).process = await program.serve(base);
+});
