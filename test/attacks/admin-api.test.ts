@@ -166,6 +166,30 @@ describe('a right that is taken away while it is used (S-129, S-178)', () => {
   });
 });
 
+test('no answer of a list or record holds a secret (S-130)', async () => {
+  const { tokens } = await administrator();
+  const client = new AdminClient(service, tokens.accessToken);
+  const chat = await new ChatClient(service).login(`adele${people}`, PASSWORD);
+  const secrets = [PASSWORD, SECRET, 'a-secret-of-at-least-16-characters', '$argon2', '$2b$', chat.accessToken];
+  secrets.push(tokens.accessToken, tokens.refreshToken, 'hash', 'sealed', 'totp');
+  let records = 0;
+  for (const { target } of adminRoutes().filter(
+    ({ method, target: path }) => method === 'GET' && !path.includes(ABSENT),
+  )) {
+    const { body } = await client.get(`${target.replace('/api/admin/v1/', '')}?page[first]=100`);
+    const found = Array.isArray(body.data) ? body.data : [];
+    records += found.length;
+    const texts = [JSON.stringify(body)];
+    for (const { links } of found.slice(0, 5)) texts.push(JSON.stringify((await client.get(links.self)).body));
+    for (const secret of secrets)
+      expect(
+        texts.filter((text) => text.includes(secret)),
+        `${target}: ${secret}`,
+      ).toEqual([]);
+  }
+  expect(records).toBeGreaterThan(10);
+});
+
 describe('input that makes no sense', () => {
   test.each([
     'x',

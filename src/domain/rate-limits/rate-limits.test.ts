@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addressKey } from '#platform/base/ip-address.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import type { Database } from '#platform/postgres/database.ts';
+import { cleanUpAll } from '#test/support/clean-up.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
 import { measured } from '#test/support/measured.ts';
 import { type Bucket, countFailure, refundTokens, takeTokens, unknownNameKey } from './rate-limits.ts';
 
@@ -46,6 +48,21 @@ describe('token buckets', () => {
     expect(await takeOften(refilled, 5)).toBe(1);
     clock.advanceSeconds(3600);
     expect(await takeOften(refilled, 5)).toBe(3);
+  });
+
+  test('a flood of keys that nobody uses again goes, and who is held back stays so (S-145)', async () => {
+    const attacker = [bucket('attacker', 1, 1 / 86_400)];
+    expect(await takeOften(attacker, 2)).toBe(1);
+    await sql(
+      database,
+      `insert into rate_limits (key, tat) select 'flood ' || n, $1::timestamptz from generate_series(1, 100000) n`,
+      [new Date(clock.now() + 1000)],
+    );
+    clock.advanceSeconds(3600);
+    await cleanUpAll({ database, clock });
+    const [row] = await sql<{ count: number }>(database, 'select count(*)::integer as count from rate_limits');
+    expect(row?.count).toBeLessThan(100);
+    expect(await takeOften(attacker, 1)).toBe(0);
   });
 
   test('one check is one statement', async () => {

@@ -16,7 +16,7 @@ const visitor = () => new Browser({ listener: service.address, publicBase: servi
 const lastLine = () => service.logLines().findLast((line) => line.includes(' http.server.response ')) ?? '';
 
 describe('GET /graphql/playground', () => {
-  test('is the same page for everybody, looks at nothing, and lets in no content of others', async () => {
+  test('is the same page for everybody, looks at nothing, and lets in no content of others (S-173)', async () => {
     service = await startService({});
     await service.registerUser('gita', PASSWORD);
     const gita = visitor();

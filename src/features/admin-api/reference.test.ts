@@ -16,7 +16,7 @@ test('GET /api/doc leads to the reference for good', async () => {
   expect([status, headers.get('location')]).toEqual([308, `${service.publicBase}api/doc/`]);
 });
 
-test('GET /api/doc/ is a page whose script reads the description, for anybody', async () => {
+test('GET /api/doc/ is a page whose script reads the description, for anybody (S-173)', async () => {
   const answer = await get('/api/doc/');
   const body = await answer.text();
   expect(answer.status).toBe(200);
@@ -36,7 +36,7 @@ test('GET /api/doc/ is a page whose script reads the description, for anybody', 
   });
 });
 
-test('the callback is the same whatever it is asked with, and tells it to nobody', async () => {
+test('the callback is the same whatever it is asked with, and tells it to nobody (S-173)', async () => {
   const plain = await (await get('/api/doc/oauth2-callback')).text();
   const answer = await get('/api/doc/oauth2-callback?code=NeverShown1&state=%22%3E%3Cscript%3Ealert(1)%3C/script%3E');
   expect(await answer.text()).toBe(plain);

@@ -1,0 +1,40 @@
+/** A new service belongs to nobody who is quick (S-172). */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Browser } from '#test/support/browser.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { registerWholly } from '#test/support/registering.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+import { bundleWorker } from '#test/support/worker-entry.ts';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService(
+    { account: { password_registration_enabled: true, password_registration_email_required: false } },
+    {
+      strengthWorker: await bundleWorker(
+        new URL('../../src/domain/accounts/passwords/strength.worker.ts', import.meta.url),
+      ),
+    },
+  );
+});
+afterAll(async () => await service.stop());
+
+test('there is no account to begin with, and so no password that everybody knows (S-172)', async () => {
+  expect(await sql(service.database, 'select from users')).toEqual([]);
+});
+
+test('no page makes an administrator (S-172)', async () => {
+  for (const path of ['/setup', '/install', '/admin', '/admin/setup', '/api/admin/v1/setup', '/init', '/first-run']) {
+    for (const method of ['GET', 'POST']) {
+      expect((await fetch(service.address + path, { method })).status, `${method} ${path}`).toBe(404);
+    }
+  }
+});
+
+test('who registers first may ask for no more than others (S-172)', async () => {
+  await registerWholly(new Browser({ listener: service.address, publicBase: service.publicBase }), 'quick');
+  expect(await sql(service.database, 'select username, can_request_admin from users')).toEqual([
+    { username: 'quick', can_request_admin: false },
+  ]);
+});

@@ -1,0 +1,75 @@
+/** What is released: what it installs, what it may do, and how a weakness in it is reported. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+
+const MANIFEST = z.object({
+  scripts: z.record(z.string(), z.string()),
+  dependencies: z.record(z.string(), z.string()),
+  optionalDependencies: z.record(z.string(), z.string()),
+  devDependencies: z.record(z.string(), z.string()),
+});
+const LOCKFILE = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({ integrity: z.string().optional(), resolved: z.string().optional(), link: z.boolean().optional() }),
+  ),
+});
+
+const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+describe('what a release installs (S-170)', () => {
+  const manifest = MANIFEST.parse(JSON.parse(textOf('package.json')));
+
+  test.each(['package-lock.json', 'tools/package-lock.json'])('%s has a checksum of every package', (path) => {
+    const { packages } = LOCKFILE.parse(JSON.parse(textOf(path)));
+    const others = Object.entries(packages).filter(([name]) => name !== '');
+    expect(others.length).toBeGreaterThan(50);
+    expect(others.filter(([, { integrity }]) => !/^sha512-/.test(integrity ?? '')).map(([name]) => name)).toEqual([]);
+    expect(others.flatMap(([, { resolved }]) => resolved ?? [])).toEqual([]);
+  });
+
+  test('each version is exact: nobody else decides what the next installation brings', () => {
+    const all = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.devDependencies };
+    expect(Object.entries(all).filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))).toEqual([]);
+  });
+
+  test('nothing of ours is run at an installation', () => {
+    expect(Object.keys(manifest.scripts).filter((name) => /^(?:pre|post)?install$|^prepare$/.test(name))).toEqual([]);
+  });
+});
+
+describe('what a released image may do (S-170, S-171)', () => {
+  test('it runs as an ordinary user, and starts the program without a shell', () => {
+    const file = textOf('packaging/Containerfile');
+    expect(file).toMatch(/^USER 1000:1000$/m);
+    expect(file).toMatch(/^ENTRYPOINT \["node", /m);
+    // Of an installation as root nothing is left behind that this user could change.
+    expect(file.indexOf('USER 1000:1000')).toBeGreaterThan(file.lastIndexOf('RUN '));
+  });
+
+  test('in the example for Kubernetes it can write to its volumes alone', () => {
+    const file = textOf('packaging/kubernetes.yaml');
+    for (const setting of ['readOnlyRootFilesystem: true', 'runAsNonRoot: true', 'allowPrivilegeEscalation: false']) {
+      expect(file).toContain(setting);
+    }
+    expect(file).toMatch(/capabilities:\s+drop: \[ALL\]/);
+    expect(file).toContain('automountServiceAccountToken: false');
+  });
+
+  test('as a unit of systemd it can write to its data alone', () => {
+    const file = textOf('packaging/latchkey.service');
+    for (const setting of ['ProtectSystem=strict', 'NoNewPrivileges=true', 'CapabilityBoundingSet=', 'User=latchkey']) {
+      expect(file.split('\n')).toContain(setting);
+    }
+  });
+
+  test('secrets of the one who builds it do not get in', () => {
+    const ignored = textOf('.dockerignore').split('\n');
+    for (const path of ['.git', 'data', 'latchkey.yaml', 'config.yaml', '.env']) expect(ignored).toContain(path);
+  });
+});
+
+test('who finds a weakness knows where to tell it, and when there is an answer (S-174)', () => {
+  expect(textOf('SECURITY.md')).toMatch(/answer within \w+ working days/);
+});
