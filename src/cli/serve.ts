@@ -37,7 +37,8 @@ export async function serve(options: ConfigurationOptions, command: ServeOptions
 
 function run(options: ConfigurationOptions, command: ServeOptions, io: CommandIo): Promise<number> {
   const slot = io.environment[MEMBER_VARIABLE];
-  if (slot !== undefined) return runMember(slot, options, command, io);
+  // Without somebody to report to it is a variable that was left over.
+  if (slot !== undefined && process.send !== undefined) return runMember(slot, options, command, io);
   return runInstance(options, io, {
     wants: {
       shouldMigrate: command.migrate,
