@@ -4,6 +4,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.js';
 import { startPostgresServer, type TestServer } from '../support/postgres-server.ts';
@@ -259,6 +260,49 @@ test.each([1, 10])(
     await expectNothingLost(victim);
   },
 );
+
+test('kill -9 of a process in the middle of a job: within two minutes another runs it again (6.1, 10.9)', {
+  timeout: LONG_MS,
+}, async () => {
+  const queue = 'cleanup-audit-events';
+  const [holder, observer] = [new pg.Client(database.uri), new pg.Client(database.uri)];
+  await Promise.all([holder.connect(), observer.connect()]);
+  const job = async () =>
+    (
+      await observer.query<{ taken: boolean; seconds: number }>(
+        `select worker is not null as taken, extract(epoch from due_at - now())::float8 as seconds
+           from queue_jobs where queue = $1 and failed_at is null`,
+        [queue],
+      )
+    ).rows[0];
+  try {
+    // The job cannot go on while somebody holds what it deletes from.
+    await holder.query('begin; lock table audit_events in access exclusive mode');
+    await observer.query('update queue_jobs set due_at = now() where queue = $1', [queue]);
+    const waiting = async () =>
+      (
+        await observer.query<{ pid: number }>(
+          `select substr(application_name, 10)::integer as pid from pg_stat_activity
+            where wait_event_type = 'Lock' and application_name like 'latchkey:%'`,
+        )
+      ).rows[0]?.pid;
+    await expect.poll(waiting).toBeDefined();
+    const pid = await waiting();
+    const victim = instances.find(({ process }) => process.pid === pid) ?? expect.fail('nobody runs the job');
+    await killProcess(victim.process);
+    await holder.query('rollback');
+    const left = await job();
+    expect(left).toMatchObject({ taken: true });
+    expect(left?.seconds).toBeLessThanOrEqual(120);
+    // The time passes.
+    await observer.query('update queue_jobs set due_at = now() where queue = $1', [queue]);
+    await expect.poll(async () => (await job())?.taken).toBe(false);
+    await expect.poll(async () => (await job())?.seconds).toBeGreaterThan(0);
+    victim.process = await victim.program.serve(victim.base);
+  } finally {
+    await Promise.all([holder.end(), observer.end()]);
+  }
+});
 
 test('a second SIGTERM cuts a request that does not end, also during limits.drain_delay: exit 1', async () => {
   const { base, process: service, program } = instanceAt(1);
