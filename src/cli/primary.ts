@@ -26,8 +26,12 @@ export async function supervise(deps: PreparedInstance): Promise<number> {
       },
       replace: async (settings) => {
         const failed = await members.reload();
-        if (failed > 0) throw new Error(`${failed} processes could not take over the configuration`);
         current = settings;
+        if (failed === 0) return;
+        // The others have it already, and a process that takes the place of one of these will.
+        log.error('reload', 'some serving processes keep the former configuration; send SIGHUP again', {
+          processes: failed,
+        });
       },
     },
     manager,
