@@ -1,5 +1,7 @@
 /** One request to each operation of the admin API, for the numbers of statements that the manual promises. */
+import { newId, toUuid } from '#platform/base/ids.ts';
 import { AdminClient } from '../support/admin-client.ts';
+import { sql } from '../support/fixtures.ts';
 import type { TestService } from '../support/service.ts';
 
 const LISTS = [
@@ -67,6 +69,16 @@ export async function walkAdminApi(service: TestService, walk: Walk): Promise<vo
   await admin.post(`users/${user}/lock`);
   await admin.post(`users/${user}/unlock`);
   await admin.delete(`user-emails/${email}`);
+  await sql(
+    service.database,
+    `insert into queue_jobs (id, queue, payload, created_at, due_at, failed_at)
+     values ($1::uuid, 'send-mail', '{}', now(), now(), now())`,
+    [toUuid(newId(Date.now()))],
+  );
+  const job = (await admin.get('jobs?filter[status]=dead')).body.data?.[0]?.id;
+  await admin.get(`jobs/${job}`);
+  const again = await idOf(admin.post(`jobs/${job}/retry`));
+  await admin.delete(`jobs/${again}`);
   await admin.post(`users/${user}/deactivate`);
   await admin.post(`users/${user}/reactivate`);
 }
