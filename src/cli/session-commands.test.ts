@@ -2,13 +2,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Browser } from '#test/support/browser.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
-import { sql } from '#test/support/fixtures.ts';
+import { insertClient, sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
 import {
   type StandInHomeserver,
   startStandInHomeserver,
 } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+import { deleteClientCommand } from './delete-client.ts';
 import { issueCompatibilityTokenCommand } from './issue-compatibility-token.ts';
 import { killSessionsCommand } from './kill-sessions.ts';
 import { manageDeps, type Printed } from './manage-deps.test-support.ts';
@@ -301,4 +302,22 @@ describe('manage issue-compatibility-token', () => {
     await issue('uma', { deviceId: 'BOX' }, alone);
     expect(await sessions('uma')).toEqual([{ device_id: 'BOX', finish_reason: null }]);
   });
+});
+
+test('manage delete-client: an application that registered itself goes, one of the configuration stays', async () => {
+  const remove = (clientId: string) => deleteClientCommand(manageDeps(alone, printed), { clientId, json: false });
+  const { database, core } = alone;
+  const [dynamic, configured] = await Promise.all(
+    [false, true].map((isStatic) =>
+      insertClient(database, core.keyRing, clock.now(), {
+        isStatic,
+        metadata: { client_name: { '': `Harbour ${isStatic}` } },
+      }),
+    ),
+  );
+  await remove(dynamic ?? expect.fail('no client'));
+  expect(printed.out).toBe('deleted\n');
+  await expect(remove(dynamic ?? '')).rejects.toThrow('client not found');
+  await expect(remove(configured ?? '')).rejects.toThrow('one of the configuration');
+  await expect(remove('x')).rejects.toThrow('no client id');
 });

@@ -49,6 +49,13 @@ export function addSessionCommands(manage: Command, configuration: () => Configu
       const token = { user, deviceId, expiresInSeconds: expiresIn, isAdmin };
       await run((deps, json) => issueCompatibilityTokenCommand(deps, { ...token, json }));
     });
+  manage
+    .command('delete-client <client-id>')
+    .description('delete an application that registered itself, with its sessions and tokens')
+    .action(async (clientId: string) => {
+      const { deleteClientCommand } = await import('./delete-client.ts');
+      await run((deps, json) => deleteClientCommand(deps, { clientId, json }));
+    });
 }
 
 interface IssueTokenFlags {

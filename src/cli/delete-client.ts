@@ -1,0 +1,27 @@
+import { deleteDynamicClient } from '#domain/clients/delete-client.ts';
+import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { parseId } from '#platform/base/ids.ts';
+import type { ManageDeps } from './accounts.ts';
+import { visible } from './visible-text.ts';
+
+export interface DeleteClientOptions {
+  readonly clientId: string;
+  readonly json: boolean;
+}
+
+/**
+ * `manage delete-client` (operations 3.5): an application that registered itself, with its sessions and tokens. Throws
+ * `ExitError` 1 when there is none, or the configuration says what it is; 2 for what is no client id.
+ */
+export async function deleteClientCommand(deps: ManageDeps, { clientId, json }: DeleteClientOptions): Promise<void> {
+  const id = parseId<'client'>(clientId);
+  if (id === undefined) throw new ExitError(ExitCode.usage, `${visible(clientId)} is no client id`);
+  const { database, clock, homeserver } = deps;
+  const outcome = await deleteDynamicClient({ database, clock, ...clientSessionEnder(homeserver) }, id);
+  if (outcome === 'unknown') throw new ExitError(ExitCode.failure, 'client not found');
+  if (outcome === 'static') {
+    throw new ExitError(ExitCode.failure, 'the client is one of the configuration: take it out of clients there');
+  }
+  deps.io.stdout(json ? `${JSON.stringify({ deleted: id })}\n` : 'deleted\n');
+}
