@@ -152,6 +152,7 @@ export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): 
   addManageCommands(program, configuration, io);
   addJobsCommands(program, configuration, io);
   addImportCommands(program, configuration, io, finish);
+  addDebugCommands(program, configuration, io, finish);
   addActivityCommand(program, configuration, io, finish);
   return program;
 }
@@ -288,6 +289,21 @@ function addKeysCommands(program: Command, configuration: () => ConfigurationOpt
     .action(async (options: RotateKeysFlags) => {
       await (await import('./rotate-keys.ts')).rotateKeys(configuration(), options, io);
     });
+}
+
+function addDebugCommands(
+  program: Command,
+  configuration: () => ConfigurationOptions,
+  io: CommandIo,
+  finish: (exitCode: number) => void,
+): void {
+  const debug = program.command('debug').description('look into single values');
+  debug
+    .command('token <token>')
+    .description('kind and checksum of a token from its text alone; exit 1 when it cannot be one; - for standard input')
+    .action(async (token: string) =>
+      finish(await (await import('./debug-token.ts')).debugToken(configuration(), token, io)),
+    );
 }
 
 function addManageCommands(program: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {

@@ -39,6 +39,11 @@ export function parseToken(text: string): TokenText | undefined {
   return isTokenPrefix(prefix) ? { prefix, random: text.slice(PREFIX_LENGTH + 1, CHECKED_LENGTH) } : undefined;
 }
 
+/** Whether the text has the form of a token with a known prefix, whatever its checksum. */
+export function hasTokenForm(text: string): boolean {
+  return FORM.test(text);
+}
+
 function isTokenPrefix(text: string): text is TokenPrefix {
   return text === 'mat' || text === 'mar' || text === 'mct' || text === 'mcr' || text === 'mpt' || text === 'mgt';
 }
