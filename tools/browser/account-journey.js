@@ -194,7 +194,6 @@ function field(page, name) {
   return page.getByRole('textbox', { name, exact: true });
 }
 
-/** The service cannot be reached for a moment. */
 /** Where nothing is paid for, the page leads to the profile, and the way back not to it again. */
 async function lookForPlan(page, base) {
   await page.goto(`${base}account/sessions`);
@@ -206,6 +205,7 @@ async function lookForPlan(page, base) {
   await heading(page, 'Where you are signed in');
 }
 
+/** The service cannot be reached for a moment. */
 async function lookAtMissing(page, base) {
   await page.goto(`${base}account/sessions`);
   await heading(page, 'Where you are signed in');

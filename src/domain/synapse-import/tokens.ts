@@ -1,4 +1,5 @@
 /** Tokens keep their text, of which only the digest is stored, so clients stay signed in. */
+import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
@@ -36,8 +37,8 @@ interface NewAccessToken {
 const OWN = 'puppets_user_id is null';
 
 /** The session of the device of a row `b`, whose account is `u`. */
-const SESSION_OF_DEVICE = `select id from compat_sessions
-  where user_id = u.id and device_id = b.device_id and finished_at is null limit 1`;
+const SESSION_OF_DEVICE = `select s.id from compat_sessions s
+  where s.user_id = u.id and s.device_id = b.device_id and ${compatSessionIsLive('s')} limit 1`;
 
 /** Access tokens that cannot be refreshed. One without a device gets a session without one. */
 export const accessTokensStep: ImportStep<SourceAccessToken> = {
