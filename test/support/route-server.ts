@@ -22,7 +22,7 @@ export const TEST_LIMITS: ServerLimits = {
   maxRequestsPerConnection: 10_000,
   maxRequestLineBytes: 8192,
   maxHeadersBytes: 16_384,
-  maxBody: { formBytes: 65_536, jsonBytes: 65_536 },
+  maxBody: { formBytes: 65_536, jsonBytes: 65_536, adminBytes: 1_048_576 },
   maxInFlight: 1000,
 };
 

@@ -24,6 +24,7 @@ export const limitsSection = mapping({
   max_body: mapping({
     form: size('1KiB', '16MiB').prefault('64KiB').describe('Body of a form.'),
     json: size('1KiB', '16MiB').prefault('64KiB').describe('JSON body.'),
+    admin: size('1KiB', '16MiB').prefault('1MiB').describe('JSON body of the admin API.'),
   })
     .prefault({})
     .describe('Larger bodies are refused (413).'),
@@ -65,7 +66,7 @@ export function limitsConfig(parsed: z.output<typeof limitsSection>, processes: 
     maxRequestsPerConnection: parsed.max_requests_per_connection,
     maxRequestLineBytes: parsed.max_request_line,
     maxHeadersBytes: parsed.max_headers,
-    maxBody: { formBytes: parsed.max_body.form, jsonBytes: parsed.max_body.json },
+    maxBody: { formBytes: parsed.max_body.form, jsonBytes: parsed.max_body.json, adminBytes: parsed.max_body.admin },
     passwordHashConcurrency: parsed.password_hash_concurrency ?? Math.min(8, Math.max(2, processors)),
     passwordHashQueue: parsed.password_hash_queue,
     maxInFlight: parsed.max_in_flight,

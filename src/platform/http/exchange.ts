@@ -25,6 +25,7 @@ export interface ExchangeSettings {
   readonly clientIpHeader: HttpOptions['clientIpHeader'];
   readonly maxFormBytes: number;
   readonly maxJsonBytes: number;
+  readonly maxAdminBytes: number;
   readonly handlerTimeoutMs: number;
   readonly inFlight: InFlight;
 }
@@ -217,7 +218,11 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
     this.graphqlOperation = operation;
   }
 
-  async #readJsonBody(maxBytes = this.#settings.maxJsonBytes): Promise<Buffer> {
+  get #maxJsonBytes(): number {
+    return this.errorFormat === 'admin-json' ? this.#settings.maxAdminBytes : this.#settings.maxJsonBytes;
+  }
+
+  async #readJsonBody(maxBytes = this.#maxJsonBytes): Promise<Buffer> {
     const isAccepted = this.errorFormat === 'chat-json' ? isChatJsonType : isJsonType;
     if (!isAccepted(this.request.headers['content-type'])) {
       throw new LatchkeyError(this.#settings.errorFormats[this.errorFormat].wrongBodyType, {

@@ -46,7 +46,7 @@ export interface HttpLimits {
   readonly maxRequestsPerConnection: number;
   readonly maxRequestLineBytes: number;
   readonly maxHeadersBytes: number;
-  readonly maxBody: { readonly formBytes: number; readonly jsonBytes: number };
+  readonly maxBody: { readonly formBytes: number; readonly jsonBytes: number; readonly adminBytes: number };
   readonly maxInFlight: number;
   readonly drainDelaySeconds: number;
   readonly shutdownTimeoutSeconds: number;

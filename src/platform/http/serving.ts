@@ -70,6 +70,7 @@ export class Serving {
       clientIpHeader: http.clientIpHeader,
       maxFormBytes: limits.maxBody.formBytes,
       maxJsonBytes: limits.maxBody.jsonBytes,
+      maxAdminBytes: limits.maxBody.adminBytes,
       handlerTimeoutMs: limits.handlerTimeoutSeconds * 1000,
       inFlight,
     };

@@ -45,8 +45,6 @@ export interface Operation {
   run(call: AdminCall): Promise<HttpResponse>;
 }
 
-const MAX_BODY_BYTES = 1024 * 1024;
-
 /** Where records are read from. */
 export interface Source<Item> {
   find(core: Core, id: Ulid): Promise<Item | undefined>;
@@ -230,9 +228,7 @@ export async function readBody<Body extends z.ZodType>(
   rules: Pick<JsonRules, 'maxMembers'> = {},
 ): Promise<z.output<Body>> {
   const optional = body.safeParse({}).success;
-  const value = optional
-    ? await context.readOptionalJson()
-    : await context.readJson({ ...rules, maxBytes: MAX_BODY_BYTES });
+  const value = optional ? await context.readOptionalJson() : await context.readJson(rules);
   const read = body.safeParse(value === undefined ? {} : value);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
