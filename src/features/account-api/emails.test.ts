@@ -197,6 +197,33 @@ describe('an address', () => {
     expect(await mails.deliver(service.core)).toEqual([]);
   });
 
+  test.each([
+    ['other letter case', (email: string) => email.toUpperCase(), 'IN_USE'],
+    ['its domain written otherwise', (email: string) => email.replace('@mail', '@ｍail'), 'IN_USE'],
+    ['a tag', (email: string) => email.replace('@', '+tag@'), 'COMPLETED'],
+    ['a Cyrillic letter in its domain', (email: string) => email.replace('@mail', '@mаil'), 'COMPLETED'],
+  ])(
+    'that looks like one of another account, by %s, is that one or a mailbox of its own (S-98)',
+    async (_, twin, end) => {
+      const [guest, owner] = [await person(), await person()];
+      const { status, authentication } = await begin(guest, twin(owner.email));
+      expect(status).toBe('STARTED');
+      const [mail = expect.fail('no mail')] = await mails.deliver(service.core);
+      // Only the mailbox that it names is written to, and that of the owner by nobody else.
+      expect(mail.to.toLowerCase() === owner.email).toBe(end === 'IN_USE');
+      expect(await complete(guest, authentication.id, codeSentTo(mail.to, [mail]))).toBe(end);
+      expect(await emailsOf(owner)).toEqual([owner.email]);
+      await mails.deliver(service.core);
+    },
+  );
+
+  test('gets three mails an hour, however many people ask for it (S-94)', async () => {
+    const asked = [];
+    for (let count = 0; count < 5; count += 1) asked.push((await begin(await person(), 'target@mail.example')).status);
+    expect(asked).toEqual(['STARTED', 'STARTED', 'STARTED', 'RATE_LIMITED', 'RATE_LIMITED']);
+    expect(to(await mails.deliver(service.core))).toEqual(Array.from({ length: 3 }, () => 'target@mail.example'));
+  });
+
   test('is the twentieth at most (security 3.10)', async () => {
     const emil = await person();
     const [id, at] = [uuid(emil.id), new Date(clock.now())];
