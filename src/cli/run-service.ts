@@ -49,7 +49,14 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
     const bound = await server.listen();
     const service = new RunningService(kept, settings, core, server);
     service.start();
-    await plan.announce(foundation, bound);
+    try {
+      await plan.announce(foundation, bound);
+    } catch (error) {
+      // What listens and works would keep alive a process that is not ready and never will be.
+      const workers = service.workers.map((worker) => worker.stop(0));
+      await Promise.all([server.close(0), service.stop(), ...workers]);
+      throw error;
+    }
     const toldManager = plan.isMember ? undefined : manager;
     const reload = new Reload({ foundation, service, adapt, prepare: prepareReload, manager: toldManager });
     io.signals.onHangUp(() => void reload.request().then((isDone) => plan.reloaded?.(isDone)));

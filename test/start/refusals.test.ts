@@ -60,6 +60,14 @@ describe('signing keys that cannot be read (operations 1.9)', () => {
   });
 });
 
+test('a start that fails after it listens ends the process, which would never be ready (operations 3.2)', async () => {
+  const program = await programWith({});
+  await program.run(['database', 'migrate']);
+  await administer(database.connectionString, 'alter table users rename to gone');
+  await expect(program.run(['serve'])).rejects.toThrow(/ended with (?!0)\d+: /);
+  await administer(database.connectionString, 'alter table gone rename to users');
+});
+
 describe('commands of the database', () => {
   test('database status gives up after database.connect_timeout (operations 1.8)', async () => {
     const uri = `postgres://nobody@127.0.0.1:${await freePort()}/none`;
