@@ -92,11 +92,17 @@ describe('PG variables', () => {
   test('fill what a PostgreSQL connection leaves open', () => {
     const bare = load({ environment: { ...environment, LATCHKEY__DATABASE__URI: 'postgres://' } }).config.database
       .server;
-    expect(bare).toMatchObject({ host: 'pg.example', port: 5433, user: 'role', database: 'name', sslMode: 'require' });
+    expect(bare).toMatchObject({
+      servers: [{ host: 'pg.example', port: 5433 }],
+      ...{ user: 'role', database: 'name', sslMode: 'require' },
+    });
     expect(bare.kind === 'postgres' && bare.password?.reveal()).toBe('hush');
     const uri = 'postgres://me:mine@db.example:1/own?sslmode=disable';
     const full = load({ environment: { ...environment, LATCHKEY__DATABASE__URI: uri } }).config.database.server;
-    expect(full).toMatchObject({ host: 'db.example', port: 1, user: 'me', database: 'own', sslMode: 'disable' });
+    expect(full).toMatchObject({
+      servers: [{ host: 'db.example', port: 1 }],
+      ...{ user: 'me', database: 'own', sslMode: 'disable' },
+    });
     expect(full.kind === 'postgres' && full.password?.reveal()).toBe('mine');
   });
 
