@@ -16,15 +16,22 @@ interface Column {
 /**
  * Fills every table with made-up rows and analyzes it. Row g of a table refers to row g of others; a third of each
  * nullable column is null, so that partial indexes hold a part of the rows.
+ * @param except tables that are left as they are
+ * @returns the tables that were filled
  */
-export async function fillTables(client: Client): Promise<void> {
+export async function fillTables(
+  client: Client,
+  { rows: count = ROWS, except = new Set<string>() }: { rows?: number; except?: ReadonlySet<string> } = {},
+): Promise<string[]> {
   const { rows } = await client.query<Column>(COLUMNS);
-  for (const [table, columns] of parentsFirst(rows)) {
+  const filled = [...parentsFirst(rows)].filter(([table]) => !except.has(table));
+  for (const [table, columns] of filled) {
     const names = columns.map((column) => column.name).join(', ');
     const values = columns.map(expressionFor).join(', ');
-    await client.query(`insert into ${table} (${names}) select ${values} from generate_series(1, ${ROWS}) g`);
+    await client.query(`insert into ${table} (${names}) select ${values} from generate_series(1, ${count}) g`);
   }
   await client.query('analyze');
+  return filled.map(([table]) => table);
 }
 
 function parentsFirst(columns: readonly Column[]): Map<string, Column[]> {

@@ -1,0 +1,110 @@
+/**
+ * Every schema there ever was, with rows in every table, becomes the schema of today, although the program is killed in
+ * each of its migrations (security F-22, O-08; operations 8.3).
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CREATE_SCHEMA_MIGRATIONS } from '#platform/postgres/migrator/migration-state.ts';
+import { createEmptyDatabase, type EmptyDatabase } from '#test/support/database.ts';
+import { waitUntil } from '#test/support/postgres-server.ts';
+import { killProcess, Program } from '#test/support/program.js';
+import { dumpSchema } from '#test/support/schema-dump.ts';
+import { fillTables } from '../plans/fill-tables.ts';
+
+const ROWS = 6;
+/** Key of the advisory lock that stops a migration at its last statement. */
+const LOCK = 22;
+const MIGRATOR = 'latchkey migrate';
+/** Of this test, in the schema that is migrated. */
+const HELD = 'held_migration';
+
+/** The row in `schema_migrations` is the last statement of each migration; the one named in `HELD` waits there. */
+const HOLD = `
+create table ${HELD} (version integer not null);
+insert into ${HELD} values (0);
+create function hold_migration() returns trigger language plpgsql as $$
+begin
+  if exists (select from ${HELD} where version = new.version) then perform pg_advisory_xact_lock(${LOCK}); end if;
+  return new;
+end $$;
+create trigger hold_migration before insert on schema_migrations for each row execute function hold_migration()`;
+
+const versions = readdirSync('migrations')
+  .flatMap((name) => /^(\d{4})-/.exec(name)?.[1] ?? [])
+  .map(Number);
+
+let empty: EmptyDatabase;
+let folder: string;
+let program: Program;
+let client: Client;
+
+beforeAll(async () => {
+  empty = await createEmptyDatabase();
+  folder = mkdtempSync(join(tmpdir(), 'latchkey-interrupted-'));
+  program = new Program(folder, {
+    data_dir: join(folder, 'data'),
+    database: { uri: empty.connectionString },
+    logging: { level: 'error' },
+  });
+  client = new Client({ connectionString: empty.connectionString });
+  await client.connect();
+  await client.query(CREATE_SCHEMA_MIGRATIONS);
+  await client.query(HOLD);
+});
+
+afterAll(async () => {
+  await client.end();
+  await empty.drop();
+  rmSync(folder, { recursive: true });
+});
+
+test('a program killed in any migration leaves it whole or undone, and the next one goes on with every row', async () => {
+  const filled = new Set([HELD]);
+  for (const [index, version] of versions.entries()) {
+    await killIn(version, { isServerTold: index % 2 === 0 });
+    for (const table of await fillTables(client, { rows: ROWS, except: filled })) filled.add(table);
+  }
+  await program.run(['database', 'migrate']);
+  await client.query('drop trigger hold_migration on schema_migrations; drop function hold_migration()');
+  await client.query(`drop table ${HELD}`);
+  expect(await dumpSchema(empty.connectionString)).toBe(readFileSync('migrations/schema.sql', 'utf8'));
+  const counts: Record<string, number> = {};
+  for (const table of filled) counts[table] = await countRows(table);
+  const fewer = Object.entries(counts).filter(([, count]) => count < ROWS);
+  expect(fewer).toEqual([]);
+}, 240_000);
+
+/**
+ * Kills the program at the end of a migration. The server hears of it at once, as when the connection is reset, or goes
+ * on with the statement that it has, as when the machine is gone.
+ */
+async function killIn(version: number, { isServerTold }: { isServerTold: boolean }): Promise<void> {
+  await client.query(`update ${HELD} set version = ${version}`);
+  await client.query(`select pg_advisory_lock(${LOCK})`);
+  const child = program.launch(['database', 'migrate']);
+  await waitUntil(
+    () => isThere(`select from pg_locks where locktype = 'advisory' and objid = ${LOCK} and not granted`),
+    `migration ${version} to reach its end`,
+  );
+  await killProcess(child);
+  if (isServerTold) {
+    await client.query(`select pg_terminate_backend(pid) from pg_stat_activity where ${OF_MIGRATOR}`);
+  }
+  await client.query(`select pg_advisory_unlock(${LOCK})`);
+  await waitUntil(async () => !(await isThere(`select from pg_stat_activity where ${OF_MIGRATOR}`)), 'its connection');
+}
+
+const OF_MIGRATOR = `application_name = '${MIGRATOR}' and datname = current_database()`;
+
+async function isThere(query: string): Promise<boolean> {
+  return (await client.query(query)).rowCount !== 0;
+}
+
+/** `ROWS` also for a table that a later migration took away. */
+async function countRows(table: string): Promise<number> {
+  if (!(await isThere(`select where to_regclass('${table}') is not null`))) return ROWS;
+  return (await client.query(`select from ${table}`)).rowCount ?? 0;
+}
