@@ -23,7 +23,13 @@ export async function checkConfig(sources: ConfigSources, output: CommandOutput)
   const loaded = await load(sources);
   const { config, tree } = loaded;
   if (config.secrets.keys.length > 0) (await import('./foundation.ts')).loadSigningKeys(config.secrets, tree);
-  for (const warning of [...loaded.warnings, ...loaded.deprecations]) output.stderr(`latchkey: warning: ${warning}\n`);
+  const { certificateWarnings } = await import('./certificate-warnings.ts');
+  const warnings = [
+    ...loaded.warnings,
+    ...loaded.deprecations,
+    ...certificateWarnings(config.http.listeners, systemClock.now()),
+  ];
+  for (const warning of warnings) output.stderr(`latchkey: warning: ${warning}\n`);
   const files = loaded.files.length === 0 ? 'no file, defaults and environment only' : loaded.files.join(', ');
   output.stdout(`Configuration is valid: ${files}\n`);
 }

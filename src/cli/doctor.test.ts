@@ -9,6 +9,7 @@ import { createEmptyDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { freePort } from '#test/support/free-port.js';
 import { type ScriptedSmtp, startScriptedSmtp } from '#test/support/scripted-smtp.ts';
+import { selfSigned } from '#test/support/self-signed.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 import { testSigningKeys } from '#test/support/signing-keys.ts';
 import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
@@ -397,6 +398,39 @@ describe('sign-in providers', () => {
     provoke();
     expect(await problems({ upstream_oauth2: upstream_oauth2() })).toMatchObject([
       { name: `upstream.${PROVIDER}`, status: 'fail', message: expect.stringContaining(message) },
+    ]);
+  });
+});
+
+describe('certificates of listeners', () => {
+  const listener = (name: string, pair: { readonly cert: string; readonly key: string }) => ({
+    ...{ name, resources: ['human', 'health'], binds: [{ port: 0 }] },
+    tls: { certificate: pair.cert, key: pair.key },
+  });
+  const inDays = (days: number): string =>
+    `${new Date(Date.now() + days * 86_400_000).toISOString().replace(/\D/g, '').slice(0, 14)}Z`;
+
+  test('fail when they expired, and warn two weeks before, or when they are for another host', async () => {
+    const { hostname } = new URL(service.issuer);
+    const listeners = [
+      listener('good', selfSigned([hostname])),
+      listener('expired', selfSigned([hostname], { to: inDays(-1) })),
+      listener('early', selfSigned([hostname], { from: inDays(1) })),
+      listener('soon', selfSigned([hostname], { to: inDays(13.5) })),
+      listener('other', selfSigned(['elsewhere.example'])),
+    ];
+    const findings = await run({ http: { public_base: service.issuer, trusted_proxies: [], listeners } });
+    const found = findings.filter(({ name }) => name.startsWith('tls.'));
+    expect(found).toMatchObject([
+      { name: 'tls.good', status: 'ok', hint: null },
+      { name: 'tls.expired', status: 'fail', message: expect.stringContaining('expired: it was valid to') },
+      { name: 'tls.early', status: 'fail', message: expect.stringContaining('is not valid before') },
+      { name: 'tls.soon', status: 'warn', message: expect.stringContaining('expires in 13 days') },
+      {
+        name: 'tls.other',
+        status: 'warn',
+        message: `the certificate is not for ${hostname}, the host of http.public_base`,
+      },
     ]);
   });
 });

@@ -21,6 +21,7 @@ import { type Finding, fail, findingsText, skip } from './doctor/finding.ts';
 import { checkHomeserver } from './doctor/homeserver-checks.ts';
 import { checkMail, checkProviders } from './doctor/peer-checks.ts';
 import { checkConfiguration } from './doctor/settings-checks.ts';
+import { checkCertificates } from './doctor/tls-checks.ts';
 import { keyRingOf, loadSigningKeys, MIGRATIONS_DIRECTORY, targetOf } from './foundation.ts';
 
 /** An attempt takes up to three seconds by itself; nobody waits for a server that is starting. */
@@ -48,6 +49,7 @@ async function examine(options: ConfigurationOptions, io: CommandIo): Promise<re
     ...findings,
     ...(await examineDatabase(loaded, deps.now)),
     ...(await checkAddresses(deps)),
+    ...checkCertificates(deps),
     await examineKeys(loaded, deps),
     await checkMail(config),
     ...(await checkProviders(config.upstreamOauth2, ask)),

@@ -1,6 +1,8 @@
 /** What `serve` and `worker` have in common: what is opened and prepared before either serves, or has others serve. */
 import type { Config } from '#config/config.ts';
+import { systemClock } from '#platform/base/clock.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
+import { certificateWarnings } from './certificate-warnings.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { openFoundation } from './foundation.ts';
 import type { InstancePlan } from './instance-plan.ts';
@@ -23,7 +25,11 @@ export async function runInstance(options: ConfigurationOptions, io: CommandIo, 
     plan.check?.(config);
     await plan.makeFirstAccounts?.(foundation);
     await plan.sync?.(clientSyncDeps(foundation), config);
-    if (!plan.isMember) warnOfMissingAlgorithms(config.clients, signingKeys, log);
+    if (!plan.isMember) {
+      warnOfMissingAlgorithms(config.clients, signingKeys, log);
+      const warnings = certificateWarnings(config.http.listeners, systemClock.now());
+      for (const warning of warnings) log.warn('startup', warning);
+    }
     const prepareReload = async (next: Config, keyRing: KeyRing): Promise<void> => {
       plan.check?.(next);
       await plan.sync?.(clientSyncDeps({ ...foundation, config: next, keyRing }), next);

@@ -6,9 +6,11 @@ import type { Config } from '#config/config.ts';
 import type { LoadedConfig } from '#config/load.ts';
 import { changedSettings, changedStartSettings } from '#config/start-settings.ts';
 import { findStateProblem } from '#domain/server-state/server-state.ts';
+import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
+import { certificateWarnings } from './certificate-warnings.ts';
 import { type Foundation, keyRingOf, loadSigningKeys } from './foundation.ts';
 import type { RunningService, Settings } from './running-service.ts';
 import type { ServiceManager } from './service-manager.ts';
@@ -109,6 +111,7 @@ export class Reload {
     for (const deprecation of loaded.deprecations) log.warn('deprecated', deprecation);
     logKeyChanges(before, signingKeys.list(), log);
     warnOfMissingAlgorithms(config.clients, signingKeys, log);
+    for (const warning of certificateWarnings(config.http.listeners, systemClock.now())) log.warn('reload', warning);
     if (restart.length > 0) {
       log.warn('reload', 'these settings need a restart; the former values stay in force', { keys: restart.join(' ') });
     }

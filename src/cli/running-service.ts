@@ -25,6 +25,7 @@ import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { openHasher } from './accounts.ts';
 import { SigningKeyReload } from './signing-key-reload.ts';
 import { testTransport } from './test-transport.ts';
+import { TlsReload } from './tls-reload.ts';
 
 /** What a reload keeps. */
 export interface Kept extends Pick<Resources, 'database' | 'estimator' | 'instance' | 'lag' | 'log' | 'version'> {
@@ -72,6 +73,7 @@ export class RunningService {
   /** Workers of former configurations whose jobs still run. */
   readonly #former = new Set<JobWorker>();
   #keyReload: SigningKeyReload;
+  #tlsReload: TlsReload;
   readonly #registered: RegisteredProcess;
 
   constructor(kept: Kept, settings: Settings, core: Core, server: HttpServer) {
@@ -80,6 +82,7 @@ export class RunningService {
     this.#core = core;
     this.#server = server;
     this.#keyReload = new SigningKeyReload({ ...settings, log: kept.log });
+    this.#tlsReload = this.#newTlsReload();
     this.#registered = new RegisteredProcess({
       ...{ database: kept.database, clock: systemClock, log: kept.log, version: kept.version },
       name: `${hostname()}:${process.pid}`,
@@ -121,6 +124,7 @@ export class RunningService {
     this.#settings = settings;
     this.#core = core;
     this.#keyReload = new SigningKeyReload({ ...settings, log: this.#kept.log });
+    this.#tlsReload = this.#newTlsReload();
     this.#startParts();
     void this.#registered.useDigest(sharedSettingsDigest(settings.config, settings.keyRing));
   }
@@ -131,9 +135,19 @@ export class RunningService {
     await Promise.all([this.#core.activity.stop(), this.#registered.stop()]);
   }
 
+  #newTlsReload(): TlsReload {
+    return new TlsReload({
+      loaded: this.#settings.loaded,
+      server: this.#server,
+      clock: systemClock,
+      log: this.#kept.log,
+    });
+  }
+
   #startParts(): void {
     this.#core.policy.start();
     this.#keyReload.start();
+    this.#tlsReload.start();
     if (!this.#kept.hasWorkers) return;
     const { log, jobsDatabase, database } = this.#kept;
     const transport = openTransport(this.#settings.config.email.transport, systemClock);
@@ -145,6 +159,7 @@ export class RunningService {
 
   #stopParts(): void {
     this.#keyReload.stop();
+    this.#tlsReload.stop();
     this.#core.policy.stop();
   }
 }

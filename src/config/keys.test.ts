@@ -1,9 +1,11 @@
+import { createPrivateKey } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { availableParallelism, userInfo } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { Secret } from '#platform/base/secret.ts';
 import { mappingOf, type Shape } from '#platform/config/shape.ts';
+import { selfSigned } from '#test/support/self-signed.ts';
 import { configShape } from './config.ts';
 import { load, loadYaml, problemsOfYaml } from './fixture.test-support.ts';
 import { CLAIM_VARIABLES } from './sections/claim-template.ts';
@@ -30,6 +32,13 @@ interface Row {
   /** How the problem goes on after the key. */
   readonly problem: string;
 }
+
+/** A certificate and its key, which belong together in the files below. */
+const PAIR = selfSigned(['auth.example']);
+const ENCRYPTED_KEY = createPrivateKey(PAIR.key).export({
+  ...{ type: 'pkcs8', format: 'pem' },
+  ...{ cipher: 'aes-256-cbc', passphrase: 'hush' },
+});
 
 const URL_PROBLEM = 'expected an absolute http or https URL without user info or fragment, got';
 
@@ -214,7 +223,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     good: '[{resources: [human], binds: [{port: 1}]}]',
     reads: [LISTENER],
     bad: '[]',
-    problem: 'expected a list that is not empty, got a list',
+    problem: 'expected a list that is not empty, got [secret]',
   },
   'http.listeners[].name': text(64),
   'http.listeners[].resources': {
@@ -264,6 +273,10 @@ const ROWS: Readonly<Record<string, Row>> = {
     bad: 'auth',
     problem: 'expected a path that starts with "/", got "auth"',
   },
+  'http.listeners[].tls.certificate': { ...secret(), good: JSON.stringify(PAIR.cert), reads: PAIR.cert },
+  'http.listeners[].tls.key': { ...secret(), good: JSON.stringify(PAIR.key), reads: PAIR.key },
+  'http.listeners[].tls.password': { ...secret(), good: 'hush', reads: 'hush' },
+  'http.listeners[].tls.min_version': choice('TLSv1.3', 'TLSv1.2', 'TLSv1.3'),
   'database.uri': { ...POSTGRES, as: 'database.server.servers.0.host', problem: 'expected "embedded:", "embedded:///' },
   'database.host': {
     good: 'db.example',
@@ -811,6 +824,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'jobs.max_attempts': { ...integer(5, 'from 1 to 20'), as: 'jobs.maxRetries' },
   'limits.max_connections': integer(5, 'from 1 to 1000000'),
   'limits.max_connections_per_address': integer(5, 'from 1 to 1000000'),
+  'limits.handshake_timeout': duration('1s', 1, 'from 1s to 1m'),
   'limits.headers_timeout': duration('1s', 1, 'from 1s to 10m'),
   'limits.request_timeout': duration('1h', 3600, 'from 1s to 1h'),
   'limits.handler_timeout': duration('1m', 60, 'from 1s to 10m'),
@@ -894,6 +908,7 @@ const without = (name: string) => UPSTREAM_PROVIDER.filter((line) => !line.start
 const NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   'http.listeners[]': ['resources: [human]', 'binds: [{port: 1}]'],
   'http.listeners[].binds[]': ['port: 1'],
+  'http.listeners[].tls': [`certificate: ${JSON.stringify(PAIR.cert)}`, `key: ${JSON.stringify(PAIR.key)}`],
   'secrets.keys[]': ['key: PEM'],
   'clients[]': [`client_id: ${ULID}`, 'client_auth_method: none'],
   'oauth.resources[]': ['identifier: https://api.example'],
@@ -915,6 +930,10 @@ const OWN_NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   'oauth.resources[].identifier': [],
   'http.listeners[].binds[].socket': [],
   'http.listeners[].binds[].mode': ['socket: /run/latchkey.sock'],
+  'http.listeners[].tls.password': [
+    `certificate: ${JSON.stringify(PAIR.cert)}`,
+    `key: ${JSON.stringify(ENCRYPTED_KEY)}`,
+  ],
   'clients[].client_secret': [`client_id: ${ULID}`, 'client_auth_method: client_secret_basic'],
   'clients[].jwks': [`client_id: ${ULID}`, 'client_auth_method: private_key_jwt'],
   'clients[].jwks_uri': [`client_id: ${ULID}`, 'client_auth_method: private_key_jwt'],
@@ -1270,6 +1289,7 @@ test('without any source, the defaults are those of the manual', () => {
     limits: {
       maxConnections: 10_000,
       maxConnectionsPerAddress: 200,
+      handshakeTimeoutSeconds: 5,
       headersTimeoutSeconds: 10,
       requestTimeoutSeconds: 30,
       handlerTimeoutSeconds: 15,

@@ -30,9 +30,11 @@ import { type Config, completeConfig, configShape } from './config.ts';
 import { type OtherVariables, otherVariables } from './other-variables.ts';
 import { readPictures } from './picture-files.ts';
 import { holdsSecrets, SecretFiles } from './secret-files.ts';
+import { httpConfig } from './sections/http.ts';
 import { secretsConfig } from './sections/secrets.ts';
-import { START_SETTINGS } from './start-settings.ts';
+import { START_SETTINGS, withCertificatesOf } from './start-settings.ts';
 import { readTemplates } from './template-files.ts';
+import { tlsProblems } from './tls-pairs.ts';
 
 export interface ConfigSources {
   /** As named on the command line; none: `LATCHKEY_CONFIG`, else the usual places. */
@@ -109,6 +111,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     ...pictureProblems,
     ...templateProblems,
     ...assetDirectoryProblems(complete),
+    ...tlsProblems(complete),
     ...problems.filter(isNotConsequence(secretFiles)),
   ];
   // A file that cannot be read says nothing of its keys, so a key that seems to be missing may be in it.
@@ -146,15 +149,29 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
  * @throws ExitError 78 with everything that is wrong with the files
  */
 export function rereadSecrets({ tree }: Pick<LoadedConfig, 'tree'>, account = processAccount()): Config['secrets'] {
+  const { directoryKeys, parsed } = rereadSection(tree, 'secrets', account);
+  return secretsConfig(parsed.secrets, directoryKeys);
+}
+
+/**
+ * The listeners with the files of their certificates as they are now.
+ * @throws ExitError 78 with everything that is wrong with the files
+ */
+export function rereadListeners({ tree }: Pick<LoadedConfig, 'tree'>): Config['http']['listeners'] {
+  const { parsed } = rereadSection(tree, 'http', processAccount());
+  return httpConfig(parsed.http, { host: undefined, port: undefined }).listeners;
+}
+
+function rereadSection(tree: MappingNode, section: string, account: ProcessAccount | undefined) {
   const shape = configShape();
-  const own = [...tree.entries].filter(([key]) => key === 'secrets');
+  const own = [...tree.entries].filter(([key]) => key === section);
   const files = new SecretFiles(account);
   const complete = files.contents(mappingNode(tree.at, own), shape);
   const directoryKeys = files.keyDirectory(complete);
   const { parsed, problems } = checkTree(complete, shape);
-  const found = [...files.problems, ...problems.filter(isNotConsequence(files))];
+  const found = [...files.problems, ...tlsProblems(complete), ...problems.filter(isNotConsequence(files))];
   if (parsed === undefined || found.length > 0) throw configurationError(found);
-  return secretsConfig(parsed.secrets, directoryKeys);
+  return { parsed, directoryKeys };
 }
 
 /** The sources laid over one another, lowest first, and what is wrong with them. */
@@ -241,8 +258,9 @@ class Reading {
 function withStartSettings(tree: MappingNode, started: NonNullable<ConfigSources['started']>): MappingNode {
   const origin = tree.at;
   let result: Node | undefined = tree;
+  const kept = withCertificatesOf(started.tree, tree);
   for (const path of pathsToKeep(tree, started.tree)) {
-    const value = nodeAt(started.tree, path);
+    const value = nodeAt(kept, path);
     // Without a mapping around it that nobody wrote.
     if (value !== undefined || nodeAt(tree, path) !== undefined) result = withValue(result, path, value, origin);
   }

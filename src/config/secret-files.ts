@@ -114,19 +114,19 @@ export class SecretFiles {
       return this.#report(key, `cannot read the file ${path}: ${systemReason(error)}`, node);
     }
     if (bytes.length > MAX_BYTES) return this.#report(key, `the file ${path} is larger than 64 KiB`, node);
-    if (!this.#isTrusted(path, stats, key, node)) return undefined;
+    if (!this.#isTrusted(path, stats, key, node, hints)) return undefined;
     if (hints.binary === true && !bytes.includes('-----BEGIN')) return DER_PREFIX + bytes.toString('base64');
     const text = bytes.toString('utf8');
     return hints.trimmed === true ? text.trim() : text.replace(/\r?\n$/, '');
   }
 
   /** Whether nobody else decides what the file, or the directory of keys, holds. */
-  #isTrusted(path: string, { mode, uid, gid }: Stats, key: Path, node: Node): boolean {
+  #isTrusted(path: string, { mode, uid, gid }: Stats, key: Path, node: Node, hints: Hints = {}): boolean {
     // Orchestrators mount secrets read-only, in directories that everybody could write to otherwise.
     const effective = isReadOnly(path) ? mode & ~WRITE_BITS : mode;
     const { error, warning } = judgeOwnership(path, { mode: effective, uid, gid }, this.#account);
     if (error !== undefined) this.#report(key, error, node);
-    if (warning !== undefined) this.warnings.push(`${pathText(key)}: ${warning}`);
+    if (warning !== undefined && hints.isPublic !== true) this.warnings.push(`${pathText(key)}: ${warning}`);
     return error === undefined;
   }
 

@@ -1,7 +1,8 @@
 /** What a reload of the configuration takes over, and what needs a restart (operations 8.6). */
 import type { MappingNode, Node, Path } from '#platform/config/tree.ts';
-import { nodeAt, pathText } from '#platform/config/tree.ts';
+import { nodeAt, pathText, withValue } from '#platform/config/tree.ts';
 import type { Config } from './config.ts';
+import { tlsPaths } from './tls-pairs.ts';
 
 /**
  * Settings that only a start changes: others were opened, bound or published by them. The root key is one of them as
@@ -29,10 +30,28 @@ export interface Comparable {
   readonly config: Pick<Config, 'branding' | 'homeserver' | 'protocolName' | 'secrets' | 'templates'>;
 }
 
+/** The tree of the start with the certificates of another one, which a reload takes over where there were some before. */
+export function withCertificatesOf(started: MappingNode, next: MappingNode): MappingNode {
+  const places = new Map(tlsPaths(next).map((path) => [listenerName(next, path), path]));
+  let result: Node = started;
+  for (const path of tlsPaths(started)) {
+    const place = places.get(listenerName(started, path));
+    if (place !== undefined) result = withValue(result, path, nodeAt(next, place), next.at) ?? result;
+  }
+  return result.kind === 'mapping' ? result : started;
+}
+
+/** @param path of its certificate */
+function listenerName(root: MappingNode, path: Path): string {
+  const name = nodeAt(root, [...path.slice(0, -1), 'name']);
+  return name?.kind === 'scalar' ? String(name.value) : String(path.at(-2));
+}
+
 /** Keys of settings that need a restart and differ from those of the start. */
 export function changedStartSettings(started: Comparable, next: Comparable): readonly string[] {
+  const kept = withCertificatesOf(started.completeTree, next.completeTree);
   const changed = START_SETTINGS.flatMap((path) =>
-    differences(nodeAt(started.completeTree, path), nodeAt(next.completeTree, path), path),
+    differences(nodeAt(kept, path), nodeAt(next.completeTree, path), path),
   );
   if (started.config.homeserver.kind !== next.config.homeserver.kind) changed.push('homeserver.kind');
   if (started.config.protocolName !== next.config.protocolName) changed.push('protocol_name');
@@ -51,11 +70,14 @@ export function changedSettings(before: Comparable, next: Comparable): readonly 
   return changed;
 }
 
+const CERTIFICATE = /^http\.listeners\[\d+\]\.tls\./;
+
 function isIn(section: string) {
   return (key: string): boolean => key.startsWith(`${section}.`);
 }
 
 function isStartSetting(key: string): boolean {
+  if (CERTIFICATE.test(key)) return false;
   if (key.startsWith('secrets.encryption') && !key.startsWith('secrets.encryption_previous')) return true;
   return START_SETTINGS.some((path) => {
     const text = pathText(path);

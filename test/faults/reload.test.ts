@@ -1,11 +1,15 @@
 import type { ChildProcess } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.js';
 import { Program, stopProcess } from '../support/program.js';
+import { selfSigned, type Validity } from '../support/self-signed.ts';
 
 const CLIENT = {
   client_id: '01JD3Q5Z8W2N4K6M7P9R0S1T2V',
@@ -20,6 +24,7 @@ let folder: string;
 let base: string;
 let file: string;
 let service: ChildProcess;
+let tlsPort: number;
 let settings: Record<string, unknown>;
 
 /** The service with a client whose secret is in a file, a template of its own, and a log file. */
@@ -28,6 +33,8 @@ beforeAll(async () => {
   // The database server's own account has to get through when the tests run as root.
   chmodSync(folder, 0o711);
   const port = await freePort();
+  tlsPort = await freePort();
+  putCertificate({ to: '20210101000000Z' });
   base = `http://127.0.0.1:${port}/`;
   file = join(folder, 'latchkey.json');
   writeFileSync(join(folder, 'secret'), SECRET, { mode: 0o600 });
@@ -37,6 +44,10 @@ beforeAll(async () => {
       public_base: base,
       listeners: [
         { resources: ['discovery', 'human', 'oauth', 'health', 'assets'], binds: [{ address: `127.0.0.1:${port}` }] },
+        {
+          ...{ name: 'encrypted', resources: ['health'], binds: [{ address: `127.0.0.1:${tlsPort}` }] },
+          tls: { certificate_file: join(folder, 'certificate'), key_file: join(folder, 'key') },
+        },
       ],
     },
     clients: [{ ...CLIENT, client_secret_file: join(folder, 'secret') }],
@@ -123,6 +134,44 @@ test('names, switches, clients, secrets in files and limits are in force for the
   expect([await accepts(SECRET), await accepts(NEXT_SECRET)]).toEqual([false, true]);
 });
 
+/** Writes a pair of files. @returns the certificate */
+function putCertificate(validity: Validity = {}): string {
+  const { cert, key } = selfSigned(['localhost'], validity);
+  writeFileSync(join(folder, 'certificate'), cert, { mode: 0o644 });
+  writeFileSync(join(folder, 'key'), key, { mode: 0o600 });
+  return cert;
+}
+
+/** Asks `/health` by https. @returns whether the certificate is the one that is expected */
+async function shows(certificate: string): Promise<boolean> {
+  return await new Promise((resolve, reject) => {
+    const options = { port: tlsPort, path: '/health', rejectUnauthorized: false, agent: false };
+    const asked = get(options, ({ socket, statusCode }) => {
+      const shown = socket instanceof TLSSocket ? socket.getPeerX509Certificate()?.fingerprint256 : undefined;
+      if (statusCode === 200) resolve(shown === new X509Certificate(certificate).fingerprint256);
+      else reject(new Error(`status ${statusCode}`));
+    });
+    asked.on('error', reject);
+  });
+}
+
+test('a certificate is replaced without a restart; an expired one is worth a warning, and a broken one changes nothing', async () => {
+  expect(log()).toMatch(/WARN startup the certificate of listener encrypted expired/);
+  const certificate = putCertificate();
+  expect(await shows(certificate)).toBe(false);
+  const lines = await reload(settings);
+  expect(lines).toMatch(/changed="http\.listeners\[1\]\.tls\.certificate http\.listeners\[1\]\.tls\.key"/);
+  expect(lines).not.toMatch(/need a restart|expired/);
+  expect(await shows(certificate)).toBe(true);
+  const broken = putCertificate();
+  writeFileSync(join(folder, 'key'), 'nothing', { mode: 0o600 });
+  expect(await reload(settings)).toMatch(/ERROR reload http\.listeners\[1\]\.tls\.key: not a private key/);
+  expect(await shows(certificate)).toBe(true);
+  expect(await shows(broken)).toBe(false);
+  putCertificate();
+  await reload(settings);
+});
+
 test('what needs a restart is named at WARN and stays, and the rest takes effect', async () => {
   const lines = await reload({
     ...settings,
@@ -137,9 +186,7 @@ test('what needs a restart is named at WARN and stays, and the rest takes effect
     'data_dir',
     'homeserver.homeserver',
     'homeserver.kind',
-    'http.listeners[0].binds[0].address',
-    'http.listeners[0].binds[0].port',
-    'http.listeners[0].resources',
+    'http.listeners',
     'http.public_base',
     'protocol_name',
     'secrets.encryption',

@@ -8,6 +8,7 @@ import { loadConfig } from '#config/load.ts';
 import { BUNDLED_PAGE_TEMPLATE } from '#config/page-template.ts';
 import { CHECKS } from '../../src/cli/doctor/finding.ts';
 import { parseRequestLine, REQUEST_LINE } from '../support/log-expression.ts';
+import { selfSigned } from '../support/self-signed.ts';
 import { allPages, type Page, readPage } from './pages.ts';
 import { codeOf, tableRows } from './tables.ts';
 
@@ -57,6 +58,8 @@ const APPLE_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.
   type: 'pkcs8',
 });
 
+const PAIR = selfSigned(['auth.example.org']);
+
 function loaded(yaml: string) {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-manual-'));
   try {
@@ -65,6 +68,9 @@ function loaded(yaml: string) {
     for (const [picture] of yaml.matchAll(/\bbranding\/[\w.-]+/g)) {
       copyFileSync('src/browser/assets/favicon.svg', join(folder, picture));
     }
+    mkdirSync(join(folder, 'tls'));
+    writeFileSync(join(folder, 'tls/fullchain.pem'), PAIR.cert);
+    writeFileSync(join(folder, 'tls/privkey.pem'), PAIR.key, { mode: 0o600 });
     mkdirSync(join(folder, 'secrets'));
     for (const [secret] of yaml.matchAll(/\bsecrets\/[\w.-]+/g)) {
       writeFileSync(join(folder, secret), secret.endsWith('.p8') ? APPLE_KEY : 'a-secret', { mode: 0o600 });

@@ -15,6 +15,7 @@ import { LogWriter, type LogWriterOptions } from '#platform/log/log-writer.ts';
 export const TEST_LIMITS: ServerLimits = {
   maxConnections: 2000,
   maxConnectionsPerAddress: 2000,
+  handshakeTimeoutSeconds: 5,
   headersTimeoutSeconds: 10,
   requestTimeoutSeconds: 30,
   handlerTimeoutSeconds: 15,

@@ -2,7 +2,7 @@
 
 export type Status = 'ok' | 'warn' | 'fail' | 'skip';
 
-/** In the order of the output; the manual says when each of them fails. Sign-in providers have one each. */
+/** In the order of the output; the manual says when each of them fails. Sign-in providers and listeners with TLS have one each. */
 export const CHECKS = [
   'config',
   'secrets.files',
@@ -27,7 +27,7 @@ export const CHECKS = [
   'compat.login',
 ] as const;
 
-export type CheckName = (typeof CHECKS)[number] | `upstream.${string}`;
+export type CheckName = (typeof CHECKS)[number] | `upstream.${string}` | `tls.${string}`;
 
 export interface Finding {
   readonly name: CheckName;

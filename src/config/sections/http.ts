@@ -16,6 +16,7 @@ import {
   webUrl,
 } from '#platform/config/values.ts';
 import type { Bind, ListenerOptions, TcpBind } from '#platform/http/http-options.ts';
+import { listenerTls, tlsOptions } from './listener-tls.ts';
 
 const RESOURCES = ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'] as const;
 const DEFAULT_PORT = 8080;
@@ -81,6 +82,11 @@ const listener = mapping({
   prefix: text({ maximum: 255, pattern: /^\/[^\s?#%\\]*$/, expected: 'expected a path that starts with "/"' })
     .optional()
     .describe('Mounts all resources below this path. All listeners that serve `human` share one prefix.'),
+  tls: listenerTls
+    .optional()
+    .describe(
+      'Certificate of the listener: it speaks https itself. Read again at SIGHUP, and when one of its files changes.',
+    ),
 });
 
 const listeners = listKeysRule(
@@ -186,6 +192,7 @@ function listenerConfig(parsed: ParsedListener, index: number): ListenerOptions 
     resources: parsed.resources.map((resource) => (typeof resource === 'string' ? { name: resource } : resource)),
     binds: parsed.binds.map(bindConfig),
     prefix: withoutTrailingSlash(parsed.prefix),
+    tls: parsed.tls === undefined ? undefined : tlsOptions(parsed.tls),
   };
 }
 
@@ -220,7 +227,8 @@ function publicBaseOf(listeners: readonly ListenerOptions[]): string {
   const listener = listeners.find(({ resources }) => resources.some(({ name }) => name === 'human')) ?? listeners[0];
   const { host = 'localhost', port = DEFAULT_PORT } = listener?.binds.find((entry) => 'port' in entry) ?? {};
   const name = host === '::' || host === '0.0.0.0' ? 'localhost' : host;
-  const url = new URL(`http://${isIP(name) === 6 ? `[${name}]` : name}:${port}/`);
+  const scheme = listener?.tls === undefined ? 'http' : 'https';
+  const url = new URL(`${scheme}://${isIP(name) === 6 ? `[${name}]` : name}:${port}/`);
   return `${url.origin}${listener?.prefix ?? ''}`;
 }
 

@@ -10,6 +10,9 @@ export const limitsSection = mapping({
   max_connections_per_address: integer(1, 1_000_000)
     .prefault(200)
     .describe('Open connections from one address (IPv6: one /64) that is not a trusted proxy.'),
+  handshake_timeout: duration('1s', '1m')
+    .prefault('5s')
+    .describe('For the TLS handshake of a connection; then it is closed.'),
   headers_timeout: duration('1s', '10m').prefault('10s').describe('From the first byte to the end of the head.'),
   request_timeout: duration('1s', '1h').prefault('30s').describe('Until head and body have arrived.'),
   handler_timeout: duration('1s', '10m')
@@ -59,6 +62,7 @@ export function limitsConfig(parsed: z.output<typeof limitsSection>, processes: 
   return {
     maxConnections: parsed.max_connections,
     maxConnectionsPerAddress: parsed.max_connections_per_address,
+    handshakeTimeoutSeconds: parsed.handshake_timeout,
     headersTimeoutSeconds: parsed.headers_timeout,
     requestTimeoutSeconds: parsed.request_timeout,
     handlerTimeoutSeconds: parsed.handler_timeout,

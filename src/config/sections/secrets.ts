@@ -101,7 +101,7 @@ export function secretsConfig(parsed: ParsedSecrets, directoryKeys: readonly Key
 }
 
 /** `key` is PEM text, or DER bytes in base64, as `encoding` says. */
-function keyContent(text: string): { readonly key: Secret; readonly encoding: 'utf8' | 'base64' } {
+export function keyContent(text: string): { readonly key: Secret; readonly encoding: 'utf8' | 'base64' } {
   return text.startsWith(DER_PREFIX)
     ? { key: new Secret(text.slice(DER_PREFIX.length)), encoding: 'base64' }
     : { key: new Secret(text), encoding: 'utf8' };

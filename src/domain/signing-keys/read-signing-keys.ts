@@ -1,5 +1,6 @@
-import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { ExitError } from '#platform/base/errors.ts';
+import { parsePrivateKey } from '#platform/base/private-keys.ts';
 import {
   algorithmsOfKey,
   MANDATORY_ALGORITHM,
@@ -84,17 +85,8 @@ export function readSigningKeys(sources: readonly SigningKeySource[]): SigningKe
 
 /** The key, or what is wrong with it. */
 function readPrivateKey(source: SigningKeySource): KeyObject | string {
-  const passphrase = source.password === undefined ? {} : { passphrase: source.password };
-  const bytes = typeof source.key === 'string' ? Buffer.from(source.key) : source.key;
-  if (bytes.includes('-----BEGIN')) {
-    const key = attempt(() => createPrivateKey({ key: bytes, format: 'pem', ...passphrase }));
-    if (key !== undefined) return key;
-  } else {
-    for (const type of ['pkcs8', 'pkcs1', 'sec1'] as const) {
-      const key = attempt(() => createPrivateKey({ key: bytes, format: 'der', type, ...passphrase }));
-      if (key !== undefined) return key;
-    }
-  }
+  const key = parsePrivateKey(source.key, source.password);
+  if (key !== undefined) return key;
   const advice = source.password === undefined ? '; an encrypted key needs its password' : ', or the password is wrong';
   return `not a private key that can be read (PKCS#1, PKCS#8 or SEC1, PEM or DER)${advice}`;
 }

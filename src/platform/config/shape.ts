@@ -6,6 +6,8 @@ export interface Hints {
   readonly type?: string;
   /** Never printed. */
   readonly secret?: true;
+  /** Others may read the file of the value, though it is not printed. */
+  readonly isPublic?: true;
   /** A file with the value may hold DER bytes in place of text. */
   readonly binary?: true;
   /** White space around the value is dropped when it comes from a file, not only the last line end. */

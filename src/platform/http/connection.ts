@@ -31,7 +31,8 @@ export interface PendingRequest {
  * answer before it was sent, so that a peer who never reads cannot make answers pile up.
  */
 export class Connection {
-  readonly socket: Socket;
+  /** What requests are read from; that of TLS when they are encrypted. */
+  socket: Socket;
   peer: Peer;
   /** Requests answered so far. */
   answered = 0;
@@ -47,6 +48,7 @@ export class Connection {
   #previous: PendingRequest | undefined;
   /** The one that arrived last. */
   #latest: PendingRequest | undefined;
+  readonly #accepted: Socket;
   readonly #waiting: PendingRequest[] = [];
   #idleSince = performance.now();
   #bytesReadWhenIdle = 0;
@@ -55,6 +57,7 @@ export class Connection {
 
   constructor(socket: Socket, peer: Peer) {
     this.socket = socket;
+    this.#accepted = socket;
     this.peer = peer;
   }
 
@@ -112,6 +115,13 @@ export class Connection {
     this.#goOn();
   }
 
+  /** Requests are read from this socket from now on; none was read before. */
+  continueOn(socket: Socket): void {
+    this.socket = socket;
+    this.#bytesReadWhenIdle = socket.bytesRead - socket.readableLength;
+    this.#idleSince = performance.now();
+  }
+
   /** Ends the connection at once, with all that waits on it. */
   cut(): void {
     this.drop();
@@ -149,7 +159,7 @@ export class Connection {
       this.#unsentBytes = unsent;
       this.#progressAt = now;
     } else if (now - this.#progressAt > SLOW_READER_MS) {
-      this.socket.resetAndDestroy();
+      this.#reset();
     }
   }
 
@@ -164,6 +174,12 @@ export class Connection {
       socket.resume();
       setTimeout(() => socket.destroy(), LINGER_MS).unref();
     };
+  }
+
+  /** Only TCP can be reset, below TLS as well; a Unix socket is closed. */
+  #reset(): void {
+    if (this.#accepted.remoteFamily === undefined) this.socket.destroy();
+    else this.#accepted.resetAndDestroy();
   }
 
   /** Serves the next request, now or once the answer before it was sent. */

@@ -48,10 +48,17 @@ export class Connections {
     if (counted !== undefined) this.#countByAddress.set(counted, ofAddress + 1);
     socket.on('close', () => {
       connection.drop();
-      this.#bySocket.delete(socket);
+      this.#bySocket.delete(connection.socket);
       if (counted !== undefined) this.#uncount(counted);
     });
     return connection;
+  }
+
+  /** A connection goes on encrypted. */
+  continueOn(connection: Connection, socket: Socket): void {
+    this.#bySocket.delete(connection.socket);
+    connection.continueOn(socket);
+    this.#bySocket.set(socket, connection);
   }
 
   /** Believes other proxies from now on, also on connections that are open. */

@@ -1,4 +1,5 @@
 import type { Cidr } from '#platform/base/ip-address.ts';
+import type { Secret } from '#platform/base/secret.ts';
 
 /** What the server needs to know of its place in the network. */
 export interface HttpOptions {
@@ -17,6 +18,19 @@ export interface ListenerOptions {
   readonly binds: readonly Bind[];
   /** Starts with a slash and ends without one; undefined: resources are mounted at the root. */
   readonly prefix: string | undefined;
+  /** Connections are encrypted. */
+  readonly tls?: TlsOptions | undefined;
+}
+
+export interface TlsOptions {
+  /** PEM chain, the server's own certificate first. */
+  readonly certificate: Secret;
+  readonly key: Secret;
+  /** `base64`: the key is DER, written in base64. */
+  readonly keyEncoding: 'utf8' | 'base64';
+  /** Of an encrypted key. */
+  readonly password: Secret | undefined;
+  readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
 }
 
 export type Bind = TcpBind | SocketBind;
@@ -39,6 +53,7 @@ export interface SocketBind {
 export interface HttpLimits {
   readonly maxConnections: number;
   readonly maxConnectionsPerAddress: number;
+  readonly handshakeTimeoutSeconds: number;
   readonly headersTimeoutSeconds: number;
   readonly requestTimeoutSeconds: number;
   readonly handlerTimeoutSeconds: number;

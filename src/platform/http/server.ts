@@ -2,15 +2,16 @@
  * The HTTP server: `node:http` with the limits of operations 9.1 around a table of routes. The way of a request:
  *
  * 1. `listen.ts` binds the addresses; `connections.ts` accepts a connection or closes it when there are too many.
- * 2. Node parses the head; what it cannot parse goes to `unreadable-requests.ts`.
- * 3. The request becomes an `Exchange` (`exchange.ts`, a `RequestContext` for handlers) and waits on its `Connection`
+ * 2. `opening.ts` sets up TLS where a listener has it, and hands the connection to who speaks its protocol.
+ * 3. Node parses the head; what it cannot parse goes to `unreadable-requests.ts`.
+ * 4. The request becomes an `Exchange` (`exchange.ts`, a `RequestContext` for handlers) and waits on its `Connection`
  *    until the responses before it were sent. `#begin` then gives it its number and its task.
- * 4. `dispatch.ts` judges the head (`request-head.ts`) and the load (`overload.ts`), finds the route
+ * 5. `dispatch.ts` judges the head (`request-head.ts`) and the load (`overload.ts`), finds the route
  *    (`route-table.ts`) and calls its handler, which reads the form if it needs it (`request-body.ts`).
- * 5. The handler returns an `HttpResponse` or throws; `responder.ts` renders an error in the format of the route.
- * 6. `responder.ts` completes the headers (`response-headers.ts`), writes the log line, and sends the response.
+ * 6. The handler returns an `HttpResponse` or throws; `responder.ts` renders an error in the format of the route.
+ * 7. `responder.ts` completes the headers (`response-headers.ts`), writes the log line, and sends the response.
  */
-import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { resumeTask, Task } from '#platform/base/tasks.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
@@ -21,18 +22,19 @@ import { dispatch } from './dispatch.ts';
 import { Exchange } from './exchange.ts';
 import type { ListenerOptions } from './http-options.ts';
 import { type BoundAddress, bind } from './listen.ts';
+import { createNodeServer, MAX_SWEEP_MS, nodeLimits } from './node-server.ts';
+import { Opening } from './opening.ts';
 import type { EventLoopLag } from './overload.ts';
 import { InFlight } from './overload.ts';
 import { loggedMethod, traceIdOf } from './request-head.ts';
-import { type ServerLimits, type ServerParts, Serving, type ServingOptions } from './serving.ts';
-import { UnreadableRequests } from './unreadable-requests.ts';
+import { type ServerParts, Serving, type ServingOptions } from './serving.ts';
+import { createTlsContext } from './tls-pair.ts';
 
 export interface HttpServerOptions extends ServingOptions {
   readonly log: LogWriter;
   readonly lag: Pick<EventLoopLag, 'isLagging'>;
 }
 
-const MAX_SWEEP_MS = 1000;
 const CLOSING_SWEEP_MS = 50;
 const HANDLER_TIMEOUT_RETRY_SECONDS = 5;
 
@@ -46,6 +48,8 @@ export class HttpServer {
   /** Requests being served with what they began with, those whose body is still arriving included. */
   readonly #served = new Map<Exchange, Serving>();
   readonly #servers: Server[] = [];
+  /** By the name of their listener. */
+  readonly #openings = new Map<string, Opening>();
   #serving: Serving;
   #sweeper: NodeJS.Timeout;
   #isClosing = false;
@@ -66,16 +70,30 @@ export class HttpServer {
   }
 
   /**
-   * Answers every request from now on in another way; those that have begun end as they began. Listeners and the
-   * bounds on connections stay as they were.
+   * Answers every request from now on in another way; those that have begun end as they began. Listeners, but for
+   * their certificates, and the bounds on connections stay as they were.
    */
   replace(options: ServingOptions): void {
+    this.reloadTls(options.http.listeners);
     this.#serving = new Serving(options, this.#parts);
     this.#inFlight.max = options.limits.maxInFlight;
     this.#connections.trust(this.#serving.proxies);
     for (const server of this.#servers) Object.assign(server, nodeLimits(options.limits));
     clearInterval(this.#sweeper);
     this.#sweeper = this.#startSweeping();
+  }
+
+  /**
+   * Connections from now on get the certificates of these listeners, found by their names; a listener that had none at
+   * the start goes on without.
+   * @throws Error when one cannot be used; nothing has changed then
+   */
+  reloadTls(listeners: readonly Pick<ListenerOptions, 'name' | 'tls'>[]): void {
+    const contexts = listeners.flatMap(({ name, tls }) => {
+      const opening = this.#openings.get(name);
+      return opening === undefined || tls === undefined ? [] : [{ opening, context: createTlsContext(tls) }];
+    });
+    for (const { opening, context } of contexts) opening.useContext(context);
   }
 
   /** Requests being served right now. */
@@ -92,7 +110,9 @@ export class HttpServer {
   async listen(): Promise<BoundAddress[]> {
     const bound: BoundAddress[] = [];
     try {
-      for (const { binds, name } of this.#listeners) {
+      for (const listener of this.#listeners) {
+        const { binds, name } = listener;
+        if (listener.tls !== undefined) this.#openings.set(name, this.#openingOf(listener));
         for (const entry of binds) {
           bound.push(...(await bind(name, entry, () => this.#createServer(name, 'socket' in entry), this.#servers)));
         }
@@ -129,32 +149,21 @@ export class HttpServer {
     this.#connections.destroyAll();
   }
 
+  #openingOf(listener: ListenerOptions): Opening {
+    return new Opening({
+      ...{ listener, connections: this.#connections, rejections: this.#rejections },
+      timeoutMs: () => this.#serving.limits.handshakeTimeoutSeconds * 1000,
+    });
+  }
+
   #createServer(listener: string, isLocal: boolean): Server {
-    const limits = nodeLimits(this.#serving.limits);
-    const server = createServer({
-      insecureHTTPParser: false,
-      // Judged by `judgeHead`, so that the refusal gets its line in the log.
-      requireHostHeader: false,
-      ...limits,
-      connectionsCheckingInterval: Math.min(MAX_SWEEP_MS, limits.headersTimeout / 4),
+    const opening = this.#openings.get(listener);
+    return createNodeServer({
+      ...{ isLocal, opening, connections: this.#connections, rejections: this.#rejections },
+      limits: this.#serving.limits,
+      receive: (request, response, expectsContinue) => this.#receive(listener, request, response, expectsContinue),
+      receiveLast: (connection, request) => this.#receiveLast(listener, connection, request),
     });
-    // At `close` Node would cut off connections whose next request is on its way: `Connections.closeIdle` waits.
-    server.closeIdleConnections = () => {};
-    server.on('connection', (socket) => {
-      const address = socket.remoteAddress;
-      if (this.#connections.accept(socket, isLocal) === undefined) this.#rejections.report('limit', undefined, address);
-    });
-    server.on('request', (request, response) => this.#receive(listener, request, response, false));
-    server.on('checkContinue', (request, response) => this.#receive(listener, request, response, true));
-    server.on('checkExpectation', (request, response) => this.#receive(listener, request, response, false));
-    const unreadable = new UnreadableRequests({
-      connections: this.#connections,
-      rejections: this.#rejections,
-      serve: (connection, request) => this.#receiveLast(listener, connection, request),
-    });
-    server.on('connect', (request) => unreadable.onConnect(request));
-    server.on('clientError', (error, stream) => unreadable.onClientError(error, stream));
-    return server;
   }
 
   #receive(listener: string, request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
@@ -230,16 +239,6 @@ export class HttpServer {
     const error = new LatchkeyError('temporarily_unavailable', { retryAfterSeconds: HANDLER_TIMEOUT_RETRY_SECONDS });
     resumeTask(exchange.task, () => responder.answerFailure(exchange, error));
   }
-}
-
-/** What Node.js itself heeds, for all connections from now on. */
-function nodeLimits(limits: ServerLimits) {
-  return {
-    maxHeaderSize: limits.maxRequestLineBytes + limits.maxHeadersBytes,
-    headersTimeout: limits.headersTimeoutSeconds * 1000,
-    requestTimeout: limits.requestTimeoutSeconds * 1000,
-    keepAliveTimeout: limits.keepAliveTimeoutSeconds * 1000,
-  };
 }
 
 function newTask(request: IncomingMessage): Task {

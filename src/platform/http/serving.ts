@@ -31,6 +31,7 @@ export interface ServingOptions {
 export type ServerLimits = Pick<
   HttpLimits,
   | 'handlerTimeoutSeconds'
+  | 'handshakeTimeoutSeconds'
   | 'headersTimeoutSeconds'
   | 'keepAliveTimeoutSeconds'
   | 'maxBody'

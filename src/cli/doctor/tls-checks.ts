@@ -1,0 +1,53 @@
+/** Whether browsers accept the certificates that the listeners show (operations 3.8). */
+import type { Config } from '#config/config.ts';
+import { leafOf } from '#platform/http/tls-pair.ts';
+import { type Finding, fail, ok, warn } from './finding.ts';
+
+const MS_PER_DAY = 86_400_000;
+const SOON_DAYS = 14;
+const RENEW = 'Put a new certificate into its file: it is in use within a minute, without a restart';
+
+export interface TlsCheckDeps {
+  readonly config: { readonly http: Pick<Config['http'], 'publicBase' | 'listeners'> };
+  readonly now: number;
+}
+
+/** One finding for each listener with TLS. */
+export function checkCertificates({ config, now }: TlsCheckDeps): readonly Finding[] {
+  const { hostname } = new URL(config.http.publicBase);
+  return config.http.listeners.flatMap(({ name: listener, resources, tls }) => {
+    if (tls === undefined) return [];
+    const isForPeople = resources.some(({ name }) => name === 'human');
+    return [checkCertificate(`tls.${listener}`, leafOf(tls.certificate), isForPeople ? hostname : undefined, now)];
+  });
+}
+
+/** @param hostname that people reach it by; undefined: they do not */
+function checkCertificate(
+  name: `tls.${string}`,
+  certificate: ReturnType<typeof leafOf>,
+  hostname: string | undefined,
+  now: number,
+): Finding {
+  const { validFrom, validTo } = certificate;
+  const leftDays = Math.floor((Date.parse(validTo) - now) / MS_PER_DAY);
+  if (now > Date.parse(validTo)) return fail(name, `the certificate expired: it was valid to ${validTo}`, RENEW);
+  if (now < Date.parse(validFrom)) {
+    return fail(name, `the certificate is not valid before ${validFrom}`, 'Look at the clock of this machine');
+  }
+  if (leftDays < SOON_DAYS) return warn(name, `the certificate expires in ${leftDays} days, ${validTo}`, RENEW);
+  if (hostname !== undefined && !isFor(certificate, hostname)) {
+    return warn(
+      name,
+      `the certificate is not for ${hostname}, the host of http.public_base`,
+      'Browsers refuse it, unless a proxy with a certificate of its own is in front: get one for that name',
+    );
+  }
+  return ok(name, `valid to ${validTo}`);
+}
+
+/** @param hostname as in an address: IPv6 in brackets */
+function isFor(certificate: ReturnType<typeof leafOf>, hostname: string): boolean {
+  const address = hostname.replace(/^\[|\]$/g, '');
+  return certificate.checkHost(hostname) !== undefined || certificate.checkIP(address) !== undefined;
+}

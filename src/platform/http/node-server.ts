@@ -1,0 +1,81 @@
+/** The server of node:http behind one bind, within our limits; where a listener has TLS, `opening.ts` comes before it. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Connection } from './connection.ts';
+import type { Rejections } from './connection-warnings.ts';
+import type { Connections } from './connections.ts';
+import type { HttpLimits } from './http-options.ts';
+import type { Opening, Speaker } from './opening.ts';
+import { UnreadableRequests } from './unreadable-requests.ts';
+
+type NodeLimits = Pick<
+  HttpLimits,
+  | 'headersTimeoutSeconds'
+  | 'keepAliveTimeoutSeconds'
+  | 'maxHeadersBytes'
+  | 'maxRequestLineBytes'
+  | 'requestTimeoutSeconds'
+>;
+
+export interface NodeServerOptions {
+  readonly limits: NodeLimits;
+  readonly connections: Connections;
+  readonly rejections: Rejections;
+  /** Bound to a Unix socket. */
+  readonly isLocal: boolean;
+  /** Undefined: requests begin at once. */
+  readonly opening: Opening | undefined;
+  receive(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void;
+  /** Of a request that Node makes no response for. */
+  receiveLast(connection: Connection, request: IncomingMessage): void;
+}
+
+export const MAX_SWEEP_MS = 1000;
+
+/** What Node.js itself heeds, for all connections from now on. */
+export function nodeLimits(limits: NodeLimits) {
+  return {
+    maxHeaderSize: limits.maxRequestLineBytes + limits.maxHeadersBytes,
+    headersTimeout: limits.headersTimeoutSeconds * 1000,
+    requestTimeout: limits.requestTimeoutSeconds * 1000,
+    keepAliveTimeout: limits.keepAliveTimeoutSeconds * 1000,
+  };
+}
+
+/** It does not listen yet. */
+export function createNodeServer(options: NodeServerOptions): Server {
+  const { connections, isLocal, opening, rejections } = options;
+  const limits = nodeLimits(options.limits);
+  const server = createServer({
+    insecureHTTPParser: false,
+    // Judged by `judgeHead`, so that the refusal gets its line in the log.
+    requireHostHeader: false,
+    ...limits,
+    connectionsCheckingInterval: Math.min(MAX_SWEEP_MS, limits.headersTimeout / 4),
+  });
+  // At `close` Node would cut off connections whose next request is on its way: `Connections.closeIdle` waits.
+  server.closeIdleConnections = () => {};
+  // Node begins to read requests in its own listener, which waits here until a connection is open.
+  const readRequests = server.listeners('connection');
+  if (opening !== undefined) server.removeAllListeners('connection');
+  const speakers = new Map<string, Speaker>([
+    [
+      'http/1.1',
+      ({ socket }) => {
+        for (const listener of readRequests) listener.call(server, socket);
+      },
+    ],
+  ]);
+  server.on('connection', (socket) => {
+    const address = socket.remoteAddress;
+    const connection = connections.accept(socket, isLocal);
+    if (connection === undefined) rejections.report('limit', undefined, address);
+    else opening?.begin(connection, speakers);
+  });
+  server.on('request', (request, response) => options.receive(request, response, false));
+  server.on('checkContinue', (request, response) => options.receive(request, response, true));
+  server.on('checkExpectation', (request, response) => options.receive(request, response, false));
+  const unreadable = new UnreadableRequests({ connections, rejections, serve: options.receiveLast });
+  server.on('connect', (request) => unreadable.onConnect(request));
+  server.on('clientError', (error, stream) => unreadable.onClientError(error, stream));
+  return server;
+}
