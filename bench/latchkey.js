@@ -59,6 +59,8 @@ export async function startLatchkey({ name, checkout, folder, database, flags = 
       await pause(LOG_DELAY_MS);
       return readFileSync(logFile).subarray(position).toString().split('\n').filter(isRequestLine);
     },
+    /** Runs a command of the program with the configuration of this instance. */
+    run: (args) => program.run(args),
     stop: () => stopProcess(child),
   };
 }

@@ -13,6 +13,7 @@ import { root } from '../scripts/steps/places.js';
 import { prepare } from '../scripts/steps/prepare.js';
 import { run } from '../scripts/steps/run.js';
 import { measureAccountLists } from './account-lists.js';
+import { measureCleanUp } from './clean-up.js';
 import { arePeersInstalled, startContestants } from './contestants.js';
 import { fillDatabase, uuidOf } from './data-set.js';
 import { measureHashing } from './hashing.js';
@@ -78,6 +79,8 @@ async function bench(opened) {
   if (wants('overload')) result.overload = await measureOverload(common);
   if (wants('timing')) result.timing = await measureTiming(common);
   if (wants('account-lists')) result.accountLists = await measureAccountLists(common);
+  // It takes half an hour, so only when it is asked for by name.
+  if (only?.includes('clean-up')) result.cleanUp = await measureCleanUp(common);
   result.loadAverage.after = loadAverage();
   writeResults(result, { isDry: options.dry });
 }

@@ -17,6 +17,7 @@ export const SIZES = {
     overloadSeconds: 20,
     /** Requests of each list by each person before they are measured. */
     listWarmUp: 200,
+    expiredTokens: 10_000_000,
   },
   quick: {
     rounds: 3,
@@ -31,6 +32,7 @@ export const SIZES = {
     tries: 50,
     overloadSeconds: 5,
     listWarmUp: 60,
+    expiredTokens: 100_000,
   },
 };
 
