@@ -349,6 +349,48 @@ CREATE INDEX oauth2_sessions_parent ON oauth2_sessions USING btree (parent_sessi
 CREATE INDEX oauth2_sessions_user ON oauth2_sessions USING btree (user_id, id) WHERE (user_id IS NOT NULL);
 CREATE INDEX oauth2_sessions_user_session ON oauth2_sessions USING btree (user_session_id) WHERE (user_session_id IS NOT NULL);
 
+create table personal_access_tokens (
+  id uuid not null,
+  session_id uuid not null,
+  token_hash bytea not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  constraint personal_access_tokens_pkey PRIMARY KEY (id),
+  constraint personal_access_tokens_token_hash_key UNIQUE (token_hash),
+  constraint personal_access_tokens_session_id_fkey FOREIGN KEY (session_id) REFERENCES personal_sessions(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX personal_access_tokens_current ON personal_access_tokens USING btree (session_id) WHERE (revoked_at IS NULL);
+CREATE INDEX personal_access_tokens_expires_at ON personal_access_tokens USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX personal_access_tokens_revoked_at ON personal_access_tokens USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
+CREATE INDEX personal_access_tokens_session ON personal_access_tokens USING btree (session_id);
+
+create table personal_sessions (
+  id uuid not null,
+  owner_user_id uuid,
+  owner_client_id uuid,
+  actor_user_id uuid not null,
+  human_name text not null,
+  scope text[] not null,
+  device_id text,
+  user_agent text,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone,
+  last_active_at timestamp with time zone,
+  last_active_ip inet,
+  revoked_at timestamp with time zone,
+  constraint personal_sessions_pkey PRIMARY KEY (id),
+  constraint personal_sessions_one_owner CHECK ((num_nonnulls(owner_user_id, owner_client_id) = 1)),
+  constraint personal_sessions_actor_user_id_fkey FOREIGN KEY (actor_user_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint personal_sessions_owner_client_id_fkey FOREIGN KEY (owner_client_id) REFERENCES oauth2_clients(id) ON DELETE CASCADE,
+  constraint personal_sessions_owner_user_id_fkey FOREIGN KEY (owner_user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE INDEX personal_sessions_actor ON personal_sessions USING btree (actor_user_id, id);
+CREATE INDEX personal_sessions_owner_client ON personal_sessions USING btree (owner_client_id, id) WHERE (owner_client_id IS NOT NULL);
+CREATE INDEX personal_sessions_owner_user ON personal_sessions USING btree (owner_user_id, id) WHERE (owner_user_id IS NOT NULL);
+CREATE INDEX personal_sessions_revoked_at ON personal_sessions USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
+comment on table personal_sessions is 'standing permissions of programs to act as an account';
+
 create table policy_data (
   id uuid not null,
   data jsonb not null,

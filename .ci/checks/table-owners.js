@@ -25,6 +25,7 @@ const OWNED = {
   'domain/homeserver': ['homeserver_leases'],
   'domain/compat-sessions': ['compat_access_tokens', 'compat_refresh_tokens', 'compat_sessions', 'compat_sso_logins'],
   'domain/oauth-sessions': ['oauth2_access_tokens', 'oauth2_refresh_tokens', 'oauth2_sessions'],
+  'domain/personal-sessions': ['personal_access_tokens', 'personal_sessions'],
   'domain/recoveries': ['user_recovery_sessions', 'user_recovery_tickets'],
   'domain/policy': ['policy_data'],
   'domain/rate-limits': ['rate_limits'],

@@ -267,6 +267,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning: 'The body is not JSON in UTF-8, or for chat clients not of such a type.',
     remedy: 'Correct the program that sent it.',
   },
+  not_owner: {
+    meaning: 'The admin API was asked for another token of a personal session that belongs to somebody else.',
+    remedy: 'Ask with a token of its owner, or revoke the session and make one of your own.',
+  },
   not_revoked: {
     meaning: 'The admin API was asked to take the revocation of a registration token back that is not revoked.',
     remedy: 'Nothing is to be done.',
@@ -317,6 +321,20 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning:
       'A client asks for a device id that the homeserver uses for something else, such as a key for cross-signing.',
     remedy: 'Ask for another device id, or for none.',
+  },
+  scope_not_allowed: {
+    meaning:
+      'A personal token was asked for with a scope that such tokens do not have, or with an admin scope for an account or an owner without that right.',
+    remedy: 'The detail names the scope. Let the account administer first, with `userSetAdmin`, or ask for less.',
+  },
+  session_not_valid: {
+    meaning:
+      'The admin API was asked for another token of a personal session that is revoked, or whose account or owner is locked or deactivated.',
+    remedy: 'Make a new session.',
+  },
+  session_revoked: {
+    meaning: 'The admin API was asked to revoke a personal session that is revoked. Its answer says `already_revoked`.',
+    remedy: 'Nothing is to be done.',
   },
   slow_down: {
     meaning: 'A device polled before its interval was over, which is 5 seconds longer from now on (RFC 8628 3.5).',
@@ -452,6 +470,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning: 'The DPoP proof needs a nonce of the service (`oauth.dpop_require_nonce`).',
     remedy:
       'Repeat the request with a proof that holds the value of the header `DPoP-Nonce`. Libraries do so by themselves.',
+  },
+  user_deactivated: {
+    meaning: 'A personal session was asked for that would act as a deactivated account.',
+    remedy: 'Choose another account, or reactivate this one.',
   },
   user_exists: {
     meaning: 'The admin API was asked to make an account whose name is taken, in whatever case.',

@@ -2,9 +2,13 @@ import type { EndedApplicationSessions } from '#domain/oauth-sessions/end-oauth2
 
 export interface EndedSessions extends EndedApplicationSessions {
   readonly browserSessions: number;
+  /** Undefined: they were not to end. */
+  readonly personalSessions?: number;
 }
 
 /** The line that commands end with when they ended sessions. */
-export function endedSessions({ browserSessions, oauth2Sessions, compatSessions }: EndedSessions): string {
-  return `ended browser sessions: ${browserSessions}, OAuth sessions: ${oauth2Sessions}, chat client sessions: ${compatSessions}\n`;
+export function endedSessions(ended: EndedSessions): string {
+  const { browserSessions, oauth2Sessions, compatSessions, personalSessions } = ended;
+  const personal = personalSessions === undefined ? '' : `, personal sessions: ${personalSessions}`;
+  return `ended browser sessions: ${browserSessions}, OAuth sessions: ${oauth2Sessions}, chat client sessions: ${compatSessions}${personal}\n`;
 }

@@ -1,6 +1,7 @@
 import { describeUser } from '#domain/account-overview/describe-user.ts';
 import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
 import { endApplicationSessionsOfUser } from '#domain/oauth-sessions/end-oauth2-session.ts';
+import { revokePersonalSessionsOfUser } from '#domain/personal-sessions/end-personal-sessions.ts';
 import type { UserId } from '#platform/base/ids.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
 import { type EndedSessions, endedSessions } from './ended-sessions.ts';
@@ -10,6 +11,8 @@ export interface KillSessionsOptions {
   readonly user: string;
   /** Says what would end, and changes nothing. */
   readonly dryRun: boolean;
+  /** Personal sessions go on. */
+  readonly keepsPersonal: boolean;
   readonly json: boolean;
 }
 
@@ -17,25 +20,34 @@ export interface KillSessionsOptions {
 export async function killSessionsCommand(deps: ManageDeps, options: KillSessionsOptions): Promise<void> {
   const user = await findManagedUser(deps, options.user);
   const { id, username } = user;
-  const sessions = options.dryRun ? await liveSessions(deps, id) : await endAll(deps, id);
+  const { dryRun, keepsPersonal } = options;
+  const sessions = dryRun ? await liveSessions(deps, id, keepsPersonal) : await endAll(deps, id, keepsPersonal);
   if (options.json) {
     const { browserSessions: browser, oauth2Sessions: oauth2, compatSessions: compat } = sessions;
-    const result = { id, username, dry_run: options.dryRun, ended: { browser, oauth2, compat } };
+    const { personalSessions: personal = 0 } = sessions;
+    const result = { id, username, dry_run: dryRun, ended: { browser, oauth2, compat, personal } };
     deps.io.stdout(`${JSON.stringify(result)}\n`);
     return;
   }
-  deps.io.stdout(options.dryRun ? `would have ${endedSessions(sessions)}` : endedSessions(sessions));
+  deps.io.stdout(dryRun ? `would have ${endedSessions(sessions)}` : endedSessions(sessions));
 }
 
-async function liveSessions({ database }: ManageDeps, user: UserId): Promise<EndedSessions> {
-  const { browser = 0, oauth2 = 0, compat = 0 } = (await describeUser(database, user))?.sessions ?? {};
-  return { browserSessions: browser, oauth2Sessions: oauth2, compatSessions: compat };
+async function liveSessions({ database }: ManageDeps, user: UserId, keepsPersonal: boolean): Promise<EndedSessions> {
+  const { browser = 0, oauth2 = 0, compat = 0, personal = 0 } = (await describeUser(database, user))?.sessions ?? {};
+  const counts = { browserSessions: browser, oauth2Sessions: oauth2, compatSessions: compat };
+  return keepsPersonal ? counts : { ...counts, personalSessions: personal };
 }
 
-async function endAll({ database, clock, homeserver }: ManageDeps, user: UserId): Promise<EndedSessions> {
+async function endAll(
+  { database, clock, homeserver }: ManageDeps,
+  user: UserId,
+  keepsPersonal: boolean,
+): Promise<EndedSessions> {
   const end = { reason: 'admin', now: clock.now() } as const;
+  const told = { now: end.now, syncsDevices: homeserver.isConnected };
   return await database.transaction(async (transaction) => ({
     browserSessions: await finishBrowserSession(transaction, { userId: user, which: 'all', ...end }),
-    ...(await endApplicationSessionsOfUser(transaction, user, { ...end, syncsDevices: homeserver.isConnected })),
+    ...(await endApplicationSessionsOfUser(transaction, user, { ...end, ...told })),
+    ...(!keepsPersonal && { personalSessions: await revokePersonalSessionsOfUser(transaction, user, told) }),
   }));
 }

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { findUserByName } from '#domain/accounts/find-user.ts';
+import { issuePersonalToken } from '#domain/personal-sessions/tokens/issue-personal-token.ts';
 import { Browser } from '#test/support/browser.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
@@ -49,7 +51,13 @@ async function rows<Row extends object>(text: string, ...params: unknown[]): Pro
 
 describe('manage kill-sessions', () => {
   const kill = (user: string, options: Partial<Parameters<typeof killSessionsCommand>[1]> = {}) =>
-    killSessionsCommand(manageDeps(alone, printed), { user, dryRun: false, json: false, ...options });
+    killSessionsCommand(manageDeps(alone, printed), {
+      user,
+      dryRun: false,
+      keepsPersonal: false,
+      json: false,
+      ...options,
+    });
 
   async function member(username: string) {
     await alone.registerUser(username, PASSWORD);
@@ -66,12 +74,28 @@ describe('manage kill-sessions', () => {
 
   test('ends sessions of every kind, and nobody else’s', async () => {
     const [one, other] = [await member('kim'), await member('kai')];
+    const kim = (await findUserByName(alone.database, 'kim')) ?? expect.fail();
+    await issuePersonalToken(alone.core, {
+      ...{ owner: { kind: 'user', id: kim.id }, actor: kim, name: 'bridge', scope: ['openid'], deviceId: undefined },
+      ...{
+        lifetimeSeconds: undefined,
+        by: {},
+        waiting: { signal: new AbortController().signal, beginWrite: () => true },
+      },
+    });
+    await kill('kim', { dryRun: true, keepsPersonal: true });
+    expect(printed.out).not.toContain('personal');
+    printed.out = '';
     await kill('@kim:example.org', { dryRun: true });
-    expect(printed.out).toBe('would have ended browser sessions: 1, OAuth sessions: 0, chat client sessions: 1\n');
+    expect(printed.out).toBe(
+      'would have ended browser sessions: 1, OAuth sessions: 0, chat client sessions: 1, personal sessions: 1\n',
+    );
     expect([await one.isSignedIn(), await one.isChatting()]).toEqual([true, true]);
     printed.out = '';
     await kill('kim');
-    expect(printed.out).toBe('ended browser sessions: 1, OAuth sessions: 0, chat client sessions: 1\n');
+    expect(printed.out).toBe(
+      'ended browser sessions: 1, OAuth sessions: 0, chat client sessions: 1, personal sessions: 1\n',
+    );
     expect([await one.isSignedIn(), await one.isChatting()]).toEqual([false, false]);
     expect([await other.isSignedIn(), await other.isChatting()]).toEqual([true, true]);
     const reasons = await rows(
@@ -84,7 +108,7 @@ describe('manage kill-sessions', () => {
     expect(JSON.parse(printed.out)).toMatchObject({
       username: 'kim',
       dry_run: false,
-      ended: { browser: 0, oauth2: 0, compat: 0 },
+      ended: { browser: 0, oauth2: 0, compat: 0, personal: 0 },
     });
   });
 

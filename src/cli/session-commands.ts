@@ -12,11 +12,13 @@ export function addSessionCommands(manage: Command, configuration: () => Configu
   };
   manage
     .command('kill-sessions <user>')
-    .description('end all sessions of a user: in browsers, at applications and of chat clients')
+    .description('end all sessions of a user: in browsers, at applications, of chat clients and of personal tokens')
     .option('--dry-run', 'say how many would end, and end none', false)
-    .action(async (user: string, { dryRun }: { dryRun: boolean }) => {
+    .option('--keep-personal', 'leave personal tokens that act as the user or belong to them', false)
+    .action(async (user: string, options: { dryRun: boolean; keepPersonal: boolean }) => {
       const { killSessionsCommand } = await import('./kill-sessions.ts');
-      await run((deps, json) => killSessionsCommand(deps, { user, dryRun, json }));
+      const { dryRun, keepPersonal: keepsPersonal } = options;
+      await run((deps, json) => killSessionsCommand(deps, { user, dryRun, keepsPersonal, json }));
     });
   manage
     .command('provision-all-users')

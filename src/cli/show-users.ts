@@ -109,7 +109,10 @@ function lines(user: User, { sessions, ...described }: UserDescription): string 
       const name = accountName === undefined ? '' : ` (${accountName})`;
       return ['linked to', `${provider}: ${subject}${name}`] as const;
     }),
-    ['live sessions', `browser: ${sessions.browser}, OAuth: ${sessions.oauth2}, chat: ${sessions.compat}`],
+    [
+      'live sessions',
+      `browser: ${sessions.browser}, OAuth: ${sessions.oauth2}, chat: ${sessions.compat}, personal: ${sessions.personal}`,
+    ],
   ];
   return rows.map(([name, value]) => `${name.padEnd(18)}${visible(value)}\n`).join('');
 }

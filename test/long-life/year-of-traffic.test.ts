@@ -2,6 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { issueRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
+import { revokePersonalSession } from '#domain/personal-sessions/revoke-personal-session.ts';
+import { issuePersonalToken } from '#domain/personal-sessions/tokens/issue-personal-token.ts';
+import { regeneratePersonalToken } from '#domain/personal-sessions/tokens/regenerate-personal-token.ts';
 import { storePolicyData } from '#domain/policy/store-policy-data.ts';
 import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
@@ -269,6 +272,16 @@ async function administer(step: number): Promise<void> {
     `insert into data_exports (id, user_id, created_at, expires_at) values ($1::uuid, $2::uuid, $3::timestamptz, $4::timestamptz)`,
     [id(), user, now, expiresAt],
   );
+  const program = { kind: 'user', id: userId } as const;
+  const issued = await issuePersonalToken(core, {
+    ...{ owner: program, actor: { id: userId, username: PERSON.username }, name: `bridge ${step}`, scope: ['openid'] },
+    ...{ deviceId: undefined, lifetimeSeconds: 86_400, by: {} },
+    waiting: { signal: new AbortController().signal, beginWrite: () => true },
+  });
+  if (!issued.ok) throw new Error(`no personal token was made: ${issued.reason}`);
+  const renewal = { owner: program, lifetimeSeconds: undefined };
+  await regeneratePersonalToken(core, issued.sessionId, renewal);
+  await revokePersonalSession(database, issued.sessionId, { now: clock.now(), by: {}, syncsDevices: false });
   await sql(
     database,
     `insert into homeserver_leases (user_id, owner, expires_at) values ($1::uuid, $2::uuid, $3::timestamptz)

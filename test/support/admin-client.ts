@@ -1,6 +1,7 @@
 /** Who calls the admin API; every answer has to be one that the API describes. */
 import { expect } from 'vitest';
 import type { Operation } from '#features/admin-api/definition/operation.ts';
+import { adminCode } from '#features/admin-api/error-format.ts';
 import { OPERATIONS } from '#features/admin-api/operations.ts';
 import { ERRORS } from '#platform/base/errors.ts';
 import type { TestService } from './service.ts';
@@ -87,7 +88,7 @@ function expectDescribed(method: string, address: string, { status, body }: Admi
   expect(Object.keys(ERRORS), `${method} ${address} gave ${status} ${code}`).toContain(code);
   const everywhere = ['missing_token', 'invalid_token', 'insufficient_scope', 'rate_limited', 'unsupported_media_type'];
   const ofBodies = ['not_json', 'malformed_request', 'body_too_large'];
-  expect([...operation.errors, ...everywhere, ...ofBodies], `${method} ${address}`).toContain(code);
+  expect([...operation.errors.map(adminCode), ...everywhere, ...ofBodies], `${method} ${address}`).toContain(code);
 }
 
 function operationAt(method: string, path: string): Operation | undefined {

@@ -1,6 +1,7 @@
 import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
 import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
 import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
+import { personalSessionsOfUser } from '#domain/personal-sessions/end-personal-sessions.ts';
 import { fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
@@ -17,7 +18,13 @@ export interface UserDescription {
   readonly emails: readonly string[];
   readonly links: readonly IdentityLink[];
   /** How many are live. */
-  readonly sessions: { readonly browser: number; readonly oauth2: number; readonly compat: number };
+  readonly sessions: {
+    readonly browser: number;
+    readonly oauth2: number;
+    readonly compat: number;
+    /** That act as the account or belong to it. */
+    readonly personal: number;
+  };
 }
 
 /** An identity at another service. */
@@ -38,6 +45,7 @@ const description = statement<
     browser: number;
     oauth2: number;
     compat: number;
+    personal: number;
   },
   { readonly userId: string }
 >(
@@ -51,7 +59,8 @@ const description = statement<
           (select count(*)::integer from oauth2_sessions s
             where s.user_id = u.id and ${oauthSessionIsLive('s')}) as oauth2,
           (select count(*)::integer from compat_sessions s
-            where s.user_id = u.id and ${compatSessionIsLive('s')}) as compat
+            where s.user_id = u.id and ${compatSessionIsLive('s')}) as compat,
+          (select count(*)::integer from (${personalSessionsOfUser('u.id')}) of_user) as personal
      from users u where u.id = :userId::uuid`,
 );
 
@@ -69,7 +78,7 @@ export async function describeUser(queryable: Queryable, user: UserId): Promise<
   const row = await queryable.first(description, { userId });
   if (row === undefined) return undefined;
   const identities = await queryable.rows(links, { userId });
-  const { browser, oauth2, compat } = row;
+  const { browser, oauth2, compat, personal } = row;
   return {
     createdAt: row.created_at,
     lockedAt: row.locked_at ?? undefined,
@@ -81,6 +90,6 @@ export async function describeUser(queryable: Queryable, user: UserId): Promise<
       subject,
       accountName: human_account_name ?? undefined,
     })),
-    sessions: { browser, oauth2, compat },
+    sessions: { browser, oauth2, compat, personal },
   };
 }

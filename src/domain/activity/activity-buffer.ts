@@ -1,6 +1,6 @@
 /**
  * When, from where and with which user agent sessions were last active: the columns `last_active_at`, `last_active_ip`
- * and `user_agent` of `user_sessions`, `oauth2_sessions` and `compat_sessions`, which this module writes for their
+ * and `user_agent` of `user_sessions`, `oauth2_sessions`, `compat_sessions` and `personal_sessions`, which this module writes for their
  * owners. And in which language people have last used pages.
  */
 import { rememberLanguages } from '#domain/accounts/remember-languages.ts';
@@ -8,6 +8,7 @@ import {
   type BrowserSessionId,
   type CompatSessionId,
   type OAuth2SessionId,
+  type PersonalSessionId,
   toUuid,
   type Ulid,
   type UserId,
@@ -47,6 +48,7 @@ interface ActivityParams {
 const recordBrowserSessionActivity = activityStatement('record-browser-session-activity', 'user_sessions');
 const recordOAuth2SessionActivity = activityStatement('record-oauth2-session-activity', 'oauth2_sessions');
 const recordCompatSessionActivity = activityStatement('record-compat-session-activity', 'compat_sessions');
+const recordPersonalSessionActivity = activityStatement('record-personal-session-activity', 'personal_sessions');
 
 /**
  * Gathers activity in memory and writes it in batches, apart from the requests. A crash loses at most what the last
@@ -58,6 +60,7 @@ export class ActivityBuffer {
   readonly #browserSessions = new Map<BrowserSessionId, Activity>();
   readonly #oauth2Sessions = new Map<OAuth2SessionId, Activity>();
   readonly #compatSessions = new Map<CompatSessionId, Activity>();
+  readonly #personalSessions = new Map<PersonalSessionId, Activity>();
   readonly #languages = new Map<UserId, UsedLanguage>();
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> | undefined;
@@ -95,6 +98,15 @@ export class ActivityBuffer {
     this.#record(this.#compatSessions, id, { at, address, userAgent });
   }
 
+  recordPersonalSession(
+    id: PersonalSessionId,
+    at: number,
+    address: string | undefined,
+    userAgent?: string | undefined,
+  ): void {
+    this.#record(this.#personalSessions, id, { at, address, userAgent });
+  }
+
   /**
    * That a person uses pages in another language than the stored one.
    * @param at milliseconds since the epoch
@@ -127,6 +139,7 @@ export class ActivityBuffer {
       await this.#flushTable(this.#browserSessions, recordBrowserSessionActivity);
       await this.#flushTable(this.#oauth2Sessions, recordOAuth2SessionActivity);
       await this.#flushTable(this.#compatSessions, recordCompatSessionActivity);
+      await this.#flushTable(this.#personalSessions, recordPersonalSessionActivity);
       await this.#write(this.#languages, (batch) => {
         const now = Math.max(...batch.map(([, used]) => used.at));
         return rememberLanguages(

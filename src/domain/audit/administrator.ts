@@ -3,7 +3,8 @@ import type { AuditActor } from './audit-event.ts';
 
 /** Who changes the account of somebody else by the token of an administrator. */
 export interface Administrator {
-  readonly clientId: ClientId;
+  /** Undefined: a program with a personal token, which belongs to a person. */
+  readonly clientId: ClientId | undefined;
   /** Undefined: the application acts for itself. */
   readonly userId: UserId | undefined;
 }

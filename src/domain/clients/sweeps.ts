@@ -14,6 +14,7 @@ const isInUse = `(
   or exists (select from oauth2_authorization_grants g where g.client_id = t.id)
   or exists (select from oauth2_device_code_grants d where d.client_id = t.id)
   or exists (select from oauth2_pushed_requests p where p.client_id = t.id)
+  or exists (select from personal_sessions o where o.owner_client_id = t.id)
 )`;
 const lastUse = 'coalesce(t.last_used_at, t.created_at)';
 

@@ -15,6 +15,7 @@ import {
   type EndedApplicationSessions,
   endApplicationSessionsOfUser,
 } from '#domain/oauth-sessions/end-oauth2-session.ts';
+import { revokePersonalSessionsOfUser } from '#domain/personal-sessions/end-personal-sessions.ts';
 import { deletePendingRecoveries } from '#domain/recoveries/delete-recoveries.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import { unlinkAccount } from '#domain/upstream/unlink-account.ts';
@@ -105,6 +106,8 @@ export async function deactivateUser(
   // The homeserver deletes the devices with the account.
   const end = { reason, now, syncsDevices: false } as const;
   const applications = await endApplicationSessionsOfUser(transaction, user, end);
+  // Those that act as somebody else may have a device that stays.
+  await revokePersonalSessionsOfUser(transaction, user, { now, syncsDevices: homeserver.isConnected });
   await forgetConsentsOfUser(transaction, user);
   await deleteDataExports(transaction, user);
   if (isOwn || isErased) await unlinkAccount(transaction, user);

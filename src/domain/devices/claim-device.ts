@@ -12,6 +12,7 @@ import type { Device, Homeserver, HomeserverFailure } from '#domain/homeserver/h
 import { makingKnown } from '#domain/homeserver/make-known.ts';
 import { type HeldLease, TAKE_LEASE_CTES, type TakeLeaseParams, takeUserLease } from '#domain/homeserver/user-lease.ts';
 import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
+import { personalSessionIsLive } from '#domain/personal-sessions/liveness.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { toUuid, type UserId } from '#platform/base/ids.ts';
@@ -166,11 +167,13 @@ export function claimSql(further: {
 }): string {
   const { ctes, columns, from } = further;
   const deviceOf = 's.user_id = leased.user_id and s.device_id = :deviceId::text';
+  const deviceOfActor = 's.actor_user_id = leased.user_id and s.device_id = :deviceId::text';
   return `with recursive ${TAKE_LEASE_CTES}${ctes === undefined ? '' : `, ${ctes}`}
   select u.locked_at is not null as is_locked,
          u.deactivated_at is not null as is_deactivated,
          exists (select from compat_sessions s where ${deviceOf} and ${compatSessionIsLive('s')})
-           or exists (select from oauth2_sessions s where ${deviceOf} and ${oauthSessionIsLive('s')}) as device_is_known
+           or exists (select from oauth2_sessions s where ${deviceOf} and ${oauthSessionIsLive('s')})
+           or exists (select from personal_sessions s where ${deviceOfActor} and ${personalSessionIsLive('s')}) as device_is_known
          ${columns === undefined ? '' : `, ${columns}`}
     from leased join users u on u.id = leased.user_id${from === undefined ? '' : `, ${from}`}`;
 }

@@ -2,17 +2,24 @@ import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
 import { SYNC_DEVICES_QUEUE } from '#domain/homeserver/device-sync-jobs.ts';
 import { type TellDeps, tellingQueue } from '#domain/homeserver/tell-homeserver.ts';
 import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
+import { personalSessionIsLive } from '#domain/personal-sessions/liveness.ts';
 import type { JobQueue } from '#platform/jobs/queue.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
-/** Indexes `compat_sessions_live_device` and `oauth2_sessions_live_device`. */
+/**
+ * A personal session keeps its device also while its token has expired: it can get another one. Indexes
+ * `compat_sessions_live_device`, `oauth2_sessions_live_device` and `personal_sessions_actor`.
+ */
 const findDevices = statement<{ device_id: string }, { readonly userId: string }>(
   'devices-of-user',
   `select s.device_id from compat_sessions s
     where s.user_id = :userId::uuid and s.device_id is not null and ${compatSessionIsLive('s')}
    union
    select s.device_id from oauth2_sessions s
-    where s.user_id = :userId::uuid and s.device_id is not null and ${oauthSessionIsLive('s')}`,
+    where s.user_id = :userId::uuid and s.device_id is not null and ${oauthSessionIsLive('s')}
+   union
+   select s.device_id from personal_sessions s
+    where s.actor_user_id = :userId::uuid and s.device_id is not null and ${personalSessionIsLive('s')}`,
 );
 
 /**

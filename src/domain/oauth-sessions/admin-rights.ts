@@ -19,6 +19,14 @@ export interface ScopeHolder {
   readonly can_request_admin: boolean | null;
 }
 
+/** Whose scope that of a personal token is, as the database has it now. */
+export interface PersonalScopeHolder {
+  /** The account that it acts as. */
+  readonly actor: { readonly username: string; readonly can_request_admin: boolean };
+  /** A person, or the id of an application. */
+  readonly owner: PersonalScopeHolder['actor'] | ClientId;
+}
+
 /**
  * Who may administer. Admin scopes are judged by this whenever a token is used or renewed, not only when they are
  * granted: an account that loses the right loses the scope with it, on every instance.
@@ -43,6 +51,18 @@ export class AdminRights {
     const { scopeRules } = this.#options;
     if (!scope.some((name) => scopeRules.isAdmin(name))) return scope;
     return scope.filter((name) => !scopeRules.isAdmin(name) || this.#mayHold(name, holder));
+  }
+
+  /**
+   * The same for a personal token: the account that it acts as and whoever owns it have to have the right, so that nobody
+   * keeps by a token what they have lost, and nobody administers in the name of somebody who may not.
+   */
+  remainingPersonalScope(scope: readonly string[], { actor, owner }: PersonalScopeHolder): readonly string[] {
+    const { scopeRules } = this.#options;
+    const mayAdminister =
+      this.mayUserAdminister(actor) &&
+      (typeof owner === 'string' ? this.mayClientAdminister(owner) : this.mayUserAdminister(owner));
+    return mayAdminister ? scope : scope.filter((name) => !scopeRules.isAdmin(name));
   }
 
   #mayHold(adminScope: string, holder: ScopeHolder): boolean {

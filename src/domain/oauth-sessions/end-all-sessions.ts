@@ -2,13 +2,14 @@ import { type AuditActor, INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/au
 import { finishedCte } from '#domain/browser-sessions/finish-browser-session.ts';
 import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
 import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
+import { personalSessionsOfUser } from '#domain/personal-sessions/end-personal-sessions.ts';
 import { type BrowserSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { endingCtes } from './end-oauth2-session.ts';
 import { oauthSessionIsLive } from './liveness.ts';
 import { ENDED_WITH_THEM, type SignOutDeps, TOLD_CTE } from './sign-out.ts';
 
-export type SessionKind = 'browser' | 'oauth2' | 'compat';
+export type SessionKind = 'browser' | 'oauth2' | 'compat' | 'personal';
 
 /** A person signs out everywhere, or is signed out. */
 export interface EverythingEnd {
@@ -30,13 +31,15 @@ export interface EndedEverything {
   readonly oauth2Sessions: number;
   /** Of chat clients. */
   readonly compatSessions: number;
+  /** That act as the person or belong to them. */
+  readonly personalSessions: number;
 }
 
 /**
  * Ends the sessions of a person of these kinds, with their tokens. With a browser session end the sessions of
  * applications that end whenever somebody signs out there, as with `signOut`. One statement, one event, and one job for
  * all devices at the homeserver. Browser sessions are locked before those of applications, and these before those of chat
- * clients, as everywhere.
+ * clients and personal ones, as everywhere.
  */
 export async function endAllSessions(
   { database, scopeRules, homeserver }: SignOutDeps,
@@ -48,6 +51,7 @@ export async function endAllSessions(
     endsBrowsers: kinds.has('browser'),
     endsOauth2: kinds.has('oauth2'),
     endsCompat: kinds.has('compat'),
+    endsPersonal: kinds.has('personal'),
     keptSessionId: kept === undefined ? null : toUuid(kept),
     outliving: scopeRules.outlivingSignOut,
     now: new Date(now),
@@ -63,16 +67,18 @@ export async function endAllSessions(
     browserSessions: row?.browser_sessions ?? 0,
     oauth2Sessions: row?.oauth2_sessions ?? 0,
     compatSessions: row?.compat_sessions ?? 0,
+    personalSessions: row?.personal_sessions ?? 0,
   };
 }
 
 const endSessions = statement<
-  { browser_sessions: number; oauth2_sessions: number; compat_sessions: number },
+  { browser_sessions: number; oauth2_sessions: number; compat_sessions: number; personal_sessions: number },
   SessionEndParams & {
     readonly userId: string;
     readonly endsBrowsers: boolean;
     readonly endsOauth2: boolean;
     readonly endsCompat: boolean;
+    readonly endsPersonal: boolean;
     readonly keptSessionId: string | null;
     readonly outliving: readonly string[];
     readonly now: Date;
@@ -100,17 +106,22 @@ const endSessions = statement<
           where user_id = :userId::uuid and ${compatSessionIsLive('compat_sessions')} and :endsCompat::boolean`,
         reason: ':reason::text',
       },
+      personal: {
+        roots: `select of_user.id from (${personalSessionsOfUser(':userId::uuid')}) of_user where :endsPersonal::boolean`,
+      },
     },
   )}, ${TOLD_CTE}, counted as (
     select (select count(finished.id) from finished)::integer as browser_sessions,
            (select count(ended.id) from ended)::integer as oauth2_sessions,
-           (select count(compat_ended.id) from compat_ended)::integer as compat_sessions
+           (select count(compat_ended.id) from compat_ended)::integer as compat_sessions,
+           (select count(personal_ended.id) from personal_ended)::integer as personal_sessions
   ), audited as (
     ${INSERT_AUDIT_EVENT}
     select :auditEventId::uuid, 'sessions_ended', :userId::uuid, :clientId::uuid, null, :ip::inet, :userAgent::text,
            jsonb_build_object('browser_sessions', counted.browser_sessions, 'oauth2_sessions', counted.oauth2_sessions,
-             'compat_sessions', counted.compat_sessions) || :detail::jsonb, :now::timestamptz
-      from counted where counted.browser_sessions + counted.oauth2_sessions + counted.compat_sessions > 0
+             'compat_sessions', counted.compat_sessions, 'personal_sessions', counted.personal_sessions) || :detail::jsonb, :now::timestamptz
+      from counted where counted.browser_sessions + counted.oauth2_sessions + counted.compat_sessions
+        + counted.personal_sessions > 0
   )
-  select counted.browser_sessions, counted.oauth2_sessions, counted.compat_sessions from counted`,
+  select counted.browser_sessions, counted.oauth2_sessions, counted.compat_sessions, counted.personal_sessions from counted`,
 );

@@ -2,6 +2,7 @@ import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.t
 import { COMPAT_ENDED_DEVICES, compatFinishingCtes } from '#domain/compat-sessions/end-compat-session.ts';
 import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
 import { insertSyncsOfEnded, type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
+import { PERSONAL_ENDED_DEVICES, personalEndingCte } from '#domain/personal-sessions/end-personal-sessions.ts';
 import { type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -142,6 +143,8 @@ export async function endApplicationSessionsOfUser(
 interface Ending {
   /** Sessions of chat clients that end with them: a query of ids, and a text expression on `compat_sessions`. */
   readonly compat?: { readonly roots: string; readonly reason: string };
+  /** Personal sessions that are revoked with them: a query of ids. */
+  readonly personal?: { readonly roots: string };
   /** See `insertDeviceSyncs`. */
   readonly syncDueAt?: string;
 }
@@ -151,7 +154,8 @@ interface Ending {
  * descendants that are still live; `ended`, those of them that this statement finished; `erased`, which leaves no live
  * refresh token behind, and no salt from which a successor could be derived again; `ended_told`, which queues a logout
  * token for each client that wants one, unless the client ended the session itself; `ended_synced`, which has the
- * homeserver told of the devices that are gone. With `compat`, the CTEs of `compatFinishingCtes` as well.
+ * homeserver told of the devices that are gone. With `compat`, the CTEs of `compatFinishingCtes` as well; with
+ * `personal`, that of `personalEndingCte`.
  *
  * A token of a finished session does not work, with or without its own mark; a rotation that commits in the same instant may
  * leave one unmarked. Sessions are locked before their tokens, as everywhere.
@@ -160,9 +164,22 @@ interface Ending {
  * @param roots a query of session ids
  * @param now parameter with the time, cast to `timestamptz`; @param reason text expression
  */
-export function endingCtes(roots: string, now: string, reason: string, { compat, syncDueAt }: Ending = {}): string {
+export function endingCtes(
+  roots: string,
+  now: string,
+  reason: string,
+  { compat, personal, syncDueAt }: Ending = {},
+): string {
   const devices = ['select user_id, device_id, finish_reason from ended'];
-  if (compat !== undefined) devices.push(COMPAT_ENDED_DEVICES);
+  const further: string[] = [];
+  if (compat !== undefined) {
+    devices.push(COMPAT_ENDED_DEVICES);
+    further.push(compatFinishingCtes(compat.roots, now, compat.reason));
+  }
+  if (personal !== undefined) {
+    devices.push(PERSONAL_ENDED_DEVICES);
+    further.push(personalEndingCte(personal.roots, now));
+  }
   return `tree (id) as (
     ${roots}
     union all
@@ -181,7 +198,7 @@ export function endingCtes(roots: string, now: string, reason: string, { compat,
        and ${refreshTokenIsUnrevoked('t')} and (${refreshTokenIsUnconsumed('t')} or t.rotation_salt is not null)
   ), ended_told as (
     ${insertLogoutJobs('ended', now, `${reason} <> 'client_revoked'`)}
-  )${compat === undefined ? '' : `, ${compatFinishingCtes(compat.roots, now, compat.reason)}`}, ended_synced as (
+  )${further.map((ctes) => `, ${ctes}`).join('')}, ended_synced as (
     ${insertSyncsOfEnded(devices, now, syncDueAt)}
   )`;
 }

@@ -3,6 +3,7 @@ import { deleteGrantsOfClient } from '#domain/authorizations/delete-grants-of-cl
 import type { ClientEnd, SessionEnder } from '#domain/clients/delete-client.ts';
 import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
+import { personalSessionIsLive } from '#domain/personal-sessions/liveness.ts';
 import { type ClientId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable, Transaction } from '#platform/postgres/database.ts';
 import { type Statement, statement } from '#platform/postgres/statement.ts';
@@ -79,6 +80,12 @@ const endSessions = statement<
        limit :batch::integer)`,
     ':now::timestamptz',
     `'client_deleted'`,
+    {
+      personal: {
+        roots: `select s.id from personal_sessions s
+         where s.owner_client_id = :clientId::uuid and ${personalSessionIsLive('s')}`,
+      },
+    },
   )}
   select count(*)::integer as count from ended where client_id = :clientId::uuid`,
 );

@@ -3,6 +3,7 @@
  * beyond the limit. A sign-in that takes the place of the same device's older session is always let through.
  */
 import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
+import { personalSessionIsOpen } from '#domain/personal-sessions/liveness.ts';
 import { accessTokenIsLive, oauthSessionIsLive } from './liveness.ts';
 
 /** `experimental.session_limit`. */
@@ -136,5 +137,9 @@ function countedSessions(user: string, since: string, now: string): string {
           ))
         union all
         select c.device_id from compat_sessions c
-        where ${since} is not null and c.user_id = ${user} and ${compatSessionIsLive('c')}`;
+        where ${since} is not null and c.user_id = ${user} and ${compatSessionIsLive('c')}
+        union all
+        select p.device_id from personal_sessions p
+        where ${since} is not null and p.actor_user_id = ${user} and p.owner_user_id = ${user}
+          and ${personalSessionIsOpen('p', now)}`;
 }

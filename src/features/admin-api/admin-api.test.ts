@@ -270,18 +270,18 @@ describe('all sessions of an account (operations 4.4)', () => {
     const { accessToken } = await program.signIn(browser ?? expect.fail('no browser'), 'openid');
     const chat = await new ChatClient(service).login(username, PASSWORD);
     const kill = async (body?: unknown) => await admin.post(`users/${id}/kill-sessions`, body);
-    expect((await kill({ kinds: ['compat'] })).body.meta).toEqual({ browser: 0, oauth2: 0, compat: 1 });
+    expect((await kill({ kinds: ['compat'] })).body.meta).toEqual({ browser: 0, oauth2: 0, compat: 1, personal: 0 });
     const after = await new ChatClient(service).post('/logout', undefined, {
       authorization: `Bearer ${chat.accessToken}`,
     });
     expect(after.status).toBe(401);
     const all = await kill();
-    expect([all.status, all.body.meta]).toEqual([200, { browser: 1, oauth2: 1, compat: 0 }]);
+    expect([all.status, all.body.meta]).toEqual([200, { browser: 1, oauth2: 1, compat: 0, personal: 0 }]);
     const userinfo = await fetch(`${service.address}/oauth2/userinfo`, {
       headers: { authorization: `Bearer ${accessToken}` },
     });
     expect(userinfo.status).toBe(401);
-    expect((await kill()).body.meta).toEqual({ browser: 0, oauth2: 0, compat: 0 });
+    expect((await kill()).body.meta).toEqual({ browser: 0, oauth2: 0, compat: 0, personal: 0 });
     expect(service.logLines().filter((line) => line.includes('operation=killUserSessions'))).toHaveLength(3);
     const [event] = await sql<{ client_id: string; detail: object }>(
       service.database,

@@ -12,6 +12,7 @@ export function adminStatus(code: ErrorCode): number {
 
 /** What `code` says. */
 export function adminCode(code: ErrorCode): string {
+  if (code === 'session_revoked') return 'already_revoked';
   return code === 'temporarily_unavailable' ? 'unavailable' : code;
 }
 

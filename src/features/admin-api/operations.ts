@@ -1,6 +1,7 @@
 import type { Operation } from './definition/operation.ts';
 import { clientOperations } from './operations/clients.ts';
 import { jobOperations } from './operations/jobs.ts';
+import { personalSessionOperations } from './operations/personal-sessions.ts';
 import { policyDataOperations } from './operations/policy-data.ts';
 import { registrationTokenOperations } from './operations/registration-tokens.ts';
 import { serverOperations } from './operations/server.ts';
@@ -19,6 +20,7 @@ export const TAGS = [
   'oauth2-client',
   'oauth2-session',
   'compat-session',
+  'personal-session',
   'user-registration-token',
   'upstream-oauth-link',
   'upstream-oauth-provider',
@@ -33,6 +35,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...userSecretOperations,
   ...userEmailOperations,
   ...sessionOperations,
+  ...personalSessionOperations,
   ...registrationTokenOperations,
   ...clientOperations,
   ...upstreamOperations,

@@ -8,6 +8,8 @@ import { introspectCompatToken } from '#domain/compat-sessions/introspect.ts';
 import type { Core } from '#domain/core.ts';
 import { type IntrospectionCaller, introspectToken, type TokenKind } from '#domain/oauth-sessions/introspect.ts';
 import { type TokenSettings, tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
+import { introspectPersonalToken } from '#domain/personal-sessions/tokens/introspect-personal-token.ts';
+import type { PersonalOwner } from '#domain/personal-sessions/tokens/issue-personal-token.ts';
 import { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
 import { readOAuthForm, required } from '#oauth-endpoint/oauth-form.ts';
 import { epochSeconds } from '#platform/base/clock.ts';
@@ -24,6 +26,7 @@ import { CREDENTIAL_PARAMETERS, parseBearer } from '#protocol/oauth/presented-cr
 import { parseToken } from '#protocol/oauth/token-format.ts';
 import { type CompatCaller, compatIntrospectionResponse } from './compat-introspection-response.ts';
 import { introspectionResponse } from './introspection-response.ts';
+import { personalIntrospectionResponse } from './personal-introspection-response.ts';
 
 interface IntrospectionDeps extends Core {
   readonly authentication: ClientAuthentication;
@@ -159,7 +162,16 @@ async function introspect(
   if (known === undefined) return INACTIVE;
   const now = deps.clock.now();
   const { kind } = known;
-  if (known.isOfChatClient) {
+  if (known.source === 'personal') {
+    const use = { client: caller.client, mayBeLocked: false, now };
+    const live = await introspectPersonalToken(database, token, deps.adminRights, use);
+    if (live === 'client-changed') return live;
+    if (live === undefined || !maySeePersonal(caller, live.owner)) return INACTIVE;
+    deps.activity.recordPersonalSession(live.sessionId, now, undefined);
+    const owner = live.owner.kind === 'client' ? live.owner.id : undefined;
+    return { body: personalIntrospectionResponse(live, deps, sector, now), owner };
+  }
+  if (known.source === 'chat-client') {
     if (!caller.maySeeAll) return INACTIVE;
     const live = await introspectCompatToken(database, kind, token, caller.client, now);
     if (live === 'client-changed') return live;
@@ -177,21 +189,28 @@ async function introspect(
 
 interface KnownToken {
   readonly kind: TokenKind;
-  /** Of one that signed in by the routes of its own protocol. */
-  readonly isOfChatClient: boolean;
+  /** `chat-client`: one that signed in by the routes of its own protocol. */
+  readonly source: 'chat-client' | 'oauth' | 'personal';
+}
+
+function maySeePersonal(caller: Caller, owner: PersonalOwner): boolean {
+  return owner.kind === 'client' ? caller.maySee(owner.id) : caller.maySeeAll;
 }
 
 /** Undefined for what is not a token by its form, or of another kind than a known hint says: both need no query. */
 function kindOf(token: string, hint: string | undefined): KnownToken | undefined {
   const ofChatClient = parseChatClientToken(token);
-  const kind = ofChatClient?.kind ?? OAUTH_KINDS.get(parseToken(token)?.prefix);
+  const prefix = parseToken(token)?.prefix;
+  const kind = ofChatClient?.kind ?? KINDS.get(prefix);
   if (kind === undefined || hint === (kind === 'access-token' ? 'refresh_token' : 'access_token')) return undefined;
-  return { kind, isOfChatClient: ofChatClient !== undefined };
+  if (ofChatClient !== undefined) return { kind, source: 'chat-client' };
+  return { kind, source: prefix === 'mpt' ? 'personal' : 'oauth' };
 }
 
-const OAUTH_KINDS: ReadonlyMap<string | undefined, TokenKind> = new Map([
+const KINDS: ReadonlyMap<string | undefined, TokenKind> = new Map([
   ['mat', 'access-token'],
   ['mar', 'refresh-token'],
+  ['mpt', 'access-token'],
 ]);
 
 function answer({ body }: Introspection): HttpResponse {

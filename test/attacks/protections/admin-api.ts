@@ -3,14 +3,79 @@ import type { Protection } from './protection.ts';
 
 const TEST = 'test/attacks/admin-api.test.ts';
 
+const PERSONAL = 'src/features/admin-api/personal-sessions.test.ts';
+
 export const ADMIN_API: readonly Protection[] = [
+  {
+    name: 'personal-token-rights',
+    what: 'a personal token administers while its account and its owner may',
+    attack: 129,
+    removals: [
+      {
+        text: 'return mayAdminister ? scope : scope.filter((name) => !scopeRules.isAdmin(name));',
+        instead: 'return mayAdminister || true ? scope : scope.filter((name) => !scopeRules.isAdmin(name));',
+      },
+    ],
+    test: PERSONAL,
+    testName: 'while account and owner have the right',
+  },
+  {
+    name: 'personal-token-owner',
+    what: 'nobody but the owner of a personal session gets another token of it',
+    attack: 128,
+    removals: [{ text: "if (owning !== toUuid(owner.id)) return { ok: false, reason: 'foreign' };" }],
+    test: PERSONAL,
+    testName: 'is refused to others',
+  },
+  {
+    name: 'personal-token-lock',
+    what: 'a personal token of a locked account is nothing to the homeserver',
+    attack: 127,
+    removals: [
+      {
+        text: 'const use = { client: caller.client, mayBeLocked: false, now };',
+        instead: 'const use = { client: caller.client, mayBeLocked: true, now };',
+      },
+    ],
+    test: PERSONAL,
+    testName: 'is shown at introspection by one statement',
+  },
+  {
+    name: 'personal-token-replaced',
+    what: 'another token of a personal session ends the one before',
+    attack: 126,
+    removals: [{ text: 'for update of s`,\n);\n\nconst replace', instead: '`,\n);\n\nconst replace' }],
+    test: PERSONAL,
+    testName: 'is one, of twenty',
+  },
+  {
+    name: 'personal-token-kill',
+    what: 'ending all sessions of an account revokes its personal sessions',
+    attack: 126,
+    removals: [{ text: "endsPersonal: kinds.has('personal')", instead: 'endsPersonal: false' }],
+    test: PERSONAL,
+    testName: 'with the other sessions of the account',
+  },
+  {
+    name: 'personal-token-deactivation',
+    what: 'a deactivation revokes the personal sessions of an account and those that it owns',
+    attack: 126,
+    removals: [
+      {
+        text: 'await revokePersonalSessionsOfUser(transaction, user, { now, syncsDevices: homeserver.isConnected });\n  await forget',
+        instead: 'await forget',
+      },
+    ],
+    test: PERSONAL,
+    testName: 'with the deactivation of the account',
+  },
   {
     name: 'admin-scope-asked',
     what: 'the admin API takes tokens with its scope alone',
     attack: 129,
     removals: [
       {
-        text: "if (!scope.some((name) => scopeRules.classify(name) === 'admin')) {",
+        text: "if (!scope.some((name) => core.scopeRules.classify(name) === 'admin')) {",
         instead: 'if (scope === undefined) {',
       },
     ],
@@ -23,8 +88,8 @@ export const ADMIN_API: readonly Protection[] = [
     attack: 129,
     removals: [
       {
-        text: '|| token.key !== undefined) {\n    throw await refused(',
-        instead: ') {\n    throw await refused(',
+        text: "if (token === undefined || token === 'client-changed' || token.key !== undefined) return undefined;",
+        instead: "if (token === undefined || token === 'client-changed') return undefined;",
       },
     ],
     test: TEST,

@@ -2,6 +2,7 @@ import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.t
 import { type SessionEndParams, sessionEndParams } from '#domain/homeserver/device-sync-jobs.ts';
 import { endingCtes } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { accessTokenIsLive, oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
+import { personalSessionIsLive } from '#domain/personal-sessions/liveness.ts';
 import { fromUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -13,7 +14,7 @@ import { compatAccessTokenIsLive, compatSessionIsLive } from '../liveness.ts';
 export interface LogOut {
   /** Of a chat client, or an access token of OAuth that reaches the client API. */
   readonly token: string;
-  /** `own`: the session of the token. `compat`: all of chat clients. `all`: those with OAuth tokens for the client API too. */
+  /** `own`: the session of the token. `compat`: all of chat clients. `all`: those with OAuth tokens for the client API too, and personal ones that the person made for themselves. */
   readonly which: 'own' | 'compat' | 'all';
   /** The scopes that reach the client API. */
   readonly clientApiScopes: readonly string[];
@@ -96,9 +97,15 @@ function logOutSql(presented: string, own: { readonly oauth: string; readonly co
          where p.is_live and ${compatSessionIsLive('c')} and (:which::text <> 'own' or ${own.compat})`,
         reason: `'logout'`,
       },
+      personal: {
+        roots: `select s.id from presented p join personal_sessions s on s.actor_user_id = p.user_id
+         where p.is_live and ${personalSessionIsLive('s')} and :which::text = 'all'
+           and s.owner_user_id = p.user_id and s.scope && :clientApiScopes::text[]`,
+      },
     },
   )}, all_ended as (
     select id, client_id from ended union all select id, null::uuid from compat_ended
+    union all select id, null::uuid from personal_ended
   ), audited as (
     ${INSERT_AUDIT_EVENT}
     select :auditEventId::uuid, 'session_ended', p.user_id,

@@ -2,7 +2,7 @@
 import type { Browser } from '#browser/browser.ts';
 import type { Administrator } from '#domain/audit/administrator.ts';
 import type { Core } from '#domain/core.ts';
-import type { UserId } from '#platform/base/ids.ts';
+import type { ClientId, UserId } from '#platform/base/ids.ts';
 import { chatNames } from '#protocol/chat/names.ts';
 import type { Caller } from './caller.ts';
 import { refusal } from './graphql-refusal.ts';
@@ -48,7 +48,7 @@ export function requireSelf({ caller, reads }: Asked, user: UserId): void {
  * @throws GraphQLError `UNAUTHENTICATED`, `FORBIDDEN`
  * @public for the mutations of this rule
  */
-export function requireAdmin({ caller }: Pick<Asked, 'caller'>): Administrator {
+export function requireAdmin({ caller }: Pick<Asked, 'caller'>): Administrator & { readonly clientId: ClientId } {
   if (caller.kind !== 'oauth' || !caller.isAdmin) throw unauthorized(caller);
   return { clientId: caller.clientId, userId: caller.user?.id };
 }

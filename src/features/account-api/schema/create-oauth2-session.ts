@@ -1,6 +1,6 @@
 /** Sessions that administrators make for people (account-graphql 5.5). */
 import { deviceName } from '#browser/device-name.ts';
-import { type Administrator, adminActor } from '#domain/audit/administrator.ts';
+import { adminActor } from '#domain/audit/administrator.ts';
 import type { Client } from '#domain/clients/client.ts';
 import {
   type OrderedSessionOutcome,
@@ -61,7 +61,7 @@ builder.mutationField('createOauth2Session', (t) =>
 );
 
 async function create(
-  admin: Administrator,
+  admin: ReturnType<typeof requireAdmin>,
   userId: UserId,
   scopeText: string,
   isPermanent: boolean,

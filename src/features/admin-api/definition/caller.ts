@@ -2,17 +2,23 @@ import type { AuditActor } from '#domain/audit/audit-event.ts';
 import type { Core } from '#domain/core.ts';
 import { introspectToken } from '#domain/oauth-sessions/introspect.ts';
 import { tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
+import { introspectPersonalToken } from '#domain/personal-sessions/tokens/introspect-personal-token.ts';
+import type { PersonalOwner } from '#domain/personal-sessions/tokens/issue-personal-token.ts';
 import { chargeAddress } from '#domain/rate-limits/rate-limits.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { ClientId, UserId } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
+import type { Requester } from '#platform/log/request-line.ts';
 import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
 
-/** Who administers: a client with the token of a person, or with its own. */
+/** Who administers: a client with the token of a person or with its own, or a program with a personal token. */
 export interface AdminCaller {
-  readonly clientId: ClientId;
+  /** Undefined: a personal token that belongs to a person. */
+  readonly clientId: ClientId | undefined;
   readonly user: { readonly id: UserId; readonly username: string } | undefined;
+  /** To whom belongs what the caller makes: for a personal token its own owner, so that no token outlives them. */
+  readonly owner: PersonalOwner;
 }
 
 const SCOPE = 'urn:mas:admin';
@@ -36,26 +42,70 @@ export async function identifyAdmin(core: Core, context: RequestContext): Promis
       new LatchkeyError('missing_token', { headers: { 'www-authenticate': 'Bearer' } }),
     );
   }
-  const { config, database, adminRights, scopeRules, clock, activity } = core;
   const presented = parseBearer(authorization);
-  const text = presented.kind === 'token' ? presented.token : '';
-  const now = clock.now();
-  const asker = { client: undefined, maySee: () => true };
-  const token =
-    parseToken(text)?.prefix === 'mat'
-      ? await introspectToken(database, 'access-token', text, asker, tokenSettings(config), adminRights, now)
-      : undefined;
-  // A token that is bound to a key proves nothing without it (RFC 9449 7.1).
-  if (token === undefined || token === 'client-changed' || token.key !== undefined) {
-    throw await refused(core, context, unknownToken());
-  }
-  const { sessionId, clientId, user, scope } = token;
-  context.setRequester(user === undefined ? { kind: 'oauth2-client', id: clientId } : { kind: 'user', ...user });
-  if (!scope.some((name) => scopeRules.classify(name) === 'admin')) {
+  const token = presented.kind === 'token' ? await readToken(core, presented.token) : undefined;
+  if (token === undefined) throw await refused(core, context, unknownToken());
+  const { caller, scope } = token;
+  context.setRequester(token.requester);
+  if (!scope.some((name) => core.scopeRules.classify(name) === 'admin')) {
     throw await refused(core, context, insufficientScope());
   }
-  activity.recordOAuth2Session(sessionId, now, context.clientAddress, context.userAgent);
-  return { clientId, user };
+  token.recordUse(context.clientAddress, context.userAgent);
+  return caller;
+}
+
+/** A live token, with what the kinds of tokens have in common. */
+interface PresentedToken {
+  readonly caller: AdminCaller;
+  readonly requester: Requester;
+  readonly scope: readonly string[];
+  recordUse(address: string | undefined, userAgent: string | undefined): void;
+}
+
+async function readToken(core: Core, text: string): Promise<PresentedToken | undefined> {
+  switch (parseToken(text)?.prefix) {
+    case 'mat':
+      return await readAccessToken(core, text);
+    case 'mpt':
+      return await readPersonalToken(core, text);
+    default:
+      return undefined;
+  }
+}
+
+async function readAccessToken(core: Core, text: string): Promise<PresentedToken | undefined> {
+  const { config, database, adminRights, clock, activity } = core;
+  const now = clock.now();
+  const asker = { client: undefined, maySee: () => true };
+  const token = await introspectToken(database, 'access-token', text, asker, tokenSettings(config), adminRights, now);
+  // A token that is bound to a key proves nothing without it (RFC 9449 7.1).
+  if (token === undefined || token === 'client-changed' || token.key !== undefined) return undefined;
+  const { sessionId, clientId, user, scope } = token;
+  return {
+    caller: {
+      clientId,
+      user,
+      owner: user === undefined ? { kind: 'client', id: clientId } : { kind: 'user', id: user.id },
+    },
+    requester: user === undefined ? { kind: 'oauth2-client', id: clientId } : { kind: 'user', ...user },
+    scope,
+    recordUse: (address, userAgent) => activity.recordOAuth2Session(sessionId, now, address, userAgent),
+  };
+}
+
+async function readPersonalToken(core: Core, text: string): Promise<PresentedToken | undefined> {
+  const { database, adminRights, clock, activity } = core;
+  const now = clock.now();
+  const use = { client: undefined, mayBeLocked: true, now };
+  const token = await introspectPersonalToken(database, text, adminRights, use);
+  if (token === undefined || token === 'client-changed') return undefined;
+  const { sessionId, owner, user, scope } = token;
+  return {
+    caller: { clientId: owner.kind === 'client' ? owner.id : undefined, user, owner },
+    requester: { kind: 'user', ...user },
+    scope,
+    recordUse: (address, userAgent) => activity.recordPersonalSession(sessionId, now, address, userAgent),
+  };
 }
 
 /** The failure, or that there were too many of them. */

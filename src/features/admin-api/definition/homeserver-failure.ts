@@ -10,3 +10,18 @@ export function homeserverFailure({ detail, isTimeout, retryAfterSeconds }: Home
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }
+
+/** Runs what tells the homeserver of a device, and says what became of that as this API does. */
+export async function onHomeserverFailure<Value>(run: () => Promise<Value>): Promise<Value> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof LatchkeyError)) throw error;
+    if (error.code !== 'homeserver_unavailable' && error.code !== 'homeserver_refused') throw error;
+    const { retryAfterSeconds } = error;
+    throw new LatchkeyError('homeserver_error', {
+      cause: error,
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    });
+  }
+}

@@ -216,7 +216,7 @@ export function logAction({ core, caller }: AdminCall, operation: string, target
   core.log.info('admin.action', 'an administrator changed something', {
     operation,
     target,
-    client,
+    ...(client !== undefined && { client }),
     ...(user !== undefined && { admin: user.id }),
   });
 }

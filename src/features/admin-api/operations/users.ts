@@ -64,15 +64,20 @@ const filters = z.object({
 });
 
 const adminBody = z.strictObject({ admin: z.boolean() });
-const KINDS = ['browser', 'oauth2', 'compat'] as const;
+const KINDS = ['browser', 'oauth2', 'compat', 'personal'] as const;
 const endBody = z.strictObject({
   kinds: z
-    .array(z.enum(KINDS, 'browser, oauth2 or compat'))
+    .array(z.enum(KINDS, 'browser, oauth2, compat or personal'))
     .min(1, 'it is empty')
     .default([...KINDS]),
 });
 const endedSessions = z.object({
-  meta: z.object({ browser: z.int().min(0), oauth2: z.int().min(0), compat: z.int().min(0) }),
+  meta: z.object({
+    browser: z.int().min(0),
+    oauth2: z.int().min(0),
+    compat: z.int().min(0),
+    personal: z.int().min(0),
+  }),
 });
 const deactivationBody = z.strictObject({ skip_erase: z.boolean().default(false) });
 
@@ -188,7 +193,12 @@ export const userOperations: readonly Operation[] = [
         now: core.clock.now(),
       });
       logAction(call, 'killUserSessions', id);
-      const counts = { browser: ended.browserSessions, oauth2: ended.oauth2Sessions, compat: ended.compatSessions };
+      const counts = {
+        browser: ended.browserSessions,
+        oauth2: ended.oauth2Sessions,
+        compat: ended.compatSessions,
+        personal: ended.personalSessions,
+      };
       return json(200, { meta: counts });
     },
   },

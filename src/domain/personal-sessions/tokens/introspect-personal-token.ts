@@ -1,0 +1,124 @@
+import { accountIsDeactivated, accountIsUsable } from '#domain/accounts/liveness.ts';
+import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
+import type { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
+import { type ClientId, fromUuid, type PersonalSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { sha256 } from '#platform/base/secret.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
+import { ownerIsUsable, personalSessionIsLive, personalTokenIsLive } from '../liveness.ts';
+import type { PersonalOwner } from './issue-personal-token.ts';
+
+/** A live token and what its session says. Times in milliseconds since the epoch. */
+export interface LivePersonalToken {
+  readonly sessionId: PersonalSessionId;
+  readonly owner: PersonalOwner;
+  /** As whom it acts. */
+  readonly user: { readonly id: UserId; readonly username: string };
+  /** Without admin scopes that its owner or the account may no longer have. */
+  readonly scope: readonly string[];
+  readonly createdAt: number;
+  /** Undefined: it works until it is revoked. */
+  readonly expiresAt: number | undefined;
+}
+
+interface PersonalTokenUse {
+  /** That asks; undefined: the homeserver, or this service itself. */
+  readonly client: { readonly id: ClientId; readonly version: number } | undefined;
+  /** The account that it acts as may be locked: it is a service, and nobody is to sign in to it (operations 4.1). */
+  readonly mayBeLocked: boolean;
+  readonly now: number;
+}
+
+/**
+ * What a personal token is worth: one statement.
+ * @returns undefined for every token that is not live
+ */
+export async function introspectPersonalToken(
+  database: Queryable,
+  token: string,
+  rights: AdminRights,
+  { client, mayBeLocked, now }: PersonalTokenUse,
+): Promise<LivePersonalToken | 'client-changed' | undefined> {
+  const row = await database.first(introspect, {
+    tokenHash: sha256(token),
+    callerId: client === undefined ? null : toUuid(client.id),
+    callerVersion: client?.version ?? null,
+    mayBeLocked,
+    now: new Date(now),
+  });
+  if (row === undefined) return undefined;
+  if (!row.caller_is_current) return 'client-changed';
+  const owner = ownerOf(row);
+  if (!row.is_live || owner === undefined) return undefined;
+  const { username, can_request_admin } = row;
+  const owning = { username: row.owner_username ?? '', can_request_admin: row.owner_can_request_admin ?? false };
+  return {
+    sessionId: fromUuid(row.session_id),
+    owner,
+    user: { id: fromUuid(row.actor_user_id), username },
+    scope: rights.remainingPersonalScope(row.scope, {
+      actor: { username, can_request_admin },
+      owner: owner.kind === 'user' ? owning : owner.id,
+    }),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at ?? undefined,
+  };
+}
+
+function ownerOf(row: IntrospectionRow): PersonalOwner | undefined {
+  if (row.owner_user_id !== null) return { kind: 'user', id: fromUuid(row.owner_user_id) };
+  return row.owner_client_id === null ? undefined : { kind: 'client', id: fromUuid(row.owner_client_id) };
+}
+
+interface IntrospectionRow {
+  readonly session_id: string;
+  readonly actor_user_id: string;
+  readonly username: string;
+  readonly can_request_admin: boolean;
+  readonly owner_user_id: string | null;
+  readonly owner_username: string | null;
+  readonly owner_can_request_admin: boolean | null;
+  readonly owner_client_id: string | null;
+  readonly scope: readonly string[];
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  /** Token, session, account and owner are all usable. */
+  readonly is_live: boolean;
+  /** False: the cached record of the calling client is out of date. */
+  readonly caller_is_current: boolean;
+}
+
+/** Unique index on `token_hash`, then primary keys. */
+const introspect = statement<
+  IntrospectionRow,
+  {
+    readonly tokenHash: Buffer;
+    readonly callerId: string | null;
+    readonly callerVersion: number | null;
+    readonly mayBeLocked: boolean;
+    readonly now: Date;
+  }
+>(
+  'introspect-personal-token',
+  `select s.id as session_id,
+          s.actor_user_id,
+          u.username,
+          u.can_request_admin,
+          s.owner_user_id,
+          o.username as owner_username,
+          o.can_request_admin as owner_can_request_admin,
+          s.owner_client_id,
+          s.scope,
+          ${ms('t.created_at')} as created_at,
+          ${ms('t.expires_at')} as expires_at,
+          ${personalTokenIsLive('t', ':now::timestamptz')} and ${personalSessionIsLive('s')}
+            and (${accountIsUsable('u')} or (:mayBeLocked::boolean and not (${accountIsDeactivated('u')})))
+            and ${ownerIsUsable('s', 'o', 'c')} as is_live,
+          :callerId::uuid is null or ${clientWithIdIsCurrent(':callerId::uuid', ':callerVersion::integer')} as caller_is_current
+     from personal_access_tokens t
+     join personal_sessions s on s.id = t.session_id
+     join users u on u.id = s.actor_user_id
+     left join users o on o.id = s.owner_user_id
+     left join oauth2_clients c on c.id = s.owner_client_id
+    where t.token_hash = :tokenHash::bytea`,
+);

@@ -1,0 +1,243 @@
+/** Standing permissions of programs (operations 4.7). A token is shown once, when it is made. */
+import { z } from 'zod';
+import { clients } from '#domain/administration/client-listing.ts';
+import { type PersonalSessionRecord, personalSessions } from '#domain/administration/personal-session-listing.ts';
+import { users } from '#domain/administration/user-listing.ts';
+import { revokePersonalSession } from '#domain/personal-sessions/revoke-personal-session.ts';
+import {
+  issuePersonalToken,
+  MAX_PERSONAL_NAME_CHARACTERS,
+  MAX_PERSONAL_TOKEN_SECONDS,
+} from '#domain/personal-sessions/tokens/issue-personal-token.ts';
+import { judgePersonalScope } from '#domain/personal-sessions/tokens/judge-personal-scope.ts';
+import { regeneratePersonalToken } from '#domain/personal-sessions/tokens/regenerate-personal-token.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { fromUuid } from '#platform/base/ids.ts';
+import { actorOf } from '../definition/caller.ts';
+import { idOrNull, type Resource, single, time, timeOrNull } from '../definition/documents.ts';
+import { flag, instant, text, ulid } from '../definition/fields.ts';
+import { HOMESERVER_ERRORS, onHomeserverFailure } from '../definition/homeserver-failure.ts';
+import {
+  type AdminCall,
+  actionOperation,
+  getOperation,
+  idOfPath,
+  listOperation,
+  logAction,
+  missing,
+  type Operation,
+  readBody,
+  singleAnswer,
+  stored,
+} from '../definition/operation.ts';
+
+const attributes = z.object({
+  created_at: z.iso.datetime(),
+  revoked_at: z.iso.datetime().nullable(),
+  owner_user_id: z.string().nullable(),
+  owner_client_id: z.string().nullable(),
+  actor_user_id: z.string(),
+  human_name: z.string(),
+  scope: z.string(),
+  last_active_at: z.iso.datetime().nullable(),
+  last_active_ip: z.string().nullable(),
+  expires_at: z.iso.datetime().nullable(),
+});
+
+const SESSION: Resource<PersonalSessionRecord> = {
+  type: 'personal-session',
+  path: 'personal-sessions',
+  attributes,
+  attributesOf: (session) => ({
+    created_at: time(session.created_at),
+    revoked_at: timeOrNull(session.revoked_at),
+    owner_user_id: idOrNull(session.owner_user_id),
+    owner_client_id: idOrNull(session.owner_client_id),
+    actor_user_id: fromUuid(session.actor_user_id),
+    human_name: session.human_name,
+    scope: session.scope.join(' '),
+    last_active_at: timeOrNull(session.last_active_at),
+    last_active_ip: session.last_active_ip,
+    expires_at: timeOrNull(session.expires_at),
+  }),
+};
+
+/** With the token, which nothing shows again. */
+const ISSUED: Resource<PersonalSessionRecord & { readonly accessToken: string }> = {
+  ...SESSION,
+  attributes: attributes.extend({ access_token: z.string() }),
+  attributesOf: ({ accessToken, ...session }, core) => ({
+    ...SESSION.attributesOf(session, core),
+    access_token: accessToken,
+  }),
+};
+
+const SHARED = { resource: SESSION, source: stored(personalSessions) };
+
+const filters = z.object({
+  owner_user: ulid().optional(),
+  owner_client: ulid().optional(),
+  actor_user: ulid().optional(),
+  scope: z.array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/, 'it is no scope')).optional(),
+  status: z.enum(['active', 'revoked'], 'active or revoked').optional(),
+  expires_before: instant().optional(),
+  expires_after: instant().optional(),
+  expires: flag().optional(),
+});
+
+const expiresIn = z
+  .int('a whole number of seconds')
+  .min(1, 'at least 1 second')
+  .max(MAX_PERSONAL_TOKEN_SECONDS, 'at most 10 years')
+  .optional();
+const newSessionBody = z.strictObject({
+  actor_user_id: ulid(),
+  human_name: text(MAX_PERSONAL_NAME_CHARACTERS).refine(
+    (name) => !/\p{Cc}/u.test(name) && name.trim() !== '',
+    'it has control characters, or nothing that can be seen',
+  ),
+  scope: z.string(),
+  expires_in: expiresIn,
+});
+const regenerationBody = z.strictObject({ expires_in: expiresIn });
+
+export const personalSessionOperations: readonly Operation[] = [
+  listOperation({
+    id: 'listPersonalSessions',
+    summary: 'Lists personal sessions',
+    ...SHARED,
+    filters,
+    select: (values) => ({
+      ownerUser: values.owner_user,
+      ownerClient: values.owner_client,
+      actor: values.actor_user,
+      scope: values.scope,
+      isLive: values.status && values.status === 'active',
+      expiresBefore: values.expires_before,
+      expiresAfter: values.expires_after,
+      expires: values.expires,
+    }),
+    check: async ({ core: { database } }, { owner_user, owner_client, actor_user }) => {
+      for (const user of [owner_user, actor_user]) {
+        if (user !== undefined && (await users.find(database, fromUuid(user))) === undefined) throw missing('user');
+      }
+      if (owner_client === undefined) return;
+      if ((await clients.find(database, fromUuid(owner_client))) === undefined) throw missing('oauth2-client');
+    },
+  }),
+  {
+    id: 'createPersonalSession',
+    method: 'POST',
+    path: SESSION.path,
+    tag: SESSION.type,
+    summary: 'Makes a personal session with its token',
+    body: newSessionBody,
+    answers: [singleAnswer(201, ISSUED)],
+    errors: [
+      'invalid_body',
+      'not_found',
+      'user_deactivated',
+      'invalid_scope',
+      'scope_not_allowed',
+      'reserved_device_id',
+      'temporarily_unavailable',
+      ...HOMESERVER_ERRORS,
+    ],
+    run: async (call) => await create(call),
+  },
+  getOperation({ id: 'getPersonalSession', summary: 'Reads a personal session', ...SHARED }),
+  actionOperation({
+    id: 'revokePersonalSession',
+    action: 'revoke',
+    summary: 'Revokes a personal session with its token',
+    ...SHARED,
+    errors: ['session_revoked'],
+    run: async ({ core, caller }, { id }) => {
+      await core.activity.flush();
+      const isRevoked = await revokePersonalSession(core.database, fromUuid<'personal-session'>(id), {
+        now: core.clock.now(),
+        by: actorOf(caller),
+        syncsDevices: core.homeserver.isConnected,
+      });
+      if (!isRevoked) throw new LatchkeyError('session_revoked');
+    },
+  }),
+  {
+    id: 'regeneratePersonalSession',
+    method: 'POST',
+    path: `${SESSION.path}/:id/regenerate`,
+    tag: SESSION.type,
+    summary: 'Gives a personal session another token; the one before stops working',
+    body: regenerationBody,
+    answers: [singleAnswer(201, ISSUED)],
+    errors: ['invalid_id', 'not_found', 'invalid_body', 'not_owner', 'session_not_valid'],
+    run: async (call) => await regenerate(call),
+  },
+];
+
+async function create(call: AdminCall) {
+  const { core, context, caller } = call;
+  const { actor_user_id, human_name, scope: scopeText, expires_in } = await readBody(context, newSessionBody);
+  const user = await users.find(core.database, fromUuid(actor_user_id));
+  if (user === undefined) throw missing('user');
+  if (user.deactivated_at !== null) throw new LatchkeyError('user_deactivated');
+  const actor = { id: fromUuid<'user'>(user.id), username: user.username };
+  const scope = await judgePersonalScope(core, scopeText, { ...user, can_request_admin: user.admin }, caller.owner);
+  const outcome = await onHomeserverFailure(() =>
+    issuePersonalToken(core, {
+      owner: caller.owner,
+      actor,
+      name: human_name,
+      scope,
+      deviceId: core.scopeRules.deviceIdOf(scope),
+      lifetimeSeconds: expires_in,
+      by: actorOf(caller),
+      waiting: context,
+    }),
+  );
+  if (!outcome.ok) throw failureOf(outcome.reason);
+  logAction(call, 'createPersonalSession', outcome.sessionId);
+  return await issued(call, outcome.sessionId, outcome.accessToken, undefined);
+}
+
+function failureOf(reason: 'deactivated' | 'gone' | 'owner'): LatchkeyError {
+  switch (reason) {
+    case 'deactivated':
+      return new LatchkeyError('user_deactivated');
+    case 'gone':
+      return missing('user');
+    case 'owner':
+      // The caller was locked or deactivated since the request began.
+      return new LatchkeyError('invalid_token');
+  }
+}
+
+async function regenerate(call: AdminCall) {
+  const { core, context, caller } = call;
+  const id = idOfPath<'personal-session'>(context);
+  const { expires_in } = await readBody(context, regenerationBody);
+  const outcome = await regeneratePersonalToken(core, id, { owner: caller.owner, lifetimeSeconds: expires_in });
+  if (outcome.ok) {
+    logAction(call, 'regeneratePersonalSession', id);
+    return await issued(call, id, outcome.accessToken, 'regenerate');
+  }
+  switch (outcome.reason) {
+    case 'gone':
+      throw missing(SESSION.type);
+    case 'foreign':
+      throw new LatchkeyError('not_owner');
+    case 'over':
+      throw new LatchkeyError('session_not_valid');
+  }
+}
+
+async function issued(
+  call: AdminCall,
+  id: Parameters<typeof personalSessions.find>[1],
+  accessToken: string,
+  action: string | undefined,
+) {
+  const session = await personalSessions.find(call.core.database, id);
+  if (session === undefined) throw missing(SESSION.type);
+  return single(201, ISSUED, { ...session, accessToken }, { ...call, action });
+}

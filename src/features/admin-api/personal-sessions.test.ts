@@ -1,0 +1,432 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { parseId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { insertTestAccount } from '#test/support/accounts.ts';
+import { AdminClient } from '#test/support/admin-client.ts';
+import { ChatClient } from '#test/support/chat-client.ts';
+import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import {
+  type StandInHomeserver,
+  startStandInHomeserver,
+} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+
+const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
+const OTHER = '01JD3Q5Z8W2N4K6M7P9R0S1T5X';
+const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
+const SECRET = 'shared-secret-of-the-test';
+const ADMIN = 'urn:mas:admin';
+const API = 'urn:chat:client:api:*';
+const DEVICE = 'urn:chat:client:device:SERVICE01X';
+const PASSWORD = 'correct horse battery staple';
+const AMPLE = { burst: 100_000, per_second: 1000 };
+
+const clock = new FakeClock();
+let homeserver: StandInHomeserver;
+let service: TestService;
+/** Two applications that administer for themselves. */
+let admin: AdminClient;
+let other: AdminClient;
+let people = 0;
+
+beforeAll(async () => {
+  homeserver = await startStandInHomeserver(SECRET, 'chat.example');
+  const { endpoint, serverName } = homeserver;
+  service = await startService(
+    {
+      homeserver: { kind: 'synapse', homeserver: serverName, endpoint, secret: SECRET },
+      rate_limiting: {
+        admin_token: { per_ip: AMPLE },
+        login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
+      },
+      experimental: { access_token_ttl: 86_400 },
+      limits: { handler_timeout: '10m' },
+      clients: [CLIENT, OTHER].map((id) => chatClientSettings(id, { grant_types: ['client_credentials'] })),
+      policy: { data: { admin_clients: [CLIENT, OTHER] } },
+    },
+    { clock, expectedErrors: ['" 502 ', 'homeserver.refused', 'homeserver.failed'] },
+  );
+  admin = await adminOf(CLIENT);
+  other = await adminOf(OTHER);
+});
+beforeEach(async () => {
+  await homeserver.setFault(undefined);
+});
+afterAll(async () => {
+  await service.stop();
+  await homeserver.stop();
+});
+
+async function adminOf(client: string): Promise<AdminClient> {
+  const program = new ChatOAuthClient(service, client);
+  const { body } = await program.post('/oauth2/token', { grant_type: 'client_credentials', scope: ADMIN });
+  return new AdminClient(service, String(body['access_token']));
+}
+
+async function person(more: { readonly admin?: boolean } = {}): Promise<{ id: UserId; username: string }> {
+  people += 1;
+  const username = `service${people}`;
+  const account = { username, password: PASSWORD };
+  const id = await insertTestAccount(service.database, account, { hasher: service.core.hasher, now: clock.now() });
+  homeserver.addUser(username);
+  if (more.admin === true) await setColumn(id, 'can_request_admin', 'true');
+  return { id, username };
+}
+
+async function setColumn(id: UserId, column: string, value: string): Promise<void> {
+  await sql(service.database, `update users set ${column} = ${value} where id = $1::uuid`, [toUuid(id)]);
+}
+
+async function make(actor: UserId, more: Readonly<Record<string, unknown>> = {}, by: AdminClient = admin) {
+  const body = { actor_user_id: actor, human_name: 'bridge', scope: API, ...more };
+  const answer = await by.post('personal-sessions', body);
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+  const { id, attributes } = answer.body.data ?? expect.fail('nothing was made');
+  return { id, attributes, token: String(attributes['access_token']) };
+}
+
+async function introspect(token: string, hint = 'access_token'): Promise<Record<string, unknown>> {
+  const response = await fetch(`${service.address}/oauth2/introspect`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${SECRET}`, 'x-mas-supports-device-id': '1' },
+    body: new URLSearchParams({ token, token_type_hint: hint }),
+  });
+  return await response.json();
+}
+
+const uuidOf = (id: string) => toUuid(parseId(id) ?? expect.fail('no id'));
+const isActive = async (token: string) => (await introspect(token))['active'];
+const codes = ({ body }: { readonly body: { readonly errors?: readonly { readonly code: string }[] } }) =>
+  body.errors?.map(({ code }) => code);
+const devicesOf = (username: string) => [...(homeserver.state.users.get(username)?.devices.keys() ?? [])];
+
+describe('a personal session (operations 4.7)', () => {
+  test('is made with a token that is shown once, read, listed, and belongs to the application that asked', async () => {
+    const actor = await person();
+    const { id, attributes, token } = await make(actor.id, { expires_in: 3600 });
+    expect(token).toMatch(/^mpt_[0-9A-Za-z]{30}_[0-9A-Za-z]{6}$/);
+    expect(attributes).toMatchObject({
+      owner_user_id: null,
+      owner_client_id: CLIENT,
+      actor_user_id: actor.id,
+      human_name: 'bridge',
+      scope: API,
+      revoked_at: null,
+      last_active_at: null,
+    });
+    const read = await admin.get(`personal-sessions/${id}`);
+    expect(read.body.data?.attributes).not.toHaveProperty('access_token');
+    const stored = await sql(service.database, 'select * from personal_access_tokens');
+    expect(JSON.stringify(stored)).not.toContain(token);
+    const listed = await admin.get(`personal-sessions?filter[actor_user]=${actor.id}`);
+    expect(listed.body.data?.[0]?.attributes).toEqual(read.body.data?.attributes);
+    expect(service.logLines().some((line) => line.includes('operation=createPersonalSession'))).toBe(true);
+    expect(service.logLines().join('\n')).not.toContain(token);
+  });
+
+  test('is found by owner, account, scope, state and expiry', async () => {
+    const actor = await person();
+    const lasting = (await make(actor.id)).id;
+    clock.advanceSeconds(1);
+    const short = (await make(actor.id, { expires_in: 60, scope: 'openid' }, other)).id;
+    clock.advanceSeconds(1);
+    const revoked = (await make(actor.id)).id;
+    await admin.post(`personal-sessions/${revoked}/revoke`);
+    const soon = new Date(clock.now() + 61_000).toISOString();
+    const found = async (query: string) => {
+      const { body } = await admin.get(`personal-sessions?filter[actor_user]=${actor.id}&${query}`);
+      return body.data?.map(({ id }) => id);
+    };
+    expect(await found(`filter[owner_client]=${OTHER}`)).toEqual([short]);
+    expect(await found(`filter[scope]=${API}`)).toEqual([lasting, revoked]);
+    expect(await found('filter[status]=active')).toEqual([lasting, short]);
+    expect(await found('filter[status]=revoked')).toEqual([revoked]);
+    expect(await found('filter[expires]=false')).toEqual([lasting, revoked]);
+    expect(await found('filter[expires]=true')).toEqual([short]);
+    expect(await found(`filter[expires_before]=${soon}`)).toEqual([short]);
+    expect(await found(`filter[expires_after]=${soon}`)).toEqual([]);
+    for (const filter of ['owner_user', 'owner_client', 'actor_user']) {
+      expect((await admin.get(`personal-sessions?filter[${filter}]=${ABSENT}`)).status, filter).toBe(404);
+    }
+    expect(codes(await admin.get('personal-sessions?filter[status]=finished'))).toEqual(['invalid_parameter']);
+  });
+
+  test.each([
+    [{ scope: '' }, 400, 'invalid_scope'],
+    [{ scope: DEVICE }, 400, 'invalid_scope'],
+    [{ scope: `${API} ${DEVICE}2 ${DEVICE}` }, 400, 'invalid_scope'],
+    [{ scope: 'no-such-scope' }, 403, 'scope_not_allowed'],
+    [{ scope: 'urn:mas:graphql:*' }, 403, 'scope_not_allowed'],
+    [{ scope: `${API} offline_access` }, 403, 'scope_not_allowed'],
+    [{ scope: ADMIN }, 403, 'scope_not_allowed'],
+    [{ scope: 'urn:synapse:admin:*' }, 403, 'scope_not_allowed'],
+    [{ human_name: '' }, 400, 'invalid_body'],
+    [{ human_name: 'x'.repeat(101) }, 400, 'invalid_body'],
+    [{ human_name: 'a\u0007b' }, 400, 'invalid_body'],
+    [{ expires_in: 0 }, 400, 'invalid_body'],
+    [{ expires_in: 315_360_001 }, 400, 'invalid_body'],
+    [{ expires_in: 1.5 }, 400, 'invalid_body'],
+    [{ actor_user_id: 'x' }, 400, 'invalid_body'],
+    [{ actor_user_id: ABSENT }, 404, 'not_found'],
+    [{ owner_user_id: ABSENT }, 400, 'invalid_body'],
+  ])('is not made with %j: %i %s', async (more, status, code) => {
+    const { id } = await person();
+    const answer = await admin.post('personal-sessions', {
+      actor_user_id: id,
+      human_name: 'bridge',
+      scope: API,
+      ...more,
+    });
+    expect([answer.status, codes(answer)]).toEqual([status, [code]]);
+  });
+
+  test('is not made for a deactivated account', async () => {
+    const { id } = await person();
+    await admin.post(`users/${id}/deactivate`);
+    const answer = await admin.post('personal-sessions', { actor_user_id: id, human_name: 'x', scope: API });
+    expect([answer.status, codes(answer)]).toEqual([410, ['user_deactivated']]);
+  });
+
+  test('is revoked once', async () => {
+    const { id, token } = await make((await person()).id);
+    expect(await isActive(token)).toBe(true);
+    const revoked = await admin.post(`personal-sessions/${id}/revoke`);
+    expect(revoked.body.data?.attributes['revoked_at']).not.toBeNull();
+    expect(await isActive(token)).toBe(false);
+    const again = await admin.post(`personal-sessions/${id}/revoke`);
+    expect([again.status, codes(again)]).toEqual([409, ['already_revoked']]);
+    expect((await admin.post(`personal-sessions/${ABSENT}/revoke`)).status).toBe(404);
+  });
+});
+
+describe('another token of a personal session', () => {
+  const regenerate = (id: string, body?: unknown, by: AdminClient = admin) =>
+    by.post(`personal-sessions/${id}/regenerate`, body);
+
+  test('takes the place of the one before, also when that had expired', async () => {
+    const { id, token } = await make((await person()).id, { expires_in: 60 });
+    clock.advanceSeconds(60);
+    expect(await isActive(token)).toBe(false);
+    const answer = await regenerate(id, { expires_in: 120 });
+    expect([answer.status, answer.body.links?.['self']]).toEqual([
+      201,
+      `/api/admin/v1/personal-sessions/${id}/regenerate`,
+    ]);
+    const next = String(answer.body.data?.attributes['access_token']);
+    expect((await introspect(next))['expires_in']).toBe(120);
+    const lasting = await regenerate(id);
+    expect(lasting.body.data?.attributes['expires_at']).toBeNull();
+    expect(await isActive(next)).toBe(false);
+    expect(await isActive(String(lasting.body.data?.attributes['access_token']))).toBe(true);
+  });
+
+  test('is one, of twenty that are asked for at once', async () => {
+    const { id } = await make((await person()).id);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => regenerate(id)));
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 201));
+    const alive = await Promise.all(answers.map(({ body }) => isActive(String(body.data?.attributes['access_token']))));
+    expect(alive.filter((one) => one === true)).toHaveLength(1);
+  });
+
+  test('is refused to others, for sessions that are over, and with a bad body', async () => {
+    const { id } = await make((await person()).id);
+    expect(codes(await regenerate(id, undefined, other))).toEqual(['not_owner']);
+    expect(codes(await regenerate(id, { expires_in: 'x' }))).toEqual(['invalid_body']);
+    expect((await regenerate(ABSENT)).status).toBe(404);
+    await admin.post(`personal-sessions/${id}/revoke`);
+    const over = await regenerate(id);
+    expect([over.status, codes(over)]).toEqual([422, ['session_not_valid']]);
+  });
+});
+
+describe('a personal token at the admin API (operations 4.1)', () => {
+  test('administers as a locked account, in whose name it is logged, while account and owner have the right', async () => {
+    const owner = await person({ admin: true });
+    const actor = await person({ admin: true });
+    const { token, id } = await make(actor.id, { scope: ADMIN });
+    await sql(
+      service.database,
+      'update personal_sessions set owner_client_id = null, owner_user_id = $2::uuid where actor_user_id = $1::uuid',
+      [toUuid(actor.id), toUuid(owner.id)],
+    );
+    const program = new AdminClient(service, token);
+    await setColumn(actor.id, 'locked_at', 'now()');
+    expect((await program.get('users')).status).toBe(200);
+    expect(service.requestLines().at(-1)).toMatchObject({
+      requester: `user:${actor.id}(${actor.username})`,
+      queries: 3,
+    });
+    await service.core.activity.flush();
+    expect((await admin.get(`personal-sessions/${id}`)).body.data?.attributes['last_active_ip']).toBe('127.0.0.1');
+    // What it makes belongs to its owner.
+    const made = await make((await person()).id, {}, program);
+    expect(made.attributes).toMatchObject({ owner_user_id: owner.id, owner_client_id: null });
+    expect(codes(await admin.post(`personal-sessions/${made.id}/regenerate`))).toEqual(['not_owner']);
+    expect((await program.post(`personal-sessions/${made.id}/regenerate`)).status).toBe(201);
+    // No account signs in that is locked, and no homeserver hears of it.
+    expect(await isActive(token)).toBe(false);
+
+    for (const [who, column, value, status] of [
+      [actor, 'can_request_admin', 'false', 403],
+      [actor, 'can_request_admin', 'true', 200],
+      [owner, 'can_request_admin', 'false', 403],
+      [owner, 'can_request_admin', 'true', 200],
+      [owner, 'locked_at', 'now()', 401],
+      [owner, 'locked_at', 'null', 200],
+      [owner, 'deactivated_at', 'now()', 401],
+      [owner, 'deactivated_at', 'null', 200],
+      [actor, 'deactivated_at', 'now()', 401],
+      [actor, 'deactivated_at', 'null', 200],
+    ] as const) {
+      await setColumn(who.id, column, value);
+      expect((await program.get('users')).status, `${column} ${value}`).toBe(status);
+    }
+    await admin.post(`personal-sessions/${id}/revoke`);
+    expect((await program.get('users')).status).toBe(401);
+  });
+
+  test('needs the admin scope', async () => {
+    const { token } = await make((await person()).id);
+    const answer = await new AdminClient(service, token).get('users');
+    expect([answer.status, codes(answer)]).toEqual([403, ['insufficient_scope']]);
+  });
+});
+
+describe('a personal token elsewhere', () => {
+  test('is shown at introspection by one statement, in both spellings of its scope, as the account that it acts as', async () => {
+    const actor = await person();
+    const { token } = await make(actor.id, { scope: `${API} ${DEVICE}`, expires_in: 600 });
+    const now = Math.floor(clock.now() / 1000);
+    expect(await introspect(token)).toEqual({
+      active: true,
+      scope: [
+        API,
+        'urn:chat:org.chat.msc2967.client:api:*',
+        DEVICE,
+        'urn:chat:org.chat.msc2967.client:device:SERVICE01X',
+      ].join(' '),
+      client_id: CLIENT,
+      username: actor.username,
+      sub: actor.id,
+      token_type: 'Bearer',
+      iat: now,
+      nbf: now,
+      exp: now + 600,
+      expires_in: 600,
+      iss: service.core.config.http.issuer,
+      device_id: 'SERVICE01X',
+    });
+    expect(service.requestLines().at(-1)).toMatchObject({ requester: 'homeserver', queries: 1 });
+    expect(await introspect(token, 'refresh_token')).toEqual({ active: false });
+    await setColumn(actor.id, 'locked_at', 'now()');
+    expect(await introspect(token)).toEqual({ active: false });
+    await setColumn(actor.id, 'locked_at', 'null');
+    clock.advanceSeconds(600);
+    expect(await introspect(token)).toEqual({ active: false });
+  });
+
+  test('is shown to the application that owns it and to those that see every token', async () => {
+    const { token } = await make((await person()).id);
+    const asked = async (client: string) => {
+      const { body } = await new ChatOAuthClient(service, client).post('/oauth2/introspect', { token });
+      return body['active'];
+    };
+    expect([await asked(CLIENT), await asked(OTHER)]).toEqual([true, true]);
+  });
+
+  test('is nothing at userinfo, GraphQL and the routes of chat clients, and is not revoked by RFC 7009', async () => {
+    const { token } = await make((await person()).id, { scope: `${API} openid` });
+    const headers = { authorization: `Bearer ${token}` };
+    const userinfo = await fetch(`${service.address}/oauth2/userinfo`, { headers });
+    expect(userinfo.status).toBe(401);
+    const graphql = await fetch(`${service.address}/graphql?query={viewer{__typename}}`, { headers });
+    expect(graphql.status).toBe(401);
+    const logout = await new ChatClient(service).post('/logout', undefined, headers);
+    expect([logout.status, logout.body['errcode'], logout.body['soft_logout']]).toEqual([
+      401,
+      'M_UNKNOWN_TOKEN',
+      false,
+    ]);
+    const revocation = await new ChatOAuthClient(service, CLIENT).post('/oauth2/revoke', { token });
+    expect(revocation.status).toBe(200);
+    expect(await isActive(token)).toBe(true);
+  });
+});
+
+describe('a personal session with a device', () => {
+  test('has it at the homeserver from the beginning until it is revoked', async () => {
+    const actor = await person();
+    const { id } = await make(actor.id, { scope: `${API} ${DEVICE}`, human_name: 'Harbour bridge' });
+    expect(devicesOf(actor.username)).toEqual(['SERVICE01X']);
+    await admin.post(`users/${actor.id}/lock`);
+    await tellHomeserver(service.core);
+    expect(devicesOf(actor.username)).toEqual(['SERVICE01X']);
+    await admin.post(`personal-sessions/${id}/revoke`);
+    await tellHomeserver(service.core);
+    expect(devicesOf(actor.username)).toEqual([]);
+  });
+
+  test('is not made when the homeserver does not answer', async () => {
+    const actor = await person();
+    await homeserver.setFault({ kind: 'answer', status: 500 });
+    const body = { actor_user_id: actor.id, human_name: 'x', scope: `${API} ${DEVICE}` };
+    const answer = await admin.post('personal-sessions', body);
+    expect([answer.status, codes(answer)]).toEqual([502, ['homeserver_error']]);
+    expect((await admin.get(`personal-sessions?filter[actor_user]=${actor.id}`)).body.meta?.count).toBe(0);
+    await homeserver.setFault(undefined);
+    clock.advanceSeconds(11);
+  });
+});
+
+describe('personal sessions end', () => {
+  test('with the other sessions of the account that they act as, unless other kinds are named', async () => {
+    const { id } = await person();
+    const { token } = await make(id);
+    const kill = async (body?: unknown) => (await admin.post(`users/${id}/kill-sessions`, body)).body.meta;
+    expect(await kill({ kinds: ['browser', 'oauth2', 'compat'] })).toMatchObject({ personal: 0 });
+    expect(await isActive(token)).toBe(true);
+    expect(await kill()).toEqual({ browser: 0, oauth2: 0, compat: 0, personal: 1 });
+    expect(await isActive(token)).toBe(false);
+  });
+
+  test('with the deactivation of the account or of the owner, for good; devices of other accounts go', async () => {
+    const owner = await person({ admin: true });
+    const actor = await person();
+    const { token } = await make(actor.id, { scope: `${API} ${DEVICE}` });
+    await sql(
+      service.database,
+      'update personal_sessions set owner_client_id = null, owner_user_id = $2::uuid where actor_user_id = $1::uuid',
+      [toUuid(actor.id), toUuid(owner.id)],
+    );
+    await admin.post(`users/${owner.id}/deactivate`);
+    await admin.post(`users/${owner.id}/reactivate`);
+    expect(await isActive(token)).toBe(false);
+    await tellHomeserver(service.core);
+    expect(devicesOf(actor.username)).toEqual([]);
+    const own = (await make(actor.id)).id;
+    await admin.post(`users/${actor.id}/deactivate`);
+    expect((await admin.get(`personal-sessions/${own}`)).body.data?.attributes['revoked_at']).not.toBeNull();
+  });
+
+  test('when the person signs all chat clients out, if they made them for themselves with the client API', async () => {
+    const actor = await person();
+    const own = await make(actor.id);
+    const identity = await make(actor.id, { scope: 'openid' });
+    const foreign = await make(actor.id);
+    await sql(
+      service.database,
+      'update personal_sessions set owner_client_id = null, owner_user_id = actor_user_id where id = any($1::uuid[])',
+      [[own.id, identity.id].map((id) => uuidOf(id))],
+    );
+    const chat = await new ChatClient(service).login(actor.username, PASSWORD);
+    const answer = await new ChatClient(service).post('/logout/all', undefined, {
+      authorization: `Bearer ${chat.accessToken}`,
+    });
+    expect(answer.status).toBe(200);
+    expect(await isActive(own.token)).toBe(false);
+    expect(await isActive(identity.token)).toBe(true);
+    expect(await isActive(foreign.token)).toBe(true);
+  });
+});

@@ -1,0 +1,33 @@
+import type { Core } from '#domain/core.ts';
+import type { LivePersonalToken } from '#domain/personal-sessions/tokens/introspect-personal-token.ts';
+import { epochSeconds } from '#platform/base/clock.ts';
+
+/**
+ * The members of an active answer about a personal token (oauth 11.2): it speaks for the account that it acts as.
+ * @param sector of the client that asks: it is not to learn the name that the person has everywhere
+ * @param now milliseconds since the epoch
+ */
+export function personalIntrospectionResponse(
+  token: LivePersonalToken,
+  { subjects, config, scopeRules }: Pick<Core, 'config' | 'scopeRules' | 'subjects'>,
+  sector: string | undefined,
+  now: number,
+): object {
+  const { owner, user, scope, expiresAt } = token;
+  const issuedAt = epochSeconds(token.createdAt);
+  return {
+    active: true,
+    scope: scope.length === 0 ? undefined : scopeRules.normalizeForIntrospection(scope).join(' '),
+    client_id: owner.kind === 'client' ? owner.id : undefined,
+    username: sector === undefined || scope.includes('profile') ? user.username : undefined,
+    sub: subjects.of(user.id, sector),
+    token_type: 'Bearer',
+    iat: issuedAt,
+    nbf: issuedAt,
+    exp: expiresAt === undefined ? undefined : epochSeconds(expiresAt),
+    // A whole number: with a fraction homeservers answer every request of that account with 503.
+    expires_in: expiresAt === undefined ? undefined : epochSeconds(expiresAt - now),
+    iss: config.http.issuer,
+    device_id: scopeRules.deviceIdOf(scope),
+  };
+}
