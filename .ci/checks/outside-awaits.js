@@ -17,6 +17,7 @@ const NOT_FOR_REQUESTS = [
   'src/domain/synapse-import/',
   'src/platform/config/',
   'src/platform/embedded-postgres/',
+  'src/platform/postgres/dump/',
   'src/platform/postgres/migrator/',
 ];
 

@@ -20,9 +20,11 @@ const EXIT_CODES = `## Exit codes
 | 1 | the command ran and failed; for \`serve\`: it was stopped with requests cut off |
 | 2 | the command line was wrong, or an answer is missing and there is no terminal to ask at |
 | 10, 11 | \`doctor\`, \`import check\`: something is wrong, or there are only warnings. 10 also when \`import migrate\` did not begin for that |
+| 65 | a backup is damaged, or none of ours |
 | 69 | the database cannot be reached |
 | 70 | internal error; the environment variable \`LATCHKEY_LOG=debug\` shows the stack |
 | 71 | the operating system refused: an address is in use, a program is missing |
+| 73 | a file or a database is there already, and was left as it is |
 | 75 | try again later: another process holds a lock |
 | 77 | no permission for a file or directory |
 | 78 | the configuration is invalid; every problem is listed. Also when password hashes at work could take over half the memory of the container |

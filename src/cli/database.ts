@@ -88,7 +88,8 @@ function migrations(server: ServerInUse, log: LogWriter, config: Config) {
   };
 }
 
-async function withServer(
+/** Opens the server of a configuration for `work`, and lets go of it. */
+export async function withServer(
   options: ConfigurationOptions,
   io: CommandIo,
   work: (server: ServerInUse, log: LogWriter, config: Config) => Promise<number>,

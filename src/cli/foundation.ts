@@ -91,7 +91,7 @@ export async function useServer(config: Config, log: OpenLog['log'], version: st
     const directConnection = migrationServer === undefined ? connection : targetOf(migrationServer);
     return { connection, directConnection, note: undefined, release: async () => {} };
   }
-  await prepare(config, version, { needsEncryptionKey: false, needsSigningKeys: false });
+  await prepareForDatabase(config, version);
   const use: EmbeddedUse = await useEmbeddedServer({
     dataDir: config.dataDir,
     clusterDir: server.directory,
@@ -230,6 +230,11 @@ async function generateSecrets(
   const directory = await prepare(config, version, { needsEncryptionKey, needsSigningKeys: needsKeys });
   for (const warning of directory.warnings) log.warn('startup', warning);
   return { encryptionKey: directory.encryptionKey, keysDir: directory.keysDir };
+}
+
+/** Makes the data directory, without any secret. */
+export async function prepareForDatabase(config: Config, version: string): Promise<void> {
+  await prepare(config, version, { needsEncryptionKey: false, needsSigningKeys: false });
 }
 
 async function prepare(

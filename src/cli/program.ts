@@ -9,6 +9,7 @@ import { describeError } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { addAccountCommands } from './account-commands.ts';
 import { addActivityCommand } from './activity-options.ts';
+import { addBackupCommands } from './backup-options.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { configSources } from './command-io.ts';
 import { durationOption } from './duration-option.ts';
@@ -152,6 +153,7 @@ export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): 
   addManageCommands(program, configuration, io);
   addJobsCommands(program, configuration, io);
   addImportCommands(program, configuration, io, finish);
+  addBackupCommands(program, configuration, io);
   addDebugCommands(program, configuration, io, finish);
   addActivityCommand(program, configuration, io, finish);
   return program;

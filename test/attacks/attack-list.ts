@@ -171,7 +171,7 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [166, 'rotation of keys'],
   [167, 'leaked signing key'],
   [168, 'dump of the database', 'back-ups'],
-  [169, 'dump restored elsewhere', 'back-ups'],
+  [169, 'dump restored elsewhere'],
   [170, 'release artefacts'],
   [171, 'hostile dependency'],
   [172, 'race for the first administrator'],

@@ -10,8 +10,8 @@ import { isErrno } from '#platform/base/system-errors.ts';
  * of two racing processes one wins whole, and a crash leaves the file complete or absent.
  * @returns false when another process was faster
  */
-export async function writeOnce(path: string, text: string): Promise<boolean> {
-  const prepared = await writePrepared(path, text);
+export async function writeOnce(path: string, content: string | Buffer): Promise<boolean> {
+  const prepared = await writePrepared(path, content);
   try {
     await link(prepared, path);
     return true;
@@ -31,11 +31,11 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 }
 
 /** Writes and flushes a file of mode 0600 next to `path`; returns its temporary name. */
-async function writePrepared(path: string, text: string): Promise<string> {
+async function writePrepared(path: string, content: string | Buffer): Promise<string> {
   const prepared = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   const file = await open(prepared, 'wx', 0o600);
   try {
-    await file.writeFile(text);
+    await file.writeFile(content);
     await file.sync();
   } finally {
     await file.close();

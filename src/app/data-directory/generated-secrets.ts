@@ -88,7 +88,7 @@ export async function writeVersion(dataDir: string, version: string): Promise<vo
 }
 
 /** Makes a directory of mode 0700 unless it is there, durably. */
-async function makePrivateDirectory(path: string): Promise<void> {
+export async function makePrivateDirectory(path: string): Promise<void> {
   const made = await mkdir(path, { recursive: true, mode: 0o700 });
   if (made !== undefined) await syncDirectory(dirname(path));
 }

@@ -1,4 +1,5 @@
-import { completeServers, connectionDefaults, parsePostgresUri } from '#config/sections/postgres-uri.ts';
+import { completeServers, connectionDefaults } from '#config/sections/postgres-uri.ts';
+import { uriConnection } from '#config/uri-connection.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { type ConnectionTarget, SSL_MODES } from '#platform/postgres/database-options.ts';
 import type { SynapseConfiguration } from './synapse-files.ts';
@@ -16,7 +17,10 @@ export function sourceConnection(
   uri: string | undefined,
   environment: Environment,
 ): ConnectionTarget {
-  if (uri !== undefined) return connectionOfUri(uri, environment);
+  if (uri !== undefined) {
+    if (/^sqlite/i.test(uri)) throw onSqlite();
+    return uriConnection(uri, '--synapse-database-uri', environment);
+  }
   const database = databaseOf(configuration.settings);
   if (database === undefined) {
     throw new ExitError(
@@ -41,29 +45,6 @@ function onSqlite(): ExitError {
     'this Synapse keeps its data in SQLite, which cannot be imported from. Move it to PostgreSQL first, by its own program ' +
       'synapse_port_db: https://element-hq.github.io/synapse/latest/postgres.html#porting-from-sqlite',
   );
-}
-
-function connectionOfUri(uri: string, environment: Environment): ConnectionTarget {
-  if (/^sqlite/i.test(uri)) throw onSqlite();
-  const parts = parsePostgresUri(uri);
-  if (parts === undefined) {
-    throw new ExitError(
-      ExitCode.usage,
-      '--synapse-database-uri: expected postgres://user@host/database (parameters: host, port, user, password, dbname, sslmode)',
-    );
-  }
-  const defaults = connectionDefaults(environment);
-  const [first, ...otherServers] = completeServers(parts.servers, defaults.servers);
-  const user = parts.user ?? defaults.user;
-  const password = parts.password ?? defaults.password;
-  return {
-    ...first,
-    otherServers,
-    user,
-    database: parts.database ?? defaults.database ?? user,
-    ...(password !== undefined && { password }),
-    ssl: { mode: parts.sslMode ?? defaults.sslMode },
-  };
 }
 
 /** The arguments that Synapse gives its driver. */

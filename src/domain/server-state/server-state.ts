@@ -18,6 +18,9 @@ const tableExists = statement<{ exists: boolean }, NoParameters>(
   `select to_regclass('server_state') is not null as exists`,
 );
 
+/** Has one row with `value`, for `keyChecksOf`, once the service was started on this database. */
+export const KEY_CHECK_QUERY = `select value from server_state where key = '${KEY_CHECK}'`;
+
 const findFact = statement<{ value: Buffer }, { readonly key: string }>(
   'server-fact-by-key',
   'select value from server_state where key = :key',
@@ -71,9 +74,8 @@ export async function findStateProblem(
   keyRing: KeyRing,
   protocolName: string,
 ): Promise<string | undefined> {
-  const checks = keyChecks(keyRing);
-  const stored = checksOf((await database.first(findFact, { key: KEY_CHECK }))?.value ?? Buffer.alloc(0));
-  const unknown = stored.filter((check) => !checks.some((one) => equalDigests(one, check)));
+  const stored = keyChecksOf((await database.first(findFact, { key: KEY_CHECK }))?.value);
+  const unknown = unknownKeyChecks(stored, keyRing);
   if (unknown.length > 0) {
     return unknown.length === stored.length
       ? 'secrets.encryption is not the key that this database was made with. ' +
@@ -86,12 +88,18 @@ export async function findStateProblem(
   return `protocol_name is "${protocolName}", but this database was made with another one, which its stored scopes carry. Set protocol_name back.`;
 }
 
+/** Of those check values, the ones of root keys that the ring does not have. */
+export function unknownKeyChecks(stored: readonly Buffer[], keyRing: KeyRing): readonly Buffer[] {
+  const checks = keyChecks(keyRing);
+  return stored.filter((check) => !checks.some((one) => equalDigests(one, check)));
+}
+
 function keyChecks(keyRing: KeyRing): readonly Buffer[] {
   return keyRing.deriveAll('key-check').map((key) => createHmac('sha256', key).update('latchkey').digest());
 }
 
-/** One check value for each root, one behind the other. */
-function checksOf(value: Buffer): readonly Buffer[] {
+/** One check value for each root, as they are stored one behind the other. */
+export function keyChecksOf(value: Buffer = Buffer.alloc(0)): readonly Buffer[] {
   const count = Math.ceil(value.length / CHECK_BYTES);
   return Array.from({ length: count }, (_, index) => value.subarray(index * CHECK_BYTES, (index + 1) * CHECK_BYTES));
 }

@@ -540,6 +540,8 @@ export const ExitCode = {
   doctorFails: 10,
   /** No check of `doctor` failed, but there are warnings. */
   doctorWarns: 11,
+  /** A file that was given is damaged. */
+  dataError: 65,
   /** A database or a program that is needed cannot be reached or used. */
   unavailable: 69,
   /** A defect of this program or of PostgreSQL. */

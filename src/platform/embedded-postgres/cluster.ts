@@ -117,7 +117,8 @@ export async function checkMajorVersion(directory: string, binaries: Binaries): 
   throw new ExitError(
     ExitCode.config,
     `${directory} was written by PostgreSQL ${written}, and the programs here are PostgreSQL ${binaries.major}: ` +
-      `make a dump with PostgreSQL ${written} and restore it here, or set database.embedded.bin_dir to its programs`,
+      `write a backup with the version of Latchkey that brought PostgreSQL ${written} (latchkey backup -o PATH), and put it ` +
+      'back with this one (latchkey restore PATH --force); or set database.embedded.bin_dir to programs of that version',
   );
 }
 
@@ -145,7 +146,7 @@ async function removeUnfinished(directory: string, account: Account): Promise<vo
  * Uses the rights of the account that owns the files; only the empty directory itself is removed with ours. Files that
  * an abandoned initdb still writes at this moment are removed at the next start.
  */
-async function removeTree(directory: string, account: Account): Promise<void> {
+export async function removeTree(directory: string, account: Account): Promise<void> {
   if (account.isOwn) {
     await rm(directory, { recursive: true, force: true }).catch(() => undefined);
     return;

@@ -10,10 +10,11 @@ import { isErrno } from '#platform/base/system-errors.ts';
 import { delay } from '#platform/base/tasks.ts';
 import { ADMINISTRATOR, SERVICE_DATABASE, SERVICE_ROLE } from './cluster.ts';
 import { PORT } from './control-connection.ts';
-import { type JoinedServer, joinServer, makeDirectories, type ServerDirectories } from './join-server.ts';
+import { type JoinedServer, joinServer, makeDirectories } from './join-server.ts';
 import { withLock } from './lock.ts';
 import { stopPostmaster } from './postmaster.ts';
 import { processIdentity } from './processes.ts';
+import type { ServerDirectories } from './server-directories.ts';
 
 const STATE_DIRECTORY = '/var/lib/latchkey';
 /** Longer than a start after a crash, which another process may be doing. */
@@ -62,15 +63,7 @@ export interface EmbeddedUse {
  * major version or not ours)
  */
 export async function useEmbeddedServer(options: EmbeddedServerOptions): Promise<EmbeddedUse> {
-  const { dataDir, log } = options;
-  const directories: ServerDirectories = {
-    dataDir,
-    db: options.clusterDir ?? join(dataDir, 'db'),
-    serverUser: options.serverUser,
-    binDir: options.binDir,
-    stateDirectory: options.stateDirectory ?? STATE_DIRECTORY,
-    log,
-  };
+  const directories = directoriesOf(options);
   const use = new ServerUse(directories);
   try {
     await makeDirectories(directories);
@@ -81,6 +74,18 @@ export async function useEmbeddedServer(options: EmbeddedServerOptions): Promise
     }
     throw cause;
   }
+}
+
+export function directoriesOf(options: EmbeddedServerOptions): ServerDirectories {
+  const { binDir, clusterDir, dataDir, log, serverUser, stateDirectory } = options;
+  return {
+    dataDir,
+    db: clusterDir ?? join(dataDir, 'db'),
+    serverUser,
+    binDir,
+    stateDirectory: stateDirectory ?? STATE_DIRECTORY,
+    log,
+  };
 }
 
 class ServerUse {

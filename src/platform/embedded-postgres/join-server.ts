@@ -2,7 +2,6 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
-import type { Log } from '#platform/base/log.ts';
 import { delay } from '#platform/base/tasks.ts';
 import { type Account, canReach, findServerAccount, ownAccount } from './account.ts';
 import { findBinaries } from './binaries.ts';
@@ -17,25 +16,16 @@ import {
 } from './cluster.ts';
 import { type ControlConnection, connectControl } from './control-connection.ts';
 import { makePassable } from './file-system.ts';
+import { settleReplacement } from './interrupted-replacement.ts';
 import { launchServer, makeSocketDirectory, START_TIMEOUT_MS } from './launch.ts';
 import { disownFiles, isPostmasterAlive, readPostmaster } from './postmaster.ts';
+import type { ServerDirectories } from './server-directories.ts';
 
 const POLL_MS = 10;
 /** How long processes of a killed server may still use its files, or a starting server may be killed again. */
 const CONTENTION_MS = 15_000;
 const CONTENTION_POLL_MS = 100;
 const CONTENTION = /^ended with SIG|pre-existing shared memory|lock file ".*" already exists|is another postmaster/;
-
-export interface ServerDirectories {
-  readonly dataDir: string;
-  /** The cluster's directory as configured; `db` of the data directory by default. */
-  readonly db: string;
-  readonly serverUser: string | undefined;
-  readonly binDir: string | undefined;
-  /** Where files are kept that the server's account cannot reach in the data directory. */
-  readonly stateDirectory: string;
-  readonly log: Log;
-}
 
 export interface JoinedServer {
   readonly control: ControlConnection;
@@ -56,6 +46,7 @@ export async function makeDirectories({ dataDir, db }: ServerDirectories): Promi
 /** Connects to the running server, or starts one and creates its files if there are none. Expects the lock. */
 export async function joinServer(directories: ServerDirectories, onLost: () => void): Promise<JoinedServer> {
   const deadline = performance.now() + CONTENTION_MS;
+  await settleReplacement(directories);
   for (;;) {
     const found = await findClusterFiles(directories.db);
     const account = await findServerAccount(directories.serverUser, found?.owner);
@@ -157,6 +148,7 @@ function startFailure(directories: ServerDirectories, output: string): ExitError
   return new ExitError(
     ExitCode.software,
     `the embedded PostgreSQL does not start on ${directories.db}, which was left as it is:\n  ${output}\n` +
-      `Its complete output is in ${join(directories.dataDir, 'server.log')}. If the files are damaged, restore a backup.`,
+      `Its complete output is in ${join(directories.dataDir, 'server.log')}. If the files are damaged, ` +
+      'restore a backup: latchkey restore PATH --force.',
   );
 }

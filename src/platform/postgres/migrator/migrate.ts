@@ -1,6 +1,7 @@
 /** Brings a database to the schema of this program, or reports how far it is. */
 import type { Client } from 'pg';
 import type { Clock } from '#platform/base/clock.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
 import { checkServer, connectWithRetries } from '../connect.ts';
 import type { ConnectionTarget } from '../database-options.ts';
@@ -20,6 +21,8 @@ export interface MigrateOptions {
   readonly timeoutSeconds?: number;
   /** Only lists what is pending. */
   readonly check?: boolean;
+  /** Versions to stop at: others stay pending, and must not have been applied. */
+  readonly only?: readonly number[];
 }
 
 export interface MigrateResult {
@@ -43,6 +46,11 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
   const migrations = readMigrations(options.directory);
   return await withClient(options, async (client) => {
     const state = await readState(client, migrations);
+    const isWanted = ({ version }: { readonly version: number }) => options.only?.includes(version) !== false;
+    const unwanted = state.applied.find((migration) => !isWanted(migration));
+    if (unwanted !== undefined) {
+      throw new ExitError(ExitCode.failure, `the database is newer: ${nameOf(unwanted)} was applied; use an empty one`);
+    }
     warnOfUnknown(state, options.log);
     if (options.check === true || state.pending.length === 0) {
       return { applied: [], pending: state.pending.map(nameOf) };
@@ -52,10 +60,11 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
     await client.query(CREATE_SCHEMA_MIGRATIONS);
     // Read again: another process may have migrated while this one waited.
     const { pending } = await readState(client, migrations);
-    for (const migration of pending) {
+    const wanted = pending.filter(isWanted);
+    for (const migration of wanted) {
       await applyWithRetries(client, migration, deadline, options);
     }
-    return { applied: pending.map(nameOf), pending: [] };
+    return { applied: wanted.map(nameOf), pending: pending.filter((one) => !isWanted(one)).map(nameOf) };
   });
 }
 

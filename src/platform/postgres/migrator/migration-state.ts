@@ -87,6 +87,15 @@ export async function isSchemaUsable(database: Queryable, directory: string | UR
   return isReadable && ours.every((version) => versions.has(version));
 }
 
+/** In their order. The table has to be there. */
+export async function listApplied(client: Client): Promise<AppliedMigration[]> {
+  const { rows } = await client.query<AppliedMigration>(`
+    select version, name, kind, min_reader as "minReader", checksum,
+      (extract(epoch from applied_at) * 1000)::float8 as "appliedAt"
+    from schema_migrations order by version`);
+  return rows;
+}
+
 async function readApplied(client: Client): Promise<AppliedMigration[]> {
   const { schema, tables } = await readTables(client);
   if (!tables.includes('schema_migrations')) {
@@ -98,11 +107,7 @@ async function readApplied(client: Client): Promise<AppliedMigration[]> {
     );
   }
   try {
-    const result = await client.query<AppliedMigration>(`
-      select version, name, kind, min_reader as "minReader", checksum,
-        (extract(epoch from applied_at) * 1000)::float8 as "appliedAt"
-      from schema_migrations order by version`);
-    return result.rows;
+    return await listApplied(client);
   } catch (error) {
     if (error instanceof DatabaseError && error.code === '42703') {
       throw new ExitError(

@@ -1,0 +1,92 @@
+/** `manifest.json`, the first file of a backup: what the others are, so that nothing else is accepted. */
+import { z } from 'zod';
+import { MAX_PART_BYTES } from '#platform/postgres/dump/snapshot.ts';
+
+export const MANIFEST_NAME = 'manifest.json';
+export const MAX_MANIFEST_BYTES = 16 * 1024 * 1024;
+export const ENCRYPTION_KEY_NAME = 'secrets/encryption.key';
+const MAX_SECRET_BYTES = 64 * 1024;
+const FORMAT = 1;
+
+const sha256Hex = z.string().regex(/^[0-9a-f]{64}$/);
+const identifier = z.string().min(1).max(63);
+const count = z.int().min(0);
+
+const part = z.strictObject({
+  name: z.string().regex(/^tables\/[a-z0-9_]{1,63}\/[0-9]{6}\.copy$/),
+  bytes: z.int().min(1).max(MAX_PART_BYTES),
+  sha256: sha256Hex,
+  rows: count,
+});
+
+const table = z.strictObject({
+  name: identifier,
+  columns: z.array(identifier).min(1),
+  rows: count,
+  parts: z.array(part),
+});
+
+const secret = z.strictObject({
+  name: z.string().regex(/^secrets\/(?:encryption\.key|keys\/[^/.\p{Cc}][^/\p{Cc}]{0,63})$/u),
+  bytes: z.int().min(1).max(MAX_SECRET_BYTES),
+  sha256: sha256Hex,
+});
+
+const manifest = z.strictObject({
+  format: z.literal(FORMAT),
+  /** Of the program that wrote it. */
+  version: z.string(),
+  created_at: z.iso.datetime(),
+  /** Where people reached the service. */
+  public_base: z.string(),
+  migrations: z.array(z.strictObject({ version: z.int().min(1), name: z.string(), checksum: sha256Hex })).min(1),
+  /** Of each root key that sealed something, in hexadecimal. */
+  encryption_key_checks: z.array(sha256Hex),
+  tables: z.array(table).min(1),
+  /** Tables without rows here: they are about processes that run, or may be lost at any time. */
+  left_out: z.array(identifier),
+  secrets: z.array(secret),
+});
+
+export type Manifest = z.infer<typeof manifest>;
+export type ManifestTable = Manifest['tables'][number];
+
+/** A file of a backup as its manifest describes it. */
+export interface ListedFile {
+  readonly name: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** The manifest, or what is wrong with it. */
+export function parseManifest(content: Buffer): Manifest | { readonly problem: string } {
+  let document: unknown;
+  try {
+    document = JSON.parse(content.toString('utf8'));
+  } catch {
+    return { problem: `${MANIFEST_NAME} is not JSON` };
+  }
+  if (typeof document === 'object' && document !== null && 'format' in document && document.format !== FORMAT) {
+    return { problem: 'it has a format that this version does not know; restore it with the version that wrote it' };
+  }
+  const parsed = manifest.safeParse(document);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return { problem: `${MANIFEST_NAME}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}` };
+  }
+  return parsed.data;
+}
+
+export function newManifest(facts: Omit<Manifest, 'format'>): Manifest {
+  return { format: FORMAT, ...facts };
+}
+
+/** In the order in which they follow. */
+export function listedFiles({ secrets, tables }: Manifest): readonly ListedFile[] {
+  return [...secrets, ...tables.flatMap(({ parts }) => parts)];
+}
+
+/** What operators are told. */
+export function summaryOf({ created_at, tables, version }: Manifest) {
+  return { version, created_at, tables: tables.length, rows: tables.reduce((sum, { rows }) => sum + rows, 0) };
+}

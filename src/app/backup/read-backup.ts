@@ -1,0 +1,112 @@
+/**
+ * Reads a backup. Only what its manifest lists is accepted, in that order, with those sizes and checksums: an archive
+ * that was damaged, or made to do harm, ends with an error before any of it is used.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { createGunzip } from 'node:zlib';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { systemReason } from '#platform/base/system-errors.ts';
+import { readTarFiles, type TarFile, TarProblem } from '#platform/tar/tar-archive.ts';
+import { listedFiles, MANIFEST_NAME, MAX_MANIFEST_BYTES, type Manifest, parseManifest } from './manifest.ts';
+
+/** @throws ExitError 65 */
+function damaged(path: string, problem: string, cause?: unknown): ExitError {
+  return new ExitError(ExitCode.dataError, `${path} is not a backup that can be used: ${problem}`, { cause });
+}
+
+/**
+ * Reads all of it and compares every checksum.
+ * @throws ExitError 1 when there is no such file, 65 when it is damaged, 77
+ */
+export async function verifyBackup(path: string): Promise<Manifest> {
+  let manifest: Manifest | undefined;
+  for await (const _ of readBackup(path, (read) => {
+    manifest = read;
+  })) {
+    // Reading it is all.
+  }
+  if (manifest === undefined) throw damaged(path, 'it is empty');
+  return manifest;
+}
+
+/** The secrets in it, which come first. Throws as `verifyBackup`. */
+export async function readSecrets(path: string): Promise<readonly TarFile[]> {
+  const secrets: TarFile[] = [];
+  let count = 0;
+  const files = readBackup(path, (manifest) => {
+    count = manifest.secrets.length;
+  });
+  for await (const file of files) {
+    if (secrets.length === count) break;
+    secrets.push(file);
+  }
+  return secrets;
+}
+
+/**
+ * The files behind the manifest, each checked, and an error unless all of them came.
+ * @throws ExitError as `verifyBackup`
+ */
+export async function* readBackup(path: string, onManifest: (manifest: Manifest) => void): AsyncGenerator<TarFile> {
+  try {
+    if (!(await stat(path)).isFile()) throw damaged(path, 'it is no file');
+    yield* readFiles(path, onManifest);
+  } catch (error) {
+    if (error instanceof ExitError) throw error;
+    if (error instanceof TarProblem) throw damaged(path, error.message, error);
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (typeof code === 'string' && code.startsWith('Z_')) {
+      const isCut = code === 'Z_BUF_ERROR';
+      throw damaged(path, isCut ? 'it ends too early' : 'its compression is damaged', error);
+    }
+    if (code === 'EACCES') throw new ExitError(ExitCode.noPermission, `cannot read ${path}: permission denied`);
+    if (typeof code === 'string') {
+      throw new ExitError(ExitCode.failure, `cannot read ${path}: ${systemReason(error)}`, { cause: error });
+    }
+    throw error;
+  }
+}
+
+async function* readFiles(path: string, onManifest: (manifest: Manifest) => void): AsyncGenerator<TarFile> {
+  const file = createReadStream(path);
+  const unpacked = createGunzip();
+  file.once('error', (error) => unpacked.destroy(error));
+  try {
+    const expected: Expected = { manifest: undefined, next: 0 };
+    for await (const entry of readTarFiles(file.pipe(unpacked), (name) => limitOf(expected, name))) {
+      if (expected.manifest === undefined) {
+        const manifest = parseManifest(entry.content);
+        if ('problem' in manifest) throw damaged(path, manifest.problem);
+        onManifest(manifest);
+        expected.manifest = { files: listedFiles(manifest) };
+        continue;
+      }
+      const listed = expected.manifest.files[expected.next];
+      expected.next += 1;
+      const digest = createHash('sha256').update(entry.content).digest('hex');
+      if (listed?.bytes !== entry.content.length || listed.sha256 !== digest) {
+        throw damaged(path, `${entry.name} does not have the checksum that the manifest says`);
+      }
+      yield entry;
+    }
+    const missing = expected.manifest?.files[expected.next];
+    if (missing !== undefined) throw damaged(path, `${missing.name} is missing`);
+  } finally {
+    file.destroy();
+    unpacked.destroy();
+  }
+}
+
+interface Expected {
+  manifest: { readonly files: ReturnType<typeof listedFiles> } | undefined;
+  /** Index of the file that comes next. */
+  next: number;
+}
+
+function limitOf({ manifest, next }: Expected, name: string): number | undefined {
+  if (manifest === undefined) return name === MANIFEST_NAME ? MAX_MANIFEST_BYTES : undefined;
+  const listed = manifest.files[next];
+  return listed?.name === name ? listed.bytes : undefined;
+}

@@ -1,0 +1,119 @@
+/**
+ * Replaces the embedded database by a new one. It is made and filled in a directory next to the old one, by a server of
+ * its own, and put in place by renaming when it is complete: a kill at any moment leaves the old one or the new one.
+ * The lock of the data directory is held from the beginning to the end, so that nobody starts a server meanwhile.
+ */
+import { mkdir, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { syncDirectory } from '#platform/base/files.ts';
+import { randomBytes } from '#platform/base/random.ts';
+import { findClusterFiles, outsideDirectory } from './cluster.ts';
+import {
+  directoriesOf,
+  type EmbeddedConnection,
+  type EmbeddedServerOptions,
+  useEmbeddedServer,
+} from './embedded-server.ts';
+import { lstatIfThere, makePassable } from './file-system.ts';
+import { arrivingFiles, removeStaging, settleReplacement, stagingDirectory } from './interrupted-replacement.ts';
+import { makeDirectories } from './join-server.ts';
+import { withLock } from './lock.ts';
+import { isPostmasterAlive, readPostmaster } from './postmaster.ts';
+import type { ServerDirectories } from './server-directories.ts';
+
+/** A server that starts or stops at this moment holds the lock. */
+const LOCK_WAIT_MS = 5_000;
+
+export interface ReplaceOptions extends EmbeddedServerOptions {
+  /** Whether files that are there are moved away; otherwise there must be none. */
+  readonly movesAway: boolean;
+  /** Added to the name of files that are moved away. */
+  readonly suffix: string;
+  /** Fills the new database, which belongs to the service's role. */
+  readonly fill: (connection: EmbeddedConnection) => Promise<void>;
+}
+
+/**
+ * @returns where the old files are now
+ * @throws ExitError 73 when there is a database, 75 while a server runs, and as `useEmbeddedServer`
+ */
+export async function replaceFiles(options: ReplaceOptions): Promise<string | undefined> {
+  const directories = directoriesOf(options);
+  const { db } = directories;
+  await makeDirectories(directories);
+  return await withLock(join(options.dataDir, 'lock'), LOCK_WAIT_MS, async () => {
+    await settleReplacement(directories);
+    await requireStopped(db);
+    if (!options.movesAway && (await isThere(db))) {
+      throw new ExitError(
+        ExitCode.cantCreate,
+        `there is a database in ${db}; with --force it is moved away (it stays next to the new one)`,
+      );
+    }
+    const staging = stagingDirectory(db, randomBytes(6).toString('hex'));
+    if (process.getuid?.() === 0) await makePassable(staging);
+    else await mkdir(staging, { mode: 0o700 });
+    try {
+      const use = await useEmbeddedServer({ ...options, dataDir: staging, clusterDir: undefined });
+      try {
+        await options.fill(use.connection);
+      } finally {
+        await use.release();
+      }
+      await requireStopped(join(staging, 'db'));
+      return await putInPlace(staging, directories, options.suffix);
+    } finally {
+      await removeStaging(staging, directories);
+    }
+  });
+}
+
+async function isThere(db: string): Promise<boolean> {
+  return (await findClusterFiles(db))?.owner !== undefined;
+}
+
+async function requireStopped(db: string): Promise<void> {
+  const directory = (await lstatIfThere(db))?.isSymbolicLink() === true ? await readlink(db) : db;
+  const running = await readPostmaster(directory);
+  if (running === undefined || !(await isPostmasterAlive(running.pid, directory))) return;
+  throw new ExitError(
+    ExitCode.tempFail,
+    `the database server of ${db} runs (process ${running.pid}): stop every process of Latchkey that uses it first`,
+  );
+}
+
+async function putInPlace(
+  staging: string,
+  { dataDir, db, stateDirectory }: ServerDirectories,
+  suffix: string,
+): Promise<string | undefined> {
+  const arriving = arrivingFiles(db);
+  const made = join(staging, 'db');
+  if ((await lstatIfThere(made))?.isSymbolicLink() === true) {
+    const outside = await outsideDirectory(dataDir, stateDirectory);
+    const directory = join(outside, `${basename(db)}-${suffix}`);
+    await rename(await readlink(made), directory);
+    await syncDirectory(outside);
+    await rm(made);
+    await symlink(directory, arriving);
+  } else {
+    await rename(made, arriving);
+  }
+  await syncDirectory(dirname(db));
+  const former = (await lstatIfThere(db)) === undefined ? undefined : await moveAway(db, suffix);
+  await rename(arriving, db);
+  await syncDirectory(dirname(db));
+  return former;
+}
+
+/** An empty directory is nothing to keep. */
+async function moveAway(db: string, suffix: string): Promise<string | undefined> {
+  if ((await findClusterFiles(db)) === undefined) {
+    await rmdir(db);
+    return undefined;
+  }
+  const former = `${db}.before-restore-${suffix}`;
+  await rename(db, former);
+  return former;
+}

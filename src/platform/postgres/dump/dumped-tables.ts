@@ -1,0 +1,40 @@
+/** Which tables a dump holds, in the order of their names. */
+import type { Client } from 'pg';
+
+export interface DumpedTable {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
+/** A table as statements name it. */
+export interface QuotedTable extends DumpedTable {
+  readonly quotedName: string;
+  readonly quotedColumns: readonly string[];
+}
+
+export interface TableChoice {
+  readonly dumped: readonly QuotedTable[];
+  /** Unlogged tables, whose rows a crash may lose at any time, and those that the caller does not want. */
+  readonly leftOut: readonly string[];
+}
+
+/** Reads the tables of the current schema. Sequences have no place in a dump: the schema has none. */
+export async function listTables(client: Client, unwanted: readonly string[]): Promise<TableChoice> {
+  const { rows } = await client.query<QuotedTable & { isUnlogged: boolean }>(`
+    select c.relname::text as name, format('%I.%I', current_schema(), c.relname) as "quotedName",
+      c.relpersistence = 'u' as "isUnlogged",
+      array_agg(a.attname::text order by a.attnum) as columns,
+      array_agg(format('%I', a.attname) order by a.attnum) as "quotedColumns"
+    from pg_class c
+    join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
+      and not exists (select from pg_depend d
+        where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
+    group by c.oid, c.relname, c.relpersistence
+    order by c.relname collate "C"`);
+  const isLeftOut = ({ name, isUnlogged }: (typeof rows)[number]): boolean => isUnlogged || unwanted.includes(name);
+  return {
+    dumped: rows.filter((table) => !isLeftOut(table)),
+    leftOut: rows.filter(isLeftOut).map(({ name }) => name),
+  };
+}

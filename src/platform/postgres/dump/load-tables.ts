@@ -1,0 +1,99 @@
+/** Fills an empty, migrated database with the rows of a dump, in one transaction. */
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Client } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { type DumpedTable, listTables, type QuotedTable } from './dumped-tables.ts';
+
+/** The dump and the database do not belong together. */
+export class LoadProblem extends Error {}
+
+/** Rows are there already. */
+export class NotEmpty extends Error {}
+
+export interface FilledTable extends DumpedTable {
+  readonly rows: number;
+}
+
+export interface Load {
+  readonly tables: readonly FilledTable[];
+  /** What was left out of the dump. */
+  readonly unwanted: readonly string[];
+  /** The content of a table, called once for each in their order. */
+  read(table: FilledTable): AsyncIterable<Buffer>;
+  /** Last statements of the transaction. */
+  finish(client: Client): Promise<void>;
+}
+
+/**
+ * Everything or nothing. Foreign keys are dropped before and made again afterwards, which checks all rows at once.
+ * @param client of its own, as the owner of the tables
+ * @throws LoadProblem when tables, columns or numbers of rows differ; NotEmpty
+ */
+export async function loadTables(client: Client, load: Load): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query(`set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
+      set local lock_timeout = '10s'`);
+    const targets = await targetsOf(client, load);
+    const names = targets.map(({ quotedName }) => quotedName).join(', ');
+    await client.query(`lock table ${names} in access exclusive mode`);
+    await requireEmpty(client, targets);
+    const { rows: foreignKeys } = await client.query<{ drop: string; create: string }>(FOREIGN_KEYS);
+    for (const { drop } of foreignKeys) await client.query(drop);
+    for (const [index, table] of load.tables.entries()) await fill(client, targets[index], table, load);
+    for (const { create } of foreignKeys) await client.query(create);
+    await load.finish(client);
+    const { command } = await client.query('commit');
+    if (command !== 'COMMIT') throw new Error(`the server answered COMMIT with ${command}`);
+  } catch (error) {
+    // When the connection is lost, the server rolls back by itself.
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+  await client.query('analyze');
+}
+
+/** The tables of the database in the order of the dump, with its columns. */
+async function targetsOf(client: Client, { tables, unwanted }: Load): Promise<readonly QuotedTable[]> {
+  const there = (await listTables(client, unwanted)).dumped;
+  const names = tables.map(({ name }) => name);
+  if (names.join() !== there.map(({ name }) => name).join())
+    throw new LoadProblem('its tables are not those of its version');
+  return tables.map(({ name, columns }, index) => {
+    const target = there[index];
+    const quotedColumns = columns.map((column) => target?.quotedColumns[target.columns.indexOf(column)]);
+    const isComplete = columns.length === target?.columns.length && new Set(columns).size === columns.length;
+    if (target === undefined || !isComplete || quotedColumns.includes(undefined)) {
+      throw new LoadProblem(`the columns of its table ${name} are not those of its version`);
+    }
+    return { ...target, quotedColumns: quotedColumns.filter((column) => column !== undefined) };
+  });
+}
+
+async function requireEmpty(client: Client, targets: readonly QuotedTable[]): Promise<void> {
+  for (const { name, quotedName } of targets) {
+    const { rows } = await client.query<{ taken: boolean }>(`select exists (select from ${quotedName}) as taken`);
+    if (rows[0]?.taken === true) throw new NotEmpty(`its table ${name} has rows`);
+  }
+}
+
+async function fill(client: Client, target: QuotedTable | undefined, table: FilledTable, load: Load): Promise<void> {
+  if (target === undefined) return;
+  const { quotedName, quotedColumns } = target;
+  await pipeline(
+    Readable.from(load.read(table)),
+    client.query(copyFrom(`copy ${quotedName} (${quotedColumns.join(', ')}) from stdin`)),
+  );
+  const { rows } = await client.query<{ count: number }>(`select count(*)::float8 as count from ${quotedName}`);
+  if (rows[0]?.count !== table.rows) {
+    throw new LoadProblem(`its table ${table.name} has ${rows[0]?.count} rows, and should have ${table.rows}`);
+  }
+}
+
+const FOREIGN_KEYS = `
+  select format('alter table %s drop constraint %I', conrelid::regclass, conname) as drop,
+         format('alter table %s add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as create
+    from pg_constraint
+   where contype = 'f' and connamespace = current_schema()::regnamespace
+   order by conname`;

@@ -1,0 +1,58 @@
+/** A database as it was at one moment, table by table, in the text format of COPY. */
+import type { Client } from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import { listTables, type QuotedTable, type TableChoice } from './dumped-tables.ts';
+
+/** Where tables that are read are cut: what is in memory does not grow with them. */
+export const MAX_PART_BYTES = 8 * 1024 * 1024;
+const LINE_END = 0x0a;
+
+/** A piece of a table, cut anywhere. */
+export interface TablePart {
+  readonly content: Buffer;
+  /** That end in it. */
+  readonly rows: number;
+}
+
+/**
+ * Begins a transaction that sees one moment. Its locks keep migrations from the tables, since a change of a table shows
+ * through to older snapshots.
+ * @param client of its own; ending it ends the transaction
+ */
+export async function beginSnapshot(client: Client, unwanted: readonly string[]): Promise<TableChoice> {
+  const tables = await listTables(client, unwanted);
+  await client.query('begin isolation level repeatable read read only');
+  await client.query('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0');
+  const names = tables.dumped.map(({ quotedName }) => quotedName);
+  // Before the first query, which decides the moment.
+  if (names.length > 0) await client.query(`lock table ${names.join(', ')} in access share mode`);
+  return tables;
+}
+
+export async function* readTable(client: Client, table: QuotedTable): AsyncGenerator<TablePart> {
+  const text = `copy ${table.quotedName} (${table.quotedColumns.join(', ')}) to stdout`;
+  const stream: AsyncIterable<Buffer> = client.query(copyTo(text));
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  for await (const chunk of stream) {
+    let rest = chunk;
+    while (heldBytes + rest.length >= MAX_PART_BYTES) {
+      const fitting = MAX_PART_BYTES - heldBytes;
+      yield partOf([...held, rest.subarray(0, fitting)]);
+      rest = rest.subarray(fitting);
+      held = [];
+      heldBytes = 0;
+    }
+    if (rest.length > 0) held.push(rest);
+    heldBytes += rest.length;
+  }
+  if (heldBytes > 0) yield partOf(held);
+}
+
+/** In this format a line end within a value is written as `\n`, so each one that is there ends a row. */
+function partOf(pieces: readonly Buffer[]): TablePart {
+  const content = Buffer.concat(pieces);
+  let rows = 0;
+  for (let at = content.indexOf(LINE_END); at !== -1; at = content.indexOf(LINE_END, at + 1)) rows += 1;
+  return { content, rows };
+}

@@ -1,0 +1,140 @@
+/**
+ * The ustar format (POSIX.1-1988) as far as archives of ours need it: regular files only, each small enough for the
+ * memory. Everything else is refused when it is read, so that no archive names a place outside, a link or a device.
+ */
+
+const BLOCK_BYTES = 512;
+const MAX_NAME_BYTES = 100;
+const REGULAR_FILE = '0';
+/** Programs pad archives to a multiple of this. */
+const MAX_PADDING_BYTES = 64 * 1024;
+
+/** The bytes are not an archive of ours. */
+export class TarProblem extends Error {}
+
+export interface TarFile {
+  readonly name: string;
+  readonly content: Buffer;
+}
+
+/** Two empty blocks. */
+export const END_OF_ARCHIVE = Buffer.alloc(2 * BLOCK_BYTES);
+
+/**
+ * One file of an archive, readable by its owner only.
+ * @param now its time, milliseconds since the epoch
+ */
+export function tarFile({ name, content }: TarFile, now: number): Buffer {
+  if (Buffer.byteLength(name) > MAX_NAME_BYTES) throw new Error(`a name too long for an archive: ${name}`);
+  const header = Buffer.alloc(BLOCK_BYTES);
+  header.write(name, 0);
+  header.write(octal(0o600, 7), 100);
+  header.write(octal(0, 7), 108);
+  header.write(octal(0, 7), 116);
+  header.write(octal(content.length, 11), 124);
+  header.write(octal(Math.floor(now / 1000), 11), 136);
+  header.write(REGULAR_FILE, 156);
+  header.write('ustar\x0000', 257);
+  header.write(`${octal(checksumOf(header), 6)}\0 `, 148);
+  return Buffer.concat([header, content, Buffer.alloc(paddingOf(content.length))]);
+}
+
+/**
+ * Reads the files of an archive one after the other.
+ * @param maxBytes the largest size that a file of this name may have; undefined: it must not be there
+ * @throws TarProblem
+ */
+export async function* readTarFiles(
+  source: AsyncIterable<Buffer>,
+  maxBytes: (name: string) => number | undefined,
+): AsyncGenerator<TarFile> {
+  const reader = new BlockReader(source);
+  for (;;) {
+    const header = await reader.read(BLOCK_BYTES);
+    if (isEmpty(header)) break;
+    const { name, size } = parseHeader(header);
+    const limit = maxBytes(name);
+    if (limit === undefined) throw new TarProblem(`it contains ${JSON.stringify(name)}, which does not belong there`);
+    if (size > limit) throw new TarProblem(`${name} is larger than it should be`);
+    const content = await reader.read(size);
+    await reader.read(paddingOf(size));
+    yield { name, content };
+  }
+  for (let padding = 0; ; ) {
+    const rest = await reader.readAny();
+    if (rest === undefined) return;
+    padding += rest.length;
+    if (padding > MAX_PADDING_BYTES || !isEmpty(rest)) throw new TarProblem('something follows its end');
+  }
+}
+
+function parseHeader(header: Buffer): { readonly name: string; readonly size: number } {
+  if (header.toString('latin1', 257, 262) !== 'ustar') throw new TarProblem('it is not a tar archive');
+  const stored = numberAt(header, 148, 8);
+  header.fill(' ', 148, 156);
+  if (stored !== checksumOf(header)) throw new TarProblem('a header of it is damaged');
+  const name = textAt(header, 0, MAX_NAME_BYTES);
+  if (textAt(header, 345, 155) !== '') throw new TarProblem('a name in it is too long');
+  const kind = String.fromCharCode(header[156] ?? 0);
+  if (kind !== REGULAR_FILE) throw new TarProblem(`${JSON.stringify(name)} is not a regular file`);
+  return { name, size: numberAt(header, 124, 12) };
+}
+
+function numberAt(header: Buffer, start: number, length: number): number {
+  const text = textAt(header, start, length).trim();
+  if (!/^[0-7]{1,11}$/.test(text)) throw new TarProblem('a header of it is damaged');
+  return Number.parseInt(text, 8);
+}
+
+function textAt(header: Buffer, start: number, length: number): string {
+  return header.toString('utf8', start, start + length).split('\0')[0] ?? '';
+}
+
+function octal(value: number, digits: number): string {
+  return value.toString(8).padStart(digits, '0');
+}
+
+/** The field of the checksum itself counts as spaces. */
+function checksumOf(header: Buffer): number {
+  let sum = 0;
+  for (const [index, byte] of header.entries()) sum += index >= 148 && index < 156 ? 0x20 : byte;
+  return sum;
+}
+
+function paddingOf(size: number): number {
+  return (BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES;
+}
+
+function isEmpty(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0);
+}
+
+/** Gathers what comes in pieces of any size. */
+class BlockReader {
+  readonly #pieces: AsyncIterator<Buffer>;
+  #held: Buffer = Buffer.alloc(0);
+
+  constructor(source: AsyncIterable<Buffer>) {
+    this.#pieces = source[Symbol.asyncIterator]();
+  }
+
+  async read(size: number): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    for (let missing = size; missing > 0; ) {
+      const piece = await this.readAny();
+      if (piece === undefined) throw new TarProblem('it ends too early');
+      pieces.push(piece.subarray(0, missing));
+      if (piece.length > missing) this.#held = piece.subarray(missing);
+      missing -= Math.min(missing, piece.length);
+    }
+    return Buffer.concat(pieces);
+  }
+
+  async readAny(): Promise<Buffer | undefined> {
+    const held = this.#held;
+    this.#held = Buffer.alloc(0);
+    if (held.length > 0) return held;
+    const next = await this.#pieces.next();
+    return next.done === true ? undefined : next.value;
+  }
+}
