@@ -273,6 +273,18 @@ const ROWS: Readonly<Record<string, Row>> = {
     bad: 'auth',
     problem: 'expected a path that starts with "/", got "auth"',
   },
+  'http.listeners[].proxy_protocol': {
+    good: 'true',
+    reads: { from: undefined },
+    bad: '1',
+    problem: 'expected true, false or {from: [network]}, got 1',
+  },
+  'http.listeners[].proxy_protocol.from': {
+    good: '[192.0.2.1]',
+    reads: [{ address: '192.0.2.1', prefixLength: 32, family: 'ipv4' }],
+    bad: '[]',
+    problem: 'expected a list that is not empty, got a list',
+  },
   'http.listeners[].tls.certificate': { ...secret(), good: JSON.stringify(PAIR.cert), reads: PAIR.cert },
   'http.listeners[].tls.key': { ...secret(), good: JSON.stringify(PAIR.key), reads: PAIR.key },
   'http.listeners[].tls.password': { ...secret(), good: 'hush', reads: 'hush' },

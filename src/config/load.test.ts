@@ -308,6 +308,21 @@ describe('warnings', () => {
     );
   });
 
+  test('the PROXY protocol from everybody, on a port that others may reach', () => {
+    const warningsOf = (bind: string, protocol: string) =>
+      load({
+        files: {
+          'a.yaml': `http: {listeners: [{resources: [human], binds: [${bind}], proxy_protocol: ${protocol}}]}`,
+        },
+        named: ['a.yaml'],
+      }).warnings;
+    expect(warningsOf('{port: 8080}', 'true')).toEqual([
+      'http.listeners[0].proxy_protocol: true believes whoever connects; {from: [...]} names the balancers',
+    ]);
+    expect(warningsOf('{port: 8080}', '{from: [10.0.0.7]}')).toEqual([]);
+    expect(warningsOf('{address: "127.0.0.1:8080"}, {socket: /run/x.sock}', 'true')).toEqual([]);
+  });
+
   test('a malformed .env line', () => {
     expect(load({ files: { '.env': 'PORT=9001\nwhat is this\n' } })).toMatchObject({
       config: { http: { publicBase: 'http://localhost:9001/' } },

@@ -306,6 +306,7 @@ const ADVISED_SECRET_LENGTH = 16;
 function configWarnings(config: Config): string[] {
   return [
     ...redirectWarnings(config),
+    ...proxyWarnings(config),
     ...homeserverWarnings(config),
     ...emailWarnings(config),
     ...providerWarnings(config),
@@ -319,6 +320,17 @@ function redirectWarnings({ clients }: Config): string[] {
       return [`clients[${client}].redirect_uris[${index}]: http to another machine: codes travel unencrypted`];
     }),
   );
+}
+
+/** Whoever reaches such a listener chooses the address that limits and the log know them by. */
+function proxyWarnings({ http: { listeners } }: Config): string[] {
+  return listeners.flatMap(({ binds, proxyProtocol }, index) => {
+    const isOpen = binds.some((bind) => 'port' in bind && !LOOPBACK.test(bind.host ?? '::') && bind.host !== '::1');
+    if (proxyProtocol === undefined || proxyProtocol.from !== undefined || !isOpen) return [];
+    return [
+      `http.listeners[${index}].proxy_protocol: true believes whoever connects; {from: [...]} names the balancers`,
+    ];
+  });
 }
 
 function homeserverWarnings(config: Config): string[] {

@@ -82,6 +82,21 @@ const listener = mapping({
   prefix: text({ maximum: 255, pattern: /^\/[^\s?#%\\]*$/, expected: 'expected a path that starts with "/"' })
     .optional()
     .describe('Mounts all resources below this path. All listeners that serve `human` share one prefix.'),
+  proxy_protocol: z
+    .union(
+      [
+        bool(),
+        mapping({ from: list(cidr(), { minimum: 1 }).describe('Balancers that may connect; others are closed.') }),
+      ],
+      {
+        error: 'expected true, false or {from: [network]}',
+      },
+    )
+    .prefault(false)
+    .describe(
+      'Every connection begins with a header of the PROXY protocol (version 1 or 2), which names its client. `true` ' +
+        'believes whoever connects.',
+    ),
   tls: listenerTls
     .optional()
     .describe(
@@ -192,8 +207,14 @@ function listenerConfig(parsed: ParsedListener, index: number): ListenerOptions 
     resources: parsed.resources.map((resource) => (typeof resource === 'string' ? { name: resource } : resource)),
     binds: parsed.binds.map(bindConfig),
     prefix: withoutTrailingSlash(parsed.prefix),
+    proxyProtocol: proxyProtocol(parsed.proxy_protocol),
     tls: parsed.tls === undefined ? undefined : tlsOptions(parsed.tls),
   };
+}
+
+function proxyProtocol(parsed: ParsedListener['proxy_protocol']): ListenerOptions['proxyProtocol'] {
+  if (parsed === false) return undefined;
+  return { from: parsed === true ? undefined : parsed.from };
 }
 
 function bindConfig(parsed: ParsedListener['binds'][number]): Bind {

@@ -12,7 +12,7 @@ export const limitsSection = mapping({
     .describe('Open connections from one address (IPv6: one /64) that is not a trusted proxy.'),
   handshake_timeout: duration('1s', '1m')
     .prefault('5s')
-    .describe('For the TLS handshake of a connection; then it is closed.'),
+    .describe('For the PROXY header and the TLS handshake of a connection; then it is closed.'),
   headers_timeout: duration('1s', '10m').prefault('10s').describe('From the first byte to the end of the head.'),
   request_timeout: duration('1s', '1h').prefault('30s').describe('Until head and body have arrived.'),
   handler_timeout: duration('1s', '10m')

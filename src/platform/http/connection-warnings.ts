@@ -3,7 +3,7 @@ import type { Log } from '#platform/base/log.ts';
 import { resumeTask } from '#platform/base/tasks.ts';
 import type { DescriptorLimit } from './connections.ts';
 
-export type RejectionReason = 'malformed' | 'header_overflow' | 'header_timeout' | 'tls' | 'limit';
+export type RejectionReason = 'malformed' | 'header_overflow' | 'header_timeout' | 'tls' | 'proxy' | 'limit';
 
 const MAX_PER_SECOND = 10;
 

@@ -25,6 +25,13 @@ export interface PendingRequest {
   failBody(failure: LatchkeyError): void;
 }
 
+/** What a header of the PROXY protocol said of a connection. */
+export interface ProxySource {
+  readonly version: 1 | 2;
+  /** Undefined: it named nobody. */
+  readonly source: string | undefined;
+}
+
 /**
  * One connection and the requests that came over it. They are served one after another: answers of pipelined requests
  * have to leave in order anyway, and so one connection cannot take more than its share. The next one waits until the
@@ -33,7 +40,10 @@ export interface PendingRequest {
 export class Connection {
   /** What requests are read from; that of TLS when they are encrypted. */
   socket: Socket;
+  /** The other end, as the PROXY header names it where there is one. */
   peer: Peer;
+  /** Undefined without PROXY header. */
+  source: ProxySource | undefined;
   /** Requests answered so far. */
   answered = 0;
   /** No further request can be read from it: those that wait are the last. */

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { addressKey } from '#platform/base/ip-address.ts';
 import type { TrustedProxies } from './client-address.ts';
-import { Connection } from './connection.ts';
+import { Connection, type ProxySource } from './connection.ts';
 import type { HttpLimits } from './http-options.ts';
 
 export type ConnectionLimits = Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress'>;
@@ -13,6 +13,8 @@ export class Connections {
   #proxies: TrustedProxies;
   readonly #bySocket = new Map<Socket, Connection>();
   readonly #countByAddress = new Map<string, number>();
+  /** What each connection is counted by; those of trusted peers are not. */
+  readonly #counted = new Map<Connection, string>();
   readonly #onExhausted: (limit: DescriptorLimit) => void;
   #descriptors: DescriptorLimit = measureDescriptors(0);
 
@@ -32,26 +34,38 @@ export class Connections {
    * @param isLocal it came in by a Unix socket, and so has no address
    */
   accept(socket: Socket, isLocal: boolean): Connection | undefined {
-    const peer = this.#proxies.peer(socket.remoteAddress);
-    // By network for IPv6: one customer holds a whole /64 (security S-180).
-    const counted = peer.isTrusted ? undefined : addressKey(peer.address);
-    const ofAddress = counted === undefined ? 0 : (this.#countByAddress.get(counted) ?? 0);
-    const isWithinBounds =
-      this.#bySocket.size < this.#limits.maxConnections && ofAddress < this.#limits.maxConnectionsPerAddress;
+    const connection = new Connection(socket, this.#proxies.peer(socket.remoteAddress));
     const isGone = socket.remoteAddress === undefined && !isLocal;
-    if (!isWithinBounds || isGone || !this.#hasDescriptor()) {
+    const isFull = this.#bySocket.size >= this.#limits.maxConnections;
+    if (isFull || isGone || !this.#hasDescriptor() || !this.#countPeer(connection)) {
       socket.destroy();
       return undefined;
     }
-    const connection = new Connection(socket, peer);
     this.#bySocket.set(socket, connection);
-    if (counted !== undefined) this.#countByAddress.set(counted, ofAddress + 1);
     socket.on('close', () => {
       connection.drop();
       this.#bySocket.delete(connection.socket);
-      if (counted !== undefined) this.#uncount(counted);
+      this.#uncountPeer(connection);
     });
     return connection;
+  }
+
+  /**
+   * The PROXY header of a connection was read: from now on it counts as one of who is named there.
+   * @returns false when they have too many; it is closed then
+   */
+  identify(connection: Connection, header: ProxySource): boolean {
+    connection.source = header;
+    if (header.source !== undefined) {
+      this.#uncountPeer(connection);
+      connection.peer = this.#proxies.peer(header.source);
+      if (!this.#countPeer(connection)) {
+        connection.cut();
+        return false;
+      }
+    }
+    connection.continueOn(connection.socket);
+    return true;
   }
 
   /** A connection goes on encrypted. */
@@ -112,10 +126,26 @@ export class Connections {
     return chosen !== undefined;
   }
 
-  #uncount(address: string): void {
-    const count = this.#countByAddress.get(address) ?? 0;
-    if (count > 1) this.#countByAddress.set(address, count - 1);
-    else this.#countByAddress.delete(address);
+  /** @returns false when the peer has as many as one may have */
+  #countPeer(connection: Connection): boolean {
+    const { peer } = connection;
+    if (peer.isTrusted) return true;
+    // By network for IPv6: one customer holds a whole /64 (security S-180).
+    const key = addressKey(peer.address);
+    const count = this.#countByAddress.get(key) ?? 0;
+    if (count >= this.#limits.maxConnectionsPerAddress) return false;
+    this.#countByAddress.set(key, count + 1);
+    this.#counted.set(connection, key);
+    return true;
+  }
+
+  #uncountPeer(connection: Connection): void {
+    const key = this.#counted.get(connection);
+    if (key === undefined) return;
+    this.#counted.delete(connection);
+    const count = this.#countByAddress.get(key) ?? 0;
+    if (count > 1) this.#countByAddress.set(key, count - 1);
+    else this.#countByAddress.delete(key);
   }
 }
 

@@ -20,6 +20,13 @@ export interface ListenerOptions {
   readonly prefix: string | undefined;
   /** Connections are encrypted. */
   readonly tls?: TlsOptions | undefined;
+  /** Every connection begins with a header of the PROXY protocol. */
+  readonly proxyProtocol?: ProxyProtocol | undefined;
+}
+
+export interface ProxyProtocol {
+  /** Peers that may connect, and those of Unix sockets; undefined: all of them. */
+  readonly from: readonly Cidr[] | undefined;
 }
 
 export interface TlsOptions {

@@ -1,4 +1,4 @@
-/** The server of node:http behind one bind, within our limits; where a listener has TLS, `opening.ts` comes before it. */
+/** The server of node:http behind one bind, within our limits; where a listener has PROXY or TLS, `opening.ts` comes before it. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Connection } from './connection.ts';
 import type { Rejections } from './connection-warnings.ts';

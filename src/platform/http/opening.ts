@@ -1,19 +1,21 @@
 /**
- * What comes before the first request of a connection: the TLS handshake, within `limits.handshake_timeout`. A
- * connection that does not bring it is closed without an answer.
+ * What comes before the first request of a connection: a header of the PROXY protocol, then the TLS handshake, both
+ * within `limits.handshake_timeout`. A connection that does not bring them is closed without an answer.
  */
 import { type SecureContext, TLSSocket } from 'node:tls';
+import { Networks } from '#platform/base/ip-address.ts';
 import type { Connection } from './connection.ts';
-import type { Rejections } from './connection-warnings.ts';
+import type { RejectionReason, Rejections } from './connection-warnings.ts';
 import type { Connections } from './connections.ts';
 import type { ListenerOptions } from './http-options.ts';
+import { parseProxyHeader } from './proxy-header.ts';
 import { createTlsContext } from './tls-pair.ts';
 
 /** Speaks one protocol on a connection that is open. */
 export type Speaker = (connection: Connection) => void;
 
 export interface OpeningOptions {
-  readonly listener: Pick<ListenerOptions, 'tls'>;
+  readonly listener: Pick<ListenerOptions, 'proxyProtocol' | 'tls'>;
   readonly connections: Connections;
   readonly rejections: Rejections;
   /** `limits.handshake_timeout` as it is now. */
@@ -22,12 +24,15 @@ export interface OpeningOptions {
 
 export class Opening {
   readonly #options: OpeningOptions;
+  /** Who may send a PROXY header; undefined: everybody. */
+  readonly #from: Networks | undefined;
   #context: SecureContext | undefined;
 
   /** @throws Error when the certificate cannot be used */
   constructor(options: OpeningOptions) {
-    const { tls } = options.listener;
+    const { proxyProtocol, tls } = options.listener;
     this.#options = options;
+    this.#from = proxyProtocol?.from === undefined ? undefined : new Networks(proxyProtocol.from);
     this.#context = tls === undefined ? undefined : createTlsContext(tls);
   }
 
@@ -43,7 +48,10 @@ export class Opening {
    */
   begin(connection: Connection, speakers: ReadonlyMap<string, Speaker>): void {
     const { socket } = connection;
-    const timer = setTimeout(() => this.#reject(connection), this.#options.timeoutMs());
+    const { listener, timeoutMs } = this.#options;
+    const awaited = (): RejectionReason =>
+      listener.proxyProtocol === undefined || connection.source !== undefined ? 'tls' : 'proxy';
+    const timer = setTimeout(() => this.#reject(connection, awaited()), timeoutMs());
     socket.once('close', () => clearTimeout(timer));
     socket.on('error', () => {});
     const finish = (protocol: string | undefined): void => {
@@ -51,8 +59,48 @@ export class Opening {
       const speak = speakers.get(protocol ?? '') ?? [...speakers.values()].at(-1);
       speak?.(connection);
     };
-    if (this.#context === undefined) finish(undefined);
-    else this.#encrypt(connection, this.#context, [...speakers.keys()], finish);
+    const secure = (): void => {
+      if (this.#context === undefined) finish(undefined);
+      else this.#encrypt(connection, this.#context, [...speakers.keys()], finish);
+    };
+    if (listener.proxyProtocol === undefined) secure();
+    else this.#readProxyHeader(connection, secure);
+  }
+
+  #readProxyHeader(connection: Connection, then: () => void): void {
+    const { socket, peer } = connection;
+    if (this.#from !== undefined && peer.address !== undefined && !this.#from.has(peer.address)) {
+      this.#reject(connection, 'proxy');
+      return;
+    }
+    let received = Buffer.alloc(0);
+    const end = (): void => {
+      socket.off('readable', read);
+      socket.off('end', refuse);
+    };
+    const refuse = (): void => {
+      end();
+      // Load balancers connect and leave, to see whether anybody is there.
+      if (received.length > 0) this.#reject(connection, 'proxy');
+      else connection.cut();
+    };
+    const read = (): void => {
+      const chunk: Buffer | null = socket.read();
+      if (chunk === null) return;
+      received = Buffer.concat([received, chunk]);
+      const header = parseProxyHeader(received);
+      if (header.kind === 'incomplete') return;
+      if (header.kind === 'invalid') {
+        refuse();
+        return;
+      }
+      end();
+      socket.unshift(received.subarray(header.length));
+      if (this.#options.connections.identify(connection, header)) then();
+      else this.#options.rejections.report('limit', undefined, connection.peer.address);
+    };
+    socket.on('readable', read);
+    socket.on('end', refuse);
   }
 
   #encrypt(
@@ -74,13 +122,13 @@ export class Opening {
     // Where Node.js reports every failure of TLS.
     secured.on('_tlsError', () => {
       if (isEstablished) secured.destroy();
-      else this.#reject(connection);
+      else this.#reject(connection, 'tls');
     });
     secured.on('error', () => {});
   }
 
-  #reject(connection: Connection): void {
-    this.#options.rejections.report('tls', undefined, connection.peer.address);
+  #reject(connection: Connection, reason: RejectionReason): void {
+    this.#options.rejections.report(reason, undefined, connection.peer.address);
     connection.cut();
   }
 }

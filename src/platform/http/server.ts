@@ -2,7 +2,7 @@
  * The HTTP server: `node:http` with the limits of operations 9.1 around a table of routes. The way of a request:
  *
  * 1. `listen.ts` binds the addresses; `connections.ts` accepts a connection or closes it when there are too many.
- * 2. `opening.ts` sets up TLS where a listener has it, and hands the connection to who speaks its protocol.
+ * 2. `opening.ts` reads the PROXY header and sets up TLS where a listener has them, and hands the connection to who speaks its protocol.
  * 3. Node parses the head; what it cannot parse goes to `unreadable-requests.ts`.
  * 4. The request becomes an `Exchange` (`exchange.ts`, a `RequestContext` for handlers) and waits on its `Connection`
  *    until the responses before it were sent. `#begin` then gives it its number and its task.
@@ -112,7 +112,8 @@ export class HttpServer {
     try {
       for (const listener of this.#listeners) {
         const { binds, name } = listener;
-        if (listener.tls !== undefined) this.#openings.set(name, this.#openingOf(listener));
+        const needsOpening = listener.tls !== undefined || listener.proxyProtocol !== undefined;
+        if (needsOpening) this.#openings.set(name, this.#openingOf(listener));
         for (const entry of binds) {
           bound.push(...(await bind(name, entry, () => this.#createServer(name, 'socket' in entry), this.#servers)));
         }

@@ -11,6 +11,26 @@ export const REQUESTS: readonly Protection[] = [
     testName: '(S-139)',
   },
   {
+    name: 'slow-handshakes',
+    what: 'a PROXY header or a TLS handshake has a time limit',
+    attack: 139,
+    removals: [
+      { text: 'setTimeout(() => this.#reject(connection, awaited()), timeoutMs())', instead: 'setTimeout(() => {})' },
+    ],
+    test: 'src/platform/http/proxy-protocol.test.ts',
+    testName: '(S-139)',
+  },
+  {
+    name: 'proxy-source',
+    what: 'only balancers that are listed may name a client by the PROXY protocol',
+    attack: 147,
+    removals: [
+      { text: 'peer.address !== undefined && !this.#from.has(peer.address)', instead: 'peer.address === undefined' },
+    ],
+    test: 'src/platform/http/proxy-protocol.test.ts',
+    testName: 'outside of `from`',
+  },
+  {
     name: 'two-hashes',
     what: 'two hashes are computed at a time',
     attack: 143,
@@ -134,8 +154,8 @@ export const REQUESTS: readonly Protection[] = [
     attack: 180,
     removals: [
       {
-        text: 'const counted = peer.isTrusted ? undefined : addressKey(peer.address);',
-        instead: 'const counted = peer.isTrusted ? undefined : peer.address;',
+        text: 'const key = addressKey(peer.address);\n    const count',
+        instead: "const key = peer.address ?? '';\n    const count",
       },
     ],
     test: 'test/attacks/connections.test.ts',

@@ -1,0 +1,100 @@
+/**
+ * The PROXY protocol, versions 1 and 2 (haproxy.org, proxy-protocol.txt): the header with which a load balancer that
+ * passes connections on says whose they are. Parsed here, without a socket; `opening.ts` reads it.
+ */
+import { isIPv4, isIPv6 } from 'node:net';
+
+export type ProxyHeader =
+  /** More bytes are needed. */
+  | { readonly kind: 'incomplete' }
+  | { readonly kind: 'invalid' }
+  /** @property source undefined: it names nobody, so the peer of the socket counts */
+  | {
+      readonly kind: 'complete';
+      readonly length: number;
+      readonly version: 1 | 2;
+      readonly source: string | undefined;
+    };
+
+const INCOMPLETE: ProxyHeader = { kind: 'incomplete' };
+const INVALID: ProxyHeader = { kind: 'invalid' };
+
+const V1_START = Buffer.from('PROXY ');
+const V2_START = Buffer.from('\r\n\r\n\0\r\nQUIT\n');
+const MAX_V1_BYTES = 107;
+const MAX_V2_BYTES = 4096;
+
+/** Judges the first bytes of a connection; wrong ones at the first byte that cannot be right. */
+export function parseProxyHeader(bytes: Buffer): ProxyHeader {
+  if (startsLike(bytes, V2_START)) return parseV2(bytes);
+  return startsLike(bytes, V1_START) ? parseV1(bytes) : INVALID;
+}
+
+/** Whether `bytes` begin with `start`, as far as both go. */
+function startsLike(bytes: Buffer, start: Buffer): boolean {
+  const length = Math.min(bytes.length, start.length);
+  return bytes.subarray(0, length).equals(start.subarray(0, length));
+}
+
+function parseV1(bytes: Buffer): ProxyHeader {
+  const end = bytes.subarray(0, MAX_V1_BYTES).indexOf('\r\n');
+  if (end === -1) return bytes.length >= MAX_V1_BYTES ? INVALID : INCOMPLETE;
+  const header = { kind: 'complete', length: end + 2, version: 1 } as const;
+  const [, protocol, ...rest] = bytes.toString('latin1', 0, end).split(' ');
+  // Whatever follows it is not read (2.1).
+  if (protocol === 'UNKNOWN') return { ...header, source: undefined };
+  const [source = '', destination = '', sourcePort = '', destinationPort = '', ...more] = rest;
+  const isAddress = protocol === 'TCP4' ? isIPv4 : protocol === 'TCP6' ? isPlainIPv6 : undefined;
+  const isValid =
+    isAddress?.(source) === true &&
+    isAddress(destination) &&
+    isPort(sourcePort) &&
+    isPort(destinationPort) &&
+    more.length === 0;
+  return isValid ? { ...header, source } : INVALID;
+}
+
+/** Without a zone, which means nothing to another machine. */
+function isPlainIPv6(text: string): boolean {
+  return isIPv6(text) && !text.includes('%');
+}
+
+function isPort(text: string): boolean {
+  return /^(?:0|[1-9]\d{0,4})$/.test(text) && Number(text) <= 65_535;
+}
+
+/** Where the parts of version 2 are (2.2). */
+const COMMAND_AT = 12;
+const FAMILY_AT = 13;
+const LENGTH_AT = 14;
+const ADDRESSES_AT = 16;
+/** Version 2 in the upper half of the byte. */
+const LOCAL = 0x20;
+const PROXY = 0x21;
+/** Of no known family, over TCP or what is not known either. */
+const UNSPECIFIED = [0x00, 0x01];
+const TCP_OVER_IPV4 = 0x11;
+const TCP_OVER_IPV6 = 0x21;
+const IPV4_BYTES = 12;
+const IPV6_BYTES = 36;
+
+function parseV2(bytes: Buffer): ProxyHeader {
+  if (bytes.length < ADDRESSES_AT) return INCOMPLETE;
+  const command = bytes[COMMAND_AT];
+  const addressBytes = bytes.readUInt16BE(LENGTH_AT);
+  const length = ADDRESSES_AT + addressBytes;
+  if ((command !== LOCAL && command !== PROXY) || length > MAX_V2_BYTES) return INVALID;
+  if (bytes.length < length) return INCOMPLETE;
+  const header = { kind: 'complete', length, version: 2 } as const;
+  const family = bytes.readUInt8(FAMILY_AT);
+  // A receiver takes LOCAL whatever addresses come with it, and drops them (2.2).
+  if (command === LOCAL || UNSPECIFIED.includes(family)) return { ...header, source: undefined };
+  if (family === TCP_OVER_IPV4 && addressBytes >= IPV4_BYTES) {
+    return { ...header, source: [...bytes.subarray(ADDRESSES_AT, ADDRESSES_AT + 4)].join('.') };
+  }
+  if (family === TCP_OVER_IPV6 && addressBytes >= IPV6_BYTES) {
+    const digits = bytes.toString('hex', ADDRESSES_AT, ADDRESSES_AT + 16);
+    return { ...header, source: (digits.match(/.{4}/g) ?? []).join(':') };
+  }
+  return INVALID;
+}
