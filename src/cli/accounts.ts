@@ -36,7 +36,7 @@ export interface AccountDeps {
   readonly defaultLanguage: string;
   /** People are told by mail what happens to their account. */
   readonly sendsNotices: boolean;
-  readonly scopeRules: Pick<ScopeRules, 'isAdmin'>;
+  readonly scopeRules: ScopeRules;
   /** Names that may ask for admin scopes, whatever their account says: `admin_users` of the policy data. */
   readonly listedAdmins: readonly string[];
 }
@@ -74,7 +74,10 @@ export function accountDeps(foundation: Foundation, version: string): AccountDep
     serviceName: config.branding.serviceName,
     defaultLanguage: config.i18n.defaultLanguage,
     sendsNotices: config.email.securityNotices,
-    scopeRules: new ScopeRules(config.protocolName, []),
+    scopeRules: new ScopeRules(
+      config.protocolName,
+      config.oauth.resources.flatMap(({ scopes }) => scopes),
+    ),
     listedAdmins: config.policy.data.adminUsers,
   };
 }

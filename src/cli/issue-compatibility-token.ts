@@ -1,9 +1,10 @@
 import type { OpenedCompatSession } from '#domain/compat-sessions/logins/open-compat-session.ts';
 import { openCompatSessionForOperator } from '#domain/compat-sessions/logins/open-for-operator.ts';
 import { SessionLimit } from '#domain/oauth-sessions/session-limit.ts';
-import { ExitCode, ExitError, LatchkeyError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { isDeviceId } from '#protocol/chat/device-id.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
+import { explainDeviceError, NOBODY_WAITS } from './device-errors.ts';
 
 export interface IssueCompatibilityTokenOptions {
   /** A username, `@user:server` or an identifier. */
@@ -18,8 +19,6 @@ export interface IssueCompatibilityTokenOptions {
 }
 
 const MAX_LIFETIME_SECONDS = 315_360_000;
-/** A command that is stopped ends with its process. */
-const NOBODY_WAITS = { signal: new AbortController().signal, beginWrite: () => true };
 
 /**
  * `manage issue-compatibility-token` (operations 3.5): a session of a chat client, without a login. Throws `ExitError` 1
@@ -62,7 +61,7 @@ async function openSession(
   const device = { id: deviceId, name: undefined, canRefresh: false, address: undefined, userAgent: undefined };
   // Operators are not bound by limits for people.
   const opening = { ...deps, sessionLimit: new SessionLimit(undefined, undefined), accessTokenTtlSeconds: 0 };
-  const outcome = await openCompatSessionForOperator(opening, issued, device, NOBODY_WAITS).catch(explain);
+  const outcome = await openCompatSessionForOperator(opening, issued, device, NOBODY_WAITS).catch(explainDeviceError);
   if (outcome.ok) return outcome.session;
   switch (outcome.reason) {
     case 'deactivated':
@@ -71,22 +70,5 @@ async function openSession(
     case 'lost':
     case 'too-many-sessions':
       throw new ExitError(ExitCode.failure, 'the user was changed at the same moment: try again');
-  }
-}
-
-/** Nothing was written, and what the homeserver may have made is put right by a job. */
-function explain(error: unknown): never {
-  const code = error instanceof LatchkeyError ? error.code : undefined;
-  switch (code) {
-    case 'reserved_device_id':
-      throw new ExitError(ExitCode.failure, 'the homeserver does not let a device have this id: choose another one');
-    case 'homeserver_refused':
-      throw new ExitError(ExitCode.failure, 'the homeserver refused the device; the log says why');
-    case 'homeserver_unavailable':
-      throw new ExitError(ExitCode.failure, 'the homeserver does not answer: no token was made');
-    case 'temporarily_unavailable':
-      throw new ExitError(ExitCode.failure, 'the homeserver is being told of this user right now: try again');
-    default:
-      throw error;
   }
 }

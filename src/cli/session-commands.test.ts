@@ -13,6 +13,7 @@ import {
 } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
 import { deleteClientCommand } from './delete-client.ts';
 import { issueCompatibilityTokenCommand } from './issue-compatibility-token.ts';
+import { issuePersonalTokenCommand } from './issue-personal-token.ts';
 import { killSessionsCommand } from './kill-sessions.ts';
 import { manageDeps, type Printed } from './manage-deps.test-support.ts';
 import { provisionAllUsersCommand, syncDevicesCommand } from './tell-homeserver.ts';
@@ -344,4 +345,58 @@ test('manage delete-client: an application that registered itself goes, one of t
   await expect(remove(dynamic ?? '')).rejects.toThrow('client not found');
   await expect(remove(configured ?? '')).rejects.toThrow('one of the configuration');
   await expect(remove('x')).rejects.toThrow('no client id');
+});
+
+describe('manage issue-personal-token', () => {
+  const defaults = { owner: undefined, name: 'bridge', scope: 'openid', expiresInSeconds: undefined, json: false };
+  const issue = (actor: string, options: Partial<Parameters<typeof issuePersonalTokenCommand>[1]> = {}) =>
+    issuePersonalTokenCommand(manageDeps(connected, printed), { actor, ...defaults, ...options });
+  const API = 'urn:chat:client:api:*';
+
+  async function administers(token: string): Promise<number> {
+    const headers = { authorization: `Bearer ${token}` };
+    return (await fetch(`${connected.address}/api/admin/v1/users`, { headers })).status;
+  }
+
+  beforeAll(async () => {
+    await homeserver.setFault(undefined);
+    for (const name of ['robot', 'keeper']) {
+      await connected.registerUser(name, PASSWORD);
+      homeserver.addUser(name);
+    }
+  });
+
+  test('prints a token alone, of which the homeserver has the device', async () => {
+    await issue('robot', { scope: `${API} urn:chat:client:device:ROBOT01234`, expiresInSeconds: 3600 });
+    expect(printed.out).toMatch(/^mpt_[0-9A-Za-z]{30}_[0-9A-Za-z]{6}\n$/);
+    expect([...(homeserver.user('robot')?.devices.keys() ?? [])]).toEqual(['ROBOT01234']);
+    expect(connected.logLines().filter((line) => line.includes(printed.out.trim()))).toEqual([]);
+  });
+
+  test('lets a locked user administer while the owner and the user have the right', async () => {
+    await rows(`update users set locked_at = now() where username = 'robot'`);
+    await expect(issue('robot')).rejects.toMatchObject({ exitCode: 1, message: expect.stringContaining('--owner') });
+    const wanted = { owner: 'keeper', scope: 'urn:mas:admin', json: true };
+    await expect(issue('robot', wanted)).rejects.toMatchObject({ exitCode: 1 });
+    await rows(`update users set can_request_admin = true where username in ('robot', 'keeper')`);
+    await issue('robot', wanted);
+    const { access_token: token, ...rest } = JSON.parse(printed.out);
+    expect(rest).toMatchObject({ username: 'robot', owner: 'keeper' });
+    expect(await administers(token)).toBe(200);
+    await rows(`update users set can_request_admin = false where username = 'keeper'`);
+    expect(await administers(token)).toBe(403);
+    await rows(`update users set locked_at = null where username = 'robot'`);
+  });
+
+  test.each([
+    [{ name: '' }, 2],
+    [{ name: 'x'.repeat(101) }, 2],
+    [{ scope: '' }, 2],
+    [{ scope: 'urn:mas:graphql:*' }, 1],
+    [{ expiresInSeconds: 0 }, 2],
+    [{ owner: 'nobody' }, 1],
+  ])('refuses %j with exit code %i', async (options, exitCode) => {
+    await expect(issue('robot', options)).rejects.toMatchObject({ exitCode });
+    expect(printed.out).toBe('');
+  });
 });

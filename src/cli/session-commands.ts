@@ -52,12 +52,34 @@ export function addSessionCommands(manage: Command, configuration: () => Configu
       await run((deps, json) => issueCompatibilityTokenCommand(deps, { ...token, json }));
     });
   manage
+    .command('issue-personal-token')
+    .description('make a standing token that acts as a user, for a program, and print it')
+    .requiredOption('--actor <user>', 'as whom it acts')
+    .requiredOption('--name <name>', 'what it is for, 1 to 100 characters')
+    .requiredOption('--scope <scope>', 'what it may do, separated by blanks')
+    .option('--owner <user>', 'to whom it belongs, and without whom it stops (default: the actor)')
+    .addOption(durationOption('--expires-in <duration>', 'how long it is good: 3600, 90d; default without end'))
+    .action(async ({ expiresIn, owner, ...token }: PersonalTokenFlags) => {
+      const { issuePersonalTokenCommand } = await import('./issue-personal-token.ts');
+      await run((deps, json) =>
+        issuePersonalTokenCommand(deps, { ...token, owner, expiresInSeconds: expiresIn, json }),
+      );
+    });
+  manage
     .command('delete-client <client-id>')
     .description('delete an application that registered itself, with its sessions and tokens')
     .action(async (clientId: string) => {
       const { deleteClientCommand } = await import('./delete-client.ts');
       await run((deps, json) => deleteClientCommand(deps, { clientId, json }));
     });
+}
+
+interface PersonalTokenFlags {
+  readonly actor: string;
+  readonly name: string;
+  readonly scope: string;
+  readonly owner?: string;
+  readonly expiresIn?: number;
 }
 
 interface IssueTokenFlags {

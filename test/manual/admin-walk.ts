@@ -62,6 +62,14 @@ export async function walkAdminApi(service: TestService, walk: Walk): Promise<vo
     subject: 'managed-there',
   });
   await admin.delete(`upstream-oauth-links/${link.data?.id}`);
+  await admin.get(
+    `personal-sessions?filter[owner_user]=${user}&filter[owner_client]=${walk.clientId}&filter[actor_user]=${user}`,
+  );
+  const wanted = { actor_user_id: user, human_name: 'managed', scope: 'openid' };
+  const personal = await idOf(admin.post('personal-sessions', wanted));
+  await admin.get(`personal-sessions/${personal}`);
+  await admin.post(`personal-sessions/${personal}/regenerate`);
+  await admin.post(`personal-sessions/${personal}/revoke`);
   await admin.post(`users/${user}/kill-sessions`);
   await admin.delete(`oauth2-clients/${walk.dynamicClientId}`);
   await admin.get(`users/${user}`);

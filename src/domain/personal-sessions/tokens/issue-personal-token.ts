@@ -29,6 +29,11 @@ export type PersonalOwner =
 export const MAX_PERSONAL_TOKEN_SECONDS = 315_360_000;
 export const MAX_PERSONAL_NAME_CHARACTERS = 100;
 
+/** What a person can read, and a homeserver takes as the name of a device. */
+export function isPersonalName(name: string): boolean {
+  return name.length <= MAX_PERSONAL_NAME_CHARACTERS && name.trim() !== '' && !/\p{Cc}/u.test(name);
+}
+
 export interface OrderedPersonalSession {
   readonly owner: PersonalOwner;
   /** As whom it acts: it may be locked, so that nobody can sign in to it. */

@@ -5,6 +5,7 @@ import { type PersonalSessionRecord, personalSessions } from '#domain/administra
 import { users } from '#domain/administration/user-listing.ts';
 import { revokePersonalSession } from '#domain/personal-sessions/revoke-personal-session.ts';
 import {
+  isPersonalName,
   issuePersonalToken,
   MAX_PERSONAL_NAME_CHARACTERS,
   MAX_PERSONAL_TOKEN_SECONDS,
@@ -92,10 +93,7 @@ const expiresIn = z
   .optional();
 const newSessionBody = z.strictObject({
   actor_user_id: ulid(),
-  human_name: text(MAX_PERSONAL_NAME_CHARACTERS).refine(
-    (name) => !/\p{Cc}/u.test(name) && name.trim() !== '',
-    'it has control characters, or nothing that can be seen',
-  ),
+  human_name: text(MAX_PERSONAL_NAME_CHARACTERS).refine(isPersonalName, 'it has control characters, or is blank'),
   scope: z.string(),
   expires_in: expiresIn,
 });
