@@ -15,6 +15,7 @@ import { graphqlDocuments } from './graphql-documents.ts';
 import { importGraphPage } from './import-graph.ts';
 import { logEventTable } from './log-events.ts';
 import { fillPart } from './markdown.ts';
+import { metricsPage } from './metrics.ts';
 import { fillRequestsPage } from './requests.ts';
 import { readSourceFacts } from './source-facts.ts';
 
@@ -37,6 +38,7 @@ export async function referencePages(root: string): Promise<Readonly<Record<stri
     'docs/reference/configuration.md': configManualText(),
     'docs/reference/error-codes.md': errorCodesPage(formCodes),
     'docs/reference/log.md': fillPart(logPage, 'events', logEventTable(logCalls)),
+    'docs/reference/metrics.md': metricsPage(),
     'docs/reference/requests.md': fillRequestsPage(requestsPage, routes),
     'share/account-api.graphql': schemaText,
     'share/config.schema.json': configJsonSchemaText(),

@@ -18,7 +18,7 @@ export interface InstancePlan {
   /** This is one of several that serve together; the first of them speaks for all. */
   readonly isMember: boolean;
   /** In place of the configured ones. */
-  listeners?(environment: LoadedConfig['environment']): Config['http']['listeners'];
+  listeners?(environment: LoadedConfig['environment'], config: Config): Config['http']['listeners'];
   /** Refuses what cannot run here. Throws. */
   check?(config: Config): void;
   makeFirstAccounts?(foundation: Foundation): Promise<void>;

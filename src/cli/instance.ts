@@ -18,7 +18,7 @@ export async function runInstance(options: ConfigurationOptions, io: CommandIo, 
   try {
     const { loaded, signingKeys } = foundation;
     if (signingKeys === undefined) throw new Error('the signing keys were not read');
-    const listeners = plan.listeners?.(loaded.environment);
+    const listeners = plan.listeners?.(loaded.environment, foundation.config);
     const adapt = (config: Config): Config =>
       listeners === undefined ? config : { ...config, http: { ...config.http, listeners } };
     const config = adapt(foundation.config);

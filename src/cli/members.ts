@@ -10,6 +10,7 @@ import { ExitCode } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import type { BoundAddress } from '#platform/http/listen.ts';
+import { MetricsExchange } from './gathered-metrics.ts';
 import { isMessage, MEMBER_VARIABLE, type Order, type Report } from './member-messages.ts';
 
 const PING_MS = 5_000;
@@ -34,6 +35,7 @@ export class Members {
   readonly #members = new Map<number, Member>();
   readonly #changes = new EventEmitter();
   readonly #delays = new Map<number, number>();
+  readonly #metrics = new MetricsExchange(() => this.#serving());
   #isStopping = false;
   #hasFailed = false;
   #pinging: NodeJS.Timeout | undefined;
@@ -129,12 +131,17 @@ export class Members {
     const worker = cluster.fork({ [MEMBER_VARIABLE]: String(slot) });
     const member: Member = { slot, worker, startedAt: now, isReady: false, heardAt: now };
     this.#members.set(worker.id, member);
+    this.#metrics.listenTo(worker);
     worker.on('message', (message: unknown) => {
       member.heardAt = performance.now();
       if (isMessage(message) && message.kind === 'ready') member.isReady = true;
     });
     worker.on('exit', (code: number | null, signal: string | null) => this.#onExit(member, code, signal));
     return member;
+  }
+
+  *#serving(): Iterable<Worker> {
+    for (const { isReady, worker } of this.#members.values()) if (isReady) yield worker;
   }
 
   async #untilReady({ worker }: Member): Promise<readonly BoundAddress[] | number> {

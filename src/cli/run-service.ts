@@ -1,6 +1,7 @@
 /** Serves in this process, does background work, or both, until it is stopped. */
 import { join } from 'node:path';
 import { buildApp } from '#app/app.ts';
+import { processGauges, showKnownSeries, workGauges } from '#app/process-gauges.ts';
 import { type AssetFiles, loadAssets } from '#browser/asset-files.ts';
 import type { Config } from '#config/config.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
@@ -13,6 +14,7 @@ import { EventLoopLag } from '#platform/http/overload.ts';
 import { strengthWorkerUrl } from './accounts.ts';
 import { MIGRATIONS_DIRECTORY } from './foundation.ts';
 import type { PreparedInstance } from './instance-plan.ts';
+import { openMetrics } from './open-metrics.ts';
 import { Reload } from './reload.ts';
 import { openCore, RunningService } from './running-service.ts';
 import { untilStopped } from './shutdown.ts';
@@ -37,10 +39,12 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
   try {
     const { database, jobsDatabase, keyRing, loaded } = foundation;
     await checkDatabase(watched);
+    const opened = await openMetrics(config.telemetry, plan.isMember);
     const kept = {
       ...{ database, jobsDatabase, estimator, instance: state, lag, log },
       ...{ version: io.version, environment: io.environment, hasWorkers: plan.hasWorkers },
       assets: openAssets(loaded.config.assets),
+      metricsPage: opened?.page,
     };
     const settings = { loaded, config, keyRing, signingKeys };
     const core = await openCore(kept, settings);
@@ -48,6 +52,13 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
     io.signals.check();
     const bound = await server.listen();
     const service = new RunningService(kept, settings, core, server);
+    const { listeners } = config.http;
+    const gauges = { ...kept, listeners, server, core: () => service.core };
+    if (opened !== undefined) {
+      showKnownSeries(opened.registry);
+      opened.registry.readGauges(processGauges(gauges));
+      opened.registry.readGauges(workGauges({ jobsDatabase, clock: systemClock }, () => service.workers));
+    }
     service.start();
     try {
       await plan.announce(foundation, bound);

@@ -28,7 +28,8 @@ import { testTransport } from './test-transport.ts';
 import { TlsReload } from './tls-reload.ts';
 
 /** What a reload keeps. */
-export interface Kept extends Pick<Resources, 'database' | 'estimator' | 'instance' | 'lag' | 'log' | 'version'> {
+export interface Kept
+  extends Pick<Resources, 'database' | 'estimator' | 'instance' | 'lag' | 'log' | 'metricsPage' | 'version'> {
   readonly jobsDatabase: OpenDatabase;
   readonly environment: LoadedConfig['environment'];
   readonly assets: AssetFiles;
@@ -93,6 +94,10 @@ export class RunningService {
 
   get limits(): Config['limits'] {
     return this.#settings.config.limits;
+  }
+
+  get core(): Core {
+    return this.#core;
   }
 
   get signingKeys(): SigningKeys {

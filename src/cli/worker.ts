@@ -26,8 +26,11 @@ export async function work(options: ConfigurationOptions, io: CommandIo): Promis
   });
 }
 
-/** A place to ask how the worker is, when the operator names one. */
-function healthListeners(environment: Readonly<Record<string, string | undefined>>): Config['http']['listeners'] {
+/** A place to ask how the worker is and for its metrics, when the operator names one. */
+function healthListeners(
+  environment: Readonly<Record<string, string | undefined>>,
+  { telemetry }: Pick<Config, 'telemetry'>,
+): Config['http']['listeners'] {
   const text = environment[HEALTH_VARIABLE];
   if (text === undefined || text === '') return [];
   const bind = parseSocketAddress(text);
@@ -37,5 +40,7 @@ function healthListeners(environment: Readonly<Record<string, string | undefined
       `${HEALTH_VARIABLE}: expected "address:port" with an IP address and a port from 0 to 65535, got "${text}"`,
     );
   }
-  return [{ name: 'health', resources: [{ name: 'health' }], binds: [bind], prefix: undefined }];
+  const isScraped = telemetry.metrics.exporter === 'prometheus';
+  const resources = [{ name: 'health' } as const, ...(isScraped ? [{ name: 'prometheus' } as const] : [])];
+  return [{ name: 'health', resources, binds: [bind], prefix: undefined }];
 }

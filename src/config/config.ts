@@ -9,6 +9,7 @@
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { Environment } from '#platform/config/dot-env.ts';
+import { rule } from '#platform/config/rule.ts';
 import { hint, type MappingShape, shapeOf } from '#platform/config/shape.ts';
 import { bool, duration, type Immutable, mapping, path, text, webUrl } from '#platform/config/values.ts';
 import type { OtherVariables } from './other-variables.ts';
@@ -20,7 +21,7 @@ import { databaseConfig, databaseSection } from './sections/database.ts';
 import { emailConfig, emailSection } from './sections/email.ts';
 import { graphqlConfig, graphqlSection } from './sections/graphql.ts';
 import { homeserverConfig, homeserverSection } from './sections/homeserver.ts';
-import { httpConfig, httpSection } from './sections/http.ts';
+import { httpConfig, httpSection, resourceName } from './sections/http.ts';
 import { jobsConfig, jobsSection } from './sections/jobs.ts';
 import { limitsConfig, limitsSection } from './sections/limits.ts';
 import { loggingConfig, loggingSection } from './sections/logging.ts';
@@ -32,10 +33,11 @@ import { rateLimitingConfig, rateLimitingSection } from './sections/rate-limitin
 import { inactiveSessionSection, retentionConfig, retentionSection, unusedSessions } from './sections/retention.ts';
 import { type KeyFile, secretsConfig, secretsSection } from './sections/secrets.ts';
 import { sessionLimitConfig, sessionLimitSection } from './sections/session-limit.ts';
+import { telemetryConfig, telemetrySection } from './sections/telemetry.ts';
 import { upstreamOAuth2Config, upstreamOAuth2Section } from './sections/upstream-oauth2.ts';
 import type { Templates } from './template-files.ts';
 
-export const configSchema = mapping({
+const sections = mapping({
   data_dir: hint(path(), { defaultText: '`$LATCHKEY_DATA_DIR`, else `$STATE_DIRECTORY`, else `./data`' })
     .optional()
     .describe('Directory of generated secrets and of the embedded database.'),
@@ -87,6 +89,7 @@ export const configSchema = mapping({
     .describe('Files below `/assets/`.'),
   index: indexSection.prefault({}).describe('The page at the public base.'),
   i18n: i18nSection.prefault({}).describe('Languages.'),
+  telemetry: telemetrySection.prefault({}).describe('Numbers for monitoring.'),
   logging: loggingSection.prefault({}).describe('The log.'),
   retention: retentionSection.prefault({}).describe('How long what is over is kept before it is deleted.'),
   jobs: jobsSection.prefault({}).describe('Background work.'),
@@ -109,6 +112,16 @@ export const configSchema = mapping({
   })
     .prefault({})
     .describe('May change between versions.'),
+});
+
+export const configSchema = rule(sections, ['http', 'telemetry'], ({ http, telemetry }, problem) => {
+  if (telemetry.metrics.exporter === 'prometheus') return;
+  for (const [listener, { resources }] of (http.listeners ?? []).entries()) {
+    const index = resources.findIndex((resource) => resourceName(resource) === 'prometheus');
+    if (index === -1) continue;
+    const at = ['http', 'listeners', listener, 'resources', index];
+    problem(at, '"prometheus" needs telemetry.metrics.exporter to be "prometheus"');
+  }
 });
 
 export type ParsedConfig = z.output<typeof configSchema>;
@@ -173,6 +186,7 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
     assets: { path: parsed.assets.path, hasSourceMaps: parsed.assets.source_maps },
     index: { redirect: parsed.index.redirect },
     i18n: { defaultLanguage: parsed.i18n.default_language },
+    telemetry: telemetryConfig(parsed.telemetry),
     logging: loggingConfig(parsed.logging, variables.log.targetLevels),
     retention: retentionConfig(parsed.retention, {
       activitySeconds: parsed.account.activity_retention,

@@ -164,7 +164,8 @@ function domains(name: string, as: string): Record<string, Row> {
 
 const NO_NAMES = { literals: [], prefixes: [], suffixes: [], substrings: [], regexes: [] };
 
-const RESOURCES = ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'];
+const DEFAULT_RESOURCES = ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'];
+const RESOURCES = [...DEFAULT_RESOURCES, 'prometheus'];
 const LISTENER = {
   name: '0',
   resources: [{ name: 'human' }],
@@ -237,7 +238,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     reads: { name: 'health' },
     bad: 'everything',
     problem:
-      'expected a resource: discovery, human, oauth, compat, graphql, assets, adminapi, health, got "everything"',
+      'expected a resource: discovery, human, oauth, compat, graphql, assets, adminapi, health, prometheus, got "everything"',
   },
   'http.listeners[].resources[].name': choice('assets', ...RESOURCES),
   'http.listeners[].binds': {
@@ -834,6 +835,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'jobs.concurrency': integer(5, 'from 1 to 100'),
   'jobs.poll_interval': duration('2s', 2, 'from 100ms to 1m'),
   'jobs.max_attempts': { ...integer(5, 'from 1 to 20'), as: 'jobs.maxRetries' },
+  'telemetry.metrics.exporter': choice('prometheus', 'none', 'prometheus'),
   'limits.max_connections': integer(5, 'from 1 to 1000000'),
   'limits.max_connections_per_address': integer(5, 'from 1 to 1000000'),
   'limits.handshake_timeout': duration('1s', 1, 'from 1s to 1m'),
@@ -1101,7 +1103,7 @@ test('without any source, the defaults are those of the manual', () => {
       listeners: [
         {
           name: 'web',
-          resources: RESOURCES.map((name) => ({ name })),
+          resources: DEFAULT_RESOURCES.map((name) => ({ name })),
           binds: [{ host: 'localhost', port: 8080 }],
           prefix: undefined,
         },
@@ -1121,6 +1123,7 @@ test('without any source, the defaults are those of the manual', () => {
       pooler: 'none',
     },
     secrets: { encryption: undefined, encryptionPrevious: [], keys: [] },
+    telemetry: { metrics: { exporter: 'none' } },
     clients: [],
     homeserver: {
       kind: 'none',

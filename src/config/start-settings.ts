@@ -19,6 +19,7 @@ export const START_SETTINGS: readonly Path[] = [
   ['database'],
   ['homeserver', 'kind'],
   ['homeserver', 'homeserver'],
+  ['telemetry'],
   ['limits', 'max_connections'],
   ['limits', 'max_connections_per_address'],
   ['limits', 'max_db_waiters'],

@@ -25,6 +25,7 @@ import { UpstreamMetadata } from '#domain/upstream/provider-metadata.ts';
 import { ConfiguredRegistrationWays } from '#domain/upstream/registration-ways.ts';
 import { UpstreamProviders } from '#domain/upstream/upstream-providers.ts';
 import type { Clock } from '#platform/base/clock.ts';
+import type { MetricsPage } from '#platform/base/metrics.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { EventLoopLag } from '#platform/http/overload.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
@@ -50,6 +51,8 @@ export interface Resources {
   readonly instance: InstanceState;
   /** Requests to addresses that clients name. */
   readonly outbound: OutboundHttp;
+  /** Undefined unless they are read from here (`telemetry.metrics.exporter`). */
+  readonly metricsPage?: MetricsPage | undefined;
   /** Version of this program. */
   readonly version: string;
 }

@@ -140,8 +140,10 @@ describe('the manual’s page of endpoints', () => {
   });
 });
 
-/** Needs somebody to take the name while it is being registered; the feature's own tests go there. */
-const NOT_WALKED = ['GET /register/steps/:id/username', 'POST /register/steps/:id/username'];
+/**
+ * Names need somebody to take them while they are being registered, metrics are off: tests of their own go there.
+ */
+const NOT_WALKED = ['GET /register/steps/:id/username', 'POST /register/steps/:id/username', 'GET /metrics'];
 
 function matches(pattern: string, path: string): boolean {
   const expression = pattern.replace(/[.]/g, '\\.').replace(/:\w+/g, '[^/]+').replace(/\*$/, '.+');

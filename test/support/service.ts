@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { processGauges, showKnownSeries } from '#app/process-gauges.ts';
+import { openMetrics } from '#cli/open-metrics.ts';
 import { loadConfig } from '#config/load.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { issueRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
@@ -13,6 +15,7 @@ import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-clien
 import { readSigningKeys, type SigningKeySource } from '#domain/signing-keys/read-signing-keys.ts';
 import { syncUpstreamProviders } from '#domain/upstream/sync-providers.ts';
 import { type Clock, systemClock } from '#platform/base/clock.ts';
+import { reportTo } from '#platform/base/metrics.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import type { Route } from '#platform/http/route.ts';
 import { LogWriter } from '#platform/log/log-writer.ts';
@@ -101,7 +104,9 @@ export async function startService(
   const sync = { database: own, keyRing, clock, log, cancelGrantsOutsideRedirectUris, ...ender };
   await syncStaticClients(sync, config.clients);
   await syncUpstreamProviders(sync, config.upstreamOauth2.providers);
+  const opened = await openMetrics(config.telemetry, false);
   const { core, server, routes, origin } = await startApp({
+    metricsPage: opened?.page,
     config,
     database: own,
     clock,
@@ -112,6 +117,12 @@ export async function startService(
     estimator,
     ...(options.outbound !== undefined && { outbound: options.outbound }),
   });
+  const { listeners } = config.http;
+  const gauges = { version: core.version, database: own, jobsDatabase: own, listeners, server, core: () => core };
+  if (opened !== undefined) {
+    showKnownSeries(opened.registry);
+    opened.registry.readGauges(processGauges(gauges));
+  }
   const service: TestService = {
     address: origin,
     publicBase: config.http.publicBase,
@@ -140,6 +151,7 @@ export async function startService(
     logLines: () => lines,
     requestLines: () => lines.filter((line) => line.includes(' http.server.response ')).map(parseRequestLine),
     stop: async () => {
+      if (opened !== undefined) reportTo(undefined);
       await server.close(0);
       await core.activity.stop();
       await estimator.close();
@@ -168,7 +180,7 @@ function configOf(settings: Readonly<Record<string, unknown>>, port: number) {
       listeners: [
         {
           name: 'web',
-          resources: ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'],
+          resources: ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health', 'prometheus'],
           binds: [{ address: `127.0.0.1:${port}` }],
         },
       ],

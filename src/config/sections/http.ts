@@ -18,7 +18,9 @@ import {
 import type { Bind, ListenerOptions, TcpBind } from '#platform/http/http-options.ts';
 import { listenerTls, tlsOptions } from './listener-tls.ts';
 
-const RESOURCES = ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'] as const;
+/** Of the listener that there is when none is configured. */
+const DEFAULT_RESOURCES = ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'] as const;
+const RESOURCES = [...DEFAULT_RESOURCES, 'prometheus'] as const;
 const DEFAULT_PORT = 8080;
 const MAX_WORKERS = 64;
 
@@ -73,7 +75,7 @@ const listener = mapping({
   resources: listRule(list(resource, { minimum: 1 }), (resources, problem) => {
     const seen = new Set<string>();
     for (const [index, entry] of resources) {
-      const name = typeof entry === 'string' ? entry : entry.name;
+      const name = resourceName(entry);
       if (seen.has(name)) problem([index], `"${name}" is listed twice`);
       seen.add(name);
     }
@@ -141,7 +143,7 @@ export const httpSection = mapping({
         '`database.max_connections` are for each of them. The first of them does background work as well.',
     ),
   listeners: hint(listeners, {
-    defaultText: 'one listener `web` on port 8080 with every resource',
+    defaultText: 'one listener `web` on port 8080 with every resource but `prometheus`',
   })
     .optional()
     .describe('Sockets of the service and what each of them serves.'),
@@ -173,7 +175,12 @@ function checkHumanPrefixes(entries: Elements<Mounted>, problem: ReportProblem):
 }
 
 function servesHuman(entry: Mounted): boolean {
-  return entry.resources.some((resource) => (typeof resource === 'string' ? resource : resource.name) === 'human');
+  return entry.resources.some((resource) => resourceName(resource) === 'human');
+}
+
+/** Of an entry in the list of resources. */
+export function resourceName(entry: z.output<typeof resource>): (typeof RESOURCES)[number] {
+  return typeof entry === 'string' ? entry : entry.name;
 }
 
 /** What the default listener binds when no listener is configured. */
@@ -204,7 +211,7 @@ export function httpConfig(parsed: ParsedHttp, defaultBind: DefaultBind) {
 function listenerConfig(parsed: ParsedListener, index: number): ListenerOptions {
   return {
     name: parsed.name ?? String(index),
-    resources: parsed.resources.map((resource) => (typeof resource === 'string' ? { name: resource } : resource)),
+    resources: parsed.resources.map((resource) => ({ name: resourceName(resource) })),
     binds: parsed.binds.map(bindConfig),
     prefix: withoutTrailingSlash(parsed.prefix),
     proxyProtocol: proxyProtocol(parsed.proxy_protocol),
@@ -228,7 +235,7 @@ function bindConfig(parsed: ParsedListener['binds'][number]): Bind {
 function defaultListener(bind: DefaultBind): ListenerOptions {
   return {
     name: 'web',
-    resources: RESOURCES.map((name) => ({ name })),
+    resources: DEFAULT_RESOURCES.map((name) => ({ name })),
     binds: [{ host: bind.host, port: bind.port ?? DEFAULT_PORT }],
     prefix: undefined,
   };

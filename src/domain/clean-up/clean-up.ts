@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
+import { metrics } from '#platform/base/metrics.ts';
 import { outside } from '#platform/base/tasks.ts';
 import { DONE, type Job, type JobOutcome, type JobQueue } from '#platform/jobs/queue.ts';
 import type { Database } from '#platform/postgres/database.ts';
@@ -50,6 +51,7 @@ async function sweepTable(sweep: Sweep, deps: CleanUpDeps, { payload, signal }: 
       const from: Position = position;
       const batch = await database.transaction((open) => sweep.sweep(open, clock.now(), rules, from));
       rows += batch.rows;
+      metrics?.count('latchkey_cleanup_rows_total', { table: tableOf(sweep) }, batch.rows);
       position = batch.next;
       await rest(deps, signal);
     }
@@ -60,6 +62,11 @@ async function sweepTable(sweep: Sweep, deps: CleanUpDeps, { payload, signal }: 
     else log.debug('cleanup', `${sweep.name} found nothing`, fields);
   }
   return position === undefined ? DONE : { kind: 'unfinished', payload: position };
+}
+
+/** What the metrics call it. */
+export function tableOf({ name }: Pick<Sweep, 'name'>): string {
+  return name.replace(/^(cleanup|expire)-/, '');
 }
 
 async function rest({ isBusy, pause = pauseFor }: CleanUpDeps, signal: AbortSignal): Promise<void> {

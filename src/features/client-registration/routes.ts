@@ -5,6 +5,9 @@
  */
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
+import { countResult } from '#oauth-endpoint/count-results.ts';
+import { metrics } from '#platform/base/metrics.ts';
+import type { HttpResponse } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 import { DEVICE_CODE_GRANT_TYPE, GRANT_TYPES } from '#protocol/oauth/client-metadata.ts';
 import { deleteClient, readClient, replaceClient } from './manage.ts';
@@ -27,10 +30,17 @@ export function mount(core: Core, { urls }: Browser): Route[] {
       method: 'POST',
       path: '/oauth2/registration',
       cors: 'get-post',
-      handle: async (context) => await register(deps, context),
+      handle: async (context) => await counted('create', register(deps, context)),
     },
     { ...own, method: 'GET', handle: async (context) => await readClient(deps, context) },
-    { ...own, method: 'PUT', handle: async (context) => await replaceClient(deps, context) },
-    { ...own, method: 'DELETE', handle: async (context) => await deleteClient(deps, context) },
+    { ...own, method: 'PUT', handle: async (context) => await counted('update', replaceClient(deps, context)) },
+    { ...own, method: 'DELETE', handle: async (context) => await counted('delete', deleteClient(deps, context)) },
   ];
+}
+
+function counted(kind: 'create' | 'delete' | 'update', answer: Promise<HttpResponse>): Promise<HttpResponse> {
+  if (metrics === undefined) return answer;
+  return countResult(answer, (result) => {
+    metrics?.count('latchkey_oauth2_client_registrations_total', { kind, result });
+  });
 }

@@ -11,10 +11,12 @@ import { type TokenSettings, tokenSettings } from '#domain/oauth-sessions/token-
 import { introspectPersonalToken } from '#domain/personal-sessions/tokens/introspect-personal-token.ts';
 import type { PersonalOwner } from '#domain/personal-sessions/tokens/issue-personal-token.ts';
 import { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
+import { tokenKindLabel } from '#oauth-endpoint/count-results.ts';
 import { readOAuthForm, required } from '#oauth-endpoint/oauth-form.ts';
 import { epochSeconds } from '#platform/base/clock.ts';
-import { LatchkeyError } from '#platform/base/errors.ts';
+import { ERRORS, LatchkeyError } from '#platform/base/errors.ts';
 import type { ClientId } from '#platform/base/ids.ts';
+import { metrics } from '#platform/base/metrics.ts';
 import { acceptsMediaType } from '#platform/http/accept.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -65,15 +67,32 @@ export function mount(core: Core): Route[] {
       capacity: 'essential',
       handle: async (context) => {
         const form = await readOAuthForm(context, SINGLE_NAMES);
-        const bearer = parseBearer(context.headers.authorization);
-        if (bearer.kind === 'absent') return await answerClient(deps, context, form);
-        if (form.has('client_secret') || form.has('client_assertion')) {
-          throw new LatchkeyError('invalid_request', { description: 'Use one method of authentication only.' });
+        try {
+          return await answerCaller(deps, context, form);
+        } catch (error) {
+          const isRefusal = error instanceof LatchkeyError && ERRORS[error.code].kind === 'refusal';
+          metrics?.count('latchkey_oauth2_introspections_total', {
+            kind: tokenKindLabel(form.get('token')),
+            result: isRefusal ? 'refused' : 'error',
+          });
+          throw error;
         }
-        return await answerHomeserver(deps, context, form, bearer.kind === 'token' ? bearer.token : bearer.text);
       },
     },
   ];
+}
+
+async function answerCaller(
+  deps: IntrospectionDeps,
+  context: RequestContext,
+  form: FormParameters,
+): Promise<HttpResponse> {
+  const bearer = parseBearer(context.headers.authorization);
+  if (bearer.kind === 'absent') return await answerClient(deps, context, form);
+  if (form.has('client_secret') || form.has('client_assertion')) {
+    throw new LatchkeyError('invalid_request', { description: 'Use one method of authentication only.' });
+  }
+  return await answerHomeserver(deps, context, form, bearer.kind === 'token' ? bearer.token : bearer.text);
 }
 
 async function answerHomeserver(
@@ -97,7 +116,9 @@ async function answerHomeserver(
   };
   const outcome = await introspect(deps, deps.database, form, caller, undefined);
   // The homeserver has no client record that could change.
-  return answer(outcome === 'client-changed' ? INACTIVE : outcome);
+  const known = outcome === 'client-changed' ? INACTIVE : outcome;
+  countIntrospection(form, known);
+  return answer(known);
 }
 
 async function answerClient(
@@ -117,10 +138,18 @@ async function answerClient(
     };
     const outcome = await introspect(deps, database, form, caller, client.sector);
     if (outcome === 'client-changed') return outcome;
+    countIntrospection(form, outcome);
     const wantsSigned = acceptsMediaType(context.headers.accept, SIGNED_MEDIA_TYPE);
     // RFC 9701 8.1: a caller that could be an attacker's client learns nothing that it could show around.
     const maySign = client.isStatic || outcome.owner === client.id;
     return wantsSigned && maySign ? await signedResponse(deps, client, outcome) : answer(outcome);
+  });
+}
+
+function countIntrospection(form: FormParameters, { body }: Introspection): void {
+  metrics?.count('latchkey_oauth2_introspections_total', {
+    kind: tokenKindLabel(form.get('token')),
+    result: body === INACTIVE.body ? 'inactive' : 'active',
   });
 }
 

@@ -1,20 +1,35 @@
 /**
- * What a service needs around its features: `GET /health` for load balancers and service managers, `GET /assets/*`
+ * What a service needs around its features: `GET /health` for load balancers and service managers, `GET /metrics` for
+ * monitoring, `GET /assets/*`
  * for the files that pages name, `GET /favicon.ico` and `GET /robots.txt` for who asks without being told. None of
  * them reads a cookie, and only the database check of readiness sends a statement.
  */
 import type { Browser } from '#browser/browser.ts';
+import type { Core } from '#domain/core.ts';
 import type { Route } from '#platform/http/route.ts';
 import { answerAsset } from './assets.ts';
 import { answerHealth, type HealthDeps } from './health.ts';
+import { answerMetrics } from './metrics.ts';
 
 const ROBOTS_HEADERS = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'public, max-age=86400' };
 
-export function mount(core: HealthDeps, { assets, brand }: Pick<Browser, 'assets' | 'brand'>): Route[] {
+export function mount(
+  core: HealthDeps & Pick<Core, 'metricsPage'>,
+  { assets, brand }: Pick<Browser, 'assets' | 'brand'>,
+): Route[] {
   const icon = brand.icon?.name ?? 'favicon.svg';
   // Asked for by pages of ours, which may be on their way while the event loop lags.
   const file = { method: 'GET', errorFormat: 'page', embedding: 'allowed', priority: true } as const;
   return [
+    {
+      method: 'GET',
+      path: '/metrics',
+      resource: 'prometheus',
+      errorFormat: 'plain-json',
+      priority: true,
+      capacity: 'essential',
+      handle: (context) => answerMetrics(context, core.metricsPage),
+    },
     {
       method: 'GET',
       path: '/health',

@@ -6,8 +6,10 @@
 import type { Core } from '#domain/core.ts';
 import { revokeToken } from '#domain/oauth-sessions/revoke.ts';
 import { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
+import { countResult, tokenKindLabel } from '#oauth-endpoint/count-results.ts';
 import { readOAuthForm, required } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
+import { metrics } from '#platform/base/metrics.ts';
 import { type HttpResponse, noStore } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 
@@ -25,7 +27,7 @@ export function mount(core: Core): Route[] {
       cors: 'get-post',
       handle: async (context) => {
         const form = await readOAuthForm(context, SINGLE_NAMES);
-        return await authentication.act(context, form, async (client, database) => {
+        const answer = authentication.act(context, form, async (client, database) => {
           const token = required(form, 'token');
           // RFC 7009 2.1: a hint that does not fit is no reason to stop looking, and the prefix says the kind anyway.
           const hint = form.get('token_type_hint');
@@ -43,6 +45,10 @@ export function mount(core: Core): Route[] {
             throw new LatchkeyError('unauthorized_client', { description: 'The token was issued to another client.' });
           }
           return done();
+        });
+        if (metrics === undefined) return await answer;
+        return await countResult(answer, (result) => {
+          metrics?.count('latchkey_oauth2_revocations_total', { kind: tokenKindLabel(form.get('token')), result });
         });
       },
     },

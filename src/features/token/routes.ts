@@ -6,14 +6,16 @@ import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
 import type { ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
 import { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
+import { countResult, type OAuthResult } from '#oauth-endpoint/count-results.ts';
 import { DpopProofs } from '#oauth-endpoint/dpop-proofs.ts';
 import { readOAuthForm, required } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
+import { metrics } from '#platform/base/metrics.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
-import { DEVICE_CODE_GRANT_TYPE, type GrantType } from '#protocol/oauth/client-metadata.ts';
+import { DEVICE_CODE_GRANT_TYPE, GRANT_TYPES, type GrantType } from '#protocol/oauth/client-metadata.ts';
 import { exchangeCode } from './authorization-code.ts';
 import { issueForClient } from './client-credentials.ts';
 import { exchangeDeviceCode } from './device-code.ts';
@@ -54,7 +56,7 @@ export function mount(core: Core): Route[] {
       cors: 'get-post',
       handle: async (context) => {
         const form = await readOAuthForm(context, SINGLE_NAMES);
-        return await authentication.act(context, form, async (client, database) => {
+        const answer = authentication.act(context, form, async (client, database) => {
           const grant = grantOf(core, form, client);
           const provenKey = await proofs.ofTokenRequest(context, PATH, client);
           const answer = await grant(
@@ -66,9 +68,17 @@ export function mount(core: Core): Route[] {
           );
           return provenKey === undefined || answer === 'client-changed' ? answer : proofs.withNonce(answer);
         });
+        return await (metrics === undefined ? answer : countResult(answer, (result) => countRequest(form, result)));
       },
     },
   ];
+}
+
+function countRequest(form: FormParameters, result: OAuthResult): void {
+  const grantType = form.get('grant_type');
+  const known = GRANT_TYPES.find((type) => type === grantType);
+  const label = known === DEVICE_CODE_GRANT_TYPE ? 'device_code' : (known ?? 'other');
+  metrics?.count('latchkey_oauth2_token_requests_total', { grant_type: label, result });
 }
 
 function grantOf({ config }: Core, form: FormParameters, client: Client): Grant {

@@ -1,5 +1,6 @@
 /** Log lines about connections that are refused or closed: few of them, however many connections there are. */
 import type { Log } from '#platform/base/log.ts';
+import { metrics } from '#platform/base/metrics.ts';
 import { resumeTask } from '#platform/base/tasks.ts';
 import type { DescriptorLimit } from './connections.ts';
 
@@ -23,6 +24,7 @@ export class Rejections {
 
   /** @param status what was answered, if anything was */
   report(reason: RejectionReason, status: number | undefined, clientAddress: string | undefined): void {
+    metrics?.count('http_server_rejected_total', { reason });
     this.#timer ??= setTimeout(() => this.#endSecond(), 1000).unref();
     if (this.#written === MAX_PER_SECOND) {
       this.#suppressed += 1;

@@ -48,7 +48,7 @@ export function dispatch(
     exchange.errorFormat = route.errorFormat;
     exchange.params = match.params;
     if (isLagging && route.errorFormat === 'page' && route.method === 'GET' && route.priority !== true) {
-      throw overloaded();
+      throw overloaded('lagging');
     }
     requireEmbeddingAllowed(route, exchange);
     exchange.startTimeLimit();

@@ -10,7 +10,16 @@ export interface HttpOptions {
 }
 
 /** The listener resource that a route belongs to; a listener that does not mount it answers 404. */
-export type Resource = 'discovery' | 'human' | 'oauth' | 'compat' | 'graphql' | 'assets' | 'adminapi' | 'health';
+export type Resource =
+  | 'discovery'
+  | 'human'
+  | 'oauth'
+  | 'compat'
+  | 'graphql'
+  | 'assets'
+  | 'adminapi'
+  | 'health'
+  | 'prometheus';
 
 export interface ListenerOptions {
   readonly name: string;

@@ -4,6 +4,7 @@
  */
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { LatchkeyError } from '#platform/base/errors.ts';
+import { metrics } from '#platform/base/metrics.ts';
 import { randomBytes } from '#platform/base/random.ts';
 import type { Route } from './route.ts';
 
@@ -53,7 +54,7 @@ export class InFlight {
     if (request.isInFlight) return;
     const { capacity } = request;
     const isKept = capacity !== undefined && this.#counts[capacity] < this.#kept;
-    if (this.isFull && !isKept) throw overloaded();
+    if (this.isFull && !isKept) throw overloaded('overloaded');
     request.isInFlight = true;
     this.#count += 1;
     if (capacity !== undefined) this.#counts[capacity] += 1;
@@ -68,7 +69,9 @@ export class InFlight {
   }
 }
 
-export function overloaded(): LatchkeyError {
+/** Refuses a request. @param reason for the metrics: too many are in flight, or the event loop lags */
+export function overloaded(reason: 'lagging' | 'overloaded'): LatchkeyError {
+  metrics?.count('http_server_rejected_total', { reason });
   // Spread out, so that those refused together do not come back together.
   return new LatchkeyError('overloaded', { retryAfterSeconds: 1 + ((randomBytes(1)[0] ?? 0) % 5) });
 }

@@ -1,5 +1,6 @@
 import { ERRORS, LatchkeyError } from '#platform/base/errors.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
+import { metrics } from '#platform/base/metrics.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
 import type { ErrorFormats, FailedRequest } from './error-format.ts';
 import type { Exchange } from './exchange.ts';
@@ -8,6 +9,7 @@ import type { HttpResponse } from './response.ts';
 import type { CommonHeaders } from './response-headers.ts';
 import type { Route } from './route.ts';
 
+const STATUS_CLASSES = [undefined, '1xx', '2xx', '3xx', '4xx', '5xx'];
 const MAX_DRAINED_BODY_BYTES = 64 * 1024;
 
 export interface ResponderOptions {
@@ -51,6 +53,16 @@ export class Responder {
       clientAddress: exchange.clientAddress,
       graphqlOperation: exchange.graphqlOperation,
     });
+    metrics?.observe(
+      'http_server_duration_seconds',
+      {
+        listener: exchange.table.listener,
+        method: exchange.loggedMethod,
+        route: exchange.route?.path ?? 'unmatched',
+        status: STATUS_CLASSES[Math.floor(answer.status / 100)] ?? 'other',
+      },
+      (performance.now() - exchange.task.startedAt) / 1000,
+    );
     response.end(request.method === 'HEAD' ? undefined : answer.body);
     if (connection.socket.destroyed) {
       this.#options.log.debug('http.server.aborted', 'the client was gone before the answer');

@@ -15,10 +15,13 @@ export class RouteTable {
   readonly #router = findMyWay({ maxParamLength: 2048 });
   /** Paths that are served at the origin itself as well, whatever the prefix. */
   readonly #originPaths = new Set<string>();
+  /** The name of the listener. */
+  readonly listener: string;
   /** Begins with a slash and ends without one; empty at the root. */
   readonly prefix: string;
 
-  constructor(routes: readonly Route[], resources: ReadonlySet<Resource>, prefix = '') {
+  constructor(listener: string, routes: readonly Route[], resources: ReadonlySet<Resource>, prefix = '') {
+    this.listener = listener;
     this.prefix = prefix;
     for (const route of routes) {
       if (!resources.has(route.resource)) continue;

@@ -101,6 +101,11 @@ export class HttpServer {
     return this.#served.size;
   }
 
+  /** The listener and method of each of them. */
+  *listServed(): Iterable<{ readonly listener: string; readonly method: string }> {
+    for (const { loggedMethod: method, table } of this.#served.keys()) yield { listener: table.listener, method };
+  }
+
   /** New requests are refused, all of them or those that can wait. */
   get isOverloaded(): boolean {
     return this.#inFlight.isFull || this.#lag.isLagging;

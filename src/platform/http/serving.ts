@@ -87,7 +87,7 @@ export class Serving {
     this.#tables = new Map(
       http.listeners.map(({ name, prefix, resources }) => [
         name,
-        new RouteTable(routes, new Set(resources.map((resource) => resource.name)), prefix),
+        new RouteTable(name, routes, new Set(resources.map((resource) => resource.name)), prefix),
       ]),
     );
   }

@@ -7,6 +7,7 @@ import { randomInt } from 'node:crypto';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
+import { metrics } from '#platform/base/metrics.ts';
 import { resumeTask, Task } from '#platform/base/tasks.ts';
 import { statisticsText } from '#platform/log/request-line.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -54,6 +55,8 @@ interface Running {
   readonly queue: JobQueue;
   readonly task: Task;
   readonly aborting: AbortController;
+  /** It threw, or took too long. */
+  hasCrashed: boolean;
 }
 
 /** Why a run was aborted; it is not the job's fault. */
@@ -84,6 +87,13 @@ export class JobWorker {
     return [...this.#queues.keys()];
   }
 
+  /** Jobs that run right now, by queue. */
+  countRunning(): ReadonlyMap<string, number> {
+    const counts = new Map(this.queueNames.map((name) => [name, 0]));
+    for (const { queue } of this.#running.values()) counts.set(queue.name, (counts.get(queue.name) ?? 0) + 1);
+    return counts;
+  }
+
   start(): void {
     this.#renewTimer ??= setInterval(() => void this.renew(), RENEW_MS).unref();
     this.#scheduleNextPoll(0);
@@ -104,6 +114,7 @@ export class JobWorker {
 
   /** Takes due jobs as far as there is room for them, and starts them. @returns how many. Never throws. */
   async poll(): Promise<number> {
+    const startedAt = performance.now();
     const { clock, concurrency, database, log } = this.#options;
     try {
       if (!this.#isScheduled) await schedulePeriodicJobs(database, [...this.#queues.values()], clock.now());
@@ -118,6 +129,7 @@ export class JobWorker {
         now: new Date(now),
         leaseUntil: leaseUntil(now),
       });
+      metrics?.observe('latchkey_worker_tick_seconds', {}, (performance.now() - startedAt) / 1000);
       for (const row of rows) this.#start(row);
       return rows.length;
     } catch (error) {
@@ -155,7 +167,9 @@ export class JobWorker {
     this.#pollTimer = setTimeout(() => {
       this.#polling = this.poll().then((taken) => {
         this.#polling = undefined;
-        this.#scheduleNextPoll(taken === MAX_TAKEN ? 0 : this.#pollMs());
+        const hasMore = taken === MAX_TAKEN;
+        metrics?.count('latchkey_worker_wakeups_total', { reason: hasMore ? 'backlog' : 'interval' });
+        this.#scheduleNextPoll(hasMore ? 0 : this.#pollMs());
       });
     }, milliseconds);
   }
@@ -172,7 +186,7 @@ export class JobWorker {
     if (queue === undefined || this.#running.has(row.id)) return;
     this.#count += 1;
     const task = new Task(`job-${row.queue}-${this.#count}`);
-    const running: Running = { row, queue, task, aborting: new AbortController() };
+    const running: Running = { row, queue, task, aborting: new AbortController(), hasCrashed: false };
     this.#running.set(row.id, running);
     const end = new Promise<void>((resolve) => {
       resumeTask(task, () => {
@@ -195,7 +209,8 @@ export class JobWorker {
     }
   }
 
-  async #outcomeOf({ row, queue, task, aborting }: Running): Promise<JobOutcome | Interrupted> {
+  async #outcomeOf(running: Running): Promise<JobOutcome | Interrupted> {
+    const { row, queue, task, aborting } = running;
     // The process ended in the middle of the last one.
     if (row.attempt > this.#options.maxRetries + 1 && !this.#mayRetry(row, queue))
       return { kind: 'failed', reason: 'its process ended each time' };
@@ -216,6 +231,7 @@ export class JobWorker {
       if (signal.reason instanceof Interrupted) return signal.reason;
       const { message, stack } = describeError(signal.aborted ? signal.reason : error);
       this.#options.log.debug('job.retry', message, { stack });
+      running.hasCrashed = true;
       return { kind: 'retry', reason: message };
     } finally {
       clearTimeout(limit);
@@ -227,6 +243,7 @@ export class JobWorker {
     const { row, queue, task } = running;
     const now = clock.now();
     const fields = { attempt: row.attempt, parent: row.queued_by ?? undefined };
+    if (metrics !== undefined && !(outcome instanceof Interrupted)) this.#report(running, outcome);
     const statistics = () => statisticsText(task, performance.now() - task.startedAt);
     if (outcome instanceof Interrupted) {
       await this.#putBack(row, { dueAt: now, attempt: row.attempt - 1, reason: null, payload: null });
@@ -267,6 +284,18 @@ export class JobWorker {
       log.error('job.dead', `${row.queue} ${statistics()}`, { ...fields, reason: outcome.reason });
     else if (queue.minuteOfHour === undefined) log.info('job.completed', `${row.queue} ${statistics()}`, fields);
     else log.debug('job.completed', `${row.queue} ${statistics()}`, fields);
+  }
+
+  #report({ row, queue, task, hasCrashed }: Running, { kind }: JobOutcome): void {
+    const isOver = kind === 'done' || kind === 'unfinished' || kind === 'postponed';
+    const failed = hasCrashed ? 'crashed' : 'failed';
+    const retried = this.#mayRetry(row, queue) ? 'retry' : 'abandon';
+    const labels = {
+      queue: queue.name,
+      result: isOver ? 'success' : failed,
+      decision: isOver ? 'none' : kind === 'retry' ? retried : 'fail',
+    };
+    metrics?.observe('latchkey_jobs_processed_seconds', labels, (performance.now() - task.startedAt) / 1000);
   }
 
   #mayRetry({ attempt, created_at }: JobRow, { retriedForSeconds }: JobQueue): boolean {

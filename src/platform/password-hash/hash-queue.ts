@@ -3,6 +3,7 @@
  * callers that wait, a part of it for each address, and a bounded wait.
  */
 import { LatchkeyError } from '#platform/base/errors.ts';
+import { metrics } from '#platform/base/metrics.ts';
 import { currentTask, outside } from '#platform/base/tasks.ts';
 
 /** Who a password is hashed for. */
@@ -123,6 +124,7 @@ export class HashQueue {
 }
 
 function overloaded(description: string): LatchkeyError {
+  metrics?.count('latchkey_password_rejected_total', {});
   return new LatchkeyError('overloaded', { description, retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 

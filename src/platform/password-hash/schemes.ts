@@ -5,6 +5,7 @@
 import { pbkdf2 as pbkdf2WithCallback } from 'node:crypto';
 import { promisify } from 'node:util';
 import * as argon2 from '@node-rs/argon2';
+import { metrics } from '#platform/base/metrics.ts';
 import { randomBytes } from '#platform/base/random.ts';
 import { equalDigests, type Secret } from '#platform/base/secret.ts';
 
@@ -38,6 +39,29 @@ export interface PasswordHashing {
 }
 
 export function hashingOf(scheme: PasswordScheme): PasswordHashing {
+  return measured(scheme.algorithm, unmeasuredHashingOf(scheme));
+}
+
+/** Reports how long the work takes. */
+function measured(algorithm: PasswordScheme['algorithm'], hashing: PasswordHashing): PasswordHashing {
+  const measure = async <T>(operation: 'hash' | 'verify', work: Promise<T>): Promise<T> => {
+    const startedAt = performance.now();
+    const outcome = await work;
+    metrics?.observe(
+      'latchkey_password_hash_seconds',
+      { operation, algorithm },
+      (performance.now() - startedAt) / 1000,
+    );
+    return outcome;
+  };
+  return {
+    ...hashing,
+    hash: (password) => measure('hash', hashing.hash(password)),
+    verify: (stored, password) => measure('verify', hashing.verify(stored, password)),
+  };
+}
+
+function unmeasuredHashingOf(scheme: PasswordScheme): PasswordHashing {
   switch (scheme.algorithm) {
     case 'argon2id':
       return argon2id(scheme);

@@ -1,4 +1,5 @@
 import type { Client } from 'pg';
+import { metrics } from '#platform/base/metrics.ts';
 import { resumeTask, type Task } from '#platform/base/tasks.ts';
 import { ConnectionLost, readFailure } from './failures.ts';
 import { type Command, type Completed, GroupedQuery, RowShapes, singleQuery } from './query.ts';
@@ -82,6 +83,7 @@ export class Connection {
         task.dbMs += now - sentAt;
         task.fetched += completed?.rows.length ?? 0;
       }
+      metrics?.observe('db_query_duration_seconds', { name: command.label }, (now - startedAt) / 1000);
       if (now - startedAt > this.#slowMs) {
         resumeTask(task, () => this.#events.slow(command.label, now - startedAt));
       }

@@ -27,6 +27,15 @@ const listLargestTables = statement<{ name: string; rows: number | null; bytes: 
    limit 10`,
 );
 
+const findVersion = statement<{ version: string }, NoParameters>(
+  'db.version',
+  `select current_setting('server_version') as version`,
+);
+
+export async function readServerVersion(database: Queryable): Promise<string> {
+  return (await database.first(findVersion, {}))?.version ?? '';
+}
+
 export async function readDatabaseFacts(database: Queryable): Promise<DatabaseFacts> {
   const server = await database.first(findServer, {});
   const tables = await database.rows(listLargestTables, {});

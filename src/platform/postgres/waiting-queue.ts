@@ -1,3 +1,4 @@
+import { metrics } from '#platform/base/metrics.ts';
 import { unavailable } from './failures.ts';
 
 /** How many callers wait for a connection, over all queues of one database. */
@@ -13,6 +14,8 @@ export interface WaitingLimits {
 interface Waiter<T> {
   readonly serve: (value: T) => void;
   readonly refuse: (error: unknown) => void;
+  /** `performance.now()`. */
+  readonly since: number;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -49,6 +52,7 @@ export class WaitingQueue<T> {
     const waiter: Waiter<T> = {
       serve,
       refuse,
+      since: performance.now(),
       timer: setTimeout(() => {
         this.#remove(waiter);
         refuse(unavailable('The database did not become available in time.', this.#lastProblem));
@@ -77,6 +81,7 @@ export class WaitingQueue<T> {
 
   #remove(waiter: Waiter<T>): void {
     clearTimeout(waiter.timer);
+    metrics?.observe('db_pool_wait_seconds', {}, (performance.now() - waiter.since) / 1000);
     this.#waiters.delete(waiter);
     this.#gauge.waiting -= 1;
   }

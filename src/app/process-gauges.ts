@@ -1,0 +1,87 @@
+/** What the metrics say of this moment: read when they are asked for, so that it costs nothing in between. */
+import type { Config } from '#config/config.ts';
+import { tableOf } from '#domain/clean-up/clean-up.ts';
+import type { Core } from '#domain/core.ts';
+import type { Metrics } from '#platform/base/metrics.ts';
+import type { HttpServer } from '#platform/http/server.ts';
+import { readQueueSizes } from '#platform/jobs/queue-sizes.ts';
+import type { JobWorker } from '#platform/jobs/worker.ts';
+import type { Gauges } from '#platform/metrics/registry.ts';
+import type { OpenDatabase } from '#platform/postgres/database.ts';
+import { readServerVersion } from '#platform/postgres/database-facts.ts';
+import { sweeps } from './sweeps.ts';
+
+export interface GaugeDeps {
+  readonly version: string;
+  readonly listeners: Config['http']['listeners'];
+  readonly server: Pick<HttpServer, 'listServed'>;
+  readonly database: OpenDatabase;
+  readonly jobsDatabase: OpenDatabase;
+  /** As it is now: a reload replaces it. */
+  core(): Pick<Core, 'hasher'>;
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** Gauges of background work. @param workers as they are now; none where another process works */
+export function workGauges(
+  { clock, jobsDatabase }: Pick<GaugeDeps, 'jobsDatabase'> & Pick<Core, 'clock'>,
+  workers: () => readonly JobWorker[],
+): Gauges {
+  return async (set) => {
+    const running = new Map<string, number>();
+    for (const worker of workers()) {
+      for (const [queue, count] of worker.countRunning()) running.set(queue, (running.get(queue) ?? 0) + count);
+    }
+    for (const [queue, count] of running) set('latchkey_jobs_active', { queue }, count);
+    if (running.size === 0) return;
+    // Without a database the page still says what is known.
+    const sizes = await readQueueSizes(jobsDatabase, [...running.keys()], clock.now()).catch(() => []);
+    for (const { queue, queued, oldestDueSeconds, dead } of sizes) {
+      set('latchkey_jobs_queued', { queue }, queued);
+      set('latchkey_jobs_oldest_due_seconds', { queue }, oldestDueSeconds);
+      set('latchkey_jobs_dead', { queue }, dead);
+    }
+  };
+}
+
+/** Shows what is to be counted with 0 before it happens, where only the composition knows what that is. */
+export function showKnownSeries(metrics: Metrics): void {
+  for (const sweep of sweeps) metrics.count('latchkey_cleanup_rows_total', { table: tableOf(sweep) }, 0);
+}
+
+/** Gauges of what every process has. */
+export function processGauges(deps: GaugeDeps): Gauges {
+  const { listeners, server, version } = deps;
+  const databases = [...new Set([deps.database, deps.jobsDatabase])];
+  let serverVersion = '';
+  return async (set) => {
+    if (serverVersion === '') serverVersion = await readServerVersion(deps.database).catch(() => '');
+    set('latchkey_build_info', { version, node: process.versions.node, database: serverVersion }, 1);
+    const served = new Map(
+      listeners.flatMap(({ name: listener }) =>
+        METHODS.map((method) => [`${listener} ${method}`, { listener, method, count: 0 }]),
+      ),
+    );
+    for (const { listener, method } of server.listServed()) {
+      const counted = served.get(`${listener} ${method}`) ?? { listener, method, count: 0 };
+      counted.count += 1;
+      served.set(`${listener} ${method}`, counted);
+    }
+    for (const { listener, method, count } of served.values()) {
+      set('http_server_active_requests', { listener, method }, count);
+    }
+    let idle = 0;
+    let used = 0;
+    let waiting = 0;
+    for (const statistics of databases.map((database) => database.statistics())) {
+      idle += statistics.open - statistics.busy;
+      used += statistics.busy;
+      waiting += statistics.waiting;
+    }
+    set('db_pool_connections', { state: 'idle' }, idle);
+    set('db_pool_connections', { state: 'used' }, used);
+    set('db_pool_waiting', {}, waiting);
+    set('latchkey_password_queue_length', {}, deps.core().hasher.waiting);
+  };
+}

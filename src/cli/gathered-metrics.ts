@@ -1,0 +1,107 @@
+/**
+ * Metrics of a `serve` with several processes: each counts for itself, and the one that is asked for `/metrics` gets the
+ * values of all of them through the first process, which serves nothing (decisions 0027, 0028).
+ */
+import type { Worker } from 'node:cluster';
+import type { MetricsRegistry, MetricValues } from '#platform/metrics/registry.ts';
+import { isMessage, type Order, type Report } from './member-messages.ts';
+
+/** A process that does not answer by then is busy; its values are left out. */
+const ANSWER_MS = 3_000;
+/** The first process answers earlier. */
+const GATHER_MS = ANSWER_MS + 2_000;
+
+/** Answers with what a serving process has counted, and asks for what all have. */
+export class SharedMetrics {
+  readonly #registry: MetricsRegistry;
+  readonly #questions = new Map<number, (processes: readonly MetricValues[]) => void>();
+  #count = 0;
+
+  constructor(registry: MetricsRegistry) {
+    this.#registry = registry;
+    process.on('message', (message) => {
+      if (!isMessage(message)) return;
+      if (message.kind === 'count') void this.#answer(message.question);
+      else if (message.kind === 'all-counts') this.#questions.get(message.question)?.(message.processes);
+    });
+  }
+
+  /** The values of every process that answers; this one's alone when the first process does not. */
+  async gather(): Promise<readonly MetricValues[]> {
+    this.#count += 1;
+    const question = this.#count;
+    const gathered = await new Promise<readonly MetricValues[]>((resolve) => {
+      const limit = setTimeout(() => resolve([]), GATHER_MS);
+      this.#questions.set(question, (processes) => {
+        clearTimeout(limit);
+        resolve(processes);
+      });
+      send({ kind: 'counts-wanted', question });
+    });
+    this.#questions.delete(question);
+    return gathered.length > 0 ? gathered : [await this.#registry.values()];
+  }
+
+  async #answer(question: number): Promise<void> {
+    send({ kind: 'counts', question, values: await this.#registry.values() });
+  }
+}
+
+function send(report: Report): void {
+  if (process.connected) process.send?.(report);
+}
+
+/** In the first process: passes questions on to every process that serves, and the answers back. */
+export class MetricsExchange {
+  readonly #workers: () => Iterable<Worker>;
+  /** What processes that have ended had counted: sums must not become smaller. */
+  readonly #ended: MetricValues[] = [];
+  readonly #last = new Map<number, MetricValues>();
+  #count = 0;
+
+  /** @param workers those that serve now */
+  constructor(workers: () => Iterable<Worker>) {
+    this.#workers = workers;
+  }
+
+  /** Listens to a process from its start on. */
+  listenTo(worker: Worker): void {
+    worker.on('message', (message: unknown) => {
+      if (isMessage(message) && message.kind === 'counts-wanted') void this.#answer(worker, message.question);
+    });
+    worker.on('exit', () => {
+      const last = this.#last.get(worker.id);
+      this.#last.delete(worker.id);
+      if (last !== undefined) this.#ended.push(last.filter(({ type }) => String(type) !== 'gauge'));
+    });
+  }
+
+  async #answer(asking: Worker, question: number): Promise<void> {
+    const asked = [...this.#workers()].filter((worker) => worker.isConnected());
+    const answers = await Promise.all(asked.map((worker) => this.#ask(worker)));
+    const processes = [...answers.filter((values) => values !== undefined), ...this.#ended];
+    if (asking.isConnected()) asking.send({ kind: 'all-counts', question, processes } satisfies Order);
+  }
+
+  #ask(worker: Worker): Promise<MetricValues | undefined> {
+    this.#count += 1;
+    const question = this.#count;
+    return new Promise((resolve) => {
+      const end = (values: MetricValues | undefined): void => {
+        clearTimeout(limit);
+        worker.off('message', listen);
+        worker.off('exit', leave);
+        if (values !== undefined) this.#last.set(worker.id, values);
+        resolve(values);
+      };
+      const listen = (message: unknown): void => {
+        if (isMessage(message) && message.kind === 'counts' && message.question === question) end(message.values);
+      };
+      const leave = (): void => end(undefined);
+      const limit = setTimeout(leave, ANSWER_MS);
+      worker.on('message', listen);
+      worker.on('exit', leave);
+      worker.send({ kind: 'count', question } satisfies Order);
+    });
+  }
+}

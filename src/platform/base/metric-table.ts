@@ -1,0 +1,136 @@
+/**
+ * Every metric of the service by its name (operations 7.2): what is counted where is found by searching for the name. The
+ * page of the manual is made from this table, and a test compares it with what a running service shows.
+ *
+ * Values of labels come from the program or the configuration, never out of a request: whoever reads the metrics must not
+ * find secrets there, and a stranger must not be able to make series.
+ */
+import { counter, gauge, histogram } from './metric-kinds.ts';
+
+const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const STATEMENT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5];
+const HASH_BUCKETS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+const JOB_BUCKETS = [0.01, 0.05, 0.25, 1, 5, 30, 120, 600];
+const TICK_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5];
+
+/** How a request of a client may end: accepted, or with an error code of OAuth; any other error is `error`. */
+export const OAUTH_RESULTS = [
+  'success',
+  'access_denied',
+  'authorization_pending',
+  'expired_token',
+  'invalid_client',
+  'invalid_client_metadata',
+  'invalid_dpop_proof',
+  'invalid_grant',
+  'invalid_redirect_uri',
+  'invalid_request',
+  'invalid_scope',
+  'invalid_target',
+  'slow_down',
+  'temporarily_unavailable',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'use_dpop_nonce',
+  'error',
+] as const;
+
+export const GRANT_TYPE_LABELS = [
+  'authorization_code',
+  'client_credentials',
+  'device_code',
+  'refresh_token',
+  'other',
+] as const;
+
+export const METRICS = {
+  latchkey_build_info: gauge('Always 1; the labels say what runs.', ['version', 'node', 'database'], {
+    across: 'first',
+  }),
+  http_server_duration_seconds: histogram(
+    'Time from the receipt of a request until its answer is ready.',
+    ['listener', 'method', 'route', 'status'],
+    REQUEST_BUCKETS,
+    { openTelemetry: 'http.server.request.duration' },
+  ),
+  http_server_active_requests: gauge('Requests that are being served.', ['listener', 'method'], {
+    openTelemetry: 'http.server.active_requests',
+  }),
+  http_server_rejected_total: counter(
+    'Connections and requests that were refused before any work was done.',
+    ['reason'],
+    {
+      reason: ['malformed', 'header_overflow', 'header_timeout', 'limit', 'overloaded', 'lagging'],
+    },
+  ),
+  db_pool_connections: gauge('Connections to the database.', ['state'], {
+    openTelemetry: 'db.client.connection.count',
+  }),
+  db_pool_waiting: gauge('Callers that wait for a connection to the database.', [], {
+    openTelemetry: 'db.client.connection.pending_requests',
+  }),
+  db_pool_wait_seconds: histogram(
+    'How long callers waited for a connection to the database; those that got one at once are not counted.',
+    [],
+    STATEMENT_BUCKETS,
+    { openTelemetry: 'db.client.connection.wait_time' },
+  ),
+  db_query_duration_seconds: histogram(
+    'Time from the start of a statement at the database until its result is complete.',
+    ['name'],
+    STATEMENT_BUCKETS,
+    { openTelemetry: 'db.client.operation.duration' },
+  ),
+  latchkey_password_hash_seconds: histogram(
+    'Time that hashing or checking a password took, without its wait in the queue.',
+    ['operation', 'algorithm'],
+    HASH_BUCKETS,
+  ),
+  latchkey_password_queue_length: gauge('Callers that wait to have a password hashed or checked.', []),
+  latchkey_password_rejected_total: counter(
+    'Passwords that were not looked at: the queue was full or the wait too long.',
+    [],
+  ),
+  latchkey_jobs_processed_seconds: histogram(
+    'Time that a run of a job took. Interrupted runs, which begin again elsewhere, are not counted.',
+    ['queue', 'result', 'decision'],
+    JOB_BUCKETS,
+  ),
+  latchkey_jobs_active: gauge('Jobs that run in this instance.', ['queue']),
+  latchkey_jobs_queued: gauge('Jobs in the database that wait, those of a later time included.', ['queue'], {
+    across: 'max',
+  }),
+  latchkey_jobs_oldest_due_seconds: gauge('How long the oldest job that is due has waited.', ['queue'], {
+    across: 'max',
+  }),
+  latchkey_jobs_dead: gauge('Jobs in the database that were given up and are still kept.', ['queue'], {
+    across: 'max',
+  }),
+  latchkey_worker_wakeups_total: counter('Times that a worker looked for jobs.', ['reason'], {
+    reason: ['interval', 'backlog'],
+  }),
+  latchkey_worker_tick_seconds: histogram('Time that looking for due jobs took.', [], TICK_BUCKETS),
+  latchkey_cleanup_rows_total: counter('Rows that clean-up removed or emptied, and sessions that it ended.', ['table']),
+  latchkey_oauth2_token_requests_total: counter('Requests for tokens.', ['grant_type', 'result'], {
+    grant_type: GRANT_TYPE_LABELS,
+    result: OAUTH_RESULTS,
+  }),
+  latchkey_oauth2_introspections_total: counter('Introspections, by the kind of token.', ['kind', 'result'], {
+    kind: ['access_token', 'refresh_token', 'unknown'],
+    result: ['active', 'inactive', 'refused', 'error'],
+  }),
+  latchkey_oauth2_revocations_total: counter(
+    'Revocations, by the kind of token that the client names.',
+    ['kind', 'result'],
+    {
+      kind: ['access_token', 'refresh_token', 'unknown'],
+      result: OAUTH_RESULTS,
+    },
+  ),
+  latchkey_oauth2_client_registrations_total: counter('Clients that registered themselves.', ['kind', 'result'], {
+    kind: ['create', 'update', 'delete'],
+    result: OAUTH_RESULTS,
+  }),
+} as const;
+
+export type MetricName = keyof typeof METRICS;
