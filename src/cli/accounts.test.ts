@@ -273,13 +273,13 @@ describe('manage list-users and show-user', () => {
     await showUserCommand(deps, { user: name, json: false });
     expect(printed.out).toContain(`username          ${name}\n`);
     expect(printed.out).toContain('sub-1 (bao\ufffd[2J)');
-    expect(printed.out).toContain('live sessions     browser: 0, OAuth: 0, chat: 0\n');
+    expect(printed.out).toContain('live sessions     browser: 0, OAuth: 0, chat: 0, personal: 0\n');
     printed.out = '';
     await showUserCommand(deps, { user, json: true });
     expect(JSON.parse(printed.out)).toMatchObject({
       ...{ username: name, status: 'active', has_password: false, emails: [`${name}@mail.example`], locked_at: null },
       upstream_links: [{ subject: 'sub-1', account_name: 'bao\u001b[2J' }],
-      sessions: { browser: 0, oauth2: 0, compat: 0 },
+      sessions: { browser: 0, oauth2: 0, compat: 0, personal: 0 },
     });
     await expect(showUserCommand(deps, { user: 'nobody', json: true })).rejects.toMatchObject({ exitCode: 1 });
   });

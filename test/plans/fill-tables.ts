@@ -22,19 +22,25 @@ interface Column {
 /**
  * Fills every table with made-up rows and analyzes it. Row g of a table refers to row g of others; a third of each
  * nullable column is null, so that partial indexes hold a part of the rows.
- * @param except tables that are left as they are
+ * @param first number of the first row, for more of them later; @param except tables that are left as they are
  * @returns the tables that were filled
  */
 export async function fillTables(
   client: Client,
-  { rows: count = ROWS, except = new Set<string>() }: { rows?: number; except?: ReadonlySet<string> } = {},
+  {
+    rows: count = ROWS,
+    first = 1,
+    except = new Set<string>(),
+  }: { rows?: number; first?: number; except?: ReadonlySet<string> } = {},
 ): Promise<string[]> {
   const { rows } = await client.query<Column>(COLUMNS);
   const filled = [...parentsFirst(rows)].filter(([table]) => !except.has(table));
   for (const [table, columns] of filled) {
     const names = columns.map((column) => column.name).join(', ');
     const values = columns.map(expressionFor).join(', ');
-    await client.query(`insert into ${table} (${names}) select ${values} from generate_series(1, ${count}) g`);
+    await client.query(
+      `insert into ${table} (${names}) select ${values} from generate_series(${first}, ${first + count - 1}) g`,
+    );
   }
   await client.query('analyze');
   return filled.map(([table]) => table);

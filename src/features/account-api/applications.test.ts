@@ -225,7 +225,7 @@ describe('signing out everywhere', () => {
       {
         kind: 'sessions_ended',
         client_id: null,
-        detail: { browser_sessions: 1, oauth2_sessions: 2, compat_sessions: 1 },
+        detail: { browser_sessions: 1, oauth2_sessions: 2, compat_sessions: 1, personal_sessions: 0 },
       },
     ]);
     const again = await person.query(END_ALL, { input: {} });
