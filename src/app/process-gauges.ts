@@ -18,7 +18,7 @@ export interface GaugeDeps {
   readonly database: OpenDatabase;
   readonly jobsDatabase: OpenDatabase;
   /** As it is now: a reload replaces it. */
-  core(): Pick<Core, 'hasher'>;
+  core(): Pick<Core, 'activity' | 'hasher'>;
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -82,6 +82,8 @@ export function processGauges(deps: GaugeDeps): Gauges {
     set('db_pool_connections', { state: 'idle' }, idle);
     set('db_pool_connections', { state: 'used' }, used);
     set('db_pool_waiting', {}, waiting);
-    set('latchkey_password_queue_length', {}, deps.core().hasher.waiting);
+    const { activity, hasher } = deps.core();
+    set('latchkey_password_queue_length', {}, hasher.waiting);
+    set('latchkey_activity_pending', {}, activity.pending);
   };
 }

@@ -9,6 +9,7 @@ import { findStateProblem } from '#domain/server-state/server-state.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
+import { metrics } from '#platform/base/metrics.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { certificateWarnings } from './certificate-warnings.ts';
 import { type Foundation, keyRingOf, loadSigningKeys } from './foundation.ts';
@@ -65,8 +66,10 @@ export class Reload {
     await this.#reopenLog();
     try {
       await this.#reload();
+      metrics?.count('latchkey_config_reloads_total', { result: 'success' });
       return true;
     } catch (error) {
+      metrics?.count('latchkey_config_reloads_total', { result: 'failure' });
       const { message } = describeError(error);
       for (const line of message.split('\n')) log.error('reload', line.trim());
       log.error('reload', 'nothing has changed: the former configuration stays in force');

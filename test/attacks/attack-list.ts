@@ -166,7 +166,7 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [161, 'repeated fields and other content types'],
   [162, 'SQL in fields'],
   [163, 'languages that are paths'],
-  [164, 'secrets in output of the program', 'metrics'],
+  [164, 'secrets in output of the program'],
   [165, 'unsafe configuration'],
   [166, 'rotation of keys'],
   [167, 'leaked signing key'],

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { METRICS } from '#platform/base/metric-table.ts';
+import { Browser } from '#test/support/browser.ts';
 import { type Family, parseExposition, sumOf } from '#test/support/exposition.ts';
 import { startService, type TestService } from '#test/support/service.ts';
 
@@ -118,6 +119,24 @@ describe('GET /metrics (operations 7.2)', () => {
     const revoked = { kind: 'access_token', result: 'success' };
     expect(sumOf(families, 'latchkey_oauth2_revocations_total', revoked)).toBe(1);
     expect(families.get('db_query_duration_seconds')?.samples.length).toBeGreaterThan(0);
+  });
+
+  test('sign-ins are counted by how they end, without the names that were typed', async () => {
+    await service.registerUser('amira', 'right-hush-hush');
+    for (const [username, password] of [
+      ['amira', 'right-hush-hush'],
+      ['amira', 'wrong-hush-hush'],
+      ['nobody-hush-hush', 'wrong'],
+    ] as const) {
+      const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
+      await browser.get('/login');
+      await browser.submit({ username, password });
+    }
+    const families = await scrape();
+    const attempts = (result: string) => sumOf(families, 'latchkey_login_attempts_total', { result });
+    expect([attempts('success'), attempts('bad_password'), attempts('unknown_user')]).toEqual([1, 1, 1]);
+    expect(sumOf(families, 'latchkey_password_hash_seconds', {}, 'latchkey_password_hash_seconds_count')).toBe(4);
+    expect(sumOf(families, 'latchkey_activity_pending')).toBeGreaterThanOrEqual(0);
   });
 
   test('hold nothing that a request brought (security S-164, operations 10.15)', async () => {

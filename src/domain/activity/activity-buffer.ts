@@ -14,6 +14,7 @@ import {
   type UserId,
 } from '#platform/base/ids.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
+import { metrics } from '#platform/base/metrics.ts';
 import { resumeTask } from '#platform/base/tasks.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { type Statement, statement } from '#platform/postgres/statement.ts';
@@ -115,6 +116,11 @@ export class ActivityBuffer {
     if (this.#languages.size < MAX_ENTRIES || this.#languages.has(user)) this.#languages.set(user, { at, language });
   }
 
+  /** Sessions that wait to be written. */
+  get pending(): number {
+    return this.#browserSessions.size + this.#oauth2Sessions.size + this.#compatSessions.size;
+  }
+
   /** Begins to write once a minute. */
   start(): void {
     this.#timer ??= setInterval(() => void this.flush(), FLUSH_INTERVAL_MS).unref();
@@ -135,6 +141,7 @@ export class ActivityBuffer {
   }
 
   async #flushAll(): Promise<void> {
+    const startedAt = performance.now();
     try {
       await this.#flushTable(this.#browserSessions, recordBrowserSessionActivity);
       await this.#flushTable(this.#oauth2Sessions, recordOAuth2SessionActivity);
@@ -149,6 +156,7 @@ export class ActivityBuffer {
         );
       });
     } finally {
+      metrics?.observe('latchkey_activity_flush_seconds', {}, (performance.now() - startedAt) / 1000);
       this.#flushing = undefined;
     }
   }
@@ -196,7 +204,10 @@ export class ActivityBuffer {
       known.userAgent = activity.userAgent ?? known.userAgent;
       return;
     }
-    if (sessions.size >= MAX_ENTRIES) return;
+    if (sessions.size >= MAX_ENTRIES) {
+      metrics?.count('latchkey_activity_dropped_total', {});
+      return;
+    }
     sessions.set(id, activity);
     // Outside of any task: the request that happened to fill the buffer is not charged with the batch.
     if (sessions.size === FLUSH_ENTRIES) resumeTask(undefined, () => void this.flush());

@@ -12,6 +12,7 @@ import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.t
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
+import { metrics } from '#platform/base/metrics.ts';
 import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -115,9 +116,29 @@ export async function signInWithPassword(deps: SignInDeps, attempt: SignInAttemp
 
   const account = parseLoginName(typedName, deps.loginNames);
   const { password, address, userAgent, knownBrowsers, signal } = attempt;
-  const check = await deps.passwordChecks.check({ account, password, address, userAgent, knownBrowsers, signal });
-  if (!check.ok) return check;
-  return await open(deps, attempt, check.accepted);
+  const subject = { account, address, userAgent, knownBrowsers };
+  const check = await deps.passwordChecks.check({ ...subject, password, signal, isSignIn: true });
+  // Wrong ones are counted where it is known what is wrong.
+  if (!check.ok && check.reason === 'invalid-credentials') return check;
+  const outcome = check.ok ? await open(deps, attempt, check.accepted) : check;
+  metrics?.count('latchkey_login_attempts_total', { result: resultOf(outcome) });
+  return outcome;
+}
+
+function resultOf(outcome: SignInOutcome): string {
+  if (outcome.ok) return 'success';
+  switch (outcome.reason) {
+    case 'locked':
+    case 'deactivated':
+      return 'locked';
+    case 'rate-limited':
+      return 'rate_limited';
+    // The password was changed while it was checked.
+    case 'invalid-credentials':
+      return 'bad_password';
+    default:
+      return 'error';
+  }
 }
 
 async function open(deps: SignInDeps, attempt: SignInAttempt, accepted: AcceptedPassword): Promise<SignInOutcome> {

@@ -11,6 +11,8 @@ import { deleteOldestSql, type Sweep, sweepAll } from '#domain/clean-up/sweep.ts
 import type { Clock } from '#platform/base/clock.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
 import type { Log } from '#platform/base/log.ts';
+import { LIMITER_LABELS } from '#platform/base/metric-table.ts';
+import { metrics } from '#platform/base/metrics.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { StatementError, unavailable } from '#platform/postgres/failures.ts';
@@ -96,7 +98,10 @@ export async function awaitLimitCheck<T>(check: Promise<T>): Promise<T> {
  */
 export async function takeTokens(database: Queryable, clock: Clock, buckets: readonly Bucket[]): Promise<Taken> {
   const shutForSeconds = Math.max(...buckets.map((bucket) => bucket.shutForSeconds ?? 0));
-  if (shutForSeconds > 0) return { ok: false, retryAfterSeconds: shutForSeconds };
+  if (shutForSeconds > 0) {
+    if (metrics !== undefined) countRefusal(buckets);
+    return { ok: false, retryAfterSeconds: shutForSeconds };
+  }
   const row = await awaitLimitCheck(
     database.first(take, {
       now: new Date(clock.now()),
@@ -107,9 +112,17 @@ export async function takeTokens(database: Queryable, clock: Clock, buckets: rea
   );
   const charges = { keys: row?.charged_keys ?? [], seconds: row?.charged_seconds ?? [] };
   if (charges.keys.length === buckets.length) return { ok: true, charges };
+  if (metrics !== undefined) countRefusal(buckets);
   await refundTokens(database, charges);
   const fallback = Math.max(...buckets.map((bucket) => secondsPerToken(bucket.limiter)));
   return { ok: false, retryAfterSeconds: Math.ceil(row?.blocked_seconds ?? fallback) };
+}
+
+/** Those that are charged together are for one purpose, which the first names. */
+function countRefusal([bucket]: readonly Bucket[]): void {
+  const name = bucket?.key.split(':', 1)[0];
+  const limiter = LIMITER_LABELS.find((label) => label === name) ?? 'other';
+  metrics?.count('latchkey_rate_limited_total', { limiter });
 }
 
 const LATE_MAILS_SECONDS = 600;

@@ -43,6 +43,27 @@ export const GRANT_TYPE_LABELS = [
   'other',
 ] as const;
 
+/** The names that buckets of rate limits begin with, and the limits that are charged elsewhere. */
+export const LIMITER_LABELS = [
+  'admin-token',
+  'client-sector',
+  'client_registration',
+  'device_code',
+  'email-code',
+  'graphql',
+  'login',
+  'recovery',
+  'recovery-ticket',
+  'registration',
+  'registration-check',
+  'registration-token',
+  'sso-redirect',
+  'upstream',
+  'upstream-logout',
+  'upstream-logout-refused',
+  'other',
+] as const;
+
 export const METRICS = {
   latchkey_build_info: gauge('Always 1; the labels say what runs.', ['version', 'node', 'database'], {
     across: 'first',
@@ -111,6 +132,20 @@ export const METRICS = {
   }),
   latchkey_worker_tick_seconds: histogram('Time that looking for due jobs took.', [], TICK_BUCKETS),
   latchkey_cleanup_rows_total: counter('Rows that clean-up removed or emptied, and sessions that it ended.', ['table']),
+  latchkey_login_attempts_total: counter('Sign-ins by password on the page, by how they end.', ['result'], {
+    result: ['success', 'bad_password', 'unknown_user', 'locked', 'rate_limited', 'error'],
+  }),
+  latchkey_rate_limited_total: counter('Requests that a rate limit refused.', ['limiter'], { limiter: LIMITER_LABELS }),
+  latchkey_activity_pending: gauge('Sessions whose last activity is not written yet.', []),
+  latchkey_activity_flush_seconds: histogram('Time that writing gathered activity took.', [], STATEMENT_BUCKETS),
+  latchkey_activity_dropped_total: counter('Last activities that were not remembered: too many waited.', []),
+  latchkey_log_dropped_total: counter('Lines of the log that were dropped while its reader was blocked.', []),
+  latchkey_config_reloads_total: counter(
+    'Times that the configuration was read again, each with every process of a `serve`.',
+    ['result'],
+    { result: ['success', 'failure'] },
+    { across: 'max' },
+  ),
   latchkey_oauth2_token_requests_total: counter('Requests for tokens.', ['grant_type', 'result'], {
     grant_type: GRANT_TYPE_LABELS,
     result: OAUTH_RESULTS,

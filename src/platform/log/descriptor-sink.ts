@@ -1,6 +1,7 @@
 import { close, closeSync, constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { isatty } from 'node:tty';
+import { metrics } from '#platform/base/metrics.ts';
 import { isErrno } from '#platform/base/system-errors.ts';
 import type { LogOptions } from './log-options.ts';
 
@@ -66,6 +67,7 @@ export class DescriptorSink implements LogSink {
   write(line: string): void {
     if (this.#waiting.length + line.length > MAX_WAITING_CHARACTERS) {
       this.#dropped += 1;
+      metrics?.count('latchkey_log_dropped_total', {});
       this.#droppedSince += 1;
       return;
     }

@@ -143,7 +143,10 @@ export const REQUESTS: readonly Protection[] = [
     what: 'health, discovery, introspection and sign-in have places of their own',
     attack: 176,
     removals: [
-      { text: 'if (this.isFull && !isKept) throw overloaded();', instead: 'if (this.isFull) throw overloaded();' },
+      {
+        text: "if (this.isFull && !isKept) throw overloaded('overloaded');",
+        instead: "if (this.isFull) throw overloaded('overloaded');",
+      },
     ],
     test: 'src/platform/http/limits.test.ts',
     testName: '(S-176)',

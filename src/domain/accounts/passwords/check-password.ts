@@ -13,6 +13,7 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
+import { metrics } from '#platform/base/metrics.ts';
 import type { HashCaller } from '#platform/password-hash/hash-queue.ts';
 import type { PasswordHasher, StoredHash, Verification } from '#platform/password-hash/password-hasher.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -36,6 +37,8 @@ export interface PasswordChecksDeps extends BeginPasswordCheckDeps {
 export interface PasswordAttempt extends PasswordCheckSubject {
   readonly password: string;
   readonly userAgent: string | undefined;
+  /** Signs in on the page, which is counted. */
+  readonly isSignIn?: boolean;
   /** Aborted when the client has left. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -118,6 +121,7 @@ export class PasswordChecks {
 
   async #refuse(row: BegunCheckRow, charges: Charges, user: User | undefined): Promise<PasswordCheck> {
     const { database, limits, log } = this.#deps;
+    metrics?.count('latchkey_rate_limited_total', { limiter: 'login' });
     log.info('auth.refused', 'too many password checks', { code: 'rate_limited', user: user?.id });
     // Another caller took the last token of one bucket at the same moment.
     await refundTokens(database, charges);
@@ -143,6 +147,7 @@ export class PasswordChecks {
     const { clock, database, log } = this.#deps;
     const now = clock.now();
     const code = user === undefined ? 'unknown_user' : 'bad_password';
+    if (attempt.isSignIn === true) metrics?.count('latchkey_login_attempts_total', { result: code });
     log.info('auth.refused', 'wrong name or password', { code, user: user?.id });
     const failure = await database.first(recordLoginFailure, {
       now: new Date(now),
