@@ -23,6 +23,6 @@ export async function countResult<T>(answer: Promise<T>, count: (result: OAuthRe
 export function tokenKindLabel(token: string | undefined): 'access_token' | 'refresh_token' | 'unknown' {
   if (token === undefined) return 'unknown';
   const kind = parseChatClientToken(token)?.kind ?? parseToken(token)?.prefix;
-  if (kind === 'access-token' || kind === 'mat') return 'access_token';
+  if (kind === 'access-token' || kind === 'mat' || kind === 'mpt') return 'access_token';
   return kind === 'refresh-token' || kind === 'mar' ? 'refresh_token' : 'unknown';
 }
