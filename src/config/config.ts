@@ -157,7 +157,7 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
   const { variables, workingDirectory } = surroundings;
   // In trial mode nobody but this machine gets in (operations 2.1).
   const host = variables.host ?? (surroundings.isTrial ? 'localhost' : undefined);
-  const http = httpConfig(parsed.http, { host, port: variables.port });
+  const http = httpConfig(parsed.http, { host, port: variables.port }, variables.listen);
   const dataDir = parsed.data_dir ?? resolve(workingDirectory, variables.dataDir ?? join('.', 'data'));
   const branding = brandingConfig(parsed.branding, http.publicBase, surroundings.pictures);
   const email = emailConfig(parsed.email, { serviceName: branding.serviceName, publicBase: http.publicBase, dataDir });

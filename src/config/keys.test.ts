@@ -268,6 +268,15 @@ const ROWS: Readonly<Record<string, Row>> = {
     bad: '"rw"',
     problem: 'expected octal permissions in quotes, as "660", got "rw"',
   },
+  'http.listeners[].binds[].fd': { ...integer(1, 'from 0 to 1000'), as: 'http.listeners.0.binds.0.inherited' },
+  'http.listeners[].binds[].fd_name': {
+    good: 'web',
+    reads: 'web',
+    as: 'http.listeners.0.binds.0.inherited',
+    bad: 'a:b',
+    problem: 'expected a name without spaces or ":", got "a:b"',
+  },
+  'http.listeners[].binds[].kind': choice('unix', 'tcp', 'unix'),
   'http.listeners[].prefix': {
     good: '/auth/',
     reads: '/auth',
@@ -943,6 +952,9 @@ const OWN_NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   'http.listeners[].binds[].address': [],
   'oauth.resources[].identifier': [],
   'http.listeners[].binds[].socket': [],
+  'http.listeners[].binds[].fd': [],
+  'http.listeners[].binds[].fd_name': [],
+  'http.listeners[].binds[].kind': ['fd: 0'],
   'http.listeners[].binds[].mode': ['socket: /run/latchkey.sock'],
   'http.listeners[].tls.password': [
     `certificate: ${JSON.stringify(PAIR.cert)}`,
@@ -1108,6 +1120,7 @@ test('without any source, the defaults are those of the manual', () => {
           prefix: undefined,
         },
       ],
+      listenVariables: {},
     },
     database: {
       server: { kind: 'embedded', directory: undefined, user: undefined, binDir: undefined },

@@ -325,7 +325,11 @@ function redirectWarnings({ clients }: Config): string[] {
 /** Whoever reaches such a listener chooses the address that limits and the log know them by. */
 function proxyWarnings({ http: { listeners } }: Config): string[] {
   return listeners.flatMap(({ binds, proxyProtocol }, index) => {
-    const isOpen = binds.some((bind) => 'port' in bind && !LOOPBACK.test(bind.host ?? '::') && bind.host !== '::1');
+    const isOpen = binds.some((bind) =>
+      'port' in bind
+        ? !LOOPBACK.test(bind.host ?? '::') && bind.host !== '::1'
+        : 'inherited' in bind && bind.kind === 'tcp',
+    );
     if (proxyProtocol === undefined || proxyProtocol.from !== undefined || !isOpen) return [];
     return [
       `http.listeners[${index}].proxy_protocol: true believes whoever connects; {from: [...]} names the balancers`,

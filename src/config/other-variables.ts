@@ -1,6 +1,7 @@
 import type { Environment } from '#platform/config/dot-env.ts';
 import type { Problem } from '#platform/config/problems.ts';
 import type { Origin } from '#platform/config/tree.ts';
+import type { ListenVariables } from '#platform/http/http-options.ts';
 import { LOG_LEVELS, type LogLevel } from '#platform/log/log-options.ts';
 import { SSL_MODES } from '#platform/postgres/database-options.ts';
 
@@ -10,6 +11,8 @@ export interface OtherVariables {
   /** Host and port of the default listener. */
   readonly host: string | undefined;
   readonly port: number | undefined;
+  /** Sockets that a service manager passes. */
+  readonly listen: ListenVariables;
   readonly log: LogLevels;
   readonly problems: readonly Problem[];
 }
@@ -31,6 +34,11 @@ export function otherVariables(environment: Environment, origin: Omit<Origin, 's
     dataDir: environment['LATCHKEY_DATA_DIR'] || environment['STATE_DIRECTORY']?.split(':')[0] || undefined,
     host: environment['LATCHKEY_HOST'] || undefined,
     port: read('PORT', 'an integer from 0 to 65535', (text) => portOf(text, 0)),
+    listen: {
+      pid: environment['LISTEN_PID'],
+      count: environment['LISTEN_FDS'],
+      names: environment['LISTEN_FDNAMES'],
+    },
     log: read('LATCHKEY_LOG', '"level" or "level,target=level,..."', parseLogLevels) ?? NO_LEVELS,
     problems,
   };

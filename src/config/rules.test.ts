@@ -14,13 +14,26 @@ describe('http', () => {
   test('a bind is an address, a port with an optional host, or a Unix socket with optional permissions', () => {
     const binds = (entry: string) => listener(`{resources: [human], binds: [${entry}]}`);
     expect(complaints(binds('{address: "127.0.0.1:1", port: 2}'))).toEqual([
-      'http.listeners[0].binds[0]: use one of "address", "host" and "port", or "socket"',
+      'http.listeners[0].binds[0]: use one of "address", "host" and "port", "socket", or "fd"',
     ]);
     for (const entry of ['{}', '{host: localhost}']) {
-      expect(complaints(binds(entry))).toEqual(['http.listeners[0].binds[0]: needs "address", "port" or "socket"']);
+      expect(complaints(binds(entry))).toEqual([
+        'http.listeners[0].binds[0]: needs "address", "port", "socket" or "fd"',
+      ]);
     }
     expect(complaints(binds('{port: 1, mode: "600"}'))).toEqual([
       'http.listeners[0].binds[0].mode: goes with "socket" only',
+    ]);
+    expect(complaints(binds('{fd: 1, fd_name: web}'))).toEqual([
+      'http.listeners[0].binds[0].fd_name: not allowed together with "fd"',
+    ]);
+    expect(complaints('http: {workers: 2, listeners: [{resources: [human], binds: [{port: 1}, {fd: 0}]}]}')).toEqual([
+      'http.workers: has to be 1 where a listener takes a socket of the service manager ("fd")',
+    ]);
+    expect(loadYaml(binds('{fd: 1}, {fd_name: web}, {kind: unix}')).http.listeners[0]?.binds).toEqual([
+      { inherited: 1, kind: 'tcp' },
+      { inherited: 'web', kind: 'tcp' },
+      { inherited: 0, kind: 'unix' },
     ]);
     expect(loadYaml(binds('{socket: /run/x.sock, mode: "660"}')).http.listeners[0]?.binds).toEqual([
       { socket: '/run/x.sock', mode: 0o660 },

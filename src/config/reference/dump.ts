@@ -86,6 +86,10 @@ function writtenListener({ name, resources, binds }: ListenerOptions): unknown {
 
 function writtenBind(bind: Bind): unknown {
   if ('port' in bind) return bind.host === undefined ? { port: bind.port } : bind;
+  if ('inherited' in bind) {
+    const { inherited, kind } = bind;
+    return typeof inherited === 'number' ? { fd: inherited, kind } : { fd_name: inherited, kind };
+  }
   return bind.mode === undefined ? { socket: bind.socket } : { ...bind, mode: bind.mode.toString(8) };
 }
 

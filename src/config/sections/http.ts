@@ -15,7 +15,7 @@ import {
   text,
   webUrl,
 } from '#platform/config/values.ts';
-import type { Bind, ListenerOptions, TcpBind } from '#platform/http/http-options.ts';
+import type { Bind, ListenerOptions, ListenVariables, TcpBind } from '#platform/http/http-options.ts';
 import { listenerTls, tlsOptions } from './listener-tls.ts';
 
 /** Of the listener that there is when none is configured. */
@@ -23,6 +23,7 @@ const DEFAULT_RESOURCES = ['discovery', 'human', 'oauth', 'compat', 'graphql', '
 const RESOURCES = [...DEFAULT_RESOURCES, 'prometheus'] as const;
 const DEFAULT_PORT = 8080;
 const MAX_WORKERS = 64;
+const MAX_DESCRIPTORS = 1000;
 
 const resource = z.union(
   [
@@ -56,14 +57,29 @@ const bind = rule(
     )
       .optional()
       .describe('Permissions of `socket`, octal in quotes.'),
+    fd: hint(integer(0, MAX_DESCRIPTORS), { defaultText: '0 with `kind`' })
+      .optional()
+      .describe('Position, from 0, among the sockets that the service manager passes; each is used once.'),
+    fd_name: text({
+      maximum: 255,
+      pattern: /^[\x21-\x39\x3b-\x7e]+$/,
+      expected: 'expected a name without spaces or ":"',
+    })
+      .optional()
+      .describe('Name of such a socket (`LISTEN_FDNAMES`), in place of `fd`.'),
+    kind: hint(choice(['tcp', 'unix']), { defaultText: '`tcp`' })
+      .optional()
+      .describe('What the socket of the service manager is.'),
   }),
-  ['address', 'host', 'port', 'socket', 'mode'],
-  ({ address, host, port, socket, mode }, problem) => {
-    const forms = [address !== undefined, host !== undefined || port !== undefined, socket !== undefined];
+  ['address', 'host', 'port', 'socket', 'mode', 'fd', 'fd_name', 'kind'],
+  ({ address, host, port, socket, mode, fd, fd_name, kind }, problem) => {
+    const isInherited = fd !== undefined || fd_name !== undefined || kind !== undefined;
+    const forms = [address !== undefined, host !== undefined || port !== undefined, socket !== undefined, isInherited];
     const count = forms.filter(Boolean).length;
-    if (count > 1) problem([], 'use one of "address", "host" and "port", or "socket"');
+    if (count > 1) problem([], 'use one of "address", "host" and "port", "socket", or "fd"');
     else if (count === 0 || (host !== undefined && port === undefined))
-      problem([], 'needs "address", "port" or "socket"');
+      problem([], 'needs "address", "port", "socket" or "fd"');
+    if (fd !== undefined && fd_name !== undefined) problem(['fd_name'], 'not allowed together with "fd"');
     if (mode !== undefined && socket === undefined) problem(['mode'], 'goes with "socket" only');
   },
 );
@@ -112,7 +128,7 @@ const listeners = listKeysRule(
   checkHumanPrefixes,
 );
 
-export const httpSection = mapping({
+const settings = mapping({
   public_base: hint(webUrl({ allowQuery: false }), { defaultText: '`http://localhost:8080` (follows the listener)' })
     .optional()
     .describe(
@@ -147,6 +163,14 @@ export const httpSection = mapping({
   })
     .optional()
     .describe('Sockets of the service and what each of them serves.'),
+});
+
+/** The first of several processes would hold a passed socket for the others, and lose it for good once all of them ended. */
+export const httpSection = rule(settings, ['workers', 'listeners'], ({ workers, listeners = [] }, problem) => {
+  const isInherited = listeners.some(({ binds }) => binds.some((entry) => 'inherited' in bindConfig(entry)));
+  if (workers !== 1 && isInherited) {
+    problem(['workers'], 'has to be 1 where a listener takes a socket of the service manager ("fd")');
+  }
 });
 
 type ParsedHttp = z.output<typeof httpSection>;
@@ -191,7 +215,8 @@ export interface DefaultBind {
 
 export type HttpConfig = Immutable<ReturnType<typeof httpConfig>>;
 
-export function httpConfig(parsed: ParsedHttp, defaultBind: DefaultBind) {
+/** @param listenVariables as the service manager gave them */
+export function httpConfig(parsed: ParsedHttp, defaultBind: DefaultBind, listenVariables: ListenVariables = {}) {
   const listeners = parsed.listeners?.map(listenerConfig) ?? [defaultListener(defaultBind)];
   const typedBase = parsed.public_base ?? publicBaseOf(listeners);
   return {
@@ -205,6 +230,7 @@ export function httpConfig(parsed: ParsedHttp, defaultBind: DefaultBind) {
     /** Serving processes. */
     workers: parsed.workers === 'auto' ? Math.min(MAX_WORKERS, availableParallelism()) : parsed.workers,
     listeners,
+    listenVariables,
   };
 }
 
@@ -227,6 +253,9 @@ function proxyProtocol(parsed: ParsedListener['proxy_protocol']): ListenerOption
 function bindConfig(parsed: ParsedListener['binds'][number]): Bind {
   if (parsed.socket !== undefined) {
     return { socket: parsed.socket, mode: parsed.mode === undefined ? undefined : Number.parseInt(parsed.mode, 8) };
+  }
+  if (parsed.fd !== undefined || parsed.fd_name !== undefined || parsed.kind !== undefined) {
+    return { inherited: parsed.fd_name ?? parsed.fd ?? 0, kind: parsed.kind ?? 'tcp' };
   }
   const address = parsed.address === undefined ? undefined : parseSocketAddress(parsed.address);
   return address ?? { host: parsed.host, port: parsed.port ?? 0 };

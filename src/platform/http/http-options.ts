@@ -7,6 +7,7 @@ export interface HttpOptions {
   readonly clientIpHeader: 'x-forwarded-for' | 'forwarded' | 'none';
   readonly hsts: boolean;
   readonly listeners: readonly ListenerOptions[];
+  readonly listenVariables?: ListenVariables;
 }
 
 /** The listener resource that a route belongs to; a listener that does not mount it answers 404. */
@@ -49,7 +50,7 @@ export interface TlsOptions {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
 }
 
-export type Bind = TcpBind | SocketBind;
+export type Bind = TcpBind | SocketBind | InheritedBind;
 
 export interface TcpBind {
   /** IP literal or a name, all of whose addresses are bound; undefined: every address, IPv6 and IPv4. */
@@ -63,6 +64,22 @@ export interface SocketBind {
   readonly socket: string;
   /** Permission bits; undefined: as the umask of the process leaves them. */
   readonly mode: number | undefined;
+}
+
+/** A socket that the service manager listens on and passes to the process. */
+export interface InheritedBind {
+  /** Position among those that were passed, or the name of one. */
+  readonly inherited: number | string;
+  readonly kind: 'tcp' | 'unix';
+}
+
+/** What a service manager says of the sockets that it passes (sd_listen_fds(3)), as in the environment. */
+export interface ListenVariables {
+  /** The process that they are for; undefined: not said. */
+  readonly pid?: string | undefined;
+  readonly count?: string | undefined;
+  /** Separated by colons. */
+  readonly names?: string | undefined;
 }
 
 /** What one server takes on at most, and how long it waits. */

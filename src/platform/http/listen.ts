@@ -1,6 +1,7 @@
 /**
- * Makes a server listen on what one `binds` entry of a listener names: an IP address, each address of a host name, or
- * a Unix socket. All functions throw `ExitError` 71 with the address and the system's error.
+ * Makes a server listen on what one `binds` entry of a listener names: an IP address, each address of a host name, a
+ * Unix socket, or a socket of the service manager. All functions throw `ExitError` 71 with the address and the system's
+ * error.
  */
 import cluster from 'node:cluster';
 import { lookup } from 'node:dns/promises';
@@ -8,7 +9,8 @@ import { chmod, lstat, rename, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
-import type { Bind, SocketBind, TcpBind } from './http-options.ts';
+import type { Bind, InheritedBind, SocketBind, TcpBind } from './http-options.ts';
+import { type InheritedSockets, nameOf, otherKind, requireKind } from './inherited-sockets.ts';
 
 /** Where a server listens, as the start-up line shows it. */
 export interface BoundAddress {
@@ -30,18 +32,25 @@ interface ListenTarget {
 export async function bind(
   listener: string,
   entry: Bind,
-  createServer: () => Server,
+  createServer: (isLocal: boolean) => Server,
   servers: Server[],
+  inherited: InheritedSockets,
 ): Promise<BoundAddress[]> {
+  if ('inherited' in entry) {
+    const descriptor = inherited.take(entry);
+    const server = createServer(entry.kind === 'unix');
+    servers.push(server);
+    return [{ listener, ...(await listenOnDescriptor(server, entry, descriptor)) }];
+  }
   if ('socket' in entry) {
-    const server = createServer();
+    const server = createServer(true);
     servers.push(server);
     await listenOnSocket(server, entry);
     return [{ listener, address: `unix:${entry.socket}`, port: undefined }];
   }
   const bound: BoundAddress[] = [];
   for (const target of await targetsOf(entry)) {
-    const server = createServer();
+    const server = createServer(false);
     // Several addresses of one name share the port that the first of them was given.
     const port = target.port === 0 ? (bound[0]?.port ?? 0) : target.port;
     const address = await listenOnAddress(server, { ...target, port });
@@ -100,6 +109,26 @@ async function listenOnSocket(server: Server, bind: SocketBind): Promise<void> {
   }
 }
 
+/** Also throws `ExitError` 78 when the descriptor is something else than the entry says. */
+async function listenOnDescriptor(
+  server: Server,
+  bind: InheritedBind,
+  descriptor: number,
+): Promise<Omit<BoundAddress, 'listener'>> {
+  try {
+    await listen(server, { fd: descriptor });
+  } catch (error) {
+    // Neither a TCP nor a Unix socket.
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_FD_TYPE') throw otherKind(bind);
+    throw listenError(nameOf(bind.inherited), error);
+  }
+  requireKind(server, bind);
+  const bound = server.address();
+  return typeof bound === 'object' && bound !== null
+    ? { address: hostAndPort(bound.address, bound.port), port: bound.port }
+    : { address: nameOf(bind.inherited), port: undefined };
+}
+
 async function refuseOtherFiles(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (found !== undefined && !found.isSocket()) {
@@ -112,7 +141,10 @@ async function removeIfOurs(path: string, ino: number): Promise<void> {
   if (found?.ino === ino) await rm(path, { force: true });
 }
 
-function listen(server: Server, target: ListenTarget | { readonly path: string }): Promise<void> {
+function listen(
+  server: Server,
+  target: ListenTarget | { readonly path: string } | { readonly fd: number },
+): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(target, () => {

@@ -21,6 +21,7 @@ import { Connections } from './connections.ts';
 import { dispatch } from './dispatch.ts';
 import { Exchange } from './exchange.ts';
 import type { ListenerOptions } from './http-options.ts';
+import { InheritedSockets } from './inherited-sockets.ts';
 import { type BoundAddress, bind } from './listen.ts';
 import { createNodeServer, MAX_SWEEP_MS, nodeLimits } from './node-server.ts';
 import { Opening } from './opening.ts';
@@ -41,6 +42,7 @@ const HANDLER_TIMEOUT_RETRY_SECONDS = 5;
 export class HttpServer {
   readonly #lag: HttpServerOptions['lag'];
   readonly #listeners: readonly ListenerOptions[];
+  readonly #inherited: InheritedSockets;
   readonly #connections: Connections;
   readonly #rejections: Rejections;
   readonly #inFlight: InFlight;
@@ -60,6 +62,7 @@ export class HttpServer {
     const { http, lag, limits, log } = options;
     this.#lag = lag;
     this.#listeners = http.listeners;
+    this.#inherited = new InheritedSockets(http.listenVariables);
     this.#inFlight = new InFlight(limits.maxInFlight);
     this.#parts = { log, inFlight: this.#inFlight, isClosing: () => this.#isClosing };
     this.#serving = new Serving(options, this.#parts);
@@ -120,7 +123,15 @@ export class HttpServer {
         const needsOpening = listener.tls !== undefined || listener.proxyProtocol !== undefined;
         if (needsOpening) this.#openings.set(name, this.#openingOf(listener));
         for (const entry of binds) {
-          bound.push(...(await bind(name, entry, () => this.#createServer(name, 'socket' in entry), this.#servers)));
+          bound.push(
+            ...(await bind(
+              name,
+              entry,
+              (isLocal) => this.#createServer(name, isLocal),
+              this.#servers,
+              this.#inherited,
+            )),
+          );
         }
       }
     } catch (error) {

@@ -17,7 +17,7 @@ import { RouteTable } from './route-table.ts';
 
 export interface ServingOptions {
   readonly routes: readonly Route[];
-  readonly http: Pick<HttpOptions, 'listeners' | 'trustedProxies' | 'clientIpHeader' | 'hsts'>;
+  readonly http: Pick<HttpOptions, 'listeners' | 'listenVariables' | 'trustedProxies' | 'clientIpHeader' | 'hsts'>;
   readonly limits: ServerLimits;
   readonly address: PublicAddress;
   /** The error format of a path that no route answers. */

@@ -1,0 +1,55 @@
+/** Sockets that a service manager listens on and passes to the process, as sd_listen_fds(3) describes it. */
+import type { Server } from 'node:http';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import type { InheritedBind, ListenVariables } from './http-options.ts';
+
+const FIRST_DESCRIPTOR = 3;
+
+/** Those of this process, each to be used once. */
+export class InheritedSockets {
+  readonly #variables: ListenVariables;
+  readonly #taken = new Set<number>();
+
+  constructor(variables: ListenVariables = {}) {
+    this.#variables = variables;
+  }
+
+  /**
+   * The number of the descriptor that an entry of `binds` means.
+   * @throws ExitError 71 when it was not passed to this process, 78 when another entry has it
+   */
+  take({ inherited }: InheritedBind): number {
+    const { pid, names } = this.#variables;
+    const count = Number(this.#variables.count ?? 0);
+    if (!(count > 0)) throw refused(inherited, 'the service manager passed none (LISTEN_FDS)');
+    if (pid !== undefined && pid !== '' && pid !== String(process.pid)) {
+      throw refused(inherited, `it is for process ${pid} (LISTEN_PID), and this is ${process.pid}`);
+    }
+    const index = typeof inherited === 'number' ? inherited : (names ?? '').split(':').indexOf(inherited);
+    if (index < 0) throw refused(inherited, `the names are ${names ?? 'not given'} (LISTEN_FDNAMES)`);
+    if (index >= count) throw refused(inherited, `${count} were passed (LISTEN_FDS)`);
+    if (this.#taken.has(index)) throw new ExitError(ExitCode.config, `${nameOf(inherited)} is used by two binds`);
+    this.#taken.add(index);
+    return FIRST_DESCRIPTOR + index;
+  }
+}
+
+/** Throws `ExitError` 78 when a server listens on a socket of another kind than its entry says. */
+export function requireKind(server: Server, { inherited, kind }: InheritedBind): void {
+  const address = server.address();
+  // A Unix socket that was passed has none.
+  const found = typeof address === 'object' && address !== null ? 'tcp' : 'unix';
+  if (found !== kind) throw otherKind({ inherited, kind });
+}
+
+export function otherKind({ inherited, kind }: InheritedBind): ExitError {
+  return new ExitError(ExitCode.config, `${nameOf(inherited)} is not a ${kind} socket that listens`);
+}
+
+export function nameOf(inherited: InheritedBind['inherited']): string {
+  return typeof inherited === 'number' ? `inherited socket ${inherited}` : `inherited socket "${inherited}"`;
+}
+
+function refused(inherited: InheritedBind['inherited'], reason: string): ExitError {
+  return new ExitError(ExitCode.osError, `cannot listen on ${nameOf(inherited)}: ${reason}`);
+}
