@@ -24,6 +24,7 @@ import type {
   Metrics,
   MetricsFormat,
 } from '#platform/base/metrics.ts';
+import { outside } from '#platform/base/tasks.ts';
 
 /** The values of one process, which can be sent to another. */
 export type MetricValues = readonly MetricObjectWithValues<MetricValue<string>>[];
@@ -66,7 +67,7 @@ export class MetricsRegistry implements Metrics {
     for (const gauge of this.#gauges.values()) gauge.reset();
     const set: Parameters<Gauges>[0] = (name, labels, value) => this.#gauges.get(name)?.set(labels, value);
     await Promise.all(this.#readers.map((read) => read(set)));
-    return await this.#registry.getMetricsAsJSON();
+    return await outside(this.#registry.getMetricsAsJSON());
   }
 
   #add(name: string, metric: Metric<'counter' | 'gauge' | 'histogram', string>): void {
@@ -98,7 +99,7 @@ export async function renderMetrics(
   const named = format === 'openmetrics' ? processes.map((values) => values.map(withFamilyName)) : [...processes];
   const all = AggregatorRegistry.aggregate<RegistryContentType>(named);
   all.setContentType(type);
-  return { type, text: await all.metrics() };
+  return { type, text: await outside(all.metrics()) };
 }
 
 /** OpenMetrics names a counter without the suffix of its samples, which the library adds. */
