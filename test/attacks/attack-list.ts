@@ -144,7 +144,7 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [139, 'connections that take their time'],
   [140, 'heads that are too large'],
   [141, 'bodies that are too large'],
-  [142, 'HTTP/2 floods', 'HTTP/2'],
+  [142, 'HTTP/2 floods'],
   [143, 'password hashes by the hundred'],
   [144, 'text that is slow to read'],
   [145, 'limiter filled with keys'],

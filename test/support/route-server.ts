@@ -21,6 +21,7 @@ export const TEST_LIMITS: ServerLimits = {
   handlerTimeoutSeconds: 15,
   keepAliveTimeoutSeconds: 75,
   maxRequestsPerConnection: 10_000,
+  maxConcurrentStreams: 100,
   maxRequestLineBytes: 8192,
   maxHeadersBytes: 16_384,
   maxBody: { formBytes: 65_536, jsonBytes: 65_536, adminBytes: 1_048_576 },

@@ -22,6 +22,11 @@ export const limitsSection = mapping({
     ),
   keep_alive_timeout: duration('1s', '1h').prefault('75s').describe('Idle connections are closed.'),
   max_requests_per_connection: integer(1, 1_000_000).prefault(10_000).describe('Then the connection is closed.'),
+  max_concurrent_streams: integer(1, 1000)
+    .prefault(100)
+    .describe(
+      'Requests that a connection of HTTP/2 may have open at once; further ones are refused, to be sent again.',
+    ),
   max_request_line: size('1KiB', '64KiB').prefault('8KiB').describe('Longer request lines are refused (414).'),
   max_headers: size('1KiB', '64KiB').prefault('16KiB').describe('More header bytes are refused (431).'),
   max_body: mapping({
@@ -68,6 +73,7 @@ export function limitsConfig(parsed: z.output<typeof limitsSection>, processes: 
     handlerTimeoutSeconds: parsed.handler_timeout,
     keepAliveTimeoutSeconds: parsed.keep_alive_timeout,
     maxRequestsPerConnection: parsed.max_requests_per_connection,
+    maxConcurrentStreams: parsed.max_concurrent_streams,
     maxRequestLineBytes: parsed.max_request_line,
     maxHeadersBytes: parsed.max_headers,
     maxBody: { formBytes: parsed.max_body.form, jsonBytes: parsed.max_body.json, adminBytes: parsed.max_body.admin },

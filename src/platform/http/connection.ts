@@ -32,18 +32,49 @@ export interface ProxySource {
   readonly source: string | undefined;
 }
 
+/** A connection as a request sees it that came over it. */
+export interface RequestConnection {
+  /** What requests are read from. */
+  readonly socket: Socket;
+  readonly peer: Peer;
+  /** Its requests are served side by side. */
+  readonly isMultiplexed: boolean;
+  readonly answered: number;
+  readonly isUnreadable: boolean;
+  readonly hasWaiting: boolean;
+  readonly endsWithCurrent: boolean;
+  /** What follows the current request may be no request at all. */
+  endAfterCurrent(): void;
+  lingerOnClose(): void;
+  /** A request was answered. @param isLast no further one is wanted */
+  advance(isLast: boolean): void;
+}
+
+/** What serves the requests of a connection side by side. */
+export interface Multiplexer {
+  readonly isBusy: boolean;
+  readonly idleSince: number;
+  /** Asks the peer to send no further requests. */
+  announceEnd(): void;
+  /** Closes what is over, idle or stuck. */
+  sweep(now: number): void;
+}
+
 /**
  * One connection and the requests that came over it. They are served one after another: answers of pipelined requests
  * have to leave in order anyway, and so one connection cannot take more than its share. The next one waits until the
  * answer before it was sent, so that a peer who never reads cannot make answers pile up.
  */
-export class Connection {
+export class Connection implements RequestConnection {
+  readonly isMultiplexed = false;
   /** What requests are read from; that of TLS when they are encrypted. */
   socket: Socket;
   /** The other end, as the PROXY header names it where there is one. */
   peer: Peer;
   /** Undefined without PROXY header. */
   source: ProxySource | undefined;
+  /** Undefined while it speaks HTTP/1. */
+  multiplexer: Multiplexer | undefined;
   /** Requests answered so far. */
   answered = 0;
   /** No further request can be read from it: those that wait are the last. */
@@ -132,6 +163,10 @@ export class Connection {
     this.#idleSince = performance.now();
   }
 
+  endAfterCurrent(): void {
+    this.endsWithCurrent = true;
+  }
+
   /** Ends the connection at once, with all that waits on it. */
   cut(): void {
     this.drop();
@@ -144,11 +179,15 @@ export class Connection {
     this.#waiting.length = 0;
   }
 
-  /** No request is served, waits, or has begun to arrive. */
-  isIdle(now: number): boolean {
-    return (
-      !this.isBusy && this.socket.bytesRead === this.#bytesReadWhenIdle && now - this.#idleSince > IDLE_WHEN_CLOSING_MS
-    );
+  /** While the server closes: ends it unless a request is served, waits, or has begun to arrive. */
+  closeIfIdle(now: number): void {
+    if (this.multiplexer !== undefined) {
+      this.multiplexer.announceEnd();
+      this.multiplexer.sweep(now);
+      return;
+    }
+    const isSilent = this.socket.bytesRead === this.#bytesReadWhenIdle;
+    if (!this.isBusy && isSilent && now - this.#idleSince > IDLE_WHEN_CLOSING_MS) this.socket.destroy();
   }
 
   /**
@@ -156,6 +195,9 @@ export class Connection {
    * Undefined while the service works for it.
    */
   get closingOrder(): { readonly rank: number; readonly since: number } | undefined {
+    if (this.multiplexer !== undefined) {
+      return this.multiplexer.isBusy ? undefined : { rank: 0, since: this.multiplexer.idleSince };
+    }
     const since = this.#idleSince;
     if (this.isBusy)
       return this.receiving?.isAnswered === false && this.#waiting.length === 0 ? { rank: 2, since } : undefined;
@@ -164,6 +206,10 @@ export class Connection {
 
   /** Resets the connection when its reader has taken nothing of an answer for 30 s. */
   resetIfStuck(now: number): void {
+    if (this.multiplexer !== undefined) {
+      this.multiplexer.sweep(now);
+      return;
+    }
     const unsent = this.socket.writableLength;
     if (unsent === 0 || unsent !== this.#unsentBytes) {
       this.#unsentBytes = unsent;

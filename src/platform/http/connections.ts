@@ -90,7 +90,7 @@ export class Connections {
   }
 
   closeIdle(now: number): void {
-    for (const connection of this.#bySocket.values()) if (connection.isIdle(now)) connection.socket.destroy();
+    for (const connection of this.#bySocket.values()) connection.closeIfIdle(now);
   }
 
   destroyAll(): void {

@@ -34,7 +34,7 @@ export function dispatch(
   exchange.errorFormat = path === undefined ? 'page' : settings.formatOfPath(path);
   const flaw = judgeHead(request, settings.limits);
   if (flaw !== undefined) {
-    connection.endsWithCurrent = true;
+    connection.endAfterCurrent();
     throw flaw;
   }
   const method = request.method ?? '';

@@ -1,15 +1,15 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { Task } from '#platform/base/tasks.ts';
 import { decodeReceived, escapeText } from '#platform/log/escaping.ts';
 import type { GraphqlOperation, Requester } from '#platform/log/request-line.ts';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
-import type { Connection, PendingRequest } from './connection.ts';
+import type { PendingRequest, RequestConnection } from './connection.ts';
 import type { CookieJar, Cookies } from './cookies.ts';
 import type { ErrorFormats } from './error-format.ts';
 import { FormParameters } from './form-parameters.ts';
 import type { HttpOptions } from './http-options.ts';
 import { isChatJsonType, isJsonType, type JsonRules, parseJson } from './json-body.ts';
+import type { OutgoingResponse, ReceivedRequest } from './message.ts';
 import type { CountedRequest, InFlight } from './overload.ts';
 import { isFormType, parseForm, RequestBody, requirePageForm } from './request-body.ts';
 import type { RequestContext } from './request-context.ts';
@@ -34,9 +34,9 @@ export interface ExchangeParts {
   readonly settings: ExchangeSettings;
   readonly table: RouteTable;
   readonly task: Task;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly connection: Connection;
+  readonly request: ReceivedRequest;
+  readonly response: OutgoingResponse;
+  readonly connection: RequestConnection;
   /** The client waits for `100 Continue` before it sends the body. */
   readonly expectsContinue: boolean;
   start(exchange: Exchange): void;
@@ -47,9 +47,9 @@ const MAX_USER_AGENT_CHARACTERS = 512;
 /** One request on its way to one answer: what the server keeps of it, and the context that handlers see. */
 export class Exchange implements RequestContext, PendingRequest, CountedRequest {
   readonly task: Task;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly connection: Connection;
+  readonly request: ReceivedRequest;
+  readonly response: OutgoingResponse;
+  readonly connection: RequestConnection;
   readonly table: RouteTable;
   readonly body: RequestBody;
   /** Path of the target as received, with the listener's prefix. */
@@ -110,6 +110,12 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
     return this.response.writableFinished && this.response.socket === null;
   }
 
+  /** Nobody is there any more to read the answer. */
+  get isAborted(): boolean {
+    const { isMultiplexed, socket } = this.connection;
+    return socket.destroyed || (isMultiplexed && this.response.closed);
+  }
+
   onceSent(callback: () => void): void {
     this.response.once('finish', callback);
   }
@@ -127,7 +133,7 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
     return method === 'HEAD' ? 'GET' : method;
   }
 
-  get headers(): IncomingMessage['headers'] {
+  get headers(): ReceivedRequest['headers'] {
     return this.request.headers;
   }
 
@@ -175,7 +181,7 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       const abort = new AbortController();
-      if (this.response.closed || this.connection.socket.destroyed) abort.abort();
+      if (this.isAborted || this.response.closed) abort.abort();
       else this.response.once('close', () => abort.abort());
       this.#abort = abort;
     }

@@ -92,6 +92,8 @@ export interface HttpLimits {
   readonly handlerTimeoutSeconds: number;
   readonly keepAliveTimeoutSeconds: number;
   readonly maxRequestsPerConnection: number;
+  /** Requests that a connection of HTTP/2 may have open at once. */
+  readonly maxConcurrentStreams: number;
   readonly maxRequestLineBytes: number;
   readonly maxHeadersBytes: number;
   readonly maxBody: { readonly formBytes: number; readonly jsonBytes: number; readonly adminBytes: number };

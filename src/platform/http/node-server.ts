@@ -25,6 +25,8 @@ export interface NodeServerOptions {
   /** Undefined: requests begin at once. */
   readonly opening: Opening | undefined;
   receive(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void;
+  /** Undefined: HTTP/2 is not spoken. */
+  readonly serveHttp2: Speaker | undefined;
   /** Of a request that Node makes no response for. */
   receiveLast(connection: Connection, request: IncomingMessage): void;
 }
@@ -57,14 +59,11 @@ export function createNodeServer(options: NodeServerOptions): Server {
   // Node begins to read requests in its own listener, which waits here until a connection is open.
   const readRequests = server.listeners('connection');
   if (opening !== undefined) server.removeAllListeners('connection');
-  const speakers = new Map<string, Speaker>([
-    [
-      'http/1.1',
-      ({ socket }) => {
-        for (const listener of readRequests) listener.call(server, socket);
-      },
-    ],
-  ]);
+  const speakers = new Map<string, Speaker>();
+  if (options.serveHttp2 !== undefined) speakers.set('h2', options.serveHttp2);
+  speakers.set('http/1.1', ({ socket }) => {
+    for (const listener of readRequests) listener.call(server, socket);
+  });
   server.on('connection', (socket) => {
     const address = socket.remoteAddress;
     const connection = connections.accept(socket, isLocal);

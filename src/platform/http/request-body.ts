@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { resumeTask, type Task } from '#platform/base/tasks.ts';
 import { FormParameters } from './form-parameters.ts';
+import type { ReceivedRequest } from './message.ts';
 
 /** Slower senders, once `SLOW_AFTER_MS` have passed, are cut off: they hold a connection for next to nothing. */
 const MIN_BYTES_PER_SECOND = 1024;
@@ -10,14 +10,14 @@ const SLOW_AFTER_MS = 5000;
 
 /** The body of one request: read when a handler asks for it, each chunk a stretch of the request's task. */
 export class RequestBody {
-  readonly #request: IncomingMessage;
+  readonly #request: ReceivedRequest;
   readonly #task: Task;
   #failure: LatchkeyError | undefined;
   #reject: ((failure: LatchkeyError) => void) | undefined;
   #receivedBytes = 0;
   #startedAt = 0;
 
-  constructor(request: IncomingMessage, task: Task) {
+  constructor(request: ReceivedRequest, task: Task) {
     this.#request = request;
     this.#task = task;
   }
@@ -34,9 +34,12 @@ export class RequestBody {
 
   /** Bytes that the head announces; undefined when their number is not known beforehand. */
   get announcedBytes(): number | undefined {
-    const { headers } = this.#request;
+    const { headers, httpVersion } = this.#request;
     if (headers['transfer-encoding'] !== undefined) return undefined;
-    return Number(headers['content-length'] ?? 0);
+    const length = headers['content-length'];
+    // The frames of HTTP/2 say themselves where a body ends.
+    if (length === undefined && httpVersion === '2.0' && !this.#request.complete) return undefined;
+    return Number(length ?? 0);
   }
 
   /** The connection failed before the body was complete: each reader gets this, now or later. */
@@ -48,11 +51,16 @@ export class RequestBody {
     resumeTask(this.#task, () => reject(failure));
   }
 
-  /** Fails the reading when the sender is too slow. @param now `performance.now()` */
-  failIfSlow(now: number): void {
+  /**
+   * Fails the reading when the sender is too slow.
+   * @param now `performance.now()`
+   * @param maxMs for the whole body, which Node.js itself heeds in HTTP/1 only
+   */
+  failIfSlow(now: number, maxMs: number): void {
+    if (this.#reject === undefined) return;
     const elapsed = now - this.#startedAt;
-    if (this.#reject === undefined || elapsed < SLOW_AFTER_MS) return;
-    if ((this.#receivedBytes / elapsed) * 1000 < MIN_BYTES_PER_SECOND) this.fail(new LatchkeyError('request_timeout'));
+    const isSlow = elapsed >= SLOW_AFTER_MS && (this.#receivedBytes / elapsed) * 1000 < MIN_BYTES_PER_SECOND;
+    if (isSlow || elapsed > maxMs) this.fail(new LatchkeyError('request_timeout'));
   }
 
   /**

@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { HttpLimits } from './http-options.ts';
+import type { ReceivedRequest } from './message.ts';
 
 /** Methods that the log names; every other token is `_OTHER` there. */
 const LOGGED_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
@@ -29,7 +29,7 @@ const FIELD_REST_BYTES = 4;
  * What is wrong with the head of a request that the parser let through (operations 9.1, security S-149, S-150);
  * undefined when nothing is. The fields are counted here since Node drops those beyond its limit without a word.
  */
-export function judgeHead(request: IncomingMessage, limits: HeadLimits): LatchkeyError | undefined {
+export function judgeHead(request: ReceivedRequest, limits: HeadLimits): LatchkeyError | undefined {
   const { method = '', url = '', rawHeaders, httpVersion } = request;
   if (method.length + url.length + REQUEST_LINE_REST_BYTES > limits.maxRequestLineBytes) {
     return new LatchkeyError('request_line_too_long');
@@ -47,16 +47,32 @@ export function judgeHead(request: IncomingMessage, limits: HeadLimits): Latchke
     return new LatchkeyError('headers_too_large');
   }
   const encoding = request.headers['transfer-encoding'];
-  const isHostOk = hosts === 1 || (hosts === 0 && httpVersion === '1.0');
+  const isHostOk =
+    httpVersion === '2.0' ? isAuthorityOk(request, hosts) : hosts === 1 || (hosts === 0 && httpVersion === '1.0');
   // A body of two lengths, or of one that HTTP/1.0 does not know, is how a second request is smuggled past a proxy.
   const isFramingOk =
     encoding === undefined ||
     (encoding.toLowerCase() === 'chunked' && httpVersion !== '1.0' && !('content-length' in request.headers));
-  const isVersionOk = httpVersion === '1.1' || httpVersion === '1.0';
+  const isVersionOk = httpVersion === '1.1' || httpVersion === '1.0' || httpVersion === '2.0';
   // Node takes the first and drops the others, a proxy may have judged another one (RFC 9110 5.3).
   const isCallerOk = authorizations <= 1;
   const isOk = isHostOk && isCallerOk && isFramingOk && isVersionOk && isTargetOk(method, url);
   return isOk ? undefined : new LatchkeyError('malformed_request');
+}
+
+/**
+ * Of HTTP/2, RFC 9113 8.3.1: one name of a host, or two that are the same, since a proxy may have judged the other one;
+ * and a scheme of the web, since only for those the path has been looked at.
+ */
+function isAuthorityOk({ headers }: ReceivedRequest, hosts: number): boolean {
+  const { host, [':authority']: authority, [':scheme']: scheme } = headers;
+  if (hosts > 1 || !authority || typeof authority !== 'string') return hosts === 1 && !authority && isWeb(scheme);
+  const isSame = host === undefined || host.toLowerCase() === authority.toLowerCase();
+  return isSame && (isWeb(scheme) || headers[':method'] === 'CONNECT');
+}
+
+function isWeb(scheme: string | string[] | undefined): boolean {
+  return scheme === 'https' || scheme === 'http';
 }
 
 /** A path, an absolute address, or the asterisk that goes with OPTIONS (RFC 9112 3.2); CONNECT was given that too. */

@@ -37,7 +37,7 @@ export class Responder {
     const { errorFormat, cookieChanges: setCookies } = exchange;
     const headers = this.#options.headers.complete(answer, { errorFormat, cors: this.#corsOf(exchange), setCookies });
     const isLast = this.#isLast(exchange);
-    if (isLast) headers['connection'] = 'close';
+    if (isLast && !connection.isMultiplexed) headers['connection'] = 'close';
     // Throws for what a header must not contain, while nothing has been logged or sent yet.
     response.writeHead(answer.status, headers);
     exchange.isAnswered = true;
@@ -63,8 +63,9 @@ export class Responder {
       },
       (performance.now() - exchange.task.startedAt) / 1000,
     );
+    const { isAborted } = exchange;
     response.end(request.method === 'HEAD' ? undefined : answer.body);
-    if (connection.socket.destroyed) {
+    if (isAborted) {
       this.#options.log.debug('http.server.aborted', 'the client was gone before the answer');
     }
     connection.advance(isLast);
@@ -89,9 +90,11 @@ export class Responder {
   }
 
   #isLast({ body, connection, request }: Exchange): boolean {
-    if (this.#options.isClosing() || connection.endsWithCurrent || body.hasFailed) return true;
+    if (this.#options.isClosing() || connection.answered + 1 >= this.#options.maxRequestsPerConnection) return true;
+    // It goes on, whatever becomes of one of its requests.
+    if (connection.isMultiplexed) return false;
+    if (connection.endsWithCurrent || body.hasFailed) return true;
     if (connection.isUnreadable && !connection.hasWaiting) return true;
-    if (connection.answered + 1 >= this.#options.maxRequestsPerConnection) return true;
     // What is left of a small body is read and dropped; more is not worth waiting for.
     return !request.complete && (body.announcedBytes ?? Number.POSITIVE_INFINITY) > MAX_DRAINED_BODY_BYTES;
   }

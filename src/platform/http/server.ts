@@ -19,12 +19,13 @@ import type { Connection } from './connection.ts';
 import { DescriptorWarnings, Rejections } from './connection-warnings.ts';
 import { Connections } from './connections.ts';
 import { dispatch } from './dispatch.ts';
-import { Exchange } from './exchange.ts';
+import { Exchange, type ExchangeParts } from './exchange.ts';
 import type { ListenerOptions } from './http-options.ts';
 import { InheritedSockets } from './inherited-sockets.ts';
 import { type BoundAddress, bind } from './listen.ts';
+import type { ReceivedRequest } from './message.ts';
 import { createNodeServer, MAX_SWEEP_MS, nodeLimits } from './node-server.ts';
-import { Opening } from './opening.ts';
+import { Opening, type Speaker } from './opening.ts';
 import type { EventLoopLag } from './overload.ts';
 import { InFlight } from './overload.ts';
 import { loggedMethod, traceIdOf } from './request-head.ts';
@@ -34,6 +35,13 @@ import { createTlsContext } from './tls-pair.ts';
 export interface HttpServerOptions extends ServingOptions {
   readonly log: LogWriter;
   readonly lag: Pick<EventLoopLag, 'isLagging'>;
+}
+
+/** A request that arrived on a listener. */
+interface Received extends Pick<ExchangeParts, 'connection' | 'expectsContinue' | 'request' | 'response'> {
+  readonly listener: string;
+  /** Called before it is served. */
+  prepare?(): void;
 }
 
 const CLOSING_SWEEP_MS = 50;
@@ -122,16 +130,10 @@ export class HttpServer {
         const { binds, name } = listener;
         const needsOpening = listener.tls !== undefined || listener.proxyProtocol !== undefined;
         if (needsOpening) this.#openings.set(name, this.#openingOf(listener));
+        const serveHttp2 = listener.tls === undefined ? undefined : await this.#http2Of(name);
+        const createServer = (isLocal: boolean): Server => this.#createServer(name, isLocal, serveHttp2);
         for (const entry of binds) {
-          bound.push(
-            ...(await bind(
-              name,
-              entry,
-              (isLocal) => this.#createServer(name, isLocal),
-              this.#servers,
-              this.#inherited,
-            )),
-          );
+          bound.push(...(await bind(name, entry, createServer, this.#servers, this.#inherited)));
         }
       }
     } catch (error) {
@@ -173,10 +175,24 @@ export class HttpServer {
     });
   }
 
-  #createServer(listener: string, isLocal: boolean): Server {
+  async #http2Of(listener: string): Promise<Speaker> {
+    // Costs time and memory at the start, and is spoken over TLS only.
+    const { serveHttp2 } = await import('./http2-connection.ts');
+    return serveHttp2({
+      limits: () => this.#serving.limits,
+      serve: (connection, request, response) => {
+        const expectsContinue = request.headers.expect?.toLowerCase() === '100-continue';
+        this.#exchange({ listener, request, response, connection, expectsContinue }).start();
+      },
+      report: (reason, { peer }) =>
+        resumeTask(undefined, () => this.#rejections.report(reason, undefined, peer.address)),
+    });
+  }
+
+  #createServer(listener: string, isLocal: boolean, serveHttp2: Speaker | undefined): Server {
     const opening = this.#openings.get(listener);
     return createNodeServer({
-      ...{ isLocal, opening, connections: this.#connections, rejections: this.#rejections },
+      ...{ isLocal, opening, serveHttp2, connections: this.#connections, rejections: this.#rejections },
       limits: this.#serving.limits,
       receive: (request, response, expectsContinue) => this.#receive(listener, request, response, expectsContinue),
       receiveLast: (connection, request) => this.#receiveLast(listener, connection, request),
@@ -186,13 +202,7 @@ export class HttpServer {
   #receive(listener: string, request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
     const connection = this.#connections.of(request.socket);
     if (connection === undefined || connection.isOver) return;
-    const task = newTask(request);
-    const serving = this.#serving;
-    const start = (exchange: Exchange): void => this.#begin(exchange, serving);
-    const settings = serving.exchange;
-    const table = serving.tableOf(listener);
-    const parts = { settings, table, task, request, response, connection, expectsContinue, start };
-    if (connection.admit(new Exchange(parts))) return;
+    if (connection.admit(this.#exchange({ listener, request, response, connection, expectsContinue }))) return;
     // Not on behalf of the request that is being served on it.
     resumeTask(undefined, () => this.#rejections.report('limit', undefined, connection.peer.address));
   }
@@ -201,18 +211,24 @@ export class HttpServer {
   #receiveLast(listener: string, connection: Connection, request: IncomingMessage): void {
     const { socket } = connection;
     const response = new ServerResponse(request);
-    const serving = this.#serving;
-    const start = (exchange: Exchange): void => {
+    const prepare = (): void => {
       response.assignSocket(socket);
       response.once('finish', () => socket.destroySoon());
+    };
+    connection.admit(this.#exchange({ listener, request, response, connection, expectsContinue: false, prepare }));
+  }
+
+  /** A request as it is served, with what is in force at its arrival. */
+  #exchange({ listener, prepare, request, response, connection, expectsContinue }: Received): Exchange {
+    const serving = this.#serving;
+    const task = newTask(request);
+    const start = (exchange: Exchange): void => {
+      prepare?.();
       this.#begin(exchange, serving);
     };
     const settings = serving.exchange;
     const table = serving.tableOf(listener);
-    const task = newTask(request);
-    connection.admit(
-      new Exchange({ settings, table, task, request, response, connection, expectsContinue: false, start }),
-    );
+    return new Exchange({ settings, table, task, request, response, connection, expectsContinue, start });
   }
 
   #begin(exchange: Exchange, serving: Serving): void {
@@ -243,7 +259,7 @@ export class HttpServer {
   #sweep(): void {
     const now = performance.now();
     for (const [exchange, serving] of this.#served) {
-      exchange.body.failIfSlow(now);
+      exchange.body.failIfSlow(now, serving.limits.requestTimeoutSeconds * 1000);
       if (now > exchange.deadline && !exchange.isAnswered) this.#expire(exchange, serving);
     }
     this.#connections.resetStuck(now);
@@ -258,7 +274,7 @@ export class HttpServer {
   }
 }
 
-function newTask(request: IncomingMessage): Task {
+function newTask(request: ReceivedRequest): Task {
   const task = new Task(loggedMethod(request.method ?? ''));
   task.traceId = traceIdOf(request.headers['traceparent']);
   return task;

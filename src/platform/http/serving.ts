@@ -35,6 +35,7 @@ export type ServerLimits = Pick<
   | 'headersTimeoutSeconds'
   | 'keepAliveTimeoutSeconds'
   | 'maxBody'
+  | 'maxConcurrentStreams'
   | 'maxConnections'
   | 'maxConnectionsPerAddress'
   | 'maxHeadersBytes'

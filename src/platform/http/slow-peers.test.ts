@@ -17,9 +17,9 @@ describe('peers that are too slow (operations 9.1, security S-139)', () => {
     const { body } = announcing(60_000);
     const reading = body.read(65_536);
     const started = performance.now();
-    body.failIfSlow(started + 4000);
+    body.failIfSlow(started + 4000, 30_000);
     expect(body.isBeingRead).toBe(true);
-    body.failIfSlow(started + 6000);
+    body.failIfSlow(started + 6000, 30_000);
     await expect(reading).rejects.toMatchObject({ code: 'request_timeout' });
   });
 
@@ -28,7 +28,7 @@ describe('peers that are too slow (operations 9.1, security S-139)', () => {
     const reading = body.read(65_536);
     request.push(Buffer.alloc(10_000));
     await new Promise((resolve) => setImmediate(resolve));
-    body.failIfSlow(performance.now() + 9000);
+    body.failIfSlow(performance.now() + 9000, 30_000);
     request.push(Buffer.alloc(50_000));
     expect((await reading).length).toBe(60_000);
   });

@@ -57,8 +57,8 @@ export const REQUESTS: readonly Protection[] = [
     attack: 150,
     removals: [
       {
-        text: '    if (connection === undefined || connection.isOver) return;\n    const task',
-        instead: '    if (connection === undefined) return;\n    const task',
+        text: '    if (connection === undefined || connection.isOver) return;\n    if (connection.admit',
+        instead: '    if (connection === undefined) return;\n    if (connection.admit',
       },
     ],
     test: 'test/attacks/proxies-and-framing.test.ts',

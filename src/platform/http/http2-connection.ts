@@ -1,0 +1,217 @@
+/**
+ * One HTTP/2 connection: node:http2 speaks the protocol, this keeps it within bounds (operations 9.1, security S-142).
+ * Its requests are served side by side, each is an `Exchange` as any other. Frames that continue a head without end,
+ * heads that are too large and streams beyond `max_concurrent_streams` are refused by node:http2 itself.
+ */
+import {
+  constants,
+  type IncomingHttpHeaders,
+  performServerHandshake,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Connection, Multiplexer, RequestConnection } from './connection.ts';
+import type { HttpLimits } from './http-options.ts';
+import { Http2Request, Http2Response } from './http2-messages.ts';
+import type { Speaker } from './opening.ts';
+
+const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
+
+/** Of streams that end by a reset, and of frames that ask for an acknowledgment; more end the connection. */
+const MAX_PER_WINDOW = 200;
+const WINDOW_MS = 10_000;
+/** Requests that were on their way when the end was announced are still served. */
+const NOTICE_MS = 250;
+/** What is left of a connection that was closed is not waited for. */
+const CLOSE_MS = 1000;
+/** Time for a peer who is cut off to read why. */
+const LAST_WORD_MS = 100;
+const HIGHEST_STREAM = 2 ** 31 - 1;
+/** Pseudo-headers, and so many header fields that our own judgment answers those beyond its bound. */
+const MAX_HEADER_PAIRS = 128;
+/** What each field counts besides its name and value (RFC 9113 6.5.2). */
+const FIELD_REST_BYTES = 32;
+/** A reader who takes no further slice of an answer for so long is given up. */
+const SLOW_READER_MS = 30_000;
+
+export interface Http2Options {
+  /** As they are now. */
+  limits(): Http2Limits;
+  serve(connection: Http2Connection, request: Http2Request, response: Http2Response): void;
+  /** The peer did more than anybody needs to, or broke the protocol; the connection ends. */
+  report(reason: 'limit' | 'malformed', connection: Connection): void;
+}
+
+type Http2Limits = Pick<
+  HttpLimits,
+  | 'headersTimeoutSeconds'
+  | 'keepAliveTimeoutSeconds'
+  | 'maxConcurrentStreams'
+  | 'maxHeadersBytes'
+  | 'maxRequestLineBytes'
+>;
+
+/** Speaks HTTP/2 on connections whose peers chose it. */
+export function serveHttp2(options: Http2Options): Speaker {
+  return (connection) => {
+    connection.multiplexer = new Http2Connection(connection, options);
+  };
+}
+
+class Http2Connection implements RequestConnection, Multiplexer {
+  readonly isMultiplexed = true;
+  readonly isUnreadable = false;
+  readonly hasWaiting = false;
+  readonly endsWithCurrent = false;
+  answered = 0;
+  readonly #connection: Connection;
+  readonly #session: ServerHttp2Session;
+  readonly #options: Http2Options;
+  readonly #resets = new Burst();
+  readonly #acknowledged = new Burst();
+  /** With the time by which more of the answer must have been taken. */
+  readonly #streams = new Map<ServerHttp2Stream, number>();
+  /** The peer has sent the settings that begin a connection. */
+  #isGreeted = false;
+  #idleSince = performance.now();
+  /** When the peer took a part of any answer. */
+  #takenAt = performance.now();
+  #endingSince: number | undefined;
+
+  constructor(connection: Connection, options: Http2Options) {
+    const { maxConcurrentStreams, maxHeadersBytes, maxRequestLineBytes } = options.limits();
+    this.#connection = connection;
+    this.#options = options;
+    const maxHeaderListSize = maxRequestLineBytes + maxHeadersBytes + FIELD_REST_BYTES * MAX_HEADER_PAIRS;
+    const settings = { maxConcurrentStreams, maxHeaderListSize, enableConnectProtocol: false };
+    const session = performServerHandshake(connection.socket, { settings, maxHeaderListPairs: MAX_HEADER_PAIRS });
+    this.#session = session;
+    session.on(
+      'stream',
+      (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: readonly string[]) =>
+        this.#receive(stream, headers, rawHeaders),
+    );
+    session.on('ping', () => this.#count(this.#acknowledged));
+    session.on('remoteSettings', () => {
+      this.#isGreeted = true;
+      this.#count(this.#acknowledged);
+    });
+    session.on('error', () => {
+      // What follows from an end that was reported is not news.
+      if (!connection.isOver) options.report('malformed', connection);
+      connection.drop();
+    });
+    // The session waits for it, and only a server of node:tls says it of sockets that it has accepted.
+    connection.socket.emit('secureConnect');
+  }
+
+  get peer(): Connection['peer'] {
+    return this.#connection.peer;
+  }
+
+  get socket(): Socket {
+    return this.#connection.socket;
+  }
+
+  get isBusy(): boolean {
+    return this.#streams.size > 0;
+  }
+
+  get idleSince(): number {
+    return this.#idleSince;
+  }
+
+  /** One of several requests is no reason to end it. */
+  endAfterCurrent(): void {}
+
+  /** It ends with a frame that says which requests were served, and so does not need it. */
+  lingerOnClose(): void {}
+
+  advance(isLast: boolean): void {
+    this.answered += 1;
+    if (isLast) this.announceEnd();
+  }
+
+  /** Requests that are on their way are still served (RFC 9113 6.8). */
+  announceEnd(): void {
+    if (this.#endingSince !== undefined || this.#session.destroyed) return;
+    this.#endingSince = performance.now();
+    this.#session.goaway(NGHTTP2_NO_ERROR, HIGHEST_STREAM);
+  }
+
+  sweep(now: number): void {
+    const { headersTimeoutSeconds, keepAliveTimeoutSeconds } = this.#options.limits();
+    const maxIdleMs = (this.#isGreeted ? keepAliveTimeoutSeconds : headersTimeoutSeconds) * 1000;
+    const isIdle = !this.isBusy && now - this.#idleSince > maxIdleMs;
+    if (isIdle || (this.#endingSince !== undefined && now - this.#endingSince > NOTICE_MS)) this.#close(now);
+    for (const [stream, deadline] of this.#streams) if (now > deadline) this.#giveUp(stream, now);
+  }
+
+  #close(now: number): void {
+    this.#endingSince ??= now;
+    if (!this.#session.closed) this.#session.close();
+    else if (!this.isBusy && now - Math.max(this.#endingSince, this.#idleSince) > CLOSE_MS) this.#connection.cut();
+  }
+
+  /** Nobody takes this answer: the connection ends when nobody takes any other either. */
+  #giveUp(stream: ServerHttp2Stream, now: number): void {
+    if (stream.closed || now - this.#takenAt > SLOW_READER_MS) this.#connection.cut();
+    else stream.close(NGHTTP2_CANCEL);
+  }
+
+  #receive(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[]): void {
+    stream.on('error', () => {});
+    if (this.#connection.isOver) {
+      stream.close(NGHTTP2_REFUSED_STREAM);
+      return;
+    }
+    this.#streams.set(stream, Number.POSITIVE_INFINITY);
+    stream.once('close', () => {
+      this.#streams.delete(stream);
+      this.#idleSince = performance.now();
+      if (stream.rstCode !== NGHTTP2_NO_ERROR) this.#count(this.#resets);
+    });
+    const request = new Http2Request(stream, headers, rawHeaders);
+    stream.once('finish', () => {
+      this.#takenAt = performance.now();
+    });
+    const response = new Http2Response(stream, request, (hasTaken) => this.#expectReading(stream, hasTaken));
+    // Once all that came with it was read: of requests that are reset in the same breath, nothing is begun (CVE-2023-44487).
+    setImmediate(() => {
+      if (!response.closed && !this.#connection.isOver) this.#options.serve(this, request, response);
+    });
+  }
+
+  /** A part of an answer was given, which has to be read. */
+  #expectReading(stream: ServerHttp2Stream, hasTaken: boolean): void {
+    const now = performance.now();
+    if (hasTaken) this.#takenAt = now;
+    if (this.#streams.has(stream)) this.#streams.set(stream, now + SLOW_READER_MS);
+  }
+
+  #count(burst: Burst): void {
+    if (this.#connection.isOver || !burst.exceeds(performance.now())) return;
+    this.#connection.drop();
+    this.#options.report('limit', this.#connection);
+    this.#session.goaway(NGHTTP2_ENHANCE_YOUR_CALM);
+    // At once it would take the frame with it that tells the reason.
+    setTimeout(
+      () => this.#session.destroy(new Error('too much at once'), NGHTTP2_ENHANCE_YOUR_CALM),
+      LAST_WORD_MS,
+    ).unref();
+  }
+}
+
+/** Tells when something has happened too often within the window. */
+class Burst {
+  readonly #times: number[] = [];
+  #next = 0;
+
+  exceeds(now: number): boolean {
+    const earlier = this.#times[this.#next];
+    this.#times[this.#next] = now;
+    this.#next = (this.#next + 1) % MAX_PER_WINDOW;
+    return earlier !== undefined && now - earlier < WINDOW_MS;
+  }
+}

@@ -1,0 +1,104 @@
+/** One stream of HTTP/2 as the request and the response that the rest of the server knows. */
+import { type OutgoingHttpHeaders, validateHeaderValue } from 'node:http';
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import type { OutgoingResponse, ReceivedRequest } from './message.ts';
+
+/** For paths of CONNECT, which names a host only. */
+const NO_PATH = '*';
+/** So much of an answer at a time, so that its reader is seen to go on: 1 KiB a second at least. */
+const SLICE_BYTES = 32 * 1024;
+
+export class Http2Request implements ReceivedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly httpVersion = '2.0';
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+  readonly #stream: ServerHttp2Stream;
+
+  /** @param rawHeaders the pseudo-headers come first (RFC 9113 8.3) */
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[]) {
+    this.method = headers[':method'] ?? '';
+    this.url = headers[':path'] ?? NO_PATH;
+    this.headers = headers;
+    const first = rawHeaders.findIndex((text, index) => index % 2 === 0 && !text.startsWith(':'));
+    this.rawHeaders = first === -1 ? [] : rawHeaders.slice(first);
+    this.#stream = stream;
+  }
+
+  get complete(): boolean {
+    return this.#stream.endAfterHeaders || this.#stream.readableEnded;
+  }
+
+  on(event: 'close' | 'data' | 'end' | 'error', listener: (chunk: Buffer) => void): void {
+    this.#stream.on(event, listener);
+  }
+}
+
+export class Http2Response implements OutgoingResponse {
+  readonly socket = null;
+  readonly #stream: ServerHttp2Stream;
+  readonly #request: Http2Request;
+  readonly #onSlice: (hasTaken: boolean) => void;
+  #headers: OutgoingHttpHeaders = {};
+
+  /** @param onSlice called when the peer is given a part of the answer, and has taken the one before if there was one */
+  constructor(stream: ServerHttp2Stream, request: Http2Request, onSlice: (hasTaken: boolean) => void) {
+    this.#stream = stream;
+    this.#request = request;
+    this.#onSlice = onSlice;
+  }
+
+  get closed(): boolean {
+    return this.#stream.closed || this.#stream.destroyed;
+  }
+
+  get destroyed(): boolean {
+    return this.closed;
+  }
+
+  get writableFinished(): boolean {
+    return this.#stream.writableFinished;
+  }
+
+  writeContinue(): void {
+    if (!this.closed) this.#stream.additionalHeaders({ ':status': 100 });
+  }
+
+  /** Nothing leaves before `end`. */
+  writeHead(status: number, headers: OutgoingHttpHeaders): void {
+    for (const [name, value] of Object.entries(headers)) {
+      for (const one of Array.isArray(value) ? value : [String(value)]) validateHeaderValue(name, one);
+    }
+    this.#headers = { ...headers, ':status': status };
+  }
+
+  end(body?: string | Buffer): void {
+    if (this.closed) return;
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    const isEmpty = bytes === undefined || bytes.length === 0;
+    this.#stream.respond(this.#headers, { endStream: isEmpty });
+    if (isEmpty) this.#finish();
+    else this.#send(bytes, false);
+  }
+
+  #send(bytes: Buffer, hasTaken: boolean): void {
+    if (this.closed) return;
+    this.#onSlice(hasTaken);
+    if (bytes.length > SLICE_BYTES) {
+      this.#stream.write(bytes.subarray(0, SLICE_BYTES), () => this.#send(bytes.subarray(SLICE_BYTES), true));
+    } else {
+      this.#stream.end(bytes);
+      this.#finish();
+    }
+  }
+
+  #finish(): void {
+    // What is left of a refused body is not waited for (RFC 9113 8.1).
+    if (!this.#request.complete) this.#stream.close();
+  }
+
+  once(event: 'close' | 'finish', listener: () => void): void {
+    this.#stream.once(event, listener);
+  }
+}

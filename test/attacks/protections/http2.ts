@@ -1,0 +1,68 @@
+import type { Protection } from './protection.ts';
+
+const TEST = 'src/platform/http/http2.test.ts';
+
+/** What a peer of HTTP/2 may do on one connection. */
+export const HTTP2: readonly Protection[] = [
+  {
+    name: 'http2-resets',
+    what: 'a connection whose requests are reset again and again is ended',
+    attack: 142,
+    removals: [{ text: 'if (stream.rstCode !== NGHTTP2_NO_ERROR) this.#count(this.#resets);' }],
+    test: TEST,
+    testName: 'reset one after another',
+  },
+  {
+    name: 'http2-reset-at-once',
+    what: 'a request that is reset in the packet it came with begins nothing',
+    attack: 142,
+    removals: [{ text: 'if (!response.closed && !this.#connection.isOver) this.#options', instead: 'this.#options' }],
+    test: TEST,
+    testName: 'rapid reset',
+  },
+  {
+    name: 'http2-pings',
+    what: 'a connection that asks for acknowledgments without end is ended (PING)',
+    attack: 142,
+    removals: [{ text: "session.on('ping', () => this.#count(this.#acknowledged));" }],
+    test: TEST,
+    testName: 'frames in ten seconds end the connection',
+  },
+  {
+    name: 'http2-settings',
+    what: 'a connection that asks for acknowledgments without end is ended (SETTINGS)',
+    attack: 142,
+    removals: [{ text: 'this.#isGreeted = true;\n      this.#count(this.#acknowledged);' }],
+    test: TEST,
+    testName: 'frames in ten seconds end the connection',
+  },
+  {
+    name: 'http2-streams',
+    what: 'a connection has so many requests open at once',
+    attack: 142,
+    removals: [{ text: 'const settings = { maxConcurrentStreams,', instead: 'const settings = {' }],
+    test: TEST,
+    testName: 'of 1,000 streams',
+  },
+  {
+    name: 'http2-slow-reader',
+    what: 'a connection whose peer reads no answer is ended',
+    attack: 139,
+    removals: [{ text: 'if (now > deadline) this.#giveUp(stream, now);', instead: '{}' }],
+    test: TEST,
+    testName: 'does not even read that',
+  },
+  {
+    name: 'http2-two-hosts',
+    what: 'a request of HTTP/2 names one host',
+    attack: 149,
+    removals: [
+      {
+        text: 'host === undefined || host.toLowerCase() === authority.toLowerCase()',
+        instead: 'true',
+      },
+    ],
+    test: TEST,
+    testName: 'another host',
+  },
+];
