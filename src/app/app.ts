@@ -73,9 +73,9 @@ export interface App {
 
 /** @param assets files of the build */
 export function buildApp(core: Core, assets: AssetFiles): App {
-  const { log, lag, instance } = core;
+  const { log, lag, instance, tracing } = core;
   const { serving, preload } = mountFeatures(core, assets);
-  const server = createHttpServer({ ...serving, log, lag });
+  const server = createHttpServer({ ...serving, log, lag, tracing });
   instance.isOverloaded = () => server.isOverloaded;
   return { server, routes: serving.routes, preload };
 }

@@ -41,9 +41,9 @@ const HOURLY_POLL_SECONDS = 10;
  * of its own.
  */
 export function createJobWorkers(deps: JobDeps): readonly JobWorker[] {
-  const { config, database, clock, log } = deps;
+  const { config, database, clock, log, tracing } = deps;
   const { concurrency, maxRetries, pollIntervalSeconds } = config.jobs;
-  const shared = { database, clock, log, maxRetries };
+  const shared = { database, clock, log, tracing, maxRetries };
   const logouts = backchannelLogoutQueues({ ...deps, issuer: config.http.issuer });
   const rules = { ...config.retention, syncsDevices: deps.homeserver.isConnected };
   const hourly = sweeps.map((sweep) => sweepQueue(sweep, { ...deps, rules }));
@@ -79,7 +79,7 @@ export function createJobWorkers(deps: JobDeps): readonly JobWorker[] {
 
 /** One of its own, so that a homeserver that hangs holds up nothing else. Jobs from before there was none end there. */
 export function createHomeserverWorker(deps: Core): JobWorker {
-  const { config, database, clock, log } = deps;
+  const { config, database, clock, log, tracing } = deps;
   const { concurrency, maxRetries, pollIntervalSeconds } = config.jobs;
   const queues = [
     provisionUserQueue(deps),
@@ -88,26 +88,35 @@ export function createHomeserverWorker(deps: Core): JobWorker {
     deactivateUserQueue(deps),
     reactivateUserQueue(deps),
   ];
-  return new JobWorker({ database, clock, log, maxRetries, queues, concurrency, pollIntervalSeconds });
+  return new JobWorker({ database, clock, log, tracing, maxRetries, queues, concurrency, pollIntervalSeconds });
 }
 
 /** One of its own, which holds one archive in memory at a time. */
 export function createExportWorker(deps: Core): JobWorker {
-  const { config, database, clock, log } = deps;
+  const { config, database, clock, log, tracing } = deps;
   const { maxRetries, pollIntervalSeconds } = config.jobs;
   const queue = exportDataQueue({
     ...{ ...deps, maxRetries, serviceName: config.branding.serviceName },
     address: new Urls(config.http.publicBase).base,
   });
-  return new JobWorker({ database, clock, log, maxRetries, queues: [queue], concurrency: 1, pollIntervalSeconds });
+  return new JobWorker({
+    database,
+    clock,
+    log,
+    tracing,
+    maxRetries,
+    queues: [queue],
+    concurrency: 1,
+    pollIntervalSeconds,
+  });
 }
 
 /** Mails have a worker of their own, so that a mail server that hangs holds up nothing else. */
 export function createMailWorker(deps: JobDeps): JobWorker {
-  const { config, database, clock, log } = deps;
+  const { config, database, clock, log, tracing } = deps;
   const mails = { ...deps, urls: new Urls(config.http.publicBase), catalog: loadTranslations() };
   return new JobWorker({
-    ...{ database, clock, log },
+    ...{ database, clock, log, tracing },
     ...{ maxRetries: config.jobs.maxRetries, pollIntervalSeconds: config.jobs.pollIntervalSeconds },
     queues: MAILS.map((source) => mailQueue(source, mails)),
     concurrency: config.email.maxConnections,

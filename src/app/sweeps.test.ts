@@ -4,6 +4,7 @@ import { type CleanUpDeps, sweepQueue } from '#domain/clean-up/clean-up.ts';
 import type { Sweep } from '#domain/clean-up/sweep.ts';
 import { type ClientId, newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
+import { ReceivedTraces } from '#platform/base/tracing.ts';
 import { JobWorker } from '#platform/jobs/worker.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
@@ -61,7 +62,8 @@ function cleanUp({ sweeps: some = sweeps, ...deps }: TestDeps = {}) {
   const { database } = testDatabase;
   const all = { database, clock, log: silentLog, rules, isBusy: () => false, pause: async () => {}, ...deps };
   const worker = new JobWorker({
-    ...{ database: all.database, clock, log: all.log, concurrency: 1, pollIntervalSeconds: 1, maxRetries: 10 },
+    ...{ database: all.database, clock, log: all.log, tracing: new ReceivedTraces(true) },
+    ...{ concurrency: 1, pollIntervalSeconds: 1, maxRetries: 10 },
     queues: some.map((sweep) => sweepQueue(sweep, all)),
   });
   const work = async (): Promise<void> => {

@@ -15,6 +15,7 @@ import { strengthWorkerUrl } from './accounts.ts';
 import { MIGRATIONS_DIRECTORY } from './foundation.ts';
 import type { PreparedInstance } from './instance-plan.ts';
 import { openMetrics } from './open-metrics.ts';
+import { openTracing } from './open-tracing.ts';
 import { Reload } from './reload.ts';
 import { openCore, RunningService } from './running-service.ts';
 import { untilStopped } from './shutdown.ts';
@@ -40,8 +41,11 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
     const { database, jobsDatabase, keyRing, loaded } = foundation;
     await checkDatabase(watched);
     const opened = await openMetrics(config.telemetry, plan.isMember);
+    const { tracing, close: flushTelemetry } = await openTracing(config.telemetry.tracing, {
+      ...{ clock: systemClock, log, version: io.version },
+    });
     const kept = {
-      ...{ database, jobsDatabase, estimator, instance: state, lag, log },
+      ...{ database, jobsDatabase, estimator, instance: state, lag, log, tracing, flushTelemetry },
       ...{ version: io.version, environment: io.environment, hasWorkers: plan.hasWorkers },
       assets: openAssets(loaded.config.assets),
       metricsPage: opened?.page,

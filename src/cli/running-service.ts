@@ -29,11 +29,16 @@ import { TlsReload } from './tls-reload.ts';
 
 /** What a reload keeps. */
 export interface Kept
-  extends Pick<Resources, 'database' | 'estimator' | 'instance' | 'lag' | 'log' | 'metricsPage' | 'version'> {
+  extends Pick<
+    Resources,
+    'database' | 'estimator' | 'instance' | 'lag' | 'log' | 'metricsPage' | 'tracing' | 'version'
+  > {
   readonly jobsDatabase: OpenDatabase;
   readonly environment: LoadedConfig['environment'];
   readonly assets: AssetFiles;
   readonly hasWorkers: boolean;
+  /** Sends what other systems are told and still waits in memory, for a few seconds at most. */
+  readonly flushTelemetry: () => Promise<void>;
 }
 
 /** What comes out of the configuration. */
@@ -138,6 +143,7 @@ export class RunningService {
   async stop(): Promise<void> {
     this.#stopParts();
     await Promise.all([this.#core.activity.stop(), this.#registered.stop()]);
+    await this.#kept.flushTelemetry();
   }
 
   #newTlsReload(): TlsReload {

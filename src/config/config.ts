@@ -89,7 +89,7 @@ const sections = mapping({
     .describe('Files below `/assets/`.'),
   index: indexSection.prefault({}).describe('The page at the public base.'),
   i18n: i18nSection.prefault({}).describe('Languages.'),
-  telemetry: telemetrySection.prefault({}).describe('Numbers for monitoring.'),
+  telemetry: telemetrySection.prefault({}).describe('What tells other systems about the service.'),
   logging: loggingSection.prefault({}).describe('The log.'),
   retention: retentionSection.prefault({}).describe('How long what is over is kept before it is deleted.'),
   jobs: jobsSection.prefault({}).describe('Background work.'),
@@ -186,7 +186,7 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
     assets: { path: parsed.assets.path, hasSourceMaps: parsed.assets.source_maps },
     index: { redirect: parsed.index.redirect },
     i18n: { defaultLanguage: parsed.i18n.default_language },
-    telemetry: telemetryConfig(parsed.telemetry),
+    telemetry: telemetryConfig(parsed.telemetry, surroundings.environment),
     logging: loggingConfig(parsed.logging, variables.log.targetLevels),
     retention: retentionConfig(parsed.retention, {
       activitySeconds: parsed.account.activity_retention,

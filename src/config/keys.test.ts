@@ -106,6 +106,10 @@ function secret(as?: string): Row {
   return as === undefined ? row : { ...row, as };
 }
 
+function portion(): Row {
+  return { good: '0.25', reads: 0.25, bad: '1.5', problem: 'expected a number from 0 to 1, got 1.5' };
+}
+
 function limiterRate(): Row {
   return { good: '0.5', reads: 0.5, bad: '0', problem: 'expected a number above 0, got 0' };
 }
@@ -827,6 +831,17 @@ const ROWS: Readonly<Record<string, Row>> = {
   'branding.accent_color_dark': { ...color(), good: '"#8DB4FF"', reads: '#8db4ff' },
   'index.redirect': url(),
   'i18n.default_language': choice('de', 'en', 'de', 'fr', 'es', 'ar'),
+  'telemetry.tracing.exporter': choice('otlp', 'none', 'stdout', 'otlp'),
+  'telemetry.tracing.endpoint': {
+    good: 'https://collector.example/custom/traces',
+    reads: 'https://collector.example/custom/traces',
+    bad: 'collector.example:4318',
+    problem:
+      'expected an absolute http or https URL without user info, query or fragment, got "collector.example:4318"',
+  },
+  'telemetry.tracing.propagators': { good: '[]', reads: [], bad: 'jaeger', problem: 'expected a list, got "jaeger"' },
+  'telemetry.tracing.propagators[]': choice('jaeger', 'tracecontext', 'baggage', 'jaeger'),
+  'telemetry.tracing.sample_rate': portion(),
   'logging.level': choice('trace', 'error', 'warn', 'info', 'debug', 'trace'),
   'logging.format': choice('json', 'text', 'json'),
   'logging.output': path('logging.output.path'),
@@ -1137,7 +1152,18 @@ test('without any source, the defaults are those of the manual', () => {
       pooler: 'none',
     },
     secrets: { encryption: undefined, encryptionPrevious: [], keys: [] },
-    telemetry: { metrics: { exporter: 'none' } },
+    telemetry: {
+      metrics: { exporter: 'none' },
+      tracing: {
+        exporter: 'none',
+        propagators: ['tracecontext'],
+        sampleRate: 1,
+        endpoint: 'http://localhost:4318/v1/traces',
+        headers: {},
+        timeoutMs: 10_000,
+        resource: { 'service.name': 'latchkey' },
+      },
+    },
     clients: [],
     homeserver: {
       kind: 'none',

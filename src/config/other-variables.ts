@@ -1,6 +1,7 @@
 import type { Environment } from '#platform/config/dot-env.ts';
 import type { Problem } from '#platform/config/problems.ts';
 import type { Origin } from '#platform/config/tree.ts';
+import { webUrl } from '#platform/config/values.ts';
 import type { ListenVariables } from '#platform/http/http-options.ts';
 import { LOG_LEVELS, type LogLevel } from '#platform/log/log-options.ts';
 import { SSL_MODES } from '#platform/postgres/database-options.ts';
@@ -28,6 +29,10 @@ export function otherVariables(environment: Environment, origin: Omit<Origin, 's
     return text === undefined || text === '' ? undefined : (parse(text) ?? refuse(name, accepted));
   };
   read('PGPORT', 'an integer from 1 to 65535', (text) => portOf(text, 1));
+  for (const name of ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'])
+    read(name, 'an http or https URL without user info, query or fragment', webUrlOf);
+  for (const name of ['OTEL_EXPORTER_OTLP_TIMEOUT', 'OTEL_EXPORTER_OTLP_TRACES_TIMEOUT'])
+    read(name, 'a number of milliseconds', (text) => (/^[1-9]\d{0,5}$/.test(text) ? text : undefined));
   read('PGSSLMODE', `one of ${SSL_MODES.join(', ')}`, (text) => SSL_MODES.find((mode) => mode === text));
   return {
     // A service manager may name several directories.
@@ -49,6 +54,10 @@ const NO_LEVELS: LogLevels = { level: undefined, targetLevels: {} };
 function portOf(text: string, minimum: number): number | undefined {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : -1;
   return port >= minimum && port <= 65_535 ? port : undefined;
+}
+
+function webUrlOf(text: string): string | undefined {
+  return webUrl({ allowQuery: false }).safeParse(text).data;
 }
 
 interface LogLevels {

@@ -7,10 +7,11 @@ import type { Config } from './config.ts';
 /**
  * Tells whether two instances are configured alike, and nothing else: it is made with a key, since the settings hold
  * secrets. Left out is what may differ from machine to machine: addresses and proxies, the database as it is reached
- * from there, the log, limits and the amount of background work. So are keys, which the key ring and the key set tell.
+ * from there, the log, telemetry, limits and the amount of background work. So are keys, which the key ring and the key
+ * set tell.
  */
 export function sharedSettingsDigest(config: Config, keyRing: KeyRing): Buffer {
-  const { dataDir, database, http, jobs, limits, logging, outbound, secrets, ...rest } = config;
+  const { dataDir, database, http, jobs, limits, logging, outbound, secrets, telemetry, ...rest } = config;
   const shared = {
     ...rest,
     // Its directory, when mails go into files, may be another one.

@@ -27,6 +27,7 @@ import { UpstreamProviders } from '#domain/upstream/upstream-providers.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { MetricsPage } from '#platform/base/metrics.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
+import type { Tracing } from '#platform/base/tracing.ts';
 import type { EventLoopLag } from '#platform/http/overload.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
 import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
@@ -53,6 +54,7 @@ export interface Resources {
   readonly outbound: OutboundHttp;
   /** Undefined unless they are read from here (`telemetry.metrics.exporter`). */
   readonly metricsPage?: MetricsPage | undefined;
+  readonly tracing: Tracing;
   /** Version of this program. */
   readonly version: string;
 }

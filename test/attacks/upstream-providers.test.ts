@@ -432,7 +432,8 @@ describe('metadata over time', () => {
     const workers = [service, second].map(
       ({ core, database }) =>
         new JobWorker({
-          ...{ database, clock: ticking, log: core.log, concurrency: 1, pollIntervalSeconds: 1, maxRetries: 2 },
+          ...{ database, clock: ticking, log: core.log, tracing: core.tracing },
+          ...{ concurrency: 1, pollIntervalSeconds: 1, maxRetries: 2 },
           queues: [refreshMetadataQueue({ ...core, database, clock: ticking, providers })],
         }),
     );

@@ -95,11 +95,11 @@ describe('names in the manual', () => {
     const dotted = /^[a-z][a-z_]*(\[\])?(\.[a-z_]+(\[\])?)+$/;
     const named = instructions.flatMap(({ path, codes }) =>
       codes
-        // Names of the chat protocol, members of GraphQL errors and hosts are none of ours.
+        // Names of the chat protocol, members of GraphQL errors, attributes of spans and hosts are none of ours.
         .filter(
           (code) =>
             dotted.test(code) &&
-            !/^(?:m|io\.element|extensions)\.|\.(?:m?js|tsx?|md|sql|key|json|yaml|html|org)$/.test(code),
+            !/^(?:m|io\.element|extensions|latchkey)\.|\.(?:m?js|tsx?|md|sql|key|json|yaml|html|org)$/.test(code),
         )
         .map((code) => `${path}: ${code}`),
     );

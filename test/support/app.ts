@@ -7,6 +7,7 @@ import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator
 import { type Core, createCore, type Resources } from '#domain/core.ts';
 import { InstanceState } from '#domain/instance-state.ts';
 import { openSecretKeys } from '#domain/secret-keys/secret-keys.ts';
+import { ReceivedTraces } from '#platform/base/tracing.ts';
 import { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import { cheapHasher } from './accounts.ts';
 import { TEST_LIMITS } from './route-server.ts';
@@ -65,7 +66,7 @@ export function behindProxy(config: Config): Config {
 
 /** What a test decides for itself; the rest is cheap and does not change. */
 export type AppOptions = Pick<Resources, 'config' | 'database' | 'clock' | 'log' | 'keyRing' | 'signingKeys'> &
-  Partial<Pick<Resources, 'hasher' | 'estimator' | 'metricsPage' | 'outbound'>> &
+  Partial<Pick<Resources, 'hasher' | 'estimator' | 'metricsPage' | 'outbound' | 'tracing'>> &
   Partial<Pick<Core, 'sessionLimits'>> & {
     /** Files of the build; none unless given. */
     readonly assets?: AssetFiles;
@@ -86,6 +87,7 @@ export async function startApp({ sessionLimits, assets, ...options }: AppOptions
     estimator: new StrengthEstimator(NO_WORKER),
     lag: { isLagging: false, isStalled: false },
     instance,
+    tracing: new ReceivedTraces(true),
     version: '0.0.0',
     secretKeys: await openSecretKeys(options),
     outbound: new OutboundHttp({ ...options.config.outbound, clock: options.clock, log: options.log }),

@@ -5,6 +5,7 @@ import type { SessionLimits } from '#domain/browser-sessions/viewer.ts';
 import type { Core } from '#domain/core.ts';
 import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
+import type { Tracing } from '#platform/base/tracing.ts';
 import type { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { behindProxy, startApp, testConfig } from './app.ts';
@@ -38,6 +39,8 @@ export interface PageServiceOptions {
   /** Lets people set a new password by mail; closed unless given. */
   readonly recovery?: RecoveryOptions;
   readonly planManagementIframeUri?: string;
+  /** No exporter unless given. */
+  readonly tracing?: Tracing;
 }
 
 export interface RecoveryOptions {
@@ -86,7 +89,7 @@ export async function startPages(database: OpenDatabase, options: PageServiceOpt
   const log = new RecordingLog({ clock, level: 'info' });
   const keyRing = new KeyRing(Buffer.alloc(32, 9));
   const config = configOf(options);
-  const { assets, hasher, sessionLimits, registration } = options;
+  const { assets, hasher, sessionLimits, registration, tracing } = options;
   const { core, server, origin } = await startApp({
     config,
     database,
@@ -96,6 +99,7 @@ export async function startPages(database: OpenDatabase, options: PageServiceOpt
     signingKeys: readSigningKeys(testSigningKeys()),
     ...(assets !== undefined && { assets }),
     ...(hasher !== undefined && { hasher }),
+    ...(tracing !== undefined && { tracing }),
     ...(sessionLimits !== undefined && { sessionLimits }),
     ...(registration !== undefined && { estimator: registration.estimator }),
   });

@@ -6,6 +6,7 @@ import { Pages } from '#browser/pages.ts';
 import { Urls } from '#browser/urls.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
+import { ReceivedTraces } from '#platform/base/tracing.ts';
 import { Cookies } from '#platform/http/cookies.ts';
 import type { Route } from '#platform/http/route.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '#platform/http/server.ts';
@@ -38,6 +39,7 @@ export interface RouteServerOptions {
   readonly log?: Partial<LogWriterOptions>;
   readonly publicBase?: string;
   readonly lag?: HttpServerOptions['lag'];
+  readonly tracing?: HttpServerOptions['tracing'];
 }
 
 /** A running server around a few routes, without database, with its log lines at hand. */
@@ -88,6 +90,7 @@ export async function startRouteServer(routes: Route[], options: RouteServerOpti
     cookies: new Cookies({ keys: TEST_KEYS, address: urls, log, prefix: 'latchkey_' }),
     errorFormats: createErrorFormats({ issuer: urls.base, pages, urls }),
     lag: options.lag ?? { isLagging: false },
+    tracing: options.tracing ?? new ReceivedTraces(true),
   });
   const [bound] = await server.listen();
   const port = bound?.port ?? 0;

@@ -29,6 +29,7 @@ A setting comes from the first of these that has it: a command-line flag, the en
 | \`LATCHKEY_HOST\`, \`PORT\` | host and port of the default listener |
 | \`LATCHKEY_LOG\` | log levels: \`level,target=level,...\`, where a target is an event or the beginning of its name |
 | \`LATCHKEY_WORKER_HEALTH\` | where \`latchkey worker\` answers \`GET /health\`: \`address:port\` |
+| \`OTEL_EXPORTER_OTLP_ENDPOINT\`, \`OTEL_EXPORTER_OTLP_HEADERS\`, \`OTEL_EXPORTER_OTLP_TIMEOUT\`, the same with \`_TRACES\` after \`OTLP\`, \`OTEL_SERVICE_NAME\`, \`OTEL_RESOURCE_ATTRIBUTES\` | where spans go and what they say of the service, below \`telemetry.tracing\` |
 | \`PGHOST\`, \`PGPORT\`, \`PGUSER\`, \`PGPASSWORD\`, \`PGDATABASE\`, \`PGSSLMODE\` | what a PostgreSQL connection leaves open |
 
 \`latchkey config check\` tells what is wrong, \`latchkey config dump --defaults\` what is in force, and

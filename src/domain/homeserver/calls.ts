@@ -136,6 +136,7 @@ export class HomeserverCalls {
           connectMs: Math.min(own.connectMs, cut.connectMs),
           maxBodyBytes: MAX_BODY_BYTES,
           connections: this.#connections,
+          isTold: true,
         }),
     );
   }

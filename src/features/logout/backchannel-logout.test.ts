@@ -9,6 +9,7 @@ import { backchannelLogoutQueues } from '#domain/oauth-sessions/backchannel-logo
 import { endApplicationSessionsOfUser } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
 import { type ClientId, parseId, toUuid } from '#platform/base/ids.ts';
+import { ReceivedTraces } from '#platform/base/tracing.ts';
 import { JobWorker } from '#platform/jobs/worker.ts';
 import { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
@@ -135,7 +136,17 @@ function worker(options: { database?: OpenDatabase; outbound?: OutboundHttp } = 
   const { subjects } = service;
   const deps = { database, clock, signingKeys: TEST_SIGNING_KEYS, subjects, outbound, issuer: AUTHORIZATION_ISSUER };
   const queues = Object.values(backchannelLogoutQueues(deps));
-  return new JobWorker({ database, clock, log, queues, concurrency: 10, pollIntervalSeconds: 1, maxRetries: 2 });
+  const tracing = new ReceivedTraces(true);
+  return new JobWorker({
+    database,
+    clock,
+    log,
+    tracing,
+    queues,
+    concurrency: 10,
+    pollIntervalSeconds: 1,
+    maxRetries: 2,
+  });
 }
 
 async function deliver(one = worker()): Promise<void> {

@@ -1,3 +1,5 @@
+import type { TaskTrace } from './spans.ts';
+
 /**
  * One owner at a time: which request or job the JavaScript that runs right now belongs to, and what it has cost.
  *
@@ -15,6 +17,8 @@ export class Task {
   id: string;
   /** W3C trace id, 32 lower-case hex digits, when the task belongs to a trace. */
   traceId: string | undefined;
+  /** Where its spans are recorded; undefined while no exporter is configured. */
+  trace: TaskTrace | undefined;
   /** Number of stretches so far. */
   polls = 0;
   /** Processor time in milliseconds: its stretches, plus what worker threads spent for it. */

@@ -43,6 +43,12 @@ export function positiveNumber() {
   return hint(z.number({ error }).positive({ error }), { type: 'number above 0' });
 }
 
+/** Of a whole. */
+export function portion() {
+  const error = 'expected a number from 0 to 1';
+  return hint(z.number({ error }).min(0, { error }).max(1, { error }), { type: 'number from 0 to 1' });
+}
+
 export function choice<const Values extends readonly [string, ...string[]]>(values: Values) {
   const list = values.map((value) => `"${value}"`).join(', ');
   const error = values.length === 1 ? `expected ${list}` : `expected one of ${list}`;

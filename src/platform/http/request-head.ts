@@ -80,13 +80,3 @@ function isTargetOk(method: string, target: string): boolean {
   if (target === '*') return method === 'OPTIONS' || method === 'CONNECT';
   return (target.startsWith('/') || /^https?:\/\//i.test(target)) && !target.includes('#');
 }
-
-const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
-
-/** The trace that a W3C `traceparent` header names; undefined when it is absent or invalid. */
-export function traceIdOf(traceparent: string | string[] | undefined): string | undefined {
-  const match = typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent) : null;
-  const [, traceId, parentId] = match ?? [];
-  if (traceId === undefined || parentId === undefined) return undefined;
-  return /^0+$/.test(traceId) || /^0+$/.test(parentId) ? undefined : traceId;
-}

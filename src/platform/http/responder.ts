@@ -5,6 +5,7 @@ import type { LogWriter } from '#platform/log/log-writer.ts';
 import type { ErrorFormats, FailedRequest } from './error-format.ts';
 import type { Exchange } from './exchange.ts';
 import type { PublicAddress } from './http-options.ts';
+import { requestSpan } from './request-span.ts';
 import type { HttpResponse } from './response.ts';
 import type { CommonHeaders } from './response-headers.ts';
 import type { Route } from './route.ts';
@@ -64,6 +65,7 @@ export class Responder {
       (performance.now() - exchange.task.startedAt) / 1000,
     );
     const { isAborted } = exchange;
+    exchange.task.trace?.end(requestSpan(exchange, answer.status));
     response.end(request.method === 'HEAD' ? undefined : answer.body);
     if (isAborted) {
       this.#options.log.debug('http.server.aborted', 'the client was gone before the answer');

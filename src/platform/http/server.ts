@@ -14,6 +14,7 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { resumeTask, Task } from '#platform/base/tasks.ts';
+import type { Tracing } from '#platform/base/tracing.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
 import type { Connection } from './connection.ts';
 import { DescriptorWarnings, Rejections } from './connection-warnings.ts';
@@ -28,13 +29,14 @@ import { createNodeServer, MAX_SWEEP_MS, nodeLimits } from './node-server.ts';
 import { Opening, type Speaker } from './opening.ts';
 import type { EventLoopLag } from './overload.ts';
 import { InFlight } from './overload.ts';
-import { loggedMethod, traceIdOf } from './request-head.ts';
+import { loggedMethod } from './request-head.ts';
 import { type ServerParts, Serving, type ServingOptions } from './serving.ts';
 import { createTlsContext } from './tls-pair.ts';
 
 export interface HttpServerOptions extends ServingOptions {
   readonly log: LogWriter;
   readonly lag: Pick<EventLoopLag, 'isLagging'>;
+  readonly tracing: Tracing;
 }
 
 /** A request that arrived on a listener. */
@@ -49,6 +51,7 @@ const HANDLER_TIMEOUT_RETRY_SECONDS = 5;
 
 export class HttpServer {
   readonly #lag: HttpServerOptions['lag'];
+  readonly #tracing: Tracing;
   readonly #listeners: readonly ListenerOptions[];
   readonly #inherited: InheritedSockets;
   readonly #connections: Connections;
@@ -67,8 +70,9 @@ export class HttpServer {
 
   /** Nothing listens until `listen`. */
   constructor(options: HttpServerOptions) {
-    const { http, lag, limits, log } = options;
+    const { http, lag, limits, log, tracing } = options;
     this.#lag = lag;
+    this.#tracing = tracing;
     this.#listeners = http.listeners;
     this.#inherited = new InheritedSockets(http.listenVariables);
     this.#inFlight = new InFlight(limits.maxInFlight);
@@ -221,7 +225,7 @@ export class HttpServer {
   /** A request as it is served, with what is in force at its arrival. */
   #exchange({ listener, prepare, request, response, connection, expectsContinue }: Received): Exchange {
     const serving = this.#serving;
-    const task = newTask(request);
+    const task = this.#newTask(request);
     const start = (exchange: Exchange): void => {
       prepare?.();
       this.#begin(exchange, serving);
@@ -229,6 +233,12 @@ export class HttpServer {
     const settings = serving.exchange;
     const table = serving.tableOf(listener);
     return new Exchange({ settings, table, task, request, response, connection, expectsContinue, start });
+  }
+
+  #newTask(request: ReceivedRequest): Task {
+    const task = new Task(loggedMethod(request.method ?? ''));
+    this.#tracing.beginRequest(task, request.headers);
+    return task;
   }
 
   #begin(exchange: Exchange, serving: Serving): void {
@@ -272,12 +282,6 @@ export class HttpServer {
     const error = new LatchkeyError('temporarily_unavailable', { retryAfterSeconds: HANDLER_TIMEOUT_RETRY_SECONDS });
     resumeTask(exchange.task, () => responder.answerFailure(exchange, error));
   }
-}
-
-function newTask(request: ReceivedRequest): Task {
-  const task = new Task(loggedMethod(request.method ?? ''));
-  task.traceId = traceIdOf(request.headers['traceparent']);
-  return task;
 }
 
 /** The server for these routes; nothing listens until `listen`. */

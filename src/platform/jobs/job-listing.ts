@@ -1,5 +1,6 @@
 import { Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
+import { queuedById } from './queue.ts';
 
 /**
  * `available`: due, and taken as soon as a process has room. `scheduled`: due later. `running`. `failed`: tried, and will
@@ -54,7 +55,7 @@ export const jobs = new Listing<JobRecord, JobFilters>('jobs', {
     status: STATUS,
     attempt: 'j.attempt',
     payload: 'j.payload',
-    queued_by: 'j.queued_by',
+    queued_by: queuedById('j'),
     created_at: ms('j.created_at'),
     scheduled_at: `case when j.failed_at is null and not ${jobIsRunning('j', NOW)} then ${ms('j.due_at')} end`,
     failed_at: ms('j.failed_at'),

@@ -6,6 +6,7 @@
  * Decision 0011 says why this is not a library.
  */
 import { currentTask } from '#platform/base/tasks.ts';
+import { tracePlaceOf } from '#platform/base/tracing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
@@ -60,9 +61,26 @@ export const INSERT_JOB = 'insert into queue_jobs (id, queue, payload, dedup_key
 export const ON_WAITING_JOB = `on conflict (queue, dedup_key) where worker is null and failed_at is null
   do update set payload = excluded.payload, created_at = excluded.created_at`;
 
-/** The request or job that queues one now, for the log; for statements that insert jobs themselves. */
+/**
+ * The request or job that queues one now and, when it belongs to a trace, its place there; for statements that insert
+ * jobs themselves.
+ */
 export function queuedBy(): string | null {
-  return currentTask()?.id ?? null;
+  const task = currentTask();
+  if (task === undefined) return null;
+  const place = tracePlaceOf(task);
+  return place === undefined ? task.id : `${task.id} ${place}`;
+}
+
+/** What `queuedBy` has put together; nothing for periodic work. */
+export function readQueuedBy(text: string | null): readonly [parent?: string, tracePlace?: string] {
+  const [parent, place] = text?.split(' ') ?? [];
+  return parent === undefined ? [] : place === undefined ? [parent] : [parent, place];
+}
+
+/** SQL of the id alone. */
+export function queuedById(job: string): string {
+  return `split_part(${job}.queued_by, ' ', 1)`;
 }
 
 const MAX_DELETED = 1000;

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { systemClock } from '#platform/base/clock.ts';
+import { ReceivedTraces } from '#platform/base/tracing.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
@@ -38,7 +39,8 @@ class JobTable {
   worker(queues: readonly JobQueue[], more: Partial<JobWorkerOptions> = {}): JobWorker {
     const { database, clock, log } = this;
     const worker = new JobWorker({
-      ...{ database, clock, log, queues, concurrency: 10, pollIntervalSeconds: 1, maxRetries: 10 },
+      ...{ database, clock, log, queues, tracing: new ReceivedTraces(true) },
+      ...{ concurrency: 10, pollIntervalSeconds: 1, maxRetries: 10 },
       ...more,
     });
     this.workers.push(worker);

@@ -9,17 +9,19 @@ import { newId, toUuid } from '#platform/base/ids.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import { resumeTask, Task } from '#platform/base/tasks.ts';
+import type { Tracing } from '#platform/base/tracing.ts';
 import { statisticsText } from '#platform/log/request-line.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { isUniqueViolation } from '#platform/postgres/failures.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { nextRun, schedulePeriodicJobs } from './periodic-jobs.ts';
-import type { JobOutcome, JobQueue } from './queue.ts';
+import { type JobOutcome, type JobQueue, readQueuedBy } from './queue.ts';
 
 export interface JobWorkerOptions {
   readonly database: Queryable;
   readonly clock: Clock;
   readonly log: Log;
+  readonly tracing: Tracing;
   readonly queues: readonly JobQueue[];
   /** Jobs that run at once. */
   readonly concurrency: number;
@@ -54,6 +56,8 @@ interface Running {
   readonly row: JobRow;
   readonly queue: JobQueue;
   readonly task: Task;
+  /** The request or job that queued it. */
+  readonly parent: string | undefined;
   readonly aborting: AbortController;
   /** It threw, or took too long. */
   hasCrashed: boolean;
@@ -186,7 +190,9 @@ export class JobWorker {
     if (queue === undefined || this.#running.has(row.id)) return;
     this.#count += 1;
     const task = new Task(`job-${row.queue}-${this.#count}`);
-    const running: Running = { row, queue, task, aborting: new AbortController(), hasCrashed: false };
+    const [parent, tracePlace] = readQueuedBy(row.queued_by);
+    this.#options.tracing.beginJob(task, tracePlace);
+    const running: Running = { row, queue, task, parent, aborting: new AbortController(), hasCrashed: false };
     this.#running.set(row.id, running);
     const end = new Promise<void>((resolve) => {
       resumeTask(task, () => {
@@ -198,14 +204,17 @@ export class JobWorker {
   }
 
   async #run(running: Running): Promise<void> {
+    let outcome: JobOutcome | Interrupted | undefined;
     try {
-      await this.#settle(running, await this.#outcomeOf(running));
+      outcome = await this.#outcomeOf(running);
+      await this.#settle(running, outcome);
     } catch (error) {
       // Its lease runs out, and then it runs again.
       const reason = describeError(error).message;
       this.#options.log.warn('job.retry', `${running.row.queue} ended, but that could not be stored`, { reason });
     } finally {
       this.#running.delete(running.row.id);
+      running.task.trace?.end(jobSpan(running, outcome));
     }
   }
 
@@ -240,9 +249,9 @@ export class JobWorker {
 
   async #settle(running: Running, outcome: JobOutcome | Interrupted): Promise<void> {
     const { clock, log } = this.#options;
-    const { row, queue, task } = running;
+    const { row, queue, task, parent } = running;
     const now = clock.now();
-    const fields = { attempt: row.attempt, parent: row.queued_by ?? undefined };
+    const fields = { attempt: row.attempt, parent };
     if (metrics !== undefined && !(outcome instanceof Interrupted)) this.#report(running, outcome);
     const statistics = () => statisticsText(task, performance.now() - task.startedAt);
     if (outcome instanceof Interrupted) {
@@ -338,6 +347,20 @@ export class JobWorker {
     await Promise.race([this.idle(), limit]);
     clearTimeout(timer);
   }
+}
+
+/** Without the reason of a failure, which may quote anything. */
+function jobSpan({ row, task }: Running, outcome: JobOutcome | Interrupted | undefined) {
+  const kind = outcome instanceof Interrupted ? 'interrupted' : outcome?.kind;
+  const attributes = {
+    'latchkey.task.id': task.id,
+    'latchkey.job.id': row.id,
+    'latchkey.job.queue': row.queue,
+    'latchkey.job.attempt': row.attempt,
+    'latchkey.job.outcome': kind,
+  };
+  const failure = kind === 'retry' || kind === 'failed' || kind === undefined ? (kind ?? 'error') : undefined;
+  return { name: `job ${row.queue}`, attributes, failure };
 }
 
 function leaseUntil(now: number): Date {

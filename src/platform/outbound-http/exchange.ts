@@ -8,8 +8,9 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip } from 'node:zlib';
+import type { TaskTrace } from '#platform/base/spans.ts';
 import { isErrno } from '#platform/base/system-errors.ts';
-import { outside } from '#platform/base/tasks.ts';
+import { currentTask, outside } from '#platform/base/tasks.ts';
 
 export const MAX_BODY_BYTES = 256 * 1024;
 const MAX_HEAD_BYTES = 16 * 1024;
@@ -75,6 +76,8 @@ export interface ExchangeOptions {
    * more, so it must be safe to repeat.
    */
   readonly connections?: KeptConnections;
+  /** The other side is told which trace the call belongs to, when it belongs to one. */
+  readonly isTold?: boolean;
 }
 
 export interface Answer {
@@ -96,6 +99,35 @@ class ClosedConnection extends OutboundFailure {
 
 /** @throws OutboundFailure */
 export async function exchange(url: URL, options: ExchangeOptions): Promise<Answer> {
+  const trace = currentTask()?.trace;
+  return trace === undefined ? await exchangeAgain(url, options) : await exchangeInTrace(url, options, trace);
+}
+
+/** Neither path nor query: both are chosen by others, and may hold anything. */
+async function exchangeInTrace(url: URL, options: ExchangeOptions, trace: TaskTrace): Promise<Answer> {
+  const startedAt = performance.now();
+  const { id, headers } = trace.call();
+  const attributes = {
+    'http.request.method': options.method,
+    'server.address': url.hostname,
+    'server.port': Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
+  };
+  const record = (status: number | undefined, failure: string | undefined): void => {
+    const all = { ...attributes, 'http.response.status_code': status };
+    trace.record({ id, name: options.method, kind: 'client', startedAt, attributes: all, failure });
+  };
+  try {
+    const all = options.isTold === true ? { ...options.headers, ...headers } : options.headers;
+    const answer = await exchangeAgain(url, { ...options, headers: all });
+    record(answer.status, answer.status >= 400 ? String(answer.status) : undefined);
+    return answer;
+  } catch (error) {
+    record(undefined, error instanceof OutboundFailure ? error.reason : 'error');
+    throw error;
+  }
+}
+
+async function exchangeAgain(url: URL, options: ExchangeOptions): Promise<Answer> {
   try {
     return await exchangeOnce(url, options);
   } catch (error) {

@@ -221,7 +221,7 @@ export class OutboundHttp {
         url.hostname,
         signal,
         () => new OutboundFailure('busy'),
-        () => exchange(url, { ...message, signal, lookup, trustedCertificates }),
+        () => exchange(url, { ...message, signal, lookup, trustedCertificates, isTold: isConfigured }),
       );
       if (message.signal === undefined && message.method === 'GET' && answer.status !== 200)
         throw new OutboundFailure('status');

@@ -70,6 +70,7 @@ export class HashQueue {
       return await work();
     } finally {
       if (task !== undefined) task.cpuMs += performance.now() - startedAt;
+      task?.trace?.record({ name: 'password hash', kind: 'internal', startedAt, attributes: {} });
       this.#startNext();
     }
   }

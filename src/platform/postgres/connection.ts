@@ -1,7 +1,8 @@
 import type { Client } from 'pg';
 import { metrics } from '#platform/base/metrics.ts';
+import type { CompletedSpan } from '#platform/base/spans.ts';
 import { resumeTask, type Task } from '#platform/base/tasks.ts';
-import { ConnectionLost, readFailure } from './failures.ts';
+import { ConnectionLost, readFailure, StatementError } from './failures.ts';
 import { type Command, type Completed, GroupedQuery, RowShapes, singleQuery } from './query.ts';
 
 /** Called once, outside any stretch: callers continue through `resumeTask` (see `settleInTask`). */
@@ -79,17 +80,19 @@ export class Connection {
       const startedAt = Math.max(sentAt, this.lastActiveAt);
       this.lastActiveAt = now;
       this.inFlight -= 1;
+      const failure =
+        error === null || error === undefined ? undefined : readFailure(command.label, error, this.#lostReason);
       if (task !== undefined) {
         task.dbMs += now - sentAt;
         task.fetched += completed?.rows.length ?? 0;
+        task.trace?.record(statementSpan(command.label, sentAt, failure, completed));
       }
       metrics?.observe('db_query_duration_seconds', { name: command.label }, (now - startedAt) / 1000);
       if (now - startedAt > this.#slowMs) {
         resumeTask(task, () => this.#events.slow(command.label, now - startedAt));
       }
-      if (error === null || error === undefined) done(undefined, completed);
+      if (failure === undefined) done(undefined, completed);
       else {
-        const failure = readFailure(command.label, error, this.#lostReason);
         // The server's last message arrives before the connection ends; a retry must not use this connection.
         if (failure instanceof ConnectionLost) this.#end(error instanceof Error ? error : failure);
         done(failure, undefined);
@@ -140,6 +143,28 @@ export class Connection {
     this.#client.connection.stream.destroy();
     this.#events.ended(this, this.#isClosing ? undefined : reason);
   }
+}
+
+/** Of an error only its code and kind: its text may quote what is stored. */
+function statementSpan(
+  label: string,
+  startedAt: number,
+  failure: unknown,
+  completed: Completed | undefined,
+): CompletedSpan {
+  const attributes = {
+    'db.system.name': 'postgresql',
+    'db.query.summary': label,
+    'db.response.returned_rows': completed?.rows.length,
+    'db.response.status_code': failure instanceof StatementError ? failure.sqlState : undefined,
+  };
+  return {
+    name: label,
+    kind: 'client',
+    startedAt,
+    attributes,
+    failure: failure instanceof Error ? failure.name : undefined,
+  };
 }
 
 /**
