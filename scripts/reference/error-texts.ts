@@ -509,6 +509,8 @@ export const FORM_TEXTS: Readonly<Record<string, string>> = {
   password_too_long: 'The password is longer than `passwords.maximum_length` bytes.',
   password_too_weak:
     'The password is too short (`passwords.minimum_length`) or too easy (`passwords.minimum_complexity`).',
+  captcha:
+    'The puzzle (`captcha`) was not solved, or its service gave no verdict (`captcha.failed` in the log says why).',
   rate_limit_exceeded: 'Too many attempts (`rate_limiting`).',
   homeserver_unavailable:
     'The homeserver does not say whether the username is free there (`homeserver.failed` in the log says why).',

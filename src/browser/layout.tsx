@@ -8,6 +8,7 @@ import {
 } from '#config/page-template.ts';
 import type { AssetPaths } from './asset-files.ts';
 import type { Brand } from './brand.ts';
+import type { CaptchaWidget } from './captcha.ts';
 import { Icon } from './components/icon.tsx';
 import type { Translations } from './i18n/translations.ts';
 
@@ -39,6 +40,8 @@ export interface PageFrame {
   readonly isRejected?: boolean | undefined;
   /** A password is chosen here: its strength is shown. */
   readonly hasNewPassword?: boolean | undefined;
+  /** The puzzle of its form, whose script comes from its service. */
+  readonly captcha?: Pick<CaptchaWidget, 'scriptUrl'> | undefined;
   /** This page in the other languages; only on pages that read `ui_locales`. */
   readonly languageLinks?: readonly LanguageLink[] | undefined;
 }
@@ -98,6 +101,8 @@ function Head({ frame }: { frame: PageFrame }): VNode {
       {frame.hasNewPassword === true && (
         <script src={site.assetPath('strength.js')} data-estimator={site.assetPath('strength-estimator.js')} defer />
       )}
+      {/* After our own, which prepares its place and hears when it cannot be loaded. */}
+      {frame.captcha !== undefined && <script src={frame.captcha.scriptUrl} data-captcha-script defer />}
     </head>
   );
 }

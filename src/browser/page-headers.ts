@@ -18,18 +18,26 @@ export interface FormActions {
   readonly post?: string | undefined;
 }
 
-/**
- * The policy of security 3.5, with the sources that forms add to `form-action`.
- * @param frame address whose origin the page may show in a frame; undefined: it may have none
- */
-export function contentSecurityPolicy({ redirects = [], post }: FormActions, frame?: string): string {
+/** What a page loads from others, each written as a policy has it. */
+export interface OtherSources {
+  readonly scripts?: readonly string[];
+  readonly styles?: readonly string[];
+  readonly connections?: readonly string[];
+  readonly frames?: readonly string[];
+}
+
+/** The policy of security 3.5, with the sources that forms add to `form-action` and those of others. */
+export function contentSecurityPolicy(
+  { redirects = [], post }: FormActions,
+  { scripts = [], styles = [], connections = [], frames = [] }: OtherSources = {},
+): string {
   const target = post === undefined ? undefined : originSource(post);
-  const framed = frame === undefined ? undefined : originSource(frame);
   const sources = new Set([...redirects.map(redirectSource), target].filter((source) => source !== undefined));
+  const own = (others: Iterable<string>): string => ["'self'", ...others].join(' ');
   return (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-    `connect-src 'self'; form-action ${["'self'", ...sources].join(' ')}; frame-ancestors 'none'; base-uri 'none'; ` +
-    `object-src 'none'${framed === undefined ? '' : `; frame-src ${framed}`}`
+    `default-src 'none'; script-src ${own(scripts)}; style-src ${own(styles)}; img-src 'self' data:; font-src 'self'; ` +
+    `connect-src ${own(connections)}; form-action ${own(sources)}; frame-ancestors 'none'; base-uri 'none'; ` +
+    `object-src 'none'${frames.length === 0 ? '' : `; frame-src ${frames.join(' ')}`}`
   );
 }
 
@@ -37,7 +45,7 @@ export function contentSecurityPolicy({ redirects = [], post }: FormActions, fra
 const SAFE_SOURCE = /^[A-Za-z0-9\-._~:/[\]%]+$/;
 
 /** Origin of an http(s) address, `scheme:` of any other; undefined when there is none that a policy could hold. */
-function originSource(address: string): string | undefined {
+export function originSource(address: string): string | undefined {
   const url = parseUrl(address);
   if (url === undefined) return undefined;
   const { protocol, origin } = url;

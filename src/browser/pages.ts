@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import type { Cookie } from '#platform/http/cookies.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
+import type { CaptchaWidget } from './captcha.ts';
 import { matchLanguages, negotiateLanguage, ownLanguage } from './i18n/negotiate-language.ts';
 import type { TranslationCatalog, Translations } from './i18n/translations.ts';
 import { type LanguageLink, renderPage, type Site } from './layout.tsx';
@@ -24,6 +25,8 @@ export interface Page {
   readonly isRejected?: boolean;
   /** A password is chosen here: its strength is shown. */
   readonly hasNewPassword?: boolean;
+  /** The puzzle of its form. */
+  readonly captcha?: CaptchaWidget | undefined;
   /** Addresses to which a successful submit may redirect; browsers hold `form-action` against redirects as well. */
   readonly formActions?: readonly string[];
   /** Where a form of the page posts to, when that is not an address of this service. */
@@ -89,17 +92,17 @@ export class Pages {
   }
 
   answer(page: Page): HttpResponse {
-    const { title, translations, width, isRejected, hasNewPassword, languageLinks } = page;
-    const frame = { site: this.#site, title, translations, width, isRejected, hasNewPassword, languageLinks };
+    const { title, translations, width, isRejected, hasNewPassword, captcha, languageLinks } = page;
+    const frame = { site: this.#site, title, translations, width, isRejected, hasNewPassword, captcha, languageLinks };
     return {
       status: page.status ?? 200,
       headers: {
         'content-type': 'text/html; charset=utf-8',
         'content-language': translations.language,
-        'content-security-policy': contentSecurityPolicy({
-          redirects: [...this.#formActions, ...(page.formActions ?? [])],
-          post: page.formTarget,
-        }),
+        'content-security-policy': contentSecurityPolicy(
+          { redirects: [...this.#formActions, ...(page.formActions ?? [])], post: page.formTarget },
+          captcha?.sources,
+        ),
         ...PAGE_HEADERS,
         ...page.headers,
       },

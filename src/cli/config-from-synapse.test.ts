@@ -145,7 +145,7 @@ describe('config generate --synapse-config', () => {
       provider({ user_mapping_provider: { module: 'own.Mapping', config: { a: 1 } } }),
     ],
     ['allow_existing_users', provider({ allow_existing_users: true })],
-    ['reCAPTCHA', { recaptcha_public_key: 'x', recaptcha_private_key: 'y' }],
+    ['reCAPTCHA', { enable_registration_captcha: true, recaptcha_public_key: 'x' }],
     ['registrations_require_3pid', { registrations_require_3pid: ['email'] }],
     ['user_consent', { user_consent: { version: 1 } }],
     ['allow_guest_access', { allow_guest_access: true }],
@@ -158,6 +158,14 @@ describe('config generate --synapse-config', () => {
   ])('warns of %s, and writes a configuration that is valid', async (word, settings) => {
     const { warnings } = await generated(settings);
     expect(warnings.filter((line) => line.includes(word)).length).toBeGreaterThan(0);
+  });
+
+  test('the reCAPTCHA of registration is carried over with its keys, unless it is off', async () => {
+    const keys = { recaptcha_public_key: 'x', recaptcha_private_key: 'y' };
+    const { values, warnings } = await generated({ enable_registration_captcha: true, ...keys });
+    expect(values.captcha).toEqual({ service: 'recaptcha_v2', site_key: 'x', secret_key: 'y' });
+    expect(warnings.join()).not.toContain('CAPTCHA');
+    expect((await generated(keys)).values).not.toHaveProperty('captcha');
   });
 
   test('does not go with --client, and a missing file is exit 1', async () => {

@@ -482,6 +482,13 @@ describe('import check', () => {
       { there: { user_consent: { version: 1 } }, here: { branding: { tos_uri: 'https://t.example/' } } },
     ],
     ['captcha_missing', { there: { enable_registration_captcha: true } }],
+    [
+      'registration_captcha_enabled',
+      {
+        there: { enable_registration_captcha: true },
+        here: { captcha: { service: 'recaptcha_v2', site_key: 'x', secret_key: 'y' } },
+      },
+    ],
   ])('warning %s: %j', async (code, setting) => {
     expect(await checked(setting)).toEqual({ exitCode: 11, errors: [], warnings: [code] });
   });

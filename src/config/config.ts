@@ -15,6 +15,7 @@ import { bool, duration, type Immutable, mapping, path, text, webUrl } from '#pl
 import type { OtherVariables } from './other-variables.ts';
 import { accountConfig, accountSection } from './sections/account.ts';
 import { brandingConfig, brandingSection, i18nSection, indexSection, type Pictures } from './sections/branding.ts';
+import { captchaConfig, captchaSection } from './sections/captcha.ts';
 import { clientsSection, staticClientConfig } from './sections/clients.ts';
 import { compatConfig, compatSection } from './sections/compat.ts';
 import { databaseConfig, databaseSection } from './sections/database.ts';
@@ -62,6 +63,7 @@ const sections = mapping({
   upstream_oauth2: upstreamOAuth2Section
     .prefault({})
     .describe('Other services that people may sign in with: OpenID Connect or OAuth 2.0 providers.'),
+  captcha: captchaSection.prefault({}).describe('Puzzles that tell people from programs.'),
   rate_limiting: rateLimitingSection.prefault({}).describe('Token buckets: `burst` at once, then `per_second`.'),
   oauth: oauthSection.prefault({}).describe('Lifetimes and choices of the OAuth 2.0 provider.'),
   policy: policySection.prefault({}).describe('Who may do what.'),
@@ -177,6 +179,7 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
     email,
     graphql: graphqlConfig(parsed.graphql),
     upstreamOauth2: upstreamOAuth2Config(parsed.upstream_oauth2),
+    captcha: captchaConfig(parsed.captcha),
     rateLimiting: rateLimitingConfig(parsed.rate_limiting),
     oauth: oauthConfig(parsed.oauth),
     policy: policyConfig(parsed.policy),

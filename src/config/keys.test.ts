@@ -821,6 +821,17 @@ const ROWS: Readonly<Record<string, Row>> = {
     problem: 'expected an IP address or network (IP/prefix, no host bits set), got "192.0.2.1/24"',
   },
   ...matcher('policy.data.requester.banned_user_agents'),
+  'captcha.service': choice('hcaptcha', 'recaptcha_v2', 'cloudflare_turnstile', 'hcaptcha'),
+  'captcha.site_key': text(255),
+  'captcha.secret_key': secret(),
+  'captcha.on': {
+    good: '[login]',
+    reads: ['login'],
+    as: 'captcha.forms',
+    bad: 'login',
+    problem: 'expected a list that is not empty, got "login"',
+  },
+  'captcha.on[]': { ...choice('recover', 'register', 'recover', 'login'), as: 'captcha.forms[]' },
   'branding.service_name': text(100),
   'branding.policy_uri': url(),
   'branding.tos_uri': url(),
@@ -963,6 +974,7 @@ const NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
 };
 const SIGNING_CLIENT = [`client_id: ${ULID}`, 'client_auth_method: none', 'jwks_uri: https://app.example/keys'];
 const SMTP_SERVER = ['transport: smtp', 'hostname: mail.example', 'mode: starttls'];
+const CAPTCHA = ['service: hcaptcha', 'site_key: k', 'secret_key: s'];
 /** Instead of the usual neighbours of a key. */
 const OWN_NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   'http.listeners[].binds[].address': [],
@@ -988,6 +1000,11 @@ const OWN_NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   ],
   'email.hostname': SMTP_SERVER,
   'homeserver.kind': ['secret: shared-with-the-homeserver'],
+  'captcha.service': ['site_key: k', 'secret_key: s'],
+  'captcha.site_key': ['service: hcaptcha', 'secret_key: s'],
+  'captcha.secret_key': ['service: hcaptcha', 'site_key: k'],
+  'captcha.on': CAPTCHA,
+  'captcha.on[]': CAPTCHA,
   'email.port': SMTP_SERVER,
   'email.mode': SMTP_SERVER,
   'email.username': [...SMTP_SERVER, 'password: hush'],

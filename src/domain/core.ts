@@ -8,6 +8,7 @@ import { PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
 import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import type { SessionLimits } from '#domain/browser-sessions/viewer.ts';
+import { Captcha } from '#domain/captcha/captcha.ts';
 import { ClientDirectory } from '#domain/clients/client-directory.ts';
 import { ClientFailures } from '#domain/clients/client-failures.ts';
 import { ClientKeys } from '#domain/clients/client-keys.ts';
@@ -81,6 +82,7 @@ export interface Core extends Resources {
   /** People are told by mail what happens to their account. */
   readonly sendsNotices: boolean;
   readonly homeserver: Homeserver;
+  readonly captcha: Captcha;
   /** Other services that people may sign in with. */
   readonly upstreamProviders: UpstreamProviders;
   readonly upstreamMetadata: UpstreamMetadata;
@@ -138,6 +140,7 @@ export function createCore(resources: Resources, before?: Pick<Core, 'activity'>
     sessionLimit: new SessionLimit(config.experimental.sessionLimit, config.oauth.sessionMaxLifetimeSeconds),
     sendsNotices: config.email.securityNotices,
     homeserver: openHomeserver(resources),
+    captcha: new Captcha(resources),
     upstreamProviders,
     upstreamMetadata: new UpstreamMetadata(resources),
     registrationWays,

@@ -127,7 +127,7 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [122, 'password changed without the old one'],
   [123, 'sensitive change without recent proof'],
   [124, 'registration steps skipped'],
-  [125, 'captcha, terms or token left out', 'captcha'],
+  [125, 'captcha, terms or token left out'],
   [126, 'tokens after the end of their session', 'admin API'],
   [127, 'locked and deactivated people'],
   [128, 'objects of others by GraphQL'],

@@ -6,6 +6,7 @@ import type { Core } from '#domain/core.ts';
 import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import type { Tracing } from '#platform/base/tracing.ts';
+import type { OutboundHttp, OutboundOptions } from '#platform/outbound-http/outbound-http.ts';
 import type { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { behindProxy, startApp, testConfig } from './app.ts';
@@ -41,6 +42,10 @@ export interface PageServiceOptions {
   readonly planManagementIframeUri?: string;
   /** No exporter unless given. */
   readonly tracing?: Tracing;
+  /** No puzzles unless given. */
+  readonly captcha?: Config['captcha'];
+  /** Makes what asks other servers; the real one unless given. */
+  readonly outbound?: (options: OutboundOptions) => OutboundHttp;
 }
 
 export interface RecoveryOptions {
@@ -89,7 +94,7 @@ export async function startPages(database: OpenDatabase, options: PageServiceOpt
   const log = new RecordingLog({ clock, level: 'info' });
   const keyRing = new KeyRing(Buffer.alloc(32, 9));
   const config = configOf(options);
-  const { assets, hasher, sessionLimits, registration, tracing } = options;
+  const { assets, hasher, outbound, sessionLimits, registration, tracing } = options;
   const { core, server, origin } = await startApp({
     config,
     database,
@@ -100,6 +105,7 @@ export async function startPages(database: OpenDatabase, options: PageServiceOpt
     ...(assets !== undefined && { assets }),
     ...(hasher !== undefined && { hasher }),
     ...(tracing !== undefined && { tracing }),
+    ...(outbound !== undefined && { outbound: outbound({ ...config.outbound, clock, log }) }),
     ...(sessionLimits !== undefined && { sessionLimits }),
     ...(registration !== undefined && { estimator: registration.estimator }),
   });
@@ -148,6 +154,7 @@ function configOf(options: PageServiceOptions): Config {
       showTechnicalInfo: true,
       tosUri: registration?.tosUri,
     },
+    captcha: options.captcha,
     email: options.email ?? config.email,
     index: { redirect: options.indexRedirect },
     passwords: { ...config.passwords, enabled: options.arePasswordsEnabled ?? true },

@@ -24,6 +24,16 @@ for (const preview of document.querySelectorAll('[data-identifier-of]')) {
   show();
 }
 
+const captchaScript = document.querySelector('script[data-captcha-script]');
+if (captchaScript !== null) {
+  const widget = document.querySelector('.captcha-widget');
+  // Its usual size is wider than the card on a small telephone.
+  if (widget.clientWidth < 304) widget.dataset.size = 'compact';
+  captchaScript.addEventListener('error', () => {
+    document.querySelector('[data-captcha-missing]').hidden = false;
+  });
+}
+
 for (const form of document.querySelectorAll('form[data-submit-at-once]')) form.submit();
 
 // A second press of the button would take the browser away from the answer to the first one, which comes only once.

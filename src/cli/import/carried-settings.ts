@@ -15,6 +15,7 @@ export interface CarriedSettings {
 export function carrySettings({ settings, readFile }: SynapseConfiguration, now: number): CarriedSettings {
   const providers = providersOf(settings).map((provider) => carryProvider(provider, now, readFile));
   const entries = providers.flatMap(({ entry }) => entry ?? []);
+  const captcha = captchaOf(settings, readFile);
   const values: SampleValues = {
     // Clients of a Synapse know its paths and scopes by this name.
     protocol_name: 'matrix',
@@ -26,9 +27,10 @@ export function carrySettings({ settings, readFile }: SynapseConfiguration, now:
     },
     passwords: passwordsOf(settings),
     account: accountOf(settings),
+    ...(captcha !== undefined && { captcha }),
     ...(entries.length > 0 && { upstream_oauth2: { providers: entries } }),
   };
-  return { values, warnings: [...providers.flatMap(({ warnings }) => warnings), ...leftOut(settings)] };
+  return { values, warnings: [...providers.flatMap(({ warnings }) => warnings), ...leftOut(settings, captcha)] };
 }
 
 function passwordsOf({ password_config: passwords, bcrypt_rounds: cost }: SynapseSettings) {
@@ -58,7 +60,19 @@ function accountOf(settings: SynapseSettings) {
   };
 }
 
-function leftOut(settings: SynapseSettings): string[] {
+/** Of a Synapse whose registration has a puzzle; undefined when a key is missing. */
+function captchaOf(
+  settings: SynapseSettings,
+  readFile: SynapseConfiguration['readFile'],
+): { service: string; site_key: string; secret_key: string } | undefined {
+  const { enable_registration_captcha: isOn, recaptcha_public_key: site_key, recaptcha_private_key: key } = settings;
+  const { recaptcha_private_key_path: path } = settings;
+  if (isOn !== true || !site_key) return undefined;
+  const secret_key = key || (path ? readFile(path).trim() : undefined);
+  return secret_key ? { service: 'recaptcha_v2', site_key, secret_key } : undefined;
+}
+
+function leftOut(settings: SynapseSettings, captcha: object | undefined): string[] {
   const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
   const others: readonly (readonly [boolean, string])[] = [
     [!isSet(settings.public_baseurl), 'public_baseurl is not set in Synapse: give homeserver.endpoint'],
@@ -71,8 +85,8 @@ function leftOut(settings: SynapseSettings): string[] {
       'password_config.localdb_enabled is not carried over: passwords stay usable here',
     ],
     [
-      isSet(settings.recaptcha_public_key) || isSet(settings.enable_registration_captcha),
-      'the reCAPTCHA keys are not carried over: registration here has no CAPTCHA',
+      captcha === undefined && isSet(settings.enable_registration_captcha),
+      'the reCAPTCHA keys are not carried over, as one of them is missing: see captcha',
     ],
     [
       (settings.registrations_require_3pid ?? []).length > 0,

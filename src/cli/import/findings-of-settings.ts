@@ -15,7 +15,7 @@ const warning = (code: string, message: string): Finding => ({ severity: 'warnin
  */
 export function findingsOfSettings(
   there: SynapseSettings,
-  here: Pick<Config, 'protocolName' | 'homeserver' | 'passwords' | 'upstreamOauth2' | 'branding'>,
+  here: Pick<Config, 'protocolName' | 'homeserver' | 'passwords' | 'upstreamOauth2' | 'branding' | 'captcha'>,
   hasPasswords: boolean,
 ): readonly Finding[] {
   const { homeserver } = here.homeserver;
@@ -126,7 +126,7 @@ function providerFindings(there: SynapseSettings, { providers }: Config['upstrea
 }
 
 /** What Synapse does and does not do any more once it delegates, without a counterpart here. */
-function laterWork(there: SynapseSettings, { branding }: Pick<Config, 'branding'>): Finding[] {
+function laterWork(there: SynapseSettings, { branding, captcha }: Pick<Config, 'branding' | 'captcha'>): Finding[] {
   const findings = otherSignInsOf(there).map((name) =>
     warning('unsupported_sign_in', `Synapse signs people in by ${name}, which has no counterpart here`),
   );
@@ -150,11 +150,11 @@ function laterWork(there: SynapseSettings, { branding }: Pick<Config, 'branding'
     }
   }
   if (there.enable_registration_captcha === true) {
+    const off = 'enable_registration_captcha is on in Synapse: switch it off there';
     findings.push(
-      warning(
-        'captcha_missing',
-        'enable_registration_captcha is on in Synapse: switch it off there; registration here has no CAPTCHA',
-      ),
+      captcha === undefined
+        ? warning('captcha_missing', `${off}, and see the section captcha here`)
+        : warning('registration_captcha_enabled', off),
     );
   }
   return findings;

@@ -6,6 +6,7 @@ import { sha256 } from '#platform/base/secret.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { cheapHasher, insertTestAccount } from '#test/support/accounts.ts';
+import { noCaptcha } from '#test/support/captcha.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { measured } from '#test/support/measured.ts';
@@ -57,8 +58,10 @@ async function signIn(): Promise<SessionCredentials> {
       log: silentLog,
       loginNames: { serverName: 'example.org', isEmailAllowed: false },
       sendsNotices: false,
+      captcha: noCaptcha,
     },
     {
+      captcha: { fields: [] },
       ...{ username: `person-${accounts}`, password: 'right', language: 'en' },
       ...{ address: undefined, userAgent: undefined, knownBrowsers: [] },
     },

@@ -13,6 +13,7 @@ import type { Database } from '#platform/postgres/database.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { type NoParameters, statement } from '#platform/postgres/statement.ts';
 import { CHEAP_SCHEME, insertTestAccount } from '#test/support/accounts.ts';
+import { noCaptcha } from '#test/support/captcha.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { measured } from '#test/support/measured.ts';
@@ -71,7 +72,7 @@ function depsOn(on: Database, limits = NO_LIMITS): SignInDeps {
   const checks = { database: on, hasher, clock, log, keyRing, limits, maximumBytes: 1024, sendsNotices };
   const passwordChecks = new PasswordChecks(checks);
   const loginNames = { serverName: 'example.org', isEmailAllowed: true };
-  return { database: on, clock, log, passwordChecks, loginNames, sendsNotices };
+  return { database: on, clock, log, passwordChecks, loginNames, sendsNotices, captcha: noCaptcha };
 }
 
 function signIn(
@@ -83,6 +84,7 @@ function signIn(
   return signInWithPassword(depsOn(database, limits), {
     username,
     password,
+    captcha: { fields: [] },
     address: '192.0.2.1',
     userAgent: 'Test/1.0',
     knownBrowsers: [],
@@ -231,7 +233,9 @@ describe('outcomes of a password sign-in (browser-flows 3.2.4)', () => {
       return result;
     };
     const attempt = { username: 'changing', password: 'right', address: undefined, userAgent: undefined };
-    expect(await signInWithPassword(deps, { ...attempt, knownBrowsers: [], language: 'en' })).toMatchObject({
+    expect(
+      await signInWithPassword(deps, { ...attempt, captcha: { fields: [] }, knownBrowsers: [], language: 'en' }),
+    ).toMatchObject({
       reason: 'invalid-credentials',
     });
     expect(await database.rows(liveSessions, { userId: toUuid(id) })).toEqual([]);
@@ -294,7 +298,9 @@ describe('finding the account (browser-flows 3.2.3)', () => {
   test('an address does not sign in where that is not allowed', async () => {
     const deps = { ...depsOn(database), loginNames: { serverName: 'example.org', isEmailAllowed: false } };
     const attempt = { username: 'grace.h@example.net', password: 'right', address: undefined, userAgent: undefined };
-    expect(await signInWithPassword(deps, { ...attempt, knownBrowsers: [], language: 'en' })).toMatchObject({
+    expect(
+      await signInWithPassword(deps, { ...attempt, captcha: { fields: [] }, knownBrowsers: [], language: 'en' }),
+    ).toMatchObject({
       reason: 'invalid-credentials',
     });
   });
@@ -399,6 +405,7 @@ describe('limits (browser-flows 3.2.5)', () => {
         const attempt = {
           username: 'guessed',
           password: `guess ${index}`,
+          captcha: { fields: [] },
           userAgent: undefined,
           knownBrowsers: [],
           language: 'en',

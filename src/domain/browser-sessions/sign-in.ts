@@ -9,6 +9,7 @@ import {
 import type { Overloaded, PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
 import { toUser, type User, type UserRow } from '#domain/accounts/user.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import type { Captcha, CaptchaAnswer, CaptchaRefusal } from '#domain/captcha/captcha.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
@@ -28,6 +29,7 @@ export interface SignInDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly passwordChecks: PasswordChecks;
+  readonly captcha: Pick<Captcha, 'check' | 'countFailure'>;
   readonly loginNames: LoginNameRules;
   readonly sendsNotices: boolean;
 }
@@ -37,6 +39,7 @@ export interface SignInAttempt {
   readonly username: string;
   /** As typed. */
   readonly password: string;
+  readonly captcha: CaptchaAnswer;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
   readonly knownBrowsers: readonly KnownBrowser[];
@@ -50,7 +53,7 @@ export interface SignInAttempt {
 export type SignInOutcome =
   | { readonly ok: true; readonly session: SessionCredentials; readonly user: User }
   | { readonly ok: false; readonly reason: 'required'; readonly fields: readonly ('username' | 'password')[] }
-  | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number }
+  | CaptchaRefusal
   | { readonly ok: false; readonly reason: 'invalid-credentials' }
   | Overloaded
   /** Only after the right password. */
@@ -114,12 +117,17 @@ export async function signInWithPassword(deps: SignInDeps, attempt: SignInAttemp
   if (attempt.password === '') fields.push('password');
   if (fields.length > 0) return { ok: false, reason: 'required', fields };
 
+  const solved = await deps.captcha.check('login', attempt.captcha, attempt.address);
+  if (!solved.ok) return solved;
   const account = parseLoginName(typedName, deps.loginNames);
   const { password, address, userAgent, knownBrowsers, signal } = attempt;
   const subject = { account, address, userAgent, knownBrowsers };
   const check = await deps.passwordChecks.check({ ...subject, password, signal, isSignIn: true });
   // Wrong ones are counted where it is known what is wrong.
-  if (!check.ok && check.reason === 'invalid-credentials') return check;
+  if (!check.ok && check.reason === 'invalid-credentials') {
+    await deps.captcha.countFailure(address);
+    return check;
+  }
   const outcome = check.ok ? await open(deps, attempt, check.accepted) : check;
   metrics?.count('latchkey_login_attempts_total', { result: resultOf(outcome) });
   return outcome;

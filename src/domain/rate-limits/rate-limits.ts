@@ -80,6 +80,18 @@ const recordFailure = statement<
   )::float8 as shut_seconds`,
 );
 
+const readEmpty = statement<
+  { is_empty: boolean },
+  { readonly now: Date; readonly key: string; readonly burst: number; readonly seconds: number }
+>(
+  'is-bucket-empty',
+  `select exists (
+    select from rate_limits bucket
+     where bucket.key = :key::text
+       and bucket.tat > :now::timestamptz + make_interval(secs => :seconds::float8) * (:burst::float8 - 1)
+  ) as is_empty`,
+);
+
 /**
  * Waits for a statement that checks a limit. When the database refuses it, it is unknown whether the limit is reached:
  * the request is refused as well, and may be repeated. Throws `temporarily_unavailable`.
@@ -162,10 +174,25 @@ export async function countFailure(database: Queryable, clock: Clock, bucket: Bu
   return row?.shut_seconds ?? 0;
 }
 
+/** Whether so many failures were counted that no token is left. Takes none. */
+export async function isBucketEmpty(database: Queryable, clock: Clock, bucket: Bucket): Promise<boolean> {
+  const row = await awaitLimitCheck(
+    database.first(readEmpty, {
+      now: new Date(clock.now()),
+      key: bucket.key,
+      burst: bucket.limiter.burst,
+      seconds: secondsPerToken(bucket.limiter),
+    }),
+  );
+  return row?.is_empty === true;
+}
+
 /** What an address is charged for. */
 interface AddressCharge {
   /** Name of the limit. */
   readonly name:
+    | 'captcha'
+    | 'captcha-login'
     | 'registration'
     | 'registration-check'
     | 'registration-token'

@@ -1,5 +1,6 @@
 import type { Limiter } from '#config/sections/rate-limiting.ts';
 import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
+import type { Captcha, CaptchaAnswer, CaptchaRefusal } from '#domain/captcha/captcha.ts';
 import {
   addressBucketKey,
   mailBucket,
@@ -27,12 +28,14 @@ export interface StartRecoveryDeps {
   readonly log: Log;
   readonly keyRing: KeyRing;
   readonly instance: QueueState;
+  readonly captcha: Pick<Captcha, 'check'>;
   readonly recoveryLimits: { readonly perIp: Limiter; readonly perAddress: Limiter };
 }
 
 export interface RecoveryRequest {
   /** As typed. */
   readonly email: string;
+  readonly captcha: CaptchaAnswer;
   /** Language of the page, and of the mail. */
   readonly locale: string;
   readonly address: string | undefined;
@@ -42,7 +45,7 @@ export interface RecoveryRequest {
 export type StartRecoveryOutcome =
   | { readonly ok: true; readonly id: RecoverySessionId }
   | { readonly ok: false; readonly reason: 'invalid' }
-  | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
+  | CaptchaRefusal;
 
 /** Open at once for one address; the oldest beyond them are closed. */
 const MAX_OPEN = 5;
@@ -99,6 +102,8 @@ const queueMail = statement<
 export async function startRecovery(deps: StartRecoveryDeps, request: RecoveryRequest): Promise<StartRecoveryOutcome> {
   const email = parseStoredEmailAddress(request.email);
   if (email === undefined) return { ok: false, reason: 'invalid' };
+  const solved = await deps.captcha.check('recover', request.captcha, request.address);
+  if (!solved.ok) return solved;
   const taken = await chargeMail(deps, email.key, request.address);
   if (!taken.ok) return { ...taken, reason: 'rate-limited' };
   const now = deps.clock.now();

@@ -50,6 +50,7 @@ test('the configuration of the site is what the operator has set', async () => {
       login_with_email_allowed: true,
       reauth_max_age: null,
     },
+    captcha: { service: 'hcaptcha', site_key: 'site-key', secret_key: 'hush' },
     branding: {
       policy_uri: 'https://example.org/privacy',
       tos_uri: 'https://example.org/terms',
@@ -65,6 +66,7 @@ test('the configuration of the site is what the operator has set', async () => {
       policyUri: 'https://example.org/privacy',
       tosUri: 'https://example.org/terms',
       imprint: 'The Example',
+      captchaConfig: { id: 'captcha_config', service: 'H_CAPTCHA', siteKey: 'site-key' },
       planManagementIframeUri: 'https://plans.example/manage?of=us',
       accountDeactivationAllowed: false,
       passwordChangeAllowed: false,

@@ -28,7 +28,9 @@ export interface AreaParts {
   /** Before the id of a client: where the service has its logo. Undefined: none are shown. */
   readonly clientLogosPath: string | undefined;
   /** The page of the operator that one of the area shows in a frame. */
-  readonly planManagementUri: string | undefined;
+  readonly hasPlanManagement: boolean;
+  /** Sources of what its pages may show in frames. */
+  readonly frames: readonly string[];
   /** Paths below the origin. */
   readonly rootPath: string;
   readonly graphqlPath: string;
@@ -49,7 +51,7 @@ export function renderArea(parts: AreaParts, translations: Translations): HttpRe
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-language': translations.language,
-      'content-security-policy': contentSecurityPolicy({}, parts.planManagementUri),
+      'content-security-policy': contentSecurityPolicy({}, { frames: parts.frames }),
       ...PAGE_HEADERS,
     },
     body: renderDocument(
@@ -118,7 +120,7 @@ function Content({ parts, translations }: Props): VNode {
         data-minimum-password-length={parts.minimumPasswordLength}
         data-code-minutes={String(parts.codeMinutes)}
         data-client-logos={parts.clientLogosPath}
-        data-plan-management={parts.planManagementUri === undefined ? undefined : 'true'}
+        data-plan-management={parts.hasPlanManagement ? 'true' : undefined}
         data-recovery-ends-applications={String(parts.recoveryEndsApplications)}
       />
     </>

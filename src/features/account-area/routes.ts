@@ -10,6 +10,8 @@
  * The page holds nothing about the person. All that it shows comes by `/graphql`, which judges each request by itself.
  */
 import type { Browser, PageDeps } from '#browser/browser.ts';
+import { captchaFrames } from '#browser/captcha.ts';
+import { originSource } from '#browser/page-headers.ts';
 import type { Core } from '#domain/core.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -22,6 +24,8 @@ type Deps = PageDeps & { readonly parts: AreaParts };
 
 export function mount(core: Core, browser: Browser): Route[] {
   const { assets, site, urls } = browser;
+  const { planManagementIframeUri } = core.config.experimental;
+  const planFrame = planManagementIframeUri === undefined ? undefined : originSource(planManagementIframeUri);
   const parts: AreaParts = {
     site,
     integrityOf: (name) => assets.find(name)?.integrity,
@@ -34,7 +38,8 @@ export function mount(core: Core, browser: Browser): Route[] {
     minimumPasswordLength: core.config.passwords.minimumLength,
     codeMinutes: Math.round(core.config.email.codeTtlSeconds / 60),
     clientLogosPath: core.config.account.clientLogos === 'initials' ? undefined : urls.path('client-logos/'),
-    planManagementUri: core.config.experimental.planManagementIframeUri,
+    hasPlanManagement: planManagementIframeUri !== undefined,
+    frames: [planFrame, ...captchaFrames(core.config.captcha)].filter((source) => source !== undefined),
     rootPath: urls.account(),
     graphqlPath: urls.path('graphql'),
     loginPath: urls.login(),

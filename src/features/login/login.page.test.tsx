@@ -3,6 +3,7 @@ import { assetPaths } from '#browser/asset-files.ts';
 import { loadTranslations } from '#browser/i18n/translations.ts';
 import { renderPage } from '#browser/layout.tsx';
 import type { NoticeCode } from '#browser/notices.tsx';
+import { shownTestCaptcha } from '#test/support/captcha.ts';
 import { expectCleanPage, HOSTILE_TEXTS, tagsOf } from '#test/support/clean-page.ts';
 import { parseForms, textOf } from '#test/support/html-forms.ts';
 import { LoginPage, type LoginProblem, loginProblems } from './login.page.tsx';
@@ -29,7 +30,14 @@ function render({
 }: Sample): string {
   const translations = catalog.in(language);
   const problems = problem === undefined ? [] : loginProblems(translations, problem, { acceptsEmail: true });
-  const form = { path: '/login?kind=change_password', csrf: text, username: text, problems, acceptsEmail: true };
+  const form = {
+    path: '/login?kind=change_password',
+    csrf: text,
+    username: text,
+    problems,
+    acceptsEmail: true,
+    captcha: shownTestCaptcha(text),
+  };
   const page = (
     <LoginPage
       translations={translations}

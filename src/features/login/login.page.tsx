@@ -1,5 +1,7 @@
 import type { VNode } from 'preact';
+import { captchaProblem, type ShownCaptcha } from '#browser/captcha.ts';
 import { Button } from '#browser/components/buttons.tsx';
+import { CaptchaField } from '#browser/components/captcha-field.tsx';
 import { PasswordField, TextField } from '#browser/components/fields.tsx';
 import { ErrorSummary, Form, type FormProblem } from '#browser/components/form.tsx';
 import { ProviderButtons, type ShownProvider } from '#browser/components/provider-buttons.tsx';
@@ -17,6 +19,8 @@ export interface LoginForm {
   readonly problems: readonly FormProblem[];
   /** An e-mail address is accepted in place of the username. */
   readonly acceptsEmail: boolean;
+  /** Undefined: none is asked for. */
+  readonly captcha: ShownCaptcha | undefined;
 }
 
 /** The sign-in page; without a form when passwords are switched off. */
@@ -107,6 +111,7 @@ function PasswordForm({ translations, form }: { translations: Translations; form
           translations={translations}
           problems={form.problems}
         />
+        {form.captcha !== undefined && <CaptchaField translations={translations} captcha={form.captcha} />}
         <Button>{translations.t('login.button')}</Button>
       </Form>
     </>
@@ -140,6 +145,9 @@ export function loginProblems(
       const minutes = Math.max(1, Math.ceil(problem.retryAfterSeconds / 60));
       return [{ code: 'rate_limit_exceeded', message: t('login.rate_limit_exceeded', { minutes }) }];
     }
+    case 'captcha-unsolved':
+    case 'captcha-unavailable':
+      return [captchaProblem(translations, problem.reason)];
     case 'csrf-expired':
       return [{ code: 'csrf_expired', message: t('form.csrf_expired') }];
     case 'overloaded':

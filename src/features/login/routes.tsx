@@ -5,7 +5,9 @@
  * feature only names the client of it. Passwords, their limits and the session's row are left to the domain.
  */
 import type { Browser, PageDeps } from '#browser/browser.ts';
+import { readCaptchaAnswer, type ShownCaptcha, shownCaptcha } from '#browser/captcha.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
+import type { Translations } from '#browser/i18n/translations.ts';
 import type { Interstitials } from '#browser/interstitials.tsx';
 import { query } from '#browser/urls.ts';
 import { usernameOfHint } from '#domain/accounts/login-name.ts';
@@ -49,7 +51,7 @@ async function showLogin(deps: LoginDeps, context: RequestContext): Promise<Http
   const only = onlyProvider(deps, context);
   if (only !== undefined) return redirect(deps.urls.upstreamAuthorize(only.id, action));
   const username = usernameOfHint(context.query.get('login_hint'), deps.loginNames);
-  return showForm(deps, context, { ...(await readContinuation(deps, action)), username });
+  return showForm(deps, context, { ...(await readContinuation(deps, context, action)), username });
 }
 
 /** Where there is one way to sign in, nothing is left to choose; unless the person has just come back from there. */
@@ -65,7 +67,7 @@ async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<Ht
   const username = form.get('username') ?? '';
 
   const reject = async (problem: LoginProblem): Promise<HttpResponse> => {
-    return showForm(deps, context, { ...(await readContinuation(deps, action)), username, problem });
+    return showForm(deps, context, { ...(await readContinuation(deps, context, action)), username, problem });
   };
   if (isExpired) return await reject({ reason: 'csrf-expired' });
   if (username.trim().length > MAX_USERNAME_CHARACTERS) return await reject({ reason: 'too-long' });
@@ -73,6 +75,7 @@ async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<Ht
   const outcome = await signInWithPassword(deps, {
     username,
     password: form.get('password') ?? '',
+    captcha: readCaptchaAnswer(form),
     address: context.clientAddress,
     userAgent: context.userAgent,
     knownBrowsers: deps.viewers.knownBrowsers(context),
@@ -96,6 +99,8 @@ interface Continuation {
   readonly destination: Destination | undefined;
   /** Where the account is that is to be linked. */
   readonly linkProvider: UpstreamProvider | undefined;
+  readonly translations: Translations;
+  readonly captcha: ShownCaptcha | undefined;
 }
 
 interface FormState extends Continuation {
@@ -103,15 +108,27 @@ interface FormState extends Continuation {
   readonly problem?: LoginProblem;
 }
 
-async function readContinuation(deps: LoginDeps, action: PostAuthAction | undefined): Promise<Continuation> {
+async function readContinuation(
+  deps: LoginDeps,
+  context: RequestContext,
+  action: PostAuthAction | undefined,
+): Promise<Continuation> {
   const destination = await findDestination(deps, action);
-  return { action, destination, linkProvider: await findLinkProvider(deps, action) };
+  const translations = deps.pages.language(context, destination?.uiLocales);
+  return {
+    action,
+    destination,
+    linkProvider: await findLinkProvider(deps, action),
+    translations,
+    captcha: deps.config.passwords.enabled
+      ? await shownCaptcha(deps, 'login', context.clientAddress, translations)
+      : undefined,
+  };
 }
 
 function showForm(deps: LoginDeps, context: RequestContext, state: FormState): HttpResponse {
-  const { action, destination, linkProvider, problem } = state;
+  const { action, captcha, destination, linkProvider, problem, translations } = state;
   const acceptsEmail = deps.loginNames.isEmailAllowed;
-  const translations = deps.pages.language(context, destination?.uiLocales);
   const problems: readonly FormProblem[] =
     problem === undefined ? [] : loginProblems(translations, problem, { acceptsEmail });
   const form = {
@@ -120,6 +137,7 @@ function showForm(deps: LoginDeps, context: RequestContext, state: FormState): H
     username: state.username,
     problems,
     acceptsEmail,
+    captcha,
   };
   const isOverloaded = problem?.reason === 'overloaded';
   return deps.pages.answer({
@@ -128,6 +146,7 @@ function showForm(deps: LoginDeps, context: RequestContext, state: FormState): H
     title: translations.t('login.title'),
     translations,
     isRejected: problems.length > 0,
+    captcha: captcha?.widget,
     formActions: destinationFormActions(destination),
     // Where the client has chosen the language, the reader's choice here would change nothing.
     languageLinks: destination?.uiLocales === undefined ? languageLinks(deps, action) : [],

@@ -4,6 +4,7 @@ import { assetPaths } from '#browser/asset-files.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
 import { loadTranslations, type Translations } from '#browser/i18n/translations.ts';
 import { renderPage } from '#browser/layout.tsx';
+import { shownTestCaptcha } from '#test/support/captcha.ts';
 import { expectCleanPage, HOSTILE_TEXTS, tagsOf } from '#test/support/clean-page.ts';
 import { ProgressPage } from './progress.tsx';
 import { RecoverPage } from './recover.tsx';
@@ -20,7 +21,7 @@ const MESSAGE = {
 /** Every page, with a text in all places where somebody else's may come. */
 function pages(translations: Translations, text: string): string[] {
   const problems: readonly FormProblem[] = [{ code: 'invalid', field: 'email', message: text }];
-  const form = { path: '/recover', csrf: text, email: text, problems };
+  const form = { path: '/recover', csrf: text, email: text, captcha: shownTestCaptcha(text), problems };
   const all: readonly VNode[] = [
     <RecoverPage translations={translations} loginPath="/login" form={form} />,
     <ProgressPage

@@ -1,12 +1,14 @@
 import type { VNode } from 'preact';
+import { captchaProblem, readCaptchaAnswer, type ShownCaptcha, shownCaptcha } from '#browser/captcha.ts';
 import { Button } from '#browser/components/buttons.tsx';
+import { CaptchaField } from '#browser/components/captcha-field.tsx';
 import { TextField } from '#browser/components/fields.tsx';
 import { ErrorSummary, Form, type FormProblem } from '#browser/components/form.tsx';
 import { Alternative, Heading } from '#browser/components/text.tsx';
 import { commonRefusalProblem } from '#browser/form-problems.ts';
 import type { Translations } from '#browser/i18n/translations.ts';
 import { bindRecovery } from '#browser/recoveries-cookie.ts';
-import { startRecovery } from '#domain/recoveries/start-recovery.ts';
+import { type StartRecoveryOutcome, startRecovery } from '#domain/recoveries/start-recovery.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { answerElsewhere, type RecoveryDeps, showClosed } from './recovery-deps.tsx';
@@ -15,7 +17,7 @@ import { answerElsewhere, type RecoveryDeps, showClosed } from './recovery-deps.
 export async function showRecover(deps: RecoveryDeps, context: RequestContext): Promise<HttpResponse> {
   const elsewhere = await answerElsewhere(deps, context);
   if (elsewhere !== undefined) return elsewhere;
-  return showForm(deps, context, deps.pages.language(context), '', []);
+  return await showForm(deps, context, deps.pages.language(context), '', []);
 }
 
 /** `POST /recover`: the same answer for every address, no matter who has it. */
@@ -27,37 +29,53 @@ export async function submitRecover(deps: RecoveryDeps, context: RequestContext)
   if (elsewhere !== undefined) return elsewhere;
   const translations = deps.pages.language(context);
   const email = form.get('email') ?? '';
-  const reject = (problem: FormProblem): HttpResponse => showForm(deps, context, translations, email, [problem]);
-  if (isExpired) return reject(commonRefusalProblem(translations, { reason: 'csrf-expired' }));
+  const reject = async (problem: FormProblem): Promise<HttpResponse> =>
+    await showForm(deps, context, translations, email, [problem]);
+  if (isExpired) return await reject(commonRefusalProblem(translations, { reason: 'csrf-expired' }));
 
   const { clientAddress: address, userAgent } = context;
-  const outcome = await startRecovery(deps, { email, locale: translations.language, address, userAgent });
-  if (!outcome.ok && outcome.reason === 'invalid') {
-    return reject({ code: 'invalid', field: 'email', message: translations.t('recover.email_invalid') });
-  }
-  if (!outcome.ok) return reject(commonRefusalProblem(translations, outcome));
+  const captcha = readCaptchaAnswer(form);
+  const outcome = await startRecovery(deps, { email, captcha, locale: translations.language, address, userAgent });
+  if (!outcome.ok) return await reject(problemOf(translations, outcome));
   bindRecovery(context, outcome.id, deps.sessionTtlSeconds, deps.clock.now());
   return redirect(deps.urls.recoveryProgress(outcome.id));
 }
 
-function showForm(
+function problemOf(
+  translations: Translations,
+  outcome: Exclude<StartRecoveryOutcome, { readonly ok: true }>,
+): FormProblem {
+  switch (outcome.reason) {
+    case 'invalid':
+      return { code: 'invalid', field: 'email', message: translations.t('recover.email_invalid') };
+    case 'captcha-unsolved':
+    case 'captcha-unavailable':
+      return captchaProblem(translations, outcome.reason);
+    case 'rate-limited':
+      return commonRefusalProblem(translations, outcome);
+  }
+}
+
+async function showForm(
   deps: RecoveryDeps,
   context: RequestContext,
   translations: Translations,
   email: string,
   problems: readonly FormProblem[],
-): HttpResponse {
+): Promise<HttpResponse> {
   const { csrf, pages, urls } = deps;
+  const captcha = await shownCaptcha(deps, 'recover', context.clientAddress, translations);
   return pages.answer({
     title: translations.t('recover.title'),
     translations,
     isRejected: problems.length > 0,
+    captcha: captcha?.widget,
     languageLinks: pages.languageLinks((language) => urls.recover([['ui_locales', language]])),
     content: (
       <RecoverPage
         translations={translations}
         loginPath={urls.login()}
-        form={{ path: urls.recover(), csrf: csrf.field(context), email, problems }}
+        form={{ path: urls.recover(), csrf: csrf.field(context), email, captcha, problems }}
       />
     ),
   });
@@ -76,10 +94,12 @@ export function RecoverPage({
     readonly csrf: string;
     /** What was typed before. */
     readonly email: string;
+    /** Undefined: none is asked for. */
+    readonly captcha: ShownCaptcha | undefined;
     readonly problems: readonly FormProblem[];
   };
 }): VNode {
-  const { problems } = form;
+  const { captcha, problems } = form;
   return (
     <>
       <Heading title={translations.t('recover.title')}>{translations.t('recover.text')}</Heading>
@@ -93,6 +113,7 @@ export function RecoverPage({
           value={form.email}
           problems={problems}
         />
+        {captcha !== undefined && <CaptchaField translations={translations} captcha={captcha} />}
         <Button>{translations.t('recover.button')}</Button>
       </Form>
       <Alternative>

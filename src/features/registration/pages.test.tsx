@@ -6,6 +6,7 @@ import { emailProblem } from '#browser/email-problems.ts';
 import { loadTranslations, type Translations } from '#browser/i18n/translations.ts';
 import { renderPage } from '#browser/layout.tsx';
 import { rejectedName } from '#browser/username-problems.ts';
+import { shownTestCaptcha } from '#test/support/captcha.ts';
 import { expectCleanPage, HOSTILE_TEXTS, tagsOf } from '#test/support/clean-page.ts';
 import { parseForms, textOf } from '#test/support/html-forms.ts';
 import { DisplayNamePage } from './display-name.tsx';
@@ -34,7 +35,9 @@ function render(translations: Translations, content: VNode): string {
 function registerPage(translations: Translations, text: string, problems: readonly FormProblem[] = []): string {
   const terms = { uri: 'https://example.org/terms', isAccepted: false };
   const passwordRules = { minimumScore: 3, minimumLength: 8, serviceName: text };
-  const form = { path: '/register/password', csrf: text, username: text, email: text, passwordRules, terms, problems };
+  const captcha = shownTestCaptcha(text);
+  const typed = { csrf: text, username: text, email: text };
+  const form = { path: '/register/password', ...typed, passwordRules, terms, captcha, problems };
   const page = <RegisterPage translations={translations} clientName={text} loginPath="/login" form={form} />;
   return render(translations, page);
 }

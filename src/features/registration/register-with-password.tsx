@@ -1,3 +1,4 @@
+import { readCaptchaAnswer, type ShownCaptcha, shownCaptcha } from '#browser/captcha.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
 import { emailProblem } from '#browser/email-problems.ts';
 import type { Translations } from '#browser/i18n/translations.ts';
@@ -85,6 +86,7 @@ interface PageContext {
   /** The registration token of the address, kept for the form's own. */
   readonly token: string | undefined;
   readonly destination: Destination | undefined;
+  readonly captcha: ShownCaptcha | undefined;
   readonly translations: Translations;
 }
 
@@ -94,11 +96,13 @@ async function readPageContext(
   action: PostAuthAction | undefined,
 ): Promise<PageContext> {
   const destination = await findDestination(deps, action);
+  const translations = deps.pages.language(context, destination?.uiLocales);
   return {
     action,
     token: invitationOf(deps, context),
     destination,
-    translations: deps.pages.language(context, destination?.uiLocales),
+    captcha: await shownCaptcha(deps, 'register', context.clientAddress, translations),
+    translations,
   };
 }
 
@@ -109,6 +113,7 @@ function readSubmission(context: RequestContext, form: FormParameters, page: Pag
     password: form.get('password') ?? '',
     passwordConfirm: form.get('password_confirm') ?? '',
     acceptsTerms: form.get('accept_terms') === 'on',
+    captcha: readCaptchaAnswer(form),
     token: page.token,
     action: page.action,
     locale: page.translations.language,
@@ -147,7 +152,7 @@ function reject(
 function showForm(
   deps: RegistrationDeps,
   context: RequestContext,
-  { action, token, destination, translations }: PageContext,
+  { action, token, destination, captcha, translations }: PageContext,
   state: Typed & { readonly problems?: readonly FormProblem[]; readonly refusal?: FormRefusal },
 ): HttpResponse {
   const { urls, pages, tosUri } = deps;
@@ -162,6 +167,7 @@ function showForm(
     translations,
     isRejected: problems.length > 0,
     hasNewPassword: true,
+    captcha: captcha?.widget,
     formActions: destinationFormActions(destination),
     // Where the client has chosen the language, the reader's choice here would change nothing.
     languageLinks:
@@ -186,6 +192,7 @@ function showForm(
             serviceName: deps.serviceName,
           },
           terms: tosUri === undefined ? undefined : { uri: tosUri, isAccepted: state.hasAcceptedTerms },
+          captcha,
           problems,
         }}
       />

@@ -1,5 +1,7 @@
 import type { VNode } from 'preact';
+import type { ShownCaptcha } from '#browser/captcha.ts';
 import { Button, LinkButton } from '#browser/components/buttons.tsx';
+import { CaptchaField } from '#browser/components/captcha-field.tsx';
 import { TextField } from '#browser/components/fields.tsx';
 import type { FormProblem } from '#browser/components/form.tsx';
 import { ErrorSummary, Form } from '#browser/components/form.tsx';
@@ -22,6 +24,8 @@ export interface RegisterForm {
   readonly passwordRules: StrengthRules;
   /** Terms to accept; undefined: none. */
   readonly terms: AcceptedTerms | undefined;
+  /** Undefined: none is asked for. */
+  readonly captcha: ShownCaptcha | undefined;
   readonly problems: readonly FormProblem[];
 }
 
@@ -38,7 +42,7 @@ export function RegisterPage({
   loginPath: string;
   form: RegisterForm;
 }): VNode {
-  const { problems, terms } = form;
+  const { captcha, problems, terms } = form;
   return (
     <>
       <Heading title={translations.t('register.title')}>
@@ -76,6 +80,7 @@ export function RegisterPage({
           problems={problems}
         />
         {terms !== undefined && <TermsField translations={translations} terms={terms} problems={problems} />}
+        {captcha !== undefined && <CaptchaField translations={translations} captcha={captcha} />}
         <Button>{translations.t('register.button')}</Button>
       </Form>
       <Alternative>

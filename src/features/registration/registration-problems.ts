@@ -1,11 +1,14 @@
+import { captchaProblem } from '#browser/captcha.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
 import { type CommonRefusal, commonRefusalProblem, newPasswordProblem } from '#browser/form-problems.ts';
 import type { MessageKey, Translations } from '#browser/i18n/translations.ts';
 import type { SubmissionProblem } from '#domain/accounts/registrations/start-registration.ts';
+import type { CaptchaRefusal } from '#domain/captcha/captcha.ts';
 
 /** Why a form was refused as a whole, whatever was typed. */
 export type FormRefusal =
   | { readonly reason: 'invalid-action' | 'requester-banned' | 'unknown-provider' | 'homeserver-unavailable' }
+  | CaptchaRefusal
   | CommonRefusal;
 
 export function refusalProblem(translations: Translations, refusal: FormRefusal): FormProblem {
@@ -18,6 +21,9 @@ export function refusalProblem(translations: Translations, refusal: FormRefusal)
       return { code: 'unknown_provider', message: translations.t('register.unknown_provider') };
     case 'homeserver-unavailable':
       return { code: 'homeserver_unavailable', message: translations.t('register.homeserver_unavailable') };
+    case 'captcha-unsolved':
+    case 'captcha-unavailable':
+      return captchaProblem(translations, refusal.reason);
     default:
       return commonRefusalProblem(translations, refusal);
   }

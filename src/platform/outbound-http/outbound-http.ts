@@ -88,6 +88,8 @@ export interface Call {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** For all of it; ten seconds unless given. */
+  readonly totalMs?: number;
 }
 
 export interface Called {
@@ -104,7 +106,7 @@ export interface NotSent {
   readonly reason: FailureReason;
 }
 
-interface Message extends Call {
+interface Message extends Omit<Call, 'totalMs'> {
   readonly needsBody: boolean;
   /** Of a call; the others have five seconds. */
   readonly signal?: AbortSignal;
@@ -167,11 +169,11 @@ export class OutboundHttp {
   }
 
   /**
-   * Asks a server that the operator has chosen: ten seconds in all, once more when the connection fails. Any status but
-   * a redirect is an answer; nothing is remembered.
+   * Asks a server that the operator has chosen, once more when the connection fails. Any status but a redirect is an
+   * answer; nothing is remembered.
    */
-  async call(url: string, call: Call): Promise<Called | NotSent> {
-    const message = { ...call, needsBody: true, signal: AbortSignal.timeout(CALL_TOTAL_MS) };
+  async call(url: string, { totalMs = CALL_TOTAL_MS, ...call }: Call): Promise<Called | NotSent> {
+    const message = { ...call, needsBody: true, signal: AbortSignal.timeout(totalMs) };
     let answer = await this.#send(url, true, message);
     if (answer instanceof OutboundFailure && answer.reason === 'connection')
       answer = await this.#send(url, true, message);

@@ -3,6 +3,35 @@ import type { Protection } from './protection.ts';
 
 export const REGISTRATION: readonly Protection[] = [
   {
+    name: 'captcha-fail-closed',
+    what: 'nobody registers while the service of the puzzle gives no verdict',
+    attack: 125,
+    removals: [
+      {
+        text: "if (typeof said === 'string') return this.#fail(form, said);",
+        instead: "if (typeof said === 'string') return PASSED;",
+      },
+    ],
+    test: 'src/features/registration/captcha.test.ts',
+    testName: 'and the page says why',
+  },
+  {
+    name: 'captcha-host',
+    what: 'a puzzle that was solved on the page of somebody else lets nobody pass',
+    attack: 125,
+    removals: [{ text: "said['hostname'] === host ? PASSED", instead: 'host !== undefined ? PASSED' }],
+    test: 'src/features/registration/captcha.test.ts',
+    testName: 'another host asked it',
+  },
+  {
+    name: 'captcha-checks-of-address',
+    what: 'one address has only so many answers of puzzles asked about',
+    attack: 125,
+    removals: [{ text: 'const CHECKS = { burst: 30,', instead: 'const CHECKS = { burst: 3_000,' }],
+    test: 'src/features/registration/captcha.test.ts',
+    testName: 'one address has 30 answers',
+  },
+  {
     name: 'registration-name-at-homeserver',
     what: 'nobody registers a name that is somebody else at the homeserver, or reserved there',
     attack: 82,

@@ -1,4 +1,5 @@
 import type { RateLimitingConfig } from '#config/sections/rate-limiting.ts';
+import type { Captcha, CaptchaAnswer, CaptchaRefusal } from '#domain/captcha/captcha.ts';
 import type { RequesterPolicy } from '#domain/policy/requester-policy.ts';
 import { addressBucket, chargeAddress, refundTokens, takeTokens } from '#domain/rate-limits/rate-limits.ts';
 import type { SecretKeys } from '#domain/secret-keys/secret-keys.ts';
@@ -71,6 +72,7 @@ export interface RegistrationDeps extends CodeMailDeps, NameQuestionDeps {
   readonly emailPolicy: EmailPolicy;
   readonly namePolicy: NamePolicy;
   readonly requesterPolicy: RequesterPolicy;
+  readonly captcha: Pick<Captcha, 'check'>;
   readonly passwordRules: PasswordRules;
   readonly serviceName: string;
   /** Terms that have to be accepted. */
@@ -87,6 +89,7 @@ export interface Submission {
   readonly acceptsTerms: boolean;
   /** The registration token that the address of the form carries; undefined: none. */
   readonly token: string | undefined;
+  readonly captcha: CaptchaAnswer;
   readonly action: PostAuthAction | undefined;
   /** Language of the page. */
   readonly locale: string;
@@ -108,7 +111,7 @@ export type StartOutcome =
   | { readonly ok: true; readonly id: RegistrationId }
   | { readonly ok: false; readonly reason: 'requester-banned' | 'homeserver-unavailable' }
   | { readonly ok: false; readonly reason: 'rejected'; readonly problems: readonly SubmissionProblem[] }
-  | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number }
+  | CaptchaRefusal
   | Overloaded;
 
 /**
@@ -134,6 +137,9 @@ export async function startRegistration(deps: RegistrationDeps, submission: Subm
     return overloadedOutcome(error, deps.log);
   }
   if (problems.length > 0) return { ok: false, reason: 'rejected', problems };
+  // It is good for one question only, so everything else has to be right before.
+  const solved = await deps.captcha.check('register', submission.captcha, address);
+  if (!solved.ok) return solved;
   const asked = await askHomeserver(deps, submission.username);
   if (asked === 'exists') return { ok: false, reason: 'rejected', problems: [{ field: 'username', problem: asked }] };
   if (asked !== 'available') return { ok: false, reason: asked };

@@ -1,4 +1,5 @@
 import type { Config } from '#config/config.ts';
+import type { CaptchaServiceName } from '#domain/captcha/services.ts';
 import { builder } from './builder.ts';
 import { SITE_CONFIG, type SiteConfigModel } from './models.ts';
 import { Node } from './node.ts';
@@ -20,16 +21,19 @@ const CaptchaService = builder.enumType('CaptchaService', {
   values: ['CLOUDFLARE_TURNSTILE', 'H_CAPTCHA', 'RECAPTCHA_V2'] as const,
 });
 
-interface Captcha {
-  readonly service: typeof CaptchaService.$inferType;
-  readonly siteKey: string;
-}
+const SERVICES: Readonly<Record<CaptchaServiceName, typeof CaptchaService.$inferType>> = {
+  recaptcha_v2: 'RECAPTCHA_V2',
+  cloudflare_turnstile: 'CLOUDFLARE_TURNSTILE',
+  hcaptcha: 'H_CAPTCHA',
+};
 
-const CaptchaConfig = builder.objectRef<Captcha>('CaptchaConfig').implement({
+type CaptchaModel = NonNullable<Config['captcha']>;
+
+const CaptchaConfig = builder.objectRef<CaptchaModel>('CaptchaConfig').implement({
   description: 'The puzzle that tells people from programs.',
   fields: (t) => ({
     id: t.id({ resolve: () => 'captcha_config' }),
-    service: t.expose('service', { type: CaptchaService }),
+    service: t.field({ type: CaptchaService, resolve: ({ service }) => SERVICES[service] }),
     siteKey: t.exposeString('siteKey'),
   }),
 });
@@ -40,7 +44,7 @@ builder.objectFields(SiteConfig, (t) => ({
     type: CaptchaConfig,
     nullable: true,
     description: 'Null: nobody is asked to solve one.',
-    resolve: () => null,
+    resolve: (_, __, { core }) => core.config.captcha,
   }),
   dataExportEnabled: t.boolean({
     description: 'People may take their data with them.',

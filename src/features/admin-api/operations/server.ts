@@ -43,7 +43,7 @@ export const serverOperations: readonly Operation[] = [
         password_change_allowed: passwords.enabled && account.passwordChangeAllowed,
         account_recovery_allowed: isRecoveryOpen,
         account_deactivation_allowed: account.deactivationAllowed,
-        captcha_enabled: false,
+        captcha_enabled: config.captcha !== undefined,
         minimum_password_complexity: passwords.minimumComplexity,
       };
       return json(200, body);

@@ -1,0 +1,45 @@
+import type { z } from 'zod';
+import { Secret } from '#platform/base/secret.ts';
+import { rule } from '#platform/config/rule.ts';
+import { choice, type Immutable, list, mapping, secret, secretFile, text } from '#platform/config/values.ts';
+
+export const captchaSection = rule(
+  mapping({
+    service: choice(['recaptcha_v2', 'cloudflare_turnstile', 'hcaptcha'])
+      .nullable()
+      .prefault(null)
+      .describe('Who makes the puzzle and judges it; the browsers of people load it from there. `null`: nobody does.'),
+    site_key: text({ maximum: 255 }).optional().describe('Public key that the service gave for this site.'),
+    secret_key: secret().optional().describe('Key with which the service is asked about a solved puzzle.'),
+    secret_key_file: secretFile('secret_key'),
+    on: list(choice(['register', 'recover', 'login']), { minimum: 1 })
+      .prefault(['register'])
+      .describe(
+        'Forms with a puzzle: registration with a password, asking for a new password, and signing in after three ' +
+          'wrong passwords from one address, of which one is forgotten every 20 minutes.',
+      ),
+  }),
+  ['service', 'site_key', 'secret_key'],
+  ({ service, site_key, secret_key }, problem) => {
+    if (service !== null && (site_key === undefined || secret_key === undefined))
+      // Of the section, not of a key: when the file of the secret cannot be read, only that is said.
+      problem([], `the service "${service}" needs "site_key" and "secret_key"`);
+    if (service !== null) return;
+    if (site_key !== undefined) problem(['site_key'], 'has no effect without "service"');
+    if (secret_key !== undefined) problem(['secret_key'], 'has no effect without "service"');
+  },
+);
+
+export type CaptchaConfig = NonNullable<Immutable<ReturnType<typeof captchaConfig>>>;
+
+/** Undefined: no puzzles. */
+export function captchaConfig({ service, site_key, secret_key, on }: z.output<typeof captchaSection>) {
+  if (service === null || site_key === undefined || secret_key === undefined) return undefined;
+  return {
+    service,
+    siteKey: site_key,
+    secretKey: new Secret(secret_key),
+    /** Forms that have one. */
+    forms: on,
+  };
+}

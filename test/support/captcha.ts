@@ -1,0 +1,73 @@
+/** Puzzles: pages that show one, and a service that judges them on loopback. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
+import type { ShownCaptcha } from '#browser/captcha.ts';
+import type { SignInDeps } from '#domain/browser-sessions/sign-in.ts';
+import {
+  type Call,
+  type Called,
+  type NotSent,
+  OutboundHttp,
+  type OutboundOptions,
+} from '#platform/outbound-http/outbound-http.ts';
+
+/** Nobody is asked for one. */
+export const noCaptcha: SignInDeps['captcha'] = { check: async () => ({ ok: true }), countFailure: async () => {} };
+
+/** As a page shows it, with a text in all places where an operator's may come. */
+export function shownTestCaptcha(text: string): ShownCaptcha {
+  const scriptUrl = 'https://challenges.cloudflare.com/turnstile/v0/api.js';
+  const widget = { siteKey: text, elementClass: 'cf-turnstile', scriptUrl, sources: {} };
+  return { widget, serviceName: text, imprint: text };
+}
+
+/** A service of puzzles in place of the real ones, whatever address is asked. */
+export interface CaptchaPeer {
+  /** What it was asked, with the address that was meant. */
+  readonly asked: { readonly url: string; readonly form: Readonly<Record<string, string>> }[];
+  /** How it answers from now on. */
+  answer: (form: Readonly<Record<string, string>>, response: ServerResponse) => void;
+  outbound(options: OutboundOptions): OutboundHttp;
+  stop(): Promise<void>;
+}
+
+export async function startCaptchaPeer(): Promise<CaptchaPeer> {
+  const asked: CaptchaPeer['asked'] = [];
+  const server = createServer((request, response) => void receive(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string') throw new Error('the peer is bound to no port');
+  const origin = `http://127.0.0.1:${bound.port}/?of=`;
+  const peer: CaptchaPeer = {
+    asked,
+    answer: () => {},
+    outbound: (options) => new DivertedOutbound(options, origin),
+    stop: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const form = Object.fromEntries(new URLSearchParams(await readText(request)));
+    asked.push({ url: decodeURIComponent((request.url ?? '').slice('/?of='.length)), form });
+    peer.answer(form, response);
+  }
+  return peer;
+}
+
+/** Asks the peer in place of everybody. */
+class DivertedOutbound extends OutboundHttp {
+  readonly #origin: string;
+
+  constructor(options: OutboundOptions, origin: string) {
+    super(options);
+    this.#origin = origin;
+  }
+
+  override async call(url: string, call: Call): Promise<Called | NotSent> {
+    return await super.call(this.#origin + encodeURIComponent(url), call);
+  }
+}
