@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { workingDirectory } from '#config/fixture.test-support.ts';
 import { type ConfigSources, loadConfig } from '#config/load.ts';
+import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';
 import { checkConfig, configManual, configSchema, dumpConfig, generateClient, generateConfig } from './config.ts';
 
 const ULID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
@@ -55,8 +56,18 @@ describe('config generate', () => {
     const { config } = loadConfig(sources(directory));
     expect(config.secrets.encryption?.reveal()).toMatch(/^[0-9a-f]{64}$/);
     expect(config.homeserver.secret?.reveal()).toMatch(/^\w{32}$/);
-    expect(config.secrets.keys).toHaveLength(3);
-    for (const { key } of config.secrets.keys) expect(key.reveal()).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
+    const { secrets } = config;
+    for (const { key } of secrets.keys) expect(key.reveal()).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
+    const pems = secrets.keys.map(({ key, ...rest }) => ({
+      ...rest,
+      key: Buffer.from(key.reveal()),
+      password: undefined,
+    }));
+    const algorithms = readSigningKeys(pems)
+      .list()
+      .map(({ algorithm, isSigning }) => isSigning && algorithm);
+    expect(algorithms).toEqual(['RS256', 'ES256', 'ES384', 'EdDSA', 'ES256K']);
+    expect(text).toMatch(/^ +# ES256K: remove it when an application cannot read the key set/m);
 
     const other = new Output();
     await generateConfig({ force: false, ...SCHEMA }, other);

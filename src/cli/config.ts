@@ -75,7 +75,7 @@ export interface GenerateConfigOptions {
  * @throws ExitError 73 when the file exists and `force` is off; 1 or 77 for settings of a Synapse that cannot be read
  */
 export async function generateConfig(options: GenerateConfigOptions, output: CommandOutput): Promise<void> {
-  const { generateSigningKeys, sampleConfig } = await import('#config/reference/sample.ts');
+  const { sampleConfig, sampleKeys } = await import('#config/reference/sample.ts');
   const carried = await carriedOver(options);
   const text = sampleConfig(
     {
@@ -83,7 +83,7 @@ export async function generateConfig(options: GenerateConfigOptions, output: Com
       database: { uri: 'embedded:' },
       secrets: {
         encryption: randomBytes(32).toString('hex'),
-        keys: (await generateSigningKeys()).map((key) => ({ key })),
+        keys: await sampleKeys(),
       },
       homeserver: { kind: 'none', homeserver: 'localhost', secret: randomAlphanumeric(32) },
       ...carried.values,

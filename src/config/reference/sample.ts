@@ -2,11 +2,11 @@
  * The file that `config generate` writes: every key with its meaning, the given values set, all others commented out
  * with their defaults.
  */
-import { stringify } from 'yaml';
+import { Document, stringify, YAMLSeq } from 'yaml';
 import { newId } from '#platform/base/ids.ts';
 import { randomAlphanumeric } from '#platform/base/random.ts';
 import type { MappingShape, Shape } from '#platform/config/shape.ts';
-import { generatePrivateKey } from '#protocol/jose/key-types.ts';
+import { generatePrivateKey, keyTypeAlgorithm } from '#protocol/jose/key-types.ts';
 import { configShape } from '../config.ts';
 
 const COLUMNS = 100;
@@ -91,7 +91,21 @@ export function sampleClient(now: number, redirectUris: readonly string[]): stri
   ].join('\n');
 }
 
-/** Fresh RSA, P-256 and Ed25519 keys as PKCS#8 in PEM, in the order in which they sign. */
-export async function generateSigningKeys(): Promise<string[]> {
-  return await Promise.all((['rsa2048', 'p256', 'ed25519'] as const).map(generatePrivateKey));
+const UNCOMMON = ': remove it when an application cannot read the key set, since some do not know secp256k1';
+
+/**
+ * Fresh keys as entries of `secrets.keys`, in the order in which they sign: RSA, P-256, P-384, Ed25519, secp256k1. Every
+ * key is published, and some libraries refuse a set for a curve that they do not know: so that entry says what it is.
+ */
+export async function sampleKeys(): Promise<YAMLSeq> {
+  const types = ['rsa2048', 'p256', 'p384', 'ed25519', 'k256'] as const;
+  const keys = await Promise.all(types.map(generatePrivateKey));
+  const list = new YAMLSeq();
+  for (const [index, type] of types.entries()) {
+    const entry = new Document({ key: keys[index] }).contents;
+    if (entry === null) continue;
+    entry.commentBefore = ` ${keyTypeAlgorithm(type)}${type === 'k256' ? UNCOMMON : ''}`;
+    list.add(entry);
+  }
+  return list;
 }
