@@ -425,6 +425,7 @@ create table queue_workers (
   config_digest bytea not null,
   started_at timestamp with time zone not null,
   last_seen_at timestamp with time zone not null,
+  root_keys bytea[],
   constraint queue_workers_pkey PRIMARY KEY (id)
 );
 CREATE INDEX queue_workers_last_seen_at ON queue_workers USING btree (last_seen_at);

@@ -69,6 +69,11 @@ const EXCEPTIONS = [
     table: COMPUTED,
     reason: 'the module that owns the table gives its name to `deleteOldestSql`, which is checked where it is called',
   },
+  {
+    folder: 'domain/reencryption',
+    table: COMPUTED,
+    reason: 'sealed values of all tables are sealed again when the root key was replaced, and mean the same afterwards',
+  },
   { folder: 'domain/synapse-import', table: 'users', reason: IMPORTS },
   { folder: 'domain/synapse-import', table: 'user_passwords', reason: IMPORTS },
   { folder: 'domain/synapse-import', table: 'user_emails', reason: IMPORTS },

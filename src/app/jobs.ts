@@ -15,6 +15,7 @@ import { renameDeviceQueue } from '#domain/devices/rename-device.ts';
 import { syncDevicesQueue } from '#domain/devices/sync-devices.ts';
 import { provisionUserQueue } from '#domain/homeserver/provision-user.ts';
 import { backchannelLogoutQueues } from '#domain/oauth-sessions/backchannel-logout.ts';
+import { reencryptFieldsQueue } from '#domain/reencryption/reencrypt-fields.ts';
 import { refreshMetadataQueue } from '#domain/upstream/refresh-job.ts';
 import { unknownJobsQueue } from '#platform/jobs/unknown-jobs.ts';
 import { JobWorker } from '#platform/jobs/worker.ts';
@@ -67,6 +68,7 @@ export function createJobWorkers(deps: JobDeps): readonly JobWorker[] {
       ...shared,
       queues: [
         ...hourly,
+        reencryptFieldsQueue(deps),
         refreshMetadataQueue({ ...deps, providers: deps.upstreamProviders.enabled }),
         unknownJobsQueue({ ...shared, knownQueues: () => workers.flatMap(({ queueNames }) => queueNames) }),
       ],

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type DataDirectory, prepareDataDirectory } from '#app/data-directory/data-directory.ts';
 import { hasEncryptionKey } from '#app/data-directory/generated-secrets.ts';
+import { withRootKeys } from '#app/data-directory/root-key-files.ts';
 import type { Config } from '#config/config.ts';
 import { type GeneratedSecrets, type LoadedConfig, loadConfig } from '#config/load.ts';
 import type { PostgresConfig } from '#config/sections/database.ts';
@@ -46,6 +47,8 @@ export interface Foundation {
   /** Where migrations go, past any pooler. */
   readonly directConnection: ConnectionTarget;
   readonly keyRing: KeyRing;
+  /** Whether the root key is the one that was generated in the data directory. */
+  readonly hasGeneratedRoot: boolean;
   /** Present when they were asked for. */
   readonly signingKeys: SigningKeys | undefined;
   /**
@@ -162,7 +165,11 @@ export async function openFoundation(
     io.signals.check();
     const generated = await generateSecrets(first.config, database, io.version, wants.needsSigningKeys, log.log);
     const readConfig = (started?: LoadedConfig): LoadedConfig =>
-      loadConfig({ ...sources, generated, ...(started !== undefined && { started }) });
+      loadConfig({
+        ...sources,
+        generated: withRootKeys(first.config.dataDir, generated),
+        ...(started !== undefined && { started }),
+      });
     const configureLog = (config: Config) => log.prepare(logOptions(config, options));
     const loaded = readConfig();
     const signingKeys = wants.needsSigningKeys ? loadSigningKeys(loaded.config.secrets, loaded.tree) : undefined;
@@ -172,8 +179,18 @@ export async function openFoundation(
     if (wants.mayBeIncomplete !== true) await requireCompleteImport(database);
     io.signals.check();
     const { directConnection } = server;
+    const hasGeneratedRoot = generated.encryptionKey !== undefined;
     const connections = { database, jobsDatabase, directConnection };
-    const opened = { openLog: log, ...connections, keyRing, signingKeys, readConfig, configureLog, close };
+    const opened = {
+      openLog: log,
+      ...connections,
+      keyRing,
+      hasGeneratedRoot,
+      signingKeys,
+      readConfig,
+      configureLog,
+      close,
+    };
     return { loaded, config: loaded.config, ...opened, note: server.note };
   } catch (error) {
     await close();

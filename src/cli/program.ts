@@ -291,6 +291,10 @@ function addKeysCommands(program: Command, configuration: () => ConfigurationOpt
     .action(async (options: RotateKeysFlags) => {
       await (await import('./rotate-keys.ts')).rotateKeys(configuration(), options, io);
     });
+  keys
+    .command('rotate-encryption')
+    .description('make a new root key and seal under it what is stored; run it again to continue')
+    .action(async () => (await import('./rotate-root-key.ts')).rotateRootKey(configuration(), io));
 }
 
 function addDebugCommands(

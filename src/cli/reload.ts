@@ -19,7 +19,10 @@ import { logKeyChanges } from './signing-key-reload.ts';
 import { warnOfMissingAlgorithms } from './start-checks.ts';
 
 export interface ReloadDeps {
-  readonly foundation: Pick<Foundation, 'configureLog' | 'database' | 'loaded' | 'openLog' | 'readConfig'>;
+  readonly foundation: Pick<
+    Foundation,
+    'configureLog' | 'database' | 'hasGeneratedRoot' | 'loaded' | 'openLog' | 'readConfig'
+  >;
   readonly service: Pick<RunningService, 'replace' | 'signingKeys'>;
   /** Undefined where another process tells what has changed. */
   readonly manager: Pick<ServiceManager, 'reloaded' | 'reloading'> | undefined;
@@ -89,14 +92,17 @@ export class Reload {
 
   async #reload(): Promise<void> {
     const { adapt, foundation, manager, prepare, service } = this.#deps;
-    const { database, loaded: started, openLog } = foundation;
+    const { database, hasGeneratedRoot, loaded: started, openLog } = foundation;
     const { log } = openLog;
     const read = foundation.readConfig();
-    const restart = changedStartSettings(started, read);
+    const restart = changedStartSettings(started, read).filter(
+      (key) => !(hasGeneratedRoot && key === 'secrets.encryption'),
+    );
     // What only a start changes stays, and so does what follows from it.
     const loaded = restart.length === 0 ? read : foundation.readConfig(started);
     const changed = changedSettings(this.#current, loaded);
-    const secrets = { ...loaded.config.secrets, encryption: started.config.secrets.encryption };
+    const { encryption } = hasGeneratedRoot ? read.config.secrets : started.config.secrets;
+    const secrets = { ...loaded.config.secrets, encryption };
     const config = adapt({ ...loaded.config, secrets });
     const keyRing = keyRingOf(config);
     const problem = await findStateProblem(database, keyRing, config.protocolName);

@@ -47,6 +47,7 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
     const kept = {
       ...{ database, jobsDatabase, estimator, instance: state, lag, log, tracing, flushTelemetry },
       ...{ version: io.version, environment: io.environment, hasWorkers: plan.hasWorkers },
+      hasGeneratedRoot: foundation.hasGeneratedRoot,
       assets: openAssets(loaded.config.assets),
       metricsPage: opened?.page,
     };

@@ -13,6 +13,7 @@ import type { LoadedConfig } from '#config/load.ts';
 import { sharedSettingsDigest } from '#config/shared-settings.ts';
 import { type Core, createCore, type Resources } from '#domain/core.ts';
 import { openSecretKeys } from '#domain/secret-keys/secret-keys.ts';
+import { rootKeyChecks } from '#domain/server-state/server-state.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
@@ -23,6 +24,7 @@ import { openTransport } from '#platform/mail/open-transport.ts';
 import { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { openHasher } from './accounts.ts';
+import { RootKeyReload } from './root-key-reload.ts';
 import { SigningKeyReload } from './signing-key-reload.ts';
 import { testTransport } from './test-transport.ts';
 import { TlsReload } from './tls-reload.ts';
@@ -39,6 +41,8 @@ export interface Kept
   readonly hasWorkers: boolean;
   /** Sends what other systems are told and still waits in memory, for a few seconds at most. */
   readonly flushTelemetry: () => Promise<void>;
+  /** Whether the root key is the one that was generated in the data directory. */
+  readonly hasGeneratedRoot: boolean;
 }
 
 /** What comes out of the configuration. */
@@ -80,6 +84,7 @@ export class RunningService {
   readonly #former = new Set<JobWorker>();
   #keyReload: SigningKeyReload;
   #tlsReload: TlsReload;
+  #rootKeyReload: RootKeyReload;
   readonly #registered: RegisteredProcess;
 
   constructor(kept: Kept, settings: Settings, core: Core, server: HttpServer) {
@@ -89,11 +94,13 @@ export class RunningService {
     this.#server = server;
     this.#keyReload = new SigningKeyReload({ ...settings, log: kept.log });
     this.#tlsReload = this.#newTlsReload();
+    this.#rootKeyReload = this.#newRootKeyReload();
     this.#registered = new RegisteredProcess({
       ...{ database: kept.database, clock: systemClock, log: kept.log, version: kept.version },
       name: `${hostname()}:${process.pid}`,
       works: kept.hasWorkers,
       configDigest: sharedSettingsDigest(settings.config, settings.keyRing),
+      rootKeys: () => rootKeyChecks(this.#settings.keyRing),
     });
   }
 
@@ -135,6 +142,7 @@ export class RunningService {
     this.#core = core;
     this.#keyReload = new SigningKeyReload({ ...settings, log: this.#kept.log });
     this.#tlsReload = this.#newTlsReload();
+    this.#rootKeyReload = this.#newRootKeyReload();
     this.#startParts();
     void this.#registered.useDigest(sharedSettingsDigest(settings.config, settings.keyRing));
   }
@@ -155,10 +163,22 @@ export class RunningService {
     });
   }
 
+  #newRootKeyReload(): RootKeyReload {
+    const { hasGeneratedRoot, log } = this.#kept;
+    const { config, keyRing } = this.#settings;
+    return new RootKeyReload({
+      ...{ config, keyRing, log },
+      isGenerated: hasGeneratedRoot,
+      // What is made with a key, such as the digest of the settings, changes with it.
+      changed: () => this.#registered.useDigest(sharedSettingsDigest(config, keyRing)),
+    });
+  }
+
   #startParts(): void {
     this.#core.policy.start();
     this.#keyReload.start();
     this.#tlsReload.start();
+    this.#rootKeyReload.start();
     if (!this.#kept.hasWorkers) return;
     const { log, jobsDatabase, database } = this.#kept;
     const transport = openTransport(this.#settings.config.email.transport, systemClock);
@@ -171,6 +191,7 @@ export class RunningService {
   #stopParts(): void {
     this.#keyReload.stop();
     this.#tlsReload.stop();
+    this.#rootKeyReload.stop();
     this.#core.policy.stop();
   }
 }

@@ -13,6 +13,7 @@ import { configurationError, type Problem } from '#platform/config/problems.ts';
 import type { MappingShape } from '#platform/config/shape.ts';
 import { deprecationWarnings, withAbsolutePaths, withOwnNames, withoutNulls } from '#platform/config/transform.ts';
 import {
+  type ListNode,
   type MappingNode,
   mappingNode,
   merge,
@@ -61,6 +62,8 @@ export interface ConfigFlags {
 export interface GeneratedSecrets {
   /** 64 hexadecimal characters. */
   readonly encryptionKey?: string | undefined;
+  /** Those that open and do not seal; only with the one that seals. */
+  readonly encryptionPrevious?: readonly string[] | undefined;
   /** Absolute. */
   readonly keysDir?: string | undefined;
 }
@@ -290,9 +293,20 @@ function withGenerated(tree: MappingNode, generated: GeneratedSecrets = {}): Map
     ...(needsKeys && generated.keysDir !== undefined && { keys_dir: generated.keysDir }),
   };
   if (Object.keys(secrets).length === 0) return tree;
-  const layer = nodeOf({ secrets }, { ...tree.at, rank: 0, source: 'data directory' });
-  const merged = merge(layer, tree);
-  return merged.kind === 'mapping' ? merged : tree;
+  const origin = { ...tree.at, rank: 0, source: 'data directory' };
+  const merged = merge(nodeOf({ secrets }, origin), tree);
+  const path = ['secrets', 'encryption_previous'];
+  const previous = nodeOf(needsKey ? (generated.encryptionPrevious ?? []) : [], origin);
+  const all =
+    previous.kind === 'list' && previous.items.length > 0 ? withItems(nodeAt(merged, path), previous) : undefined;
+  const complete = all === undefined ? merged : withValue(merged, path, all, origin);
+  return complete?.kind === 'mapping' ? complete : tree;
+}
+
+/** What the sources list comes first; a value that is no list is left for the check to refuse. */
+function withItems(listed: Node | undefined, more: ListNode): Node {
+  if (listed === undefined) return more;
+  return listed.kind === 'list' ? { ...listed, items: [...listed.items, ...more.items] } : listed;
 }
 
 function isNotConsequence(files: SecretFiles) {

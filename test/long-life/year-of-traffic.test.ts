@@ -265,7 +265,13 @@ async function administer(step: number): Promise<void> {
   await storePolicyData(database, { step }, clock.now());
   const user = toUuid(userId);
   // It is killed before it can say that it ends.
-  const killed = { name: `machine:${step}`, version: '1.0.0', works: true, configDigest: Buffer.alloc(32) };
+  const killed = {
+    name: `machine:${step}`,
+    version: '1.0.0',
+    works: true,
+    configDigest: Buffer.alloc(32),
+    rootKeys: () => [],
+  };
   await new RegisteredProcess({ database, clock, log: core.log, ...killed }).beat();
   await sql(
     database,

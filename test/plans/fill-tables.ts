@@ -89,6 +89,8 @@ function made(type: string, origin: string): string {
       return `inet '10.0.0.0' + g`;
     case 'jsonb':
       return `jsonb_build_object('g', g)`;
+    case 'bytea[]':
+      return `array[sha256((${text})::bytea)]`;
     case 'text[]':
       return `array[${text}]`;
     case 'timestamp with time zone[]':

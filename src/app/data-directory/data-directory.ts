@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { judgeOwnership, type ProcessAccount, processAccount } from '#platform/base/ownership.ts';
 import { makeSigningKeys, readOrMakeEncryptionKey, writeVersion } from './generated-secrets.ts';
+import { rootKeyPaths } from './root-key-files.ts';
 
 export interface DataDirectoryOptions {
   /** Absolute; made when needed. */
@@ -94,7 +95,7 @@ export async function listPermissionProblems(
   await judge(dataDir, LISTABLE);
   await judge(keysDir, LISTABLE);
   const keys = await readdir(keysDir).catch(() => []);
-  for (const path of [join(dataDir, 'encryption.key'), ...keys.map((name) => join(keysDir, name))]) {
+  for (const path of [...Object.values(rootKeyPaths(dataDir)), ...keys.map((name) => join(keysDir, name))]) {
     await judge(path, ACCESSIBLE);
   }
   return problems;

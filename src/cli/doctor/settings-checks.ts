@@ -1,7 +1,9 @@
 /** What can be judged from files alone (operations 3.8). */
+
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { listPermissionProblems } from '#app/data-directory/data-directory.ts';
+import { withRootKeys } from '#app/data-directory/root-key-files.ts';
 import { type ConfigSources, type LoadedConfig, loadConfig } from '#config/load.ts';
 import { ExitError } from '#platform/base/errors.ts';
 import { readIfThere } from '#platform/base/files.ts';
@@ -38,7 +40,10 @@ async function loadAsService(sources: ConfigSources): Promise<LoadedConfig> {
   const encryptionKey = (await readIfThere(join(dataDir, 'encryption.key')))?.trim();
   const hasKeys = statSync(keysDir, { throwIfNoEntry: false })?.isDirectory() === true;
   if (encryptionKey === undefined && !hasKeys) return first;
-  return loadConfig({ ...sources, generated: { encryptionKey, keysDir: hasKeys ? keysDir : undefined } });
+  return loadConfig({
+    ...sources,
+    generated: withRootKeys(dataDir, { encryptionKey, keysDir: hasKeys ? keysDir : undefined }),
+  });
 }
 
 async function checkFiles({ config, fileWarnings }: LoadedConfig): Promise<readonly Finding[]> {

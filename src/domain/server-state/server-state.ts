@@ -39,6 +39,12 @@ const addKeyCheck = statement<never, { readonly key: string; readonly value: Buf
    where key = :key::text and position(:value::bytea in value) = 0`,
 );
 
+/** Only if nobody has noted another root in the meantime. */
+const replaceKeyChecks = statement<never, { readonly key: string; readonly expected: Buffer; readonly value: Buffer }>(
+  'replace-key-checks',
+  'update server_state set value = :value::bytea where key = :key::text and value = :expected::bytea',
+);
+
 /** Whether this database was started with an encryption key before; false when it has not been migrated. */
 export async function hasKeyCheck(database: Queryable): Promise<boolean> {
   const table = await database.first(tableExists, {});
@@ -50,13 +56,13 @@ export async function hasKeyCheck(database: Queryable): Promise<boolean> {
  * @throws ExitError 78 when the encryption key or the protocol name is not the one that this database was made with
  */
 export async function verifyServerState(database: Queryable, keyRing: KeyRing, protocolName: string): Promise<void> {
-  const [current = Buffer.alloc(0)] = keyChecks(keyRing);
+  const [current = Buffer.alloc(0)] = rootKeyChecks(keyRing);
   await database.execute(insertFact, { key: KEY_CHECK, value: current });
   await requireFit(database, keyRing, protocolName);
   await database.execute(insertFact, { key: PROTOCOL_NAME, value: Buffer.from(protocolName) });
   // Another first start may have been faster, with another name.
   await requireFit(database, keyRing, protocolName);
-  await database.execute(addKeyCheck, { key: KEY_CHECK, value: current });
+  await noteRootKey(database, current);
 }
 
 async function requireFit(database: Queryable, keyRing: KeyRing, protocolName: string): Promise<void> {
@@ -74,7 +80,7 @@ export async function findStateProblem(
   keyRing: KeyRing,
   protocolName: string,
 ): Promise<string | undefined> {
-  const stored = keyChecksOf((await database.first(findFact, { key: KEY_CHECK }))?.value);
+  const stored = keyChecksOf(await findKeyChecks(database));
   const unknown = unknownKeyChecks(stored, keyRing);
   if (unknown.length > 0) {
     return unknown.length === stored.length
@@ -90,11 +96,38 @@ export async function findStateProblem(
 
 /** Of those check values, the ones of root keys that the ring does not have. */
 export function unknownKeyChecks(stored: readonly Buffer[], keyRing: KeyRing): readonly Buffer[] {
-  const checks = keyChecks(keyRing);
+  const checks = rootKeyChecks(keyRing);
   return stored.filter((check) => !checks.some((one) => equalDigests(one, check)));
 }
 
-function keyChecks(keyRing: KeyRing): readonly Buffer[] {
+/** From now on a start without this root is refused. @param check of `rootKeyChecks` */
+export async function noteRootKey(database: Queryable, check: Buffer): Promise<void> {
+  await database.execute(addKeyCheck, { key: KEY_CHECK, value: check });
+}
+
+/** The check values of all roots that stored values may be sealed under, one behind the other. */
+export async function findKeyChecks(database: Queryable): Promise<Buffer> {
+  return (await database.first(findFact, { key: KEY_CHECK }))?.value ?? Buffer.alloc(0);
+}
+
+/** Whether nothing is sealed under another root than the current one. */
+export async function isCurrentRootEnough(database: Queryable, keyRing: KeyRing): Promise<boolean> {
+  const [current] = rootKeyChecks(keyRing);
+  return current?.equals(await findKeyChecks(database)) === true;
+}
+
+/**
+ * Notes that nothing is sealed under former roots any more.
+ * @param expected what `findKeyChecks` gave before the values were looked at
+ * @returns false when another root was noted since
+ */
+export async function forgetFormerKeys(database: Queryable, keyRing: KeyRing, expected: Buffer): Promise<boolean> {
+  const [value = Buffer.alloc(0)] = rootKeyChecks(keyRing);
+  return (await database.execute(replaceKeyChecks, { key: KEY_CHECK, expected, value })) === 1;
+}
+
+/** Tells roots apart without showing them; the current one first. */
+export function rootKeyChecks(keyRing: KeyRing): readonly Buffer[] {
   return keyRing.deriveAll('key-check').map((key) => createHmac('sha256', key).update('latchkey').digest());
 }
 

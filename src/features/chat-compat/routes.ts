@@ -33,7 +33,9 @@ export function mount(core: Core, browser: Browser): Route[] {
   const refreshRules = {
     accessTokenTtlSeconds,
     graceSeconds: oauth.refreshGraceSeconds,
-    keys: core.keyRing.deriveAll('refresh-rotation'),
+    get keys() {
+      return core.keyRing.deriveAll('refresh-rotation');
+    },
     syncsDevices: core.homeserver.isConnected,
   };
   const pageDeps = { ...core, ...browser };

@@ -17,16 +17,10 @@ export interface TokenDeps extends Omit<Core, 'database'> {
   /** Where the work of this request sends its statements. */
   readonly database: Database;
   readonly settings: TokenSettings;
-  /** `KeyRing.deriveAll('refresh-rotation')`. */
-  readonly rotationKeys: readonly Buffer[];
 }
 
 export function tokenDeps(core: Core): TokenDeps {
-  return {
-    ...core,
-    settings: tokenSettings(core.config),
-    rotationKeys: core.keyRing.deriveAll('refresh-rotation'),
-  };
+  return { ...core, settings: tokenSettings(core.config) };
 }
 
 /**

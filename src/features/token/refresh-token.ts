@@ -42,7 +42,7 @@ export async function refreshTokens(
     deps.settings,
     deps.adminRights,
     deps.resourceRules,
-    deps.rotationKeys,
+    deps.keyRing.deriveAll('refresh-rotation'),
     now,
   );
   if (!outcome.ok) {

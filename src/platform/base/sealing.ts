@@ -7,17 +7,37 @@ const TAG_BYTES = 16;
 
 /**
  * Keys derived from `secrets.encryption` by HKDF-SHA-256 with one label per purpose, so that a value sealed for one
- * purpose opens for no other. Previous root keys open but never seal.
+ * purpose opens for no other. Previous root keys open but never seal. Roots may be replaced while the service runs, so
+ * nobody keeps a derived key.
  */
 export class KeyRing {
-  readonly #current: Buffer;
-  readonly #previous: readonly Buffer[];
+  #current: Buffer;
+  #previous: readonly Buffer[];
   readonly #derived = new Map<string, Buffer>();
 
   /** @param current 32 bytes; @param previous further 32-byte roots, for opening only */
   constructor(current: Buffer, previous: readonly Buffer[] = []) {
     this.#current = current;
     this.#previous = previous;
+  }
+
+  /** Takes over other roots, in place. @returns false when they are the same */
+  replaceWith(current: Buffer, previous: readonly Buffer[]): boolean {
+    const [before, after] = [
+      [this.#current, ...this.#previous],
+      [current, ...previous],
+    ];
+    if (before.length === after.length && before.every((root, index) => root.equals(after[index] ?? Buffer.alloc(0))))
+      return false;
+    this.#current = current;
+    this.#previous = previous;
+    this.#derived.clear();
+    return true;
+  }
+
+  /** A ring with another root that seals. */
+  with(current: Buffer): KeyRing {
+    return new KeyRing(current, [this.#current, ...this.#previous]);
   }
 
   /** The 32-byte key for a purpose, under the current root. */
@@ -51,6 +71,16 @@ export class KeyRing {
       if (opened !== undefined) return opened;
     }
     return undefined;
+  }
+
+  /**
+   * The same value sealed under the current root. `current`: it is already; `unreadable`: none of the roots opens it.
+   */
+  reseal(label: string, sealed: Buffer, associatedData: string): Buffer | 'current' | 'unreadable' {
+    if (sealed.length < 1 + NONCE_BYTES + TAG_BYTES || sealed[0] !== VERSION) return 'unreadable';
+    if (openWith(this.derive(label), sealed, associatedData) !== undefined) return 'current';
+    const opened = this.open(label, sealed, associatedData);
+    return opened === undefined ? 'unreadable' : this.seal(label, opened, associatedData);
   }
 
   #deriveFrom(index: number, root: Buffer, label: string): Buffer {

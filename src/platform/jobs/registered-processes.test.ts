@@ -7,7 +7,16 @@ const [ONE, OTHER] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 
 function registered(name: string, configDigest = ONE): RegisteredProcess {
   const { clock, database, log } = table;
-  return new RegisteredProcess({ database, clock, log, name, version: '1', works: true, configDigest });
+  return new RegisteredProcess({
+    database,
+    clock,
+    log,
+    name,
+    version: '1',
+    works: true,
+    configDigest,
+    rootKeys: () => [],
+  });
 }
 
 const live = async () => (await listLiveProcesses(table.database, table.clock.now())).map(({ name }) => name).sort();

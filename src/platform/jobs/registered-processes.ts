@@ -23,6 +23,8 @@ export interface RegistrationOptions {
   /** Whether it does background work. */
   readonly works: boolean;
   readonly configDigest: Buffer;
+  /** Check values of the root keys that it has now, the one that it seals with first. */
+  readonly rootKeys: () => readonly Buffer[];
 }
 
 /** This process, as others see it. */
@@ -57,12 +59,13 @@ export class RegisteredProcess {
 
   /** Says that it lives, forgets who does not, and compares configurations. Never throws. */
   async beat(): Promise<void> {
-    const { clock, database, log, name, version, works } = this.#options;
+    const { clock, database, log, name, rootKeys, version, works } = this.#options;
     const now = clock.now();
     try {
       await database.execute(saveProcess, {
         ...{ id: this.#id, name, version, works },
         configDigest: this.#digest,
+        rootKeys: rootKeys(),
         startedAt: this.#startedAt,
         now: new Date(now),
       });
@@ -104,6 +107,8 @@ export interface LiveProcess {
   readonly name: string;
   readonly works: boolean;
   readonly config_digest: Buffer;
+  /** Null for a version that does not say. */
+  readonly root_keys: readonly Buffer[] | null;
 }
 
 /** Who was heard of within two minutes. */
@@ -117,7 +122,7 @@ function silentSince(now: number): Date {
 
 const listLive = statement<LiveProcess, { readonly since: Date; readonly limit: number }>(
   'live-processes',
-  `select name, works, config_digest from queue_workers
+  `select name, works, config_digest, root_keys from queue_workers
     where last_seen_at >= :since::timestamptz order by last_seen_at limit :limit::integer`,
 );
 
@@ -129,14 +134,16 @@ const saveProcess = statement<
     readonly version: string;
     readonly works: boolean;
     readonly configDigest: Buffer;
+    readonly rootKeys: readonly Buffer[];
     readonly startedAt: Date;
     readonly now: Date;
   }
 >(
   'save-process',
-  `insert into queue_workers (id, name, version, works, config_digest, started_at, last_seen_at)
-   values (:id::uuid, :name::text, :version::text, :works::boolean, :configDigest::bytea, :startedAt::timestamptz, :now::timestamptz)
-   on conflict (id) do update set config_digest = excluded.config_digest, last_seen_at = excluded.last_seen_at`,
+  `insert into queue_workers (id, name, version, works, config_digest, root_keys, started_at, last_seen_at)
+   values (:id::uuid, :name::text, :version::text, :works::boolean, :configDigest::bytea, :rootKeys::bytea[], :startedAt::timestamptz, :now::timestamptz)
+   on conflict (id) do update set config_digest = excluded.config_digest, root_keys = excluded.root_keys,
+     last_seen_at = excluded.last_seen_at`,
 );
 
 const deleteSilent = statement<never, { readonly before: Date }>(

@@ -1,0 +1,71 @@
+/** Takes over generated root keys that were replaced while the service runs (operations 3.12). */
+import { openingKeys, type RootKeys, readRootKeys } from '#app/data-directory/root-key-files.ts';
+import type { Config } from '#config/config.ts';
+import { describeError, type Log } from '#platform/base/log.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+
+/** A replacement takes two looks of every process. */
+const INTERVAL_MS = 2_000;
+
+export interface RootKeyReloadDeps {
+  readonly config: Pick<Config, 'dataDir' | 'secrets'>;
+  /** Replaced in place. */
+  readonly keyRing: KeyRing;
+  /** False: the key stands in the configuration, and a start reads it. */
+  readonly isGenerated: boolean;
+  readonly log: Log;
+  /** Tells others what this process has now. */
+  changed(): Promise<void>;
+}
+
+export class RootKeyReload {
+  readonly #deps: RootKeyReloadDeps;
+  #known: string | undefined;
+  #failure: string | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(deps: RootKeyReloadDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    if (this.#deps.isGenerated) this.#timer ??= setInterval(() => void this.rereadFiles(), INTERVAL_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Never throws: keys that cannot be read leave those that are in use; why is said once. */
+  async rereadFiles(): Promise<void> {
+    const { config, keyRing, log } = this.#deps;
+    try {
+      const keys = readRootKeys(config.dataDir);
+      this.#failure = undefined;
+      if (keys === undefined || JSON.stringify(keys) === this.#known) return;
+      this.#known = JSON.stringify(keys);
+      if (!useRootKeys(keyRing, keys, config.secrets.encryptionPrevious)) return;
+      log.info('reload', 'the root keys have changed', { keys: 1 + openingKeys(keys).length });
+      await this.#deps.changed();
+    } catch (error) {
+      const { message } = describeError(error);
+      if (message !== this.#failure) {
+        log.error('reload', 'the root keys could not be read again; the former ones stay in use', { message });
+      }
+      this.#failure = message;
+    }
+  }
+}
+
+/** Keys that were configured stay. @returns whether anything has changed */
+export function useRootKeys(
+  keyRing: KeyRing,
+  keys: RootKeys,
+  configured: Config['secrets']['encryptionPrevious'],
+): boolean {
+  const others = new Set([...openingKeys(keys), ...configured.map((key) => key.reveal())]);
+  others.delete(keys.current);
+  const bytes = (hex: string): Buffer => Buffer.from(hex, 'hex');
+  return keyRing.replaceWith(bytes(keys.current), [...others].map(bytes));
+}

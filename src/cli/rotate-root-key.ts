@@ -1,0 +1,203 @@
+/**
+ * `latchkey keys rotate-encryption`: a new root key, and everything stored sealed under it (operations 3.12). Each step
+ * waits until all processes have taken the one before, so that none meets what it cannot open. What was cut off anywhere
+ * is continued by the next call.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  promoteNextRootKey,
+  publishNextRootKey,
+  type RootKeys,
+  readRootKeys,
+  rootKeyPaths,
+} from '#app/data-directory/root-key-files.ts';
+import type { Config } from '#config/config.ts';
+import {
+  parseProgress,
+  queueReencryption,
+  REENCRYPT_QUEUE,
+  type ReencryptionProgress,
+  reencryptFieldsQueue,
+} from '#domain/reencryption/reencrypt-fields.ts';
+import { processesThatLack } from '#domain/reencryption/root-keys-in-use.ts';
+import { isCurrentRootEnough, noteRootKey, rootKeyChecks } from '#domain/server-state/server-state.ts';
+import { systemClock } from '#platform/base/clock.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { ReceivedTraces } from '#platform/base/tracing.ts';
+import { jobs } from '#platform/jobs/job-listing.ts';
+import { JobWorker } from '#platform/jobs/worker.ts';
+import type { CommandIo, ConfigurationOptions } from './command-io.ts';
+import { type Foundation, openFoundation } from './foundation.ts';
+import { useRootKeys } from './root-key-reload.ts';
+
+/** As long as a process that died counts as one that lives, and a look at the files. */
+const WAIT_MS = 150_000;
+const POLL_MS = 250;
+const PROGRESS_MS = 2_000;
+/** For as long as a browser may keep a cookie (operations 3.12). */
+const COOKIES_DAYS = 30;
+
+/** @throws ExitError 1 for a key that stands in the configuration, with what to do; 75 when a process does not follow */
+export async function rotateRootKey(configuration: ConfigurationOptions, io: CommandIo): Promise<void> {
+  const foundation = await openFoundation({ ...configuration, isQuiet: true }, io, {
+    shouldMigrate: true,
+    needsSigningKeys: false,
+  });
+  try {
+    const rotation = new RootKeyRotation(foundation, configuration.isJson, io);
+    await io.signals.race(rotation.run());
+  } finally {
+    await foundation.close();
+  }
+}
+
+class RootKeyRotation {
+  readonly #foundation: Foundation;
+  readonly #isJson: boolean;
+  readonly #io: CommandIo;
+
+  constructor(foundation: Foundation, isJson: boolean, io: CommandIo) {
+    this.#foundation = foundation;
+    this.#isJson = isJson;
+    this.#io = io;
+  }
+
+  async run(): Promise<void> {
+    const { config, database, hasGeneratedRoot, keyRing } = this.#foundation;
+    if (hasGeneratedRoot) await this.#replaceKey(config);
+    else if (await isCurrentRootEnough(database, keyRing)) throw new ExitError(ExitCode.failure, ADVICE);
+    this.#tell('waiting until every process seals with the new key');
+    await this.#untilAllHave(keyRing, 'sealing');
+    const progress = await this.#reencrypt();
+    this.#report(progress);
+  }
+
+  /** Until the new key is the one that seals. */
+  async #replaceKey({ dataDir }: Config): Promise<void> {
+    const { database, keyRing } = this.#foundation;
+    let keys = this.#readKeys(dataDir);
+    if (keys.next === undefined) {
+      // A rotation of which only the sealing is left is brought to its end first.
+      if (!(await isCurrentRootEnough(database, keyRing))) return;
+      await publishNextRootKey(dataDir);
+      keys = this.#readKeys(dataDir);
+    }
+    const { next } = keys;
+    if (next === undefined) return;
+    const [nextCheck = Buffer.alloc(0)] = rootKeyChecks(keyRing.with(Buffer.from(next, 'hex')));
+    this.#tell('waiting until every process can open what the new key seals');
+    await this.#untilAll(nextCheck, 'opening');
+    await noteRootKey(database, nextCheck);
+    await promoteNextRootKey(dataDir, keys);
+    useRootKeys(keyRing, this.#readKeys(dataDir), this.#foundation.config.secrets.encryptionPrevious);
+  }
+
+  #readKeys(dataDir: string): RootKeys {
+    const keys = readRootKeys(dataDir);
+    if (keys === undefined) throw new ExitError(ExitCode.failure, `${rootKeyPaths(dataDir).current} is gone`);
+    return keys;
+  }
+
+  async #untilAllHave(keyRing: Foundation['keyRing'], use: 'opening' | 'sealing'): Promise<void> {
+    const [check = Buffer.alloc(0)] = rootKeyChecks(keyRing);
+    await this.#untilAll(check, use);
+  }
+
+  async #untilAll(check: Buffer, use: 'opening' | 'sealing'): Promise<void> {
+    const deadline = performance.now() + WAIT_MS;
+    for (;;) {
+      const missing = await processesThatLack(this.#foundation.database, check, use, systemClock.now());
+      if (missing.length === 0) return;
+      if (performance.now() > deadline) {
+        throw new ExitError(
+          ExitCode.tempFail,
+          `these processes do not have the new root key: ${missing.join(' ')}. Those on other machines need the files ` +
+            'encryption*.key and encryption.previous of the data directory; then run this command again',
+        );
+      }
+      await pause(POLL_MS);
+    }
+  }
+
+  /** Works next to the processes of the service, and also when none runs. */
+  async #reencrypt(): Promise<ReencryptionProgress> {
+    const { config, database, keyRing, openLog } = this.#foundation;
+    const shared = { database, clock: systemClock, log: openLog.log };
+    await queueReencryption(shared);
+    const worker = new JobWorker({
+      ...{ ...shared, queues: [reencryptFieldsQueue({ ...shared, keyRing })], concurrency: 1 },
+      ...{ maxRetries: config.jobs.maxRetries, pollIntervalSeconds: 1, tracing: new ReceivedTraces(true) },
+    });
+    worker.start();
+    try {
+      return await this.#untilDone();
+    } finally {
+      await worker.stop(PROGRESS_MS);
+    }
+  }
+
+  async #untilDone(): Promise<ReencryptionProgress> {
+    const { database, keyRing } = this.#foundation;
+    let progress = parseProgress(undefined);
+    let toldAt = performance.now();
+    for (;;) {
+      const filters = { now: new Date(systemClock.now()), queue: REENCRYPT_QUEUE, status: undefined };
+      const { items } = await jobs.page(database, filters, {
+        size: 100,
+        isFromEnd: false,
+        after: undefined,
+        before: undefined,
+      });
+      const job = items.find(({ status }) => status !== 'dead');
+      if (job === undefined) {
+        if (await isCurrentRootEnough(database, keyRing)) return progress;
+        const reason = items[0]?.failed_reason ?? 'another root key was put to use in the meantime';
+        throw new ExitError(
+          ExitCode.failure,
+          `not everything is sealed under the new key: ${reason}. Run this command again`,
+        );
+      }
+      progress = parseProgress(job.payload);
+      if (performance.now() - toldAt > PROGRESS_MS) {
+        toldAt = performance.now();
+        this.#tell(`${progress.examined} stored values looked at, ${progress.resealed} sealed again`);
+      }
+      await pause(POLL_MS);
+    }
+  }
+
+  #tell(text: string): void {
+    if (!this.#isJson) this.#io.stderr(`${text}\n`);
+  }
+
+  #report(progress: ReencryptionProgress): void {
+    const { config, hasGeneratedRoot } = this.#foundation;
+    const until = new Date(systemClock.now() + COOKIES_DAYS * 86_400_000).toISOString().slice(0, 10);
+    const source = hasGeneratedRoot ? rootKeyPaths(config.dataDir).previous : 'secrets.encryption_previous';
+    const { unreadable } = progress;
+    if (this.#isJson) {
+      this.#io.stdout(`${JSON.stringify({ status: 'done', former_keys: source, cookies_until: until })}\n`);
+      return;
+    }
+    if (unreadable > 0) this.#io.stderr(`latchkey: warning: no key opens ${unreadable} stored values; they are left\n`);
+    this.#io.stdout(
+      `Every stored value is sealed under the new root key. The former one is in ${source} and opens cookies of before. ` +
+        `From ${until} on nothing needs it: remove it there.\n`,
+    );
+  }
+}
+
+const ADVICE = [
+  'the root key stands in the configuration, which this command does not change. By hand, on every instance:',
+  '1. make a key: openssl rand -hex 32 > /path/to/new.key (mode 0600)',
+  '2. add it to what opens, and reload (SIGHUP):',
+  '     secrets:',
+  '       encryption_previous:',
+  '         - file: /path/to/new.key',
+  '3. when all instances have it, exchange the two, and restart:',
+  '     secrets:',
+  '       encryption_file: /path/to/new.key',
+  '       encryption_previous:',
+  '         - file: /path/to/former.key',
+  '4. run this command again: it seals what is stored under the new key, and says when the former one may go',
+].join('\n');
