@@ -17,7 +17,10 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Manifest, parseManifest } from '#app/backup/manifest.ts';
+import { systemClock } from '#platform/base/clock.ts';
+import { packageRoot } from '#platform/base/package-root.ts';
 import { type EmbeddedUse, useEmbeddedServer } from '#platform/embedded-postgres/embedded-server.ts';
+import { migrate } from '#platform/postgres/migrator/migrate.ts';
 import { END_OF_ARCHIVE, readTarFiles, type TarFile, tarFile } from '#platform/tar/tar-archive.ts';
 import { administer } from '#test/support/administer.ts';
 import { createEmptyDatabase } from '#test/support/database.ts';
@@ -173,6 +176,41 @@ describe('backup (operations 3.11)', () => {
     const restored = await run('--config', 'external.yaml', 'restore', archive);
     expect(restored).toMatchObject({ exitCode: 2, err: expect.stringContaining('--to') });
   });
+});
+
+test('a contract migration of the embedded database is preceded by a backup, which the program restores (operations 8.4)', async () => {
+  const dataDir = fresh('older');
+  const older = await use(dataDir);
+  const directory = join(packageRoot, 'migrations');
+  const log = silentLog;
+  const only = Array.from({ length: 13 }, (_, index) => index + 1);
+  await migrate({ connection: older.connection, directory, log, clock: systemClock, only });
+  await query(
+    older.connection,
+    `insert into users (id, username, username_key, created_at)
+    values (gen_random_uuid(), 'amira', 'amira', now())`,
+  );
+  writeFileSync(inFolder(dataDir, 'before-1.0.0.tar.gz'), 'of an upgrade before');
+  expect(await run('-q', '--data-dir', dataDir, 'database', 'migrate')).toMatchObject({ exitCode: 0 });
+  const kept = readdirSync(inFolder(dataDir)).filter((name) => name.startsWith('before-'));
+  expect(kept).toEqual(['before-1.2.3.tar.gz']);
+  const path = join(dataDir, 'before-1.2.3.tar.gz');
+  expect((statSync(inFolder(path)).mode & 0o777).toString(8)).toBe('600');
+  expect((await manifestOf(path)).migrations.map(({ version }) => version)).toEqual(only);
+
+  // Another attempt of the same upgrade keeps the older state.
+  await query(
+    older.connection,
+    'delete from schema_migrations where version = 19; alter table oauth2_pushed_requests add dpop_jkt text',
+  );
+  expect(await run('-q', '--data-dir', dataDir, 'database', 'migrate')).toMatchObject({ exitCode: 0 });
+  expect((await manifestOf(path)).migrations).toHaveLength(only.length);
+  await older.release();
+
+  const target = await createEmptyDatabase();
+  expect(await run('restore', path, '--to', target.connectionString)).toMatchObject({ exitCode: 0 });
+  expect(await administer(target.connectionString, 'select username from users')).toEqual([{ username: 'amira' }]);
+  await target.drop();
 });
 
 /** The backup with a changed manifest. */

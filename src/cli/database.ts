@@ -10,7 +10,7 @@ import { nameOf } from '#platform/postgres/migrator/migration-state.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { configSources } from './command-io.ts';
-import { MIGRATIONS_DIRECTORY, openConfiguredLog, type ServerInUse, useServer } from './foundation.ts';
+import { migrationsOf, openConfiguredLog, type ServerInUse, useServer } from './foundation.ts';
 
 /** Applies pending migrations; with `check` only names them. @returns the exit code: 1 when some are pending */
 export async function migrateDatabase(
@@ -20,7 +20,7 @@ export async function migrateDatabase(
 ): Promise<number> {
   return await withServer(options, io, async (server, log, config) => {
     const { applied, pending } = await migrate({
-      ...migrations(server, log, config),
+      ...migrationsOf(config, server.directConnection, log, io.version),
       check: command.check,
       ...(command.migrateTimeout !== undefined && { timeoutSeconds: command.migrateTimeout }),
     });
@@ -34,7 +34,7 @@ export async function migrateDatabase(
 /** Server, migrations, size and largest tables. */
 export async function databaseStatus(options: ConfigurationOptions, io: CommandIo): Promise<number> {
   return await withServer(options, io, async (server, log, config) => {
-    const state = await migrationStatus(migrations(server, log, config));
+    const state = await migrationStatus(migrationsOf(config, server.directConnection, log, io.version));
     const { connectTimeoutSeconds } = config.database;
     const database = await openDatabase({
       connection: server.connection,
@@ -76,16 +76,6 @@ function statusText(status: Readonly<Record<string, unknown>> & Awaited<ReturnTy
     list('unknown') +
     `largest tables:\n${tables.join('')}`
   );
-}
-
-function migrations(server: ServerInUse, log: LogWriter, config: Config) {
-  return {
-    connection: server.directConnection,
-    directory: MIGRATIONS_DIRECTORY,
-    log,
-    clock: systemClock,
-    connectTimeoutSeconds: config.database.connectTimeoutSeconds,
-  };
 }
 
 /** Opens the server of a configuration for `work`, and lets go of it. */

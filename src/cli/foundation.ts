@@ -173,7 +173,7 @@ export async function openFoundation(
     const configureLog = (config: Config) => log.prepare(logOptions(config, options));
     const loaded = readConfig();
     const signingKeys = wants.needsSigningKeys ? loadSigningKeys(loaded.config.secrets, loaded.tree) : undefined;
-    await requireMigrations(first.config, server.directConnection, wants, log.log);
+    await requireMigrations(first.config, server.directConnection, wants, log.log, io.version);
     const keyRing = keyRingOf(loaded.config);
     await verifyServerState(database, keyRing, loaded.config.protocolName);
     if (wants.mayBeIncomplete !== true) await requireCompleteImport(database);
@@ -198,22 +198,33 @@ export async function openFoundation(
   }
 }
 
+/** How the database of a configuration is migrated; the embedded one is backed up before something is taken away. */
+export function migrationsOf(config: Config, connection: ConnectionTarget, log: OpenLog['log'], version: string) {
+  const { dataDir, database, http } = config;
+  const backup = { dataDir, connection, version, publicBase: http.publicBase, clock: systemClock, log };
+  return {
+    ...{ connection, directory: MIGRATIONS_DIRECTORY, log, clock: systemClock },
+    connectTimeoutSeconds: database.connectTimeoutSeconds,
+    beforeContraction:
+      database.server.kind === 'embedded'
+        ? async () => (await import('#app/backup/automatic-backup.ts')).backUpBeforeContraction(backup)
+        : undefined,
+  };
+}
+
 /** Applies what is pending, or waits for a process that does. */
 async function requireMigrations(
   config: Config,
   connection: ConnectionTarget,
   wants: FoundationWants,
   log: OpenLog['log'],
+  version: string,
 ): Promise<void> {
   const { migrateTimeoutSeconds, migrationWaitSeconds = 0, shouldMigrate } = wants;
   const deadline = performance.now() + migrationWaitSeconds * 1000;
   for (;;) {
     const { pending } = await migrate({
-      connection,
-      directory: MIGRATIONS_DIRECTORY,
-      log,
-      clock: systemClock,
-      connectTimeoutSeconds: config.database.connectTimeoutSeconds,
+      ...migrationsOf(config, connection, log, version),
       check: !shouldMigrate,
       ...(migrateTimeoutSeconds !== undefined && { timeoutSeconds: migrateTimeoutSeconds }),
     });

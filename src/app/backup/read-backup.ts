@@ -31,6 +31,22 @@ export async function verifyBackup(path: string): Promise<Manifest> {
   return manifest;
 }
 
+/** The manifest alone, or undefined when it cannot be read. Nothing behind it is compared. */
+export async function readManifest(path: string): Promise<Manifest | undefined> {
+  let manifest: Manifest | undefined;
+  const files = readBackup(path, (read) => {
+    manifest = read;
+  });
+  try {
+    await files.next();
+  } catch {
+    return undefined;
+  } finally {
+    await files.return(undefined);
+  }
+  return manifest;
+}
+
 /** The secrets in it, which come first. Throws as `verifyBackup`. */
 export async function readSecrets(path: string): Promise<readonly TarFile[]> {
   const secrets: TarFile[] = [];

@@ -23,6 +23,8 @@ export interface MigrateOptions {
   readonly check?: boolean;
   /** Versions to stop at: others stay pending, and must not have been applied. */
   readonly only?: readonly number[];
+  /** Called under the lock before a contraction of a database that has been in use. */
+  readonly beforeContraction?: (() => Promise<void>) | undefined;
 }
 
 export interface MigrateResult {
@@ -59,8 +61,10 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
     await lock(client, deadline, options.log);
     await client.query(CREATE_SCHEMA_MIGRATIONS);
     // Read again: another process may have migrated while this one waited.
-    const { pending } = await readState(client, migrations);
+    const { applied, pending } = await readState(client, migrations);
     const wanted = pending.filter(isWanted);
+    const isContracted = wanted.some(({ kind }) => kind === 'contract');
+    if (isContracted && applied.length > 0) await options.beforeContraction?.();
     for (const migration of wanted) {
       await applyWithRetries(client, migration, deadline, options);
     }

@@ -1,0 +1,67 @@
+/**
+ * A backup by itself, before a migration takes away what the version before still uses: the way back to it. One such file
+ * is kept in the data directory.
+ */
+import { readdir, rm, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Client } from 'pg';
+import type { Clock } from '#platform/base/clock.ts';
+import type { Log } from '#platform/base/log.ts';
+import { connectWithRetries } from '#platform/postgres/connect.ts';
+import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
+import { listApplied } from '#platform/postgres/migrator/migration-state.ts';
+import type { Manifest } from './manifest.ts';
+import { readManifest } from './read-backup.ts';
+import { writeBackup } from './write-backup.ts';
+
+const CONNECT_SECONDS = 30;
+const NAME = /^before-.*\.tar\.gz$/;
+
+export interface AutomaticBackupOptions {
+  readonly dataDir: string;
+  readonly connection: ConnectionTarget;
+  /** Of this program, which is about to migrate. */
+  readonly version: string;
+  readonly publicBase: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Writes `before-VERSION.tar.gz`, if it fits. Without the room for it the migration goes on, with a warning. */
+export async function backUpBeforeContraction(options: AutomaticBackupOptions): Promise<void> {
+  const { clock, connection, dataDir, log, publicBase, version } = options;
+  const name = `before-${version}.tar.gz`;
+  const path = join(dataDir, name);
+  const applicationName = `latchkey backup:${process.pid}`;
+  const client = await connectWithRetries({ connection, applicationName }, CONNECT_SECONDS, log);
+  try {
+    if (await isOfThisUpgrade(await readManifest(path), client)) return;
+    if (!(await fits(client, dataDir))) {
+      log.warn('db.migrate', `there is no room for a backup before the migration: ${path} was not written`);
+      return;
+    }
+    await writeBackup({ path, client, version, now: clock.now(), publicBase, secrets: [] });
+    log.info('db.migrate', `wrote a backup before the migration: ${path}`);
+  } finally {
+    client.connection.stream.destroy();
+  }
+  for (const other of await readdir(dataDir)) {
+    if (NAME.test(other) && other !== name) await rm(join(dataDir, other), { force: true });
+  }
+}
+
+/** Written when an attempt before this one began, which has migrated since: the older state is the one to go back to. */
+async function isOfThisUpgrade(kept: Manifest | undefined, client: Client): Promise<boolean> {
+  if (kept === undefined) return false;
+  const applied = await listApplied(client);
+  return kept.migrations.length < applied.length;
+}
+
+/** Compressed text takes less than the files of the database, even twice. */
+async function fits(client: Client, directory: string): Promise<boolean> {
+  const { rows } = await client.query<{ bytes: number }>(
+    'select pg_database_size(current_database())::float8 as bytes',
+  );
+  const { bavail, bsize } = await statfs(directory);
+  return bavail * bsize > (rows[0]?.bytes ?? 0);
+}
