@@ -24,6 +24,8 @@ export class Load {
   faults = [];
   /** Requests by what became of them. */
   counts = { acknowledged: 0, signIns: 0, unavailable: 0, cut: 0, failedSignIns: 0 };
+  /** The longest that a request with an answer took, pages of a sign-in excepted. */
+  slowestMs = 0;
   #sessions = [];
   #bases;
   #isOn = false;
@@ -162,12 +164,14 @@ export class Load {
 
   /** Undefined when nothing is known about the outcome, or that there was none. */
   async #post(path, fields) {
+    const startedAt = performance.now();
     try {
       const response = await fetch(this.#base() + path, {
         ...{ method: 'POST', headers: { authorization: AUTHORIZATION }, body: new URLSearchParams(fields) },
         signal: AbortSignal.timeout(REQUEST_MS),
       });
       const text = await response.text();
+      this.slowestMs = Math.max(this.slowestMs, performance.now() - startedAt);
       if (response.status === 503) {
         this.counts.unavailable += 1;
         return undefined;

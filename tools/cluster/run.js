@@ -10,7 +10,8 @@ import { freePort } from '../../test/support/free-port.js';
 import { Program, stopProcess, untilHealthy } from '../../test/support/program.js';
 import { Checks, say } from '../browser/checks.js';
 import { Cluster } from './cluster.js';
-import { CALLBACK, CLIENT_ID, CLIENT_SECRET, Load, PASSWORD, USERNAME } from './load.js';
+import { instanceSettings } from './instance-settings.js';
+import { Load, PASSWORD, USERNAME } from './load.js';
 import { startPoolers } from './poolers.js';
 import { endTree, until } from './processes.js';
 import { programs } from './programs.js';
@@ -97,37 +98,11 @@ async function failOver(load, kills, through) {
 
 /** @param database settings of the section. @returns the addresses of the instances */
 async function serve(database) {
-  const encryption = 'c'.repeat(64);
-  const plenty = { burst: 10_000, per_second: 10_000 };
   const bases = [];
   for (let index = 0; index < INSTANCES; index += 1) {
     const port = await freePort();
     const base = `http://127.0.0.1:${port}/`;
-    const settings = {
-      database,
-      data_dir: join(folder, 'latchkey'),
-      http: {
-        public_base: base,
-        listeners: [
-          {
-            resources: ['discovery', 'human', 'oauth', 'assets', 'health'],
-            binds: [{ address: `127.0.0.1:${port}` }],
-          },
-        ],
-      },
-      secrets: { encryption },
-      clients: [
-        {
-          ...{ client_id: CLIENT_ID, client_auth_method: 'client_secret_basic', client_secret: CLIENT_SECRET },
-          ...{ redirect_uris: [CALLBACK], first_party: true },
-        },
-      ],
-      rate_limiting: { login: { per_ip: plenty, per_account: plenty, per_known_browser: plenty } },
-      // Far above what the test takes, so that no token ends by itself.
-      experimental: { access_token_ttl: 86_400 },
-      oauth: { refresh_grace: 0 },
-      logging: { level: 'warn' },
-    };
+    const settings = instanceSettings({ dataDir: join(folder, 'latchkey'), database, port, level: 'warn' });
     const program = new Program(folder, settings, { name: `instance-${index}-${port}.json` });
     const service = program.launch(['serve'], { stdio: ['ignore', 'ignore', 'pipe'] });
     const entry = { program, service, log: '' };

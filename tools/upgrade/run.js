@@ -2,25 +2,31 @@
  * An older version and this one side by side, under load: the older one fills a database of its own schema, this one
  * migrates it while people sign in and applications use their tokens, one instance at a time is replaced, put back, and
  * replaced again. No request fails, nobody is signed out, and everything that was acknowledged is so (operations 8.3, 10.11;
- * security F-21).
+ * security F-21). With `--rows N` the database holds that many rows more, and no request waits for long.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { root } from '../../scripts/steps/places.js';
 import { freePort } from '../../test/support/free-port.js';
 import { Program, stopProcess } from '../../test/support/program.js';
 import { findInstalledPrograms, postgresAccount, startPostgres } from '../../test/support/start-postgres.js';
 import { Checks, say } from '../browser/checks.js';
-import { CALLBACK, CLIENT_ID, CLIENT_SECRET, Load, PASSWORD, USERNAME } from '../cluster/load.js';
+import { instanceSettings } from '../cluster/instance-settings.js';
+import { Load, PASSWORD, USERNAME } from '../cluster/load.js';
 import { OLDER, olderCheckout } from './older-checkout.js';
+import { fillRows } from './rows.js';
 
 /** Load before, between and after the replacements. */
 const LOAD_MS = 2_000;
 /** What a load balancer gives an instance to end what it has begun. */
 const DRAIN_MS = 3_000;
 const USER = 'upgrade';
+const rows = Number(parseArgs({ options: { rows: { type: 'string', default: '0' } } }).values.rows);
+/** What a request may wait for a lock or an index that is being built (operations 8.3). */
+const MAX_WAIT_MS = 3_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'latchkey-upgrade-'));
 // PostgreSQL refuses root and has an account of its own, which has to get there.
@@ -39,6 +45,7 @@ try {
   for (const instance of instances) await start(instance, older);
   const first = programOf(instances[0], older);
   await first.run(['manage', 'register-user', '--yes', '--password-file', '-', USERNAME], PASSWORD);
+  if (rows > 0) await fillRows({ ...postgres, user: USER, database: 'postgres' }, rows, say);
   const load = new Load(bases);
   await load.prepare();
   load.start();
@@ -76,7 +83,9 @@ async function replaceAll(load, what, checkout) {
     const { acknowledged, signIns, ...failed } = load.counts;
     if (Object.values(failed).some((count) => count > 0)) throw new Error(JSON.stringify(failed));
     if (signIns === 0) throw new Error('nobody signed in');
-    say(`${acknowledged} requests and ${signIns} sign-ins so far, none failed`);
+    const slowestMs = Math.round(load.slowestMs);
+    say(`${acknowledged} requests and ${signIns} sign-ins so far, none failed; the slowest took ${slowestMs} ms`);
+    if (slowestMs > MAX_WAIT_MS) throw new Error(`a request took ${slowestMs} ms`);
   });
 }
 
@@ -85,32 +94,10 @@ async function start(instance, checkout) {
   bases.push(instance.base);
 }
 
-/** Only settings that the older version knows too. */
 function programOf({ port }, checkout) {
-  const plenty = { burst: 10_000, per_second: 10_000 };
-  const settings = {
-    data_dir: join(folder, 'data'),
-    database: { socket: postgres.host, port: postgres.port, username: USER, database: 'postgres' },
-    http: {
-      // The older version is asked with the address that the pages of each instance have.
-      public_base: `http://127.0.0.1:${port}/`,
-      listeners: [
-        { resources: ['discovery', 'human', 'oauth', 'assets', 'health'], binds: [{ address: `127.0.0.1:${port}` }] },
-      ],
-    },
-    secrets: { encryption: 'c'.repeat(64) },
-    clients: [
-      {
-        ...{ client_id: CLIENT_ID, client_auth_method: 'client_secret_basic', client_secret: CLIENT_SECRET },
-        ...{ redirect_uris: [CALLBACK], first_party: true },
-      },
-    ],
-    rate_limiting: { login: { per_ip: plenty, per_account: plenty, per_known_browser: plenty } },
-    // Far above what the test takes, so that no token ends by itself.
-    experimental: { access_token_ttl: 86_400 },
-    oauth: { refresh_grace: 0 },
-    logging: { level: 'error' },
-  };
+  const database = { socket: postgres.host, port: postgres.port, username: USER, database: 'postgres' };
+  // The older version is asked with the address that the pages of each instance have.
+  const settings = instanceSettings({ dataDir: join(folder, 'data'), database, port, level: 'error' });
   return new Program(folder, settings, { name: `instance-${port}.json`, checkout });
 }
 
