@@ -135,6 +135,12 @@ const FAULTS = [
       ),
   },
   {
+    check: ['node', '.ci/checks/migration-locks.js'],
+    fault: 'a migration that reads a whole table while nobody can write',
+    plant: (at) =>
+      writeFileSync(at('migrations/9999-planted.sql'), '-- expand\ncreate index planted on users (created_at);\n'),
+  },
+  {
     check: ['node', '.ci/checks/outside-awaits.js'],
     fault: 'a file read that is awaited without `outside`',
     plant: (at) =>

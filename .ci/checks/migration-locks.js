@@ -1,0 +1,60 @@
+/**
+ * Finds migrations that would read or write a whole table while requests wait for it (operations 8.3): what they do to
+ * tables that stood before has to take no longer with ten million rows. Rows are filled in by jobs, indexes are built by
+ * migrations with `-- expand concurrently`.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Tables with the rows of some minutes or days at most, which may be indexed while nobody can write. */
+const SMALL = new Set(['oauth2_pushed_requests', 'queue_workers', 'user_registrations']);
+/** Migrations that may do it all the same. */
+const EXCEPTIONS = {
+  '0035-ids-of-consents.sql': 'was released to nobody before it stood',
+};
+
+const RULES = [
+  { what: 'changes rows', matches: /^(update|delete from|insert into|with|truncate|merge)\b/ },
+  { what: 'builds an index while nobody can write', matches: /^create (unique )?index (?!concurrently)/ },
+  {
+    what: 'reads every row for a constraint',
+    matches: /\badd (constraint|check|foreign key|unique|primary key)\b(?!.*\bnot valid\b)/,
+  },
+  { what: 'reads every row for a constraint', matches: /\bset not null\b/ },
+  { what: 'writes every row again', matches: /\balter( column)? \w+ (set data )?type\b/ },
+  { what: 'writes every row again', matches: /\badd column .*\b(generated always|default [^,]*\w\()/ },
+  { what: 'writes every row again', matches: /^(cluster|vacuum full|reindex(?! .*concurrently))\b/ },
+];
+
+const files = readdirSync('migrations').filter((name) => /^\d{4}-.*\.sql$/.test(name));
+let found = 0;
+for (const file of files) {
+  if (file in EXCEPTIONS) continue;
+  const made = new Set();
+  for (const statement of statementsOf(readFileSync(`migrations/${file}`, 'utf8'))) {
+    const created = /^create (?:unlogged )?table (?:if not exists )?(\w+)/.exec(statement)?.[1];
+    if (created !== undefined) made.add(created);
+    const table = /^(?:create .*?\bon|alter table(?: if exists)?(?: only)?|update|delete from|insert into) (\w+)/.exec(
+      statement,
+    )?.[1];
+    if (created !== undefined || made.has(table)) continue;
+    for (const { what, matches } of RULES) {
+      if (!matches.test(statement) || (SMALL.has(table) && what.includes('index'))) continue;
+      found += 1;
+      process.stderr.write(`migrations/${file}: ${what}: ${statement.slice(0, 120)}\n`);
+    }
+  }
+}
+process.stdout.write(`${files.length} migrations read, ${found} statements that could hold up requests\n`);
+process.exitCode = found === 0 && files.length > 0 ? 0 : 1;
+
+/** In lower case, without comments and repeated spaces; the body of a function is not looked into. */
+function statementsOf(text) {
+  return text
+    .replaceAll(/--.*$/gm, '')
+    .replaceAll(/\$\$.*?\$\$/gs, "''")
+    .replaceAll(/'(?:[^']|'')*'/g, "''")
+    .toLowerCase()
+    .split(';')
+    .map((statement) => statement.replaceAll(/\s+/g, ' ').trim())
+    .filter((statement) => statement !== '');
+}
