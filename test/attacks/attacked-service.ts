@@ -6,7 +6,7 @@ import { Browser, type Shown } from '../support/browser.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { sql } from '../support/fixtures.ts';
 import { parseRequestLine } from '../support/log-expression.ts';
-import { type ServiceOptions, startService, type TestService } from '../support/service.ts';
+import { RESOURCES, type ServiceOptions, startService, type TestService } from '../support/service.ts';
 import { bundleWorker } from '../support/worker-entry.ts';
 import { jsonOf, type RawAnswer, type RawRequest, sendRequest, textMember } from './raw-http.ts';
 import { changedTables, TableReader, type TableStates } from './table-states.ts';
@@ -197,12 +197,12 @@ export class AttackedService {
   }
 
   /**
-   * Routes of the service, those that come later included, each with an address that leads to it. Those of the admin API
+   * Routes of the listener, those that come later included, each with an address that leads to it. Those of the admin API
    * read nothing before they know who asks: `admin-api.test.ts` attacks them.
    */
   routes(filter: Partial<Pick<Route, 'method' | 'errorFormat'>> = {}): (Route & { readonly target: string })[] {
     return this.service.routes
-      .filter(({ errorFormat }) => errorFormat !== 'admin-json')
+      .filter(({ errorFormat, resource }) => errorFormat !== 'admin-json' && RESOURCES.includes(resource))
       .filter(({ method }) => filter.method === undefined || method === filter.method)
       .filter(({ errorFormat }) => filter.errorFormat === undefined || errorFormat === filter.errorFormat)
       .map((route) => ({ ...route, target: route.path.replaceAll(/:\w+/g, UNKNOWN_ID).replace('*', 'x.css') }));

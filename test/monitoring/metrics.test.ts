@@ -2,16 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { METRICS } from '#platform/base/metric-table.ts';
 import { Browser } from '#test/support/browser.ts';
 import { type Family, parseExposition, sumOf } from '#test/support/exposition.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import { RESOURCES, startService, type TestService } from '#test/support/service.ts';
 
 const CLIENT_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const SECRET = 'confidential-secret';
-const RESOURCES = ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health', 'prometheus'];
 
 let service: TestService;
 beforeAll(async () => {
   service = await startService({
-    http: { listeners: [{ name: 'inner', resources: RESOURCES, binds: [{ address: '127.0.0.1:0' }] }] },
+    http: {
+      listeners: [{ name: 'inner', resources: [...RESOURCES, 'prometheus'], binds: [{ address: '127.0.0.1:0' }] }],
+    },
     telemetry: { metrics: { exporter: 'prometheus' } },
     clients: [
       {

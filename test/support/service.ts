@@ -72,6 +72,8 @@ export interface ServiceOptions {
 
 /** However busy the machine is, an estimate is not given up. */
 const PATIENT_MS = 60_000;
+/** What the listener serves unless settings say otherwise: all that needs no setting of its own. */
+export const RESOURCES = ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'];
 const NO_WORKER = new URL('file:///no-strength-worker');
 
 const shared = new WeakMap<TestService, { readonly database: TestDatabase; readonly root: Buffer }>();
@@ -180,7 +182,7 @@ function configOf(settings: Readonly<Record<string, unknown>>, port: number) {
       listeners: [
         {
           name: 'web',
-          resources: ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health', 'prometheus'],
+          resources: RESOURCES,
           binds: [{ address: `127.0.0.1:${port}` }],
         },
       ],
