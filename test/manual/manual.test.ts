@@ -99,7 +99,9 @@ describe('names in the manual', () => {
         .filter(
           (code) =>
             dotted.test(code) &&
-            !/^(?:m|io\.element|extensions|latchkey)\.|\.(?:m?js|tsx?|md|sql|key|json|yaml|html|org)$/.test(code),
+            !/^(?:m|io\.element|extensions|latchkey)\.|\.(?:m?js|tsx?|md|sql|key|previous|json|yaml|html|org)$/.test(
+              code,
+            ),
         )
         .map((code) => `${path}: ${code}`),
     );
