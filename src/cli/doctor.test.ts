@@ -94,6 +94,7 @@ test('a sound deployment: everything is ok or does not apply, and nothing is wri
   expect(Object.fromEntries(findings.map(({ name, status }) => [name, status]))).toEqual({
     config: 'ok',
     'secrets.files': 'ok',
+    'listener.resources': 'skip',
     database: 'ok',
     'secrets.encryption': 'ok',
     queue: 'ok',
@@ -134,6 +135,19 @@ describe('settings', () => {
       expect.stringContaining('passwords.schemas: unknown key; did you mean "passwords.schemes"?'),
       expect.stringContaining('homeserver.secret: missing; the kind "synapse" needs it'),
     ]);
+  });
+
+  test('connection-info where people come in is worth a warning, on a listener of its own it is not', async () => {
+    const human = { name: 'web', resources: ['human', 'connection-info'], binds: [{ port: 0 }] };
+    const own = { name: 'setup', resources: ['connection-info'], binds: [{ port: 0 }] };
+    const findings = async (...listeners: object[]) =>
+      (await run({ http: { public_base: service.issuer, trusted_proxies: [], listeners } })).filter(
+        ({ name }) => name === 'listener.resources',
+      );
+    expect(await findings(human, own)).toMatchObject([
+      { status: 'warn', message: 'web: serves "connection-info" as well as "human"' },
+    ]);
+    expect(await findings({ ...human, resources: ['human'] }, own)).toMatchObject([{ status: 'ok' }]);
   });
 
   test('that are allowed and still worth a word', async () => {

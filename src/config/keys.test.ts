@@ -169,7 +169,7 @@ function domains(name: string, as: string): Record<string, Row> {
 const NO_NAMES = { literals: [], prefixes: [], suffixes: [], substrings: [], regexes: [] };
 
 const DEFAULT_RESOURCES = ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'];
-const RESOURCES = [...DEFAULT_RESOURCES, 'prometheus'];
+const RESOURCES = [...DEFAULT_RESOURCES, 'prometheus', 'connection-info'];
 const LISTENER = {
   name: '0',
   resources: [{ name: 'human' }],
@@ -242,7 +242,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     reads: { name: 'health' },
     bad: 'everything',
     problem:
-      'expected a resource: discovery, human, oauth, compat, graphql, assets, adminapi, health, prometheus, got "everything"',
+      'expected a resource: discovery, human, oauth, compat, graphql, assets, adminapi, health, prometheus, connection-info, got "everything"',
   },
   'http.listeners[].resources[].name': choice('assets', ...RESOURCES),
   'http.listeners[].binds': {

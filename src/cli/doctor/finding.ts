@@ -6,6 +6,7 @@ export type Status = 'ok' | 'warn' | 'fail' | 'skip';
 export const CHECKS = [
   'config',
   'secrets.files',
+  'listener.resources',
   'database',
   'embedded',
   'secrets.encryption',

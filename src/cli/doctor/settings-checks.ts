@@ -4,11 +4,13 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { listPermissionProblems } from '#app/data-directory/data-directory.ts';
 import { withRootKeys } from '#app/data-directory/root-key-files.ts';
+import type { Config } from '#config/config.ts';
 import { type ConfigSources, type LoadedConfig, loadConfig } from '#config/load.ts';
 import { ExitError } from '#platform/base/errors.ts';
 import { readIfThere } from '#platform/base/files.ts';
 import { processAccount } from '#platform/base/ownership.ts';
-import { type Finding, fail, ok, warn } from './finding.ts';
+import type { Resource } from '#platform/http/http-options.ts';
+import { type Finding, fail, ok, skip, warn } from './finding.ts';
 
 const SETTINGS = 'docs/reference/configuration.md describes every setting';
 
@@ -23,7 +25,7 @@ export async function checkConfiguration(
     const names = files.length === 0 ? 'no file, defaults and environment only' : files.join(', ');
     const findings =
       worth.length === 0 ? [ok('config', names)] : worth.map((warning) => warn('config', warning, SETTINGS));
-    return { loaded, findings: [...findings, ...(await checkFiles(loaded))] };
+    return { loaded, findings: [...findings, ...(await checkFiles(loaded)), checkResources(loaded.config.http)] };
   } catch (error) {
     if (!(error instanceof ExitError)) throw error;
     const [first = '', ...problems] = error.message.split('\n').map((line) => line.trim());
@@ -58,4 +60,20 @@ async function checkFiles({ config, fileWarnings }: LoadedConfig): Promise<reado
     ...[...fileWarnings, ...found.warnings].map((warning) => warn(name, warning, hint)),
   ];
   return findings.length > 0 ? findings : [ok(name, 'only this account has access to secrets')];
+}
+
+/** What is for operators should not be where people come in (operations 1.7.1). */
+function checkResources({ listeners }: Pick<Config['http'], 'listeners'>): Finding {
+  const name = 'listener.resources';
+  const serving = (resource: Resource) =>
+    listeners.filter(({ resources }) => resources.some((one) => one.name === resource));
+  const showing = serving('connection-info');
+  if (showing.length === 0) return skip(name, 'no listener serves "connection-info"');
+  const open = showing.filter((listener) => serving('human').includes(listener));
+  if (open.length === 0) return ok(name, '"connection-info" is served where "human" is not');
+  return warn(
+    name,
+    `${open.map((listener) => listener.name).join(', ')}: serves "connection-info" as well as "human"`,
+    'It shows everybody the addresses of proxies: take it away once you have seen what you wanted, or give it a listener of its own',
+  );
 }

@@ -20,7 +20,7 @@ import { listenerTls, tlsOptions } from './listener-tls.ts';
 
 /** Of the listener that there is when none is configured. */
 const DEFAULT_RESOURCES = ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'] as const;
-const RESOURCES = [...DEFAULT_RESOURCES, 'prometheus'] as const;
+const RESOURCES = [...DEFAULT_RESOURCES, 'prometheus', 'connection-info'] as const;
 const DEFAULT_PORT = 8080;
 const MAX_WORKERS = 64;
 const MAX_DESCRIPTORS = 1000;
@@ -159,7 +159,7 @@ const settings = mapping({
         '`database.max_connections` are for each of them. The first of them does background work as well.',
     ),
   listeners: hint(listeners, {
-    defaultText: 'one listener `web` on port 8080 with every resource but `prometheus`',
+    defaultText: 'one listener `web` on port 8080 with every resource but `prometheus` and `connection-info`',
   })
     .optional()
     .describe('Sockets of the service and what each of them serves.'),

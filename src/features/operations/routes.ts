@@ -1,13 +1,14 @@
 /**
  * What a service needs around its features: `GET /health` for load balancers and service managers, `GET /metrics` for
- * monitoring, `GET /assets/*`
- * for the files that pages name, `GET /favicon.ico` and `GET /robots.txt` for who asks without being told. None of
- * them reads a cookie, and only the database check of readiness sends a statement.
+ * monitoring, `GET /connection-info` for who sets up what is in front of the service, `GET /assets/*` for the files that
+ * pages name, `GET /favicon.ico` and `GET /robots.txt` for who asks without being told. None of them reads a cookie, and
+ * only the database check of readiness sends a statement.
  */
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
 import type { Route } from '#platform/http/route.ts';
 import { answerAsset } from './assets.ts';
+import { answerConnectionInfo } from './connection-info.ts';
 import { answerHealth, type HealthDeps } from './health.ts';
 import { answerMetrics } from './metrics.ts';
 
@@ -38,6 +39,13 @@ export function mount(
       priority: true,
       capacity: 'essential',
       handle: (context) => answerHealth(context, core),
+    },
+    {
+      method: 'GET',
+      path: '/connection-info',
+      resource: 'connection-info',
+      errorFormat: 'plain-json',
+      handle: ({ connectionInfo }) => answerConnectionInfo(connectionInfo),
     },
     {
       ...file,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { expectLinear, timeOf } from '#test/support/measuring.ts';
-import { canonicalAddress, clientAddress, TrustedProxies } from './client-address.ts';
+import { canonicalAddress, findClient, TrustedProxies } from './client-address.ts';
 
 const proxies = new TrustedProxies([
   { address: '10.0.0.0', prefixLength: 8, family: 'ipv4' },
@@ -8,11 +8,11 @@ const proxies = new TrustedProxies([
 ]);
 
 function fromHeader(header: string | undefined, socketAddress: string | undefined = '10.0.0.1'): string | undefined {
-  return clientAddress(proxies.peer(socketAddress), 'x-forwarded-for', header, proxies);
+  return findClient(proxies.peer(socketAddress), 'x-forwarded-for', header, proxies).address;
 }
 
 function fromForwarded(header: string): string | undefined {
-  return clientAddress(proxies.peer('10.0.0.1'), 'forwarded', header, proxies);
+  return findClient(proxies.peer('10.0.0.1'), 'forwarded', header, proxies).address;
 }
 
 describe('client.address (operations 5.6)', () => {
@@ -62,12 +62,12 @@ describe('client.address (operations 5.6)', () => {
 
   test('behind a Unix socket the header decides, and without one there is no address', () => {
     const peer = proxies.peer(undefined);
-    expect(clientAddress(peer, 'x-forwarded-for', '198.51.100.7', proxies)).toBe('198.51.100.7');
-    expect(clientAddress(peer, 'x-forwarded-for', undefined, proxies)).toBeUndefined();
+    expect(findClient(peer, 'x-forwarded-for', '198.51.100.7', proxies).address).toBe('198.51.100.7');
+    expect(findClient(peer, 'x-forwarded-for', undefined, proxies).address).toBeUndefined();
   });
 
   test('no header is read when none is configured', () => {
-    expect(clientAddress(proxies.peer('10.0.0.1'), 'none', '198.51.100.7', proxies)).toBe('10.0.0.1');
+    expect(findClient(proxies.peer('10.0.0.1'), 'none', '198.51.100.7', proxies).address).toBe('10.0.0.1');
   });
 
   test.each([

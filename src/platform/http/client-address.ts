@@ -32,28 +32,46 @@ export function canonicalAddress(text: string): string | undefined {
 
 const MAX_ENTRIES = 50;
 
+/** Who sent a request, and what decided on it. */
+export interface ClientSource {
+  /** In canonical form; undefined behind a Unix socket without header. */
+  readonly address: string | undefined;
+  readonly decidedBy: /** The peer is no trusted proxy, or no header is to be read: the peer itself. */
+    | 'untrusted-peer'
+    | 'no-header-configured'
+    | 'no-header'
+    /** The right-most entry of the header that is not a trusted proxy. */
+    | 'entry'
+    /** All of them are: the left-most. */
+    | 'only-proxies'
+    /** An entry that is not an address: what stands right of it. */
+    | 'unreadable-entry';
+}
+
 /**
- * Who sent a request, in canonical form (operations 5.6). A header is read only when the peer is trusted, from the
- * right, since each proxy appends the address it saw: the first entry that is not a trusted proxy is the caller.
+ * Who sent a request (operations 5.6). A header is read only when the peer is trusted, from the right, since each proxy
+ * appends the address it saw: the first entry that is not a trusted proxy is the caller.
  * @param header all lines of `X-Forwarded-For` or `Forwarded`, joined by commas; undefined without one
  */
-export function clientAddress(
+export function findClient(
   peer: Peer,
   kind: HttpOptions['clientIpHeader'],
   header: string | undefined,
   proxies: TrustedProxies,
-): string | undefined {
-  if (!peer.isTrusted || kind === 'none' || header === undefined || header.trim() === '') return peer.address;
+): ClientSource {
+  if (!peer.isTrusted) return { address: peer.address, decidedBy: 'untrusted-peer' };
+  if (kind === 'none') return { address: peer.address, decidedBy: 'no-header-configured' };
+  if (header === undefined || header.trim() === '') return { address: peer.address, decidedBy: 'no-header' };
   const entries = kind === 'forwarded' ? forwardedFor(header) : header.split(',');
   let accepted = peer.address;
   for (const entry of entries.slice(-MAX_ENTRIES).reverse()) {
     const address = entry === undefined ? undefined : canonicalAddress(withoutPort(entry.trim()));
     // Beyond an entry that is not an address nothing is known to come from a proxy of ours.
-    if (address === undefined) return accepted;
-    if (!proxies.has(address)) return address;
+    if (address === undefined) return { address: accepted, decidedBy: 'unreadable-entry' };
+    if (!proxies.has(address)) return { address, decidedBy: 'entry' };
     accepted = address;
   }
-  return accepted;
+  return { address: accepted, decidedBy: 'only-proxies' };
 }
 
 const IPV4_WITH_PORT = /^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/;

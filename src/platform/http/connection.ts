@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { LatchkeyError } from '#platform/base/errors.ts';
 import type { Peer } from './client-address.ts';
+import type { ProxySource } from './proxy-header.ts';
 
 const MAX_PIPELINED = 16;
 const SLOW_READER_MS = 30_000;
@@ -25,18 +26,13 @@ export interface PendingRequest {
   failBody(failure: LatchkeyError): void;
 }
 
-/** What a header of the PROXY protocol said of a connection. */
-export interface ProxySource {
-  readonly version: 1 | 2;
-  /** Undefined: it named nobody. */
-  readonly source: string | undefined;
-}
-
 /** A connection as a request sees it that came over it. */
 export interface RequestConnection {
   /** What requests are read from. */
   readonly socket: Socket;
   readonly peer: Peer;
+  /** What its PROXY header said; undefined without one. */
+  readonly proxy: ProxySource | undefined;
   /** Its requests are served side by side. */
   readonly isMultiplexed: boolean;
   readonly answered: number;
@@ -71,8 +67,7 @@ export class Connection implements RequestConnection {
   socket: Socket;
   /** The other end, as the PROXY header names it where there is one. */
   peer: Peer;
-  /** Undefined without PROXY header. */
-  source: ProxySource | undefined;
+  proxy: ProxySource | undefined;
   /** Undefined while it speaks HTTP/1. */
   multiplexer: Multiplexer | undefined;
   /** Requests answered so far. */

@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { addressKey } from '#platform/base/ip-address.ts';
 import type { TrustedProxies } from './client-address.ts';
-import { Connection, type ProxySource } from './connection.ts';
+import { Connection } from './connection.ts';
 import type { HttpLimits } from './http-options.ts';
+import type { ProxySource } from './proxy-header.ts';
 
 export type ConnectionLimits = Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress'>;
 
@@ -55,10 +56,10 @@ export class Connections {
    * @returns false when they have too many; it is closed then
    */
   identify(connection: Connection, header: ProxySource): boolean {
-    connection.source = header;
-    if (header.source !== undefined) {
+    connection.proxy = header;
+    if (header.route !== undefined) {
       this.#uncountPeer(connection);
-      connection.peer = this.#proxies.peer(header.source);
+      connection.peer = this.#proxies.peer(header.route.source.address);
       if (!this.#countPeer(connection)) {
         connection.cut();
         return false;

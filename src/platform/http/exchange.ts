@@ -2,8 +2,9 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import type { Task } from '#platform/base/tasks.ts';
 import { decodeReceived, escapeText } from '#platform/log/escaping.ts';
 import type { GraphqlOperation, Requester } from '#platform/log/request-line.ts';
-import { clientAddress, type TrustedProxies } from './client-address.ts';
+import { type ClientSource, findClient, type TrustedProxies } from './client-address.ts';
 import type { PendingRequest, RequestConnection } from './connection.ts';
+import { type ConnectionInfo, describeConnection } from './connection-info.ts';
 import type { CookieJar, Cookies } from './cookies.ts';
 import type { ErrorFormats } from './error-format.ts';
 import { FormParameters } from './form-parameters.ts';
@@ -72,8 +73,7 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
   #query: FormParameters | undefined;
   #cookies: CookieJar | undefined;
   #form: Promise<FormParameters> | undefined;
-  #clientAddress: string | undefined;
-  #hasClientAddress = false;
+  #client: ClientSource | undefined;
   #abort: AbortController | undefined;
 
   constructor(parts: ExchangeParts) {
@@ -162,14 +162,31 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
   }
 
   get clientAddress(): string | undefined {
-    if (!this.#hasClientAddress) {
-      const { clientIpHeader, proxies } = this.#settings;
-      const header = this.request.headers[clientIpHeader];
-      const text = Array.isArray(header) ? header.join(',') : header;
-      this.#clientAddress = clientAddress(this.connection.peer, clientIpHeader, text, proxies);
-      this.#hasClientAddress = true;
-    }
-    return this.#clientAddress;
+    return this.#clientSource.address;
+  }
+
+  get #clientSource(): ClientSource {
+    const { clientIpHeader, proxies } = this.#settings;
+    this.#client ??= findClient(this.connection.peer, clientIpHeader, this.#forwardingHeader, proxies);
+    return this.#client;
+  }
+
+  get #forwardingHeader(): string | undefined {
+    const { clientIpHeader } = this.#settings;
+    if (clientIpHeader === 'none') return undefined;
+    const header = this.request.headers[clientIpHeader];
+    return Array.isArray(header) ? header.join(',') : header;
+  }
+
+  get connectionInfo(): ConnectionInfo {
+    const { connection, request, table } = this;
+    return {
+      ...describeConnection(connection),
+      listener: table.listener,
+      httpVersion: request.httpVersion,
+      forwarding: { header: this.#settings.clientIpHeader, received: this.#forwardingHeader },
+      client: this.#clientSource,
+    };
   }
 
   get userAgent(): string | undefined {

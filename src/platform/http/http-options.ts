@@ -20,7 +20,8 @@ export type Resource =
   | 'assets'
   | 'adminapi'
   | 'health'
-  | 'prometheus';
+  | 'prometheus'
+  | 'connection-info';
 
 export interface ListenerOptions {
   readonly name: string;

@@ -110,6 +110,10 @@ class Http2Connection implements RequestConnection, Multiplexer {
     return this.#connection.peer;
   }
 
+  get proxy(): Connection['proxy'] {
+    return this.#connection.proxy;
+  }
+
   get socket(): Socket {
     return this.#connection.socket;
   }

@@ -50,7 +50,7 @@ export class Opening {
     const { socket } = connection;
     const { listener, timeoutMs } = this.#options;
     const awaited = (): RejectionReason =>
-      listener.proxyProtocol === undefined || connection.source !== undefined ? 'tls' : 'proxy';
+      listener.proxyProtocol === undefined || connection.proxy !== undefined ? 'tls' : 'proxy';
     const timer = setTimeout(() => this.#reject(connection, awaited()), timeoutMs());
     socket.once('close', () => clearTimeout(timer));
     socket.on('error', () => {});

@@ -8,13 +8,25 @@ export type ProxyHeader =
   /** More bytes are needed. */
   | { readonly kind: 'incomplete' }
   | { readonly kind: 'invalid' }
-  /** @property source undefined: it names nobody, so the peer of the socket counts */
-  | {
-      readonly kind: 'complete';
-      readonly length: number;
-      readonly version: 1 | 2;
-      readonly source: string | undefined;
-    };
+  | ({ readonly kind: 'complete'; readonly length: number } & ProxySource);
+
+/** What a header says of a connection. */
+export interface ProxySource {
+  readonly version: 1 | 2;
+  /** Undefined: it names nobody, so the peer of the socket counts. */
+  readonly route: ProxiedRoute | undefined;
+}
+
+/** From the client to where it connected. */
+export interface ProxiedRoute {
+  readonly source: Endpoint;
+  readonly destination: Endpoint;
+}
+
+export interface Endpoint {
+  readonly address: string;
+  readonly port: number;
+}
 
 const INCOMPLETE: ProxyHeader = { kind: 'incomplete' };
 const INVALID: ProxyHeader = { kind: 'invalid' };
@@ -42,7 +54,7 @@ function parseV1(bytes: Buffer): ProxyHeader {
   const header = { kind: 'complete', length: end + 2, version: 1 } as const;
   const [, protocol, ...rest] = bytes.toString('latin1', 0, end).split(' ');
   // Whatever follows it is not read (2.1).
-  if (protocol === 'UNKNOWN') return { ...header, source: undefined };
+  if (protocol === 'UNKNOWN') return { ...header, route: undefined };
   const [source = '', destination = '', sourcePort = '', destinationPort = '', ...more] = rest;
   const isAddress = protocol === 'TCP4' ? isIPv4 : protocol === 'TCP6' ? isPlainIPv6 : undefined;
   const isValid =
@@ -51,7 +63,12 @@ function parseV1(bytes: Buffer): ProxyHeader {
     isPort(sourcePort) &&
     isPort(destinationPort) &&
     more.length === 0;
-  return isValid ? { ...header, source } : INVALID;
+  if (!isValid) return INVALID;
+  const route = {
+    source: { address: source, port: Number(sourcePort) },
+    destination: { address: destination, port: Number(destinationPort) },
+  };
+  return { ...header, route };
 }
 
 /** Without a zone, which means nothing to another machine. */
@@ -75,8 +92,9 @@ const PROXY = 0x21;
 const UNSPECIFIED = [0x00, 0x01];
 const TCP_OVER_IPV4 = 0x11;
 const TCP_OVER_IPV6 = 0x21;
-const IPV4_BYTES = 12;
-const IPV6_BYTES = 36;
+const IPV4_BYTES = 4;
+const IPV6_BYTES = 16;
+const PORT_BYTES = 2;
 
 function parseV2(bytes: Buffer): ProxyHeader {
   if (bytes.length < ADDRESSES_AT) return INCOMPLETE;
@@ -88,13 +106,22 @@ function parseV2(bytes: Buffer): ProxyHeader {
   const header = { kind: 'complete', length, version: 2 } as const;
   const family = bytes.readUInt8(FAMILY_AT);
   // A receiver takes LOCAL whatever addresses come with it, and drops them (2.2).
-  if (command === LOCAL || UNSPECIFIED.includes(family)) return { ...header, source: undefined };
-  if (family === TCP_OVER_IPV4 && addressBytes >= IPV4_BYTES) {
-    return { ...header, source: [...bytes.subarray(ADDRESSES_AT, ADDRESSES_AT + 4)].join('.') };
-  }
-  if (family === TCP_OVER_IPV6 && addressBytes >= IPV6_BYTES) {
-    const digits = bytes.toString('hex', ADDRESSES_AT, ADDRESSES_AT + 16);
-    return { ...header, source: (digits.match(/.{4}/g) ?? []).join(':') };
-  }
-  return INVALID;
+  if (command === LOCAL || UNSPECIFIED.includes(family)) return { ...header, route: undefined };
+  const size = family === TCP_OVER_IPV4 ? IPV4_BYTES : family === TCP_OVER_IPV6 ? IPV6_BYTES : undefined;
+  if (size === undefined || addressBytes < 2 * (size + PORT_BYTES)) return INVALID;
+  return { ...header, route: readRoute(bytes.subarray(ADDRESSES_AT), size) };
+}
+
+/** Both addresses, then both ports. */
+function readRoute(bytes: Buffer, size: number): ProxiedRoute {
+  const endpoint = (index: number): Endpoint => ({
+    address: addressText(bytes.subarray(index * size, (index + 1) * size)),
+    port: bytes.readUInt16BE(2 * size + index * PORT_BYTES),
+  });
+  return { source: endpoint(0), destination: endpoint(1) };
+}
+
+function addressText(bytes: Buffer): string {
+  if (bytes.length === IPV4_BYTES) return bytes.join('.');
+  return (bytes.toString('hex').match(/.{4}/g) ?? []).join(':');
 }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Task } from '#platform/base/tasks.ts';
 import type { GraphqlOperation, Requester } from '#platform/log/request-line.ts';
+import type { ConnectionInfo } from './connection-info.ts';
 import type { CookieJar } from './cookies.ts';
 import type { FormParameters } from './form-parameters.ts';
 import type { JsonRules } from './json-body.ts';
@@ -21,6 +22,8 @@ export interface RequestContext {
   readonly headers: IncomingHttpHeaders;
   /** Canonical text of the caller's address (operations 5.6); undefined behind a Unix socket without header. */
   readonly clientAddress: string | undefined;
+  /** What the listener knows of the connection, for who looks for a fault in what is in front of it. */
+  readonly connectionInfo: ConnectionInfo;
   /** Cut to 512 characters; undefined when absent. */
   readonly userAgent: string | undefined;
   readonly cookies: CookieJar;

@@ -1,0 +1,58 @@
+import { isIPv6 } from 'node:net';
+import { canonicalAddress } from '#platform/http/client-address.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import { type HttpResponse, plainText } from '#platform/http/response.ts';
+import { decodeReceived, escapeText } from '#platform/log/escaping.ts';
+
+type ConnectionInfo = RequestContext['connectionInfo'];
+
+const MAX_SHOWN_CHARACTERS = 1024;
+
+/** How the address of the client was found (operations 5.6). */
+const DECISIONS: Readonly<Record<ConnectionInfo['client']['decidedBy'], string>> = {
+  'untrusted-peer': 'the peer, which is not in http.trusted_proxies: forwarding headers are not read',
+  'no-header-configured': 'the peer, since http.client_ip_header is "none"',
+  'no-header': 'the peer, which may name another address in the forwarding header and does not',
+  entry: 'the forwarding header: its last address that is not in http.trusted_proxies',
+  'only-proxies': 'the forwarding header: its first address, since all of them are in http.trusted_proxies',
+  'unreadable-entry': 'the forwarding header: what stands right of an entry that is not an address, else the peer',
+};
+
+/**
+ * What the listener knows of this connection, a line for each fact (operations 1.7.1). It shows addresses of proxies to
+ * everybody who asks, and so is for listeners that only operators reach.
+ */
+export function answerConnectionInfo(info: ConnectionInfo): HttpResponse {
+  const { client, forwarding, httpVersion, listener, peer, proxy, socket, tls } = info;
+  const facts: readonly (readonly [name: string, value: string | undefined])[] = [
+    ['listener', listener],
+    ['socket-peer', endpointText(socket.peer)],
+    ['socket-local', endpointText(socket.local)],
+    ['proxy-version', proxy?.version.toString()],
+    ['proxy-source', endpointText(proxy?.route?.source)],
+    ['proxy-destination', endpointText(proxy?.route?.destination)],
+    ['tls-version', tls?.version],
+    ['tls-cipher', tls?.cipher],
+    ['tls-alpn', tls?.protocol],
+    ['tls-server-name', received(tls?.serverName)],
+    ['http-version', httpVersion],
+    ['peer-address', peer.address],
+    ['peer-trusted', peer.isTrusted ? 'yes' : 'no'],
+    ['forwarding-header', forwarding.header],
+    ['forwarding-received', received(forwarding.received)],
+    ['client-address', client.address],
+    ['client-from', DECISIONS[client.decidedBy]],
+  ];
+  return plainText(200, facts.map(([name, value]) => `${name}: ${value ?? 'none'}\n`).join(''));
+}
+
+function endpointText(endpoint: ConnectionInfo['socket']['peer']): string | undefined {
+  if (endpoint === undefined) return undefined;
+  const address = canonicalAddress(endpoint.address) ?? endpoint.address;
+  return isIPv6(address) ? `[${address}]:${endpoint.port}` : `${address}:${endpoint.port}`;
+}
+
+/** What the peer wrote cannot end its line. */
+function received(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : escapeText(decodeReceived(text, MAX_SHOWN_CHARACTERS));
+}
