@@ -1,3 +1,4 @@
+import type { Config } from '#config/config.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
 import { type AssetFiles, assetPaths } from './asset-files.ts';
@@ -37,19 +38,9 @@ export function createBrowser(core: Core, builtAssets: AssetFiles): Browser {
   const { config, database, clock, activity, sessionLimits } = core;
   const urls = new Urls(config.http.publicBase);
   const catalog = loadTranslations();
-  const { serviceName, policyUri, tosUri, imprint } = config.branding;
   const brand = brandOf(config.branding);
-  const assets = builtAssets.with(Object.values(brand).filter((file) => file !== undefined));
-  const site: Site = {
-    serviceName,
-    brand,
-    template: config.templates.page,
-    policyUri,
-    tosUri,
-    imprint,
-    indexPath: urls.index(),
-    ...assetPaths(urls.basePath, assets.publishedNames),
-  };
+  const assets = brandedAssets(builtAssets, brand);
+  const site = siteOf(config, urls, brand, assets.publishedNames);
   const pages = new Pages({
     site,
     catalog,
@@ -70,6 +61,31 @@ export function createBrowser(core: Core, builtAssets: AssetFiles): Browser {
     brand,
     clientLogoPath: ({ id, logoUri }) =>
       logoUri === undefined || config.account.clientLogos === 'initials' ? undefined : urls.clientLogo(id),
+  };
+}
+
+/** Files of the build and those of the brand. */
+export function brandedAssets(builtAssets: AssetFiles, brand: Brand): AssetFiles {
+  return builtAssets.with(Object.values(brand).filter((file) => file !== undefined));
+}
+
+/** @param publishedNames of files by their plain names; one that is missing there stays as it is */
+export function siteOf(
+  { branding, templates }: Pick<Config, 'branding' | 'templates'>,
+  urls: Urls,
+  brand: Brand,
+  publishedNames: Readonly<Record<string, string>>,
+): Site {
+  const { serviceName, policyUri, tosUri, imprint } = branding;
+  return {
+    serviceName,
+    brand,
+    template: templates.page,
+    policyUri,
+    tosUri,
+    imprint,
+    indexPath: urls.index(),
+    ...assetPaths(urls.basePath, publishedNames),
   };
 }
 

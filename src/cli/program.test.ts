@@ -43,7 +43,7 @@ test.each([['serv'], ['serve extra'], ['dump --json']])(
     expect(exitCode).toBe(2);
     const word = words.split(' ').find((one) => one !== 'serve');
     expect(err).toBe(
-      `latchkey: unknown command '${word}'. Commands are serve, worker, doctor, config, database, keys, manage, jobs, import, backup, restore, debug, activity; latchkey --help explains them.\n`,
+      `latchkey: unknown command '${word}'. Commands are serve, worker, doctor, config, database, keys, manage, jobs, import, backup, restore, templates, debug, activity; latchkey --help explains them.\n`,
     );
   },
 );

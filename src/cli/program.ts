@@ -18,6 +18,7 @@ import type { IssueTokenOptions } from './issue-registration-token.ts';
 import { addJobsCommands } from './jobs-commands.ts';
 import type { ServeOptions } from './serve.ts';
 import { addSessionCommands } from './session-commands.ts';
+import { addTemplatesCommands } from './templates-options.ts';
 
 interface GlobalOptions {
   readonly config?: readonly string[];
@@ -154,6 +155,7 @@ export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): 
   addJobsCommands(program, configuration, io);
   addImportCommands(program, configuration, io, finish);
   addBackupCommands(program, configuration, io);
+  addTemplatesCommands(program, configuration, io, finish);
   addDebugCommands(program, configuration, io, finish);
   addActivityCommand(program, configuration, io, finish);
   return program;

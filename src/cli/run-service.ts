@@ -1,19 +1,15 @@
 /** Serves in this process, does background work, or both, until it is stopped. */
-import { join } from 'node:path';
 import { buildApp } from '#app/app.ts';
 import { processGauges, showKnownSeries, workGauges } from '#app/process-gauges.ts';
-import { type AssetFiles, loadAssets } from '#browser/asset-files.ts';
-import type { Config } from '#config/config.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { InstanceState } from '#domain/instance-state.ts';
 import { systemClock } from '#platform/base/clock.ts';
-import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
-import { packageRoot } from '#platform/base/package-root.ts';
 import { EventLoopLag } from '#platform/http/overload.ts';
 import { strengthWorkerUrl } from './accounts.ts';
 import { MIGRATIONS_DIRECTORY } from './foundation.ts';
 import type { PreparedInstance } from './instance-plan.ts';
+import { openAssets } from './open-assets.ts';
 import { openMetrics } from './open-metrics.ts';
 import { openTracing } from './open-tracing.ts';
 import { Reload } from './reload.ts';
@@ -94,16 +90,6 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
     endWatch();
     lag.stop();
     await estimator.close();
-  }
-}
-
-/** @throws ExitError 78 when the files of the operator are none */
-function openAssets({ path, hasSourceMaps }: Config['assets']): AssetFiles {
-  if (path === undefined) return loadAssets(join(packageRoot, 'dist/assets'), hasSourceMaps);
-  try {
-    return loadAssets(path, hasSourceMaps);
-  } catch (error) {
-    throw new ExitError(ExitCode.config, `assets.path: ${describeError(error).message}`);
   }
 }
 

@@ -34,7 +34,7 @@ import { holdsSecrets, SecretFiles } from './secret-files.ts';
 import { httpConfig } from './sections/http.ts';
 import { secretsConfig } from './sections/secrets.ts';
 import { START_SETTINGS, withCertificatesOf } from './start-settings.ts';
-import { readTemplates } from './template-files.ts';
+import { readTemplates, type TemplateFileProblem, templateSettingProblems } from './template-files.ts';
 import { tlsProblems } from './tls-pairs.ts';
 
 export interface ConfigSources {
@@ -48,6 +48,8 @@ export interface ConfigSources {
   readonly generated?: GeneratedSecrets;
   /** What only a start changes, for a process that runs: the tree and the protocol name that it was started with. */
   readonly started?: { readonly tree: MappingNode; readonly config: Pick<Config, 'protocolName'> };
+  /** Returns what is wrong with templates instead of refusing it. */
+  readonly collectsTemplateProblems?: true;
   /** Of this process; for tests. */
   readonly account?: ProcessAccount;
 }
@@ -80,6 +82,8 @@ export interface LoadedConfig {
   readonly trial: boolean;
   /** The files that were read, as they were named. */
   readonly files: readonly string[];
+  /** What is wrong with templates, where that is collected; those are left out. */
+  readonly templateProblems: readonly TemplateFileProblem[];
   /** With the variables of `.env`. */
   readonly environment: Environment;
   /** What the sources say together, secrets still named by file. */
@@ -112,7 +116,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     ...reading.problems,
     ...secretFiles.problems,
     ...pictureProblems,
-    ...templateProblems,
+    ...(sources.collectsTemplateProblems === true ? [] : templateSettingProblems(complete, templateProblems)),
     ...assetDirectoryProblems(complete),
     ...tlsProblems(complete),
     ...problems.filter(isNotConsequence(secretFiles)),
@@ -140,6 +144,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     deprecations: deprecationWarnings(tree, shape),
     trial: isTrial,
     files: names,
+    templateProblems,
     environment,
     tree,
     completeTree: complete,

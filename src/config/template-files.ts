@@ -12,6 +12,7 @@ import {
   type MailTemplates,
   parseMailTemplate,
 } from './mail-template.ts';
+import { inlineProblem, readMarkup } from './markup.ts';
 import { type PageTemplate, parsePageTemplate } from './page-template.ts';
 import type { TemplateProblem } from './placeholders.ts';
 
@@ -20,7 +21,15 @@ const KEY = ['templates', 'path'];
 const PAGE = 'page.html';
 const MAILS = 'emails';
 
-type Report = (message: string) => void;
+/** What is wrong with one file. */
+export interface TemplateFileProblem {
+  readonly file: string;
+  /** From 1 on. */
+  readonly line: number;
+  /** Undefined: of the whole file, which `text` names. */
+  readonly column: number | undefined;
+  readonly text: string;
+}
 
 export interface Templates {
   /** In place of the bundled one. */
@@ -29,38 +38,51 @@ export interface Templates {
   readonly mails: MailTemplates;
 }
 
-/** Reads the templates of the operator, which have the names of those that they replace. */
-export function readTemplates(root: MappingNode): { readonly templates: Templates; readonly problems: Problem[] } {
+/** Reads the templates of the operator, which have the names of those that they replace. One with problems is left out. */
+export function readTemplates(root: MappingNode): {
+  readonly templates: Templates;
+  readonly problems: readonly TemplateFileProblem[];
+} {
   const node = nodeAt(root, KEY);
-  const problems: Problem[] = [];
-  const report = (message: string) => problems.push({ key: pathText(KEY), message, at: node?.at });
+  const problems: TemplateFileProblem[] = [];
   let page: PageTemplate | undefined;
   let mails: MailTemplates = {};
   if (node?.kind === 'scalar' && typeof node.value === 'string' && node.value !== '') {
     try {
       for (const name of readdirSync(node.value).toSorted()) {
+        const file = join(node.value, name);
         // A name with a mistake would leave the bundled template in its place without a word.
-        if (name === PAGE) page = readPage(join(node.value, name), report);
-        else if (name === MAILS) mails = readMails(join(node.value, name), report);
-        else if (name.endsWith('.html')) report(`${join(node.value, name)} replaces nothing; the template is ${PAGE}`);
+        if (name === PAGE) page = readPage(file, problems);
+        else if (name === MAILS) mails = readMails(file, problems);
+        else if (name.endsWith('.html'))
+          problems.push(ofFile(file, `${file} replaces nothing; the template is ${PAGE}`));
       }
     } catch (error) {
-      report(`cannot read the directory ${node.value}: ${systemReason(error)}`);
+      problems.push(ofFile(node.value, `cannot read the directory ${node.value}: ${systemReason(error)}`));
     }
   }
   return { templates: { page, mails }, problems };
 }
 
-function readPage(path: string, report: Report): PageTemplate | undefined {
-  const text = readText(path, report);
+/** As problems of the setting. */
+export function templateSettingProblems(root: MappingNode, problems: readonly TemplateFileProblem[]): Problem[] {
+  const at = nodeAt(root, KEY)?.at;
+  return problems.map(({ file, line, column, text }) => {
+    return { key: pathText(KEY), message: column === undefined ? text : `${file}:${line}:${column}: ${text}`, at };
+  });
+}
+
+function readPage(path: string, problems: TemplateFileProblem[]): PageTemplate | undefined {
+  const text = readText(path, problems);
   if (text === undefined) return undefined;
-  const { template, problems } = parsePageTemplate(text);
-  for (const problem of [...problems, ...markupProblems(text)]) report(`${path}${placeIn(text, problem)}`);
-  return template;
+  const { template, problems: found } = parsePageTemplate(text);
+  const all = [...found, ...markupProblems(text)];
+  problems.push(...all.map((problem) => placed(path, text, problem)));
+  return all.length === 0 ? template : undefined;
 }
 
 /** Files `NAME.subject`, `NAME.txt` and `NAME.html`. */
-function readMails(directory: string, report: Report): MailTemplates {
+function readMails(directory: string, problems: TemplateFileProblem[]): MailTemplates {
   const found = new Map<MailName, Partial<Record<MailPartName, MailTemplate>>>();
   for (const file of readdirSync(directory).toSorted()) {
     const part = MAIL_PARTS.find((one) => file.endsWith(`.${one}`));
@@ -68,106 +90,59 @@ function readMails(directory: string, report: Report): MailTemplates {
     const path = join(directory, file);
     const name = MAIL_NAMES.find((one) => file === `${one}.${part}`);
     if (name === undefined) {
-      report(`${path} replaces nothing; the mails are ${MAIL_NAMES.join(', ')}`);
+      problems.push(ofFile(path, `${path} replaces nothing; the mails are ${MAIL_NAMES.join(', ')}`));
       continue;
     }
-    const text = readText(path, report);
+    const text = readText(path, problems);
     if (text === undefined) continue;
-    const { template, problems } = parseMailTemplate(name, part, text);
-    for (const problem of problems) report(`${path}${placeIn(text, problem)}`);
-    found.set(name, { ...found.get(name), [part]: template });
+    const { template, problems: wrong } = parseMailTemplate(name, part, text);
+    problems.push(...wrong.map((problem) => placed(path, text, problem)));
+    if (wrong.length === 0) found.set(name, { ...found.get(name), [part]: template });
   }
   return Object.fromEntries(found);
 }
 
-function readText(path: string, report: Report): string | undefined {
+function readText(path: string, problems: TemplateFileProblem[]): string | undefined {
   try {
     const stats = statSync(path);
     // Reading a pipe would wait for ever.
     if (!stats.isFile() || stats.size > MAX_BYTES) {
-      report(stats.isFile() ? `the file ${path} is larger than 64 KiB` : `${path} is not a file`);
+      problems.push(ofFile(path, stats.isFile() ? `the file ${path} is larger than 64 KiB` : `${path} is not a file`));
       return undefined;
     }
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
   } catch (error) {
-    report(
-      error instanceof TypeError ? `the file ${path} is not UTF-8` : `cannot read ${path}: ${systemReason(error)}`,
-    );
+    const isBinary = error instanceof TypeError;
+    const text = isBinary ? `the file ${path} is not UTF-8` : `cannot read ${path}: ${systemReason(error)}`;
+    problems.push(ofFile(path, text));
     return undefined;
   }
 }
 
-function placeIn(text: string, { offset, message }: TemplateProblem): string {
-  const before = text.slice(0, offset).split('\n');
-  return `:${before.length}:${(before.at(-1)?.length ?? 0) + 1}: ${message}`;
+function ofFile(file: string, text: string): TemplateFileProblem {
+  return { file, line: 1, column: undefined, text };
 }
 
-const VOID = new Set(['area', 'br', 'col', 'hr', 'img', 'wbr']);
+function placed(file: string, content: string, { offset, message }: TemplateProblem): TemplateFileProblem {
+  const before = content.slice(0, offset).split('\n');
+  return { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1, text: message };
+}
+
 /** What the policy of the pages would not let work, and what a page may have only once and has already. */
 const REFUSED = new Set([
   ...['script', 'style', 'link', 'meta', 'base', 'iframe', 'object', 'embed', 'form', 'template'],
   ...['html', 'head', 'title', 'body', 'main', 'h1'],
 ]);
-const ATTRIBUTES = /\s+([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'))?/y;
-const TAG = /<(\/?)([a-z][a-z0-9-]*)/iy;
-const CODE_ADDRESS = /^\s*(?:javascript|vbscript|data):/i;
 
 /** What is wrong with the markup of a template: elements that are not closed in order, and inline code or style. */
 function markupProblems(text: string): readonly TemplateProblem[] {
-  const problems: TemplateProblem[] = [];
-  const open: { readonly name: string; readonly offset: number }[] = [];
-  let at = text.indexOf('<');
-  while (at !== -1) {
-    const end = text.startsWith('<!--', at) ? endOf(text, '-->', at) : readTag(text, at, open, problems);
-    if (end === undefined) {
-      problems.push({ offset: at, message: 'not well-formed: expected a tag with its values in quotes, or &lt;' });
-      return problems;
-    }
-    at = text.indexOf('<', end);
-  }
-  return [...problems, ...open.map(({ name, offset }) => ({ offset, message: `<${name}> is not closed` }))];
-}
-
-/** @returns where the tag ends; undefined when it is none */
-function readTag(
-  text: string,
-  offset: number,
-  open: { readonly name: string; readonly offset: number }[],
-  problems: TemplateProblem[],
-): number | undefined {
-  TAG.lastIndex = offset;
-  const [, slash, written = ''] = TAG.exec(text) ?? [];
-  if (written === '') return undefined;
-  const name = written.toLowerCase();
-  let end = TAG.lastIndex;
-  for (;;) {
-    ATTRIBUTES.lastIndex = end;
-    const [, attribute, double, single] = ATTRIBUTES.exec(text) ?? [];
-    if (attribute === undefined) break;
-    const message = attributeProblem(attribute.toLowerCase(), double ?? single ?? '');
-    if (message !== undefined) problems.push({ offset: end + 1, message });
-    end = ATTRIBUTES.lastIndex;
-  }
-  const close = /\s*\/?>/y;
-  close.lastIndex = end;
-  if (!close.test(text)) return undefined;
-  if (slash === '/') {
-    const last = open.pop();
-    if (last?.name !== name) problems.push({ offset, message: `</${name}> closes nothing` });
-  } else {
-    if (REFUSED.has(name)) problems.push({ offset, message: `<${name}> is not allowed in a template` });
-    if (!VOID.has(name)) open.push({ name, offset });
-  }
-  return close.lastIndex;
-}
-
-function attributeProblem(name: string, value: string): string | undefined {
-  if (name === 'style') return 'inline style is refused by the browser; use the classes of the pages';
-  if (name.startsWith('on')) return `inline script (${name}) is refused by the browser`;
-  return CODE_ADDRESS.test(value) ? `an address with code or data (${name}) is refused` : undefined;
-}
-
-function endOf(text: string, closing: string, from: number): number | undefined {
-  const found = text.indexOf(closing, from);
-  return found === -1 ? undefined : found + closing.length;
+  const { tags, problems } = readMarkup(text);
+  const refused = tags.flatMap(({ name, attributes, offset }) => [
+    ...(REFUSED.has(name) ? [{ offset, message: `<${name}> is not allowed in a template` }] : []),
+    ...attributes.flatMap((attribute) => {
+      const message = inlineProblem(attribute);
+      return message === undefined ? [] : [{ offset: attribute.offset, message }];
+    }),
+  ]);
+  return [...problems, ...refused].toSorted((left, right) => left.offset - right.offset);
 }

@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
-import type { ShownCaptcha } from '#browser/captcha.ts';
 import type { SignInDeps } from '#domain/browser-sessions/sign-in.ts';
 import {
   type Call,
@@ -14,13 +13,6 @@ import {
 
 /** Nobody is asked for one. */
 export const noCaptcha: SignInDeps['captcha'] = { check: async () => ({ ok: true }), countFailure: async () => {} };
-
-/** As a page shows it, with a text in all places where an operator's may come. */
-export function shownTestCaptcha(text: string): ShownCaptcha {
-  const scriptUrl = 'https://challenges.cloudflare.com/turnstile/v0/api.js';
-  const widget = { siteKey: text, elementClass: 'cf-turnstile', scriptUrl, sources: {} };
-  return { widget, serviceName: text, imprint: text };
-}
 
 /** A service of puzzles in place of the real ones, whatever address is asked. */
 export interface CaptchaPeer {

@@ -11,6 +11,8 @@ export type { MessageKey, Messages, Translations } from './language.ts';
 export interface TranslationCatalog {
   /** Tags in the order in which the footer lists them. */
   readonly languages: readonly string[];
+  /** Of all texts that there are. */
+  readonly keys: ReadonlySet<string>;
   /** English when the language is not among `languages`. */
   in(language: string): Translations;
 }
@@ -29,5 +31,9 @@ export function createCatalog(
   for (const [tag, messages] of Object.entries(files)) {
     if (tag !== 'en') languages.set(tag, new Language(tag, messages, english));
   }
-  return { languages: [...languages.keys()], in: (language) => languages.get(language) ?? english };
+  return {
+    languages: [...languages.keys()],
+    keys: new Set(Object.keys(files.en)),
+    in: (language) => languages.get(language) ?? english,
+  };
 }

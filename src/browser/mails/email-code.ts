@@ -2,7 +2,7 @@
 import { CODE_MAIL_QUEUE } from '#domain/accounts/email-authentications/begin-email-authentication.ts';
 import { type CodeMail, issueEmailCode } from '#domain/accounts/email-authentications/issue-email-code.ts';
 import type { Translations } from '../i18n/translations.ts';
-import type { MailDeps, MailSource } from './mail-source.ts';
+import type { MailSource, MailTextDeps } from './mail-source.ts';
 import { type MailPart, type MailText, quoted } from './mail-text.ts';
 
 export const emailCodeMails: MailSource = {
@@ -17,12 +17,12 @@ export const emailCodeMails: MailSource = {
     return {
       to: { name: mail.username, address: mail.to },
       language: mail.locale,
-      text: (translations) => textOf(deps, translations, mail),
+      text: (translations) => codeText(deps, translations, mail),
     };
   },
 };
 
-function textOf(deps: MailDeps, translations: Translations, mail: CodeMail): MailText {
+export function codeText(deps: MailTextDeps, translations: Translations, mail: CodeMail): MailText {
   const t = translations.t.bind(translations);
   const username = quoted(mail.username);
   switch (mail.kind) {
@@ -54,7 +54,7 @@ function textOf(deps: MailDeps, translations: Translations, mail: CodeMail): Mai
   }
 }
 
-function recover({ isRecoveryOpen, urls }: MailDeps, translations: Translations): MailPart[] {
+function recover({ isRecoveryOpen, urls }: MailTextDeps, translations: Translations): MailPart[] {
   if (!isRecoveryOpen) return [];
   return [{ kind: 'link', label: translations.t('login.recover'), href: urls.absolute('recover') }];
 }

@@ -55,7 +55,7 @@ async function send(source: MailSource, deps: MailQueueDeps, job: Job): Promise<
       to: mail.to,
       id: job.id,
       date: new Date(clock.now()),
-      ...renderMail(frameOf(deps), translations, mail.text(translations), mail.to.name),
+      ...renderMail(mailFrameOf(deps), translations, mail.text(translations), mail.to.name),
     },
     job.signal,
   );
@@ -73,7 +73,8 @@ async function waitForTurn({ config, database, clock }: MailQueueDeps): Promise<
   return { kind: 'postponed', reason: 'enough mails were sent in this minute', afterSeconds: taken.retryAfterSeconds };
 }
 
-function frameOf({ config: { branding, templates }, urls }: MailQueueDeps): MailFrame {
+/** What all mails of this configuration have in common. */
+export function mailFrameOf({ config: { branding, templates }, urls }: Pick<MailDeps, 'config' | 'urls'>): MailFrame {
   return {
     serviceName: branding.serviceName,
     address: urls.base,

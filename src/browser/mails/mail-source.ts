@@ -10,6 +10,9 @@ export interface MailDeps extends Core {
   readonly urls: Urls;
 }
 
+/** What a mail says depends on. */
+export type MailTextDeps = Pick<MailDeps, 'config' | 'isRecoveryOpen' | 'upstreamProviders' | 'urls'>;
+
 /** Jobs of one queue; each sends one mail, to one person. */
 export interface MailSource {
   readonly queue: string;

@@ -4,7 +4,7 @@ import { RECOVERY_MAIL_QUEUE } from '#domain/recoveries/start-recovery.ts';
 import { providerName, type UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
 import type { Translations } from '../i18n/translations.ts';
 import { circumstances } from './circumstances.ts';
-import type { MailDeps, MailSource } from './mail-source.ts';
+import type { MailSource, MailTextDeps } from './mail-source.ts';
 import { type MailPart, type MailText, quoted } from './mail-text.ts';
 
 export const recoveryMails: MailSource = {
@@ -25,12 +25,12 @@ export const recoveryMails: MailSource = {
     return {
       to: { name, address: mail.to },
       language: mail.locale,
-      text: (translations) => textOf(deps, translations, mail),
+      text: (translations) => recoveryText(deps, translations, mail),
     };
   },
 };
 
-function textOf(deps: MailDeps, translations: Translations, mail: RecoveryMail): MailText {
+export function recoveryText(deps: MailTextDeps, translations: Translations, mail: RecoveryMail): MailText {
   const t = translations.t.bind(translations);
   const { config, urls } = deps;
   const facts = circumstances(translations, mail);
@@ -77,7 +77,7 @@ function text(words: string): MailPart {
 
 /** How to sign in to an account without a password, with the names of the services that may still be used. */
 function otherWays(
-  { upstreamProviders }: MailDeps,
+  { upstreamProviders }: MailTextDeps,
   translations: Translations,
   linked: readonly UpstreamProvider['id'][],
 ): string {

@@ -2,7 +2,7 @@
 import { findNotice, NOTICE_QUEUE, type Notice, type NoticeFacts } from '#domain/security-notices/security-notice.ts';
 import type { Translations } from '../i18n/translations.ts';
 import { circumstances, type Fact } from './circumstances.ts';
-import type { MailDeps, MailSource } from './mail-source.ts';
+import type { MailSource, MailTextDeps } from './mail-source.ts';
 import { inert, type MailPart, type MailText, quoted } from './mail-text.ts';
 
 export const securityNotices: MailSource = {
@@ -13,16 +13,16 @@ export const securityNotices: MailSource = {
     return {
       to: { name: facts.username, address: facts.to },
       language: facts.language,
-      text: (translations) => TEXTS[facts.notice](deps, translations, facts),
+      text: (translations) => NOTICE_TEXTS[facts.notice](deps, translations, facts),
     };
   },
 };
 
 const METHODS = ['password', 'upstream'] as const;
 
-type Text = (deps: MailDeps, translations: Translations, facts: NoticeFacts) => MailText;
+type Text = (deps: MailTextDeps, translations: Translations, facts: NoticeFacts) => MailText;
 
-const TEXTS: Readonly<Record<Notice, Text>> = {
+export const NOTICE_TEXTS: Readonly<Record<Notice, Text>> = {
   account_deactivated: (_, translations, facts) => ({
     name: 'account_deactivated',
     subject: translations.t('mail.account_deactivated.title'),
@@ -164,7 +164,7 @@ function endedSessions(translations: Translations, { detail }: NoticeFacts): Mai
 }
 
 /** For a person whose password somebody else has changed. */
-function recover({ isRecoveryOpen, urls }: MailDeps, translations: Translations): MailPart[] {
+function recover({ isRecoveryOpen, urls }: MailTextDeps, translations: Translations): MailPart[] {
   if (!isRecoveryOpen) return [];
   return [{ kind: 'link', label: translations.t('mail.recovery.link'), href: urls.absolute('recover') }];
 }
@@ -188,7 +188,7 @@ function changedAddress(translations: Translations, { detail }: NoticeFacts): Fa
   return typeof email === 'string' ? [[translations.t('mail.fact.email'), inert(email)]] : [];
 }
 
-function changePassword({ config, urls }: MailDeps, translations: Translations): MailPart[] {
+function changePassword({ config, urls }: MailTextDeps, translations: Translations): MailPart[] {
   if (!config.passwords.enabled || !config.account.passwordChangeAllowed) return [];
   const href = urls.absolute('account/password/change');
   return [{ kind: 'link', label: translations.t('account.password.title'), href }];

@@ -5,7 +5,7 @@ import { Favicon, type Site } from '#browser/layout.tsx';
 
 interface ReferenceParts {
   readonly site: Site;
-  readonly assets: AssetFiles;
+  readonly assets: Pick<AssetFiles, 'find'>;
 }
 
 /** The interactive reference. @param addresses the description below the origin, the callback as an absolute address */

@@ -1,0 +1,88 @@
+/** Samples of every mail, each for one way in which it differs. */
+import type { MailName } from '#config/mail-template.ts';
+import { NOTICES, type Notice } from '#domain/security-notices/security-notice.ts';
+import type { SampleContext } from '../sample.ts';
+import { codeText } from './email-code.ts';
+import type { MailTextDeps } from './mail-source.ts';
+import type { MailText } from './mail-text.ts';
+import { recoveryText } from './recovery.ts';
+import { NOTICE_TEXTS } from './security-notice.ts';
+
+type MailContext = Pick<SampleContext, 'now' | 'text' | 'token' | 'translations'> & {
+  /** Six digits. */
+  readonly code: string;
+};
+
+export interface MailSample {
+  /** Of the mail, and what tells it from its other samples. */
+  readonly name: MailName | `${MailName}-${string}`;
+  text(deps: MailTextDeps, context: MailContext): MailText;
+}
+
+const TO = 'amira@mail.example';
+const USER_AGENT = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0';
+
+function request({ now, translations }: MailContext) {
+  return { at: new Date(now), locale: translations.language, address: '192.0.2.1', userAgent: USER_AGENT };
+}
+
+/** What further facts a notice tells, where there are some. */
+const DETAILS: Readonly<Partial<Record<Notice, Readonly<Record<string, (text: string) => Record<string, unknown>>>>>> =
+  {
+    account_deactivated: { own: () => ({ own: true }), other: () => ({}) },
+    email_added: { '': (text) => ({ email: text }) },
+    email_removed: { '': (text) => ({ email: text }) },
+    new_signin: {
+      password: () => ({ method: 'password' }),
+      provider: (text) => ({ method: 'upstream', provider: text }),
+    },
+    password_changed: { all: () => ({ ends_browsers: true, ends_applications: true }), none: () => ({}) },
+    upstream_linked: { '': (text) => ({ provider: text }) },
+    upstream_unlinked: { '': (text) => ({ provider: text }) },
+  };
+
+function noticeSamples(notice: Notice): MailSample[] {
+  return Object.entries(DETAILS[notice] ?? { '': () => ({}) }).map(([variant, detail]) => ({
+    name: variant === '' ? notice : (`${notice}-${variant}` as const),
+    text: (deps, context) => {
+      const { translations, text } = context;
+      const facts = { ...request(context), notice, to: TO, username: text, language: undefined, detail: detail(text) };
+      return NOTICE_TEXTS[notice](deps, translations, facts);
+    },
+  }));
+}
+
+export const mailSamples: readonly MailSample[] = [
+  {
+    name: 'verification',
+    text: (deps, { translations, text, code }) =>
+      codeText(deps, translations, { kind: 'code', to: TO, username: text, locale: translations.language, code }),
+  },
+  {
+    name: 'address_in_use',
+    text: (deps, { translations, text }) =>
+      codeText(deps, translations, { kind: 'in-use', to: TO, username: text, locale: translations.language }),
+  },
+  {
+    name: 'recovery',
+    text: (deps, context) => {
+      const { translations, text, token } = context;
+      const mail = { ...request(context), kind: 'ticket', to: TO, username: text, ticket: token } as const;
+      return recoveryText(deps, translations, mail);
+    },
+  },
+  {
+    name: 'recovery_no_password',
+    text: (deps, context) => {
+      const { translations, text } = context;
+      const providers = deps.upstreamProviders.enabled.map(({ id }) => id);
+      const mail = { ...request(context), kind: 'no-password', to: TO, username: text, providers } as const;
+      return recoveryText(deps, translations, mail);
+    },
+  },
+  {
+    name: 'recovery_unknown',
+    text: (deps, context) => recoveryText(deps, context.translations, { ...request(context), kind: 'unknown', to: TO }),
+  },
+  ...NOTICES.flatMap(noticeSamples),
+];

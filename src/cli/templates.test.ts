@@ -1,0 +1,107 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runCommand } from './run-command.test-support.ts';
+
+let folder: string;
+let count = 0;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'latchkey-templates-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs it in a folder of its own with these files, the templates below `looks/`. */
+async function check(files: Readonly<Record<string, string>>, ...options: readonly string[]) {
+  count += 1;
+  const workingDirectory = join(folder, String(count));
+  mkdirSync(workingDirectory);
+  const configuration = 'http:\n  public_base: https://id.example/\ntemplates:\n  path: looks\n';
+  for (const [name, text] of Object.entries({ 'latchkey.yaml': configuration, 'looks/x.txt': '', ...files })) {
+    mkdirSync(dirname(join(workingDirectory, name)), { recursive: true });
+    writeFileSync(join(workingDirectory, name), text);
+  }
+  const argv = ['templates', 'check', '--stabilise', ...options];
+  const json = argv.includes('--json') ? ['--json', ...argv.filter((word) => word !== '--json')] : argv;
+  return { workingDirectory, ...(await runCommand(['-c', 'latchkey.yaml', ...json], { workingDirectory })) };
+}
+
+test('templates check: what is bundled is whole, in every language, and is written to --out-dir (operations 3.7)', async () => {
+  const { exitCode, out, workingDirectory } = await check({}, '--out-dir', 'out/renders');
+  expect(out).toMatch(/^Templates are valid: \d+ texts in 5 languages\n$/);
+  expect(exitCode).toBe(0);
+  const read = (name: string) => readFileSync(join(workingDirectory, 'out/renders', name), 'utf8');
+  expect(readdirSync(join(workingDirectory, 'out/renders'))).toEqual(['emails', 'pages']);
+  expect(read('pages/login.ar.html')).toContain('<html lang="ar" dir="rtl">');
+  expect(read('emails/verification.de.subject')).toContain('123456');
+  expect(read('emails/recovery.en.html')).toContain('https://id.example/');
+});
+
+test('templates check: --stabilise gives the same files each time', async () => {
+  const rendered = async () => {
+    const { workingDirectory } = await check({}, '--out-dir', 'out');
+    const below = join(workingDirectory, 'out');
+    return readdirSync(below, { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(?:html|txt|subject)$/.test(name))
+      .toSorted()
+      .map((name) => `${name}\n${readFileSync(join(below, name), 'utf8')}`);
+  };
+  expect(await rendered()).toEqual(await rendered());
+});
+
+test('templates check: each problem of a template is one line with file and line, exit 1', async () => {
+  const { exitCode, out, err, workingDirectory } = await check({
+    'looks/page.html': '<div>\n{{ content }}\n<p style="color: red">{{ user }}</p>\n',
+    'looks/emails/recovery.html': '<p>{{ link }}</p>\n<script>1</script>',
+    'looks/emails/recovry.txt': '{{ link }}',
+  });
+  expect({ exitCode, err }).toEqual({ exitCode: 1, err: '' });
+  const looks = join(workingDirectory, 'looks');
+  expect(out.split('\n').map((line) => line.replace(looks, 'looks'))).toEqual([
+    expect.stringContaining('looks/emails/recovery.html:2: <script is not allowed in a mail'),
+    expect.stringContaining('looks/emails/recovry.txt:1: '),
+    expect.stringContaining('looks/page.html:3: there is no variable "user"'),
+    'looks/page.html:1: <div> is not closed',
+    'looks/page.html:3: inline style is refused by the browser; use the classes of the pages',
+    '',
+  ]);
+});
+
+test('templates check: what a template spoils only together with a page names the page, in one language', async () => {
+  const { exitCode, out } = await check({ 'looks/page.html': '<p id="username">x</p>\n{{ content }}' }, '--json');
+  expect(exitCode).toBe(1);
+  const { problems, languages } = JSON.parse(out);
+  expect(languages).toEqual(['en', 'de', 'fr', 'es', 'ar']);
+  expect(problems).toContainEqual({
+    template: 'pages/login.en.html',
+    line: 3,
+    text: 'the id "username" stands twice',
+  });
+  expect(problems.filter(({ template }: { template: string }) => template.startsWith('pages/login.'))).toHaveLength(1);
+});
+
+test('templates check: mails that are not well formed are found, and a subject that comes out empty', async () => {
+  const { exitCode, out } = await check({
+    'looks/emails/verification.html': '<p>{{ code }}<b></p>',
+    'looks/emails/data_export.subject': '{{ code }}',
+  });
+  expect(exitCode).toBe(1);
+  expect(out).toContain('emails/verification.en.html:1: </p> closes nothing\n');
+  expect(out).toContain('emails/data_export.en.subject:1: expected one line\n');
+});
+
+test('templates check: --out-dir of a directory that holds something, and of a file, is exit 1', async () => {
+  const used = await check({ 'out/x': '' }, '--out-dir', 'out');
+  expect(used).toMatchObject({ exitCode: 1, out: '' });
+  expect(used.err).toMatch(/^latchkey: --out-dir .*\/out: the directory is not empty\n$/);
+  const file = await check({ out: '' }, '--out-dir', 'out');
+  expect(file).toMatchObject({ exitCode: 1, out: '' });
+  expect(file.err).toMatch(/^latchkey: --out-dir .*\/out: /);
+});
+
+test('templates check: a configuration with other mistakes is exit 78', async () => {
+  const { exitCode, err } = await check({ 'latchkey.yaml': 'branding:\n  service_nam: x\n' });
+  expect(exitCode).toBe(78);
+  expect(err).toContain('branding.service_nam');
+});

@@ -1,0 +1,121 @@
+/** Reads HTML as the service and its operators write it: tags that are closed in order, and values in quotes. */
+import type { TemplateProblem } from './placeholders.ts';
+
+export interface Attribute {
+  /** In lower case. */
+  readonly name: string;
+  /** As written; empty when it has none. */
+  readonly value: string;
+  readonly offset: number;
+}
+
+/** Where an element begins. */
+export interface Tag {
+  /** In lower case. */
+  readonly name: string;
+  readonly attributes: readonly Attribute[];
+  readonly offset: number;
+  /** Where its content begins. */
+  readonly end: number;
+}
+
+/** Elements without an end. */
+const VOID = new Set([
+  ...['area', 'base', 'br', 'col', 'embed', 'hr', 'img', 'input'],
+  ...['link', 'meta', 'source', 'track', 'wbr'],
+]);
+/** Elements in which any other may end itself. */
+const FOREIGN = new Set(['svg', 'math']);
+/** Elements whose content is text, up to the tag that closes them. */
+const RAW = new Set(['script', 'style', 'textarea', 'title']);
+
+const ATTRIBUTES = /\s+([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'))?/y;
+const TAG = /<(\/?)([a-z][a-z0-9-]*)/iy;
+const TAG_END = /\s*(\/?)>/y;
+const DOCTYPE = /^<!doctype html>/i;
+const CODE_ADDRESS = /^\s*(?:javascript|vbscript|data):/i;
+
+/** The elements of a text, and where they are not well formed; reading stops at what is no tag. */
+export function readMarkup(text: string): {
+  readonly tags: readonly Tag[];
+  readonly problems: readonly TemplateProblem[];
+} {
+  const tags: Tag[] = [];
+  const problems: TemplateProblem[] = [];
+  const open: Tag[] = [];
+  let at = text.indexOf('<', DOCTYPE.exec(text)?.[0].length);
+  while (at !== -1) {
+    const end = text.startsWith('<!--', at) ? endOf(text, '-->', at) : readTag(text, at, { tags, problems, open });
+    if (end === undefined) {
+      problems.push({ offset: at, message: 'not well-formed: expected a tag with its values in quotes, or &lt;' });
+      return { tags, problems };
+    }
+    at = nextTag(text, end, open.at(-1));
+  }
+  return { tags, problems: [...problems, ...open.map(({ name, offset }) => notClosed(name, offset))] };
+}
+
+/**
+ * What the policy of the pages would not let work: an attribute with code, with style, or with an address that is code.
+ * @param holdsAddress whether its value may be an address
+ */
+export function inlineProblem({ name, value }: Attribute, holdsAddress = true): string | undefined {
+  if (name === 'style') return 'inline style is refused by the browser; use the classes of the pages';
+  if (name.startsWith('on')) return `inline script (${name}) is refused by the browser`;
+  return holdsAddress && CODE_ADDRESS.test(value) ? `an address with code or data (${name}) is refused` : undefined;
+}
+
+function notClosed(name: string, offset: number): TemplateProblem {
+  return { offset, message: `<${name}> is not closed` };
+}
+
+function nextTag(text: string, from: number, last: Tag | undefined): number {
+  if (last === undefined || last.end !== from || !RAW.has(last.name)) return text.indexOf('<', from);
+  const closing = text.slice(from).search(new RegExp(`</${last.name}\\b`, 'i'));
+  return closing === -1 ? -1 : from + closing;
+}
+
+interface Found {
+  readonly tags: Tag[];
+  readonly problems: TemplateProblem[];
+  readonly open: Tag[];
+}
+
+/** @returns where the tag ends; undefined when it is none */
+function readTag(text: string, offset: number, { tags, problems, open }: Found): number | undefined {
+  TAG.lastIndex = offset;
+  const [, slash, written = ''] = TAG.exec(text) ?? [];
+  if (written === '') return undefined;
+  const name = written.toLowerCase();
+  const { attributes, end: afterAttributes } = readAttributes(text, TAG.lastIndex);
+  TAG_END.lastIndex = afterAttributes;
+  const closed = TAG_END.exec(text);
+  if (closed === null) return undefined;
+  const end = TAG_END.lastIndex;
+  if (slash === '/') {
+    if (open.pop()?.name !== name) problems.push({ offset, message: `</${name}> closes nothing` });
+    return end;
+  }
+  const tag = { name, attributes, offset, end };
+  tags.push(tag);
+  const endsItself = closed[1] === '/' && open.some((above) => FOREIGN.has(above.name));
+  if (!VOID.has(name) && !endsItself) open.push(tag);
+  return end;
+}
+
+function readAttributes(text: string, from: number): { readonly attributes: Attribute[]; readonly end: number } {
+  const attributes: Attribute[] = [];
+  let end = from;
+  for (;;) {
+    ATTRIBUTES.lastIndex = end;
+    const [, name, double, single] = ATTRIBUTES.exec(text) ?? [];
+    if (name === undefined) return { attributes, end };
+    attributes.push({ name: name.toLowerCase(), value: double ?? single ?? '', offset: end + 1 });
+    end = ATTRIBUTES.lastIndex;
+  }
+}
+
+function endOf(text: string, closing: string, from: number): number | undefined {
+  const found = text.indexOf(closing, from);
+  return found === -1 ? undefined : found + closing.length;
+}

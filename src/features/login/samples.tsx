@@ -1,0 +1,67 @@
+import { pageSample, type SampleContext, sampleCaptcha } from '#browser/sample.ts';
+import { LoginPage, type LoginProblem, loginProblems } from './login.page.tsx';
+
+const PROBLEMS = {
+  required: { ok: false, reason: 'required', fields: ['username', 'password'] },
+  rejected: { ok: false, reason: 'invalid-credentials' },
+  limited: { ok: false, reason: 'rate-limited', retryAfterSeconds: 61 },
+  expired: { reason: 'csrf-expired' },
+  'too-long': { reason: 'too-long' },
+  overloaded: { ok: false, reason: 'overloaded', retryAfterSeconds: 5 },
+} as const satisfies Readonly<Record<string, LoginProblem>>;
+
+function loginPage({ translations, token, text }: SampleContext, problem?: LoginProblem) {
+  return (
+    <LoginPage
+      translations={translations}
+      serviceName={text}
+      clientName={text}
+      message={text}
+      notice="password_recovered"
+      form={{
+        path: '/login?kind=change_password',
+        csrf: token,
+        username: text,
+        problems: problem === undefined ? [] : loginProblems(translations, problem, { acceptsEmail: true }),
+        acceptsEmail: true,
+        captcha: sampleCaptcha(text),
+      }}
+      recoverPath="/recover"
+      providers={[{ name: text, brand: 'github', href: '/upstream/authorize/x' }]}
+      linkedProvider={text}
+      registerPath="/register"
+    />
+  );
+}
+
+export const samples = [
+  pageSample('login', (context) => ({
+    title: context.translations.t('login.title'),
+    captcha: sampleCaptcha(context.text).widget,
+    content: loginPage(context),
+  })),
+  pageSample('login-closed', ({ translations, text }) => ({
+    title: translations.t('login.title'),
+    content: (
+      <LoginPage
+        translations={translations}
+        serviceName={text}
+        clientName={undefined}
+        message={undefined}
+        notice={undefined}
+        form={undefined}
+        recoverPath={undefined}
+        providers={[]}
+        linkedProvider={undefined}
+        registerPath={undefined}
+      />
+    ),
+  })),
+  ...Object.entries(PROBLEMS).map(([name, problem]) =>
+    pageSample(`login-${name}`, (context) => ({
+      title: context.translations.t('login.title'),
+      isRejected: true,
+      content: loginPage(context, problem),
+    })),
+  ),
+];
