@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type DataDirectory, prepareDataDirectory } from '#app/data-directory/data-directory.ts';
 import { hasEncryptionKey } from '#app/data-directory/generated-secrets.ts';
-import { withRootKeys } from '#app/data-directory/root-key-files.ts';
+import { readRootKeys, withRootKeys } from '#app/data-directory/root-key-files.ts';
 import type { Config } from '#config/config.ts';
 import { type GeneratedSecrets, type LoadedConfig, loadConfig } from '#config/load.ts';
 import type { PostgresConfig } from '#config/sections/database.ts';
@@ -49,6 +49,8 @@ export interface Foundation {
   readonly keyRing: KeyRing;
   /** Whether the root key is the one that was generated in the data directory. */
   readonly hasGeneratedRoot: boolean;
+  /** Whether a configuration, read again, has the root key of the data directory, which may have been replaced since. */
+  usesGeneratedRoot(loaded: Pick<LoadedConfig, 'config'>): boolean;
   /** Present when they were asked for. */
   readonly signingKeys: SigningKeys | undefined;
   /**
@@ -180,12 +182,15 @@ export async function openFoundation(
     io.signals.check();
     const { directConnection } = server;
     const hasGeneratedRoot = generated.encryptionKey !== undefined;
+    const usesGeneratedRoot = ({ config }: Pick<LoadedConfig, 'config'>): boolean =>
+      hasGeneratedRoot && config.secrets.encryption?.reveal() === readRootKeys(first.config.dataDir)?.current;
     const connections = { database, jobsDatabase, directConnection };
     const opened = {
       openLog: log,
       ...connections,
       keyRing,
       hasGeneratedRoot,
+      usesGeneratedRoot,
       signingKeys,
       readConfig,
       configureLog,

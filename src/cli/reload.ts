@@ -21,7 +21,7 @@ import { warnOfMissingAlgorithms } from './start-checks.ts';
 export interface ReloadDeps {
   readonly foundation: Pick<
     Foundation,
-    'configureLog' | 'database' | 'hasGeneratedRoot' | 'loaded' | 'openLog' | 'readConfig'
+    'configureLog' | 'database' | 'loaded' | 'openLog' | 'readConfig' | 'usesGeneratedRoot'
   >;
   readonly service: Pick<RunningService, 'replace' | 'signingKeys'>;
   /** Undefined where another process tells what has changed. */
@@ -92,16 +92,15 @@ export class Reload {
 
   async #reload(): Promise<void> {
     const { adapt, foundation, manager, prepare, service } = this.#deps;
-    const { database, hasGeneratedRoot, loaded: started, openLog } = foundation;
+    const { database, loaded: started, openLog } = foundation;
     const { log } = openLog;
     const read = foundation.readConfig();
-    const restart = changedStartSettings(started, read).filter(
-      (key) => !(hasGeneratedRoot && key === 'secrets.encryption'),
-    );
+    const isGenerated = foundation.usesGeneratedRoot(read);
+    const restart = changedStartSettings(started, read).filter((key) => !isGenerated || key !== 'secrets.encryption');
     // What only a start changes stays, and so does what follows from it.
     const loaded = restart.length === 0 ? read : foundation.readConfig(started);
     const changed = changedSettings(this.#current, loaded);
-    const { encryption } = hasGeneratedRoot ? read.config.secrets : started.config.secrets;
+    const { encryption } = isGenerated ? read.config.secrets : started.config.secrets;
     const secrets = { ...loaded.config.secrets, encryption };
     const config = adapt({ ...loaded.config, secrets });
     const keyRing = keyRingOf(config);
