@@ -2,11 +2,13 @@
 import type { Config } from '#config/config.ts';
 import { tableOf } from '#domain/clean-up/clean-up.ts';
 import type { Core } from '#domain/core.ts';
-import type { Metrics } from '#platform/base/metrics.ts';
+import { FLOW_RESULTS, UPSTREAM_CALLBACK_RESULTS, UPSTREAM_LOGIN_RESULTS } from '#platform/base/metric-labels.ts';
+import { type Metrics, metrics } from '#platform/base/metrics.ts';
 import type { HttpServer } from '#platform/http/server.ts';
 import { readQueueSizes } from '#platform/jobs/queue-sizes.ts';
 import type { JobWorker } from '#platform/jobs/worker.ts';
 import type { Gauges } from '#platform/metrics/registry.ts';
+import { listActiveCalls } from '#platform/outbound-http/call-metrics.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { readServerVersion } from '#platform/postgres/database-facts.ts';
 import { sweeps } from './sweeps.ts';
@@ -18,7 +20,7 @@ export interface GaugeDeps {
   readonly database: OpenDatabase;
   readonly jobsDatabase: OpenDatabase;
   /** As it is now: a reload replaces it. */
-  core(): Pick<Core, 'activity' | 'hasher'>;
+  core(): Pick<Core, 'activity' | 'config' | 'hasher'>;
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -45,9 +47,24 @@ export function workGauges(
   };
 }
 
+const UPSTREAM_COUNTERS = [
+  ['latchkey_upstream_callback_total', UPSTREAM_CALLBACK_RESULTS],
+  ['latchkey_upstream_login_total', UPSTREAM_LOGIN_RESULTS],
+  ['latchkey_upstream_registration_total', FLOW_RESULTS],
+] as const;
+
+/** Those of providers: a reload may bring others. */
+function showProviderSeries(providers: Config['upstreamOauth2']['providers']): void {
+  for (const { id: provider } of providers) {
+    for (const [name, results] of UPSTREAM_COUNTERS) {
+      for (const result of results) metrics?.count(name, { provider, result }, 0);
+    }
+  }
+}
+
 /** Shows what is to be counted with 0 before it happens, where only the composition knows what that is. */
-export function showKnownSeries(metrics: Metrics): void {
-  for (const sweep of sweeps) metrics.count('latchkey_cleanup_rows_total', { table: tableOf(sweep) }, 0);
+export function showKnownSeries(registry: Metrics): void {
+  for (const sweep of sweeps) registry.count('latchkey_cleanup_rows_total', { table: tableOf(sweep) }, 0);
 }
 
 /** Gauges of what every process has. */
@@ -79,10 +96,14 @@ export function processGauges(deps: GaugeDeps): Gauges {
       used += statistics.busy;
       waiting += statistics.waiting;
     }
+    for (const { server: called, method, count } of listActiveCalls()) {
+      set('http_client_active_requests', { server: called, method }, count);
+    }
     set('db_pool_connections', { state: 'idle' }, idle);
     set('db_pool_connections', { state: 'used' }, used);
     set('db_pool_waiting', {}, waiting);
-    const { activity, hasher } = deps.core();
+    const { activity, config, hasher } = deps.core();
+    showProviderSeries(config.upstreamOauth2.providers);
     set('latchkey_password_queue_length', {}, hasher.waiting);
     set('latchkey_activity_pending', {}, activity.pending);
   };

@@ -38,7 +38,7 @@ function postTo({ endpoint, headers, timeoutMs }: Config['telemetry']['tracing']
   const all = { ...Object.fromEntries(own), 'content-type': 'application/json' };
   return async (body: string, signal: AbortSignal) => {
     const answer = await exchange(url, {
-      ...{ method: 'POST', headers: all, body, needsBody: true },
+      ...{ server: 'otlp', method: 'POST', headers: all, body, needsBody: true },
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       ...{ lookup: undefined, trustedCertificates: undefined },
     });

@@ -1,6 +1,8 @@
 /** Serves in this process, does background work, or both, until it is stopped. */
 import { buildApp } from '#app/app.ts';
+import { expiryGauges } from '#app/expiry-gauges.ts';
 import { processGauges, showKnownSeries, workGauges } from '#app/process-gauges.ts';
+import { SessionCounts } from '#app/session-counts.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { InstanceState } from '#domain/instance-state.ts';
 import { systemClock } from '#platform/base/clock.ts';
@@ -33,6 +35,7 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
   };
   const endWatch = watchDatabase(watched);
   let preloading: NodeJS.Timeout | undefined;
+  let counts: SessionCounts | undefined;
   try {
     const { database, jobsDatabase, keyRing, loaded } = foundation;
     await checkDatabase(watched);
@@ -57,8 +60,14 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
     const gauges = { ...kept, listeners, server, core: () => service.core };
     if (opened !== undefined) {
       showKnownSeries(opened.registry);
+      opened.registry.readGauges(expiryGauges(server, systemClock, () => service.signingKeys));
       opened.registry.readGauges(processGauges(gauges));
       opened.registry.readGauges(workGauges({ jobsDatabase, clock: systemClock }, () => service.workers));
+    }
+    if (opened !== undefined && plan.hasWorkers) {
+      counts = new SessionCounts(jobsDatabase);
+      opened.registry.readGauges(counts.gauges);
+      void counts.start();
     }
     service.start();
     try {
@@ -87,6 +96,7 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
     });
   } finally {
     clearTimeout(preloading);
+    counts?.stop();
     endWatch();
     lag.stop();
     await estimator.close();

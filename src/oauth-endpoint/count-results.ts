@@ -1,6 +1,6 @@
 /** What the OAuth endpoints report to the metrics. Called only while metrics are wanted. */
 import { ERRORS, LatchkeyError } from '#platform/base/errors.ts';
-import { OAUTH_RESULTS } from '#platform/base/metric-table.ts';
+import { OAUTH_RESULTS } from '#platform/base/metric-labels.ts';
 import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
 

@@ -1,19 +1,65 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SigningKeySource } from '#domain/signing-keys/read-signing-keys.ts';
 import { METRICS } from '#platform/base/metric-table.ts';
 import { Browser } from '#test/support/browser.ts';
+import { ChatClient } from '#test/support/chat-client.ts';
 import { type Family, parseExposition, sumOf } from '#test/support/exposition.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { selfSigned } from '#test/support/self-signed.ts';
 import { RESOURCES, startService, type TestService } from '#test/support/service.ts';
+import { testSigningKeys } from '#test/support/signing-keys.ts';
+import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
 
 const CLIENT_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const SECRET = 'confidential-secret';
 
+const PROVIDER = '01HZX7T3Q8V3M5N6P7R8S9T0AE';
+const PASSWORD = 'right-hush-hush';
+const AMPLE = { burst: 100_000, per_second: 1000 };
+const TLS = selfSigned(['inner.example'], { to: '20991231235959Z' });
+
 let service: TestService;
+let peer: UpstreamPeer;
+let keyFolder: string;
 beforeAll(async () => {
-  service = await startService({
+  peer = await startUpstreamPeer();
+  keyFolder = mkdtempSync(join(tmpdir(), 'latchkey-keys-'));
+  service = await startService(settings(), { signingKeys: [...testSigningKeys(), storedKey()] });
+});
+afterAll(async () => {
+  await service.stop();
+  await peer.stop();
+  rmSync(keyFolder, { recursive: true });
+});
+
+function settings() {
+  const binds = [{ address: '127.0.0.1:0' }];
+  return {
     http: {
-      listeners: [{ name: 'inner', resources: [...RESOURCES, 'prometheus'], binds: [{ address: '127.0.0.1:0' }] }],
+      listeners: [
+        { name: 'inner', resources: [...RESOURCES, 'prometheus'], binds },
+        { name: 'outer', resources: ['health'], binds, tls: { certificate: TLS.cert, key: TLS.key } },
+      ],
     },
     telemetry: { metrics: { exporter: 'prometheus' } },
+    account: { password_registration_enabled: true, password_recovery_enabled: true },
+    email: { transport: 'file' },
+    rate_limiting: { login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE } },
+    upstream_oauth2: {
+      providers: [
+        {
+          id: PROVIDER,
+          issuer: peer.issuer,
+          client_id: 'latchkey',
+          client_secret: SECRET,
+          token_endpoint_auth_method: 'client_secret_basic',
+        },
+      ],
+    },
     clients: [
       {
         client_id: CLIENT_ID,
@@ -22,9 +68,21 @@ beforeAll(async () => {
         grant_types: ['client_credentials'],
       },
     ],
-  });
-});
-afterAll(() => service.stop());
+  };
+}
+
+/** A key whose file was written an hour ago. */
+function storedKey(): SigningKeySource {
+  const name = join(keyFolder, 'old.pem');
+  const key = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  writeFileSync(name, key);
+  utimesSync(name, Date.now() / 1000 - 3600, Date.now() / 1000 - 3600);
+  return { name, kid: 'old-key', key, useForSigning: false };
+}
+
+function newBrowser(): Browser {
+  return new Browser({ listener: service.address, publicBase: service.publicBase });
+}
 
 async function scrape(): Promise<Map<string, Family>> {
   return parseExposition(await (await fetch(`${service.address}/metrics`)).text());
@@ -123,13 +181,13 @@ describe('GET /metrics (operations 7.2)', () => {
   });
 
   test('sign-ins are counted by how they end, without the names that were typed', async () => {
-    await service.registerUser('amira', 'right-hush-hush');
+    await service.registerUser('amira', PASSWORD);
     for (const [username, password] of [
-      ['amira', 'right-hush-hush'],
+      ['amira', PASSWORD],
       ['amira', 'wrong-hush-hush'],
       ['nobody-hush-hush', 'wrong'],
     ] as const) {
-      const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
+      const browser = newBrowser();
       await browser.get('/login');
       await browser.submit({ username, password });
     }
@@ -138,6 +196,102 @@ describe('GET /metrics (operations 7.2)', () => {
     expect([attempts('success'), attempts('bad_password'), attempts('unknown_user')]).toEqual([1, 1, 1]);
     expect(sumOf(families, 'latchkey_password_hash_seconds', {}, 'latchkey_password_hash_seconds_count')).toBe(4);
     expect(sumOf(families, 'latchkey_activity_pending')).toBeGreaterThanOrEqual(0);
+  });
+
+  test('proving again who one is, registrations and recoveries are counted by how they go on', async () => {
+    const browser = newBrowser();
+    await browser.get('/login');
+    await browser.submit({ username: 'amira', password: PASSWORD });
+    await browser.get('/reauth');
+    await browser.submit({ password: 'wrong-hush-hush' }, { action: '/reauth' });
+    await browser.submit({ password: PASSWORD }, { action: '/reauth' });
+    const stranger = newBrowser();
+    await stranger.get('/register/password');
+    await stranger.submit({ username: 'hush-hush', email: '', password: '', password_confirm: '' });
+    await stranger.get('/recover');
+    await stranger.submit({ email: 'hush-hush@mail.example' });
+    await stranger.get('/recover');
+    await stranger.submit({ email: 'hush-hush' });
+    const families = await scrape();
+    const reauths = (result: string) => sumOf(families, 'latchkey_reauths_total', { method: 'password', result });
+    expect([reauths('bad_password'), reauths('success'), reauths('locked')]).toEqual([1, 1, 0]);
+    const rejected = { method: 'password', result: 'rejected' };
+    expect(sumOf(families, 'latchkey_registrations_total', rejected)).toBe(1);
+    const recoveries = (result: string) => sumOf(families, 'latchkey_recoveries_total', { method: 'email', result });
+    expect([recoveries('started'), recoveries('rejected'), recoveries('success')]).toEqual([1, 1, 0]);
+  });
+
+  test('sign-ins through a provider are counted by its id, and what is asked of it by how it answers', async () => {
+    const browser = newBrowser();
+    const comeBack = async (subject: string) => {
+      await browser.get(`/upstream/authorize/${PROVIDER}`);
+      await browser.get(peer.signIn(browser.shown.location ?? '', { claims: { sub: subject } }));
+      await browser.follow();
+    };
+    await comeBack('hush-hush newcomer');
+    await browser.submit({ username: 'layla' });
+    await browser.follow();
+    const set = await browser.submit({ action: 'set', display_name: 'Hush-hush' });
+    expect((await browser.get(set.location ?? '')).status).toBe(303);
+    browser.cookies.clear();
+    await comeBack('hush-hush newcomer');
+    expect((await browser.submit()).status).toBe(303);
+    await browser.get(`/upstream/callback/${PROVIDER}?state=hush-hush&code=hush-hush`);
+    const families = await scrape();
+    const count = (name: string, result: string) => sumOf(families, name, { provider: PROVIDER, result });
+    const callbacks = (result: string) => count('latchkey_upstream_callback_total', result);
+    expect([callbacks('success'), callbacks('upstream_session_missing'), callbacks('error')]).toEqual([2, 1, 0]);
+    expect(count('latchkey_upstream_login_total', 'success')).toBe(1);
+    const registrations = (result: string) => count('latchkey_upstream_registration_total', result);
+    expect([registrations('started'), registrations('success')]).toEqual([1, 1]);
+    expect(sumOf(families, 'latchkey_registrations_total', { method: 'upstream', result: 'success' })).toBe(1);
+    const asked = { server: `upstream:${PROVIDER}`, method: 'POST', status: '2xx' };
+    const times = 'http_client_request_duration_seconds';
+    expect(sumOf(families, times, asked, `${times}_count`)).toBe(2);
+    const waiting = { server: `upstream:${PROVIDER}`, method: 'POST' };
+    expect(sumOf(families, 'http_client_active_requests', waiting)).toBe(0);
+    expect(new Set(families.get(times)?.samples.map(({ labels }) => labels['server']))).toEqual(
+      new Set([`upstream:${PROVIDER}`]),
+    );
+  });
+
+  test('what chat clients do is counted by the way and by how it ends', async () => {
+    const chat = new ChatClient(service);
+    const identifier = { type: 'm.id.user', user: 'amira' };
+    const body = { type: 'm.login.password', identifier, password: PASSWORD, refresh_token: true };
+    const { body: session } = await chat.post('/login', body);
+    await chat.post('/login', { ...body, password: 'wrong-hush-hush' });
+    await chat.post('/login', { type: 'm.login.token', token: 'hush-hush' });
+    await chat.post('/login', { type: 'hush-hush' });
+    const { body: refreshed } = await chat.post('/refresh', { refresh_token: session['refresh_token'] });
+    await chat.post('/refresh', { refresh_token: 'hush-hush' });
+    const authorization = `Bearer ${String(refreshed['access_token'])}`;
+    expect((await chat.post('/logout/all', {}, { authorization })).status).toBe(200);
+    await chat.post('/logout', {}, { authorization });
+    await chat.post('/logout', {}, {});
+    const families = await scrape();
+    const count = (what: string, type: string, result: string) =>
+      sumOf(families, `latchkey_compat_${what}_total`, { type, result });
+    expect(count('login', 'password', 'success')).toBe(1);
+    expect(count('login', 'password', 'refused')).toBe(1);
+    expect(count('login', 'token', 'refused')).toBe(1);
+    expect(count('login', 'other', 'invalid')).toBe(1);
+    expect(count('refresh', 'compat', 'success')).toBe(1);
+    expect(count('refresh', 'unknown', 'refused')).toBe(1);
+    expect(count('logout_all', 'compat', 'success')).toBe(1);
+    expect(count('logout', 'compat', 'refused')).toBe(1);
+    expect(count('logout', 'unknown', 'refused')).toBe(1);
+  });
+
+  test('tell when certificates expire, and how old keys in files are', async () => {
+    const families = await scrape();
+    const left = Date.parse('2099-12-31T23:59:59Z') / 1000 - Date.now() / 1000;
+    const expiry = sumOf(families, 'latchkey_certificate_expiry_seconds', { listener: 'outer' });
+    expect(Math.abs(expiry - left)).toBeLessThan(60);
+    expect(families.get('latchkey_certificate_expiry_seconds')?.samples.length).toBe(1);
+    const age = sumOf(families, 'latchkey_signing_key_age_seconds', { kid: 'old-key' });
+    expect(Math.abs(age - 3600)).toBeLessThan(60);
+    expect(families.get('latchkey_signing_key_age_seconds')?.samples.length).toBe(1);
   });
 
   test('hold nothing that a request brought (security S-164, operations 10.15)', async () => {
@@ -153,4 +307,20 @@ test('the resource without its exporter is a mistake of the configuration, at it
   await expect(startService({ http: { listeners } })).rejects.toThrow(
     /http\.listeners\[0\]\.resources\[1\]: "prometheus" needs telemetry\.metrics\.exporter to be "prometheus"/,
   );
+});
+
+test('sessions that have not ended are counted by their kind', async () => {
+  const other = await startService(settings(), { like: service });
+  try {
+    const families = parseExposition(await (await fetch(`${other.address}/metrics`)).text());
+    const sessions = (kind: string) => sumOf(families, 'latchkey_sessions_active', { kind });
+    const live = 'select count(*)::integer as count from user_sessions where finished_at is null';
+    const [row] = await sql<{ count: number }>(service.database, live);
+    expect(row?.count).toBeGreaterThan(0);
+    expect(sessions('browser')).toBe(row?.count);
+    // The chat client has signed out.
+    expect([sessions('compat'), sessions('oauth2'), sessions('personal')]).toEqual([0, 0, 0]);
+  } finally {
+    await other.stop();
+  }
 });

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expiryGauges } from '#app/expiry-gauges.ts';
 import { processGauges, showKnownSeries } from '#app/process-gauges.ts';
+import { SessionCounts } from '#app/session-counts.ts';
 import { openMetrics } from '#cli/open-metrics.ts';
 import { loadConfig } from '#config/load.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
@@ -120,10 +122,14 @@ export async function startService(
     ...(options.outbound !== undefined && { outbound: options.outbound }),
   });
   const { listeners } = config.http;
+  const sessions = new SessionCounts(own);
   const gauges = { version: core.version, database: own, jobsDatabase: own, listeners, server, core: () => core };
   if (opened !== undefined) {
     showKnownSeries(opened.registry);
     opened.registry.readGauges(processGauges(gauges));
+    opened.registry.readGauges(expiryGauges(server, clock, () => core.signingKeys));
+    opened.registry.readGauges(sessions.gauges);
+    await sessions.start();
   }
   const service: TestService = {
     address: origin,
@@ -154,6 +160,7 @@ export async function startService(
     requestLines: () => lines.filter((line) => line.includes(' http.server.response ')).map(parseRequestLine),
     stop: async () => {
       if (opened !== undefined) reportTo(undefined);
+      sessions.stop();
       await server.close(0);
       await core.activity.stop();
       await estimator.close();

@@ -10,6 +10,7 @@ import { toUser, type User, type UserRow } from '#domain/accounts/user.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
+import { metrics } from '#platform/base/metrics.ts';
 import type { Database, Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { PASSWORD_ACR, PASSWORD_AMR } from '#protocol/oidc/authentication-classes.ts';
@@ -127,7 +128,33 @@ const MAX_FAILURES = 5;
 export async function reauthenticate(deps: ReauthDeps, attempt: ReauthAttempt): Promise<ReauthOutcome> {
   const proof = await provePassword(deps, attempt);
   if (!proof.ok) return proof;
-  return await renewAuthentication(deps.database, attempt, proof.accepted, deps.clock.now());
+  return countReauth(await renewAuthentication(deps.database, attempt, proof.accepted, deps.clock.now()));
+}
+
+/** Reports how it ended. An empty password is a slip, which nobody is refused for. */
+export function countReauth<Outcome extends ReauthOutcome>(outcome: Outcome): Outcome {
+  const result = metrics === undefined ? undefined : resultOf(outcome);
+  if (result !== undefined) metrics?.count('latchkey_reauths_total', { method: 'password', result });
+  return outcome;
+}
+
+function resultOf(outcome: ReauthOutcome): string | undefined {
+  if (outcome.ok) return 'success';
+  switch (outcome.reason) {
+    case 'required':
+      return undefined;
+    case 'invalid-credentials':
+      return 'bad_password';
+    case 'rate-limited':
+      return 'rate_limited';
+    case 'locked':
+    case 'deactivated':
+      return 'locked';
+    case 'ended':
+      return 'ended';
+    case 'overloaded':
+      return 'error';
+  }
 }
 
 type RefusedReauth = Exclude<ReauthOutcome, { readonly ok: true }>;
@@ -150,8 +177,8 @@ export async function provePassword(
     knownBrowsers,
     signal,
   });
-  if (check.ok || check.reason !== 'invalid-credentials') return check;
-  return await countFailure(deps, attempt);
+  if (check.ok) return check;
+  return countReauth(check.reason === 'invalid-credentials' ? await countFailure(deps, attempt) : check);
 }
 
 /**

@@ -116,6 +116,7 @@ export class Captcha {
     const form = new URLSearchParams({ secret: secretKey.reveal(), response: token });
     if (address !== undefined) form.set('remoteip', address);
     const answer = await this.#deps.outbound.call(CAPTCHA_SERVICES[service].verifyUrl, {
+      server: 'captcha',
       method: 'POST',
       headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
       body: form.toString(),

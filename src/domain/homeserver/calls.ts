@@ -121,6 +121,7 @@ export class HomeserverCalls {
       () => new OutboundFailure('busy'),
       () =>
         exchange(url, {
+          server: 'homeserver',
           method,
           headers: {
             authorization: `Bearer ${secret?.reveal() ?? ''}`,

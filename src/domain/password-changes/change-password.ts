@@ -3,6 +3,7 @@
  * their modules, in one transaction.
  */
 import {
+  countReauth,
   provePassword,
   type ReauthAttempt,
   type ReauthDeps,
@@ -59,5 +60,5 @@ export async function changePassword(
     { isRepeatable: true },
   );
   if (ended !== undefined) log.info('password.changed', 'a person changed the password', { user: user.id, ...ended });
-  return renewed;
+  return countReauth(renewed);
 }

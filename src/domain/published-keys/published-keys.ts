@@ -6,6 +6,7 @@ import type { Clock } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { outside } from '#platform/base/tasks.ts';
 import { parseJson } from '#platform/http/json-body.ts';
+import type { CalledServer } from '#platform/outbound-http/call-metrics.ts';
 import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import { type CompactJws, isSignedBy } from '#protocol/jose/compact-jws.ts';
 import { usableKeys, type VerificationKey } from '#protocol/jose/json-web-keys.ts';
@@ -39,6 +40,8 @@ export interface KeySetAddress {
   readonly uri: string;
   /** It stands in the operator's configuration, or was published by a server that does. */
   readonly isConfigured: boolean;
+  /** Whose they are, for the metrics; `clients` unless given. */
+  readonly server?: CalledServer;
 }
 
 interface PublishedSet {
@@ -140,6 +143,7 @@ export class PublishedKeys {
     const fetched = await this.#outbound.get(address.uri, {
       accept: 'application/jwk-set+json, application/json',
       isConfigured: address.isConfigured,
+      server: address.server,
     });
     const now = this.#clock.now();
     const keys = fetched.ok ? keysOf(fetched.body) : undefined;

@@ -11,7 +11,7 @@ import { deleteOldestSql, type Sweep, sweepAll } from '#domain/clean-up/sweep.ts
 import type { Clock } from '#platform/base/clock.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
 import type { Log } from '#platform/base/log.ts';
-import { LIMITER_LABELS } from '#platform/base/metric-table.ts';
+import { LIMITER_LABELS } from '#platform/base/metric-labels.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';

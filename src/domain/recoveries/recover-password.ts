@@ -15,6 +15,8 @@ import { type SignOutDeps, signOut } from '#domain/oauth-sessions/sign-out.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import type { UserId } from '#platform/base/ids.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
+import type { FlowResult } from '#platform/base/metric-labels.ts';
+import { metrics } from '#platform/base/metrics.ts';
 import type { HashCaller } from '#platform/password-hash/hash-queue.ts';
 import type { PasswordHasher, StoredHash } from '#platform/password-hash/password-hasher.ts';
 import type { Database, Transaction } from '#platform/postgres/database.ts';
@@ -65,6 +67,24 @@ export async function recoverPassword(
   deps: RecoverPasswordDeps,
   attempt: RecoverPasswordAttempt,
 ): Promise<RecoverPasswordOutcome> {
+  const outcome = await recover(deps, attempt);
+  metrics?.count('latchkey_recoveries_total', { method: 'email', result: resultOf(outcome) });
+  return outcome;
+}
+
+function resultOf(outcome: RecoverPasswordOutcome): FlowResult {
+  if (outcome.ok) return 'success';
+  switch (outcome.reason) {
+    case 'rejected':
+      return 'rejected';
+    case 'lost':
+      return 'refused';
+    case 'overloaded':
+      return 'error';
+  }
+}
+
+async function recover(deps: RecoverPasswordDeps, attempt: RecoverPasswordAttempt): Promise<RecoverPasswordOutcome> {
   let stored: StoredHash | undefined;
   try {
     const { emails, user } = attempt.ticket;

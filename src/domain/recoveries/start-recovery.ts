@@ -12,6 +12,8 @@ import {
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, type RecoverySessionId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
+import type { FlowResult } from '#platform/base/metric-labels.ts';
+import { metrics } from '#platform/base/metrics.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { INSERT_JOB, ON_WAITING_JOB, queuedBy } from '#platform/jobs/queue.ts';
 import type { Database } from '#platform/postgres/database.ts';
@@ -100,6 +102,25 @@ const queueMail = statement<
  * its time depends on that (security S-81).
  */
 export async function startRecovery(deps: StartRecoveryDeps, request: RecoveryRequest): Promise<StartRecoveryOutcome> {
+  const outcome = await start(deps, request);
+  metrics?.count('latchkey_recoveries_total', { method: 'email', result: resultOf(outcome) });
+  return outcome;
+}
+
+function resultOf(outcome: StartRecoveryOutcome): FlowResult {
+  if (outcome.ok) return 'started';
+  switch (outcome.reason) {
+    case 'invalid':
+    case 'captcha-unsolved':
+      return 'rejected';
+    case 'rate-limited':
+      return 'rate_limited';
+    case 'captcha-unavailable':
+      return 'error';
+  }
+}
+
+async function start(deps: StartRecoveryDeps, request: RecoveryRequest): Promise<StartRecoveryOutcome> {
   const email = parseStoredEmailAddress(request.email);
   if (email === undefined) return { ok: false, reason: 'invalid' };
   const solved = await deps.captcha.check('recover', request.captcha, request.address);

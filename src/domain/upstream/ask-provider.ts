@@ -70,6 +70,7 @@ async function requestTokens(deps: AskDeps, question: Question): Promise<Tokens>
   const form = new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: redirectUri, ...fields });
   if (secrets.verifier !== undefined) form.set('code_verifier', secrets.verifier);
   const answer = await deps.outbound.call(metadata.tokenEndpoint, {
+    server: `upstream:${provider.id}`,
     method: 'POST',
     // GitHub answers with a form unless it is asked for JSON.
     headers: { accept: 'application/json', 'content-type': FORM, ...headers },
@@ -136,6 +137,7 @@ async function fetchUserinfo(
   if (metadata.userinfoEndpoint === undefined) throw new Unusable('userinfo: the metadata names no endpoint');
   if (accessToken === undefined) throw new Unusable('token endpoint: no access_token');
   const answer = await deps.outbound.call(metadata.userinfoEndpoint, {
+    server: `upstream:${provider.id}`,
     method: 'GET',
     headers: {
       accept: provider.userinfoAlg === undefined ? 'application/json' : 'application/jwt',

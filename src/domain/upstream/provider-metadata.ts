@@ -96,6 +96,7 @@ export async function refreshMetadata(
   provider: UpstreamProvider,
 ): Promise<ProviderMetadata | undefined> {
   const answer = await outbound.call(discoveryAddress(provider), {
+    server: `upstream:${provider.id}`,
     method: 'GET',
     headers: { accept: 'application/json' },
   });

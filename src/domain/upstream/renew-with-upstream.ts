@@ -8,6 +8,7 @@ import {
 import { renewSessionSql } from '#domain/browser-sessions/renew-session.ts';
 import { insertAuthentication } from '#domain/browser-sessions/start-browser-session.ts';
 import type { Clock } from '#platform/base/clock.ts';
+import { metrics } from '#platform/base/metrics.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { PASSWORD_ACR } from '#protocol/oidc/authentication-classes.ts';
@@ -58,6 +59,7 @@ export async function renewWithUpstream(
     amr: namedMethods(provider, completed.answer),
     auditEventId: newAuditEventId(now),
   });
+  metrics?.count('latchkey_reauths_total', { method: 'upstream', result: row === undefined ? 'error' : 'success' });
   if (row === undefined) return { ok: false };
   return { ok: true, session: row.is_rotated ? { id: cookie.id, key: next.key } : undefined };
 }

@@ -22,7 +22,7 @@ export type SignedByProvider =
  */
 export async function verifySignature(
   { publishedKeys }: { readonly publishedKeys: PublishedKeys },
-  { clientSecret }: UpstreamProvider,
+  { id, clientSecret }: UpstreamProvider,
   { jwksUri }: Pick<ProviderMetadata, 'jwksUri'>,
   { text, algorithm, maxCharacters }: SignedText,
 ): Promise<SignedByProvider> {
@@ -36,7 +36,7 @@ export async function verifySignature(
   const verified: KeySignature =
     jwksUri === undefined
       ? await verifyByKeys([], jws)
-      : await publishedKeys.verify({ uri: jwksUri, isConfigured: true }, jws);
+      : await publishedKeys.verify({ uri: jwksUri, isConfigured: true, server: `upstream:${id}` }, jws);
   if (verified.ok) return { ok: true, jws };
   return { ok: false, problem: verified.reason, areKeysUnavailable: verified.reason === 'keys-unavailable' };
 }

@@ -47,6 +47,13 @@ export function parseLoginRequest(body: unknown, rules: LoginRules): LoginReques
   };
 }
 
+/** The way of signing in that a body asks for, known or not, for the metrics. */
+export function loginLabel(body: unknown): 'password' | 'token' | 'other' {
+  const type = typeof body === 'object' && body !== null && 'type' in body ? body.type : undefined;
+  if (type === PASSWORD_LOGIN) return 'password';
+  return type === TOKEN_LOGIN ? 'token' : 'other';
+}
+
 /** The old members count where the newer one is not given, but a bare `user` wins. */
 function accountOf(members: Members, rules: LoginRules): LoginName {
   const user = optionalText(members, 'user');

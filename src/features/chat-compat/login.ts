@@ -9,11 +9,14 @@ import { openCompatSessionWithLoginToken } from '#domain/compat-sessions/logins/
 import { openCompatSessionWithPassword } from '#domain/compat-sessions/logins/open-with-password.ts';
 import type { Core } from '#domain/core.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
+import { metrics } from '#platform/base/metrics.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
+import { countResult } from './count-results.ts';
 import {
   type LoginRequest,
   type LoginRules,
+  loginLabel,
   PASSWORD_LOGIN,
   parseLoginRequest,
   type TOKEN_LOGIN,
@@ -26,7 +29,17 @@ export interface LoginDeps extends Core, Pick<OpenCompatSessionDeps, 'accessToke
 
 /** Signs in a client with the password of its person, or with a login token (chat-compat 5). */
 export async function logIn(deps: LoginDeps, context: RequestContext): Promise<HttpResponse> {
-  const request = parseLoginRequest(await context.readJson(), deps.loginRules);
+  const body = await context.readJson();
+  const answer = openAsWanted(deps, context, body);
+  return await (metrics === undefined ? answer : countResult(answer, (result) => countLogin(body, result)));
+}
+
+function countLogin(body: unknown, result: string): void {
+  metrics?.count('latchkey_compat_login_total', { type: loginLabel(body), result });
+}
+
+async function openAsWanted(deps: LoginDeps, context: RequestContext, body: unknown): Promise<HttpResponse> {
+  const request = parseLoginRequest(body, deps.loginRules);
   const bannedBy = deps.requesterPolicy.ban(context.clientAddress, context.userAgent);
   if (bannedBy !== undefined) {
     deps.log.info('auth.refused', 'the policy bans the requester', { code: 'requester_banned', setting: bannedBy });

@@ -4,8 +4,11 @@ import {
 } from '#domain/compat-sessions/logins/refresh-compat-session.ts';
 import type { Core } from '#domain/core.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
+import { metrics } from '#platform/base/metrics.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
+import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
+import { countResult } from './count-results.ts';
 import { membersOf, requiredText } from './json-members.ts';
 
 export interface RefreshDeps extends Core {
@@ -15,6 +18,16 @@ export interface RefreshDeps extends Core {
 /** Exchanges the refresh token of a chat client for a new pair (chat-compat 7). */
 export async function refreshTokens(deps: RefreshDeps, context: RequestContext): Promise<HttpResponse> {
   const refreshToken = requiredText(membersOf(await context.readJson()), 'refresh_token');
+  const answer = exchangeToken(deps, context, refreshToken);
+  return await (metrics === undefined ? answer : countResult(answer, (result) => countRefresh(refreshToken, result)));
+}
+
+function countRefresh(token: string, result: string): void {
+  const type = parseChatClientToken(token)?.kind === 'refresh-token' ? 'compat' : 'unknown';
+  metrics?.count('latchkey_compat_refresh_total', { type, result });
+}
+
+async function exchangeToken(deps: RefreshDeps, context: RequestContext, refreshToken: string): Promise<HttpResponse> {
   const { clientAddress: address, userAgent } = context;
   const now = deps.clock.now();
   const outcome = await refreshCompatSession(

@@ -6,9 +6,13 @@
  */
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
+import { metrics } from '#platform/base/metrics.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { HttpResponse } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 import { chatNames } from '#protocol/chat/names.ts';
 import { showSso, submitSso } from './complete-sso.tsx';
+import { countResult, sessionLabel } from './count-results.ts';
 import { logOutEverywhere, logOutHere } from './log-out.ts';
 import { logIn } from './login.ts';
 import { loginFlows } from './login-flows.ts';
@@ -61,13 +65,13 @@ export function mount(core: Core, browser: Browser): Route[] {
       ...route,
       method: 'POST',
       path: `${names.pathPrefix}client/:version/logout`,
-      handle: (context) => logOutHere(core, context),
+      handle: (context) => counted('latchkey_compat_logout_total', context, logOutHere(core, context)),
     },
     {
       ...route,
       method: 'POST',
       path: `${names.pathPrefix}client/:version/logout/all`,
-      handle: (context) => logOutEverywhere(core, context),
+      handle: (context) => counted('latchkey_compat_logout_all_total', context, logOutEverywhere(core, context)),
     },
     {
       ...route,
@@ -93,4 +97,13 @@ export function mount(core: Core, browser: Browser): Route[] {
     { ...completeSso, method: 'GET', handle: (context) => showSso(pageDeps, context) },
     { ...completeSso, method: 'POST', handle: (context) => submitSso(pageDeps, context) },
   ];
+}
+
+async function counted(
+  name: 'latchkey_compat_logout_total' | 'latchkey_compat_logout_all_total',
+  context: RequestContext,
+  answer: Promise<HttpResponse>,
+): Promise<HttpResponse> {
+  if (metrics === undefined) return await answer;
+  return await countResult(answer, (result) => metrics?.count(name, { type: sessionLabel(context), result }));
 }

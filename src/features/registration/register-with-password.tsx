@@ -5,6 +5,7 @@ import type { Translations } from '#browser/i18n/translations.ts';
 import { bindRegistration } from '#browser/registrations-cookie.ts';
 import { rejectedName } from '#browser/username-problems.ts';
 import { usernameOfHint } from '#domain/accounts/login-name.ts';
+import { countStart } from '#domain/accounts/registrations/count-registrations.ts';
 import { isRegistrationToken } from '#domain/accounts/registrations/registration-token.ts';
 import {
   type StartOutcome,
@@ -56,6 +57,7 @@ export async function submitPasswordForm(deps: RegistrationDeps, context: Reques
   if (isExpired) return showForm(deps, context, page, { ...typed, refusal: { reason: 'csrf-expired' } });
 
   const outcome = await startRegistration(deps, submission);
+  countStart(undefined, outcome);
   if (!outcome.ok) return reject(deps, context, page, typed, outcome);
   bindRegistration(context, outcome.id, deps.ttlSeconds, deps.clock.now());
   return redirect(deps.urls.registrationStep(outcome.id, 'finish'));

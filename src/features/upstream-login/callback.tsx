@@ -9,6 +9,7 @@ import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
+import { countCallback, type TakenAnswer } from './count-results.ts';
 import { RepostPage } from './upstream.page.tsx';
 
 /** A field of the form with which a page of ours repeats what a provider posted. */
@@ -29,9 +30,13 @@ const MAX_ERROR_CHARACTERS = 200;
 
 /** `GET`, `POST /upstream/callback/{id}`: takes the provider's answer, in the order of browser-flows 8.3. */
 export async function receiveCallback(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
-  const { clock, config, urls } = deps;
   const provider = deps.upstreamProviders.find(context.params['id']);
-  if (provider === undefined) throw new LatchkeyError('not_found', { restartPath: urls.login() });
+  if (provider === undefined) throw new LatchkeyError('not_found', { restartPath: deps.urls.login() });
+  return await countCallback(provider.id, takeAnswer(deps, context, provider));
+}
+
+async function takeAnswer(deps: PageDeps, context: RequestContext, provider: UpstreamProvider): Promise<TakenAnswer> {
+  const { clock, config, urls } = deps;
   const isPost = context.method === 'POST';
   const fields = isPost ? await context.readForm() : context.query;
   const refuse = (code: ErrorCode, entry?: UpstreamEntry, description?: string): LatchkeyError =>
@@ -46,7 +51,7 @@ export async function receiveCallback(deps: PageDeps, context: RequestContext): 
   const { responseMode } = provider;
   if (responseMode !== undefined && isPost !== (responseMode === 'form_post')) throw refuse('invalid_response_mode');
   const isFirstPost = isPost && context.cookies.open(UPSTREAM_COOKIE) === undefined && !fields.has(REPOSTED);
-  if (isFirstPost) return showRepost(deps, context, provider, fields);
+  if (isFirstPost) return { result: undefined, response: showRepost(deps, context, provider, fields) };
   const entry = upstreamEntries(context, config.protocolName, clock.now()).find(
     (candidate) => candidate.providerId === provider.id && candidate.state === state && candidate.linkId === undefined,
   );
@@ -57,8 +62,10 @@ export async function receiveCallback(deps: PageDeps, context: RequestContext): 
   const metadata = error === undefined ? await deps.upstreamMetadata.get(provider, { restartPath }) : undefined;
   const received = await receiveAnswer(deps, { id: entry.id, provider, state: entry.state });
   if (!received.ok) throw refuse(`upstream_session_${received.reason}`, entry);
-  if (error !== undefined && CANCELLED.has(error))
-    return redirect(urls.login(entry.action, undefined, deps.notices.field('upstream_cancelled')));
+  if (error !== undefined && CANCELLED.has(error)) {
+    const notice = deps.notices.field('upstream_cancelled');
+    return { result: 'cancelled', response: redirect(urls.login(entry.action, undefined, notice)) };
+  }
   if (metadata === undefined) {
     throw refuse('upstream_error', entry, errorText(error ?? '', single(fields, 'error_description')));
   }
@@ -77,7 +84,7 @@ export async function receiveCallback(deps: PageDeps, context: RequestContext): 
   const accountName = accountNameOf(deps, provider, answer);
   const linkId = await completeAuthorization(deps, { id: entry.id, provider, subject, accountName, answer });
   rememberEntry(context, config.protocolName, clock.now(), { ...entry, linkId });
-  return redirect(urls.upstreamLink(linkId));
+  return { result: 'success', response: redirect(urls.upstreamLink(linkId)) };
 }
 
 /** A cross-site POST comes without our cookies; a form of our own page brings them. */

@@ -10,6 +10,7 @@ import { accountThere } from '#domain/upstream/upstream-providers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { finishSignIn, showAccount } from './account.tsx';
+import { countLogin } from './count-results.ts';
 import { alreadyUsed, openStep, type Step, type StepRefusal, stepProblem, whence } from './link-step.ts';
 import { type LinkDeps, showNewcomer, submitRegistration, takeOver } from './newcomer.tsx';
 import { LinkPage, MismatchPage } from './upstream.page.tsx';
@@ -60,6 +61,7 @@ async function signIn(deps: LinkDeps, context: RequestContext, step: Step): Prom
     language: deps.pages.language(context).language,
     ...whence(context),
   });
+  countLogin(provider.id, outcome);
   if (outcome.ok) return finishSignIn(deps, context, entry, outcome);
   switch (outcome.reason) {
     case 'used':

@@ -5,6 +5,7 @@ import type { Translations } from '#browser/i18n/translations.ts';
 import { bindRegistration } from '#browser/registrations-cookie.ts';
 import { rejectedName } from '#browser/username-problems.ts';
 import { emailPolicyOf } from '#domain/accounts/email-authentications/email-policy.ts';
+import { countStart } from '#domain/accounts/registrations/count-registrations.ts';
 import { namePolicyOf } from '#domain/accounts/registrations/registration-policy.ts';
 import { type Destination, destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
 import type { Core } from '#domain/core.ts';
@@ -21,6 +22,7 @@ import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { finishSignIn, showAccount } from './account.tsx';
+import { countLogin } from './count-results.ts';
 import { alreadyUsed, type Step, type StepRefusal, stepProblem, whence } from './link-step.ts';
 import { UpstreamRegisterPage } from './register.page.tsx';
 import { NoAccountPage } from './upstream.page.tsx';
@@ -84,6 +86,7 @@ export async function takeOver(deps: LinkDeps, context: RequestContext, step: St
   const { user } = identity;
   const { language } = deps.pages.language(context);
   const outcome = await takeOverAccount(deps, { provider, completed, user, language, ...whence(context) });
+  countLogin(provider.id, outcome);
   if (outcome.ok) return finishSignIn(deps, context, entry, { session: outcome.session, user });
   switch (outcome.reason) {
     case 'used':
@@ -139,6 +142,7 @@ async function register(
     locale: translations.language,
     ...whence(context),
   });
+  countStart(step.provider.id, outcome);
   if (outcome.ok) {
     bindRegistration(context, outcome.id, deps.config.account.registrationTtlSeconds, deps.clock.now());
     return redirect(deps.urls.registrationStep(outcome.id, 'finish'));

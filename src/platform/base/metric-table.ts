@@ -6,63 +6,14 @@
  * find secrets there, and a stranger must not be able to make series.
  */
 import { counter, gauge, histogram } from './metric-kinds.ts';
+import { CHAT_RESULTS, FLOW_RESULTS, GRANT_TYPE_LABELS, LIMITER_LABELS, OAUTH_RESULTS } from './metric-labels.ts';
 
+const TOKEN_OF_CHAT_CLIENT = ['compat', 'oauth2', 'unknown'];
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const STATEMENT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5];
 const HASH_BUCKETS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const JOB_BUCKETS = [0.01, 0.05, 0.25, 1, 5, 30, 120, 600];
 const TICK_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5];
-
-/** How a request of a client may end: accepted, or with an error code of OAuth; any other error is `error`. */
-export const OAUTH_RESULTS = [
-  'success',
-  'access_denied',
-  'authorization_pending',
-  'expired_token',
-  'invalid_client',
-  'invalid_client_metadata',
-  'invalid_dpop_proof',
-  'invalid_grant',
-  'invalid_redirect_uri',
-  'invalid_request',
-  'invalid_scope',
-  'invalid_target',
-  'slow_down',
-  'temporarily_unavailable',
-  'unauthorized_client',
-  'unsupported_grant_type',
-  'use_dpop_nonce',
-  'error',
-] as const;
-
-export const GRANT_TYPE_LABELS = [
-  'authorization_code',
-  'client_credentials',
-  'device_code',
-  'refresh_token',
-  'other',
-] as const;
-
-/** The names that buckets of rate limits begin with, and the limits that are charged elsewhere. */
-export const LIMITER_LABELS = [
-  'admin-token',
-  'client-sector',
-  'client_registration',
-  'device_code',
-  'email-code',
-  'graphql',
-  'login',
-  'recovery',
-  'recovery-ticket',
-  'registration',
-  'registration-check',
-  'registration-token',
-  'sso-redirect',
-  'upstream',
-  'upstream-logout',
-  'upstream-logout-refused',
-  'other',
-] as const;
 
 export const METRICS = {
   latchkey_build_info: gauge('Always 1; the labels say what runs.', ['version', 'node', 'database'], {
@@ -84,6 +35,15 @@ export const METRICS = {
       reason: ['malformed', 'header_overflow', 'header_timeout', 'limit', 'overloaded', 'lagging'],
     },
   ),
+  http_client_request_duration_seconds: histogram(
+    'Time that a call of another server took, until its answer was complete. Its status is `failed` when none came.',
+    ['server', 'method', 'status'],
+    REQUEST_BUCKETS,
+    { openTelemetry: 'http.client.request.duration' },
+  ),
+  http_client_active_requests: gauge('Calls of other servers that are under way.', ['server', 'method'], {
+    openTelemetry: 'http.client.active_requests',
+  }),
   db_pool_connections: gauge('Connections to the database.', ['state'], {
     openTelemetry: 'db.client.connection.count',
   }),
@@ -135,6 +95,22 @@ export const METRICS = {
   latchkey_login_attempts_total: counter('Sign-ins by password on the page, by how they end.', ['result'], {
     result: ['success', 'bad_password', 'unknown_user', 'locked', 'rate_limited', 'error'],
   }),
+  latchkey_registrations_total: counter('Registrations, each when it begins and when it ends.', ['method', 'result'], {
+    method: ['password', 'upstream'],
+    result: FLOW_RESULTS,
+  }),
+  latchkey_recoveries_total: counter(
+    'Recoveries of accounts, each when it begins and when it ends.',
+    ['method', 'result'],
+    {
+      method: ['email'],
+      result: FLOW_RESULTS,
+    },
+  ),
+  latchkey_reauths_total: counter('Times that somebody had to prove again who they are.', ['method', 'result'], {
+    method: ['password', 'upstream'],
+    result: ['success', 'bad_password', 'locked', 'ended', 'rate_limited', 'error'],
+  }),
   latchkey_rate_limited_total: counter('Requests that a rate limit refused.', ['limiter'], { limiter: LIMITER_LABELS }),
   latchkey_activity_pending: gauge('Sessions whose last activity is not written yet.', []),
   latchkey_activity_flush_seconds: histogram('Time that writing gathered activity took.', [], STATEMENT_BUCKETS),
@@ -166,6 +142,46 @@ export const METRICS = {
     kind: ['create', 'update', 'delete'],
     result: OAUTH_RESULTS,
   }),
+  latchkey_compat_login_total: counter('Sign-ins of chat clients.', ['type', 'result'], {
+    type: ['password', 'token', 'other'],
+    result: CHAT_RESULTS,
+  }),
+  latchkey_compat_logout_total: counter('Chat clients that sign themselves out.', ['type', 'result'], {
+    type: TOKEN_OF_CHAT_CLIENT,
+    result: CHAT_RESULTS,
+  }),
+  latchkey_compat_logout_all_total: counter('Chat clients that sign out all of their person.', ['type', 'result'], {
+    type: TOKEN_OF_CHAT_CLIENT,
+    result: CHAT_RESULTS,
+  }),
+  latchkey_compat_refresh_total: counter('Refreshes of chat clients.', ['type', 'result'], {
+    type: ['compat', 'unknown'],
+    result: CHAT_RESULTS,
+  }),
+  latchkey_upstream_callback_total: counter('Answers of sign-in providers.', ['provider', 'result']),
+  latchkey_upstream_login_total: counter('Sign-ins through a provider that end in an account here.', [
+    'provider',
+    'result',
+  ]),
+  latchkey_upstream_registration_total: counter(
+    'Registrations through a provider, each when it begins and when it ends.',
+    ['provider', 'result'],
+  ),
+  latchkey_sessions_active: gauge(
+    'Sessions that have not ended, counted every five minutes by processes that do background work; above 100,000 an estimate.',
+    ['kind'],
+    { across: 'max' },
+  ),
+  latchkey_certificate_expiry_seconds: gauge(
+    'Time until the certificate of a listener expires; negative when it has expired.',
+    ['listener'],
+    { across: 'min' },
+  ),
+  latchkey_signing_key_age_seconds: gauge(
+    'Time since the file of a signing key was written, or since the key was replaced. Keys in no file are left out.',
+    ['kid'],
+    { across: 'max' },
+  ),
 } as const;
 
 export type MetricName = keyof typeof METRICS;

@@ -9,7 +9,7 @@ import type { RejectionReason, Rejections } from './connection-warnings.ts';
 import type { Connections } from './connections.ts';
 import type { ListenerOptions } from './http-options.ts';
 import { parseProxyHeader } from './proxy-header.ts';
-import { createTlsContext } from './tls-pair.ts';
+import { openCertificate, type ServedCertificate } from './tls-pair.ts';
 
 /** Speaks one protocol on a connection that is open. */
 export type Speaker = (connection: Connection) => void;
@@ -26,19 +26,24 @@ export class Opening {
   readonly #options: OpeningOptions;
   /** Who may send a PROXY header; undefined: everybody. */
   readonly #from: Networks | undefined;
-  #context: SecureContext | undefined;
+  #certificate: ServedCertificate | undefined;
 
   /** @throws Error when the certificate cannot be used */
   constructor(options: OpeningOptions) {
     const { proxyProtocol, tls } = options.listener;
     this.#options = options;
     this.#from = proxyProtocol?.from === undefined ? undefined : new Networks(proxyProtocol.from);
-    this.#context = tls === undefined ? undefined : createTlsContext(tls);
+    this.#certificate = tls === undefined ? undefined : openCertificate(tls);
+  }
+
+  /** That connections get now; undefined without TLS. */
+  get certificate(): ServedCertificate | undefined {
+    return this.#certificate;
   }
 
   /** Connections from now on get this certificate. */
-  useContext(context: SecureContext): void {
-    if (this.#context !== undefined) this.#context = context;
+  useCertificate(certificate: ServedCertificate): void {
+    if (this.#certificate !== undefined) this.#certificate = certificate;
   }
 
   /**
@@ -60,8 +65,8 @@ export class Opening {
       speak?.(connection);
     };
     const secure = (): void => {
-      if (this.#context === undefined) finish(undefined);
-      else this.#encrypt(connection, this.#context, [...speakers.keys()], finish);
+      if (this.#certificate === undefined) finish(undefined);
+      else this.#encrypt(connection, this.#certificate.context, [...speakers.keys()], finish);
     };
     if (listener.proxyProtocol === undefined) secure();
     else this.#readProxyHeader(connection, secure);

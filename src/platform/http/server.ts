@@ -31,7 +31,7 @@ import type { EventLoopLag } from './overload.ts';
 import { InFlight } from './overload.ts';
 import { loggedMethod } from './request-head.ts';
 import { type ServerParts, Serving, type ServingOptions } from './serving.ts';
-import { createTlsContext } from './tls-pair.ts';
+import { openCertificate } from './tls-pair.ts';
 
 export interface HttpServerOptions extends ServingOptions {
   readonly log: LogWriter;
@@ -104,11 +104,18 @@ export class HttpServer {
    * @throws Error when one cannot be used; nothing has changed then
    */
   reloadTls(listeners: readonly Pick<ListenerOptions, 'name' | 'tls'>[]): void {
-    const contexts = listeners.flatMap(({ name, tls }) => {
+    const certificates = listeners.flatMap(({ name, tls }) => {
       const opening = this.#openings.get(name);
-      return opening === undefined || tls === undefined ? [] : [{ opening, context: createTlsContext(tls) }];
+      return opening === undefined || tls === undefined ? [] : [{ opening, certificate: openCertificate(tls) }];
     });
-    for (const { opening, context } of contexts) opening.useContext(context);
+    for (const { opening, certificate } of certificates) opening.useCertificate(certificate);
+  }
+
+  /** Until when (milliseconds since the epoch) the certificate of each listener is valid. */
+  *listCertificates(): Iterable<{ readonly listener: string; readonly validTo: number }> {
+    for (const [listener, { certificate }] of this.#openings) {
+      if (certificate !== undefined) yield { listener, validTo: certificate.validTo };
+    }
   }
 
   /** Requests being served right now. */

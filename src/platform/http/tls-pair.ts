@@ -57,8 +57,20 @@ export function judgePair(pair: TlsPair): PairProblem | undefined {
   }
 }
 
+/** A certificate as connections get it. */
+export interface ServedCertificate {
+  readonly context: SecureContext;
+  /** Milliseconds since the epoch. */
+  readonly validTo: number;
+}
+
 /** @throws Error when the pair cannot be used, which `judgePair` says beforehand */
-export function createTlsContext({ certificate, key, keyEncoding, password, minVersion }: TlsOptions): SecureContext {
+export function openCertificate(tls: TlsOptions): ServedCertificate {
+  return { context: createTlsContext(tls), validTo: Date.parse(leafOf(tls.certificate).validTo) };
+}
+
+/** @throws Error when the pair cannot be used, which `judgePair` says beforehand */
+function createTlsContext({ certificate, key, keyEncoding, password, minVersion }: TlsOptions): SecureContext {
   const parsed = parsePrivateKey(Buffer.from(key.reveal(), keyEncoding), password?.reveal());
   if (parsed === undefined) throw new Error('the key cannot be read');
   return contextOf(certificate.reveal(), parsed, minVersion);

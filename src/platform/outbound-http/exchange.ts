@@ -11,6 +11,7 @@ import { brotliDecompress, gunzip } from 'node:zlib';
 import type { TaskTrace } from '#platform/base/spans.ts';
 import { isErrno } from '#platform/base/system-errors.ts';
 import { currentTask, outside } from '#platform/base/tasks.ts';
+import { type CalledServer, countCall } from './call-metrics.ts';
 
 export const MAX_BODY_BYTES = 256 * 1024;
 const MAX_HEAD_BYTES = 16 * 1024;
@@ -78,6 +79,8 @@ export interface ExchangeOptions {
   readonly connections?: KeptConnections;
   /** The other side is told which trace the call belongs to, when it belongs to one. */
   readonly isTold?: boolean;
+  /** For the metrics; undefined: it is not counted. */
+  readonly server?: CalledServer | undefined;
 }
 
 export interface Answer {
@@ -100,7 +103,9 @@ class ClosedConnection extends OutboundFailure {
 /** @throws OutboundFailure */
 export async function exchange(url: URL, options: ExchangeOptions): Promise<Answer> {
   const trace = currentTask()?.trace;
-  return trace === undefined ? await exchangeAgain(url, options) : await exchangeInTrace(url, options, trace);
+  return await countCall(options.server, options.method, () =>
+    trace === undefined ? exchangeAgain(url, options) : exchangeInTrace(url, options, trace),
+  );
 }
 
 /** Neither path nor query: both are chosen by others, and may hold anything. */

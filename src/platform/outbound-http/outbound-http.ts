@@ -20,6 +20,7 @@ import type { Cidr } from '#platform/base/ip-address.ts';
 import type { Log } from '#platform/base/log.ts';
 import { outside } from '#platform/base/tasks.ts';
 import { parseUrl } from '#platform/base/url.ts';
+import type { CalledServer } from './call-metrics.ts';
 import {
   type Answer,
   checkedLookup,
@@ -65,6 +66,8 @@ export interface GetOptions {
   readonly accept: string;
   /** The URL stands in the operator's configuration. */
   readonly isConfigured?: boolean;
+  /** For the metrics; `clients` unless given. */
+  readonly server?: CalledServer | undefined;
 }
 
 /** A document, sent with status 200. */
@@ -85,6 +88,7 @@ export interface Posted {
 
 /** A request to a server that the operator has chosen. */
 export interface Call {
+  readonly server: CalledServer;
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -137,14 +141,14 @@ export class OutboundHttp {
   }
 
   /** Fetches a document. After a failure the same is answered for a minute without a request. */
-  async get(url: string, { accept, isConfigured = false }: GetOptions): Promise<Fetched | NotSent> {
+  async get(url: string, { accept, isConfigured = false, server = 'clients' }: GetOptions): Promise<Fetched | NotSent> {
     const key = `${isConfigured} ${accept} ${url}`;
     const failed = this.#failures.get(key);
     if (failed !== undefined && this.#options.clock.now() < failed.until) return failed.failure;
     const pending = this.#pending.get(key);
     // Another task's promise: continue as a stretch of our own.
     if (pending !== undefined) return outside(pending);
-    const fetching = this.#fetch(url, accept, isConfigured);
+    const fetching = this.#fetch(url, { accept, isConfigured, server });
     this.#pending.set(key, fetching);
     const fetched = await fetching.finally(() => this.#pending.delete(key));
     // That too much was under way says nothing about the document.
@@ -163,7 +167,7 @@ export class OutboundHttp {
   ): Promise<Posted | NotSent> {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const body = new URLSearchParams(form).toString();
-    const message = { method: 'POST', headers, body, needsBody: false } as const;
+    const message = { server: 'clients', method: 'POST', headers, body, needsBody: false } as const;
     const answer = await (isConfigured ? this.#send(url, isConfigured, message) : this.#sendUnlessSlow(url, message));
     return answer instanceof OutboundFailure ? notSent(answer) : { ok: true, status: answer.status };
   }
@@ -181,8 +185,12 @@ export class OutboundHttp {
     return { ok: true, status: answer.status, mediaType: mediaTypeOf(answer), body: answer.body };
   }
 
-  async #fetch(url: string, accept: string, isConfigured: boolean): Promise<Fetched | NotSent> {
-    const answer = await this.#send(url, isConfigured, { method: 'GET', headers: { accept }, needsBody: true });
+  async #fetch(
+    url: string,
+    { accept, isConfigured, server }: Required<Pick<GetOptions, 'accept' | 'isConfigured'>> & Pick<Message, 'server'>,
+  ): Promise<Fetched | NotSent> {
+    const message = { server, method: 'GET', headers: { accept }, needsBody: true } as const;
+    const answer = await this.#send(url, isConfigured, message);
     if (answer instanceof OutboundFailure) return notSent(answer);
     const { headers, body } = answer;
     return {

@@ -9,6 +9,7 @@ import {
   type RegistrationId,
   toUuid,
   type UpstreamAuthorizationId,
+  type UpstreamProviderId,
   type UserId,
 } from '#platform/base/ids.ts';
 import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
@@ -21,6 +22,7 @@ import { registrationTokenIsValid } from '../liveness.ts';
 import { setPassword } from '../passwords/set-password.ts';
 import type { User } from '../user.ts';
 import { addEmail } from '../user-emails.ts';
+import { countFinish } from './count-registrations.ts';
 import { askHomeserver, type NameQuestionDeps } from './homeserver-name.ts';
 import { refusableTransaction } from './refusable-transaction.ts';
 import {
@@ -156,7 +158,12 @@ export async function finishRegistration(deps: FinishDeps, finish: Finish): Prom
   // The form may have been sent from elsewhere.
   const bannedBy = deps.requesterPolicy.ban(finish.address, finish.userAgent);
   const asked = bannedBy === undefined ? await askForItsName(deps, finish.id) : undefined;
-  if (asked?.availability === 'homeserver-unavailable') return { ok: false, reason: asked.availability };
+  if (asked?.availability === 'homeserver-unavailable') {
+    const unavailable = { ok: false, reason: asked.availability } as const;
+    countFinish(asked.provider, unavailable);
+    return unavailable;
+  }
+  let provider: UpstreamProviderId | undefined;
   const outcome = await refusableTransaction<FinishOutcome>(
     deps.database,
     async (transaction, refuse) => {
@@ -165,6 +172,7 @@ export async function finishRegistration(deps: FinishDeps, finish: Finish): Prom
       if (row === undefined) return { ok: false, reason: 'unknown' };
       const registration = toRegistration(row, deps.protocolName);
       const { action } = registration;
+      provider = registration.upstream?.providerId;
       const state = registrationState(registration, deps.ttlSeconds, now);
       if (state !== 'open') return { ok: false, reason: state, action };
       const { isOpen, isTokenRequired, isEmailRequired } = deps.registrationWays.of(registration);
@@ -198,6 +206,7 @@ export async function finishRegistration(deps: FinishDeps, finish: Finish): Prom
     const refusal = { code: 'requester_banned', setting: bannedBy };
     deps.log.info('auth.refused', 'a registration by a banned requester', refusal);
   }
+  countFinish(provider, outcome);
   return outcome;
 }
 
@@ -208,8 +217,8 @@ async function askForItsName(deps: FinishDeps, id: RegistrationId) {
   // The transaction says what is wrong with it.
   if (registration === undefined || registrationState(registration, deps.ttlSeconds, deps.clock.now()) !== 'open')
     return undefined;
-  const { username } = registration;
-  return { username, availability: await askHomeserver(deps, username) };
+  const { username, upstream } = registration;
+  return { username, provider: upstream?.providerId, availability: await askHomeserver(deps, username) };
 }
 
 async function createAccount(

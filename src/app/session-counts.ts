@@ -1,0 +1,36 @@
+import { countLiveSessions } from '#domain/account-overview/count-live-sessions.ts';
+import type { Gauges } from '#platform/metrics/registry.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+
+const INTERVAL_MS = 300_000;
+
+/** How many sessions there are, counted in the background: who reads the metrics must not wait for that. */
+export class SessionCounts {
+  readonly #database: Queryable;
+  #timer: NodeJS.Timeout | undefined;
+  #counts: Awaited<ReturnType<typeof countLiveSessions>> = [];
+
+  /** @param database the one that requests do not wait for */
+  constructor(database: Queryable) {
+    this.#database = database;
+  }
+
+  /** Counts, and again every five minutes. */
+  async start(): Promise<void> {
+    this.#timer ??= setInterval(() => void this.#count(), INTERVAL_MS).unref();
+    await this.#count();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  readonly gauges: Gauges = async (set) => {
+    for (const { kind, count } of this.#counts) set('latchkey_sessions_active', { kind }, count);
+  };
+
+  /** While the database cannot be reached the numbers are those of the last time. */
+  async #count(): Promise<void> {
+    this.#counts = await countLiveSessions(this.#database).catch(() => this.#counts);
+  }
+}

@@ -1,0 +1,66 @@
+import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
+import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
+import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
+import { personalSessionIsLive } from '#domain/personal-sessions/liveness.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+
+/** Beyond that the planner's estimate is good enough, and counting would take as long as the table is large. */
+const MAX_COUNTED = 100_000;
+
+interface Kind {
+  readonly kind: 'browser' | 'compat' | 'oauth2' | 'personal';
+  readonly table: string;
+  /** The condition of `index`, which holds live sessions and no others. */
+  readonly isLive: string;
+  readonly index: string;
+}
+
+const KINDS: readonly Kind[] = [
+  {
+    kind: 'browser',
+    table: 'user_sessions',
+    isLive: browserSessionIsLive('s'),
+    index: 'user_sessions_live_of_user',
+  },
+  {
+    kind: 'compat',
+    table: 'compat_sessions',
+    isLive: compatSessionIsLive('s'),
+    index: 'compat_sessions_live_of_user',
+  },
+  {
+    // Of people. What an application has for itself is as old as the application.
+    kind: 'oauth2',
+    table: 'oauth2_sessions',
+    isLive: `${oauthSessionIsLive('s')} and s.user_id is not null and s.created_at < 'infinity'`,
+    index: 'oauth2_sessions_live_of_user',
+  },
+  {
+    // Administrators make each of them: there are few.
+    kind: 'personal',
+    table: 'personal_sessions',
+    isLive: personalSessionIsLive('s'),
+    index: 'personal_sessions_actor',
+  },
+];
+
+const countLive = statement<{ kind: Kind['kind']; counted: number; estimated: number }, { readonly limit: number }>(
+  'count-live-sessions',
+  KINDS.map(
+    ({ kind, table, isLive, index }) => `select '${kind}' as kind,
+      (select count(*) from (select from ${table} s where ${isLive} limit :limit::integer) as live)::float8 as counted,
+      coalesce((select reltuples from pg_class where oid = to_regclass('${index}')), 0)::float8 as estimated`,
+  ).join('\nunion all '),
+);
+
+/** Sessions that have not ended: their number, above 100,000 about that. */
+export async function countLiveSessions(
+  database: Queryable,
+): Promise<readonly { readonly kind: Kind['kind']; readonly count: number }[]> {
+  const rows = await database.rows(countLive, { limit: MAX_COUNTED + 1 });
+  return rows.map(({ kind, counted, estimated }) => ({
+    kind,
+    count: counted <= MAX_COUNTED ? counted : Math.max(counted, estimated),
+  }));
+}

@@ -1,0 +1,43 @@
+/** What the routes of chat clients report to the metrics. Called only while metrics are wanted. */
+import { ERRORS, type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
+import type { CHAT_RESULTS } from '#platform/base/metric-labels.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
+import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
+import { parseToken } from '#protocol/oauth/token-format.ts';
+
+type ChatResult = (typeof CHAT_RESULTS)[number];
+
+const RESULTS: Partial<Record<ErrorCode, ChatResult>> = {
+  account_deactivated: 'locked',
+  account_locked: 'locked',
+  login_refused: 'refused',
+  missing_token: 'refused',
+  rate_limited: 'rate_limited',
+  too_many_sessions: 'too_many_sessions',
+  unknown_token: 'refused',
+};
+
+/** Reports how the answer comes out, which stays as it is. */
+export async function countResult<T>(answer: Promise<T>, count: (result: ChatResult) => void): Promise<T> {
+  try {
+    const answered = await answer;
+    count('success');
+    return answered;
+  } catch (error) {
+    count(error instanceof LatchkeyError ? resultOf(error.code) : 'error');
+    throw error;
+  }
+}
+
+function resultOf(code: ErrorCode): ChatResult {
+  return RESULTS[code] ?? (ERRORS[code].kind === 'refusal' ? 'invalid' : 'error');
+}
+
+/** Whose session the access token of a request belongs to, by its form. */
+export function sessionLabel({ headers }: RequestContext): 'compat' | 'oauth2' | 'unknown' {
+  const credentials = parseBearer(headers.authorization);
+  if (credentials.kind !== 'token') return 'unknown';
+  if (parseChatClientToken(credentials.token)?.kind === 'access-token') return 'compat';
+  return parseToken(credentials.token)?.prefix === 'mat' ? 'oauth2' : 'unknown';
+}
