@@ -15,6 +15,8 @@ export type Order =
 
 /** To the first process. */
 export type Report =
+  /** Orders are heard from now on; what was sent before is lost. */
+  | { readonly kind: 'hello' }
   | { readonly kind: 'ready'; readonly bound: readonly BoundAddress[] }
   /** `failed`: the former configuration stays in force there. */
   | { readonly kind: 'reloaded' | 'failed' | 'pong' }
@@ -25,7 +27,7 @@ export type Report =
 
 const KINDS = new Set([
   ...['signal', 'reload', 'ping', 'count', 'all-counts'],
-  ...['ready', 'reloaded', 'failed', 'pong', 'counts-wanted', 'counts'],
+  ...['hello', 'ready', 'reloaded', 'failed', 'pong', 'counts-wanted', 'counts'],
 ]);
 
 /** Both are the same program, so a message of a known kind is whole; others are those of the runtime. */

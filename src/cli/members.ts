@@ -25,6 +25,8 @@ interface Member {
   readonly slot: number;
   readonly worker: Worker;
   readonly startedAt: number;
+  /** It hears orders. */
+  hasGreeted: boolean;
   isReady: boolean;
   heardAt: number;
 }
@@ -36,7 +38,8 @@ export class Members {
   readonly #changes = new EventEmitter();
   readonly #delays = new Map<number, number>();
   readonly #metrics = new MetricsExchange(() => this.#serving());
-  #isStopping = false;
+  /** All so far: who does not hear yet gets them once it does. */
+  readonly #signals: NodeJS.Signals[] = [];
   #hasFailed = false;
   #pinging: NodeJS.Timeout | undefined;
 
@@ -48,11 +51,13 @@ export class Members {
 
   /**
    * Starts the first, and when that serves the others, so that what none of them can do is said once.
-   * @returns where they listen, or the exit code of one that did not come so far
+   * @returns where they listen, or the exit code of one that did not come so far; after a signal none is started
    */
   async start(): Promise<readonly BoundAddress[] | number> {
+    if (this.#isStopping) return ExitCode.ok;
     const first = await this.#untilReady(this.#fork(1));
     if (typeof first === 'number') return first;
+    if (this.#isStopping) return ExitCode.ok;
     const others = Array.from({ length: this.#count - 1 }, (_, index) => this.#fork(index + 2));
     for (const outcome of await Promise.all(others.map((member) => this.#untilReady(member))))
       if (typeof outcome === 'number') return outcome;
@@ -68,8 +73,8 @@ export class Members {
   }
 
   signal(signal: NodeJS.Signals): void {
-    this.#isStopping = true;
-    this.#send({ kind: 'signal', signal });
+    this.#signals.push(signal);
+    for (const member of this.#members.values()) if (member.hasGreeted) send(member, { kind: 'signal', signal });
   }
 
   /** Makes each read the configuration again. @returns how many could not */
@@ -110,8 +115,8 @@ export class Members {
     for (const { worker } of this.#members.values()) worker.process.kill('SIGKILL');
   }
 
-  #send(order: Order): void {
-    for (const { worker } of this.#members.values()) if (worker.isConnected()) worker.send(order);
+  get #isStopping(): boolean {
+    return this.#signals.length > 0;
   }
 
   #ping(): void {
@@ -123,21 +128,28 @@ export class Members {
       });
       worker.process.kill('SIGKILL');
     }
-    this.#send({ kind: 'ping' });
+    for (const member of this.#members.values()) send(member, { kind: 'ping' });
   }
 
   #fork(slot: number): Member {
     const now = performance.now();
     const worker = cluster.fork({ [MEMBER_VARIABLE]: String(slot) });
-    const member: Member = { slot, worker, startedAt: now, isReady: false, heardAt: now };
+    const member: Member = { slot, worker, startedAt: now, hasGreeted: false, isReady: false, heardAt: now };
     this.#members.set(worker.id, member);
     this.#metrics.listenTo(worker);
     worker.on('message', (message: unknown) => {
       member.heardAt = performance.now();
-      if (isMessage(message) && message.kind === 'ready') member.isReady = true;
+      if (!isMessage(message)) return;
+      if (message.kind === 'ready') member.isReady = true;
+      else if (message.kind === 'hello') this.#greet(member);
     });
     worker.on('exit', (code: number | null, signal: string | null) => this.#onExit(member, code, signal));
     return member;
+  }
+
+  #greet(member: Member): void {
+    member.hasGreeted = true;
+    for (const signal of this.#signals) send(member, { kind: 'signal', signal });
   }
 
   *#serving(): Iterable<Worker> {
@@ -179,4 +191,8 @@ export class Members {
       pid: next.worker.process.pid,
     });
   }
+}
+
+function send({ worker }: Member, order: Order): void {
+  if (worker.isConnected()) worker.send(order);
 }

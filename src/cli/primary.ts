@@ -41,10 +41,15 @@ export async function supervise(deps: PreparedInstance): Promise<number> {
   const stopped = firstSignal(io, members);
   const failed = firstFailure(log);
   const outcome = await Promise.race([members.start(), failed]);
+  const graceMs = (): number => {
+    const { drainDelaySeconds, shutdownTimeoutSeconds } = current.config.limits;
+    return (drainDelaySeconds + shutdownTimeoutSeconds) * 1000 + MARGIN_MS;
+  };
   if (typeof outcome !== 'object') {
+    // Those that serve already end as ever when it is a signal that keeps the others from it.
+    if (io.signals.isRequested) return (await members.ended(graceMs())) ? ExitCode.ok : ExitCode.failure;
     members.kill();
     await members.ended(0);
-    if (io.signals.isRequested) return ExitCode.ok;
     return outcome === 'failure' ? ExitCode.failure : outcome;
   }
   await plan.announce(foundation, outcome);
@@ -54,8 +59,7 @@ export async function supervise(deps: PreparedInstance): Promise<number> {
   log.info('shutdown', cause === 'failure' ? 'stopping after an error' : `${cause} received, stopping`);
   await manager.stopping();
   if (cause === 'failure') members.signal('SIGTERM');
-  const { drainDelaySeconds, shutdownTimeoutSeconds } = current.config.limits;
-  const isClean = await members.ended((drainDelaySeconds + shutdownTimeoutSeconds) * 1000 + MARGIN_MS);
+  const isClean = await members.ended(graceMs());
   log.info('shutdown', isClean ? 'stopped' : 'stopped with connections cut');
   return isClean && cause !== 'failure' ? ExitCode.ok : ExitCode.failure;
 }

@@ -35,6 +35,7 @@ export class StopSignals {
         else if (message.kind === 'reload') this.#onHangUp();
         else if (message.kind === 'ping') process.send?.({ kind: 'pong' } satisfies Report);
       });
+      process.send?.({ kind: 'hello' } satisfies Report);
       return;
     }
     if (origin === 'terminal') stopping.push('SIGHUP');

@@ -1,21 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.js';
 import { Program } from '../support/program.js';
+import { servingProcesses } from '../support/serving-processes.ts';
 
 const PROCESSES = 3;
 const LONG_MS = 120_000;
@@ -75,20 +66,7 @@ function told(): readonly string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
 }
 
-/** The serving processes: those whose parent is the first one, and that run this program. */
-function members(): readonly number[] {
-  return readdirSync('/proc').flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
-    try {
-      const status = readFileSync(`/proc/${name}/status`, 'utf8');
-      const command = readFileSync(`/proc/${name}/cmdline`, 'utf8');
-      const isOurs = status.includes(`\nPPid:\t${service.pid}\n`) && command.includes('main.js');
-      return isOurs && !/^State:\tZ/m.test(status) ? [Number(name)] : [];
-    } catch {
-      return [];
-    }
-  });
-}
+const members = (): readonly number[] => servingProcesses(service.pid);
 
 async function page(): Promise<string> {
   const response = await fetch(`${base}login`, { headers: { connection: 'close' } });
@@ -166,3 +144,21 @@ test('a signal to all of them at once counts once: requests end, exit 0, and the
   expect(existsSync(socket)).toBe(false);
   expect(members()).toEqual([]);
 });
+
+test.each([
+  [1, 'the first does not hear yet'],
+  [2, 'the others do not'],
+])(
+  'a signal that comes when %i of them or more exist, and %s, ends all with exit 0 all the same',
+  { timeout: LONG_MS },
+  async (count) => {
+    const starting = new Program(folder, settings).launch(['serve'], { stdio: 'ignore' });
+    const code = new Promise((resolve) => starting.once('exit', resolve));
+    await expect
+      .poll(() => servingProcesses(starting.pid).length, { interval: 5, timeout: LONG_MS })
+      .toBeGreaterThanOrEqual(count);
+    starting.kill('SIGTERM');
+    expect(await code).toBe(0);
+    expect(servingProcesses(starting.pid)).toEqual([]);
+  },
+);
