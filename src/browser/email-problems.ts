@@ -1,8 +1,9 @@
 import type { EmailProblem } from '#domain/accounts/email-authentications/email-policy.ts';
 import type { FormProblem } from './components/form.tsx';
 import type { MessageKey, Translations } from './i18n/translations.ts';
+import { moduleProblem } from './module-problems.ts';
 
-const MESSAGES: Record<'required' | EmailProblem, MessageKey> = {
+const MESSAGES: Record<Extract<'required' | EmailProblem, string>, MessageKey> = {
   required: 'email.required',
   invalid: 'recover.email_invalid',
   'email-banned': 'email.banned',
@@ -13,5 +14,6 @@ const MESSAGES: Record<'required' | EmailProblem, MessageKey> = {
 
 /** A problem of the field `email`, with the codes of browser-flows 5.6. */
 export function emailProblem(translations: Translations, problem: 'required' | EmailProblem): FormProblem {
+  if (typeof problem !== 'string') return moduleProblem(translations, problem, 'email');
   return { code: problem, field: 'email', message: translations.t(MESSAGES[problem]) };
 }

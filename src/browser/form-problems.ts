@@ -1,6 +1,7 @@
 import type { PasswordProblem } from '#domain/accounts/passwords/password-rules.ts';
 import type { FormProblem } from './components/form.tsx';
 import type { Translations } from './i18n/translations.ts';
+import { moduleProblem } from './module-problems.ts';
 
 /** Why a form that takes a new password was refused as a whole, whatever was typed. */
 export type CommonRefusal =
@@ -27,6 +28,7 @@ export function newPasswordProblem(
   problem: PasswordProblem,
   minimum: number,
 ): FormProblem {
+  if (typeof problem !== 'string') return moduleProblem(translations, problem, field);
   switch (problem) {
     case 'password_too_long':
       return { code: problem, field, message: translations.t('register.password_too_long') };

@@ -1,7 +1,9 @@
 /** What forms say of a username that cannot be had, with the codes of browser-flows 5.5. */
 import { type NamePolicy, type NameProblem, suggestName } from '#domain/accounts/registrations/registration-policy.ts';
+import type { ModuleViolation } from '#domain/policy/module/module-violations.ts';
 import type { FormProblem } from './components/form.tsx';
 import type { MessageKey, Translations } from './i18n/translations.ts';
+import { moduleProblem } from './module-problems.ts';
 
 const NAME_MESSAGES: Record<Exclude<NameProblem, 'username-too-short'>, MessageKey> = {
   exists: 'username.exists',
@@ -16,10 +18,11 @@ const NAME_MESSAGES: Record<Exclude<NameProblem, 'username-too-short'>, MessageK
 /** A problem of the field `username`, with the codes of browser-flows 5.5. */
 function nameProblem(
   translations: Translations,
-  problem: 'required' | NameProblem,
+  problem: 'required' | NameProblem | ModuleViolation,
   suggestion: string | undefined,
 ): FormProblem {
   const field = 'username';
+  if (typeof problem !== 'string') return moduleProblem(translations, problem, field);
   if (problem === 'required' || problem === 'username-too-short') {
     return { code: 'required', field, message: translations.t('username.required') };
   }
@@ -39,7 +42,7 @@ export interface RejectedName {
 export function rejectedName(
   translations: Translations,
   typed: string,
-  problems: readonly ('required' | NameProblem)[],
+  problems: readonly ('required' | NameProblem | ModuleViolation)[],
   policy: NamePolicy,
 ): RejectedName {
   const isMisspelt = problems.every((problem) => problem === 'username-invalid-chars');

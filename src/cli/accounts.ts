@@ -3,12 +3,13 @@ import type { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import type { Config } from '#config/config.ts';
 import { findUserByReference } from '#domain/accounts/find-user.ts';
-import type { PasswordRules } from '#domain/accounts/passwords/password-rules.ts';
+import { type PasswordRules, passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import type { User } from '#domain/accounts/user.ts';
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { openHomeserver } from '#domain/homeserver/open-homeserver.ts';
 import { LivePolicy } from '#domain/policy/live-policy.ts';
+import { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import { type Clock, systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
@@ -60,15 +61,18 @@ export interface ManageIo {
 export const COMMAND_CALLER = { address: 'command-line' };
 
 /** What commands and the start need to make accounts. Close the estimator when done. */
-export function accountDeps(foundation: Foundation, version: string): AccountDeps {
-  const { config, database, loaded, openLog } = foundation;
+export function accountDeps(foundation: Foundation, version: string): AccountDeps & { readonly policy: LivePolicy } {
+  const { config, database, loaded, openLog, policyModule: module } = foundation;
+  const { log } = openLog;
+  const policy = new LivePolicy({ configured: config.policy.data, database, log });
   return {
+    policy,
     database,
     clock: systemClock,
     log: openLog.log,
     hasher: openHasher(config, openLog.log, loaded.environment),
     estimator: new StrengthEstimator(strengthWorkerUrl()),
-    rules: config.passwords,
+    rules: passwordRulesOf({ config, moduleRules: new ModuleRules({ module, policy, log }) }),
     homeserver: openHomeserver({ config, clock: systemClock, log: openLog.log, version }),
     serverName: config.homeserver.homeserver,
     serviceName: config.branding.serviceName,
@@ -95,10 +99,8 @@ export async function withAccounts(
   const accounts = accountDeps(foundation, io.version);
   try {
     const prompts = io.isTerminal ? await openPrompts(io.stdin, io.terminal) : undefined;
-    const { config, database, openLog } = foundation;
-    const policy = new LivePolicy({ configured: config.policy.data, database, log: openLog.log });
-    await policy.refresh();
-    const listedAdmins = policy.data.adminUsers;
+    await accounts.policy.refresh();
+    const listedAdmins = accounts.policy.data.adminUsers;
     const deps = { ...accounts, listedAdmins, io: { stdin: io.stdin, prompts, stdout: io.stdout, stderr: io.stderr } };
     await io.signals.race(work(deps));
   } finally {

@@ -41,6 +41,24 @@ describe('config check', () => {
       message: expect.stringContaining('secrets.keys[0]'),
     });
   });
+
+  test('fails with 78 for a policy module that cannot be used, with path and reason', async () => {
+    const files = { 'latchkey.yaml': 'policy: {module: rules.mjs}\n' };
+    for (const [text, reason] of [
+      [undefined, 'it cannot be read: no such file'],
+      ['export const registration = () => [];', 'it exports "registration", which is no rule'],
+    ] as const) {
+      const directory = workingDirectory(text === undefined ? files : { ...files, 'rules.mjs': text });
+      await expect(checkConfig(sources(directory), new Output())).rejects.toMatchObject({
+        exitCode: 78,
+        message: expect.stringMatching(new RegExp(`policy\\.module: .*/rules\\.mjs: ${reason}.*latchkey\\.yaml:1:`)),
+      });
+    }
+    const directory = workingDirectory({ ...files, 'rules.mjs': 'export const email = () => [];' });
+    const output = new Output();
+    await checkConfig(sources(directory), output);
+    expect(output.out).toContain('Configuration is valid');
+  });
 });
 
 describe('config generate', () => {

@@ -23,6 +23,7 @@ export async function checkConfig(sources: ConfigSources, output: CommandOutput)
   const loaded = await load(sources);
   const { config, tree } = loaded;
   if (config.secrets.keys.length > 0) (await import('./foundation.ts')).loadSigningKeys(config.secrets, tree);
+  if (config.policy.modulePath !== undefined) await (await import('./foundation.ts')).loadConfiguredModule(loaded);
   const { certificateWarnings } = await import('./certificate-warnings.ts');
   const warnings = [
     ...loaded.warnings,

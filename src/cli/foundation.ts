@@ -10,12 +10,14 @@ import { readRootKeys, withRootKeys } from '#app/data-directory/root-key-files.t
 import type { Config } from '#config/config.ts';
 import { type GeneratedSecrets, type LoadedConfig, loadConfig } from '#config/load.ts';
 import type { PostgresConfig } from '#config/sections/database.ts';
+import type { PolicyModule } from '#domain/policy/module/policy-module.ts';
 import { requireCompleteImport } from '#domain/server-state/incomplete-import.ts';
 import { hasKeyCheck, verifyServerState } from '#domain/server-state/server-state.ts';
 import { readSigningKeys, SigningKeyProblems } from '#domain/signing-keys/read-signing-keys.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { describeError } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { configurationError } from '#platform/config/problems.ts';
@@ -53,6 +55,8 @@ export interface Foundation {
   usesGeneratedRoot(loaded: Pick<LoadedConfig, 'config'>): boolean;
   /** Present when they were asked for. */
   readonly signingKeys: SigningKeys | undefined;
+  /** The operator's own rules. */
+  readonly policyModule: PolicyModule | undefined;
   /**
    * Reads all sources again, with the secrets of the data directory.
    * @param started what only a start changes is taken from there
@@ -147,6 +151,7 @@ export async function openFoundation(
   try {
     // Before anything is touched: a key that cannot be read must not be found out after the database was changed.
     if (first.config.secrets.keys.length > 0) loadSigningKeys(first.config.secrets, first.tree);
+    const policyModule = await loadConfiguredModule(first);
     const server = await useServer(first.config, log.log, io.version);
     closers.push(() => server.release());
     io.signals.check();
@@ -192,6 +197,7 @@ export async function openFoundation(
       hasGeneratedRoot,
       usesGeneratedRoot,
       signingKeys,
+      policyModule,
       readConfig,
       configureLog,
       close,
@@ -326,6 +332,19 @@ function databaseOptions(config: Config, maxConnections: number) {
     maxWaiters: limits.maxDbWaiters,
     applicationName: `latchkey:${process.pid}`,
   };
+}
+
+/** The module that `policy.module` names. @throws ExitError 78 with the place of the setting */
+export async function loadConfiguredModule({ config, tree }: LoadedConfig): Promise<PolicyModule | undefined> {
+  const { modulePath } = config.policy;
+  if (modulePath === undefined) return undefined;
+  const { loadPolicyModule } = await import('#domain/policy/module/policy-module.ts');
+  try {
+    return await loadPolicyModule(modulePath);
+  } catch (error) {
+    const at = nodeAt(tree, ['policy', 'module'])?.at;
+    throw configurationError([{ key: 'policy.module', message: `${modulePath}: ${describeError(error).message}`, at }]);
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
 import type { PageService } from '#test/support/page-service.ts';
 import type { ManageDeps } from './accounts.ts';
 
@@ -12,7 +13,7 @@ export interface Printed {
 export function manageDeps({ core }: Pick<PageService, 'core'>, printed: Printed): ManageDeps {
   return {
     ...core,
-    rules: core.config.passwords,
+    rules: passwordRulesOf(core),
     serverName: core.config.homeserver.homeserver,
     serviceName: 'Latchkey',
     listedAdmins: core.config.policy.data.adminUsers,

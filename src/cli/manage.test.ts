@@ -16,6 +16,7 @@ import { CHEAP_SCHEME, cheapHasher, insertTestAccount } from '#test/support/acco
 import { testConfig } from '#test/support/app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
+import { NO_MODULE_RULES } from '#test/support/module-rules.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import { bundleWorker } from '#test/support/worker-entry.ts';
@@ -62,7 +63,7 @@ function deps(
     log: silentLog,
     hasher,
     estimator,
-    rules: { minimumComplexity: 3, minimumLength: 8, maximumLength: 1024 },
+    rules: { minimumComplexity: 3, minimumLength: 8, maximumLength: 1024, moduleRules: NO_MODULE_RULES },
     serverName: 'example.org',
     serviceName: 'Latchkey',
     defaultLanguage: 'de',

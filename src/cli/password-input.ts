@@ -44,6 +44,7 @@ export async function askNewPassword(io: ManageIo): Promise<string | undefined> 
 
 /** Why a password is refused, in the words of the command line. */
 export function passwordRefusal(problem: PasswordProblem, deps: AccountDeps): string {
+  if (typeof problem !== 'string') return problem.msg;
   switch (problem) {
     case 'password_too_short':
       return `password is too short: at least ${deps.rules.minimumLength} characters`;
@@ -71,7 +72,8 @@ export async function hashNewPassword(
   options: { readonly ignoreComplexity: boolean; readonly exitCode: ExitCode },
 ): Promise<StoredHash> {
   const problem = await findPasswordProblem(deps.rules, deps.estimator, password, owner, COMMAND_CALLER);
-  const isIgnored = options.ignoreComplexity && problem !== undefined && COMPLEXITY.has(problem);
+  const isComplexity = typeof problem === 'object' || (problem !== undefined && COMPLEXITY.has(problem));
+  const isIgnored = options.ignoreComplexity && isComplexity;
   if (problem !== undefined && !isIgnored) throw new ExitError(options.exitCode, passwordRefusal(problem, deps));
   const stored = await deps.hasher.hash(password, COMMAND_CALLER);
   if (stored === undefined) throw new ExitError(options.exitCode, 'password and pepper are longer than bcrypt reads');

@@ -50,7 +50,7 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
       assets: openAssets(loaded.config.assets),
       metricsPage: opened?.page,
     };
-    const settings = { loaded, config, keyRing, signingKeys };
+    const settings = { loaded, config, keyRing, signingKeys, policyModule: foundation.policyModule };
     const core = await openCore(kept, settings);
     const { server, preload } = buildApp(core, kept.assets);
     io.signals.check();

@@ -12,6 +12,7 @@ import type { Config } from '#config/config.ts';
 import type { LoadedConfig } from '#config/load.ts';
 import { sharedSettingsDigest } from '#config/shared-settings.ts';
 import { type Core, createCore, type Resources } from '#domain/core.ts';
+import type { PolicyModule } from '#domain/policy/module/policy-module.ts';
 import { openSecretKeys } from '#domain/secret-keys/secret-keys.ts';
 import { rootKeyChecks } from '#domain/server-state/server-state.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
@@ -51,16 +52,17 @@ export interface Settings {
   readonly config: Config;
   readonly keyRing: KeyRing;
   readonly signingKeys: SigningKeys;
+  readonly policyModule: PolicyModule | undefined;
 }
 
 /** @param before the core that the new one replaces */
 export async function openCore(kept: Kept, settings: Settings, before?: Core): Promise<Core> {
   const { database, environment, log } = kept;
-  const { config, keyRing, signingKeys } = settings;
+  const { config, keyRing, policyModule, signingKeys } = settings;
   const core = createCore(
     {
       ...kept,
-      ...{ config, keyRing, signingKeys, clock: systemClock },
+      ...{ config, keyRing, policyModule, signingKeys, clock: systemClock },
       secretKeys: await openSecretKeys({ database, keyRing, clock: systemClock }),
       hasher: openHasher(config, log, environment),
       outbound: new OutboundHttp({ ...config.outbound, clock: systemClock, log }),

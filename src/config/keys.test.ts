@@ -790,6 +790,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     as: 'retention.unusedClientsSeconds',
   },
   'oauth.service_documentation': url(),
+  'policy.module': path('policy.modulePath'),
   'policy.data.admin_users': {
     good: '[alice]',
     reads: ['alice'],
@@ -1308,6 +1309,7 @@ test('without any source, the defaults are those of the manual', () => {
       serviceDocumentation: undefined,
     },
     policy: {
+      modulePath: undefined,
       data: {
         adminUsers: [],
         adminClients: [],

@@ -18,7 +18,7 @@ export function addPolicyData(configured: PolicyData, added: unknown): AddedPoli
   if (countValues(added) > MAX_VALUES) {
     return { ok: false, path: ['data'], problem: `expected at most ${MAX_VALUES} values` };
   }
-  const merged = withoutNulls(merge(written(configured), added));
+  const merged = withoutNulls(merge(writtenPolicyData(configured), added));
   const read = policySection.safeParse({ data: merged });
   if (read.success) return { ok: true, data: policyConfig(read.data).data };
   const [issue] = read.error.issues;
@@ -28,7 +28,7 @@ export function addPolicyData(configured: PolicyData, added: unknown): AddedPoli
 }
 
 /** As a file would have it. */
-function written(data: PolicyData) {
+export function writtenPolicyData(data: PolicyData) {
   const { adminUsers, adminClients, clientRegistration, registration, emails, requester } = data;
   return {
     admin_users: adminUsers,

@@ -18,6 +18,8 @@ import { openHomeserver } from '#domain/homeserver/open-homeserver.ts';
 import { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
 import { SessionLimit } from '#domain/oauth-sessions/session-limit.ts';
 import { LivePolicy } from '#domain/policy/live-policy.ts';
+import { ModuleRules } from '#domain/policy/module/module-rules.ts';
+import type { PolicyModule } from '#domain/policy/module/policy-module.ts';
 import { RequesterPolicy } from '#domain/policy/requester-policy.ts';
 import { PublishedKeys } from '#domain/published-keys/published-keys.ts';
 import type { SecretKeys } from '#domain/secret-keys/secret-keys.ts';
@@ -56,6 +58,8 @@ export interface Resources {
   /** Undefined unless they are read from here (`telemetry.metrics.exporter`). */
   readonly metricsPage?: MetricsPage | undefined;
   readonly tracing: Tracing;
+  /** The operator's own rules (`policy.module`). */
+  readonly policyModule?: PolicyModule | undefined;
   /** Version of this program. */
   readonly version: string;
 }
@@ -77,6 +81,7 @@ export interface Core extends Resources {
   readonly policy: LivePolicy;
   /** Names of users that may ask for admin scopes, in addition to those whose account has the right. */
   readonly adminUsers: LivePolicy['adminUsers'];
+  readonly moduleRules: ModuleRules;
   readonly requesterPolicy: RequesterPolicy;
   readonly sessionLimit: SessionLimit;
   /** People are told by mail what happens to their account. */
@@ -100,6 +105,7 @@ export function createCore(resources: Resources, before?: Pick<Core, 'activity'>
   const resourceScopes = resourceServers.flatMap(({ scopes }) => scopes);
   const scopeRules = new ScopeRules(config.protocolName, resourceScopes);
   const policy = new LivePolicy({ configured: config.policy.data, database, log });
+  const moduleRules = new ModuleRules({ module: resources.policyModule, policy, log });
   const publishedKeys = new PublishedKeys(resources);
   const upstreamProviders = new UpstreamProviders(config.upstreamOauth2);
   const registrationWays = new ConfiguredRegistrationWays(config, upstreamProviders);
@@ -136,7 +142,8 @@ export function createCore(resources: Resources, before?: Pick<Core, 'activity'>
     }),
     policy,
     adminUsers: policy.adminUsers,
-    requesterPolicy: new RequesterPolicy(policy),
+    moduleRules,
+    requesterPolicy: new RequesterPolicy(policy, moduleRules),
     sessionLimit: new SessionLimit(config.experimental.sessionLimit, config.oauth.sessionMaxLifetimeSeconds),
     sendsNotices: config.email.securityNotices,
     homeserver: openHomeserver(resources),

@@ -96,6 +96,8 @@ export interface HeldTokens {
 export interface AttackedOptions {
   /** Statuses of 500 and above that the tests of a file provoke. */
   readonly expectedStatuses?: readonly number[];
+  /** What ERROR lines that the tests of a file provoke hold. */
+  readonly expectedErrors?: readonly string[];
   /** Passwords are chosen, so their strength is estimated. */
   readonly arePasswordsChosen?: boolean;
   /** Called when the service starts: requests to servers of others go through it. */
@@ -124,6 +126,7 @@ export class AttackedService {
   readonly secrets = new Set<string>([HOMESERVER_SECRET, PASSWORD]);
   readonly #settings: Readonly<Record<string, unknown>>;
   readonly #expectedStatuses: readonly number[];
+  readonly #expectedErrors: readonly string[];
   readonly #arePasswordsChosen: boolean;
   readonly #outbound: AttackedOptions['outbound'];
   #strengthWorker: URL | undefined;
@@ -135,6 +138,7 @@ export class AttackedService {
   constructor(settings: Readonly<Record<string, unknown>>, options: AttackedOptions) {
     this.#settings = settings;
     this.#expectedStatuses = options.expectedStatuses ?? [];
+    this.#expectedErrors = options.expectedErrors ?? [];
     this.#arePasswordsChosen = options.arePasswordsChosen ?? false;
     this.#outbound = options.outbound;
     for (const { secret } of [C1, C2, C3, CQ, CP]) this.secrets.add(secret);
@@ -372,7 +376,7 @@ export class AttackedService {
   #serviceOptions(): ServiceOptions {
     return {
       clock: this.clock,
-      expectedErrors: this.#expectedStatuses.map((status) => `" ${status} `),
+      expectedErrors: [...this.#expectedStatuses.map((status) => `" ${status} `), ...this.#expectedErrors],
       ...(this.#strengthWorker === undefined ? {} : { strengthWorker: this.#strengthWorker }),
       ...(this.#outbound === undefined ? {} : { outbound: this.#outbound() }),
     };

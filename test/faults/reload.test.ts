@@ -172,6 +172,37 @@ test('a certificate is replaced without a restart; an expired one is worth a war
   await reload(settings);
 });
 
+test('the rules of the operator are read again, and a module that cannot be used changes nothing', async () => {
+  const rules = join(folder, 'rules.mjs');
+  const register = async () => {
+    const metadata = { redirect_uris: ['https://new.example/cb'], client_uri: 'https://new.example/' };
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${base}oauth2/registration`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(metadata),
+    });
+    const { error_description: said } = await response.json();
+    return said ?? response.status;
+  };
+  const module = (text: string) => `export const clientRegistration = () => [{ code: 'no', msg: '${text}' }];`;
+  const withRules = { ...settings, policy: { module: rules } };
+  expect(await register()).toBe(201);
+  writeFileSync(rules, module('not today'));
+  expect(await reload(withRules)).toMatch(/changed="?policy\.module/);
+  expect(await register()).toBe('not today');
+  writeFileSync(rules, module('nor tomorrow'));
+  await reload(withRules);
+  expect(await register()).toBe('nor tomorrow');
+  writeFileSync(rules, 'export const rules = 1;');
+  expect(await reload(withRules)).toMatch(
+    /ERROR reload policy\.module: .*rules\.mjs: it exports \\?"rules\\?", which is no rule/,
+  );
+  expect(await register()).toBe('nor tomorrow');
+  await reload(settings);
+  expect(await register()).toBe(201);
+});
+
 test('what needs a restart is named at WARN and stays, and the rest takes effect', async () => {
   const lines = await reload({
     ...settings,

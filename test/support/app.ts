@@ -66,7 +66,7 @@ export function behindProxy(config: Config): Config {
 
 /** What a test decides for itself; the rest is cheap and does not change. */
 export type AppOptions = Pick<Resources, 'config' | 'database' | 'clock' | 'log' | 'keyRing' | 'signingKeys'> &
-  Partial<Pick<Resources, 'hasher' | 'estimator' | 'metricsPage' | 'outbound' | 'tracing'>> &
+  Partial<Pick<Resources, 'hasher' | 'estimator' | 'metricsPage' | 'outbound' | 'policyModule' | 'tracing'>> &
   Partial<Pick<Core, 'sessionLimits'>> & {
     /** Files of the build; none unless given. */
     readonly assets?: AssetFiles;

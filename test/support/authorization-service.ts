@@ -111,7 +111,7 @@ function configOf(options: AuthorizationServiceOptions): Config {
     homeserver: { ...homeserver, homeserver: 'example.test' },
     branding: { ...branding, serviceName: 'example.test' },
     oauth: { ...oauth, rememberConsent: options.rememberConsent ?? true },
-    policy: { data: { ...policy.data, adminUsers: options.adminUsers ?? [] } },
+    policy: { ...policy, data: { ...policy.data, adminUsers: options.adminUsers ?? [] } },
     account: {
       ...account,
       loginWithEmailAllowed: false,

@@ -177,6 +177,7 @@ function configOf(options: OAuthServiceOptions): Config {
       ...settings,
     },
     policy: {
+      ...policy,
       data: {
         ...policy.data,
         adminUsers: options.adminUsers ?? ['operator'],

@@ -170,6 +170,7 @@ function configOf(options: PageServiceOptions): Config {
       ...recovery?.account,
     },
     policy: {
+      ...config.policy,
       data: {
         ...data,
         emails: { ...data.emails, ...registration?.emailPolicy },

@@ -14,6 +14,7 @@ import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-a
 import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
 import type { Core } from '#domain/core.ts';
 import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
+import { loadPolicyModule } from '#domain/policy/module/policy-module.ts';
 import { readSigningKeys, type SigningKeySource } from '#domain/signing-keys/read-signing-keys.ts';
 import { syncUpstreamProviders } from '#domain/upstream/sync-providers.ts';
 import { type Clock, systemClock } from '#platform/base/clock.ts';
@@ -109,7 +110,9 @@ export async function startService(
   await syncStaticClients(sync, config.clients);
   await syncUpstreamProviders(sync, config.upstreamOauth2.providers);
   const opened = await openMetrics(config.telemetry, false);
+  const { modulePath } = config.policy;
   const { core, server, routes, origin } = await startApp({
+    policyModule: modulePath === undefined ? undefined : await loadPolicyModule(modulePath),
     metricsPage: opened?.page,
     config,
     database: own,

@@ -3,6 +3,7 @@ import type { Violation } from '#domain/policy/violations.ts';
 import type { Translations } from '../i18n/translations.ts';
 import { LinkButton } from './buttons.tsx';
 import type { ShownClient } from './client.tsx';
+import { moduleMessage } from './module-message.ts';
 import { ScopeList } from './scope-list.tsx';
 import { ClientName, Heading } from './text.tsx';
 
@@ -26,12 +27,16 @@ export function PolicyRefusal({
     <>
       <Heading title={translations.t('problem.refused.title')} />
       {violations.map((violation) => (
-        <div class="reason" data-error-code={violation.code}>
+        <div class="reason" data-error-code={codeOf(violation)}>
           <Reason translations={translations} client={client} violation={violation} {...{ retryPath, sessionsPath }} />
         </div>
       ))}
     </>
   );
+}
+
+function codeOf(violation: Violation): string {
+  return violation.code === 'policy-module' ? violation.violation.code : violation.code;
 }
 
 function Reason({
@@ -58,6 +63,8 @@ function Reason({
       );
     case 'requester-banned':
       return <p>{translations.rich('consent.requester_banned', { client: name })}</p>;
+    case 'policy-module':
+      return <p>{moduleMessage(translations, violation.violation)}</p>;
     case 'too-many-sessions':
       return (
         <>

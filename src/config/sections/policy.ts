@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 import { hint } from '#platform/config/shape.ts';
-import { bool, cidr, type Immutable, linearRegexp, list, mapping, text, ulid } from '#platform/config/values.ts';
+import { bool, cidr, type Immutable, linearRegexp, list, mapping, path, text, ulid } from '#platform/config/values.ts';
 
 /** Names by which a stranger would seem to speak for the service. */
 const OFFICIAL_NAMES = [
@@ -52,6 +52,11 @@ function domainPattern() {
 }
 
 export const policySection = mapping({
+  module: path()
+    .optional()
+    .describe(
+      'ES module with rules of your own, any of `register`, `email`, `password`, `clientRegistration`, `authorizationGrant` and `compatLogin`; each replaces the built-in rule of that name. [Rules of your own](../guides/policy-module.md) has them.',
+    ),
   data: mapping({
     admin_users: names()
       .prefault([])
@@ -110,6 +115,8 @@ type ParsedData = z.output<typeof policySection>['data'];
 export function policyConfig(parsed: z.output<typeof policySection>) {
   const { admin_users, admin_clients, client_registration, registration, emails, requester } = parsed.data;
   return {
+    /** Path of the operator's own rules. */
+    modulePath: parsed.module,
     data: {
       /** User names that may ask for the admin scope. */
       adminUsers: admin_users,

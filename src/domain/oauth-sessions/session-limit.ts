@@ -40,6 +40,11 @@ export class SessionLimit {
     this.#maxLifetimeSeconds = maxLifetimeSeconds;
   }
 
+  /** Whether sessions are counted before a person is asked. */
+  get isCounting(): boolean {
+    return this.#settings?.softLimit !== undefined;
+  }
+
   /** Sessions opened after this count; null: nothing is counted, as there is no soft limit. */
   countedSince(now: number): Date | null {
     return this.#countedSince(this.#settings?.softLimit, now);

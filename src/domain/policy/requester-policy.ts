@@ -1,23 +1,31 @@
 import type { PolicyData } from '#config/sections/policy.ts';
 import { type Cidr, Networks } from '#platform/base/ip-address.ts';
+import type { ModuleRules } from './module/module-rules.ts';
+import type { PolicyRule } from './module/policy-module.ts';
 import { matches } from './text-matcher.ts';
 
 /** The setting of `policy.data.requester` that bans a requester. */
 export type BanSetting = 'banned_ips' | 'banned_user_agents';
 
+/** Rules that look at where a request comes from. */
+type RequesterRule = Exclude<PolicyRule, 'email' | 'password'>;
+
 /** From where and with which program nobody may register, let a client in or get tokens (oauth 14.3). */
 export class RequesterPolicy {
   readonly #policy: { readonly data: Pick<PolicyData, 'requester'> };
+  readonly #moduleRules: Pick<ModuleRules, 'replaces'>;
 
-  constructor(policy: { readonly data: Pick<PolicyData, 'requester'> }) {
+  constructor(policy: { readonly data: Pick<PolicyData, 'requester'> }, moduleRules: Pick<ModuleRules, 'replaces'>) {
     this.#policy = policy;
+    this.#moduleRules = moduleRules;
   }
 
   /**
-   * The setting that bans a requester; undefined when none does.
+   * The setting that bans a requester; undefined when none does, or a rule of the operator decides in its place.
    * @param address in canonical form
    */
-  ban(address: string | undefined, userAgent: string | undefined): BanSetting | undefined {
+  ban(rule: RequesterRule, address: string | undefined, userAgent: string | undefined): BanSetting | undefined {
+    if (this.#moduleRules.replaces(rule)) return undefined;
     const { bannedIps, bannedUserAgents } = this.#policy.data.requester;
     if (address !== undefined && networksOf(bannedIps).has(address)) return 'banned_ips';
     return userAgent !== undefined && matches(bannedUserAgents, userAgent) ? 'banned_user_agents' : undefined;

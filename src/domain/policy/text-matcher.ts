@@ -4,6 +4,9 @@ import type { TextMatcher } from '#config/sections/policy.ts';
 /** The time of a search grows with the text; allowed names and real user agents are shorter than this. */
 const MAX_SEARCHED_CHARACTERS = 512;
 
+/** Matches no text. */
+export const NOTHING: TextMatcher = { literals: [], prefixes: [], suffixes: [], substrings: [], regexes: [] };
+
 const compiled = new WeakMap<TextMatcher, readonly RE2JS[]>();
 
 /** Whether one of the matcher's texts or expressions matches, ignoring case. */

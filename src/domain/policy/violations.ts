@@ -1,11 +1,14 @@
 import type { OpenSessions, SessionLimit } from '#domain/oauth-sessions/session-limit.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
+import type { ModuleViolation } from './module/module-violations.ts';
 import type { BanSetting } from './requester-policy.ts';
 
 /** One reason why a person may not let a client in now (oauth 14.3). */
 export type Violation =
   | { readonly code: 'admin-scope'; readonly scopes: readonly string[] }
   | { readonly code: 'requester-banned'; readonly setting: BanSetting }
+  /** By a rule of the operator's own. */
+  | { readonly code: 'policy-module'; readonly violation: ModuleViolation }
   /** So many sessions have to end first. */
   | { readonly code: 'too-many-sessions'; readonly needToRemove: number };
 
@@ -25,15 +28,15 @@ export interface PolicyUser {
 export interface PolicyInput {
   readonly user: PolicyUser;
   readonly scope: readonly string[];
-  readonly bannedBy: BanSetting | undefined;
+  /** What the rule of the requester has against it, see `judgeGrant`. */
+  readonly refusals: readonly Violation[];
   readonly openSessions: OpenSessions;
 }
 
 /** Every reason against it; empty when the person may agree. Reads nothing. */
 export function findViolations(input: PolicyInput, rules: PolicyRules): readonly Violation[] {
-  const { user, scope, bannedBy, openSessions } = input;
-  const violations: Violation[] = [];
-  if (bannedBy !== undefined) violations.push({ code: 'requester-banned', setting: bannedBy });
+  const { user, scope, refusals, openSessions } = input;
+  const violations = [...refusals];
   const adminScopes = scope.filter((name) => rules.scopeRules.isAdmin(name));
   if (adminScopes.length > 0 && !mayAdminister(user, rules)) {
     violations.push({ code: 'admin-scope', scopes: adminScopes });
@@ -52,9 +55,19 @@ export function describeViolations(violations: readonly Violation[]): string {
   return violations.map(describeViolation).join('; ');
 }
 
-/** For the operator: the setting that bans the requester. */
-export function banSettingOf(violations: readonly Violation[]): BanSetting | undefined {
-  return violations.find((violation) => violation.code === 'requester-banned')?.setting;
+/** Which setting refuses: one that bans requesters, or `module`, with the codes that its rule gave. */
+export type RefusingSetting = BanSetting | `module:${string}`;
+
+/** For the operator: the setting that refuses; undefined when it is none of those that the policy data or module has. */
+export function refusingSetting(violations: readonly Violation[]): RefusingSetting | undefined {
+  const banned = violations.find((violation) => violation.code === 'requester-banned');
+  if (banned !== undefined) return banned.setting;
+  return moduleSetting(violations.flatMap((one) => (one.code === 'policy-module' ? [one.violation] : [])));
+}
+
+/** The same of what a rule of the policy module found. */
+export function moduleSetting(found: readonly ModuleViolation[]): RefusingSetting | undefined {
+  return found.length === 0 ? undefined : `module:${found.map(({ code }) => code).join(',')}`;
 }
 
 function describeViolation(violation: Violation): string {
@@ -63,6 +76,8 @@ function describeViolation(violation: Violation): string {
       return 'the user may not grant an admin scope';
     case 'requester-banned':
       return 'the policy here forbids it to this requester';
+    case 'policy-module':
+      return 'the policy here forbids it';
     case 'too-many-sessions':
       return 'the user has too many sessions and must end some';
   }

@@ -52,7 +52,8 @@ export async function identifyNewcomer(
     const description = `the claims of the provider give no usable ${imported.missing}, which is required`;
     return { kind: 'refused', code: 'upstream_claim_missing', description };
   }
-  const { localpart, displayName, email: givenEmail } = imported.claims;
+  const { localpart, displayName } = imported.claims;
+  const givenEmail = await judgeImportedEmail(deps, imported.claims.email);
   const isRefusedEmail = givenEmail?.isFixed === false && givenEmail.value.problems.length > 0;
   const rest = { displayName, email: isRefusedEmail ? undefined : givenEmail };
   if (localpart === undefined) return { kind: 'new', username: undefined, ...rest };
@@ -65,6 +66,16 @@ export async function identifyNewcomer(
   const problems = await problemsOf(deps, localpart.value);
   if (problems.length > 0) return rejected(problems);
   return { kind: 'new', username: localpart, ...rest };
+}
+
+async function judgeImportedEmail(
+  { emailPolicy }: IdentifyDeps,
+  imported: Imported<ImportedEmail> | undefined,
+): Promise<Imported<ImportedEmail> | undefined> {
+  if (imported === undefined || imported.value.problems.length > 0) return imported;
+  const { value } = imported;
+  const problems = await emailPolicy.moduleRules.judge('email', { email: value.email.address });
+  return { ...imported, value: { ...value, problems } };
 }
 
 /** A homeserver that does not answer is asked again when the registration begins. */

@@ -1,9 +1,9 @@
 import { parseDisplayName } from '#domain/accounts/account-names.ts';
 import { type EmailAddress, parseEmailAddress } from '#domain/accounts/email-address.ts';
 import {
+  checkEmail,
   type EmailPolicy,
   type EmailProblem,
-  judgeEmail,
 } from '#domain/accounts/email-authentications/email-policy.ts';
 import type { Template } from '#platform/templates/template.ts';
 import { type ClaimAttribute, type ClaimDeps, renderClaim } from './claim-templates.ts';
@@ -28,7 +28,7 @@ export interface ImportedEmail {
   readonly email: EmailAddress;
   /** The provider vouches for it. */
   readonly isProven: boolean;
-  /** Which rules of the operator it breaks. */
+  /** Which rules of the operator it breaks; their own rule is asked by whoever wants it. */
   readonly problems: readonly EmailProblem[];
 }
 
@@ -96,7 +96,7 @@ function readEmail(
   if (email === undefined) return undefined;
   const isProven = isEmailProven(provider, answer, email);
   if (!isProven && !sendsMail) return undefined;
-  const judged = judgeEmail(text, emailPolicy);
+  const judged = checkEmail(text, emailPolicy);
   return { email, isProven, problems: judged.ok ? [] : judged.problems };
 }
 

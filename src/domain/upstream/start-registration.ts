@@ -6,11 +6,14 @@ import {
 import type { EmailProblem } from '#domain/accounts/email-authentications/email-policy.ts';
 import { askHomeserver } from '#domain/accounts/registrations/homeserver-name.ts';
 import { insertUpstreamRegistration } from '#domain/accounts/registrations/insert-upstream-registration.ts';
+import { judgeRegistration } from '#domain/accounts/registrations/judge-registration.ts';
 import { findNameProblems, type NameProblem } from '#domain/accounts/registrations/registration-policy.ts';
 import {
   attachRegistrationToken,
   type RegistrationTokenDeps,
 } from '#domain/accounts/registrations/registration-token.ts';
+import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
+import type { ModuleViolation } from '#domain/policy/module/module-violations.ts';
 import type { RequesterPolicy } from '#domain/policy/requester-policy.ts';
 import { addressBucket, chargeAddress, takeTokens } from '#domain/rate-limits/rate-limits.ts';
 import type { Clock } from '#platform/base/clock.ts';
@@ -26,6 +29,7 @@ export interface UpstreamRegistrationDeps extends CodeMailDeps, IdentifyDeps, Re
     'emailAuthentication' | 'registration' | 'registrationCheck' | 'registrationToken'
   >;
   readonly requesterPolicy: RequesterPolicy;
+  readonly moduleRules: ModuleRules;
   /** Terms that have to be accepted. */
   readonly tosUri: string | undefined;
 }
@@ -52,7 +56,9 @@ export interface UpstreamSubmission {
 export type UpstreamSubmissionProblem =
   | { readonly field: 'username'; readonly problem: 'required' | NameProblem }
   | { readonly field: 'email'; readonly problem: EmailProblem }
-  | { readonly field: 'accept_terms'; readonly problem: 'required' };
+  | { readonly field: 'accept_terms'; readonly problem: 'required' }
+  /** By the operator's own rule, which names the field itself. */
+  | { readonly field: 'policy'; readonly problem: ModuleViolation };
 
 export type UpstreamStartOutcome =
   | { readonly ok: true; readonly id: RegistrationId }
@@ -75,7 +81,7 @@ export async function startUpstreamRegistration(
   // Every form counts, since each tells whether a name is taken (security S-82).
   const checked = await chargeAddress(deps, { name: 'registration-check', limiter: limits.registrationCheck, address });
   if (!checked.ok) return { ...checked, reason: 'rate-limited' };
-  const setting = deps.requesterPolicy.ban(address, userAgent);
+  const setting = deps.requesterPolicy.ban('register', address, userAgent);
   if (setting !== undefined) {
     log.info('auth.refused', 'a registration by a banned requester', { code: 'requester_banned', setting });
     return { ok: false, reason: 'requester-banned' };
@@ -85,6 +91,16 @@ export async function startUpstreamRegistration(
   for (const problem of await nameProblems(deps, newcomer, username)) problems.push({ field: 'username', problem });
   for (const problem of email?.value.problems ?? []) problems.push({ field: 'email', problem });
   if (tosUri !== undefined && !submission.acceptsTerms) problems.push({ field: 'accept_terms', problem: 'required' });
+  if (username !== '') {
+    const facts = {
+      username,
+      email: email?.value.email.address,
+      method: 'upstream-oauth2',
+      address,
+      userAgent,
+    } as const;
+    for (const problem of await judgeRegistration(deps, facts)) problems.push({ field: 'policy', problem });
+  }
   if (problems.length > 0) return { ok: false, reason: 'rejected', problems };
   const asked = await askHomeserver(deps, username);
   if (asked === 'exists') return { ok: false, reason: 'rejected', problems: [{ field: 'username', problem: asked }] };

@@ -38,7 +38,7 @@ import {
 } from './check-request.ts';
 import { answerClient } from './finish-request.tsx';
 import { nextStep, type Step } from './next-step.ts';
-import type { AuthorizationDeps, ConsentColumn } from './stored-request.ts';
+import { type AuthorizationDeps, type ConsentColumn, judgeRequest } from './stored-request.ts';
 import { takeStep } from './take-step.ts';
 
 /**
@@ -140,14 +140,15 @@ async function startRequest(
   const { client, request, expectedSubjects, locale } = accepted;
   const now = deps.clock.now();
   const viewer = await deps.viewers.accept(context, stored);
+  const openSessions = toOpenSessions(stored);
   const facts = {
     request: { ...request, expectedSubjects, locale, createdAt: now },
     client,
     viewer,
     remembered: stored?.consent_scope ?? [],
     rememberedResources: stored?.consent_resources ?? [],
-    openSessions: toOpenSessions(stored),
-    bannedBy: deps.requesterPolicy.ban(context.clientAddress, context.userAgent),
+    openSessions,
+    refusals: await judgeRequest(deps, context, { client, viewer, scope: request.scope, openSessions }),
     isBound: true,
     isRegistrationOffered: false,
     decision: undefined,

@@ -3,13 +3,13 @@ import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { Subjects } from '#domain/clients/subjects.ts';
 import type { OpenSessions } from '#domain/oauth-sessions/session-limit.ts';
-import type { BanSetting } from '#domain/policy/requester-policy.ts';
 import {
-  banSettingOf,
   describeViolations,
   findViolations,
   mayAdminister,
   type PolicyRules,
+  type RefusingSetting,
+  refusingSetting,
   type Violation,
 } from '#domain/policy/violations.ts';
 import type { AuthorizationErrorCode } from '#protocol/oauth/authorization-response.ts';
@@ -32,8 +32,8 @@ export interface StepFacts {
   readonly rememberedResources: readonly string[];
   /** Sessions that the viewer has. */
   readonly openSessions: OpenSessions;
-  /** Why nobody may let a client in from here. */
-  readonly bannedBy: BanSetting | undefined;
+  /** What the rules of the operator have against it, see `judgeGrant`. */
+  readonly refusals: readonly Violation[];
   /** The request was made in this browser. */
   readonly isBound: boolean;
   /** The person was redirected to the registration page before. */
@@ -72,7 +72,7 @@ export type Step =
       readonly error: AuthorizationErrorCode;
       readonly description: string;
       /** The one that refuses it, for the log. */
-      readonly setting?: BanSetting | undefined;
+      readonly setting?: RefusingSetting | undefined;
     };
 
 /**
@@ -177,11 +177,11 @@ function authenticationClass(facts: SignedInFacts): Step | undefined {
 }
 
 function policy(facts: SignedInFacts, rules: StepRules): Step | undefined {
-  const { request, viewer, bannedBy, openSessions } = facts;
-  const violations = findViolations({ user: viewer.user, scope: request.scope, bannedBy, openSessions }, rules);
+  const { request, viewer, refusals, openSessions } = facts;
+  const violations = findViolations({ user: viewer.user, scope: request.scope, refusals, openSessions }, rules);
   if (violations.length === 0) return undefined;
   if (!isSilent(facts)) return { kind: 'forbidden', viewer, violations };
-  const setting = banSettingOf(violations);
+  const setting = refusingSetting(violations);
   return { kind: 'refuse', error: 'access_denied', description: describeViolations(violations), setting };
 }
 

@@ -20,6 +20,8 @@ import {
   type SessionLimit,
   toOpenSessions,
 } from '#domain/oauth-sessions/session-limit.ts';
+import { judgeGrant } from '#domain/policy/judge-grant.ts';
+import type { Violation } from '#domain/policy/violations.ts';
 import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { type AuthorizationGrantId, parseId, toUuid } from '#platform/base/ids.ts';
@@ -85,20 +87,40 @@ export async function openRequest(deps: AuthorizationDeps, context: RequestConte
     logRefusal(deps.log, { code: 'invalid_redirect_uri', description, client, redirectUri: grant.target.redirectUri });
     throw new LatchkeyError('invalid_redirect_uri', { description });
   }
+  const openSessions = toOpenSessions(row);
   const facts = {
     request: grant,
     client,
     viewer,
     remembered: row.consent_scope ?? [],
     rememberedResources: row.consent_resources ?? [],
-    openSessions: toOpenSessions(row),
-    bannedBy: deps.requesterPolicy.ban(context.clientAddress, context.userAgent),
+    openSessions,
+    refusals: await judgeRequest(deps, context, { client, viewer, scope: grant.scope, openSessions }),
     isBound: isBoundHere(deps, context, grant.id, now),
     isRegistrationOffered: grant.isRegistrationOffered,
     decision: isOwn(grant, viewer) ? grant.decision : undefined,
     now,
   };
   return { state: 'open', request: { grant, client, facts } };
+}
+
+/** What the operator's rules have against the request of the person who is signed in; nobody else can let a client in. */
+export async function judgeRequest(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  {
+    viewer,
+    openSessions,
+    ...asked
+  }: Pick<StepFacts, 'client' | 'viewer' | 'openSessions'> & Pick<PendingRequest, 'scope'>,
+): Promise<readonly Violation[]> {
+  if (viewer.kind !== 'active') return [];
+  const sessionCount = deps.sessionLimit.isCounting ? openSessions.count : undefined;
+  return await judgeGrant(
+    deps,
+    { ...asked, user: viewer.user, grantType: 'authorization_code', sessionCount },
+    context,
+  );
 }
 
 export interface ConsentColumn {

@@ -1,6 +1,6 @@
 import { findUser } from '#domain/accounts/find-user.ts';
 import { recordRegistrationOffer } from '#domain/authorizations/record-progress.ts';
-import { banSettingOf, describeViolations } from '#domain/policy/violations.ts';
+import { describeViolations, refusingSetting } from '#domain/policy/violations.ts';
 import { logRefusal, type RefusedRequest } from '#oauth-endpoint/refusal-log.ts';
 import { parseId } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -35,7 +35,7 @@ export async function takeStep(
       logStepRefusal(deps, stored, {
         code: 'access_denied',
         description: describeViolations(step.violations),
-        setting: banSettingOf(step.violations),
+        setting: refusingSetting(step.violations),
       });
       return await showForbidden(deps, context, stored, step.viewer, step.violations);
     case 'other-account':

@@ -16,7 +16,7 @@ import {
   openSessionsJoin,
   toOpenSessions,
 } from '#domain/oauth-sessions/session-limit.ts';
-import { banSettingOf, describeViolations, findViolations, type Violation } from '#domain/policy/violations.ts';
+import { describeViolations, findViolations, refusingSetting, type Violation } from '#domain/policy/violations.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
@@ -27,6 +27,7 @@ import { type SsoTarget, ssoTarget, withLoginToken } from '#protocol/chat/sso-re
 import { uriForLog } from '#protocol/oauth/uris-in-logs.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import { CompleteSsoPage, SsoForbiddenPage } from './complete-sso.page.tsx';
+import { judgeCompatLogin } from './judge-login.ts';
 import { readSsoAction } from './sso-action.ts';
 
 type ActiveViewer = Extract<Viewer, { readonly kind: 'active' }>;
@@ -100,11 +101,9 @@ async function openSso(deps: PageDeps, context: RequestContext): Promise<Waiting
       formActions: addressesAfterSignOut(deps, login),
     });
   }
-  const bannedBy = deps.requesterPolicy.ban(context.clientAddress, context.userAgent);
-  const violations = findViolations(
-    { user: viewer.user, scope: [], bannedBy, openSessions: toOpenSessions(row) },
-    deps,
-  );
+  const { user } = viewer;
+  const refusals = await judgeCompatLogin(deps, { user, login_type: 'm.login.sso' }, context);
+  const violations = findViolations({ user, scope: [], refusals, openSessions: toOpenSessions(row) }, deps);
   return { login, viewer, violations };
 }
 
@@ -161,7 +160,7 @@ async function showDecision(
     deps.log.info('auth.refused', 'a chat client may not be signed in', {
       code: 'access_denied',
       description: describeViolations(violations),
-      setting: banSettingOf(violations),
+      setting: refusingSetting(violations),
       redirect_uri: uriForLog(login.redirectUri),
       user: viewer.user.id,
     });

@@ -8,11 +8,13 @@ import type {
 import { openCompatSessionWithLoginToken } from '#domain/compat-sessions/logins/open-with-login-token.ts';
 import { openCompatSessionWithPassword } from '#domain/compat-sessions/logins/open-with-password.ts';
 import type { Core } from '#domain/core.ts';
+import { refusingSetting } from '#domain/policy/violations.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 import { countResult } from './count-results.ts';
+import { judgeCompatLogin } from './judge-login.ts';
 import {
   type LoginRequest,
   type LoginRules,
@@ -40,7 +42,7 @@ function countLogin(body: unknown, result: string): void {
 
 async function openAsWanted(deps: LoginDeps, context: RequestContext, body: unknown): Promise<HttpResponse> {
   const request = parseLoginRequest(body, deps.loginRules);
-  const bannedBy = deps.requesterPolicy.ban(context.clientAddress, context.userAgent);
+  const bannedBy = deps.requesterPolicy.ban('compatLogin', context.clientAddress, context.userAgent);
   if (bannedBy !== undefined) {
     deps.log.info('auth.refused', 'the policy bans the requester', { code: 'requester_banned', setting: bannedBy });
     throw new LatchkeyError('login_refused', { description: 'The policy here forbids it to this requester.' });
@@ -92,6 +94,7 @@ async function openByPassword(
     const code = check.reason === 'overloaded' ? 'overloaded' : 'rate_limited';
     throw new LatchkeyError(code, { retryAfterSeconds: check.retryAfterSeconds });
   }
+  await requireAllowed(deps, context, { user: check.accepted.user, login_type: PASSWORD_LOGIN });
   return await openCompatSessionWithPassword(deps, check.accepted, { ...device, address, userAgent }, context);
 }
 
@@ -113,6 +116,7 @@ async function openByToken(
     }
     throw tokenRefused();
   }
+  await requireAllowed(deps, context, { user: judgement.valid.user, login_type: 'm.login.token' });
   return await openCompatSessionWithLoginToken(
     deps,
     judgement.valid,
@@ -120,6 +124,26 @@ async function openByToken(
     { ...device, address, userAgent },
     context,
   );
+}
+
+/**
+ * Asked for proven credentials only, so that a stranger learns nothing about whom the operator turns away.
+ * @throws LatchkeyError `login_refused`
+ */
+async function requireAllowed(
+  deps: LoginDeps,
+  context: RequestContext,
+  login: Parameters<typeof judgeCompatLogin>[1],
+): Promise<void> {
+  const violations = await judgeCompatLogin(deps, login, context);
+  if (violations.length === 0) return;
+  deps.log.info('auth.refused', 'the policy forbids the sign-in of a chat client', {
+    code: 'policy',
+    setting: refusingSetting(violations),
+    user: login.user.id,
+  });
+  const texts = violations.flatMap((found) => (found.code === 'policy-module' ? [found.violation.msg] : []));
+  throw new LatchkeyError('login_refused', { description: texts.join(' ') });
 }
 
 function tokenRefused(): LatchkeyError {

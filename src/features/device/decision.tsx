@@ -22,11 +22,12 @@ import {
   openSessionsJoin,
   toOpenSessions,
 } from '#domain/oauth-sessions/session-limit.ts';
+import { judgeGrant } from '#domain/policy/judge-grant.ts';
 import {
-  banSettingOf,
   describeViolations,
   findViolations,
   mayAdminister,
+  refusingSetting,
   type Violation,
 } from '#domain/policy/violations.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -34,6 +35,7 @@ import { parseId, toUuid } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
 import { commonHost } from '#protocol/oidc/sector.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import { DeviceForbiddenPage, DevicePage, DeviceResultPage, requestingDevice } from './device.page.tsx';
@@ -131,11 +133,16 @@ async function openDevice(
   // To refuse, nobody has to prove who they are once more.
   const isGiving = asksForAdmin && mayAdminister(viewer.user, deps) && decision !== 'reject';
   if (isGiving && isTooOld(deps, viewer, now)) return redirect(urls.reauth(action));
-  const bannedBy = deps.requesterPolicy.ban(context.clientAddress, context.userAgent);
-  const violations = findViolations(
-    { user: viewer.user, scope: grant.scope, bannedBy, openSessions: toOpenSessions(row) },
+  const openSessions = toOpenSessions(row);
+  const { user } = viewer;
+  const { scope } = grant;
+  const sessionCount = deps.sessionLimit.isCounting ? openSessions.count : undefined;
+  const refusals = await judgeGrant(
     deps,
+    { user, client, scope, grantType: DEVICE_CODE_GRANT_TYPE, sessionCount },
+    context,
   );
+  const violations = findViolations({ user, scope, refusals, openSessions }, deps);
   return { grant, client, viewer, violations };
 }
 
@@ -182,7 +189,7 @@ async function showDecision(
     deps.log.info('auth.refused', 'a device may not be let in', {
       code: 'access_denied',
       description: describeViolations(violations),
-      setting: banSettingOf(violations),
+      setting: refusingSetting(violations),
       client: waiting.client.id,
       user: viewer.user.id,
     });

@@ -2,6 +2,7 @@ import { readCaptchaAnswer, type ShownCaptcha, shownCaptcha } from '#browser/cap
 import type { FormProblem } from '#browser/components/form.tsx';
 import { emailProblem } from '#browser/email-problems.ts';
 import type { Translations } from '#browser/i18n/translations.ts';
+import { moduleProblem } from '#browser/module-problems.ts';
 import { bindRegistration } from '#browser/registrations-cookie.ts';
 import { rejectedName } from '#browser/username-problems.ts';
 import { usernameOfHint } from '#domain/accounts/login-name.ts';
@@ -18,6 +19,7 @@ import {
   destinationName,
   findDestination,
 } from '#domain/authorizations/destination.ts';
+import type { ModuleViolation } from '#domain/policy/module/module-violations.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
@@ -146,9 +148,17 @@ function reject(
   const others = outcome.problems.flatMap((found) => {
     if (found.field === 'username') return [];
     if (found.field === 'email') return [emailProblem(translations, found.problem)];
+    if (found.field === 'policy') return [moduleProblem(translations, found.problem, fieldOf(found.problem))];
     return [submissionProblem(translations, found, deps.passwordRules.minimumLength)];
   });
   return showForm(deps, context, page, { ...typed, username, problems: [...problems, ...others] });
+}
+
+const FIELDS = new Set(['username', 'email', 'password', 'password_confirm', 'accept_terms']);
+
+/** Where the form has that field. */
+function fieldOf({ field }: ModuleViolation): string | undefined {
+  return field !== undefined && FIELDS.has(field) ? field : undefined;
 }
 
 function showForm(

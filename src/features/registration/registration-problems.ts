@@ -47,7 +47,7 @@ export function tokenProblem(translations: Translations, code: 'required' | 'inv
   return { code, field: 'token', message: translations.t(`token.${code}`) };
 }
 
-type OtherProblem = Exclude<SubmissionProblem, { readonly field: 'username' | 'email' }>;
+type OtherProblem = Exclude<SubmissionProblem, { readonly field: 'username' | 'email' | 'policy' }>;
 
 /** A problem of another field of the first form, with the codes of browser-flows 5.3. */
 export function submissionProblem(

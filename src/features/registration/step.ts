@@ -4,6 +4,7 @@ import type { Translations } from '#browser/i18n/translations.ts';
 import type { LanguageLink } from '#browser/layout.tsx';
 import { boundRegistration } from '#browser/registrations-cookie.ts';
 import { emailPolicyOf } from '#domain/accounts/email-authentications/email-policy.ts';
+import { passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
 import type { FinishDeps } from '#domain/accounts/registrations/finish-registration.ts';
 import { findRegistration, type Registration, registrationState } from '#domain/accounts/registrations/registration.ts';
 import { namePolicyOf } from '#domain/accounts/registrations/registration-policy.ts';
@@ -24,13 +25,13 @@ export type RegistrationDeps = PageDeps &
   };
 
 export function registrationDeps(core: Core, browser: Browser): RegistrationDeps {
-  const { account, branding, email, passwords, protocolName, rateLimiting } = core.config;
+  const { account, branding, email, protocolName, rateLimiting } = core.config;
   return {
     ...core,
     ...browser,
     limits: rateLimiting,
     namePolicy: namePolicyOf(core),
-    passwordRules: passwords,
+    passwordRules: passwordRulesOf(core),
     serviceName: branding.serviceName,
     tosUri: branding.tosUri,
     protocolName,

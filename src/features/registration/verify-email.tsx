@@ -112,7 +112,7 @@ async function change(
   typed: string,
 ): Promise<HttpResponse> {
   const { registration, translations } = step;
-  const judged = judgeEmail(typed, deps.emailPolicy);
+  const judged = await judgeEmail(typed, deps.emailPolicy);
   if (!judged.ok) {
     const found = typed.trim() === '' ? ['required' as const] : judged.problems;
     const problems = found.map((problem) => emailProblem(translations, problem));

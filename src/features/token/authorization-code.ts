@@ -7,7 +7,8 @@ import { type CodeRefusal, type CodeRow, findCode, judgeCode } from '#domain/oau
 import { prepareRedemption, type Redemption } from '#domain/oauth-sessions/open-session.ts';
 import { bindingKey, type ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
 import { redeemAuthorizationCode } from '#domain/oauth-sessions/redemptions/redeem-authorization-code.ts';
-import type { BanSetting } from '#domain/policy/requester-policy.ts';
+import { judgeGrant } from '#domain/policy/judge-grant.ts';
+import { type RefusingSetting, refusingSetting } from '#domain/policy/violations.ts';
 import { required } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
@@ -17,7 +18,7 @@ import type { HttpResponse } from '#platform/http/response.ts';
 import { verifierFits } from '#protocol/oauth/pkce.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
 import type { TokenDeps } from './grant.ts';
-import { redeemingDevice, signIdToken, tokenResponse, tokenTarget } from './grant.ts';
+import { grantOfUser, redeemingDevice, signIdToken, tokenResponse, tokenTarget } from './grant.ts';
 
 /** 256 bits in base64url; anything else is not a code, and costs no query. */
 const CODE = /^[A-Za-z0-9_-]{43}$/;
@@ -38,7 +39,8 @@ export async function exchangeCode(
   const isCurrent = row?.client_is_current ?? (!isCode || (await isClientCurrent(database, client)));
   if (!isCurrent) return 'client-changed';
   const resources = deps.resourceRules.spelled(form.all('resource'));
-  const bannedBy = deps.requesterPolicy.ban(context.clientAddress, context.userAgent);
+  const refusals =
+    row?.is_own_client !== true ? [] : await judgeGrant(deps, grantOfUser(row, client, 'authorization_code'), context);
   const verdict = judgeCode(
     row,
     {
@@ -46,7 +48,7 @@ export async function exchangeCode(
       codeVerifier: form.get('code_verifier'),
       resources,
       thumbprint: provenKey?.thumbprint,
-      isBanned: bannedBy !== undefined,
+      isBanned: refusals.length > 0,
     },
     {
       lifetimeSeconds: settings.authorizationCodeTtlSeconds,
@@ -57,7 +59,7 @@ export async function exchangeCode(
     now,
   );
   if (!verdict.ok) {
-    const setting = verdict.reason === 'requester-banned' ? bannedBy : undefined;
+    const setting = verdict.reason === 'requester-banned' ? refusingSetting(refusals) : undefined;
     await settleRefusal(deps, context, client, row, { reason: verdict.reason, setting }, now);
     throw refusal(verdict.reason);
   }
@@ -131,7 +133,7 @@ async function settleRefusal(
   context: RequestContext,
   client: Client,
   row: CodeRow | undefined,
-  { reason, setting }: { readonly reason: CodeRefusal; readonly setting: BanSetting | undefined },
+  { reason, setting }: { readonly reason: CodeRefusal; readonly setting: RefusingSetting | undefined },
   now: number,
 ): Promise<void> {
   if (row !== undefined && (reason === 'verifier-wrong' || reason === 'sign-in-gone')) {

@@ -1,6 +1,8 @@
 import type { Client } from '#domain/clients/client.ts';
 import { issueTokenToClient } from '#domain/oauth-sessions/issue-client-token.ts';
 import { bindingKey, type ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
+import { judgeGrant } from '#domain/policy/judge-grant.ts';
+import { refusingSetting } from '#domain/policy/violations.ts';
 import { acceptedResources } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
@@ -22,17 +24,18 @@ export async function issueForClient(
   if (client.authMethod === 'none') {
     throw new LatchkeyError('unauthorized_client', { description: 'A public client cannot use this grant type.' });
   }
-  const bannedBy = deps.requesterPolicy.ban(context.clientAddress, context.userAgent);
-  if (bannedBy !== undefined) {
+  const requested = form.get('scope');
+  const granted = requested === undefined ? [] : grantedScope(deps, client, requested);
+  const judged = { user: undefined, client, scope: granted, grantType: 'client_credentials' };
+  const refusals = await judgeGrant(deps, judged, context);
+  if (refusals.length > 0) {
     deps.log.info('auth.refused', 'a token for a client refused', {
-      code: 'requester_banned',
+      code: refusals.some(({ code }) => code === 'requester-banned') ? 'requester_banned' : 'policy',
       client: client.id,
-      setting: bannedBy,
+      setting: refusingSetting(refusals),
     });
     throw new LatchkeyError('invalid_scope', { description: 'The policy here forbids it to this requester.' });
   }
-  const requested = form.get('scope');
-  const granted = requested === undefined ? [] : grantedScope(deps, client, requested);
   const resources = acceptedResources(deps.resourceRules, form);
   // No person and no operator decided that it may use them (RFC 8707 2), and some servers look at nothing but `aud`.
   if (!client.isStatic && deps.resourceRules.shown(resources).length > 0) {

@@ -10,13 +10,15 @@ import { isClientCurrent } from '#domain/clients/is-client-current.ts';
 import { prepareRedemption } from '#domain/oauth-sessions/open-session.ts';
 import { bindingKey, type ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
 import { redeemDeviceCode } from '#domain/oauth-sessions/redemptions/redeem-device-code.ts';
-import type { BanSetting } from '#domain/policy/requester-policy.ts';
+import { judgeGrant } from '#domain/policy/judge-grant.ts';
+import { type RefusingSetting, refusingSetting } from '#domain/policy/violations.ts';
 import { required } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
-import { redeemingDevice, signIdToken, type TokenDeps, tokenResponse, tokenTarget } from './grant.ts';
+import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
+import { grantOfUser, redeemingDevice, signIdToken, type TokenDeps, tokenResponse, tokenTarget } from './grant.ts';
 
 /** 256 bits in base64url; anything else is not a device code, and costs no query. */
 const DEVICE_CODE = /^[A-Za-z0-9_-]{43}$/;
@@ -44,7 +46,12 @@ export async function exchangeDeviceCode(
     mayRequestAdmin: (row: Parameters<typeof deps.adminRights.mayUserAdminister>[0]) =>
       deps.adminRights.mayUserAdminister(row),
   };
-  const bannedBy = deps.requesterPolicy.ban(context.clientAddress, context.userAgent);
+  // Nobody is asked about while nobody has decided; the policy is asked about the person.
+  const refusals =
+    polled?.is_own_client !== true || polled.user_id === null
+      ? []
+      : await judgeGrant(deps, grantOfUser(polled, client, DEVICE_CODE_GRANT_TYPE), context);
+  const bannedBy = refusingSetting(refusals);
   const request = { resources, isBanned: bannedBy !== undefined };
   const verdict = judgeDeviceCode(polled, request, rules, now);
   if (!verdict.ok) throw refusal(deps, client, verdict.reason, bannedBy);
@@ -103,7 +110,7 @@ function refusal(
   deps: TokenDeps,
   client: Client,
   reason: DeviceCodeRefusal | 'too-many-sessions',
-  bannedBy?: BanSetting,
+  bannedBy?: RefusingSetting,
 ): LatchkeyError {
   switch (reason) {
     // A device that waits is as it should be, and would fill the log.

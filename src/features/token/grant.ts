@@ -4,11 +4,13 @@ import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
 import type { RedeemingDevice, TokenTarget } from '#domain/oauth-sessions/open-session.ts';
 import { type TokenSettings, tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
+import type { JudgedGrant } from '#domain/policy/judge-grant.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import type { OAuth2SessionId, UserId } from '#platform/base/ids.ts';
+import { fromUuid, type OAuth2SessionId, type UserId } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 import type { Database } from '#platform/postgres/database.ts';
+import type { GrantType } from '#protocol/oauth/client-metadata.ts';
 import { idTokenClaims } from '#protocol/oidc/id-token-claims.ts';
 import { type UserClaimName, type UserFacts, userClaims } from '#protocol/oidc/user-claims.ts';
 
@@ -52,6 +54,19 @@ export function redeemingDevice(
   const id = scopeRules.deviceIdOf(scope);
   const name = id === undefined ? undefined : deviceName(client, locale ?? 'en', userAgent);
   return { id, name, userAgent, address: clientAddress };
+}
+
+/** What the rules of the operator are asked about when a grant of a person is redeemed. */
+export function grantOfUser(
+  row: { readonly user_id: string; readonly username: string; readonly can_request_admin: boolean } & Pick<
+    JudgedGrant,
+    'scope'
+  >,
+  client: Client,
+  grantType: GrantType,
+): JudgedGrant {
+  const { username, can_request_admin: canRequestAdmin, scope } = row;
+  return { user: { id: fromUuid<'user'>(row.user_id), username, canRequestAdmin }, client, scope, grantType };
 }
 
 export interface TokenResponse {

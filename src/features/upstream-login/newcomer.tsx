@@ -2,6 +2,7 @@ import type { Browser, PageDeps } from '#browser/browser.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
 import { emailProblem } from '#browser/email-problems.ts';
 import type { Translations } from '#browser/i18n/translations.ts';
+import { moduleProblem } from '#browser/module-problems.ts';
 import { bindRegistration } from '#browser/registrations-cookie.ts';
 import { rejectedName } from '#browser/username-problems.ts';
 import { emailPolicyOf } from '#domain/accounts/email-authentications/email-policy.ts';
@@ -162,7 +163,14 @@ function problemOf(translations: Translations, found: UpstreamSubmissionProblem)
       return [];
     case 'email':
       // No input of this page holds it.
-      return [{ code: found.problem, message: emailProblem(translations, found.problem).message }];
+      return typeof found.problem === 'string'
+        ? [{ code: found.problem, message: emailProblem(translations, found.problem).message }]
+        : [moduleProblem(translations, found.problem, undefined)];
+    case 'policy': {
+      const { field } = found.problem;
+      const isShown = field === 'username' || field === 'accept_terms';
+      return [moduleProblem(translations, found.problem, isShown ? field : undefined)];
+    }
     case 'accept_terms':
       return [{ code: found.problem, field: found.field, message: translations.t('register.terms_required') }];
   }

@@ -53,7 +53,9 @@ export const PASSWORDS: readonly Protection[] = [
     name: 'password-change-new-password-rules',
     what: 'a new password has to pass the rules of registration',
     attack: 93,
-    removals: [{ text: 'return await judgePassword(passwords, core.estimator, newPassword, words, asker);' }],
+    removals: [
+      { text: 'return await judgePassword(passwordRulesOf(core), core.estimator, newPassword, words, asker);' },
+    ],
     test: 'src/features/account-api/set-password.test.ts',
     testName: '(S-93)',
   },

@@ -108,7 +108,7 @@ export const REGISTRATION: readonly Protection[] = [
     attack: 124,
     removals: [
       {
-        text: `      if (row.email !== null && !judgeEmail(row.email, deps.emailPolicy).ok)
+        text: `      if (row.email !== null && !checkEmail(row.email, deps.emailPolicy).ok)
         return { ok: false, reason: 'outdated', action };
 `,
       },

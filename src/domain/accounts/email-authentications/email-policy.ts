@@ -2,6 +2,8 @@
 import { RE2JS } from 're2js';
 import type { Config } from '#config/config.ts';
 import type { PolicyData, TextMatcher } from '#config/sections/policy.ts';
+import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
+import type { ModuleViolation } from '#domain/policy/module/module-violations.ts';
 import { isEmpty, matches } from '#domain/policy/text-matcher.ts';
 import { type EmailAddress, parseEmailAddress } from '../email-address.ts';
 
@@ -11,7 +13,8 @@ export type EmailProblem =
   | 'email-domain-not-allowed'
   | 'email-domain-banned'
   | 'email-not-allowed'
-  | 'email-banned';
+  | 'email-banned'
+  | ModuleViolation;
 
 export interface EmailPolicy {
   /** Domains with `*` for any letters but a dot. Empty: every domain. */
@@ -22,10 +25,11 @@ export interface EmailPolicy {
   readonly bannedAddresses: TextMatcher;
   /** Domains without a dot that are accepted all the same. */
   readonly allowSingleLabelDomains: readonly string[];
+  readonly moduleRules: Pick<ModuleRules, 'judge' | 'replaces'>;
 }
 
 /** Its members are read when they are needed: the data of the policy changes while the service runs. */
-export function emailPolicyOf({ config, policy }: EmailPolicyDeps): EmailPolicy {
+export function emailPolicyOf({ config, policy, moduleRules }: EmailPolicyDeps): EmailPolicy {
   return {
     get allowedDomains() {
       return policy.data.emails.allowedDomains;
@@ -40,23 +44,33 @@ export function emailPolicyOf({ config, policy }: EmailPolicyDeps): EmailPolicy 
       return policy.data.emails.bannedAddresses;
     },
     allowSingleLabelDomains: config.email.allowSingleLabelDomains,
+    moduleRules,
   };
 }
 
 interface EmailPolicyDeps {
   readonly config: Pick<Config, 'email'>;
   readonly policy: { readonly data: Pick<PolicyData, 'emails'> };
+  readonly moduleRules: EmailPolicy['moduleRules'];
 }
 
 export type JudgedEmail =
   | { readonly ok: true; readonly email: EmailAddress }
   | { readonly ok: false; readonly problems: readonly EmailProblem[] };
 
-/** Reads an address that a person typed, with every rule that it breaks. Looks nothing up. */
-export function judgeEmail(text: string, policy: EmailPolicy): JudgedEmail {
+/** Reads an address that a person typed, with every rule that it breaks. */
+export async function judgeEmail(text: string, policy: EmailPolicy): Promise<JudgedEmail> {
+  const checked = checkEmail(text, policy);
+  if (!checked.ok) return checked;
+  const problems = await policy.moduleRules.judge('email', { email: checked.email.address });
+  return problems.length === 0 ? checked : { ok: false, problems };
+}
+
+/** The same without asking the operator's own rule. */
+export function checkEmail(text: string, policy: EmailPolicy): JudgedEmail {
   const email = parseEmailAddress(text, policy.allowSingleLabelDomains);
   if (email === undefined) return { ok: false, problems: ['invalid'] };
-  const problems = brokenRules(email.key, policy);
+  const problems = policy.moduleRules.replaces('email') ? [] : brokenRules(email.key, policy);
   return problems.length === 0 ? { ok: true, email } : { ok: false, problems };
 }
 

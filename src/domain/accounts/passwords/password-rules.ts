@@ -1,4 +1,6 @@
 import type { PasswordsConfig } from '#config/sections/passwords.ts';
+import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
+import type { ModuleViolation } from '#domain/policy/module/module-violations.ts';
 import type { HashCaller } from '#platform/password-hash/hash-queue.ts';
 import type { Strength } from './estimate-strength.ts';
 import type { StrengthEstimator } from './strength-estimator.ts';
@@ -10,9 +12,24 @@ export type PasswordProblem =
   | 'password_invalid'
   /** Among the most common ones, which are the first to be tried. */
   | 'password_compromised'
-  | 'password_too_weak';
+  | 'password_too_weak'
+  /** By the operator's own rule. */
+  | ModuleViolation;
 
-export type PasswordRules = Pick<PasswordsConfig, 'minimumComplexity' | 'minimumLength' | 'maximumLength'>;
+export interface PasswordRules extends Pick<PasswordsConfig, 'minimumComplexity' | 'minimumLength' | 'maximumLength'> {
+  readonly moduleRules: Pick<ModuleRules, 'judge' | 'replaces'>;
+}
+
+export function passwordRulesOf({
+  config,
+  moduleRules,
+}: {
+  readonly config: { readonly passwords: PasswordsConfig };
+  readonly moduleRules: PasswordRules['moduleRules'];
+}): PasswordRules {
+  const { minimumComplexity, minimumLength, maximumLength } = config.passwords;
+  return { minimumComplexity, minimumLength, maximumLength, moduleRules };
+}
 
 /** The future owner of the password: names that are easy to guess. */
 export interface PasswordOwner {
@@ -41,10 +58,28 @@ export async function judgePassword(
 ): Promise<RejectedPassword | undefined> {
   if (Buffer.byteLength(password) > rules.maximumLength) return { problem: 'password_too_long' };
   if (password.includes('\0')) return { problem: 'password_invalid' };
+  if (rules.moduleRules.replaces('password')) return await judgeByModule(rules, password, owner);
   if ([...password].length < rules.minimumLength) return { problem: 'password_too_short' };
   const strength = await estimator.estimate(password, knownWords(owner), caller);
   if (strength.isCommon) return { problem: 'password_compromised', strength };
   return strength.score < rules.minimumComplexity ? { problem: 'password_too_weak', strength } : undefined;
+}
+
+/** All that the operator's own rule says, as one problem. */
+async function judgeByModule(
+  { moduleRules }: PasswordRules,
+  password: string,
+  { username, displayName, emails }: PasswordOwner,
+): Promise<RejectedPassword | undefined> {
+  const input = { password, username, display_name: displayName ?? null, emails: [...emails] };
+  const [first, ...others] = await moduleRules.judge('password', input);
+  if (first === undefined) return undefined;
+  return { problem: { ...first, msg: [first, ...others].map(({ msg }) => msg).join(' ') } };
+}
+
+/** The code of a rule, or what the operator's own rule says. */
+export function passwordProblemText(problem: PasswordProblem): string {
+  return typeof problem === 'string' ? problem : problem.msg;
 }
 
 /** The problem alone. Throws as `judgePassword`. */

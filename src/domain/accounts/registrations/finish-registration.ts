@@ -2,6 +2,7 @@ import { recordAuditEvent } from '#domain/audit/audit-event.ts';
 import type { SessionCredentials } from '#domain/browser-sessions/browser-session.ts';
 import { startBrowserSession } from '#domain/browser-sessions/start-browser-session.ts';
 import { queueProvisioning } from '#domain/homeserver/provision-user.ts';
+import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import type { RequesterPolicy } from '#domain/policy/requester-policy.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import {
@@ -17,13 +18,14 @@ import type { Database, Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import { createUser } from '../create-user.ts';
-import { type EmailPolicy, judgeEmail } from '../email-authentications/email-policy.ts';
+import { checkEmail, type EmailPolicy } from '../email-authentications/email-policy.ts';
 import { registrationTokenIsValid } from '../liveness.ts';
 import { setPassword } from '../passwords/set-password.ts';
 import type { User } from '../user.ts';
 import { addEmail } from '../user-emails.ts';
 import { countFinish } from './count-registrations.ts';
 import { askHomeserver, type NameQuestionDeps } from './homeserver-name.ts';
+import { judgeRegistration } from './judge-registration.ts';
 import { refusableTransaction } from './refusable-transaction.ts';
 import {
   findRegistration,
@@ -102,6 +104,7 @@ export interface FinishDeps extends NameQuestionDeps {
   readonly namePolicy: NamePolicy;
   readonly emailPolicy: EmailPolicy;
   readonly requesterPolicy: RequesterPolicy;
+  readonly moduleRules: ModuleRules;
   readonly protocolName: string;
   /** Seconds that a person has for all steps. */
   readonly ttlSeconds: number;
@@ -156,7 +159,7 @@ export type FinishOutcome =
  */
 export async function finishRegistration(deps: FinishDeps, finish: Finish): Promise<FinishOutcome> {
   // The form may have been sent from elsewhere.
-  const bannedBy = deps.requesterPolicy.ban(finish.address, finish.userAgent);
+  const bannedBy = deps.requesterPolicy.ban('register', finish.address, finish.userAgent);
   const asked = bannedBy === undefined ? await askForItsName(deps, finish.id) : undefined;
   if (asked?.availability === 'homeserver-unavailable') {
     const unavailable = { ok: false, reason: asked.availability } as const;
@@ -164,6 +167,7 @@ export async function finishRegistration(deps: FinishDeps, finish: Finish): Prom
     return unavailable;
   }
   let provider: UpstreamProviderId | undefined;
+  const judged = await judgeByModule(deps, finish);
   const outcome = await refusableTransaction<FinishOutcome>(
     deps.database,
     async (transaction, refuse) => {
@@ -182,7 +186,11 @@ export async function finishRegistration(deps: FinishDeps, finish: Finish): Prom
       // Another name by now: its step finds out that it is free, and comes back.
       const isLost = asked !== undefined && (asked.availability === 'exists' || asked.username !== row.username);
       if (isLost || problems.length > 0) return { ok: false, reason: nameLost(registration), action };
-      if (row.email !== null && !judgeEmail(row.email, deps.emailPolicy).ok)
+      if (judged !== undefined && judged.username !== row.username)
+        return { ok: false, reason: nameLost(registration), action };
+      if (judged !== undefined && judged.email !== row.email) return { ok: false, reason: 'verify-email', action };
+      if (judged?.isRefused === true) return { ok: false, reason: 'outdated', action };
+      if (row.email !== null && !checkEmail(row.email, deps.emailPolicy).ok)
         return { ok: false, reason: 'outdated', action };
       if (isTokenRequired && !row.is_token_valid) return { ok: false, reason: 'token', action };
       if (isEmailRequired && !row.has_email) return { ok: false, reason: 'outdated', action };
@@ -219,6 +227,33 @@ async function askForItsName(deps: FinishDeps, id: RegistrationId) {
     return undefined;
   const { username, upstream } = registration;
   return { username, provider: upstream?.providerId, availability: await askHomeserver(deps, username) };
+}
+
+/** No index but primary keys. */
+const findJudged = statement<
+  { readonly username: string; readonly email: string | null; readonly is_upstream: boolean },
+  { readonly id: string }
+>(
+  'find-judged-registration',
+  `select r.username, a.email, r.upstream_authorization_id is not null as is_upstream
+  from user_registrations r left join user_email_authentications a on a.id = r.email_authentication_id
+  where r.id = :id::uuid and r.completed_at is null`,
+);
+
+/**
+ * What the operator's own rules say of the account, asked before the transaction: they may wait for something. The
+ * rules may have changed since the registration began. Undefined: there are none.
+ */
+async function judgeByModule(deps: FinishDeps, { id, address, userAgent }: Finish) {
+  const { moduleRules } = deps;
+  if (!moduleRules.replaces('register') && !moduleRules.replaces('email')) return undefined;
+  const row = await deps.database.first(findJudged, { id: toUuid(id) });
+  if (row === undefined) return undefined;
+  const { username, email } = row;
+  const method = row.is_upstream ? 'upstream-oauth2' : 'password';
+  const found = await judgeRegistration(deps, { username, email: email ?? undefined, method, address, userAgent });
+  const ofEmail = email === null ? [] : await moduleRules.judge('email', { email });
+  return { username, email, isRefused: found.length + ofEmail.length > 0 };
 }
 
 async function createAccount(

@@ -1,7 +1,8 @@
 /** Under which names people may register (browser-flows 5.5): the rules of the operator. */
 import type { Config } from '#config/config.ts';
 import type { PolicyData, TextMatcher } from '#config/sections/policy.ts';
-import { isEmpty, matches } from '#domain/policy/text-matcher.ts';
+import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
+import { isEmpty, matches, NOTHING } from '#domain/policy/text-matcher.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { foldUsername, type UsernameProblem, usernameProblems } from '../account-names.ts';
 import { findUserByName } from '../find-user.ts';
@@ -22,15 +23,18 @@ export interface NamePolicy {
   readonly reservedUsernames: ReadonlySet<string>;
 }
 
-/** Its members are read when they are needed: the data of the policy changes while the service runs. */
-export function namePolicyOf({ config, policy }: NamePolicyDeps): NamePolicy {
+/**
+ * A rule `register` of the operator's own decides in place of the lists. Its members are read when they are needed: the data of the policy
+ * changes while the service runs.
+ */
+export function namePolicyOf({ config, policy, moduleRules }: NamePolicyDeps): NamePolicy {
   return {
     serverName: config.homeserver.homeserver,
     get allowedUsernames() {
-      return policy.data.registration.allowedUsernames;
+      return moduleRules.replaces('register') ? NOTHING : policy.data.registration.allowedUsernames;
     },
     get bannedUsernames() {
-      return policy.data.registration.bannedUsernames;
+      return moduleRules.replaces('register') ? NOTHING : policy.data.registration.bannedUsernames;
     },
     get reservedUsernames() {
       return reservedNames(policy.data.adminUsers);
@@ -41,6 +45,7 @@ export function namePolicyOf({ config, policy }: NamePolicyDeps): NamePolicy {
 interface NamePolicyDeps {
   readonly config: Pick<Config, 'homeserver'>;
   readonly policy: { readonly data: Pick<PolicyData, 'adminUsers' | 'registration'> };
+  readonly moduleRules: Pick<ModuleRules, 'replaces'>;
 }
 
 const folded = new WeakMap<readonly string[], ReadonlySet<string>>();

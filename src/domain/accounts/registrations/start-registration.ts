@@ -1,5 +1,7 @@
 import type { RateLimitingConfig } from '#config/sections/rate-limiting.ts';
 import type { Captcha, CaptchaAnswer, CaptchaRefusal } from '#domain/captcha/captcha.ts';
+import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
+import type { ModuleViolation } from '#domain/policy/module/module-violations.ts';
 import type { RequesterPolicy } from '#domain/policy/requester-policy.ts';
 import { addressBucket, chargeAddress, refundTokens, takeTokens } from '#domain/rate-limits/rate-limits.ts';
 import type { SecretKeys } from '#domain/secret-keys/secret-keys.ts';
@@ -30,6 +32,7 @@ import { type Overloaded, overloadedOutcome } from '../passwords/check-password.
 import { findPasswordProblem, type PasswordProblem, type PasswordRules } from '../passwords/password-rules.ts';
 import type { StrengthEstimator } from '../passwords/strength-estimator.ts';
 import { askHomeserver, type NameQuestionDeps } from './homeserver-name.ts';
+import { judgeRegistration } from './judge-registration.ts';
 import { findNameProblems, type NamePolicy, type NameProblem } from './registration-policy.ts';
 import { attachRegistrationToken } from './registration-token.ts';
 
@@ -72,6 +75,7 @@ export interface RegistrationDeps extends CodeMailDeps, NameQuestionDeps {
   readonly emailPolicy: EmailPolicy;
   readonly namePolicy: NamePolicy;
   readonly requesterPolicy: RequesterPolicy;
+  readonly moduleRules: ModuleRules;
   readonly captcha: Pick<Captcha, 'check'>;
   readonly passwordRules: PasswordRules;
   readonly serviceName: string;
@@ -105,7 +109,9 @@ export type SubmissionProblem =
   | { readonly field: 'email'; readonly problem: 'required' | EmailProblem }
   | { readonly field: 'password'; readonly problem: 'required' | PasswordProblem }
   | { readonly field: 'password_confirm'; readonly problem: 'required' | 'password_mismatch' }
-  | { readonly field: 'accept_terms'; readonly problem: 'required' };
+  | { readonly field: 'accept_terms'; readonly problem: 'required' }
+  /** By the operator's own rule, which names the field itself. */
+  | { readonly field: 'policy'; readonly problem: ModuleViolation };
 
 export type StartOutcome =
   | { readonly ok: true; readonly id: RegistrationId }
@@ -124,12 +130,12 @@ export async function startRegistration(deps: RegistrationDeps, submission: Subm
   // Every form counts, since each tells whether a name is taken (security S-82).
   const checked = await chargeAddress(deps, { name: 'registration-check', limiter: registrationCheck, address });
   if (!checked.ok) return { ...checked, reason: 'rate-limited' };
-  const setting = deps.requesterPolicy.ban(address, submission.userAgent);
+  const setting = deps.requesterPolicy.ban('register', address, submission.userAgent);
   if (setting !== undefined) {
     deps.log.info('auth.refused', 'a registration by a banned requester', { code: 'requester_banned', setting });
     return { ok: false, reason: 'requester-banned' };
   }
-  const judged = deps.isEmailRequired ? judgeEmail(submission.email, deps.emailPolicy) : undefined;
+  const judged = deps.isEmailRequired ? await judgeEmail(submission.email, deps.emailPolicy) : undefined;
   let problems: SubmissionProblem[];
   try {
     problems = await findProblems(deps, submission, judged);
@@ -195,7 +201,12 @@ async function findProblems(
   if (deps.tosUri !== undefined && !submission.acceptsTerms) {
     problems.push({ field: 'accept_terms', problem: 'required' });
   }
-  return problems;
+  if (username === '') return problems;
+  const found = await judgeRegistration(deps, {
+    ...{ username, method: 'password', address: submission.address, userAgent: submission.userAgent },
+    email: judged?.ok === true ? judged.email.address : undefined,
+  });
+  return [...problems, ...found.map((problem) => ({ field: 'policy' as const, problem }))];
 }
 
 async function weaknessOf(

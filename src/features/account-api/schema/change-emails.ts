@@ -145,7 +145,7 @@ async function addEmail({ email: typed, userId, skipPolicyCheck }: AddInput, con
   const user = await findUser(idOf('User', userId), context);
   if (user === undefined) throw new LatchkeyError('not_found');
   const translations = browser.pages.language(request);
-  const judged = judgeEmail(typed, emailPolicyOf(core));
+  const judged = await judgeEmail(typed, emailPolicyOf(core));
   if (!judged.ok && judged.problems.includes('invalid')) return { status: 'INVALID', user };
   if (!judged.ok && skipPolicyCheck !== true) {
     return { status: 'DENIED', user, violations: emailViolations(translations, judged.problems) };

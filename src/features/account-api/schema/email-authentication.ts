@@ -138,7 +138,7 @@ async function start({ email: typed, password, language }: StartInput, context: 
   const { core, browser, request } = context;
   requireChangeable(context);
   const locale = mailLanguage(language, browser.languages);
-  const judged = judgeEmail(typed, emailPolicyOf(core));
+  const judged = await judgeEmail(typed, emailPolicyOf(core));
   // Blanks are cut from what people type into a form; the page has done so.
   if (typed !== typed.trim() || (!judged.ok && judged.problems.includes('invalid'))) {
     return { status: 'INVALID_EMAIL_ADDRESS' };

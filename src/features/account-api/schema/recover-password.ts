@@ -1,5 +1,6 @@
 /** A new password for who has lost the old one, by the ticket of a recovery mail (account-graphql 5.2, browser-flows 7.3). */
 import { bindRecovery } from '#browser/recoveries-cookie.ts';
+import { passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
 import { recoverPassword } from '#domain/recoveries/recover-password.ts';
 import type { RecoveryTicket, TicketCheck } from '#domain/recoveries/recovery-ticket.ts';
 import { resendRecovery } from '#domain/recoveries/start-recovery.ts';
@@ -86,10 +87,10 @@ async function storePassword(
 ): Promise<SetPassword> {
   const { core, browser, request } = context;
   const { viewers } = browser;
-  const { account, branding, passwords } = core.config;
+  const { account, branding } = core.config;
   const deps = {
     ...core,
-    passwordRules: passwords,
+    passwordRules: passwordRulesOf(core),
     serviceName: branding.serviceName,
     sessionTtlSeconds: account.recoverySessionTtlSeconds,
     ticketTtlSeconds: account.recoveryTicketTtlSeconds,

@@ -1,6 +1,6 @@
 /** The password of an account, for who knows the present one and for administrators (account-graphql 5.2). */
 import { type FoundPasswordOwner, findPasswordOwner } from '#domain/accounts/passwords/find-password-owner.ts';
-import { judgePassword } from '#domain/accounts/passwords/password-rules.ts';
+import { judgePassword, passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
 import type { User as Account } from '#domain/accounts/user.ts';
 import { changePassword } from '#domain/password-changes/change-password.ts';
 import { changePasswordByToken } from '#domain/password-changes/change-password-by-token.ts';
@@ -66,11 +66,11 @@ async function setPassword(input: Input, context: AccountContext): Promise<SetPa
 
 /** An account that does not exist has no words that are easy to guess. @throws LatchkeyError `overloaded` */
 async function judge(newPassword: string, owner: FoundPasswordOwner | undefined, { core, request }: AccountContext) {
-  const { branding, passwords } = core.config;
+  const { branding } = core.config;
   const { username = '', displayName } = owner?.user ?? {};
   const words = { username, displayName, emails: owner?.emails ?? [], serviceName: branding.serviceName };
   const asker = { address: addressKey(request.clientAddress), signal: request.signal };
-  return await judgePassword(passwords, core.estimator, newPassword, words, asker);
+  return await judgePassword(passwordRulesOf(core), core.estimator, newPassword, words, asker);
 }
 
 /** What all ways of changing a password take from the request. */

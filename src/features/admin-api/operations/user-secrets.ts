@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseDisplayName, usernameProblems } from '#domain/accounts/account-names.ts';
 import { findUserByName } from '#domain/accounts/find-user.ts';
 import { findPasswordOwner } from '#domain/accounts/passwords/find-password-owner.ts';
-import { judgePassword } from '#domain/accounts/passwords/password-rules.ts';
+import { judgePassword, passwordProblemText, passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
 import { registerUser } from '#domain/accounts/registrations/register-user.ts';
 import { users } from '#domain/administration/user-listing.ts';
 import { setPasswordOfUser } from '#domain/password-changes/set-password-of-user.ts';
@@ -127,14 +127,14 @@ async function checkPassword(
   password: string,
 ) {
   const owner = await findPasswordOwner(core.database, user);
-  const { branding, passwords } = core.config;
+  const { branding } = core.config;
   const { username = '', displayName } = owner?.user ?? {};
   const words = { username, displayName, emails: owner?.emails ?? [], serviceName: branding.serviceName };
   const asker = { address: addressKey(context.clientAddress), signal: context.signal };
-  const rejected = await judgePassword(passwords, core.estimator, password, words, asker);
+  const rejected = await judgePassword(passwordRulesOf(core), core.estimator, password, words, asker);
   if (rejected === undefined) return;
   throw new LatchkeyError('password_too_weak', {
-    description: `the password may not be used: ${rejected.problem}`,
+    description: `the password may not be used: ${passwordProblemText(rejected.problem)}`,
     members: { pointer: '/password' },
   });
 }

@@ -1,0 +1,50 @@
+import type { Client } from '#domain/clients/client.ts';
+import type { ModuleRules } from './module/module-rules.ts';
+import { requesterInput } from './module/rule-inputs.ts';
+import type { RequesterPolicy } from './requester-policy.ts';
+import type { Violation } from './violations.ts';
+
+export interface GrantDeps {
+  readonly requesterPolicy: Pick<RequesterPolicy, 'ban'>;
+  readonly moduleRules: Pick<ModuleRules, 'judge'>;
+}
+
+/** What is about to be granted. */
+export interface JudgedGrant {
+  /** Undefined: the client acts for itself. */
+  readonly user: { readonly id: string; readonly username: string; readonly canRequestAdmin: boolean } | undefined;
+  readonly client: Pick<Client, 'id' | 'isStatic' | 'name'>;
+  readonly scope: readonly string[];
+  readonly grantType: string;
+  /** Undefined: not counted. */
+  readonly sessionCount?: number | undefined;
+}
+
+/** Where a request comes from. */
+interface Requester {
+  readonly clientAddress: string | undefined;
+  readonly userAgent: string | undefined;
+}
+
+/**
+ * What the rule `authorizationGrant` has against a grant: the operator's own rule, or else the ban of the requester.
+ * Rights to admin scopes and the limit of sessions hold besides, see `findViolations`.
+ */
+export async function judgeGrant(
+  deps: GrantDeps,
+  grant: JudgedGrant,
+  { clientAddress, userAgent }: Requester,
+): Promise<readonly Violation[]> {
+  const setting = deps.requesterPolicy.ban('authorizationGrant', clientAddress, userAgent);
+  if (setting !== undefined) return [{ code: 'requester-banned', setting }];
+  const { user, client, scope, grantType, sessionCount } = grant;
+  const found = await deps.moduleRules.judge('authorizationGrant', {
+    user: user === undefined ? null : { id: user.id, username: user.username, can_request_admin: user.canRequestAdmin },
+    client: { id: client.id, name: client.name[''] ?? null, is_static: client.isStatic },
+    scope: [...scope],
+    grant_type: grantType,
+    session_count: sessionCount ?? null,
+    requester: requesterInput(clientAddress, userAgent),
+  });
+  return found.map((violation) => ({ code: 'policy-module', violation }));
+}

@@ -1,0 +1,63 @@
+/** What a rule of the policy module answers: texts of the operator's own, of which nothing is believed unread. */
+
+/** One reason of the policy module against what is asked for. */
+export interface ModuleViolation {
+  readonly code: string;
+  /** For people and developers, as the module wrote it; it is text wherever it is shown. */
+  readonly msg: string;
+  /** The field of a form or the member of a client's metadata that it is about. */
+  readonly field?: string | undefined;
+  /** The redirect URI that a client may not have. */
+  readonly redirect?: string | undefined;
+}
+
+/** In place of an answer that a rule did not give, or that cannot be read. */
+export const POLICY_ERROR: ModuleViolation = {
+  code: 'policy_error',
+  msg: 'The policy here could not be consulted. Please try again later.',
+};
+
+const MAX_VIOLATIONS = 20;
+const MAX_TEXT = 500;
+const CODE = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+const FIELD = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
+const MEMBERS = new Set(['code', 'msg', 'field', 'redirect']);
+
+/** @throws Error that says what is wrong with the answer */
+export function readViolations(answer: unknown): readonly ModuleViolation[] {
+  if (!Array.isArray(answer)) throw new Error(`the answer is ${kindOf(answer)}, not a list of violations`);
+  if (answer.length > MAX_VIOLATIONS) throw new Error(`the answer has more than ${MAX_VIOLATIONS} violations`);
+  return answer.map((violation: unknown, index) => readViolation(violation, `violation ${index + 1}`));
+}
+
+function readViolation(violation: unknown, place: string): ModuleViolation {
+  if (typeof violation !== 'object' || violation === null || Array.isArray(violation)) {
+    throw new Error(`${place} is ${kindOf(violation)}, not an object`);
+  }
+  const members: ReadonlyMap<string, unknown> = new Map(Object.entries(violation));
+  for (const name of members.keys()) {
+    if (!MEMBERS.has(name)) throw new Error(`${place} has the unknown member ${JSON.stringify(name.slice(0, 64))}`);
+  }
+  const code = textOf(members, 'code', place);
+  if (code === undefined || !CODE.test(code)) {
+    throw new Error(`${place}: "code" is not 1 to 64 letters, digits, ".", "_" or "-"`);
+  }
+  const msg = textOf(members, 'msg', place);
+  if (msg === undefined || msg.trim() === '') throw new Error(`${place} has no "msg"`);
+  const field = textOf(members, 'field', place);
+  if (field !== undefined && !FIELD.test(field)) throw new Error(`${place}: "field" is no name of a field`);
+  return { code, msg, field, redirect: textOf(members, 'redirect', place) };
+}
+
+function textOf(members: ReadonlyMap<string, unknown>, name: string, place: string): string | undefined {
+  const value = members.get(name);
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string') throw new Error(`${place}: "${name}" is ${kindOf(value)}, not a text`);
+  if (value.length > MAX_TEXT) throw new Error(`${place}: "${name}" is longer than ${MAX_TEXT} characters`);
+  return value;
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  return Array.isArray(value) ? 'a list' : `of the type ${typeof value}`;
+}

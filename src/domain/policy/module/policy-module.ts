@@ -1,0 +1,82 @@
+/**
+ * The operator's own rules: an ES module that `policy.module` names (operations 1.18). It is code that runs with all
+ * rights of the service, so it is loaded from a path of the configuration only, before the first request.
+ */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
+import { systemReason } from '#platform/base/system-errors.ts';
+import { outside } from '#platform/base/tasks.ts';
+import { inTime } from './in-time.ts';
+
+/** Rules that a module may bring, by the names of its exports. Each replaces the built-in one. */
+export const POLICY_RULES = [
+  'register',
+  'email',
+  'password',
+  'clientRegistration',
+  'authorizationGrant',
+  'compatLogin',
+] as const;
+
+export type PolicyRule = (typeof POLICY_RULES)[number];
+
+/** One exported function. What it answers is read with suspicion. */
+type Rule = (input: unknown, data: unknown) => unknown;
+
+export type PolicyModule = Readonly<Partial<Record<PolicyRule, Rule>>>;
+
+const LOAD_DEADLINE_MS = 10_000;
+
+/**
+ * Loads the rules of a module. A file that has changed is read again; modules that it imports are those of the first
+ * time, as long as the process runs.
+ * @throws Error that says why it cannot be used, without the path
+ */
+export async function loadPolicyModule(path: string): Promise<PolicyModule> {
+  const digest = createHash('sha256')
+    .update(await readModule(path))
+    .digest('hex');
+  // The same address is the same module, so the address of another content has to be another one.
+  const address = pathToFileURL(path);
+  address.searchParams.set('content', digest.slice(0, 16));
+  const exported = new Map(Object.entries(await importInTime(address.href)));
+  const module: Partial<Record<PolicyRule, Rule>> = {};
+  for (const [name, value] of exported) {
+    const rule = POLICY_RULES.find((known) => known === name);
+    if (rule === undefined)
+      throw new Error(`it exports "${name}", which is no rule; rules are ${POLICY_RULES.join(', ')}`);
+    if (!isRule(value)) throw new Error(`its export "${name}" is not a function`);
+    module[rule] = value;
+  }
+  if (exported.size === 0) throw new Error(`it exports no rule; rules are ${POLICY_RULES.join(', ')}`);
+  return module;
+}
+
+async function readModule(path: string): Promise<Buffer> {
+  try {
+    return await outside(readFile(path));
+  } catch (error) {
+    throw new Error(`it cannot be read: ${systemReason(error)}`);
+  }
+}
+
+/** A module may await something when it is loaded. */
+async function importInTime(address: string): Promise<object> {
+  try {
+    const loaded = await inTime<unknown>(import(address), LOAD_DEADLINE_MS, 'it did not come to its end within 10 s');
+    return typeof loaded === 'object' && loaded !== null ? loaded : {};
+  } catch (error) {
+    throw new Error(`it cannot be loaded: ${firstLine(error)}`);
+  }
+}
+
+function isRule(value: unknown): value is Rule {
+  return typeof value === 'function';
+}
+
+/** What was thrown may be anything. */
+export function firstLine(error: unknown): string {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return (text.split('\n')[0] ?? '').slice(0, 300);
+}

@@ -1,0 +1,27 @@
+import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
+import { type RuleInputs, requesterInput } from '#domain/policy/module/rule-inputs.ts';
+import type { RequesterPolicy } from '#domain/policy/requester-policy.ts';
+import type { Violation } from '#domain/policy/violations.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+
+interface JudgeDeps {
+  readonly requesterPolicy: Pick<RequesterPolicy, 'ban'>;
+  readonly moduleRules: Pick<ModuleRules, 'judge'>;
+}
+
+/** What the rule `compatLogin` has against it: the operator's own rule, or else the ban of the requester. */
+export async function judgeCompatLogin(
+  deps: JudgeDeps,
+  login: Pick<RuleInputs['compatLogin'], 'login_type' | 'user'>,
+  { clientAddress, userAgent }: RequestContext,
+): Promise<readonly Violation[]> {
+  const setting = deps.requesterPolicy.ban('compatLogin', clientAddress, userAgent);
+  if (setting !== undefined) return [{ code: 'requester-banned', setting }];
+  const { login_type, user } = login;
+  const found = await deps.moduleRules.judge('compatLogin', {
+    user: { id: user.id, username: user.username },
+    login_type,
+    requester: requesterInput(clientAddress, userAgent),
+  });
+  return found.map((violation) => ({ code: 'policy-module', violation }));
+}
