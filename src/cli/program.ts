@@ -12,6 +12,7 @@ import { addActivityCommand } from './activity-options.ts';
 import { addBackupCommands } from './backup-options.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { configSources } from './command-io.ts';
+import type { DebugPolicyOptions } from './debug-policy.ts';
 import { durationOption } from './duration-option.ts';
 import { addImportCommands } from './import-options.ts';
 import type { IssueTokenOptions } from './issue-registration-token.ts';
@@ -311,6 +312,13 @@ function addDebugCommands(
     .description('kind and checksum of a token from its text alone; exit 1 when it cannot be one; - for standard input')
     .action(async (token: string) =>
       finish(await (await import('./debug-token.ts')).debugToken(configuration(), token, io)),
+    );
+  debug
+    .command('policy')
+    .description('load the rules and data of the policy and say what decides; exit 1 when they cannot be used')
+    .option('--with-dynamic-data', 'also the data that an administrator stored last, from the database', false)
+    .action(async (options: DebugPolicyOptions) =>
+      finish(await (await import('./debug-policy.ts')).debugPolicy(configuration(), options, io)),
     );
 }
 

@@ -5,7 +5,7 @@
  */
 import { type AddedPolicyData, addPolicyData } from '#config/policy-data.ts';
 import type { PolicyData } from '#config/sections/policy.ts';
-import { type ClientId, fromUuid } from '#platform/base/ids.ts';
+import { type ClientId, fromUuid, type Ulid } from '#platform/base/ids.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -51,6 +51,12 @@ export class LivePolicy {
   /** What would be in force with this data in place of what was stored before; it changes nothing. */
   judge(added: unknown): AddedPolicyData {
     return addPolicyData(this.#deps.configured, added);
+  }
+
+  /** The data that was stored last, as it would come into force; undefined: there is none. It changes nothing. */
+  async judgeStored(): Promise<{ readonly id: Ulid<'policy-data'>; readonly judged: AddedPolicyData } | undefined> {
+    const newest = await this.#deps.database.first(findNewerData, { known: LOWEST });
+    return newest && { id: fromUuid(newest.id), judged: this.judge(newest.data) };
   }
 
   /** Puts stored data into force, unless newer data is. @param id of its row */

@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LivePolicy } from '#domain/policy/live-policy.ts';
+import { storePolicyData } from '#domain/policy/store-policy-data.ts';
+import { testConfig } from '#test/support/app.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { silentLog } from '#test/support/silent-log.ts';
+import { runCommand } from './run-command.test-support.ts';
+
+let directory: string;
+let testDatabase: TestDatabase;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  directory = mkdtempSync(join(tmpdir(), 'latchkey-policy-'));
+});
+afterAll(async () => {
+  rmSync(directory, { recursive: true });
+  await testDatabase.drop();
+});
+
+async function debugPolicy(policy: object, ...args: string[]) {
+  const settings = {
+    secrets: { encryption: 'ab'.repeat(32) },
+    database: { uri: testDatabase.connectionString },
+    logging: { output: join(directory, 'log') },
+    policy,
+  };
+  writeFileSync(join(directory, 'latchkey.json'), JSON.stringify(settings), { mode: 0o600 });
+  const argv = ['debug', 'policy', ...args, '-c', join(directory, 'latchkey.json')];
+  return await runCommand(argv, { workingDirectory: directory });
+}
+
+test('debug policy: names what decides each rule, without the database', async () => {
+  writeFileSync(join(directory, 'rules.mjs'), 'export const email = () => []; export const register = () => [];');
+  const { exitCode, out } = await debugPolicy({ module: 'rules.mjs' });
+  expect(exitCode).toBe(0);
+  expect(out).toBe(
+    [
+      `module: ${join(directory, 'rules.mjs')}`,
+      ...['register: module', 'email: module', 'password: built-in', 'clientRegistration: built-in'],
+      ...['authorizationGrant: built-in', 'compatLogin: built-in', 'the policy can be used', ''],
+    ].join('\n'),
+  );
+  const { out: none } = await debugPolicy({}, '--json');
+  expect(JSON.parse(none)).toMatchObject({ module: null, rules: { register: 'built-in' } });
+});
+
+test('debug policy: exit 1 and the reason for a module that cannot be used', async () => {
+  writeFileSync(join(directory, 'broken.mjs'), 'export const mail = () => [];');
+  const { exitCode, out } = await debugPolicy({ module: 'broken.mjs' }, '--json');
+  expect(exitCode).toBe(1);
+  expect(JSON.parse(out).problem).toMatch(/^policy\.module: .*broken\.mjs: it exports "mail", which is no rule/);
+});
+
+test('debug policy --with-dynamic-data: judges what was stored last, exit 1 when the configuration makes it wrong', async () => {
+  const before = await debugPolicy({}, '--with-dynamic-data', '--json');
+  expect([before.exitCode, JSON.parse(before.out).stored_data]).toEqual([0, null]);
+  const database = testDatabase.database;
+  const id = await storePolicyData(database, { allowed_domains: ['example.org'] }, Date.now());
+  const good = await debugPolicy({}, '--with-dynamic-data');
+  expect([good.exitCode, good.out]).toEqual([
+    0,
+    expect.stringContaining(`stored data: ${id}\nthe policy can be used\n`),
+  ]);
+  await sql(database, `update policy_data set data = '{"allowed_domains": ["not a domain"]}'`);
+  const bad = await debugPolicy({}, '--with-dynamic-data', '--json');
+  expect([bad.exitCode, JSON.parse(bad.out).problem]).toEqual([
+    1,
+    expect.stringMatching(new RegExp(`^policy data ${id}: data\\.allowed_domains\\.0: expected a domain`)),
+  ]);
+  // It says what would come into force, and puts nothing there.
+  const policy = new LivePolicy({
+    configured: testConfig('https://a.example/', []).policy.data,
+    database,
+    log: silentLog,
+  });
+  expect((await policy.judgeStored())?.judged.ok).toBe(false);
+  expect(policy.data.emails.allowedDomains).toEqual([]);
+});
