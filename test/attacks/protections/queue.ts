@@ -198,7 +198,12 @@ export const QUEUE: readonly Protection[] = [
     name: 'queue-hourly-revived',
     what: 'hourly work that was given up begins again',
     attack: 'O-09',
-    removals: [{ text: '     where queue_jobs.failed_at is not null`,', instead: '     where false`,' }],
+    removals: [
+      {
+        text: 'set due_at = excluded.due_at, attempt = 0, worker = null, failed_at = null, failed_reason = null\n     where queue_jobs.failed_at is not null',
+        instead: 'set due_at = excluded.due_at\n     where false',
+      },
+    ],
     test: 'src/platform/jobs/unknown-jobs.test.ts',
     testName: 'hourly work that is dead by that begins again',
   },
