@@ -116,7 +116,11 @@ export function createExportWorker(deps: Core): JobWorker {
 /** Mails have a worker of their own, so that a mail server that hangs holds up nothing else. */
 export function createMailWorker(deps: JobDeps): JobWorker {
   const { config, database, clock, log, tracing } = deps;
-  const mails = { ...deps, urls: new Urls(config.http.publicBase), catalog: loadTranslations() };
+  const mails = {
+    ...deps,
+    urls: new Urls(config.http.publicBase),
+    catalog: loadTranslations(config.templates.translations),
+  };
   return new JobWorker({
     ...{ database, clock, log, tracing },
     ...{ maxRetries: config.jobs.maxRetries, pollIntervalSeconds: config.jobs.pollIntervalSeconds },

@@ -2,21 +2,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { type ASSET_NAMES, type AssetManifest, parseAssetManifest } from '#config/asset-manifest.ts';
 
 /** The published files that pages name. */
 export type AssetName =
-  | 'account.css'
-  | 'account.js'
+  | (typeof ASSET_NAMES)[number]
   | `account-${string}.json`
-  | 'api-callback.js'
-  | 'api-reference.css'
-  | 'api-reference.js'
-  | 'pages.css'
-  | 'pages.js'
-  | 'playground.js'
-  | 'strength.js'
-  | 'strength-estimator.js'
-  | 'favicon.svg'
   | 'brand.css'
   | `${'logo' | 'logo-dark' | 'icon'}.${'svg' | 'png'}`;
 
@@ -61,7 +52,7 @@ const CONTENT_TYPES = new Map([
   ['.woff2', 'font/woff2'],
 ]);
 
-const COMPRESSED = new Set(['.css', '.svg']);
+const COMPRESSED = new Set(['.css', '.json', '.svg']);
 
 /** The parts of a script are known by their published names only, which the bundler made. */
 const HASHED = /-[0-9A-Z]{8}\.js$/;
@@ -151,8 +142,9 @@ export class AssetFiles {
  * Reads the files of a build into memory; they are few and small. Those of the build before are published as well: a
  * page that was opened before an upgrade still asks for them.
  * @param directory with `manifest.json`. Throws when the manifest is missing or lists a file that is.
+ * @param manifest path of another one that is read in its place
  */
-export function loadAssets(directory: string, hasSourceMaps = false): AssetFiles {
+export function loadAssets(directory: string, hasSourceMaps = false, manifest?: string): AssetFiles {
   const read = (name: string): Buffer | undefined => {
     const path = join(directory, name);
     return existsSync(path) ? readFileSync(path) : undefined;
@@ -161,7 +153,14 @@ export function loadAssets(directory: string, hasSourceMaps = false): AssetFiles
     existsSync(join(directory, name)),
   );
   const before = new AssetFiles(Object.fromEntries(listed), read, undefined, hasSourceMaps);
-  return new AssetFiles(readManifest(directory, 'manifest.json'), read, before, hasSourceMaps);
+  const names = manifest === undefined ? readManifest(directory, 'manifest.json') : readOwnManifest(manifest);
+  return new AssetFiles(names, read, before, hasSourceMaps);
+}
+
+function readOwnManifest(path: string): AssetManifest {
+  const names = parseAssetManifest(readFileSync(path, 'utf8'));
+  if (typeof names === 'string') throw new Error(`${path} ${names}`);
+  return names;
 }
 
 function readManifest(directory: string, name: string): Record<string, string> {

@@ -1,10 +1,11 @@
 import type { Config } from '#config/config.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
+import { areaCatalogs } from './area-catalogs.ts';
 import { type AssetFiles, assetPaths } from './asset-files.ts';
 import { type Brand, brandOf } from './brand.ts';
 import { Csrf } from './csrf.ts';
-import { loadTranslations } from './i18n/translations.ts';
+import { loadTranslations, type TranslationCatalog } from './i18n/translations.ts';
 import { Interstitials } from './interstitials.tsx';
 import type { Site } from './layout.tsx';
 import { Notices } from './notices.tsx';
@@ -23,7 +24,7 @@ export interface Browser {
   readonly notices: Notices;
   /** Installed languages, from which `ui_locales` chooses. */
   readonly languages: readonly string[];
-  /** Files of the build and of the operator's brand. */
+  /** Files of the build, of the operator's brand, and texts in the operator's words. */
   readonly assets: AssetFiles;
   readonly brand: Brand;
   /** Where pages find the logo of a client; undefined when it has none, or none is shown. */
@@ -33,13 +34,13 @@ export interface Browser {
 /** Core and browser in one object, as the functions of features with pages take it. */
 export type PageDeps = Core & Browser;
 
-/** @param builtAssets files of the build; those of the brand are added here */
+/** @param builtAssets files of the build; those of the operator are added here */
 export function createBrowser(core: Core, builtAssets: AssetFiles): Browser {
   const { config, database, clock, activity, sessionLimits } = core;
   const urls = new Urls(config.http.publicBase);
-  const catalog = loadTranslations();
+  const catalog = loadTranslations(config.templates.translations);
   const brand = brandOf(config.branding);
-  const assets = brandedAssets(builtAssets, brand);
+  const assets = ownAssets(config, builtAssets, brand, catalog);
   const site = siteOf(config, urls, brand, assets.publishedNames);
   const pages = new Pages({
     site,
@@ -64,9 +65,18 @@ export function createBrowser(core: Core, builtAssets: AssetFiles): Browser {
   };
 }
 
-/** Files of the build and those of the brand. */
-export function brandedAssets(builtAssets: AssetFiles, brand: Brand): AssetFiles {
-  return builtAssets.with(Object.values(brand).filter((file) => file !== undefined));
+/** Files of the build, with those of the brand and the texts in the operator's words. */
+export function ownAssets(
+  { templates }: Pick<Config, 'templates'>,
+  builtAssets: AssetFiles,
+  brand: Brand,
+  catalog: TranslationCatalog,
+): AssetFiles {
+  const hasTexts = Object.keys(templates.translations).length > 0;
+  return builtAssets.with([
+    ...Object.values(brand).filter((file) => file !== undefined),
+    ...(hasTexts ? areaCatalogs(catalog, builtAssets) : []),
+  ]);
 }
 
 /** @param publishedNames of files by their plain names; one that is missing there stays as it is */

@@ -81,6 +81,19 @@ test('templates check: what a template spoils only together with a page names th
   expect(problems.filter(({ template }: { template: string }) => template.startsWith('pages/login.'))).toHaveLength(1);
 });
 
+test('templates check: renders in the languages of the operator, and names a wrong text with its line', async () => {
+  const files = {
+    'latchkey.yaml': 'templates:\n  translations_path: texts\n',
+    'texts/he.json': '{\n  "login.title": "כניסה",\n  "login.continue": "{who}"\n}',
+  };
+  const { exitCode, out, workingDirectory } = await check(files, '--out-dir', 'out');
+  expect(exitCode).toBe(1);
+  const problem = 'texts/he.json:3: login.continue: there is no value {who}; there is {client}\n';
+  expect(out.endsWith(`/${problem}`)).toBe(true);
+  expect(out.split('\n')).toHaveLength(2);
+  expect(readFileSync(join(workingDirectory, 'out/pages/login.he.html'), 'utf8')).toContain('כניסה');
+});
+
 test('templates check: mails that are not well formed are found, and a subject that comes out empty', async () => {
   const { exitCode, out } = await check({
     'looks/emails/verification.html': '<p>{{ code }}<b></p>',

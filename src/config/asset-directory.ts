@@ -1,22 +1,53 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { packageRoot } from '#platform/base/package-root.ts';
 import { systemReason } from '#platform/base/system-errors.ts';
 import type { Problem } from '#platform/config/problems.ts';
-import { type MappingNode, nodeAt, pathText } from '#platform/config/tree.ts';
+import { type MappingNode, nodeAt, type Path, pathText } from '#platform/config/tree.ts';
+import { parseAssetManifest } from './asset-manifest.ts';
 
-const KEY = ['assets', 'path'];
+const PATH = ['assets', 'path'];
+const MANIFEST = ['templates', 'assets_manifest'];
 
-/** Whether the directory that stands in for the bundled assets is one that a build made. */
+/** Where the files are that are served in place of others, unless `assets.path` says it. */
+export const BUNDLED_ASSETS = join(packageRoot, 'dist/assets');
+
+/** Whether the directory that stands in for the bundled assets is one that a build made, and the manifest one of its files. */
 export function assetDirectoryProblems(root: MappingNode): Problem[] {
-  const node = nodeAt(root, KEY);
-  // Anything but a path is left for the check of the schema.
-  if (node?.kind !== 'scalar' || typeof node.value !== 'string' || node.value === '') return [];
-  const file = join(node.value, 'manifest.json');
+  const directory = pathAt(root, PATH);
+  const manifest = pathAt(root, MANIFEST);
+  if (manifest !== undefined) return manifestProblems(root, manifest, directory ?? BUNDLED_ASSETS);
+  if (directory === undefined) return [];
+  const file = join(directory, 'manifest.json');
+  const text = readOr(file);
+  if (typeof text === 'string') return [];
+  return [problem(root, PATH, `cannot read ${file}: ${text.reason}; the directory has to be one that a build made`)];
+}
+
+function manifestProblems(root: MappingNode, file: string, directory: string): Problem[] {
+  const text = readOr(file);
+  if (typeof text !== 'string') return [problem(root, MANIFEST, `cannot read ${file}: ${text.reason}`)];
+  const names = parseAssetManifest(text);
+  if (typeof names === 'string') return [problem(root, MANIFEST, `${file} ${names}`)];
+  return Object.values(names)
+    .filter((name) => !existsSync(join(directory, name)))
+    .map((name) => problem(root, MANIFEST, `${file} names ${name}, which is not in ${directory}`));
+}
+
+/** Anything but a path is left for the check of the schema. */
+function pathAt(root: MappingNode, key: Path): string | undefined {
+  const node = nodeAt(root, key);
+  return node?.kind === 'scalar' && typeof node.value === 'string' && node.value !== '' ? node.value : undefined;
+}
+
+function readOr(file: string): string | { readonly reason: string } {
   try {
-    readFileSync(file);
-    return [];
+    return readFileSync(file, 'utf8');
   } catch (error) {
-    const message = `cannot read ${file}: ${systemReason(error)}; the directory has to be one that a build made`;
-    return [{ key: pathText(KEY), message, at: node.at }];
+    return { reason: systemReason(error) };
   }
+}
+
+function problem(root: MappingNode, key: Path, message: string): Problem {
+  return { key: pathText(key), message, at: nodeAt(root, key)?.at };
 }

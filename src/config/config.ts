@@ -74,14 +74,24 @@ const sections = mapping({
       .describe(
         'Directory of templates that replace bundled ones by name: `page.html` surrounds every page, `emails/NAME.subject`, `.txt` and `.html` are parts of mails.',
       ),
+    translations_path: path()
+      .optional()
+      .describe(
+        'Directory of files `TAG.json`, one for each language: texts by their keys, in place of bundled ones or in a further language.',
+      ),
+    assets_manifest: path()
+      .optional()
+      .describe(
+        'JSON file that says which file is published for which name, in place of `manifest.json` in the directory of the assets (`assets.path`, else the bundled one); as Vite writes it, or names by names.',
+      ),
   })
     .prefault({})
-    .describe('Markup around the pages, and mails in words of your own.'),
+    .describe('Markup around the pages, mails in words of your own, and further languages.'),
   assets: mapping({
     path: path()
       .optional()
       .describe(
-        'Directory of a build of the scripts, styles and texts below `/assets/`, with its `manifest.json`, in place of the bundled one.',
+        'Directory of a build of the scripts, styles and texts below `/assets/`, with its `manifest.json`, unless `templates.assets_manifest` names another file, in place of the bundled one.',
       ),
     source_maps: bool()
       .prefault(false)
@@ -186,7 +196,11 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
     branding,
     /** Replace the bundled ones. */
     templates: surroundings.templates,
-    assets: { path: parsed.assets.path, hasSourceMaps: parsed.assets.source_maps },
+    assets: {
+      path: parsed.assets.path,
+      manifest: parsed.templates.assets_manifest,
+      hasSourceMaps: parsed.assets.source_maps,
+    },
     index: { redirect: parsed.index.redirect },
     i18n: { defaultLanguage: parsed.i18n.default_language },
     telemetry: telemetryConfig(parsed.telemetry, surroundings.environment),

@@ -842,7 +842,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'branding.accent_color': color(),
   'branding.accent_color_dark': { ...color(), good: '"#8DB4FF"', reads: '#8db4ff' },
   'index.redirect': url(),
-  'i18n.default_language': choice('de', 'en', 'de', 'fr', 'es', 'ar'),
+  'i18n.default_language': { ...choice('de', 'en', 'de', 'fr', 'es', 'ar'), good: 'de' },
   'telemetry.tracing.exporter': choice('otlp', 'none', 'stdout', 'otlp'),
   'telemetry.tracing.endpoint': {
     good: 'https://collector.example/custom/traces',
@@ -1110,7 +1110,15 @@ function variableOf(key: string): string {
 
 test('every key of the schema is tried above', () => {
   // Files with secrets, pictures and templates have tests of their own.
-  const files = ['assets.path', 'branding.logo', 'branding.logo_dark', 'branding.favicon', 'templates.path'];
+  const files = [
+    'assets.path',
+    'branding.logo',
+    'branding.logo_dark',
+    'branding.favicon',
+    'templates.path',
+    'templates.translations_path',
+    'templates.assets_manifest',
+  ];
   // So have those of Sign in with Apple, which need one another: sections/upstream-oauth2.test.ts.
   const apple = ['private_key', 'team_id', 'key_id'].map((n) => `upstream_oauth2.providers[].sign_in_with_apple.${n}`);
   const tried = [...Object.keys(ROWS), ...files, ...apple, 'secrets.keys_dir', 'secrets.encryption_previous[].file'];
@@ -1341,8 +1349,8 @@ test('without any source, the defaults are those of the manual', () => {
       accentColor: undefined,
       accentColorDark: undefined,
     },
-    templates: { page: undefined, mails: {} },
-    assets: { path: undefined, hasSourceMaps: false },
+    templates: { page: undefined, mails: {}, translations: {} },
+    assets: { path: undefined, manifest: undefined, hasSourceMaps: false },
     index: { redirect: undefined },
     i18n: { defaultLanguage: 'en' },
     logging: { level: 'info', targetLevels: {}, format: 'text', output: 'stderr', color: 'auto', padLevel: false },

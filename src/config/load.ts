@@ -34,8 +34,9 @@ import { holdsSecrets, SecretFiles } from './secret-files.ts';
 import { httpConfig } from './sections/http.ts';
 import { secretsConfig } from './sections/secrets.ts';
 import { START_SETTINGS, withCertificatesOf } from './start-settings.ts';
-import { readTemplates, type TemplateFileProblem, templateSettingProblems } from './template-files.ts';
+import { fileSettingProblems, readTemplates, TEMPLATES_KEY, type TemplateFileProblem } from './template-files.ts';
 import { tlsProblems } from './tls-pairs.ts';
+import { defaultLanguageProblems, readTranslations, TRANSLATIONS_KEY } from './translation-files.ts';
 
 export interface ConfigSources {
   /** As named on the command line; none: `LATCHKEY_CONFIG`, else the usual places. */
@@ -110,13 +111,20 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   const complete = secretFiles.contents(tree, shape);
   const directoryKeys = secretFiles.keyDirectory(complete);
   const { pictures, problems: pictureProblems } = readPictures(complete);
-  const { templates, problems: templateProblems } = readTemplates(complete);
+  const { templates, problems: wrongTemplates } = readTemplates(complete);
+  const { translations, problems: wrongTranslations } = readTranslations(complete);
   const { parsed, problems } = checkTree(complete, shape);
   const found = [
     ...reading.problems,
     ...secretFiles.problems,
     ...pictureProblems,
-    ...(sources.collectsTemplateProblems === true ? [] : templateSettingProblems(complete, templateProblems)),
+    ...(sources.collectsTemplateProblems === true
+      ? []
+      : [
+          ...fileSettingProblems(complete, TEMPLATES_KEY, wrongTemplates),
+          ...fileSettingProblems(complete, TRANSLATIONS_KEY, wrongTranslations),
+        ]),
+    ...defaultLanguageProblems(complete, translations),
     ...assetDirectoryProblems(complete),
     ...tlsProblems(complete),
     ...problems.filter(isNotConsequence(secretFiles)),
@@ -132,7 +140,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     workingDirectory,
     directoryKeys,
     pictures,
-    templates,
+    templates: { ...templates, translations },
     isTrial,
     isMatrix: reading.aliases.has('matrix'),
   });
@@ -144,7 +152,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     deprecations: deprecationWarnings(tree, shape),
     trial: isTrial,
     files: names,
-    templateProblems,
+    templateProblems: [...wrongTemplates, ...wrongTranslations],
     environment,
     tree,
     completeTree: complete,

@@ -11,6 +11,7 @@ import { tlsPaths } from './tls-pairs.ts';
 export const START_SETTINGS: readonly Path[] = [
   ['data_dir'],
   ['assets'],
+  ['templates', 'assets_manifest'],
   ['protocol_name'],
   ['http', 'public_base'],
   ['http', 'issuer'],

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemReason } from '#platform/base/system-errors.ts';
 import type { Problem } from '#platform/config/problems.ts';
-import { type MappingNode, nodeAt, pathText } from '#platform/config/tree.ts';
+import { type MappingNode, nodeAt, type Path, pathText } from '#platform/config/tree.ts';
 import {
   MAIL_NAMES,
   MAIL_PARTS,
@@ -17,9 +17,12 @@ import { type PageTemplate, parsePageTemplate } from './page-template.ts';
 import type { TemplateProblem } from './placeholders.ts';
 
 const MAX_BYTES = 64 * 1024;
-const KEY = ['templates', 'path'];
+export const TEMPLATES_KEY = ['templates', 'path'];
 const PAGE = 'page.html';
 const MAILS = 'emails';
+
+/** Texts by key, by BCP 47 tag. */
+export type OwnTranslations = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** What is wrong with one file. */
 export interface TemplateFileProblem {
@@ -36,14 +39,16 @@ export interface Templates {
   readonly page: PageTemplate | undefined;
   /** In place of parts of bundled ones. */
   readonly mails: MailTemplates;
+  /** In place of bundled texts, and further languages. */
+  readonly translations: OwnTranslations;
 }
 
 /** Reads the templates of the operator, which have the names of those that they replace. One with problems is left out. */
 export function readTemplates(root: MappingNode): {
-  readonly templates: Templates;
+  readonly templates: Pick<Templates, 'mails' | 'page'>;
   readonly problems: readonly TemplateFileProblem[];
 } {
-  const node = nodeAt(root, KEY);
+  const node = nodeAt(root, TEMPLATES_KEY);
   const problems: TemplateFileProblem[] = [];
   let page: PageTemplate | undefined;
   let mails: MailTemplates = {};
@@ -64,16 +69,16 @@ export function readTemplates(root: MappingNode): {
   return { templates: { page, mails }, problems };
 }
 
-/** As problems of the setting. */
-export function templateSettingProblems(root: MappingNode, problems: readonly TemplateFileProblem[]): Problem[] {
-  const at = nodeAt(root, KEY)?.at;
+/** As problems of the setting that names the files. */
+export function fileSettingProblems(root: MappingNode, key: Path, problems: readonly TemplateFileProblem[]): Problem[] {
+  const at = nodeAt(root, key)?.at;
   return problems.map(({ file, line, column, text }) => {
-    return { key: pathText(KEY), message: column === undefined ? text : `${file}:${line}:${column}: ${text}`, at };
+    return { key: pathText(key), message: column === undefined ? text : `${file}:${line}:${column}: ${text}`, at };
   });
 }
 
 function readPage(path: string, problems: TemplateFileProblem[]): PageTemplate | undefined {
-  const text = readText(path, problems);
+  const text = readTemplateText(path, problems);
   if (text === undefined) return undefined;
   const { template, problems: found } = parsePageTemplate(text);
   const all = [...found, ...markupProblems(text)];
@@ -93,7 +98,7 @@ function readMails(directory: string, problems: TemplateFileProblem[]): MailTemp
       problems.push(ofFile(path, `${path} replaces nothing; the mails are ${MAIL_NAMES.join(', ')}`));
       continue;
     }
-    const text = readText(path, problems);
+    const text = readTemplateText(path, problems);
     if (text === undefined) continue;
     const { template, problems: wrong } = parseMailTemplate(name, part, text);
     problems.push(...wrong.map((problem) => placed(path, text, problem)));
@@ -102,12 +107,22 @@ function readMails(directory: string, problems: TemplateFileProblem[]): MailTemp
   return Object.fromEntries(found);
 }
 
-function readText(path: string, problems: TemplateFileProblem[]): string | undefined {
+/** A file that is text and no larger than a person writes. */
+export function readTemplateText(
+  path: string,
+  problems: TemplateFileProblem[],
+  maxBytes = MAX_BYTES,
+): string | undefined {
   try {
     const stats = statSync(path);
     // Reading a pipe would wait for ever.
-    if (!stats.isFile() || stats.size > MAX_BYTES) {
-      problems.push(ofFile(path, stats.isFile() ? `the file ${path} is larger than 64 KiB` : `${path} is not a file`));
+    if (!stats.isFile() || stats.size > maxBytes) {
+      problems.push(
+        ofFile(
+          path,
+          stats.isFile() ? `the file ${path} is larger than ${maxBytes / 1024} KiB` : `${path} is not a file`,
+        ),
+      );
       return undefined;
     }
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
@@ -119,7 +134,8 @@ function readText(path: string, problems: TemplateFileProblem[]): string | undef
   }
 }
 
-function ofFile(file: string, text: string): TemplateFileProblem {
+/** Of a file as a whole. @param text names it */
+export function ofFile(file: string, text: string): TemplateFileProblem {
   return { file, line: 1, column: undefined, text };
 }
 

@@ -1,6 +1,15 @@
 import type { ChildProcess } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -154,6 +163,24 @@ async function shows(certificate: string): Promise<boolean> {
     asked.on('error', reject);
   });
 }
+
+test('texts of the operator are read again, and a language is there once its file is; a wrong text changes nothing', async () => {
+  const texts = join(folder, 'texts');
+  mkdirSync(texts);
+  writeFileSync(join(texts, 'he.json'), '{"login.title": "כניסה"}');
+  const next = { ...settings, templates: { translations_path: texts } };
+  expect(await reload(next)).toMatch(/was read again.*changed="templates\.translations_path templates"/);
+  const hebrew = async () => await (await fetch(`${base}login`, { headers: { 'accept-language': 'he' } })).text();
+  expect(await hebrew()).toMatch(/<html lang="he" dir="rtl">.*כניסה/s);
+  writeFileSync(join(texts, 'he.json'), '{"login.title": "{name}"}');
+  expect(await reload(next)).toContain('he.json:1:2: login.title: there is no value {name}; the text has none');
+  expect(await hebrew()).toContain('כניסה');
+  writeFileSync(join(texts, 'he.json'), '{"login.title": "שלום"}');
+  expect(await reload(next)).toMatch(/was read again.*changed=templates/);
+  expect(await hebrew()).toContain('שלום');
+  await reload(settings);
+  expect(await hebrew()).toContain('<html lang="en"');
+});
 
 test('a certificate is replaced without a restart; an expired one is worth a warning, and a broken one changes nothing', async () => {
   expect(log()).toMatch(/WARN startup the certificate of listener encrypted expired/);

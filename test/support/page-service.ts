@@ -30,6 +30,8 @@ export interface PageServiceOptions {
   readonly isPasswordChangeAllowed?: boolean;
   readonly isEmailAllowed?: boolean;
   readonly loginMessage?: string;
+  /** Texts of the operator; none unless given. */
+  readonly translations?: Config['templates']['translations'];
   readonly indexRedirect?: string;
   /** No mails unless given; see `mails.ts`. */
   readonly email?: Config['email'];
@@ -154,6 +156,7 @@ function configOf(options: PageServiceOptions): Config {
       showTechnicalInfo: true,
       tosUri: registration?.tosUri,
     },
+    templates: { ...config.templates, translations: options.translations ?? {} },
     captcha: options.captcha,
     email: options.email ?? config.email,
     index: { redirect: options.indexRedirect },

@@ -4,7 +4,7 @@
  */
 import type { AssetFiles } from '#browser/asset-files.ts';
 import { brandOf } from '#browser/brand.ts';
-import { brandedAssets, siteOf } from '#browser/browser.ts';
+import { ownAssets, siteOf } from '#browser/browser.ts';
 import { documentProblems, mailProblems } from '#browser/document-problems.ts';
 import { loadTranslations } from '#browser/i18n/translations.ts';
 import { mailFrameOf } from '#browser/mails/mail-queue.ts';
@@ -53,10 +53,10 @@ export function checkTemplates(
   builtAssets: AssetFiles | undefined,
   values: SampleValues,
 ): CheckedTemplates {
-  const catalog = loadTranslations();
+  const catalog = loadTranslations(config.templates.translations);
   const urls = new Urls(config.http.publicBase);
   const brand = brandOf(config.branding);
-  const assets = builtAssets === undefined ? undefined : brandedAssets(builtAssets, brand);
+  const assets = builtAssets === undefined ? undefined : ownAssets(config, builtAssets, brand, catalog);
   const site = siteOf(config, urls, brand, assets?.publishedNames ?? {});
   const mailDeps = {
     config,

@@ -45,6 +45,13 @@ export class Language implements Translations {
       .map((part): ComponentChildren => part.value);
   }
 
+  /** Texts as they are written in the files. */
+  messagesOf(keys: readonly string[]): Messages {
+    const inherited = this.#fallback?.messagesOf(keys) ?? {};
+    const own = Object.entries(this.#messages).filter(([key]) => keys.includes(key));
+    return { ...inherited, ...Object.fromEntries(own) };
+  }
+
   /** Parsed at first use: most processes never show most texts in most languages. */
   #format(key: MessageKey): IntlMessageFormat {
     const known = this.#parsed.get(key);

@@ -1,9 +1,11 @@
+import type { OwnTranslations } from '#config/template-files.ts';
 import ar from '../../../locales/ar.json' with { type: 'json' };
 import de from '../../../locales/de.json' with { type: 'json' };
 import en from '../../../locales/en.json' with { type: 'json' };
 import es from '../../../locales/es.json' with { type: 'json' };
 import fr from '../../../locales/fr.json' with { type: 'json' };
 import { Language, type Messages, type Translations } from './language.ts';
+import { matchLanguages } from './negotiate-language.ts';
 
 export type { MessageKey, Messages, Translations } from './language.ts';
 
@@ -15,11 +17,16 @@ export interface TranslationCatalog {
   readonly keys: ReadonlySet<string>;
   /** English when the language is not among `languages`. */
   in(language: string): Translations;
+  /** Texts as they are written in the files, for a reader elsewhere; one that is missing is taken from what it falls back to. */
+  messagesOf(language: string, keys: readonly string[]): Messages;
 }
 
-/** The bundled languages. */
-export function loadTranslations(): TranslationCatalog {
-  return createCatalog({ en, de, fr, es, ar });
+/** The bundled languages, with the texts and languages of the operator. */
+export function loadTranslations(own: OwnTranslations = {}): TranslationCatalog {
+  const bundled: Readonly<Record<string, Messages>> = { en, de, fr, es, ar };
+  const added = Object.keys(own).filter((tag) => !(tag in bundled));
+  const merged = [...Object.keys(bundled), ...added].map((tag) => [tag, { ...bundled[tag], ...own[tag] }] as const);
+  return createCatalog({ ...Object.fromEntries(merged), en: { ...en, ...own['en'] } });
 }
 
 /** A catalog of the given message files; `en` is what the others fall back to. */
@@ -27,13 +34,21 @@ export function createCatalog(
   files: Readonly<Record<string, Messages>> & { readonly en: Messages },
 ): TranslationCatalog {
   const english = new Language('en', files.en, undefined);
-  const languages = new Map<string, Translations>([['en', english]]);
-  for (const [tag, messages] of Object.entries(files)) {
-    if (tag !== 'en') languages.set(tag, new Language(tag, messages, english));
+  const languages = new Map<string, Language>([['en', english]]);
+  // A language comes before its variants, which fall back to it.
+  for (const tag of Object.keys(files).toSorted((left, right) => left.length - right.length)) {
+    if (tag !== 'en') languages.set(tag, new Language(tag, files[tag] ?? {}, ancestorOf(tag, languages) ?? english));
   }
   return {
-    languages: [...languages.keys()],
+    languages: ['en', ...Object.keys(files).filter((tag) => tag !== 'en')],
     keys: new Set(Object.keys(files.en)),
     in: (language) => languages.get(language) ?? english,
+    messagesOf: (language, keys) => (languages.get(language) ?? english).messagesOf(keys),
   };
+}
+
+/** The language that this one is a variant of. */
+function ancestorOf(tag: string, languages: ReadonlyMap<string, Language>): Language | undefined {
+  const found = matchLanguages(tag, [...languages.keys()]);
+  return found === undefined ? undefined : languages.get(found);
 }

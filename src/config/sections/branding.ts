@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MIN_TEXT_CONTRAST, readable, type Theme, themeContrast } from '#platform/base/contrast.ts';
 import { rule } from '#platform/config/rule.ts';
 import { hint } from '#platform/config/shape.ts';
-import { bool, choice, type Immutable, mapping, path, text, webUrl } from '#platform/config/values.ts';
+import { bool, type Immutable, mapping, path, text, webUrl } from '#platform/config/values.ts';
 
 /** Keys whose value is the path of a picture. */
 export const PICTURE_KEYS = ['logo', 'logo_dark', 'favicon'] as const;
@@ -92,7 +92,9 @@ export const indexSection = mapping({
 });
 
 export const i18nSection = mapping({
-  default_language: choice(['en', 'de', 'fr', 'es', 'ar'])
+  default_language: text({ maximum: 35 })
     .prefault('en')
-    .describe('Language of pages when the reader wants none that is there.'),
+    .describe(
+      'Language of pages when the reader wants none that is there: `en`, `de`, `fr`, `es`, `ar`, or one of `templates.translations_path`.',
+    ),
 });

@@ -179,6 +179,22 @@ describe('the page of the account area', () => {
     expect((await arabic.browser.get('/account/')).body).toContain('<html lang="ar" dir="rtl">');
   });
 
+  test('loads its texts in the words and languages of the operator', async () => {
+    const english = { 'account.sessions.all': 'Show all', 'account.sessions.back': 'All sessions' };
+    const built = new AssetFiles({ 'account-en.json': 'account-en-0a1b2c3d.json' }, () =>
+      Buffer.from(JSON.stringify(english)),
+    );
+    const translations = { he: { 'account.sessions.all': 'הצג הכול', 'login.title': 'כניסה' } };
+    await withService({ assets: built, translations }, async (other) => {
+      const { browser } = await signedIn(other, 'he');
+      const { body } = await browser.get('/account/');
+      expect(body).toContain('<html lang="he" dir="rtl">');
+      const texts = JSON.stringify({ ...english, 'account.sessions.all': 'הצג הכול' });
+      const hash = createHash('sha256').update(texts).digest('hex').slice(0, 8);
+      expect(body).toContain(`href="/assets/account-he-${hash}.json"`);
+    });
+  });
+
   test('says without scripts what is missing, and how to sign out', async () => {
     const { browser } = await signedIn();
     const noscript = /<noscript>(.*)<\/noscript>/s.exec((await browser.get('/account/')).body)?.[1] ?? '';

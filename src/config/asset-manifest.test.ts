@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { ASSET_NAMES } from './asset-manifest.ts';
+import { load, problemsOf } from './fixture.test-support.ts';
+
+const YAML = 'assets:\n  path: build\ntemplates:\n  assets_manifest: build/.vite/manifest.json\n';
+const NAMES = [...ASSET_NAMES, ...['en', 'de', 'fr', 'es', 'ar'].map((language) => `account-${language}.json`)];
+
+/** As Vite writes it, and the files that it names. */
+function build(changes: Readonly<Record<string, unknown>> = {}) {
+  const manifest = Object.fromEntries(NAMES.map((name) => [`src/${name}`, { file: `assets/x-${name}` }]));
+  const files = Object.fromEntries(NAMES.map((name) => [`build/x-${name}`, '']));
+  const text = JSON.stringify({ ...manifest, ...changes });
+  return { 'latchkey.yaml': YAML, ...files, 'build/.vite/manifest.json': text };
+}
+
+test('templates.assets_manifest stands in for manifest.json of the directory', () => {
+  expect(load({ files: build() }).config.assets).toMatchObject({
+    path: expect.stringMatching(/\/build$/),
+    manifest: expect.stringMatching(/\/build\/\.vite\/manifest\.json$/),
+  });
+});
+
+test.each([
+  [{ 'src/pages.css': 7 }, 'has no file for "src/pages.css"'],
+  [{ 'src/pages.css': { file: '../pages.css' } }, 'names "../pages.css", which is not a file of one directory'],
+  [{ 'src/pages.css': { file: 'deep/pages.css' } }, 'names "deep/pages.css", which is not a file of one directory'],
+  [{ 'src/pages.css': undefined, 'src/account-ar.json': undefined }, 'lacks pages.css, account-ar.json'],
+  [{ 'src/pages.css': { file: 'y.css' } }, expect.stringMatching(/^names y\.css, which is not in .*\/build$/)],
+  [
+    { 'src/pages.css': { file: 'x-pages.css', css: ['z.css'] } },
+    expect.stringMatching(/^names z\.css, which is not in .*\/build$/),
+  ],
+])('a manifest with %j is refused', (changes, expected) => {
+  const [found = '', ...more] = problemsOf({ files: build(changes) });
+  expect(more).toEqual([]);
+  const [, message] = /^templates\.assets_manifest: .*manifest\.json (.*) \(latchkey\.yaml:4:20\)$/.exec(found) ?? [
+    found,
+  ];
+  expect(message).toEqual(expected);
+});
+
+test.each([
+  ['{', 'is not valid JSON'],
+  ['[]', 'is not a JSON object of files by their names'],
+])('a manifest that reads %j is refused', (text, expected) => {
+  expect(problemsOf({ files: { ...build(), 'build/.vite/manifest.json': text } })).toEqual([
+    expect.stringContaining(expected),
+  ]);
+});
+
+test('a manifest that is not there is refused', () => {
+  const { 'build/.vite/manifest.json': _manifest, ...files } = build();
+  expect(problemsOf({ files })).toEqual([
+    expect.stringMatching(/^templates\.assets_manifest: cannot read .*manifest\.json: no such file/),
+  ]);
+});

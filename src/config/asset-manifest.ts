@@ -1,0 +1,68 @@
+/** Which file is published for which name: as our build writes it, or as Vite does. */
+import { BUNDLED_LANGUAGES } from './translation-files.ts';
+
+/** The files that pages name; a manifest has all of them. */
+export const ASSET_NAMES = [
+  'account.css',
+  'account.js',
+  'api-callback.js',
+  'api-reference.css',
+  'api-reference.js',
+  'favicon.svg',
+  'pages.css',
+  'pages.js',
+  'playground.js',
+  'strength-estimator.js',
+  'strength.js',
+] as const;
+
+/** Published name by plain name. */
+export type AssetManifest = Readonly<Record<string, string>>;
+
+const NEEDED: readonly string[] = [...ASSET_NAMES, ...BUNDLED_LANGUAGES.map((language) => `account-${language}.json`)];
+const FILE_NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/;
+
+/**
+ * Entries are `"pages.css": "pages-3f2a91c0.css"`, or as Vite writes them `"src/pages.css": {"file": "assets/pages-3f2a91c0.css"}`;
+ * the plain name is the last part of the key, for a script of TypeScript with `.js`. Other files are published as they
+ * are called.
+ * @returns what is wrong with the text
+ */
+export function parseAssetManifest(text: string): AssetManifest | string {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return 'is not valid JSON';
+  }
+  if (!isObject(parsed)) return 'is not a JSON object of files by their names';
+  const names = new Map<string, string>();
+  for (const [key, entry] of Object.entries(parsed)) {
+    const files = filesOf(entry);
+    if (files === undefined) return `has no file for ${JSON.stringify(key)}`;
+    for (const [index, file] of files.entries()) {
+      const published = file.replace(/^\.?\/?(?:assets\/)?/, '');
+      if (!FILE_NAME.test(published)) return `names ${JSON.stringify(file)}, which is not a file of one directory`;
+      const plain = index === 0 ? plainName(key) : published;
+      names.set(NEEDED.includes(plain) ? plain : published, published);
+    }
+  }
+  const missing = NEEDED.filter((name) => !names.has(name));
+  return missing.length === 0 ? Object.fromEntries(names) : `lacks ${missing.join(', ')}`;
+}
+
+function plainName(key: string): string {
+  return (key.split('/').at(-1) ?? '').replace(/(?:\.browser)?\.tsx?$/, '.js');
+}
+
+/** That of the entry first, then those that belong to it. */
+function filesOf(entry: unknown): readonly string[] | undefined {
+  if (typeof entry === 'string') return [entry];
+  if (!isObject(entry) || typeof entry['file'] !== 'string') return undefined;
+  const more = [entry['css'], entry['assets']].flat().filter((file) => typeof file === 'string');
+  return [entry['file'], ...more];
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

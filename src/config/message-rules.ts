@@ -1,0 +1,91 @@
+/** What a text of the pages has to keep when an operator words it: what it is filled in with, and forms that exist. */
+import { IntlMessageFormat } from 'intl-messageformat';
+
+type Element = ReturnType<IntlMessageFormat['getAst']>[number];
+
+/** Kinds of elements in ICU message format, as the parser numbers them. */
+const ARGUMENT = 1;
+const NUMBER = 2;
+const DATE = 3;
+const TIME = 4;
+const SELECT = 5;
+const PLURAL = 6;
+const TAKES_VALUE = new Set<number>([ARGUMENT, NUMBER, DATE, TIME, SELECT, PLURAL]);
+
+const FORMS = new Set(['zero', 'one', 'two', 'few', 'many', 'other']);
+
+/** The values that a text is filled in with; `isNumber`: it is counted somewhere, so it is one. */
+type Arguments = ReadonlyMap<string, { readonly isNumber: boolean }>;
+
+/**
+ * What is wrong with a text of a language.
+ * @param english what it stands for
+ */
+export function messageProblem(language: string, text: string, english: string): string | undefined {
+  let format: IntlMessageFormat;
+  try {
+    format = parse(language, text);
+  } catch (error) {
+    return `cannot be read as a message: ${reasonOf(error)}`;
+  }
+  const form = wrongForm(format.getAst());
+  if (form !== undefined)
+    return `there is no plural form "${form}"; there are ${[...FORMS].join(', ')}, and =0 for a number`;
+  const has = argumentsOf(format.getAst());
+  const needed = argumentsOf(parse('en', english).getAst());
+  const names = [...needed.keys()].map((name) => `{${name}}`).join(', ');
+  for (const [name, { isNumber }] of has) {
+    const known = needed.get(name);
+    if (known === undefined)
+      return `there is no value {${name}}; ${names === '' ? 'the text has none' : `there is ${names}`}`;
+    if (isNumber && !known.isNumber) return `{${name}} is a text and cannot be counted or compared`;
+  }
+  const missing = [...needed.keys()].find((name) => !has.has(name));
+  if (missing !== undefined) return `needs {${missing}}`;
+  return fillingProblem(format, needed);
+}
+
+function parse(language: string, text: string): IntlMessageFormat {
+  return new IntlMessageFormat(text, language, undefined, { ignoreTag: true });
+}
+
+/** The first line: further ones repeat the text. */
+function reasonOf(error: unknown): string {
+  return (
+    (error instanceof Error ? error.message : String(error)).split('\n')[0]?.toLowerCase().replaceAll('_', ' ') ?? ''
+  );
+}
+
+function wrongForm(elements: readonly Element[]): string | undefined {
+  for (const element of elements) {
+    if (element.type !== PLURAL && element.type !== SELECT) continue;
+    for (const [form, { value }] of Object.entries(element.options)) {
+      if (element.type === PLURAL && !FORMS.has(form) && !/^=\d+$/.test(form)) return form;
+      const below = wrongForm(value);
+      if (below !== undefined) return below;
+    }
+  }
+  return undefined;
+}
+
+function argumentsOf(elements: readonly Element[], found = new Map<string, { isNumber: boolean }>()): Arguments {
+  for (const element of elements) {
+    if (TAKES_VALUE.has(element.type) && 'value' in element) {
+      const isNumber = element.type !== ARGUMENT || found.get(element.value)?.isNumber === true;
+      found.set(element.value, { isNumber });
+    }
+    if (element.type === SELECT || element.type === PLURAL)
+      for (const { value } of Object.values(element.options)) argumentsOf(value, found);
+  }
+  return found;
+}
+
+/** Styles of numbers are looked at only when one is written. */
+function fillingProblem(format: IntlMessageFormat, names: Arguments): string | undefined {
+  try {
+    format.formatToParts(Object.fromEntries([...names.keys()].map((name) => [name, 1])));
+    return undefined;
+  } catch (error) {
+    return `cannot be filled in: ${reasonOf(error)}`;
+  }
+}

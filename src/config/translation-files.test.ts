@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { load, problemsOf } from './fixture.test-support.ts';
+
+const YAML = 'templates:\n  translations_path: texts\n';
+
+/** What is said of a file, without the folder and the place of the setting. */
+function complaints(content: unknown, name = 'nb.json'): string[] {
+  const text = typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content);
+  return problemsOf({ files: { 'latchkey.yaml': YAML, [`texts/${name}`]: text } }).map((line) => {
+    const [, message] = /^templates\.translations_path: .*\/texts\/(.*) \(latchkey\.yaml:2:22\)$/.exec(line) ?? [];
+    return message ?? line;
+  });
+}
+
+test('texts in files that are named after their languages are read, other files are not', () => {
+  const files = {
+    'latchkey.yaml': YAML,
+    'texts/nb.json': '{"login.title": "Logg inn"}',
+    'texts/pt-BR.json': '{}',
+    'texts/README.txt': 'x',
+  };
+  expect(load({ files }).config.templates.translations).toEqual({ nb: { 'login.title': 'Logg inn' }, 'pt-BR': {} });
+  expect(load().config.templates.translations).toEqual({});
+});
+
+test('a text that does not exist is refused with its place, and the one that is meant is named', () => {
+  expect(complaints('{\n  "login.title": "Logg inn",\n  "login.titel": "Logg inn"\n}')).toEqual([
+    'nb.json:3:3: login.titel: there is no such text; did you mean "login.title"?',
+  ]);
+  expect(complaints({ 'completely.different.thing': 'x' })).toEqual([
+    'nb.json:1:2: completely.different.thing: there is no such text',
+  ]);
+});
+
+test.each([
+  ['{client', 'cannot be read as a message: expect argument closing brace'],
+  ['uten navn', 'needs {client}'],
+  ['{client} og {name}', 'there is no value {name}; there is {client}'],
+  ['{client, plural, one {én} other {#}}', '{client} is a text and cannot be counted or compared'],
+  ['', 'expected a text'],
+  [7, 'expected a text'],
+])('a text that is to be filled in with {client} is refused as %j', (text, expected) => {
+  expect(complaints({ 'login.continue': text })).toEqual([`nb.json:1:2: login.continue: ${expected}`]);
+});
+
+test.each([
+  ['{minutes, plural, one {ett minutt}}', 'cannot be read as a message: missing other clause'],
+  [
+    '{minutes, plural, oen {ett minutt} other {# minutter}}',
+    'there is no plural form "oen"; there are zero, one, two, few, many, other, and =0 for a number',
+  ],
+  ['{minutes, number, ::currency/XX} minutter', expect.stringMatching(/^cannot be (?:filled in|read as a message): /)],
+])('a count is refused as %j', (text, expected) => {
+  const [found, ...more] = complaints({ 'login.rate_limit_exceeded': text });
+  expect(more).toEqual([]);
+  expect(found?.replace('nb.json:1:2: login.rate_limit_exceeded: ', '')).toEqual(expected);
+});
+
+test('a count may be written with and without plural forms, and with those of numbers', () => {
+  for (const text of ['Vent {minutes} minutter', '{minutes, plural, =1 {ett minutt} other {# minutter}}'])
+    expect(complaints({ 'login.rate_limit_exceeded': text })).toEqual([]);
+});
+
+test('what is no file of texts is refused', () => {
+  expect(complaints('{"login.title": ')).toEqual([expect.stringMatching(/^nb\.json:1:\d+: not valid JSON$/)]);
+  expect(complaints('[]')).toEqual(['nb.json is not a JSON object of texts by their keys']);
+  expect(complaints(Buffer.from([0xff]))).toEqual(['nb.json is not UTF-8']);
+  expect(complaints(' '.repeat(1024 * 1024 + 1))).toEqual(['nb.json is larger than 1024 KiB']);
+  expect(complaints('{}', 'norsk bokmål.json')).toEqual([
+    'norsk bokmål.json is named after no language; expected a tag such as pt-BR.json',
+  ]);
+  expect(complaints('{}', 'pt_BR.json')).toEqual([
+    'pt_BR.json is named after no language; expected a tag such as pt-BR.json',
+  ]);
+  expect(complaints('{}', 'pt-br.json')).toEqual(['pt-br.json has to be called pt-BR.json']);
+  expect(problemsOf({ files: { 'latchkey.yaml': YAML } })).toEqual([
+    expect.stringMatching(/^templates\.translations_path: cannot read the directory .*\/texts: no such file/),
+  ]);
+});
+
+test('the language of those who want none that is there may be one of them, and no other', () => {
+  const yaml = `${YAML}i18n:\n  default_language: nb\n`;
+  const files = { 'latchkey.yaml': yaml, 'texts/nb.json': '{}' };
+  expect(load({ files }).config.i18n.defaultLanguage).toBe('nb');
+  expect(problemsOf({ files: { 'latchkey.yaml': yaml, 'texts/sv.json': '{}' } })).toEqual([
+    'i18n.default_language: expected one of "en", "de", "fr", "es", "ar", "sv", got "nb" (latchkey.yaml:4:21)',
+  ]);
+});

@@ -1,0 +1,135 @@
+/** Texts of the operator: one file for each language, in place of bundled texts and in further languages. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { distance } from 'fastest-levenshtein';
+import { packageRoot } from '#platform/base/package-root.ts';
+import { systemReason } from '#platform/base/system-errors.ts';
+import type { Problem } from '#platform/config/problems.ts';
+import { type MappingNode, nodeAt, pathText } from '#platform/config/tree.ts';
+import { messageProblem } from './message-rules.ts';
+import { type OwnTranslations, ofFile, readTemplateText, type TemplateFileProblem } from './template-files.ts';
+
+export const BUNDLED_LANGUAGES = ['en', 'de', 'fr', 'es', 'ar'] as const;
+
+export const TRANSLATIONS_KEY = ['templates', 'translations_path'];
+const DEFAULT_LANGUAGE_KEY = ['i18n', 'default_language'];
+const EXTENSION = '.json';
+const MAX_BYTES = 1024 * 1024;
+
+/** Reads the files `TAG.json`. A text with a mistake is left out. */
+export function readTranslations(root: MappingNode): {
+  readonly translations: OwnTranslations;
+  readonly problems: readonly TemplateFileProblem[];
+} {
+  const node = nodeAt(root, TRANSLATIONS_KEY);
+  const problems: TemplateFileProblem[] = [];
+  const translations: Record<string, Readonly<Record<string, string>>> = {};
+  if (node?.kind !== 'scalar' || typeof node.value !== 'string' || node.value === '') return { translations, problems };
+  let names: readonly string[] = [];
+  try {
+    names = readdirSync(node.value).toSorted();
+  } catch (error) {
+    problems.push(ofFile(node.value, `cannot read the directory ${node.value}: ${systemReason(error)}`));
+  }
+  const english = bundledEnglish();
+  for (const name of names) {
+    if (!name.endsWith(EXTENSION)) continue;
+    const file = join(node.value, name);
+    const language = name.slice(0, -EXTENSION.length);
+    const wrong = languageProblem(language);
+    if (wrong === undefined) translations[language] = readLanguage(file, language, english, problems);
+    else problems.push(ofFile(file, `${file} ${wrong}`));
+  }
+  return { translations, problems };
+}
+
+/** Pages are shown only in a language that there is. */
+export function defaultLanguageProblems(root: MappingNode, own: OwnTranslations): Problem[] {
+  const node = nodeAt(root, DEFAULT_LANGUAGE_KEY);
+  const languages = [...new Set([...BUNDLED_LANGUAGES, ...Object.keys(own)])];
+  if (node?.kind !== 'scalar' || typeof node.value !== 'string' || languages.includes(node.value)) return [];
+  const list = languages.map((language) => `"${language}"`).join(', ');
+  const message = `expected one of ${list}, got ${JSON.stringify(node.value)}`;
+  return [{ key: pathText(DEFAULT_LANGUAGE_KEY), message, at: node.at }];
+}
+
+function bundledEnglish(): ReadonlyMap<string, string> {
+  const messages: unknown = JSON.parse(readFileSync(join(packageRoot, 'locales/en.json'), 'utf8'));
+  return new Map(entriesOf(messages).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+}
+
+function entriesOf(value: unknown): [string, unknown][] {
+  return typeof value === 'object' && value !== null ? Object.entries(value) : [];
+}
+
+function languageProblem(tag: string): string | undefined {
+  let canonical: string | undefined;
+  try {
+    [canonical] = Intl.getCanonicalLocales(tag);
+  } catch {
+    return 'is named after no language; expected a tag such as pt-BR.json';
+  }
+  return canonical === tag ? undefined : `has to be called ${canonical}${EXTENSION}`;
+}
+
+function readLanguage(
+  file: string,
+  language: string,
+  english: ReadonlyMap<string, string>,
+  problems: TemplateFileProblem[],
+): Readonly<Record<string, string>> {
+  const content = readTemplateText(file, problems, MAX_BYTES);
+  if (content === undefined) return {};
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(content);
+  } catch (error) {
+    problems.push({ ...ofFile(file, ''), ...placeOfSyntaxError(content, error) });
+    return {};
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    problems.push(ofFile(file, `the file ${file} is not a JSON object of texts by their keys`));
+    return {};
+  }
+  const texts: Record<string, string> = {};
+  for (const [key, text] of entriesOf(parsed)) {
+    const wrong = textProblem(language, key, text, english);
+    if (wrong === undefined) texts[key] = String(text);
+    else problems.push({ file, ...placeOfKey(content, key), text: `${key}: ${wrong}` });
+  }
+  return texts;
+}
+
+function textProblem(
+  language: string,
+  key: string,
+  text: unknown,
+  english: ReadonlyMap<string, string>,
+): string | undefined {
+  const bundled = english.get(key);
+  if (bundled === undefined) return `there is no such text${nearest(key, english)}`;
+  if (typeof text !== 'string' || text.trim() === '') return 'expected a text';
+  return messageProblem(language, text, bundled);
+}
+
+function nearest(key: string, english: ReadonlyMap<string, string>): string {
+  const ranked = [...english.keys()].map((name) => ({ name, edits: distance(key, name) }));
+  const best = ranked.reduce((left, right) => (right.edits < left.edits ? right : left));
+  return best.edits <= Math.max(2, key.length / 4) ? `; did you mean "${best.name}"?` : '';
+}
+
+function placeOfKey(content: string, key: string): { readonly line: number; readonly column: number } {
+  return placeOf(content, Math.max(0, content.indexOf(JSON.stringify(key))));
+}
+
+function placeOf(content: string, offset: number): { readonly line: number; readonly column: number } {
+  const before = content.slice(0, offset).split('\n');
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+}
+
+/** The message repeats a piece of the file, which needs no telling where there is a place. */
+function placeOfSyntaxError(content: string, error: unknown) {
+  const message = error instanceof Error ? error.message : '';
+  const offset = /at position (\d+)/.exec(message)?.[1];
+  return { ...placeOf(content, offset === undefined ? content.length : Number(offset)), text: 'not valid JSON' };
+}
