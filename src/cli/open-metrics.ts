@@ -1,25 +1,49 @@
 /** The metrics of a process that serves or works, as `telemetry.metrics` wants them. */
 import type { Config } from '#config/config.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import type { Log } from '#platform/base/log.ts';
 import { type MetricsPage, reportTo } from '#platform/base/metrics.ts';
 import type { MetricsRegistry } from '#platform/metrics/registry.ts';
+import { openPost, sourceOf } from './post-documents.ts';
 
 export interface OpenMetrics {
   readonly registry: MetricsRegistry;
   /** Undefined unless they are read at `/metrics`. */
   readonly page: MetricsPage | undefined;
+  /** Sends the last numbers, for a few seconds at most. */
+  close(): Promise<void>;
 }
 
-/** Begins to count; loads nothing when no metrics are wanted. @param isMember one of several serving processes */
+interface MetricsDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly version: string;
+  /** One of several serving processes. */
+  readonly isMember: boolean;
+}
+
+/** Begins to count; loads nothing when no metrics are wanted. */
 export async function openMetrics(
   { metrics }: Config['telemetry'],
-  isMember: boolean,
+  { clock, log, version, isMember }: MetricsDeps,
 ): Promise<OpenMetrics | undefined> {
-  if (metrics.exporter === 'none') return undefined;
+  const { exporter, intervalMs } = metrics;
+  if (exporter === 'none') return undefined;
   const { MetricsRegistry, renderMetrics } = await import('#platform/metrics/registry.ts');
-  const { SharedMetrics } = await import('./gathered-metrics.ts');
   const registry = new MetricsRegistry();
   reportTo(registry);
+  if (exporter !== 'prometheus') {
+    const { MetricsExporter } = await import('#platform/metrics/metrics-exporter.ts');
+    const post = openPost(exporter, metrics);
+    const sender = new MetricsExporter({
+      ...{ registry, intervalMs, clock, log, post },
+      ...sourceOf(metrics, version),
+    });
+    return { registry, page: undefined, close: () => sender.close() };
+  }
+  const { SharedMetrics } = await import('./gathered-metrics.ts');
   const shared = isMember ? new SharedMetrics(registry) : undefined;
   const gather = async () => (shared === undefined ? [await registry.values()] : await shared.gather());
-  return { registry, page: { render: async (format) => await renderMetrics(await gather(), format) } };
+  const page: MetricsPage = { render: async (format) => await renderMetrics(await gather(), format) };
+  return { registry, page, close: async () => {} };
 }

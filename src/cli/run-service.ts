@@ -39,13 +39,16 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
   try {
     const { database, jobsDatabase, keyRing, loaded } = foundation;
     await checkDatabase(watched);
-    const opened = await openMetrics(config.telemetry, plan.isMember);
-    const { tracing, close: flushTelemetry } = await openTracing(config.telemetry.tracing, {
-      ...{ clock: systemClock, log, version: io.version },
-    });
+    const { version } = io;
+    const opened = await openMetrics(config.telemetry, { clock: systemClock, log, version, isMember: plan.isMember });
+    const traces = await openTracing(config.telemetry.tracing, { clock: systemClock, log, version });
+    const { tracing } = traces;
+    const flushTelemetry = async (): Promise<void> => {
+      await Promise.all([traces.close(), opened?.close()]);
+    };
     const kept = {
       ...{ database, jobsDatabase, estimator, instance: state, lag, log, tracing, flushTelemetry },
-      ...{ version: io.version, environment: io.environment, hasWorkers: plan.hasWorkers },
+      ...{ version, environment: io.environment, hasWorkers: plan.hasWorkers },
       hasGeneratedRoot: foundation.hasGeneratedRoot,
       assets: openAssets(loaded.config.assets),
       metricsPage: opened?.page,

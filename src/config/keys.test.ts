@@ -871,7 +871,14 @@ const ROWS: Readonly<Record<string, Row>> = {
   'jobs.concurrency': integer(5, 'from 1 to 100'),
   'jobs.poll_interval': duration('2s', 2, 'from 100ms to 1m'),
   'jobs.max_attempts': { ...integer(5, 'from 1 to 20'), as: 'jobs.maxRetries' },
-  'telemetry.metrics.exporter': choice('prometheus', 'none', 'prometheus'),
+  'telemetry.metrics.exporter': choice('prometheus', 'none', 'stdout', 'otlp', 'prometheus'),
+  'telemetry.metrics.endpoint': {
+    good: 'https://collector.example/custom/metrics',
+    reads: 'https://collector.example/custom/metrics',
+    bad: 'collector.example:4318',
+    problem:
+      'expected an absolute http or https URL without user info, query or fragment, got "collector.example:4318"',
+  },
   'limits.max_connections': integer(5, 'from 1 to 1000000'),
   'limits.max_connections_per_address': integer(5, 'from 1 to 1000000'),
   'limits.handshake_timeout': duration('1s', 1, 'from 1s to 1m'),
@@ -1179,7 +1186,14 @@ test('without any source, the defaults are those of the manual', () => {
     },
     secrets: { encryption: undefined, encryptionPrevious: [], keys: [] },
     telemetry: {
-      metrics: { exporter: 'none' },
+      metrics: {
+        exporter: 'none',
+        intervalMs: 60_000,
+        endpoint: 'http://localhost:4318/v1/metrics',
+        headers: {},
+        timeoutMs: 10_000,
+        resource: { 'service.name': 'latchkey' },
+      },
       tracing: {
         exporter: 'none',
         propagators: ['tracecontext'],

@@ -29,10 +29,14 @@ export function otherVariables(environment: Environment, origin: Omit<Origin, 's
     return text === undefined || text === '' ? undefined : (parse(text) ?? refuse(name, accepted));
   };
   read('PGPORT', 'an integer from 1 to 65535', (text) => portOf(text, 1));
-  for (const name of ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'])
-    read(name, 'an http or https URL without user info, query or fragment', webUrlOf);
-  for (const name of ['OTEL_EXPORTER_OTLP_TIMEOUT', 'OTEL_EXPORTER_OTLP_TRACES_TIMEOUT'])
-    read(name, 'a number of milliseconds', (text) => (/^[1-9]\d{0,5}$/.test(text) ? text : undefined));
+  for (const signal of ['', 'METRICS_', 'TRACES_']) {
+    const prefix = `OTEL_EXPORTER_OTLP_${signal}`;
+    read(`${prefix}ENDPOINT`, 'an http or https URL without user info, query or fragment', webUrlOf);
+    read(`${prefix}TIMEOUT`, 'a number of milliseconds', (text) => (/^[1-9]\d{0,5}$/.test(text) ? text : undefined));
+  }
+  read('OTEL_METRIC_EXPORT_INTERVAL', 'a number of milliseconds from 1000', (text) =>
+    /^[1-9]\d{3,7}$/.test(text) ? text : undefined,
+  );
   read('PGSSLMODE', `one of ${SSL_MODES.join(', ')}`, (text) => SSL_MODES.find((mode) => mode === text));
   return {
     // A service manager may name several directories.

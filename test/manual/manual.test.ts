@@ -95,10 +95,12 @@ describe('names in the manual', () => {
     const dotted = /^[a-z][a-z_]*(\[\])?(\.[a-z_]+(\[\])?)+$/;
     const named = instructions.flatMap(({ path, codes }) =>
       codes
-        // Names of the chat protocol, members of GraphQL errors, attributes of spans and hosts are none of ours.
+        // Names of the chat protocol and of OpenTelemetry, members of GraphQL errors, attributes of spans and hosts are
+        // none of ours.
         .filter(
           (code) =>
             dotted.test(code) &&
+            !/^(?:db\.client|http\.(?:client|route|server\.request)|process|service\.instance)\b/.test(code) &&
             !/^(?:m|io\.element|extensions|latchkey)\.|\.(?:m?js|tsx?|md|sql|key|previous|json|yaml|html|org)$/.test(
               code,
             ),

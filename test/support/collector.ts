@@ -15,6 +15,42 @@ export interface ReceivedSpan {
   readonly status?: { readonly code: number };
 }
 
+export interface ReceivedPoint {
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly asDouble?: number;
+  readonly count?: string;
+  readonly sum?: number;
+  readonly explicitBounds?: readonly number[];
+  readonly bucketCounts?: readonly string[];
+}
+
+export interface ReceivedMetric {
+  readonly kind: 'gauge' | 'histogram' | 'sum';
+  readonly unit: string;
+  readonly isMonotonic: boolean | undefined;
+  readonly points: readonly ReceivedPoint[];
+}
+
+interface Points {
+  readonly isMonotonic?: boolean;
+  readonly dataPoints: readonly (Omit<ReceivedPoint, 'attributes'> & { readonly attributes: Attributes })[];
+}
+
+interface MetricsDocument {
+  readonly resourceMetrics: readonly {
+    readonly resource: { readonly attributes: Attributes };
+    readonly scopeMetrics: readonly {
+      readonly metrics: readonly {
+        readonly name: string;
+        readonly unit: string;
+        readonly sum?: Points;
+        readonly gauge?: Points;
+        readonly histogram?: Points;
+      }[];
+    }[];
+  }[];
+}
+
 interface Document {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: Attributes };
@@ -56,7 +92,12 @@ export async function startCollector(): Promise<Collector> {
     requests,
     status: 200,
     spans: () => requests.flatMap(({ body }) => spansOf(body)),
-    resource: () => plain(parsed(requests.at(-1)?.body ?? '').resourceSpans[0]?.resource.attributes ?? []),
+    resource: () => {
+      const { resourceSpans = [], resourceMetrics = [] }: Partial<Document & MetricsDocument> = JSON.parse(
+        requests.at(-1)?.body ?? '',
+      );
+      return plain([...resourceSpans, ...resourceMetrics][0]?.resource.attributes ?? []);
+    },
     close: async () => {
       server.closeAllConnections();
       server.close();
@@ -70,6 +111,20 @@ export async function startCollector(): Promise<Collector> {
 export function spansOf(document: string): ReceivedSpan[] {
   return parsed(document).resourceSpans.flatMap(({ scopeSpans }) =>
     scopeSpans.flatMap(({ spans }) => spans.map((span) => ({ ...span, attributes: plain(span.attributes) }))),
+  );
+}
+
+/** The metrics of a document by their names. */
+export function metricsOf(document: string): Map<string, ReceivedMetric> {
+  const { resourceMetrics }: MetricsDocument = JSON.parse(document);
+  const all = resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics));
+  return new Map(
+    all.map(({ name, unit, sum, gauge, histogram }) => {
+      const kind = sum !== undefined ? 'sum' : gauge !== undefined ? 'gauge' : 'histogram';
+      const { dataPoints = [], isMonotonic = undefined } = sum ?? gauge ?? histogram ?? {};
+      const points = dataPoints.map((point) => ({ ...point, attributes: plain(point.attributes) }));
+      return [name, { kind, unit, isMonotonic, points }];
+    }),
   );
 }
 

@@ -109,7 +109,7 @@ export async function startService(
   const sync = { database: own, keyRing, clock, log, cancelGrantsOutsideRedirectUris, ...ender };
   await syncStaticClients(sync, config.clients);
   await syncUpstreamProviders(sync, config.upstreamOauth2.providers);
-  const opened = await openMetrics(config.telemetry, false);
+  const opened = await openMetrics(config.telemetry, { clock, log, version: '1.2.3', isMember: false });
   const { modulePath } = config.policy;
   const { core, server, routes, origin } = await startApp({
     policyModule: modulePath === undefined ? undefined : await loadPolicyModule(modulePath),
@@ -162,9 +162,10 @@ export async function startService(
     logLines: () => lines,
     requestLines: () => lines.filter((line) => line.includes(' http.server.response ')).map(parseRequestLine),
     stop: async () => {
-      if (opened !== undefined) reportTo(undefined);
       sessions.stop();
       await server.close(0);
+      await opened?.close();
+      if (opened !== undefined) reportTo(undefined);
       await core.activity.stop();
       await estimator.close();
       if (of === undefined) await testDatabase.drop();

@@ -1,14 +1,11 @@
 import type { z } from 'zod';
 import type { Environment } from '#platform/config/dot-env.ts';
-import { choice, mapping } from '#platform/config/values.ts';
+import { mapping } from '#platform/config/values.ts';
+import { metricsConfig, metricsSection } from './metrics.ts';
 import { tracingConfig, tracingSection } from './tracing.ts';
 
 export const telemetrySection = mapping({
-  metrics: mapping({
-    exporter: choice(['none', 'prometheus'])
-      .prefault('none')
-      .describe('How metrics leave the service. `prometheus`: `/metrics` of listeners with the resource `prometheus`.'),
-  })
+  metrics: metricsSection
     .prefault({})
     .describe('Numbers about requests, the database, sign-ins, background work and the process.'),
   tracing: tracingSection.prefault({}).describe('Spans of requests, jobs and what they wait for.'),
@@ -17,7 +14,7 @@ export const telemetrySection = mapping({
 /** @param environment with the variables of OpenTelemetry */
 export function telemetryConfig(parsed: z.output<typeof telemetrySection>, environment: Environment) {
   return {
-    metrics: { exporter: parsed.metrics.exporter },
+    metrics: metricsConfig(parsed.metrics, environment),
     tracing: tracingConfig(parsed.tracing, environment),
   };
 }

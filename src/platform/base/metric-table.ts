@@ -34,6 +34,7 @@ export const METRICS = {
     {
       reason: ['malformed', 'header_overflow', 'header_timeout', 'limit', 'overloaded', 'lagging'],
     },
+    { openTelemetry: 'latchkey.http.rejected' },
   ),
   http_client_request_duration_seconds: histogram(
     'Time that a call of another server took, until its answer was complete. Its status is `failed` when none came.',

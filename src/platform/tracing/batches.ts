@@ -2,30 +2,21 @@
  * Spans on their way to a collector: sent in batches, one at a time, and repeated while the collector asks for it. What
  * does not fit is dropped, so that a collector that is slow or gone costs a bounded amount of memory and no request waits.
  */
-import { setTimeout as pause } from 'node:timers/promises';
-import { describeError, type Log } from '#platform/base/log.ts';
-import { outside, resumeTask } from '#platform/base/tasks.ts';
+import type { Log } from '#platform/base/log.ts';
+import { deliver, type PostDocument } from '#platform/base/otlp.ts';
+import { resumeTask } from '#platform/base/tasks.ts';
 import type { Span, SpanSink } from './tracer.ts';
 
 const MAX_WAITING = 4096;
 const MAX_BATCH = 512;
 const SEND_EVERY_MS = 5_000;
-const MAX_TRIES = 4;
-const FIRST_RETRY_MS = 1_000;
-const MAX_RETRY_MS = 30_000;
 const WARN_EVERY_MS = 60_000;
 /** Less than the shutdown leaves for all that is flushed. */
 const CLOSE_MS = 4_500;
-/** With which a collector says that it may take the same later (OTLP, "Failures"). */
-const RETRYABLE = new Set([408, 429, 502, 503, 504]);
 
-export interface BatchesOptions {
+interface BatchesOptions {
   readonly log: Log;
-  /** @returns the status of the answer, and how long it asks to wait. Throws without an answer. */
-  send(
-    spans: readonly Span[],
-    signal: AbortSignal,
-  ): Promise<{ status: number; retryAfterSeconds?: number | undefined }>;
+  send(spans: readonly Span[], signal: AbortSignal): ReturnType<PostDocument>;
 }
 
 export class Batches implements SpanSink {
@@ -76,32 +67,17 @@ export class Batches implements SpanSink {
   async #sendAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, MAX_BATCH);
-      const failure = await this.#sendBatch(batch);
+      const failure = await deliver(
+        (signal) => this.#options.send(batch, signal),
+        this.#closing.signal,
+        (reason) => {
+          this.#reason = reason;
+        },
+      );
       if (failure === undefined) this.#reason = '';
       else this.#drop(batch.length, failure);
     }
     this.#warn();
-  }
-
-  /** @returns why it was not taken */
-  async #sendBatch(batch: readonly Span[]): Promise<string | undefined> {
-    const { signal } = this.#closing;
-    for (let tries = 1; ; tries += 1) {
-      let reason: string;
-      let waitMs = FIRST_RETRY_MS * 2 ** (tries - 1);
-      try {
-        const { status, retryAfterSeconds } = await this.#options.send(batch, signal);
-        if (status >= 200 && status < 300) return undefined;
-        reason = `status ${status}`;
-        if (!RETRYABLE.has(status)) return reason;
-        if (retryAfterSeconds !== undefined) waitMs = Math.max(waitMs, retryAfterSeconds * 1000);
-      } catch (error) {
-        reason = describeError(error).message;
-      }
-      this.#reason = reason;
-      if (tries === MAX_TRIES || signal.aborted) return reason;
-      await outside(pause(Math.min(waitMs, MAX_RETRY_MS), undefined, { signal, ref: false })).catch(() => {});
-    }
   }
 
   #drop(count: number, reason: string): void {

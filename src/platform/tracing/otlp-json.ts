@@ -3,22 +3,16 @@
  * exporter writes it.
  * @see https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
  */
-import type { SpanAttributes, SpanKind } from '#platform/base/spans.ts';
+import { encodeAttributes, encodeResource, encodeScope, type OtlpSource } from '#platform/base/otlp.ts';
+import type { SpanKind } from '#platform/base/spans.ts';
 import type { Span } from './tracer.ts';
 
 const KINDS: Record<SpanKind, number> = { internal: 1, server: 2, client: 3, consumer: 5 };
 const ERROR_STATUS = 2;
 
-/** Who the spans are of. */
-export interface SpanSource {
-  readonly version: string;
-  /** `service.name` and more about the process. */
-  readonly resource: SpanAttributes;
-}
-
-export function tracesJson({ version, resource }: SpanSource, spans: readonly Span[]): string {
-  const scopeSpans = [{ scope: { name: 'latchkey', version }, spans: spans.map(encodeSpan) }];
-  return JSON.stringify({ resourceSpans: [{ resource: { attributes: encodeAttributes(resource) }, scopeSpans }] });
+export function tracesJson(source: OtlpSource, spans: readonly Span[]): string {
+  const scopeSpans = [{ scope: encodeScope(source), spans: spans.map(encodeSpan) }];
+  return JSON.stringify({ resourceSpans: [{ resource: encodeResource(source), scopeSpans }] });
 }
 
 function encodeSpan(span: Span) {
@@ -36,15 +30,4 @@ function encodeSpan(span: Span) {
     ...(link !== undefined && { links: [{ traceId: link.traceId, spanId: link.spanId }] }),
     ...(failure !== undefined && { status: { code: ERROR_STATUS } }),
   };
-}
-
-function encodeAttributes(attributes: SpanAttributes) {
-  return Object.entries(attributes).flatMap(([key, value]) =>
-    value === undefined ? [] : [{ key, value: encodeValue(value) }],
-  );
-}
-
-function encodeValue(value: string | number) {
-  if (typeof value === 'string') return { stringValue: value };
-  return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 }

@@ -1,0 +1,79 @@
+/**
+ * What exporters of the OpenTelemetry protocol share: how it writes attributes in JSON, and how a document is sent until a
+ * collector has it.
+ * @see https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { describeError } from './log.ts';
+import { outside } from './tasks.ts';
+
+export type OtlpAttributes = Readonly<Record<string, string | number | undefined>>;
+
+/** Who exports. */
+export interface OtlpSource {
+  readonly version: string;
+  /** `service.name` and more about the process. */
+  readonly resource: OtlpAttributes;
+}
+
+/**
+ * Takes a document to a collector.
+ * @returns the status of the answer, and how long it asks to wait. Throws without an answer.
+ */
+export type PostDocument = (
+  document: string,
+  signal: AbortSignal,
+) => Promise<{ readonly status: number; readonly retryAfterSeconds?: number | undefined }>;
+
+const MAX_TRIES = 4;
+const FIRST_RETRY_MS = 1_000;
+const MAX_RETRY_MS = 30_000;
+/** With which a collector says that it may take the same later (OTLP, "Failures"). */
+const RETRYABLE = new Set([408, 429, 502, 503, 504]);
+
+/**
+ * Sends a document, and again while the collector asks for that or does not answer.
+ * @param failed hears why each try failed
+ * @returns why it was not taken; undefined: it was
+ */
+export async function deliver(
+  send: (signal: AbortSignal) => ReturnType<PostDocument>,
+  signal: AbortSignal,
+  failed: (reason: string) => void = () => {},
+): Promise<string | undefined> {
+  for (let tries = 1; ; tries += 1) {
+    let reason: string;
+    let waitMs = FIRST_RETRY_MS * 2 ** (tries - 1);
+    try {
+      const { status, retryAfterSeconds } = await send(signal);
+      if (status >= 200 && status < 300) return undefined;
+      reason = `status ${status}`;
+      if (!RETRYABLE.has(status)) return reason;
+      if (retryAfterSeconds !== undefined) waitMs = Math.max(waitMs, retryAfterSeconds * 1000);
+    } catch (error) {
+      reason = describeError(error).message;
+    }
+    failed(reason);
+    if (tries === MAX_TRIES || signal.aborted) return reason;
+    await outside(pause(Math.min(waitMs, MAX_RETRY_MS), undefined, { signal, ref: false })).catch(() => {});
+  }
+}
+
+export function encodeResource({ resource }: OtlpSource) {
+  return { attributes: encodeAttributes(resource) };
+}
+
+export function encodeScope({ version }: OtlpSource) {
+  return { name: 'latchkey', version };
+}
+
+export function encodeAttributes(attributes: OtlpAttributes) {
+  return Object.entries(attributes).flatMap(([key, value]) =>
+    value === undefined ? [] : [{ key, value: encodeValue(value) }],
+  );
+}
+
+function encodeValue(value: string | number) {
+  if (typeof value === 'string') return { stringValue: value };
+  return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+}

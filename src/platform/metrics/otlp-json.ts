@@ -1,0 +1,126 @@
+/**
+ * Metrics in the JSON encoding of the OpenTelemetry protocol, as collectors take them at `/v1/metrics`. Names and labels
+ * are those of OpenTelemetry's conventions where it has some; the others are such that its way to Prometheus gives the
+ * names of `metric-table.ts` again.
+ */
+import type { Metric } from '#platform/base/metric-kinds.ts';
+import { METRICS } from '#platform/base/metric-table.ts';
+import { encodeAttributes, encodeResource, encodeScope, type OtlpSource } from '#platform/base/otlp.ts';
+import type { MetricValues } from './registry.ts';
+
+type Reported = MetricValues[number];
+type Point = Reported['values'][number];
+
+/** Since the process began to count. */
+const CUMULATIVE = 2;
+
+const TABLE: ReadonlyMap<string, Metric<'counter' | 'gauge' | 'histogram', string>> = new Map(Object.entries(METRICS));
+
+/** What prom-client names in its own way. */
+const PROCESS_NAMES: ReadonlyMap<string, string> = new Map([
+  ['process_cpu_seconds_total', 'process.cpu.time'],
+  ['process_open_fds', 'process.unix.file_descriptor.count'],
+  ['process_resident_memory_bytes', 'process.memory.usage'],
+  ['process_virtual_memory_bytes', 'process.memory.virtual'],
+]);
+
+/** Of metrics that OpenTelemetry has a name for. */
+const ATTRIBUTES: ReadonlyMap<string, string> = new Map([
+  ['listener', 'latchkey.listener'],
+  ['method', 'http.request.method'],
+  ['name', 'db.query.summary'],
+  ['route', 'http.route'],
+  ['server', 'peer.service'],
+  ['state', 'db.client.connection.state'],
+  ['status', 'http.response.status_class'],
+]);
+
+/** Times in milliseconds since the epoch. */
+interface Period {
+  readonly startedAt: number;
+  readonly now: number;
+}
+
+export function metricsJson(source: OtlpSource, values: MetricValues, period: Period): string {
+  const metrics = values.map((metric) => encodeMetric(metric, period)).filter((metric) => metric !== undefined);
+  const scopeMetrics = [{ scope: encodeScope(source), metrics }];
+  return JSON.stringify({ resourceMetrics: [{ resource: encodeResource(source), scopeMetrics }] });
+}
+
+function encodeMetric(metric: Reported, period: Period) {
+  const { name, help: description } = metric;
+  // The library says `counter`, its types a number.
+  const type = String(metric.type);
+  const shared = { name: nameOf(name), description, unit: unitOf(name) };
+  if (type === 'histogram') {
+    const dataPoints = histogramPoints(metric, period);
+    if (dataPoints.length === 0) return undefined;
+    return { ...shared, histogram: { dataPoints, aggregationTemporality: CUMULATIVE } };
+  }
+  const times = timesOf(period);
+  // JSON has no number for what was not measured yet.
+  const dataPoints = metric.values
+    .filter(({ value }) => Number.isFinite(value))
+    .map(({ labels, value }) => ({ attributes: attributesOf(name, labels), ...times, asDouble: value }));
+  if (dataPoints.length === 0) return undefined;
+  const isMonotonic = type === 'counter';
+  // Parts of a whole, such as connections, are to be added over processes.
+  const isSum = isMonotonic || TABLE.get(name)?.openTelemetry !== undefined;
+  return isSum
+    ? { ...shared, sum: { dataPoints, aggregationTemporality: CUMULATIVE, isMonotonic } }
+    : { ...shared, gauge: { dataPoints } };
+}
+
+interface Histogram {
+  readonly labels: Point['labels'];
+  readonly bounds: number[];
+  /** Up to each bound. */
+  readonly counts: number[];
+  sum: number;
+  count: number;
+}
+
+function histogramPoints({ name, values }: Reported, period: Period) {
+  const histograms = new Map<string, Histogram>();
+  for (const point of values) {
+    const { le, ...labels } = point.labels;
+    const key = JSON.stringify(labels);
+    const made = histograms.get(key) ?? { labels, bounds: [], counts: [], sum: 0, count: 0 };
+    histograms.set(key, made);
+    const part = 'metricName' in point ? point.metricName : undefined;
+    if (part === `${name}_sum`) made.sum = point.value;
+    else if (part === `${name}_count`) made.count = point.value;
+    else if (typeof le === 'number') {
+      made.bounds.push(le);
+      made.counts.push(point.value);
+    }
+  }
+  return [...histograms.values()].map(({ labels, bounds, counts, sum, count }) => ({
+    attributes: attributesOf(name, labels),
+    ...timesOf(period),
+    count: String(count),
+    sum,
+    explicitBounds: bounds,
+    bucketCounts: [...counts, count].map((upTo, index) => String(upTo - (counts[index - 1] ?? 0))),
+  }));
+}
+
+function timesOf({ startedAt, now }: Period) {
+  return { startTimeUnixNano: `${Math.round(startedAt)}000000`, timeUnixNano: `${Math.round(now)}000000` };
+}
+
+function nameOf(name: string): string {
+  const known = TABLE.get(name)?.openTelemetry ?? PROCESS_NAMES.get(name);
+  return known ?? name.replace(/(?:_seconds|_bytes)?(?:_total)?$/, '').replace('_', '.');
+}
+
+function unitOf(name: string): string {
+  if (/_seconds(?:_total)?$/.test(name)) return 's';
+  return name.endsWith('_bytes') ? 'By' : '';
+}
+
+function attributesOf(name: string, labels: Point['labels']) {
+  const isKnown = TABLE.get(name)?.openTelemetry !== undefined;
+  const renamed = Object.entries(labels).map(([label, value]) => [(isKnown && ATTRIBUTES.get(label)) || label, value]);
+  return encodeAttributes(Object.fromEntries(renamed));
+}
